@@ -1,0 +1,198 @@
+"""The published knowledge entry. `schemas/entry-1.0.json` is generated from here and compared in a test.
+
+A field is only ever added, with a sentence and a new `SCHEMA_VERSION`. Every number in an entry is counted from `evidence`;
+what is not known is null. Lists are sorted, so equal knowledge has equal bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION = "1.0"
+
+#: An ISO date, "2026-03-11".
+IsoDate = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+EntryId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9._-]*$")]
+Rate = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+
+Tier = Literal["documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated"]
+TranslationStatus = Literal[
+    "source", "template", "tm_exact", "human", "llm_checked", "mt_checked", "untranslated", "not_applicable"
+]
+
+
+class _Part(BaseModel):
+    """Frozen, unknown fields refused: a typing error in a field's name is an error, not a silent null."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Evidence(_Part):
+    """One quote in one document, with the place where anybody can check it."""
+
+    evidence_id: str = Field(description="Made from document, offsets and role; remedies and claims refer to it.")
+    role: Literal["occurrence", "cause", "workaround", "worked", "failed", "fix", "version", "environment", "official", "link"]
+    url: str = Field(description="Permalink of the post or page; urn:sha256:... where the source has no known URL.")
+    kind: Literal["issue", "pull", "doc"]
+    document_id: str = Field(description="The document counted: evidence_count is the number of distinct ones.")
+    repo: str | None
+    number: int | None
+    state: str | None
+    posted_at: str | None = Field(description="ISO time of the post, null if the source does not say.")
+    author_role: str | None = Field(description="GitHub's author_association; never a name.")
+    quote: Annotated[str, Field(min_length=1, max_length=300)]
+    quote_lang: str
+    start: Count = Field(description="Offset in the document's text, in characters.")
+    end: Count
+    raw_sha256: str = Field(description="sha256 of the raw page that the quote was read from.")
+    rule: str = Field(description="Id of the rule that found it.")
+
+
+class Workaround(_Part):
+    """Something that people did or were told to do against the error."""
+
+    action: Annotated[str, Field(min_length=1)]
+    action_lang: str = Field(description='Language of `action`: "en", or the quote\'s own, such as "zh".')
+    how: str | None = Field(description="A command or the quoted words, where they add to `action`; never equal to it.")
+    condition: str | None
+    success_rate: Rate | None = Field(description="worked / (worked + failed); null if nobody said.")
+    worked: Count = Field(description="Documents in which somebody said that it helped.")
+    failed: Count
+    tier: Tier
+    sources: list[str] = Field(description="URLs of the evidence.")
+    evidence: list[str] = Field(description="evidence_id of every quote that counts here.")
+
+
+class DeadEnd(_Part):
+    """Something that was tried and did not help: attempt and outcome are both quoted."""
+
+    action: Annotated[str, Field(min_length=1)]
+    action_lang: str
+    why_fails: str | None
+    condition: str | None
+    fail_rate: Rate | None = Field(description="failed / (worked + failed).")
+    worked: Count
+    failed: Annotated[int, Field(ge=1)]
+    sources: list[str]
+    evidence: list[str]
+
+
+class Version(_Part):
+    """A version in which the error was seen, introduced or fixed."""
+
+    version: str = Field(description='Product and version, "Triton 3.6.0".')
+    introduced: str | None
+    deprecated: str | None
+    removed: str | None
+    behavior_change: str | None
+    status: str = Field(description='"affected", "fixed" or "active" (imported entries).')
+    count: Count = Field(description="Documents that name it.")
+    evidence: list[str]
+
+
+class Environment(_Part):
+    """A fact about where the error was seen: GPU, driver, CUDA, OS, Python, ..."""
+
+    name: str
+    value: str
+    count: Count
+    evidence: list[str]
+
+
+class Edge(_Part):
+    """A typed relation to another entry."""
+
+    entry_id: str
+    count: Count = Field(description="Documents that show it; 0 for frequently_confused_with, which is computed.")
+    reason: str
+    evidence: list[str]
+
+
+class TransitionGraph(_Part):
+    """How this error and others follow or resemble each other."""
+
+    leads_to: list[Edge]
+    preceded_by: list[Edge]
+    frequently_confused_with: list[Edge]
+
+
+class Translation(_Part):
+    """How one field came into its second language."""
+
+    status: TranslationStatus
+    engine: str | None = Field(description='"template/cause.exceeds@1", "tm", "llm:<model>", null if untranslated.')
+    gates: dict[str, bool] = Field(description="Every gate that looked at it, and whether it passed.")
+    source_lang: str
+    source_sha256: str = Field(description="sha256 of the source text in UTF-8: a changed source voids it.")
+    reason: str | None = Field(description="Why it is null, if it is.")
+
+
+class Provenance(_Part):
+    """Which rules made this entry, and how good they are."""
+
+    rules: dict[str, Count] = Field(description="Rule id -> pieces of evidence that it found.")
+    rule_precision: dict[str, str] = Field(description='Rule id -> "right/all" on the labelled file, where measured.')
+    normaliser: str = Field(description="Version of the normalisation rules.")
+    origin: Literal["mined", "imported", "catalogue"]
+    imported_from: str | None = Field(description="sha256 of the foreign entry, if it was imported.")
+
+
+class Parameter(_Part):
+    """What varied between occurrences, as numbers that SQL can ask about."""
+
+    name: str
+    unit: str | None
+    least: float | None
+    greatest: float | None
+    values: list[str] = Field(description="At most 20 distinct values as printed, most frequent first.")
+    count: Count
+
+
+class KnowledgeEntry(_Part):
+    """One error, what is known about it, and from where."""
+
+    schema_version: str
+    id: EntryId
+    cluster_id: str | None
+    signature: Annotated[str, Field(min_length=1)]
+    signature_zh: str | None = Field(description="What the signature means, in Chinese; keeps every identifier.")
+    regex: str | None = Field(description="RE2; matches every member event and no other cluster's.")
+    domain: str
+    category: str
+    subcategory: str | None
+    exception_type: str | None
+    root_cause: str | None
+    root_cause_type: str | None = Field(description='"documented", "quoted", "program" or "generic" (imported).')
+    root_cause_zh: str | None
+    root_cause_evidence: list[str]
+    versions: list[Version]
+    environment: list[Environment]
+    parameters: list[Parameter]
+    os_specific: dict[str, list[str]]
+    dead_ends: list[DeadEnd]
+    dead_ends_zh: list[str | None]
+    workarounds: list[Workaround]
+    workarounds_zh: list[str | None]
+    transition_graph: TransitionGraph
+    official_doc_url: str | None
+    official_doc_section: str | None
+    error_code: str | None
+    codes: list[str]
+    verification_tier: Tier
+    confidence: Rate | None = Field(description="Documented formula over counts, README 'Confidence'; null without evidence.")
+    fix_success_rate: Rate | None
+    resolvable: Literal["true", "false", "partial"] | None
+    first_seen: IsoDate | None
+    last_confirmed: IsoDate | None
+    last_updated: IsoDate | None
+    evidence_count: Count = Field(description="Distinct documents in `evidence`.")
+    occurrence_count: Count = Field(description="Events of the cluster, repeats inside a document included.")
+    evidence: list[Evidence]
+    tags: list[str]
+    locale: str = Field(description='Language of the unsuffixed fields: "en".')
+    aliases: list[str]
+    translations: dict[str, Translation]
+    provenance: Provenance

@@ -1,0 +1,111 @@
+"""The errors that end a run. What concerns one item only is a value, :class:`pipeline.records.Skipped`.
+
+::
+
+    PipelineError               .hint() says what to do; the message says what went wrong, and where
+      ConfigError               the settings or the arguments are wrong         exit 2
+      SourceError(url)                                                          exit 3
+        SourceUnreachable       try again later                     retried
+        RateLimited             wait, then go on                    retried
+        SourceChanged           the page is not what we can read    stop
+      RawError(path)            a kept page is missing or is not its sha256     exit 3
+      StoreError(path)          the file is locked, or of another version       exit 3
+      ExportError(path)         the bundle cannot be written or read            exit 3
+      CatalogueError(path)      a data file of the package is broken            exit 3
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class PipelineError(Exception):
+    """The parent of all errors that a run raises on purpose."""
+
+    exit_code = 3
+    advice = "See the message; if it names a file, check that file."
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self._hint = hint
+
+    def hint(self) -> str:
+        """What the reader can do now, in one sentence."""
+        return self._hint or self.advice
+
+
+class ConfigError(PipelineError):
+    """The settings or the arguments are wrong."""
+
+    exit_code = 2
+    advice = "Correct the setting that the message names; README, 'Configuration', lists them all."
+
+
+class SourceError(PipelineError):
+    """A source outside this machine failed; `url` says which."""
+
+    def __init__(self, message: str, *, url: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.url = url
+
+
+class SourceUnreachable(SourceError):
+    """Nothing answered, or the answer broke off; trying later may help."""
+
+    advice = "Check the network and run the same command again: what was fetched is kept."
+
+
+class RateLimited(SourceError):
+    """The source asked us to wait longer than this run is allowed to."""
+
+    advice = "Run the same command again after the time named: it resumes where it stopped."
+
+    def __init__(self, message: str, *, url: str, wait_seconds: float, hint: str | None = None) -> None:
+        super().__init__(message, url=url, hint=hint)
+        self.wait_seconds = wait_seconds
+
+
+class SourceChanged(SourceError):
+    """The page exists but is not built the way we can read."""
+
+    advice = "The page is kept in raw; please report its URL, the reader needs a change."
+
+
+class RawError(PipelineError):
+    """A kept page is missing, or its bytes are not the ones that its sha256 names."""
+
+    advice = "Restore the file from a backup, or delete it and import its source again."
+
+    def __init__(self, message: str, *, path: Path, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
+class StoreError(PipelineError):
+    """The DuckDB file is locked by another process, unreadable, or of another schema version."""
+
+    advice = "Close the program that holds the file, or run `errmine build` to make it anew."
+
+    def __init__(self, message: str, *, path: Path, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
+class ExportError(PipelineError):
+    """The bundle cannot be written or read."""
+
+    advice = "Check free space and rights of the folder, then run `errmine export` again."
+
+    def __init__(self, message: str, *, path: Path, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
+class CatalogueError(PipelineError):
+    """A data file that ships with the package is broken."""
+
+    advice = "Reinstall errmine; if you edited the file, its place is in the message."
+
+    def __init__(self, message: str, *, path: Path, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
