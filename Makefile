@@ -1,0 +1,44 @@
+# Two commands do everything on a machine with Python >= 3.11, pip and make:
+#   make run     the main job on the bundled sample; says where the results are
+#   make test    every check that CI makes
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: run test check format golden schemas bench clean
+
+run: $(READY)
+	$(BIN)/errmine run
+
+test: $(READY) check
+	$(BIN)/pytest -n 2 -m "not prefect"
+	$(BIN)/pytest -m prefect
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# curated/sample is what errmine makes of raw/sample; a test rebuilds it and compares every byte
+golden: $(READY)
+	$(BIN)/python -m tests.golden
+
+schemas: $(READY)
+	$(BIN)/python -m pipeline.export.schemas
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) .errmine build dist

@@ -1,0 +1,130 @@
+"""Settings, read once at the edge: `errmine.toml`, then the environment, then what the command line says.
+
+Secrets come from the environment only and are never part of :class:`Settings`, so that they cannot be printed with it.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipeline.errors import ConfigError
+
+FILE_NAME = "errmine.toml"
+
+
+class _Section(BaseModel):
+    """A table of errmine.toml: an unknown key is an error, because a misspelt setting must not pass in silence."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Sources(_Section):
+    """`[sources]`: files and folders that `errmine run` imports."""
+
+    paths: list[str] = Field(default=[], description="Files and folders; relative to the settings file; globs allowed.")
+
+
+class Build(_Section):
+    """`[build]`: how the work is cut; nothing here changes a single byte of the result."""
+
+    workers: Annotated[int, Field(ge=1, le=256)] = Field(
+        default_factory=lambda: min(8, os.cpu_count() or 1), description="Processes that read and extract."
+    )
+    partition_documents: Annotated[int, Field(ge=1)] = Field(default=500, description="Documents in one partition.")
+
+
+class Publish(_Section):
+    """`[publish]`: which clusters become entries."""
+
+    min_documents: Annotated[int, Field(ge=1)] = Field(default=1, description="Least number of documents of an entry.")
+
+
+class Settings(_Section):
+    """Everything that a person can set, with its default."""
+
+    home: Path = Field(default=Path(), description="Folder of raw/ and curated/.")
+    sources: Sources = Sources()
+    build: Build = Field(default_factory=Build)
+    publish: Publish = Publish()
+    origin: Path | None = Field(default=None, description="The file that these settings were read from.")
+
+    @property
+    def raw_path(self) -> Path:
+        """Folder of the raw layer."""
+        return self.home / "raw"
+
+    @property
+    def curated_path(self) -> Path:
+        """Folder of the bundle and of errmine.duckdb."""
+        return self.home / "curated"
+
+    @property
+    def work_path(self) -> Path:
+        """Folder of what can be made anew at any time: shards, locks, Prefect's own files."""
+        return self.home / ".errmine"
+
+    @property
+    def database_path(self) -> Path:
+        """The DuckDB file."""
+        return self.curated_path / "errmine.duckdb"
+
+    def source_paths(self) -> list[Path]:
+        """The files and folders of `[sources] paths`, sorted, globs resolved.
+
+        Raises:
+            ConfigError: a path or pattern matches nothing.
+        """
+        root = self.origin.parent if self.origin else Path()
+        found: list[Path] = []
+        for pattern in self.sources.paths:
+            absolute = Path(pattern).is_absolute()
+            base, relative = (Path("/"), pattern.lstrip("/")) if absolute else (root, pattern)
+            matches = sorted(base.glob(relative)) if any(c in pattern for c in "*?[") else [base / relative]
+            matches = [match for match in matches if match.exists()]
+            if not matches:
+                message = f"{self.origin or 'settings'}: [sources] paths: nothing there: {pattern}"
+                raise ConfigError(message, hint="Correct the path; it is relative to the settings file.")
+            found += matches
+        return found
+
+
+def read_settings(
+    path: Path | None = None, *, home: Path | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings in force: defaults, then the file, then ERRMINE_HOME, then `home`.
+
+    `path` is the file to read; without it `errmine.toml` in the home (or here) is read if it exists.
+
+    Raises:
+        ConfigError: the file is missing, no TOML, or has an unknown or wrong key.
+    """
+    environ = os.environ if environ is None else environ
+    wanted = home or (Path(environ["ERRMINE_HOME"]) if environ.get("ERRMINE_HOME") else None)
+    origin = path or next((f for f in ((wanted or Path()) / FILE_NAME,) if f.is_file()), None)
+    values = _table(origin) if origin else {}
+    if wanted is not None:
+        values["home"] = wanted
+    elif "home" in values and origin is not None:
+        values["home"] = origin.parent / str(values["home"])
+    try:
+        return Settings(**values, origin=origin)
+    except ValidationError as error:
+        places = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise ConfigError(f"{origin or 'settings'}: {places}") from error
+
+
+def _table(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: no such settings file", hint="Check the path given to --config.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
