@@ -50,7 +50,7 @@ class Settings(_Section):
 
     home: Path = Field(default=Path(), description="Folder of raw/ and curated/.")
     sources: Sources = Sources()
-    build: Build = Field(default_factory=Build)
+    build: Build = Build()
     publish: Publish = Publish()
     origin: Path | None = Field(default=None, description="The file that these settings were read from.")
 
@@ -113,7 +113,7 @@ def read_settings(
     elif "home" in values and origin is not None:
         values["home"] = origin.parent / str(values["home"])
     try:
-        return Settings(**values, origin=origin)
+        return Settings.model_validate({**values, "origin": origin})
     except ValidationError as error:
         places = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise ConfigError(f"{origin or 'settings'}: {places}") from error

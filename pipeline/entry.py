@@ -34,7 +34,9 @@ class Evidence(_Part):
     """One quote in one document, with the place where anybody can check it."""
 
     evidence_id: str = Field(description="Made from document, offsets and role; remedies and claims refer to it.")
-    role: Literal["occurrence", "cause", "workaround", "worked", "failed", "fix", "version", "environment", "official", "link"]
+    role: Literal[
+        "occurrence", "cause", "workaround", "worked", "failed", "fix", "version", "environment", "official", "link"
+    ]
     url: str = Field(description="Permalink of the post or page; urn:sha256:... where the source has no known URL.")
     kind: Literal["issue", "pull", "doc"]
     document_id: str = Field(description="The document counted: evidence_count is the number of distinct ones.")
@@ -182,7 +184,9 @@ class KnowledgeEntry(_Part):
     error_code: str | None
     codes: list[str]
     verification_tier: Tier
-    confidence: Rate | None = Field(description="Documented formula over counts, README 'Confidence'; null without evidence.")
+    confidence: Rate | None = Field(
+        description="Documented formula over counts, README 'Confidence'; null without evidence."
+    )
     fix_success_rate: Rate | None
     resolvable: Literal["true", "false", "partial"] | None
     first_seen: IsoDate | None

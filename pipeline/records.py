@@ -67,7 +67,9 @@ class DocLink:
     """A typed edge from this document to another."""
 
     kind: str  # "closes" | "closed_by" | "cross_reference" | "commit_ref" | "text_mention" | "duplicate_of"
-    target: str  # document id ("github.com/o/r#5"), commit ("github.com/o/r@sha") or "#5" where the repository is unknown
+    target: (
+        str  # document id ("github.com/o/r#5"), commit ("github.com/o/r@sha") or "#5" where the repository is unknown
+    )
     start: int | None  # where the text says so; None if the API said it
     end: int | None
 

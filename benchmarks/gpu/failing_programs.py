@@ -25,24 +25,24 @@ def matmul_tile(x, y, o, B: tl.constexpr):
     b = tl.load(y + r[:, None] * B + r[None, :])
     tl.store(o + r[:, None] * B + r[None, :], tl.dot(a, b))
 
-t = torch.randn(BLOCK, BLOCK, device="cuda")
-matmul_tile[(1,)](t, t, torch.empty_like(t), BLOCK, num_stages=4)
+t = torch.randn(@BLOCK@, @BLOCK@, device="cuda")
+matmul_tile[(1,)](t, t, torch.empty_like(t), @BLOCK@, num_stages=4)
 """,
     "torch-cuda-oom": """
 import torch
-held = torch.empty(SIZE, dtype=torch.uint8, device="cuda")
-more = torch.empty(SIZE, dtype=torch.uint8, device="cuda")
+held = torch.empty(@SIZE@, dtype=torch.uint8, device="cuda")
+more = torch.empty(@SIZE@, dtype=torch.uint8, device="cuda")
 """,
     "torch-device-assert": """
 import torch
 table = torch.randn(10, 4, device="cuda")
-out = table[torch.tensor([INDEX], device="cuda")]
+out = table[torch.tensor([@INDEX@], device="cuda")]
 print(out.sum().item())
 """,
     "jax-oom": """
 import jax, jax.numpy as jnp
-x = jnp.ones((SHAPE, SHAPE, 64), jnp.float32)
-print((x @ jnp.ones((64, SHAPE))).sum())
+x = jnp.ones((@SHAPE@, @SHAPE@, 64), jnp.float32)
+print((x @ jnp.ones((64, @SHAPE@))).sum())
 """,
     "torch-cublas-invalid": """
 import torch
@@ -52,8 +52,8 @@ torch.nn.functional.linear(a[:, :7], a)
     "triton-missing-arg": TRITON
     + """
 @triton.jit
-def copy(x, n, BLOCK: tl.constexpr):
-    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+def copy(x, n, B: tl.constexpr):
+    o = tl.program_id(0) * B + tl.arange(0, B)
     tl.store(x + o, undefined_scale, mask=o < n)
 
 copy[(1,)](torch.empty(64, device="cuda"), 64, BLOCK=64)
@@ -61,7 +61,7 @@ copy[(1,)](torch.empty(64, device="cuda"), 64, BLOCK=64)
     "jax-nan": """
 import jax, jax.numpy as jnp
 jax.config.update("jax_debug_nans", True)
-print(jnp.log(jnp.float32(-VALUE)))
+print(jnp.log(jnp.float32(-@VALUE@)))
 """,
     "torch-compile-backend": """
 import torch
@@ -77,12 +77,12 @@ dist.all_reduce(torch.ones(4))
 """,
     "cupy-oom": """
 import cupy
-a = cupy.empty(SIZE, dtype=cupy.uint8)
-b = cupy.empty(SIZE, dtype=cupy.uint8)
+a = cupy.empty(@SIZE@, dtype=cupy.uint8)
+b = cupy.empty(@SIZE@, dtype=cupy.uint8)
 """,
     "jax-shape": """
 import jax.numpy as jnp
-print(jnp.ones((4, SHAPE)) @ jnp.ones((7, 2)))
+print(jnp.ones((4, @SHAPE@)) @ jnp.ones((7, 2)))
 """,
     "triton-oor-threads-registers": TRITON
     + """
@@ -94,12 +94,12 @@ k[(1,)](torch.empty(4096, device="cuda"), 4096, num_warps=64)
 """,
     "torch-checkpoint-keys": """
 import torch
-m = torch.nn.Linear(WIDTH, 4)
+m = torch.nn.Linear(@WIDTH@, 4)
 m.load_state_dict({"weight": torch.zeros(4, 9), "scale": torch.zeros(1)})
 """,
     "torch-inplace-grad": """
 import torch
-w = torch.randn(WIDTH, requires_grad=True, device="cuda")
+w = torch.randn(@WIDTH@, requires_grad=True, device="cuda")
 y = w.exp()
 z = (y * y).sum()
 y.add_(1)
@@ -115,7 +115,15 @@ load_inline("bad_ext", "int f() { return missing_symbol_xyz; }", functions=["f"]
 #: Two runs of each program with other numbers: occurrences of one error differ as they do in the wild.
 VALUES = (
     {"BLOCK": "256", "SIZE": "90 * 2**30", "INDEX": "11", "SHAPE": "120000", "VALUE": "1.5", "RANK": "0", "WIDTH": "8"},
-    {"BLOCK": "512", "SIZE": "100 * 2**30", "INDEX": "4097", "SHAPE": "150000", "VALUE": "3.0", "RANK": "0", "WIDTH": "16"},
+    {
+        "BLOCK": "512",
+        "SIZE": "100 * 2**30",
+        "INDEX": "4097",
+        "SHAPE": "150000",
+        "VALUE": "3.0",
+        "RANK": "0",
+        "WIDTH": "16",
+    },
 )
 
 
@@ -140,7 +148,7 @@ def main(target: str) -> None:
             for name, program in PROGRAMS.items():
                 source = program
                 for key, value in values.items():
-                    source = source.replace(key, value)
+                    source = source.replace(f"@{key}@", value)
                 result = run(name, source, Path(scratch) / f"run{turn}" / name)
                 out.write(json.dumps(result) + "\n")
                 out.flush()

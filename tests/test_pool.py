@@ -1,0 +1,77 @@
+"""One poisoned item costs one item, and a healthy run loses nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pipeline import pool
+from pipeline.errors import ConfigError
+
+Report = Callable[[int], None]
+
+
+def double(task: pool.Task[str], report: Report) -> list[str]:
+    done = []
+    for number, item in enumerate(task.items):
+        report(number)
+        if item == "hang":
+            time.sleep(60)
+        if item == "abort":
+            os.abort()
+        if item == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if item == "memory":
+            raise MemoryError
+        if item == "settings":
+            raise ConfigError("wrong")
+        done.append(item * 2)
+    return done
+
+
+def dies_at_once(task: pool.Task[str], report: Report) -> list[str]:
+    os._exit(3)
+
+
+def outcome(tasks: list[pool.Task[str]], *, seconds: float = 20) -> tuple[list[str], dict[str, str]]:
+    results, failures = [], {}
+    limits = pool.Limits(seconds=seconds)
+    for result in pool.run(double, tasks, workers=2, limits=limits):
+        if isinstance(result, pool.Failure):
+            failures[result.item] = result.reason
+        else:
+            results += result
+    return sorted(results), failures
+
+
+def test_every_item_of_every_task_comes_back() -> None:
+    tasks = [pool.Task(f"t{n}", (f"{n}a", f"{n}b")) for n in range(7)]
+    assert outcome(tasks) == (sorted(f"{n}{x}{n}{x}" for n in range(7) for x in "ab"), {})
+
+
+def test_a_worker_that_dies_costs_only_its_item() -> None:
+    results, failures = outcome([pool.Task("t", ("a", "abort", "b", "kill", "c")), pool.Task("u", ("d",))])
+    assert results == ["aa", "bb", "cc", "dd"]
+    assert failures == {"abort": "crash", "kill": "crash"}
+
+
+def test_out_of_memory_is_named() -> None:
+    assert outcome([pool.Task("t", ("memory", "a"))]) == (["aa"], {"memory": "memory"})
+
+
+def test_a_hanging_item_is_ended_at_its_deadline() -> None:
+    assert outcome([pool.Task("t", ("a", "hang", "b"))], seconds=1) == (["aa", "bb"], {"hang": "timeout"})
+
+
+def test_an_error_raised_on_purpose_ends_the_run() -> None:
+    with pytest.raises(ConfigError, match="wrong"):
+        outcome([pool.Task("t", ("settings",))])
+
+
+def test_workers_that_never_start_end_the_run() -> None:
+    with pytest.raises(pool.PipelineError, match="die before they start"):
+        list(pool.run(dies_at_once, [pool.Task("t", ("a",))], workers=1))
