@@ -1,0 +1,74 @@
+"""What an exception line looks like: the names that exceptions have, and the lines that only look like one."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+# Endings of exception names; the longest list that gave no false name on the corpus when a message follows.
+ENDINGS = (
+    "Error|Exception|Warning|Interrupt|Exit|Failure|Fault|Timeout|ExceptionGroup|Unsupported|OutOfResources"
+    "|StopIteration|StopAsyncIteration|BdbQuit|Aborted|NotFound|Empty|Full|Cancelled|Unavailable|Violation"
+    "|Expired|Mismatch|Overflow|Exceeded|Refused|Invalid|Denied|Exhausted|Panic|Errors|Problem|SkipTest"
+)
+_NAME = r"(?:[A-Za-z_]\w{0,80}|<locals>)(?:\.(?:[A-Za-z_]\w{0,80}|<locals>)){0,14}"
+
+#: A line that is an exception by itself: its last name ends like an exception.
+STRICT = re.compile(
+    rf"((?:[A-Za-z_][\w<>]{{0,80}}\.){{0,14}}[A-Za-z_]\w{{0,80}})(\([\w.]{{1,120}}\))?[ \t]{{0,2}}(?:[:：][ \t]?(.*)|$)", re.S
+)
+_ENDS = re.compile(rf"\w*?(?:{ENDINGS})$")
+_LOOSE = re.compile(rf"({_NAME})(\([\w.]{{1,120}}\))?[ \t]{{0,2}}(?:[:：][ \t]?(.*)|$)", re.S)
+_CLASS = re.compile(r"<class '([\w.]{1,200})'>\s?:?\s?(.*)", re.S)
+
+# After a traceback any name may be the exception's, but not these words.
+_NO_NAME = frozenset(
+    "INFO WARNING WARN ERROR DEBUG CRITICAL FATAL TRACE NOTICE NOTE Note Hint HINT TODO File Killed Aborted Done "
+    "Process Terminated None True False Traceback Thread Expected Actual Output Input Stack Stacktrace Version "
+    "Environment Description Steps Reproduction Logs Log Result Results Thanks Hi Hello Edit EDIT Update UPDATE "
+    "System OS Platform Python Additional Args Arguments Location Loading Testing Epoch Command Running Using "
+    "Any Also And But So Code Solution Reason Cause Fix Self self http https Question Step STEP Versions Context "
+    "Collecting Downloading Installing Starting Setting Full And The This It When Please".split()
+)
+_LOWER_NAMES = frozenset("error timeout herror gaierror".split())
+
+
+class Named(NamedTuple):
+    """An exception line taken apart: the printed type, and the words behind the colon (None: no colon)."""
+
+    exception_type: str
+    message: str | None
+
+
+def is_exception_name(name: str) -> bool:
+    """Whether a dotted name ends as exceptions do."""
+    last = name.rsplit(".", 1)[-1]
+    return _ENDS.match(last) is not None and (last[0].isupper() or last[0] == "_")
+
+
+def strict(line: str) -> Named | None:
+    """The exception that a line prints, where its name alone says so."""
+    hit = STRICT.match(line)
+    if hit is None or not is_exception_name(hit.group(1)):
+        return None
+    return Named(hit.group(1) + (hit.group(2) or ""), hit.group(3))
+
+
+def loose(line: str) -> Named | None:
+    """The exception that a line prints, given that frames stand before it: any dotted or capitalised name."""
+    hit = _LOOSE.match(line)
+    if hit is None:
+        odd = _CLASS.match(line)
+        return Named(odd.group(1), odd.group(2)) if odd is not None else None
+    name, message = hit.group(1), hit.group(3)
+    last = name.rsplit(".", 1)[-1]
+    if is_exception_name(name):
+        return Named(name + (hit.group(2) or ""), message)
+    if name in _NO_NAME or (last.isupper() and "." not in name and "_" not in name and message is None):
+        return None
+    is_plausible = last[0].isupper() or "." in name or last in _LOWER_NAMES or last.startswith("_")
+    if not is_plausible or (message is not None and message.startswith(("//", "\\"))):
+        return None
+    if message is None and ("." not in name) and (len(last) < 4 or not any(c.islower() for c in last)):
+        return None
+    return Named(name + (hit.group(2) or ""), message)

@@ -1,0 +1,122 @@
+"""Prefixes that log collectors, launchers and quoting put before a line: found as typed spans, so offsets stay true."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+#: A line carries at most this many prefixes in a row (the corpus shows up to six).
+MOST_PREFIXES = 8
+
+#: What is looked at for prefixes; longer ones were not seen in 22,694 threads.
+WIDEST_PREFIX = 400
+
+
+class Prefix(NamedTuple):
+    """One prefix of a line: `line[start:end]` and what kind of thing it is."""
+
+    kind: str
+    start: int
+    end: int
+
+
+_CLOCK = r"\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?"
+_DAY = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}"
+_ZONE = r"(?:\s?(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
+_LEVEL = r"(?:INFO|WARN|WARNING|ERROR|ERR|DEBUG|CRITICAL|CRIT|FATAL|TRACE|NOTICE|SEVERE)"
+
+# One rule a line, tried in this order at the current column. All are anchored and bounded.
+_RULES: tuple[tuple[str, str], ...] = (
+    ("ansi", r"(?:\x1b|\ufffd|\^\[)\[[0-9;?]{0,16}[A-Za-z]"),
+    ("ansi", r"\[[0-9]{1,2}(?:;[0-9]{1,3}){0,3}m"),
+    ("quote", r">(?=[ \t>]|$)[ \t]?"),
+    ("mpi", r"\[\d{1,5},\d{1,5}\](?:<std(?:err|out)>)?:\s?"),
+    ("rank", r"\[(?:rank|default|default_rank|local_rank|r|gpu|worker|GPU|Rank|RANK)[ _:]?\d{1,6}\]:?\s?"),
+    ("worker", r"\([^()\n]{0,80}\b(?:pid|rank|ip|node_id)=[^()\n]{1,100}\)\s?"),
+    ("syslog", rf"[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} {_CLOCK} [\w.-]{{1,64}} [\w./@-]{{1,64}}(?:\[\d{{1,8}}\])?:\s?"),
+    ("time", rf"\[?(?:[A-Z][a-z]{{2}},? )?{_DAY}[T _-]{_CLOCK}{_ZONE}(?=[\]\s:,|>-]|$)(?: TP\d+| DP\d+| PP\d+| EP\d+){{0,4}}\]?[:,]?\s?"),
+    ("time", rf"\[?(?:[A-Z][a-z]{{2}} )?[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} {_CLOCK}(?: \d{{4}})?\]?:?\s?"),
+    ("time", rf"\d{{2}}[-/]\d{{2}}[ T]{_CLOCK}\s?"),
+    ("time", rf"\[{_CLOCK}(?: ?[AP]M)?\]:?\s?"),
+    ("time", rf"{_CLOCK}{_ZONE}(?: ?[AP]M)?(?=[\s|\]])\s?"),
+    ("glog", rf"[IWEF]\d{{4}} {_CLOCK} {{1,8}}\d{{1,9}} [\w./-]{{1,120}}:\d{{1,6}}\]\s?"),
+    ("level", rf"\[\s?{_LEVEL}\s{{0,3}}\][:\s]?"),
+    ("level", rf"{_LEVEL}(?=[ :|\]\t-]|$)\s{{0,8}}[:|-]?\s?(?=\S|$)"),
+    ("place", r"\[?[\w./<>-]{1,120}\.(?:py|cc|cpp|cu|h|go|rs|c):\d{1,6}\]?:?\s?"),
+    ("place", r"\[[\w./ -]{1,80}(?:[:#]\w{1,60}){0,3}:\d{1,6}\]:?\s?"),
+    ("thread", r"\[(?:MainThread|Thread-\d+|[\w.-]{1,60}:(?:error|warn|info)|pid \d+(?::tid \d+)?|(?:remote|client) [\d.:a-f]+)\]\s?"),
+    ("build", r"#\d{1,4} \d{1,6}\.\d{1,4} ?"),
+    ("container", r"[A-Za-z][\w./-]{0,63} {0,24}\|(?: |$)"),
+    ("pytest", r"INTERNALERROR> ?"),
+    ("pipe", r"[|\xa0] ?(?=\d{4}-|[\xa0|])"),
+    ("dash", r"(?:--|-|\|) (?=\S)"),
+    ("arrow", r">>> ?(?=Traceback|File )"),
+)
+_COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in _RULES)
+
+# A line whose first character is none of these has no prefix that the grammar knows.
+_FIRST = re.compile(r"[\x1b\ufffd^\[>(#|A-Z0-9a-z\xa0]")
+
+
+def prefixes(line: str) -> tuple[Prefix, ...]:
+    """The prefixes at the head of one line, in order; none for most lines."""
+    if not line or not _FIRST.match(line):
+        return ()
+    found: list[Prefix] = []
+    column = 0
+    while len(found) < MOST_PREFIXES and column < WIDEST_PREFIX:
+        step = _next(line, column)
+        if step is None:
+            break
+        found.append(step)
+        column = step.end
+    while found and found[-1].kind == "dash":  # a dash is a prefix between two others only
+        found.pop()
+    return tuple(found)
+
+
+def _next(line: str, column: int) -> Prefix | None:
+    for kind, rule in _COMPILED:
+        if kind == "dash" and column == 0:
+            continue
+        hit = rule.match(line, column)
+        if hit is not None and hit.end() > column:
+            return Prefix(kind, column, hit.end())
+    return None
+
+
+def width(line: str) -> int:
+    """How many characters of the line are prefixes."""
+    found = prefixes(line)
+    return found[-1].end if found else 0
+
+
+# What tells one stream of a log from another keeps its digits; all other digits (times, line numbers) may vary.
+_IDENTITY = re.compile(r"(?:rank|default|pid|Rank|RANK|TP|DP|PP|worker|Worker|GPU)[ =_:]{0,2}\d+|\[\d+,\d+\]")
+_VARIES = re.compile(r"\d+|[A-Za-z]*(?:ERROR|WARNING|INFO|CRITICAL|DEBUG) *|\s+|[^\d\s]")
+
+
+def shape(prefix: str) -> re.Pattern[str]:
+    """A pattern for lines of the same stream: as `prefix`, with other times, line numbers and paddings."""
+    core = prefix.rstrip()
+    trail = re.escape(prefix[len(core) :])  # exact: what follows it is indentation
+    out: list[str] = []
+    at = 0
+    for kept in _IDENTITY.finditer(core):
+        out += _loosen(core[at : kept.start()])
+        out.append(re.escape(kept.group()))
+        at = kept.end()
+    out += _loosen(core[at:])
+    return re.compile("".join(out) + trail)
+
+
+def _loosen(piece: str) -> list[str]:
+    out: list[str] = []
+    for token in _VARIES.findall(piece):
+        if token.isdigit():
+            out.append(r"\d{1,20}")
+        elif token.isspace():
+            out.append(f"[ \\t]{{1,{len(token) + 12}}}" if len(token) > 1 else re.escape(token))
+        else:
+            out.append(re.escape(token))
+    return out

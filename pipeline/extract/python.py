@@ -1,0 +1,197 @@
+"""One printed Python exception: its header, frames, type and message, read line by line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from pipeline.extract import boilerplate, frames, names, peel
+from pipeline.extract.lines import Line, Lines
+from pipeline.records import Frame
+
+#: Lines of other streams that may stand inside a traceback before it counts as cut (8 ranks print 3 lines each).
+MOST_FOREIGN = 40
+#: Lines without any meaning for a traceback that may stand inside one (progress bars, prints of the program).
+MOST_STRANGE = 4
+#: A message is kept up to here; the longest useful one (a compiler's diagnostics) had 3,100 characters.
+WIDEST_DETAIL = 4000
+MOST_MESSAGE_LINES = 80
+
+_STOP = re.compile(
+    r"```|~~~|</?(?:details|pre|code|summary)\b|#{1,6} \w|<!--|-{3,}$|={5,}$|>>> |PS [A-Z]:\\|[$] \w"
+    r"|(?:\([\w.-]{1,60}\) )?\[?[\w.-]{1,60}@[\w.:-]{1,80}[^\n$#]{0,120}[$#](?: |$)"  # a shell's prompt
+    r"|(?:[A-Za-z]:)?[\w./\\-]{1,300}:\d{1,6}: \w{1,60}Warning: "  # warnings.warn
+    r"|\*\*[A-Z]|\^C$|Process \w{1,40}-\d{1,5}:$|Exception (?:ignored )?in "
+)
+_CHAIN_WORDS = ("The above exception was the direct cause", "During handling of the above exception")
+
+
+@dataclass(slots=True)
+class Printed:
+    """One exception as it is printed: what `chain` joins into an event. Numbers are those of `Lines`."""
+
+    frames: list[Frame] = field(default_factory=list)
+    exception_type: str | None = None
+    message: str = ""
+    detail: str = ""
+    after: int = 0  # the first line that does not belong to it
+    end: int = 0  # offset behind its last character
+    is_truncated: bool = False
+    header_in_message: bool = False
+    link: str = ""  # how the next exception of the chain follows from this one
+
+
+def read(lines: Lines, first: int, base: int) -> Printed:
+    """The exception whose frames begin at line `first`, its header indented by `base`."""
+    printed = Printed(after=first)
+    at = _stack(lines, first, base, printed)
+    if at is None:
+        printed.is_truncated = True
+        return printed
+    line = lines.at(at)
+    assert line is not None
+    _message(lines, at, printed)
+    return printed
+
+
+def _stack(lines: Lines, first: int, base: int, printed: Printed) -> int | None:
+    """The number of the exception line behind the frames, None if the text ends before it comes."""
+    number, strange, since_frame, depth = first, 0, 9, -1
+    while (line := lines.at(number)) is not None:
+        kind = _kind(line, base, depth, since_frame)
+        if kind == "blank":
+            kind = "strange" if _goes_on(lines, number, base) else "stop"
+        if kind == "exception":
+            return number
+        if kind == "stop":
+            return None
+        if kind == "frame":
+            found = frames.frame(line.body)
+            assert found is not None
+            printed.frames.append(found)
+            depth, since_frame = line.indent, 0
+        elif kind == "elided":
+            printed.is_truncated = True
+        since_frame += 1
+        strange = strange + 1 if kind in ("strange", "foreign") else 0
+        if strange > (MOST_FOREIGN if kind == "foreign" else MOST_STRANGE):
+            return None
+        number += 1
+        if not strange:
+            printed.after, printed.end = number, line.end
+    return None
+
+
+def _kind(line: Line, base: int, depth: int, since_frame: int) -> str:
+    body = line.body
+    if line.is_foreign:
+        return "foreign"
+    if not body or line.is_border:
+        return "stop" if line.is_border else "blank"
+    if frames.frame(body) is not None:
+        return "frame"
+    stripped = body.strip()
+    if line.indent > base and (line.indent > depth or depth <= base) and depth != -1:
+        return "elided" if frames.is_elided(body) else "code"
+    if frames.is_elided(body):
+        return "elided"
+    if frames.is_filler(body):
+        return "code"
+    if depth <= base and depth != -1:  # indentation was lost
+        return _flat_kind(stripped, since_frame)
+    if stripped.startswith(("```", "~~~", *_CHAIN_WORDS)):
+        return "stop"
+    if names.loose(stripped) is not None:
+        return "exception"
+    if frames.HEADER in body:
+        return "stop"
+    return "code" if depth == -1 and line.indent > base else "strange"
+
+
+def _flat_kind(body: str, since_frame: int) -> str:
+    if names.strict(body) is not None:
+        return "exception"
+    if body.startswith(("```", "~~~", *_CHAIN_WORDS)) or frames.HEADER in body:
+        return "stop"
+    if since_frame >= 2 and names.loose(body) is not None:
+        return "exception"
+    return "code" if since_frame < 2 else "strange"
+
+
+def _goes_on(lines: Lines, number: int, base: int) -> bool:
+    """Whether behind empty lines the stack goes on."""
+    for ahead in range(number + 1, number + 4):
+        line = lines.at(ahead)
+        if line is None:
+            return False
+        if not line.body:
+            continue
+        body = line.body.strip()
+        return (
+            frames.frame(line.body) is not None
+            or frames.is_elided(body)
+            or (line.indent <= base and names.strict(body) is not None)
+        )
+    return False
+
+
+# ---------------------------------------------------------------- the message
+
+
+def _message(lines: Lines, at: int, printed: Printed) -> None:
+    line = lines.at(at)
+    assert line is not None
+    named = names.loose(line.body.strip())
+    assert named is not None
+    printed.exception_type = named.exception_type
+    first = (named.message or "").strip()
+    kept, size, number, end = [first], len(first), at + 1, line.end
+    printed.header_in_message = frames.HEADER in first
+    indent = line.indent
+    while not printed.header_in_message and (line := lines.at(number)) is not None:
+        if number - at > MOST_MESSAGE_LINES or _ends_message(lines, number, indent):
+            break
+        if line.body:
+            body = line.body[min(indent, line.indent) :]
+            if not boilerplate.is_boilerplate(body.strip()) and size < WIDEST_DETAIL:
+                kept.append(body)
+                size += len(body) + 1
+            end = line.end
+        number += 1
+    printed.after, printed.end = number, end
+    while kept and not kept[0].strip() and named.message is not None:
+        kept.pop(0)
+    printed.message = kept[0].strip() if kept else ""
+    printed.detail = "\n".join(kept)[:WIDEST_DETAIL]
+
+
+def _ends_message(lines: Lines, number: int, base: int) -> bool:
+    line = lines.at(number)
+    assert line is not None
+    if line.is_foreign or line.is_border:
+        return True
+    body = line.body.strip()
+    if not body:
+        return not _message_goes_on(lines, number, base)
+    if _STOP.match(body) or frames.HEADER in body or body.startswith(_CHAIN_WORDS) or body in ('"""', "'''"):
+        return True
+    if frames.frame(body) is not None and line.indent == base + 2 and number > 0:
+        before = lines.at(number - 1)
+        return before is not None and "from user code" not in before.body
+    if peel.prefixes(line.body):
+        return True
+    named = names.strict(body) if line.indent <= base else None
+    return named is not None and named.message is not None and " " not in named.exception_type
+
+
+def _message_goes_on(lines: Lines, number: int, base: int) -> bool:
+    for ahead in range(number + 1, number + 4):
+        line = lines.at(ahead)
+        if line is None or line.is_foreign:
+            return False
+        if line.body:
+            body = line.body.strip()
+            if boilerplate.is_boilerplate(body) or boilerplate.is_continuation(body):
+                return True
+            return base < line.indent <= base + 3 and frames.HEADER not in body and not _STOP.match(body)
+    return False
