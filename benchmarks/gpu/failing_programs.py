@@ -56,7 +56,7 @@ def copy(x, n, B: tl.constexpr):
     o = tl.program_id(0) * B + tl.arange(0, B)
     tl.store(x + o, undefined_scale, mask=o < n)
 
-copy[(1,)](torch.empty(64, device="cuda"), 64, BLOCK=64)
+copy[(1,)](torch.empty(64, device="cuda"), 64, B=64)
 """,
     "jax-nan": """
 import jax, jax.numpy as jnp

@@ -1,0 +1,29 @@
+"""The command `errmine`. It binds: arguments in, plain functions called, results printed; no rule, pattern or SQL.
+
+Commands import what they need when they run, so that `errmine --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from pipeline.errors import PipelineError
+
+
+def main() -> None:
+    """Run the command line; the exit status is 0 done, 1 found nothing or invalid, 2 usage, 3 the world failed."""
+    from pipeline.cli import look, read, work  # noqa: F401  they register their commands
+    from pipeline.cli.app import app
+    from pipeline.cli.output import complain
+
+    try:
+        app()
+    except PipelineError as error:
+        complain(str(error), hint=error.hint())
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # `errmine query ... | head`: the reader has what it wanted
+        sys.stderr.close()
+        sys.exit(0)
+    except KeyboardInterrupt:
+        complain("interrupted", hint="Nothing is lost: run the same command again.")
+        sys.exit(130)

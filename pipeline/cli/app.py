@@ -1,0 +1,55 @@
+"""The application object and the options that all commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipeline import __version__
+
+if TYPE_CHECKING:
+    from pipeline.config import Settings
+
+app = typer.Typer(
+    name="errmine",
+    help="Turn public bug reports into error knowledge: counted, cited, queryable, in English and Chinese.",
+    epilog="Exit status: 0 done · 1 found nothing, or found it invalid · 2 usage or settings · 3 the outside failed.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Home = Annotated[
+    Path | None,
+    typer.Option("--home", help="Folder of raw/ and curated/.", envvar="ERRMINE_HOME", show_default="current folder"),
+]
+Config = Annotated[
+    Path | None, typer.Option("--config", help="Settings file.", show_default="errmine.toml in the home, if it exists")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary, only results and errors.")]
+
+
+def settings(home: Path | None, config: Path | None = None) -> Settings:
+    """The settings in force for this command."""
+    from pipeline.config import read_settings
+
+    return read_settings(config, home=home)
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer's callback form
+    if wanted:
+        typer.echo(f"errmine {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def errmine(
+    version: Annotated[  # noqa: ARG001  handled by its callback
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Turn public bug reports into error knowledge: counted, cited, queryable, in English and Chinese."""

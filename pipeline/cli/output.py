@@ -1,0 +1,76 @@
+"""What the commands print: JSON for programs, tables for people, errors with what to do next.
+
+Text from bug reports is untrusted: it is cleaned of control characters before it reaches a terminal and never read as
+markup.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def complain(message: str, *, hint: str = "") -> None:
+    """Say on standard error what went wrong and what to do."""
+    console = _console(stderr=True)
+    console.print(f"errmine: {safe(message)}", style="red", markup=False, highlight=False, soft_wrap=True)
+    if hint:
+        console.print(f"  {safe(hint)}", markup=False, highlight=False, soft_wrap=True)
+
+
+def say(message: str = "", *, style: str = "") -> None:
+    """Print a line for people."""
+    _console().print(safe(message), style=style or None, markup=False, highlight=False, soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """Print `value` as indented JSON, Chinese as Chinese."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def print_json_line(value: Mapping[str, Any]) -> None:
+    """Print `value` as one line of JSON."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table; numbers are set flush right."""
+    from rich.table import Table
+    from rich.text import Text
+
+    kept = [list(row) for row in rows]
+    table = Table(title=title or None, title_justify="left", header_style="bold")
+    for number, column in enumerate(columns):
+        is_numeric = bool(kept) and all(isinstance(row[number], int | float) or row[number] is None for row in kept)
+        table.add_column(column, justify="right" if is_numeric else "left", overflow="fold")
+    for row in kept:
+        table.add_row(*(Text(_cell(value)) for value in row))
+    _console().print(table)
+
+
+def safe(text: str) -> str:
+    """`text` without what could drive a terminal: control, zero-width and bidi characters."""
+    from pipeline.text import clean
+
+    return clean(text)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return safe(str(value))
+
+
+def _console(*, stderr: bool = False) -> Console:
+    from rich.console import Console
+
+    return Console(stderr=stderr)  # rich honours NO_COLOR and drops colour where the output is no terminal
