@@ -1,10 +1,188 @@
-"""Native diagnostics: placeholder until its owner's version lands."""
+"""Native diagnostics of a text: what compilers, runtimes and other languages print when they fail.
+
+One cheap scan for literals gives candidate lines; the rules whose literal stood there are tried on that line in order,
+the first that matches takes it; the block then grows over the stack or the notes below. Neighbouring diagnostics of
+one compiler are one failure; `Aborted (core dumped)` right below a diagnostic is its end, not another one.
+"""
 
 from __future__ import annotations
 
-from pipeline.records import Event
+import re
+from collections.abc import Iterator
+
+from pipeline.extract import compiler, crash, foreign, glog, prose, stack, status
+from pipeline.extract.rule import Block, Rule
+from pipeline.records import Event, Frame, Link
+
+#: What is looked at of one line: before the literal and behind it. Longer lines are data, not diagnostics.
+_BEFORE, _BEHIND = 1500, 4000
+#: Diagnostics taken from one line: more stand only in logs with escaped line breaks.
+_MOST_PER_LINE = 4
+#: Lines that may stand between two diagnostics of one compiler run, or between a failure and its `Aborted`.
+_JOIN_LINES, _JOIN_WIDTH = 12, 3000
+_TRAIL_LINES = 4
+_MOST_DETAIL = 4000
+_MOST_MESSAGE = 1000
+
+_RULES: tuple[Rule, ...] = (*foreign.RULES, *crash.RULES, *glog.RULES, *compiler.RULES)
+_BY_TRIGGER: dict[str, list[int]] = {}
+for _index, _rule in enumerate(_RULES):
+    for _trigger in _rule.triggers:
+        _BY_TRIGGER.setdefault(_trigger, []).append(_index)
+
+#: Source code that writes such a message, tests that expect one, printf and stream placeholders.
+_LISTING = re.compile(
+    r"(?:printf|LOG\(|cerr|cout|throw |raise |assert\w*\(|CHECK(?:-\w+)?:|expected-error|std::|logger\.|print\(|RUN:|REQUIRE"
+    r"|#define|re\.(?:compile|search|match)|grep|->| in str\(|except |if )[^\n]{0,300}$"
+)
+_PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+|\{\w{1,20}\}")
+_TRAILING = re.compile(r"(?:\s|```|`|\x1b\[[0-9;]{0,8}m|\\n)+$")
+_ESCAPED_BREAK = re.compile(r"\\{1,2}n")
 
 
-def events(text: str, spans: list[tuple[int, int]]) -> list[Event]:
-    """The native diagnostics of a text."""
-    return []
+def events(text: str) -> list[Event]:
+    """The native diagnostics of `text`, by start, not overlapping."""
+    blocks = _joined(text, _without_overlap(sorted(_blocks(text), key=lambda block: (block.start, block.end))))
+    return [_event(text, block) for block in blocks]
+
+
+def _blocks(text: str) -> Iterator[Block]:
+    for start, end, rules in _candidates(text):
+        for index in rules:
+            match = _RULES[index].pattern.search(text, start, end)
+            if match and not _is_listing(text, match):
+                yield _block(text, _RULES[index], match)
+                break
+    yield from foreign.blocks(text)
+    yield from prose.blocks(text)
+
+
+def _candidates(text: str) -> list[tuple[int, int, list[int]]]:
+    """Lines that hold a literal, each once, with the rules to try on it in order."""
+    lines: dict[int, tuple[int, set[int]]] = {}
+    for trigger, rules in _BY_TRIGGER.items():
+        at = text.find(trigger)
+        while at >= 0:
+            first = at + 1 if trigger[0] == "\n" else at
+            start = max(text.rfind("\n", max(first - _BEFORE, 0), first) + 1, first - _BEFORE, 0)
+            end = text.find("\n", first, first + _BEHIND)
+            end = min(first + _BEHIND, len(text)) if end < 0 else end
+            lines.setdefault(start, (end, set()))[1].update(rules)
+            at = text.find(trigger, end)
+    return [(start, end, sorted(rules)) for start, (end, rules) in sorted(lines.items())]
+
+
+def _is_listing(text: str, match: re.Match[str]) -> bool:
+    """Whether the line is source code about the message rather than the message."""
+    line = text.rfind("\n", max(match.start() - 300, 0), match.start()) + 1
+    before = text[max(line, match.start() - 300) : match.start()]
+    if _LISTING.search(before):
+        return True
+    return bool(_PLACEHOLDER.search(match[0][:200]) and re.search(r"%[sd]\b|\{\}|<<|\" *\+", match[0][:200]))
+
+
+def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
+    groups = match.groupdict()
+    start = _line_start(text, match.start())
+    end = match.end()
+    if rule.goes_on:
+        end = _grown(text, rule, end)
+    message = groups.get("msg") or groups.get("rest") or groups.get("msg2") or match[0]
+    if rule.says_more and (more := rule.says_more.search(text, match.start(), end)):
+        message = more["msg"]
+    line = groups.get("line") or groups.get("line2")
+    return Block(
+        rule=rule,
+        start=start,
+        end=end,
+        message=message,
+        exception_type=groups.get("type"),
+        file=groups.get("file") or groups.get("file2"),
+        line=int(line) if line else None,
+        function=groups.get("function"),
+    )
+
+
+def _line_start(text: str, at: int) -> int:
+    """Where the block begins: the start of its line, prefixes included, if the line begins near."""
+    start = text.rfind("\n", max(at - 200, 0), at) + 1
+    return start if start or at <= 200 else at
+
+
+def _grown(text: str, rule: Rule, end: int) -> int:
+    """The end of the block: past each following line that goes on."""
+    assert rule.goes_on is not None
+    kept = end
+    for _ in range(rule.most_lines):
+        at = text.find("\n", end)
+        if at < 0 or not rule.goes_on.match(text, at + 1, min(at + 601, len(text))):
+            break
+        stop = text.find("\n", at + 1)
+        end = len(text) if stop < 0 else stop
+        if text[at + 1 : end].strip():
+            kept = end
+    return kept
+
+
+def _without_overlap(blocks: list[Block]) -> list[Block]:
+    kept: list[Block] = []
+    for block in blocks:
+        if kept and block.start < kept[-1].end:
+            kept[-1].end = max(kept[-1].end, block.end)
+        else:
+            kept.append(block)
+    return kept
+
+
+def _joined(text: str, blocks: list[Block]) -> list[Block]:
+    """The blocks with one failure's parts made one."""
+    joined: list[Block] = []
+    for block in blocks:
+        if joined and _belongs(text, joined[-1], block):
+            joined[-1].end = block.end
+        else:
+            joined.append(block)
+    return joined
+
+
+def _belongs(text: str, before: Block, block: Block) -> bool:
+    gap = text[before.end : block.start] if block.start - before.end <= _JOIN_WIDTH else "```"
+    if "```" in gap or "\n\n\n" in gap:
+        return False
+    lines = gap.count("\n")
+    if block.rule.trails:
+        return lines <= _TRAIL_LINES
+    if block.rule.joins and block.rule.dialect == before.rule.dialect:
+        return lines <= _JOIN_LINES
+    return lines <= 2 and _masked(block.message) == _masked(before.message)
+
+
+def _masked(message: str) -> str:
+    return re.sub(r"\d+|0x[0-9a-f]+", "0", message)
+
+
+def _event(text: str, block: Block) -> Event:
+    whole = text[block.start : block.end]
+    message = _clean(block.message)
+    found = stack.frames(whole)
+    if not found and (block.file or block.function):
+        found = (Frame(block.file, block.line, _clean(block.function) if block.function else None),)
+    return Event(
+        dialect=block.rule.dialect,
+        exception_type=block.exception_type,
+        message=message,
+        detail=_TRAILING.sub("", whole)[:_MOST_DETAIL],
+        frames=found,
+        chain=tuple(Link("wrapper", kind, line, count) for kind, line, count in block.links),
+        codes=status.codes(whole[:_MOST_DETAIL]),
+        start=block.start,
+        end=block.end,
+        is_truncated=False,
+        severity=block.rule.severity,
+    )
+
+
+def _clean(message: str) -> str:
+    """The message up to an escaped line break, without trailing blanks and marks."""
+    first = _ESCAPED_BREAK.split(message, maxsplit=1)[0]
+    return _TRAILING.sub("", first).strip()[:_MOST_MESSAGE]

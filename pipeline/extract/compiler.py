@@ -1,0 +1,153 @@
+"""Rules for diagnostics of compilers, linkers and build tools."""
+
+from __future__ import annotations
+
+from pipeline.extract.crash import STACK
+from pipeline.extract.rule import PLACE, Rule, compiled
+
+#: Between two diagnostics of one compiler: the quoted source line, the caret, notes.
+_FOLLOWS = compiled(r"^(?:[^\n]{0,300}: note: |[ \t]{0,8}\d{0,6} ?\|[^\n]{0,400}$|[ \t]{1,300}[~^][~^ \t]{0,300}$|[ \t]{2,}\S[^\n]{0,400}$)")
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "ptxas",
+        "ptxas",
+        ("ptxas",),
+        compiled(
+            r"ptxas(?:-blackwell)?(?: (?P<file>[^\s,]{1,300}), line (?P<line>\d{1,7}); (?:error|fatal)[ \t]{0,4}:| (?:fatal|error)[ \t]{0,4}:)[ \t]{0,4}(?P<msg>[^\n]{3,600})"
+        ),
+        joins=True,
+    ),
+    Rule(
+        "nvcc-driver",
+        "nvcc",
+        ("nvcc fatal", "nvlink error", "nvlink fatal", "fatbinary fatal", "nvcc error"),
+        compiled(r"(?:nvcc|nvlink|fatbinary) (?:fatal|error)[ \t]{0,4}:[ \t]{0,4}(?P<msg>[^\n]{3,600})"),
+        joins=True,
+    ),
+    Rule(
+        "llvm-error",
+        "llvm",
+        ("LLVM ERROR",),
+        compiled(r"LLVM ERROR: (?P<msg>[^\n]{3,1500})"),
+        goes_on=STACK,
+    ),
+    Rule(
+        "unreachable",
+        "llvm",
+        ("UNREACHABLE executed",),
+        compiled(rf"(?P<msg>UNREACHABLE executed(?: at {PLACE}:(?P<line>\d{{1,7}}))?!?)"),
+        goes_on=STACK,
+    ),
+    Rule(
+        "llvm-crash",
+        "llvm",
+        ("PLEASE submit a bug report",),
+        compiled(r"(?P<msg>PLEASE submit a bug report to [^\n]{1,300})"),
+        goes_on=STACK,
+    ),
+    Rule(
+        "mlir-loc",
+        "mlir",
+        ("): error: ",),
+        compiled(r"loc\((?P<file>[^\n]{1,400}?)\): error: (?P<msg>[^\n]{2,1500})"),
+        goes_on=compiled(r"^[^\n]{0,200}?(?:: note: |loc\()"),
+        joins=True,
+    ),
+    Rule(
+        "mlir-op",
+        "mlir",
+        ("rror: '",),
+        compiled(rf"{PLACE}:(?P<line>\d{{1,7}}):\d{{1,5}}: error: (?P<msg>'[a-z_]{{2,40}}\.[\w.]{{1,60}}' op [^\n]{{2,1500}})"),
+        goes_on=_FOLLOWS,
+        joins=True,
+    ),
+    Rule(
+        "nvcc",
+        "nvcc",
+        ("): error",),
+        compiled(
+            r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300}\.(?:cu|cuh|h|hpp|cpp|cc|inl))\((?P<line>\d{1,7})\): error(?: ?#[\w-]{1,12})?: (?P<msg>[^\n]{2,900})"
+        ),
+        goes_on=_FOLLOWS,
+        joins=True,
+    ),
+    Rule(
+        "msvc",
+        "msvc",
+        (": error C", ": fatal error C", ": fatal error LNK", ": error LNK"),
+        compiled(
+            rf"{PLACE}(?:\((?P<line>\d{{1,7}})(?:,\d{{1,5}})?\))? ?: (?:fatal )?error (?P<msg>(?:C|LNK)\d{{4}}: [^\n]{{2,900}})"
+        ),
+        joins=True,
+    ),
+    Rule(
+        "cc",
+        "cc",
+        (": error: ", ": fatal error: "),
+        compiled(
+            r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp|hh|hxx|inl|m|mm|i|cl|pyx|mlir|ttir|ttgir|S|s|ll))"
+            r":(?P<line>\d{1,7})(?::\d{1,5})?: (?:fatal )?error: (?P<msg>[^\n]{2,900})"
+        ),
+        goes_on=_FOLLOWS,
+        joins=True,
+    ),
+    Rule(
+        "undefined-reference",
+        "ld",
+        ("undefined reference to",),
+        compiled(r"(?P<msg>undefined reference to [`'‘\"][^\n]{1,600})"),
+        joins=True,
+    ),
+    Rule(
+        "undefined-symbol",
+        "ld",
+        ("undefined symbol: ", "ndefined symbols for architecture"),
+        compiled(r"(?P<msg>(?:undefined symbol: [\w@.$?]{2,600}|[Uu]ndefined symbols for architecture \w{1,20}))"),
+        goes_on=compiled(r"^[ \t]{2,8}(?:\"|_|[^\n]{0,200} in )|^ld: symbol"),
+        joins=True,
+    ),
+    Rule(
+        "shared-object",
+        "ld",
+        ("cannot open shared object file",),
+        compiled(r"(?P<msg>[^\s:'\"`(]{2,200}: cannot open shared object file(?:: No such file or directory)?)"),
+        joins=True,
+    ),
+    Rule(
+        "symbol-version",
+        "ld",
+        ("' not found (required by",),
+        compiled(r"(?P<msg>(?:version )?[`'‘](?:GLIBCXX|GLIBC|CXXABI|GCC|OMP|GOMP|OPENSSL|ZLIB|[A-Z]{2,20})_[\w.]{1,40}' not found \(required by [^\n)]{1,300}\))"),
+        joins=True,
+    ),
+    Rule(
+        "ld",
+        "ld",
+        ("/ld: cannot find ", "ld: cannot find", "ld: library not found", "relocation truncated"),
+        compiled(r"(?P<msg>(?:cannot find -?l?\S{1,200}|library not found for \S{1,120}|relocation truncated to fit: [^\n]{1,300}))"),
+        joins=True,
+    ),
+    Rule(
+        "cmake",
+        "cmake",
+        ("CMake Error",),
+        compiled(
+            r"CMake Error(?: \([\w-]{1,20}\))?(?: at (?P<file>[^\s:()]{1,300}):(?P<line>\d{1,6})(?: \((?P<function>[^()\n]{1,80})\))?:|: ?(?P<msg>[^\n]{3,600})|(?P<msg2>:))"
+        ),
+        goes_on=compiled(r"^(?:[ \t]{1,12}\S|[ \t\r]{0,8}$(?!\n[^\s])|Call Stack)"),
+        most_lines=30,
+        says_more=compiled(r"CMake Error[^\n]{0,400}:\s{1,12}(?P<msg>\S[^\n]{1,400})"),
+        joins=True,
+    ),
+    Rule(
+        "build-stopped",
+        "build",
+        ("ninja: build stopped", "ld returned 1", "make: *** ", "errors detected in the compilation", "error detected in the compilation"),
+        compiled(
+            r"(?P<msg>ninja: build stopped: [^\n]{3,120}|collect2: error: ld returned \d{1,3} exit status|make: \*\*\* [^\n]{3,200}"
+            r"|\d{1,5} errors? detected in the compilation of [^\n]{3,300})"
+        ),
+        trails=True,
+    ),
+)

@@ -1,0 +1,163 @@
+"""Rules for programs that die: assertions, uncaught C++ exceptions, sanitizers, signals."""
+
+from __future__ import annotations
+
+from pipeline.extract.rule import PLACE, Rule, compiled
+
+#: Lines of a native stack: gdb, LLVM, sanitizers, glog, torch, MPI, dmlc.
+STACK = compiled(
+    r"^[^\n]{0,80}?(?:"
+    r"#\d{1,3} |frame #\d{1,4}: |@ +0x[0-9a-f]{4,16}|@ +\(nil\)|\[bt\] |\[ ?\d{1,3}\] (?:/|[\w.]{1,80}\()"
+    r"|\(\d{1,3}\) [^\n]{0,200}\+0x|Stack trace|Stack dump|\d{1,3}\.\s{1,4}\S"
+    r"|Exception raised from |C\+\+ Traceback|Python Traceback|\*\*\* Check failure|\*\*\* Process received|Signal(?: code)?: "
+    r"|Failing at address|Thread \d{1,4} \"|\[Switching to|0x[0-9a-f]{8,16}|<unknown function>|<omitting python frames>"
+    r"|tensorflow::|xla::|_start\b|_Py\w{2,60}|__libc_start|PyObject_\w{2,60}|clone\b|main\b$"
+    r")"
+)
+_AFTER_TERMINATE = compiled(rf"(?:^[^\n]{{0,120}}?what\(\):|^[ \t]{{0,120}}$(?!\n\n)|{STACK.pattern})")
+
+_ASSERTION = r"(?P<msg>[Aa]ssertion [`'‘\"](?:[^\n]{1,1500}?)['`’\"] failed\b\.?)"
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "assert-device",
+        "device-assert",
+        ("Assertion `", "assertion `"),
+        compiled(
+            rf"{PLACE}:(?P<line>\d{{1,7}}):(?: (?P<function>[^\n]{{1,900}}?))??:? ?"
+            rf"block: \[[-\d, ]{{1,40}}\],? thread: \[[-\d, ]{{1,40}}\],? {_ASSERTION}"
+        ),
+        joins=True,
+    ),
+    Rule(
+        "assert-glibc",
+        "cpp",
+        ("Assertion `", "Assertion '", "assertion `", "Assertion ‘"),
+        compiled(rf"{PLACE}:(?P<line>\d{{1,7}}): (?:(?P<function>[^`\n]{{1,900}}?): )??{_ASSERTION}"),
+        goes_on=STACK,
+    ),
+    Rule(
+        "assert-msvc",
+        "cpp",
+        ("ssertion failed",),
+        compiled(
+            r"(?P<msg>Assertion failed: [^\n]{1,800}?)(?:, (?:function (?P<function>[^\n,]{1,200}), )?"
+            rf"file {PLACE}, line (?P<line>\d{{1,7}})\.?|,? at {PLACE.replace('file>', 'file2>')}:(?P<line2>\d{{1,7}})$)"
+        ),
+        goes_on=STACK,
+    ),
+    Rule(
+        "torch-internal-assert",
+        "cpp",
+        ("INTERNAL ASSERT FAILED",),
+        compiled(
+            r"(?P<msg>(?:[^\s:][^\n:]{0,200}? )?INTERNAL ASSERT FAILED at \"?(?P<file>[^\s\":]{1,300})\"?:(?P<line>\d{1,7})"
+            r"[^\n]{0,1500})"
+        ),
+        goes_on=STACK,
+    ),
+    Rule(
+        "terminate",
+        "cpp",
+        ("terminate called",),
+        compiled(
+            r"(?P<msg>terminate called (?:after throwing an instance of ['‘`](?P<type>[^'’\n]{1,300})['’]"
+            r"|without an active exception|recursively))"
+        ),
+        goes_on=_AFTER_TERMINATE,
+        says_more=compiled(r"what\(\):[ \t]{0,8}(?P<msg>[^\n]{1,3000})"),
+    ),
+    Rule(
+        "terminate-libc++",
+        "cpp",
+        ("terminating with uncaught", "terminating due to uncaught"),
+        compiled(
+            r"terminating (?:with|due to) uncaught (?:foreign )?exception(?: of type (?P<type>[^\n]{1,200}?))?(?:: (?P<msg>[^\n]{1,3000})|$)"
+        ),
+        goes_on=STACK,
+    ),
+    Rule(
+        "what",
+        "cpp",
+        ("what():",),
+        compiled(r"^[^\n]{0,60}?\bwhat\(\):[ \t]{1,8}(?P<msg>[^\n]{1,3000})"),
+        goes_on=STACK,
+    ),
+    Rule(
+        "sanitizer",
+        "sanitizer",
+        ("AddressSanitizer:", "LeakSanitizer:", "ThreadSanitizer:", "MemorySanitizer:", "HWAddressSanitizer:"),
+        compiled(
+            r"(?:ERROR|WARNING): (?P<type>(?:HW)?(?:Address|Leak|Thread|Memory)Sanitizer): (?P<msg>[^\n]{1,600})"
+        ),
+        goes_on=compiled(
+            r"^[^\n]{0,40}?(?:#\d{1,3} |==\d|[ \t]{1,8}\S|READ of|WRITE of|SUMMARY:|Direct leak|Indirect leak|0x[0-9a-f]{8}|[ \t]{0,40}$"
+            r"|[Ff]reed by|[Pp]reviously allocated|Shadow|allocated by|=>|Thread T)"
+        ),
+    ),
+    Rule(
+        "ubsan",
+        "sanitizer",
+        (": runtime error: ",),
+        compiled(rf"{PLACE}:(?P<line>\d{{1,7}}):\d{{1,5}}: runtime error: (?P<msg>[^\n]{{1,800}})"),
+        goes_on=compiled(r"^[ \t]{0,8}#\d{1,3} |^SUMMARY: "),
+    ),
+    Rule(
+        "signal-handler",
+        "signal",
+        ("received signal ", "Received signal ", "eceived by PID", "atal signal", "Segfault encountered", "caught signal"),
+        compiled(
+            r"(?P<msg>(?:Program|Thread [^\n]{1,120}?) received signal SIG[A-Z]{2,5}[^\n]{0,80}|Fatal signal \d{1,2} \(SIG[A-Z]{2,5}\)[^\n]{0,120}"
+            r"|\*\*\* SIG[A-Z]{2,5} \([^\n]{0,80}received by PID[^\n]{0,80}|!+ ?Segfault encountered ?!+|[Cc]aught signal \d{1,2} \([^\n]{1,60}"
+            r"|\*\*\* Process received signal \*\*\*)"
+        ),
+        goes_on=STACK,
+        says_more=compiled(r"Signal: (?P<msg>[^\n]{1,80})"),
+    ),
+    Rule(
+        "signal-paddle",
+        "signal",
+        ("is detected by the operating system",),
+        compiled(r"FatalError: (?P<msg>`[^`\n]{3,80}` is detected by the operating system\.?)"),
+        goes_on=compiled(r"^[^\n]{0,8}\[(?:TimeInfo|SignalInfo):"),
+    ),
+    Rule(
+        "signal-shell",
+        "signal",
+        ("Segmentation fault", "segmentation fault", " (core dumped)", "Illegal instruction", "Bus error"),
+        compiled(
+            r"^[ \t>$#*`'\"]{0,12}(?:\S{1,120}: (?:line \d{1,6}: )?(?:\[[\d]{1,3}\] ?\+? ?)?)?(?:\[\d{1,5}\] ?\+? {1,8})?(?:\d{1,8} +)?"
+            r"(?P<msg>(?i:segmentation fault|abort(?:ed)?|floating point exception|illegal (?:hardware )?instruction|bus error"
+            r"|trace/breakpoint trap|killed)(?: {1,4}\(core dumped\)|(?=[ \t.`'\"]{0,20}$)|(?= {2,20}\S)|(?= \S{0,60}[/.]\S)))"
+        ),
+        goes_on=STACK,
+        trails=True,
+    ),
+    Rule(
+        "signal-bash",
+        "signal",
+        (": line ",),
+        compiled(
+            r"^[^\n]{0,200}?: line \d{1,6}: +\d{1,8} +(?P<msg>Aborted|Killed|Bus error|Terminated|Segmentation fault|Illegal instruction"
+            r"|Floating point exception|Trace/breakpoint trap)\b"
+        ),
+        trails=True,
+    ),
+    Rule(
+        "signal-word",
+        "signal",
+        ("\nAborted", "\nKilled"),
+        compiled(r"^(?P<msg>Aborted!?|Killed)[ \t\r.]{0,8}$"),
+        trails=True,
+    ),
+    Rule(
+        "exit-code",
+        "signal",
+        ("exit code 1", "exit code -", "exit code: 1", "exit code: -", "exited with code 1", "exit status 1"),
+        compiled(
+            r"(?P<msg>(?:[Pp]rocess finished with |[Cc]ommand terminated with |[Pp]rocess completed with |exited with |[Ff]ailed with |returned )"
+            r"?exit (?:code|status):? (?:13[1-9]|15[0-9]|-(?:[3-9]|11|1073\d{6}))(?!\d)(?: \([^\n()]{1,80}\))?)[.\s`'\"]{0,6}$"
+        ),
+        trails=True,
+    ),
+)

@@ -1,0 +1,95 @@
+"""Rules for log lines that report a failure: glog and absl, c10, TensorFlow, dmlc, NCCL, CUDA, ggml, OpenCV."""
+
+from __future__ import annotations
+
+from pipeline.extract.crash import STACK
+from pipeline.extract.rule import PLACE, Rule, compiled
+
+_SOURCE = r"(?P<file>[\w./@+-]{1,200}\.(?:cc|cpp|cu|cuh|h|hpp|c|cxx|mm|inl))"
+_STACK_OR_REST = compiled(rf"(?:{STACK.pattern}|^[ \t]{{1,12}}_Z\w{{4,400}}$)")
+#: E-lines that programs print on every start, although nothing failed.
+_CHATTER = (
+    r"(?!Unable to register (?:cu|CU)|Attempting to register factory|Cannot dlopen|DVInfo|Error reading NUMA"
+    r"|failed call to cuInit: UNKNOWN ERROR \(303\))"
+)
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "nccl-warn",
+        "nccl",
+        ("NCCL WARN ",),
+        compiled(
+            r"(?:(?P<file>[\w./-]{1,120}\.(?:cc|cpp|cu|h)):(?P<line>\d{1,6}) )?NCCL WARN (?!NET/OFI)(?P<msg>[^\n]{3,1500})"
+        ),
+        joins=True,
+    ),
+    Rule(
+        "nccl-watchdog",
+        "nccl",
+        ("Watchdog caught collective", "detected by watchdog", "NCCL watchdog thread terminated", "NCCL operations have failed"),
+        compiled(
+            r"(?P<msg>Watchdog caught collective operation timeout: [^\n]{1,600}|Exception \(either an error or timeout\) detected by watchdog[^\n]{0,300}"
+            r"|(?:Process group )?(?:watchdog|NCCL watchdog) thread terminated with exception: [^\n]{1,1500}|Some NCCL operations have failed[^\n]{0,400})"
+        ),
+        goes_on=STACK,
+        joins=True,
+    ),
+    Rule(
+        "check-failed-glog",
+        "glog",
+        ("Check failed",),
+        compiled(
+            rf"(?:^|[\s(\[]){_SOURCE}[:(](?P<line>\d{{1,6}})[\]:)]{{1,2}} (?P<msg>(?:[^\n]{{1,120}}?: )?Check failed: [^\n]{{1,3000}})"
+        ),
+        goes_on=_STACK_OR_REST,
+        joins=True,
+    ),
+    Rule(
+        "check-failed",
+        "glog",
+        ("Check failed: ",),
+        compiled(r"(?:^|[:>\]] |Error: |^[ \t\"'`]{1,12})(?P<msg>Check failed: (?!\"|%)[^\n]{2,3000})"),
+        goes_on=_STACK_OR_REST,
+        joins=True,
+    ),
+    Rule(
+        "glog-line",
+        "glog",
+        (".cc:", ".cpp:", ".cu:", ".h:"),
+        compiled(
+            rf"(?:\b[EF]\d{{4}} \d\d:\d\d:[\d.]{{2,24}} {{1,8}}\d{{1,9}} |\[[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |\[[EF] |: [EF] |^[EF] )"
+            rf"{_SOURCE}:(?P<line>\d{{1,6}})\] {_CHATTER}(?P<msg>\S[^\n]{{1,3000}})"
+        ),
+        goes_on=_STACK_OR_REST,
+    ),
+    Rule(
+        "ggml",
+        "ggml",
+        ("GGML_ASSERT",),
+        compiled(
+            rf"(?:{PLACE}:(?P<line>\d{{1,6}}): (?P<msg>GGML_ASSERT\([^\n]{{1,400}}\) failed)"
+            r"|(?P<msg2>GGML_ASSERT): (?P<file2>[^\s:]{1,300}|[A-Z]:[^\s:]{1,300}):(?P<line2>\d{1,6}): (?P<rest>[^\n]{1,400}))"
+        ),
+        goes_on=STACK,
+    ),
+    Rule(
+        "cuda-printed",
+        "cuda",
+        ("CUDA error", "CUDA Error", "Cuda failure", "Cuda error", "CUDA failure", "GPUassert:", "CUDA ERROR", "ROCm error"),
+        compiled(
+            r"(?:^|[\]>:)] )[ \t*`\"']{0,8}(?P<msg>(?:(?:CUDA|Cuda|ROCm) (?:[Ee]rror|ERROR|failure)(?: code)?(?::| \d{1,4}[ :]| at | in (?:file )?|=| \()|GPUassert: )"
+            r"(?!%|\"|\+|<|\{)[^\n]{3,600})"
+        ),
+        goes_on=compiled(r"^[ \t]{0,8}(?:current device|in function|err(?:or)?:|ggml_|\#\d{1,3} )"),
+    ),
+    Rule(
+        "opencv",
+        "opencv",
+        ("OpenCV(", "OpenCV Error:"),
+        compiled(
+            r"(?:OpenCV\([\w.-]{1,24}\)[: ]{1,2}(?:[Ee]rror: )?(?:(?P<file>(?:[A-Za-z]:[\\/])?[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
+            r"|OpenCV Error: (?P<msg2>[^\n]{3,600}?) in (?P<function>[^\n,]{1,200}), file (?P<file2>[^\n,]{1,300}), line (?P<line2>\d{1,7}))"
+        ),
+        joins=True,
+    ),
+)

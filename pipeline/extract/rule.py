@@ -1,0 +1,50 @@
+"""What a rule for a native diagnostic is, and the block of text that one application of it finds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How one kind of diagnostic line is found and how far its block goes.
+
+    `pattern` is searched in one line that holds a trigger. Its groups: `msg` the message; where there are any `type`,
+    `file`, `line`, `function`. `goes_on` is matched at the start of each following line: the block ends where it fails.
+    """
+
+    name: str
+    dialect: str
+    triggers: tuple[str, ...]
+    pattern: re.Pattern[str]
+    goes_on: re.Pattern[str] | None = None
+    most_lines: int = 120  # of what goes on; longer stacks are cut
+    says_more: re.Pattern[str] | None = None  # searched in the block, group `msg` replaces the message
+    joins: bool = False  # neighbours of this dialect are one failure (a compiler's list of errors)
+    trails: bool = False  # only the end of another diagnostic where one stands right before (Aborted, ninja stopped)
+    severity: str = "error"
+
+
+@dataclass(slots=True)
+class Block:
+    """One application of a rule: offsets in the text, message and place."""
+
+    rule: Rule
+    start: int
+    end: int
+    message: str
+    exception_type: str | None = None
+    file: str | None = None
+    line: int | None = None
+    function: str | None = None
+    links: list[tuple[str | None, str, int]] = field(default_factory=list)  # earlier exceptions: type, message, frames
+
+
+def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern, where `^` and `$` mean the ends of a line."""
+    return re.compile(pattern, flags | re.MULTILINE)
+
+
+#: A path as tools print it before a line number. Bounded, no blanks: Windows drives are allowed.
+PLACE = r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300})"
