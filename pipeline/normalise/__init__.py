@@ -1,0 +1,14 @@
+"""Normalise: what an event is, with what varies taken out of it.
+
+Order of work: strip boilerplate, unwrap wrappers, choose the culprit line by a named rule, recognise known families and
+codes, else mask what varies as typed slots and let the deciding words of the rest be gates. Rules live in
+`pipeline/data/normalise`; its README says how to add one.
+
+Gate keys, closed: code, resource, space, backend, library, assertion, module, symbol, op, status, exception, polarity,
+feature, tool, errno, signal, and `kind`, the id of a known family.
+"""
+
+from pipeline.normalise.assemble import NORMALISER_VERSION, signature
+from pipeline.normalise.whole import signature_of_text
+
+__all__ = ["NORMALISER_VERSION", "signature", "signature_of_text"]

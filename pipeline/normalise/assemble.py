@@ -1,0 +1,132 @@
+"""A signature made from an event: culprit, template, gates, slots, and the notes of every rule that acted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.normalise import peel, words
+from pipeline.normalise.culprit import Culprit, culprit
+from pipeline.normalise.masks import masked
+from pipeline.normalise.tables import wording
+from pipeline.records import Event, Frame, Signature, Slot, content_id
+
+#: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
+NORMALISER_VERSION = "1"
+
+#: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
+TEMPLATE_LENGTH = 240
+
+_CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
+_QUIET_FUNCTIONS = frozenset(
+    {"_call_impl", "_wrapped_call_impl", "wrapper", "_fn", "<lambda>", "__call__", "inner", "_inner", "decorate_context", "<module>"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a culprit's words amount to, before they get an id."""
+
+    text: str
+    line: str
+    exception_type: str | None
+    gate: tuple[tuple[str, str], ...]
+    is_complete: bool
+    slots: tuple[Slot, ...]
+    notes: tuple[str, ...]
+
+
+def signature(event: Event, text: str = "") -> Signature:
+    """What the event is, with what varies taken out; `text` is what `extract.events` was given."""
+    found = culprit(event)
+    return signed(event, found, read(found), text)
+
+
+def read(found: Culprit) -> Reading:
+    """The template, gates and slots of chosen words."""
+    line = _line(found)
+    kind, words_only = peel.typed(line)
+    kind = kind or found.exception_type
+    status, words_only = peel.without_status(words_only)
+    template, slots = masked(words_only, found.hit.kept if found.hit else frozenset())
+    template = _bounded(template)
+    notes = [*found.notes, f"{found.rule}: chose the culprit"]
+    if status:
+        slots = (*slots, Slot("status", status, None, None))
+        notes.append(f"status: {status} is no part of the text")
+    if found.hit is not None:
+        notes.append(f"family-{found.hit.rule}: known error")
+        return Reading(
+            template or found.hit.rule, line, _canonical(kind), found.hit.gate, found.hit.is_complete, found.hit.slots + slots, tuple(notes)
+        )
+    gate = words.gates(template, kind)
+    if any(key == "exception" for key, _ in gate):
+        template = _bounded(f"{peel.short(kind or '')}: {template}" if template else peel.short(kind or ""))
+        notes.append("type: the words do not say enough without the exception type")
+    return Reading(template or (kind or "no message"), line, _canonical(kind), gate, False, slots, tuple(notes))
+
+
+def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signature:
+    """The signature of a reading: its id, its frames, and where its words stand in `text`."""
+    flat = "\x1e".join(f"{key}\x1f{value}" for key, value in reading.gate)
+    start, end = _place(event, reading.line, text)
+    return Signature(
+        signature_id=content_id("signature", NORMALISER_VERSION, flat, reading.text),
+        exception_type=reading.exception_type,
+        text=reading.text,
+        gate=reading.gate,
+        is_gate_complete=reading.is_complete,
+        frame_key=frame_key(event.frames),
+        slots=reading.slots,
+        culprit=found.rule,
+        start=start,
+        end=end,
+        is_truncated=event.is_truncated or bool(_CUT.search(reading.line)),
+        notes=reading.notes,
+    )
+
+
+def frame_key(frames: Sequence[Frame]) -> str:
+    """The three innermost functions that are not mere plumbing, innermost last."""
+    named = [frame for frame in frames if frame.function and frame.function not in _QUIET_FUNCTIONS]
+    return " > ".join(f"{_module(frame.file)}:{frame.function}" for frame in named[-3:])
+
+
+def _module(file: str | None) -> str:
+    name = (file or "?").replace("\\", "/").rsplit("/", 1)[-1]
+    return name.partition(".")[0]
+
+
+def _line(found: Culprit) -> str:
+    """The line of the culprit's text that the hit stands on; the first one that says something if there is none."""
+    text = found.message
+    if found.hit is None:
+        line = next((line for line in text.split("\n") if line.strip()), "")
+    else:
+        begin = text.rfind("\n", 0, found.hit.start) + 1
+        if text[found.hit.start : found.hit.start + 1] == "\n":
+            begin = found.hit.start + 1
+        end = text.find("\n", max(found.hit.end, begin))
+        line = text[begin : end if end >= 0 else len(text)]
+    return peel.without_foreign_words(peel.without_prefix(" ".join(line.split())))
+
+
+def _bounded(template: str) -> str:
+    if len(template) <= TEMPLATE_LENGTH:
+        return template
+    return template[:TEMPLATE_LENGTH].rpartition(" ")[0] or template[:TEMPLATE_LENGTH]
+
+
+def _canonical(exception_type: str | None) -> str | None:
+    return wording().types.get(exception_type, exception_type) if exception_type else None
+
+
+def _place(event: Event, line: str, text: str) -> tuple[int, int]:
+    """Where the culprit line stands in the text; the whole event if it was put together from several lines."""
+    if line and text:
+        place = text.find(line[:80], event.start, event.end)
+        if place >= 0:
+            end = text.find("\n", place, event.end)
+            return place, min(end if end >= 0 else event.end, place + len(line) + 80)
+    return event.start, event.end

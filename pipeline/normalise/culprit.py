@@ -1,0 +1,143 @@
+"""Which words of an event are the error: a tool's diagnostic, else the root cause, else the outer wrapper.
+
+Every choice carries the name of its rule; :data:`RULES` lists them in the order in which they are tried.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pipeline.normalise import peel
+from pipeline.normalise.families import SEARCHED, Hit, known_error, tool_error
+from pipeline.normalise.tables import wording
+from pipeline.records import Event
+
+RULES = (
+    "tool-diagnostic",  # ptxas, nvcc, LLVM, MLIR, a device assert, wherever the event quotes it
+    "known-error",  # the last printed exception is a known error
+    "wrapped-cause",  # the last printed exception only wraps; the newest known error under it
+    "root-cause",  # an unknown exception raised from a known one
+    "wrapper",  # a known wrapper and nothing known inside
+    "own-message",  # nothing is known: the last printed exception's own message
+)
+
+#: A known error of these tiers gives way to a better one inside the same event.
+WEAK_TIERS = ("wrapper", "warning")
+
+_NESTED = "Traceback (most recent call last)"
+_RAISED = re.compile(r"^(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{2,80}(?:: [^\n]{0,2000})?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One exception of an event: its type and its message without wrapping words."""
+
+    exception_type: str | None
+    message: str
+    link: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """The words that are the error, the rule that chose them, and the known error that they are, if one."""
+
+    rule: str
+    exception_type: str | None
+    message: str  # searched text; `hit` counts in it
+    hit: Hit | None
+    notes: tuple[str, ...]
+
+
+def culprit(event: Event) -> Culprit:
+    """The words of the event that are its error."""
+    own = _level(event.exception_type, event.detail or event.message, "own")
+    tool = _tool(event, own)
+    if tool is not None:
+        return tool
+    text, hit = _known(own)
+    if hit is not None and hit.tier not in WEAK_TIERS:
+        return Culprit("known-error", own.exception_type, text, hit, own.notes)
+    inner = _inner(event, own, hit)
+    if inner is not None:
+        return inner
+    rule = "own-message" if hit is None else "wrapper"
+    return Culprit(rule, own.exception_type, text if hit else own.message, hit, own.notes)
+
+
+def _tool(event: Event, own: Level) -> Culprit | None:
+    for text in (own.message, event.detail or event.message, *(link.detail or link.message for link in event.chain)):
+        hit = tool_error(text)
+        if hit is not None:
+            return Culprit("tool-diagnostic", event.exception_type, text, hit, own.notes)
+    return None
+
+
+def _known(level: Level) -> tuple[str, Hit | None]:
+    """A known error in the first line counts before one further down, so that a hint does not outrank the message."""
+    named = f"{level.exception_type}: {level.message}" if level.exception_type else level.message
+    return named, known_error(named.partition("\n")[0]) or known_error(named)
+
+
+def _inner(event: Event, own: Level, hit: Hit | None) -> Culprit | None:
+    is_wrapper = hit is not None or peel.short(own.exception_type or "") in wording().wrapper_types
+    for link in reversed(event.chain):
+        if not is_wrapper and link.link == "context":
+            continue
+        level = _level(link.exception_type, link.detail or link.message, link.link)
+        text, found = _known(level)
+        if found is not None and found.tier not in WEAK_TIERS:
+            rule = "wrapped-cause" if is_wrapper else "root-cause"
+            return Culprit(rule, level.exception_type, text, found, (*own.notes, *level.notes))
+        if is_wrapper and level.message and peel.short(level.exception_type or "") not in wording().wrapper_types:
+            return Culprit("wrapped-cause", level.exception_type, level.message, None, (*own.notes, *level.notes))
+    return None
+
+
+def _level(exception_type: str | None, message: str, link: str) -> Level:
+    """The exception with boilerplate, prefixes and wrapping words taken off."""
+    text = peel.without_boilerplate(message[:SEARCHED]).strip()
+    notes: list[str] = []
+    if len(text) < len(message.strip()):
+        notes.append("boilerplate: dropped words that belong to many errors")
+    if _NESTED in text:
+        exception_type, text = _last_raised(exception_type, text, notes)
+    for _ in range(5):
+        unwrapped = _unwrapped(text)
+        if unwrapped is None:
+            break
+        rule, kind, text = unwrapped
+        exception_type = kind or exception_type
+        notes.append(f"unwrap-{rule}: took the message inside")
+    head, newline, rest = text.partition("\n")
+    head = peel.without_foreign_words(peel.without_prefix(head))
+    kind, head = peel.typed(peel.without_prefix(head))
+    if kind is not None:
+        exception_type = kind
+    return Level(exception_type, head + newline + rest, link, tuple(notes))
+
+
+def _unwrapped(text: str) -> tuple[str, str | None, str] | None:
+    lowered = text.lower()
+    for wrapper in wording().wrappers:
+        if wrapper.need not in lowered:
+            continue
+        found = wrapper.pattern.search(text)
+        if found is not None and found["inner"].strip():
+            kind = found.groupdict().get("type")
+            inner = found["inner"].strip()
+            again, rest = peel.typed(inner)
+            return wrapper.wrapper_id, again or kind, rest
+    return None
+
+
+def _last_raised(exception_type: str | None, text: str, notes: list[str]) -> tuple[str | None, str]:
+    """A message that quotes a whole traceback: the exception that this one ends with."""
+    place = text.rfind(_NESTED)
+    raised = list(_RAISED.finditer(text, place + len(_NESTED)))
+    if not raised:
+        return exception_type, text
+    kind, rest = peel.typed(raised[-1][0] + ("" if ":" in raised[-1][0] else ": -"))
+    notes.append("nested-traceback: took the exception that the quoted traceback ends with")
+    return kind or exception_type, rest + text[raised[-1].end() :]

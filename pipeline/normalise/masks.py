@@ -1,0 +1,100 @@
+"""What varies inside one error's wording, replaced by typed slots in one pass.
+
+One alternation finds every slot; the order of its branches is the priority at one position. The placeholders hold no
+digit, quote, slash or dot, so masking a template again changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.records import Slot
+
+_NUMBER = r"[-+]?\d[\d,_]*(?:\.\d+)?(?:[eE][-+]?\d{1,4})?"
+_UNIT = (
+    r"[KMGTkmgt]i?B(?:ytes)?\b|[Bb]ytes?\b|[KMGT]\b(?=\.?[\s,;)/]|\.?$)|B\b|ms\b|seconds?\b|secs?\b|milliseconds?\b|us\b|s\b(?=[\s,.;)]|$)|%"
+)
+_BRANCHES = (
+    ("keep", r"\b(?:mat[12]|m[12]|[1-5][Dd]|power of 2)\b(?!\.\d)"),
+    ("url", r"(?:https?|tcp|file|s3|gs|ftp)://[^\s'\"<>)\]]{1,400}"),
+    ("uuid", r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"),
+    ("time", r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?|\b\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\b"),
+    ("object", r"<[\w.\[\] -]{1,120} (?:object )?at 0x[0-9a-fA-F]{1,16}>|Traced<[^\n]{1,80}?>with<[^\n]{1,60}?>|\b(?:Jit|Dynamic|Batch|JVP)Tracer[<(][^\n)>]{0,60}[)>]"),
+    ("hex", r"\b0x[0-9a-fA-F]{1,32}\b"),
+    ("symbol", r"\b_Z[A-Za-z0-9_$.]{2,2000}"),
+    ("arch", r"\b(?:sm|compute)_\d{2,3}[af]?\b|\bgfx[0-9a-f]{3,5}\b"),
+    ("device", r"\b(?:cuda|xpu|mps|hip|cpu|hpu|npu):\d{1,3}\b|/(?:job|device):[^\s,]{1,120}"),
+    ("path", r"(?:(?<![\w<])|(?<=\[))(?:[A-Za-z]:\\{1,4}|~/|\.{1,2}/|/)(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}|\b(?:[\w.@+-]{1,80}/){2,24}[\w.@+-]{1,160}(?::\d{1,7}){0,2}|\b[\w-]{1,80}\.(?:py|pyx|cc|cpp|cu|cuh|c|h|hpp|cxx|so|onnx|pt|pth|safetensors|json|yaml|toml|ptx|cubin|mlir|ttir|bin|gguf|dll)\b(?::\d{1,7}){0,2}"),
+    ("shape", r"\b(?:float|bfloat|int|uint|bool|complex|f|bf|s|u|i|pred|c|f8e\w{3,8})\d{0,3}\[[\d, ]{0,80}\]|\btorch\.Size\(\[[\d, ]{0,80}\]\)|\[\s?-?(?:\d{1,12}|None)(?:\s?[,x]\s?-?(?:\d{1,12}|None)){0,15},?\s?\]|\(\s?-?(?:\d{1,12}|None|\?)(?:\s?[,x]\s?-?(?:\d{1,12}|None|\?)){1,15},?\s?\)|\(\d{1,12},\)|\b\d{1,9}(?:x\d{1,9}){1,6}(?:x[a-z]\w{0,6})?\b"),
+    ("size", rf"(?<![\w.]){_NUMBER} ?(?:{_UNIT})"),
+    ("version", r"\bv?\d{1,4}\.\d{1,4}\.\d{1,6}(?:[.+-]?[\w]{1,20}){0,4}"),
+    ("quoted", r"(?<!\w)'[^'\n]{0,200}'(?!\w)|\"[^\"\n]{0,200}\"|`[^`'\n]{1,200}[`']|‘[^’\n]{0,200}’"),
+    ("dtype", r"\b(?:torch\.|tl\.|jnp\.|np\.)?(?:float|bfloat|int|uint|complex)(?:8|16|32|64|128)(?:_e\dm\d\w{0,5})?\b|\b(?:fp|bf|tf)(?:8|16|32|64)\b"),
+    ("n", rf"(?<![A-Za-z_]){_NUMBER}(?![\d])|(?<=[A-Za-z_])\d+\b"),
+)
+_MASK = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _BRANCHES))
+
+#: A quoted word without digits is a name that says something ('tt.dot', `num_warps`); anything else in quotes varies.
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_.:-]{0,60}\Z")
+_SLOT_INSIDE = re.compile(r"<[a-z]{1,8}>")
+_LABEL = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s?(?:[:=]|\bof\b|\bis\b)?\s?[('\[]{0,2}\Z")
+_SIZE = re.compile(rf"({_NUMBER}) ?(.*)", re.DOTALL)
+
+_UNITS = {
+    "b": ("byte", 1.0), "byte": ("byte", 1.0), "bytes": ("byte", 1.0), "kb": ("byte", 1e3), "mb": ("byte", 1e6), "gb": ("byte", 1e9),
+    "tb": ("byte", 1e12), "kib": ("byte", 2.0**10), "mib": ("byte", 2.0**20), "gib": ("byte", 2.0**30), "tib": ("byte", 2.0**40),
+    "k": ("byte", 2.0**10), "m": ("byte", 2.0**20), "g": ("byte", 2.0**30), "t": ("byte", 2.0**40), "s": ("second", 1.0),
+    "sec": ("second", 1.0), "secs": ("second", 1.0), "second": ("second", 1.0), "seconds": ("second", 1.0), "ms": ("second", 1e-3),
+    "millisecond": ("second", 1e-3), "milliseconds": ("second", 1e-3), "us": ("second", 1e-6), "%": ("percent", 1.0),
+}  # fmt: skip
+
+
+def measure(value: str) -> tuple[float | None, str | None]:
+    """The number and unit of a printed value: ("1.70 GiB") -> (1825361100.8, "byte")."""
+    found = _SIZE.match(value.strip())
+    if found is None:
+        if value.startswith("0x") and len(value) <= 18 and value[2:].isalnum():
+            return float(int(value, 16)), None
+        return None, None
+    digits = found[1].replace(",", "").replace("_", "")
+    unit, factor = _UNITS.get(found[2].strip().lower(), (None, 1.0))
+    return float(digits) * factor, unit
+
+
+def slot(name: str, value: str) -> Slot:
+    """A slot with the number and unit that its printed value holds."""
+    number, unit = measure(value)
+    return Slot(name=name, value=value, number=number, unit=unit)
+
+
+def masked(line: str, kept: frozenset[str] = frozenset()) -> tuple[str, tuple[Slot, ...]]:
+    """The line as a template, and the slots that were taken out of it, in order; words in `kept` stay."""
+    slots: list[Slot] = []
+
+    def replace(found: re.Match[str]) -> str:
+        kind = found.lastgroup or "n"
+        value = found[0]
+        if kind == "keep" or value in kept or (kind != "n" and any(word in value for word in kept)):
+            return value
+        if kind == "quoted":
+            return _quoted(value, slots)
+        name = _label(line, found.start()) if kind in ("n", "size") else kind
+        slots.append(slot(name, value))
+        return f"<{kind}>"
+
+    return " ".join(_MASK.sub(replace, line).split()), tuple(slots)
+
+
+def _quoted(value: str, slots: list[Slot]) -> str:
+    inner = value[1:-1]
+    if _NAME.match(inner) or _SLOT_INSIDE.fullmatch(inner) or not inner.strip():
+        return f"'{inner}'"
+    slots.append(slot("quoted", inner))
+    return "'<quoted>'"
+
+
+def _label(line: str, start: int) -> str:
+    found = _LABEL.search(line[max(0, start - 34) : start])
+    if found is None:
+        return "n"
+    return found[1].strip().rsplit(" ", 1)[-1].lower() or "n"

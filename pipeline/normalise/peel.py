@@ -1,0 +1,90 @@
+"""The message inside a printed line: prefixes, boilerplate and words of another script taken off."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.normalise.tables import wording
+
+#: Prefixes of a line, tried again and again from the start; each is anchored and linear.
+_PREFIX = re.compile(
+    r"(?:\s+|[>*•#!]{1,4}\s|-\s|`{1,3}"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?"
+    r"|\[?\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?(?=\s)"
+    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d\d:\d\d:\d\d"
+    r"|\[?(?:rank|default|Rank|worker|gpu|proc)[ _]?\d{1,5}\]?:|\[(?:rank|Rank|default|PG|DP|TP|PP)[^\]\n]{0,60}\]:?"
+    r"|\[\d{1,7}\](?=\s)"
+    r"|\[?[IWEFC]\d{3,8} [\d:.]{5,20} {1,8}(?:\d{1,8} )?[\w./-]{1,160}:\d{1,6}\]|\[?[IWEF] [\w./-]{1,160}:\d{1,6}\]"
+    r"|\[(?:Bug|Question|Feature|BUG|bug|Usage|RFC|Issue|Installation|Misc|Error|Help|question|ERROR|error)[^\]\n]{0,20}\]:?"
+    r"|\([\w ]{0,40}pid=\d{1,8}[^)\n]{0,40}\)"
+    r"|(?:[\w.-]{1,40} - )?(?:ERROR|WARNING|CRITICAL|FATAL|INFO|Error|DEBUG)(?: - [\w./-]{1,60}:\d{1,6} -|(?: \d\d-\d\d \d\d:\d\d:\d\d)? \[?[\w./-]{1,60}:\d{1,6}\]|\s?:(?=\s))"
+    r"|[\w.-]{1,40}-\d{1,3} {1,4}\| |(?:FAILED|ERROR) (?:\[[\d.]{1,10}s?\] )?\S{1,300}::\S{1,200} - |E {3,8}(?=\S)"
+    r"|OP_REQUIRES failed at \S{1,120} :? ?"
+    r")"
+)
+_STATUS = re.compile(
+    r"(?:RESOURCE_EXHAUSTED|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED|FAILED_PRECONDITION|NOT_FOUND|UNAVAILABLE|UNKNOWN|ABORTED|"
+    r"DEADLINE_EXCEEDED|OUT_OF_RANGE|ALREADY_EXISTS|PERMISSION_DENIED|CANCELLED|Resource exhausted|Internal|Invalid argument|"
+    r"Unimplemented|Failed precondition|Not found|Unavailable|Unknown): ?"
+)
+_TYPE = re.compile(
+    r"(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt|Exit|StackTrace|Unsupported|OutOfResources|"
+    r"Failure|Failed|InvalidArgument|NoSuchFile|NotSupported|Fault|Impl)|Error|Exception|torch\._dynamo\.exc\.\w{1,60}|helion\.exc\.\w{1,60})"
+    r"(?: \(see above for traceback\))?\s?[:：]\s{0,3}(?=\S)"
+)
+_CJK = re.compile(r"[\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
+_TYPE_WORD = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b")
+
+
+def without_boilerplate(message: str) -> str:
+    """The message up to the first line of words that belong to many errors; all of it if nothing would be left."""
+    cut = len(message)
+    for stop in wording().stops:
+        place = message.find(stop)
+        if 0 < place < cut and message[:place].strip():
+            cut = place
+    return message[:cut].rstrip()
+
+
+def without_prefix(line: str) -> str:
+    """The line from the first character that is no rank, time, logger, quote mark or list bullet."""
+    at = 0
+    for _ in range(12):
+        found = _PREFIX.match(line, at)
+        if found is None or found.end() == at:
+            break
+        at = found.end()
+    return line[at:] if line[at:].strip() else line
+
+
+def without_foreign_words(line: str) -> str:
+    """The longest part of the line that holds no Chinese, Japanese or Korean, if that part reads like an error."""
+    if line.isascii() or not _CJK.search(line):
+        return line
+    parts = [part.strip(" ,.;!?、") for part in _CJK.split(line)]
+    best = max(parts, key=lambda part: (bool(_TYPE_WORD.search(part)), len(part)))
+    return best if len(best) >= 12 and " " in best else line
+
+
+def typed(line: str) -> tuple[str | None, str]:
+    """The exception type that opens the line, if one does, and the rest of the line."""
+    kind: str | None = None
+    for _ in range(4):
+        found = _TYPE.match(line)
+        if found is None:
+            break
+        kind, line = found["type"], line[found.end() :]
+    return kind, line
+
+
+def without_status(line: str) -> tuple[str | None, str]:
+    """The absl status that opens the line as its canonical name, if one does, and the rest of the line."""
+    found = _STATUS.match(line)
+    if found is None or found.end() == len(line):
+        return None, line
+    return found[0].rstrip(": ").upper().replace(" ", "_"), line[found.end() :]
+
+
+def short(exception_type: str) -> str:
+    """The last part of a qualified type name."""
+    return exception_type.rsplit(".", 1)[-1]

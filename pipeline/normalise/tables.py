@@ -1,0 +1,126 @@
+"""The rules of this stage as data, read once from `pipeline/data/normalise`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+#: Files of families, in the order in which their rows are tried inside one tier.
+FAMILY_FILES = ("families_tool", "families_memory", "families_gpu", "families_python")
+
+#: Tiers in the order in which they are tried; the codes of CUDA and its libraries stand between "early" and "root".
+TIERS = ("tool", "early", "root", "late", "wrapper", "warning")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One way in which one known error is worded. Rows with the same `family_id` are the same kind of error."""
+
+    family_id: str
+    tier: str
+    needs: tuple[str, ...]  # lower-case; one of them must occur before the pattern is tried
+    pattern: re.Pattern[str]
+    gate: tuple[tuple[str, str], ...]  # key, "{group}" template
+    is_complete: bool
+    examples: tuple[str, ...]
+    counters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """Words that stand around another error's message."""
+
+    wrapper_id: str
+    need: str
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """Everything in wording.toml."""
+
+    alias: Mapping[str, str]
+    generic_types: frozenset[str]
+    wrapper_types: frozenset[str]
+    wrappers: tuple[Wrapper, ...]
+    stops: tuple[str, ...]
+    words: tuple[tuple[str, frozenset[str]], ...]
+    types: Mapping[str, str]  # exception type as printed -> canonical
+
+
+def _toml(name: str) -> dict[str, Any]:
+    resource = files("pipeline") / "data" / "normalise" / f"{name}.toml"
+    return tomllib.loads(resource.read_text(encoding="utf-8"))
+
+
+def _family(row: Mapping[str, Any], tier: str) -> Family:
+    return Family(
+        family_id=row["id"],
+        tier=row.get("tier", tier),
+        needs=tuple(need.lower() for need in row["need"]),
+        pattern=re.compile(row["pattern"]),
+        gate=tuple(row.get("gate", {}).items()),
+        is_complete=row.get("complete", False),
+        examples=tuple(row["examples"]),
+        counters=tuple(row.get("counter", ())),
+    )
+
+
+@cache
+def families() -> Mapping[str, tuple[Family, ...]]:
+    """The families by tier, each in the order of the files."""
+    rows: dict[str, list[Family]] = {tier: [] for tier in TIERS}
+    for name in FAMILY_FILES:
+        table = _toml(name)
+        for row in table["family"]:
+            family = _family(row, table.get("tier", "root"))
+            rows[family.tier].append(family)
+    return {tier: tuple(found) for tier, found in rows.items()}
+
+
+@cache
+def wording() -> Wording:
+    """The words that mean the same, say nothing, wrap, or decide."""
+    table = _toml("wording")
+    return Wording(
+        alias=table["alias"],
+        generic_types=frozenset(table["types"]["generic"]),
+        wrapper_types=frozenset(table["types"]["wrapper"]),
+        wrappers=tuple(Wrapper(row["id"], row["need"], re.compile(row["pattern"])) for row in table["wrap"]),
+        stops=tuple(table["boilerplate"]["stop"]),
+        words=tuple((key, frozenset(words)) for key, words in table["words"].items()),
+        types={old: row["now"] for row in _toml("equivalences").get("type", ()) for old in row["was"]},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """Names and texts of CUDA and NCCL errors."""
+
+    cuda_texts: tuple[tuple[str, str], ...]  # text, code; longest text first
+    cuda_names: Mapping[str, str]  # runtime or driver name -> canonical code
+    nccl_texts: tuple[tuple[str, str], ...]
+    nccl_names: Mapping[str, str]
+
+
+@cache
+def codes() -> Codes:
+    """The code catalogue that turns a printed text or name into one canonical code."""
+    table = _toml("codes")
+    cuda = table["cuda"]
+    names = {name: row["name"] for row in cuda for name in (row["name"], *row.get("driver", ()))}
+    return Codes(
+        cuda_texts=_longest_first((text, row["name"]) for row in cuda for text in row["text"]),
+        cuda_names=names,
+        nccl_texts=_longest_first((text, row["name"]) for row in table["nccl"] for text in row["text"]),
+        nccl_names={row["name"]: row["name"] for row in table["nccl"]},
+    )
+
+
+def _longest_first(pairs: Any) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(dict(pairs).items(), key=lambda pair: (-len(pair[0]), pair[0])))

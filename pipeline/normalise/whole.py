@@ -1,0 +1,74 @@
+"""One signature for a whole log or message: the event that is the error, or the text itself where there is no event."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pipeline.normalise import peel
+from pipeline.normalise.assemble import signature
+from pipeline.normalise.culprit import WEAK_TIERS, culprit
+from pipeline.records import Event, Signature
+
+#: A log with more events than this is read from both ends: what began it and what ended it stand there.
+READ_EVENTS = 60
+
+_ERROR_WORD = re.compile(
+    r"error|exception|fail|fatal|abort|cannot|can't|unable|not |denied|out of|exceed|invalid|unsupported|killed|fault|timeout|timed out",
+    re.IGNORECASE,
+)
+_TYPED = re.compile(r"\b[A-Za-z_][\w.]{0,100}(?:Error|Exception|Unsupported|OutOfResources|Failure)\b")
+
+
+def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
+    """The signature of the text as a whole; a text without any event is its own message, so nothing stays ungrouped."""
+    chosen = _chosen(events)
+    return signature(chosen if chosen is not None else _own_event(text), text)
+
+
+def _chosen(events: Sequence[Event]) -> Event | None:
+    """Tool diagnostic, then the last error of a known kind, then the last error, then what is left."""
+    if len(events) > READ_EVENTS:
+        events = (*events[: READ_EVENTS // 2], *events[-READ_EVENTS // 2 :])
+    ranked = [(_rank(event, place), event) for place, event in enumerate(events)]
+    return max(ranked, key=lambda pair: pair[0])[1] if ranked else None
+
+
+def _rank(event: Event, place: int) -> tuple[int, int, int]:
+    severity = {"error": 2, "interruption": 1}.get(event.severity, 0)
+    found = culprit(event)
+    if found.hit is not None and found.hit.tier == "tool":
+        return severity, 3, -place  # the first diagnostic; later ones follow from it
+    if found.hit is not None and found.hit.tier not in (*WEAK_TIERS, "late"):
+        return severity, 2, place
+    return severity, 1 if found.hit is None else 0, place
+
+
+def _own_event(text: str) -> Event:
+    """The text's own message line as an event."""
+    body = text.strip("\n")
+    lines = [line for line in body.split("\n") if line.strip()] or [text.strip()]
+    best = max(range(len(lines)), key=lambda index: (_line_rank(lines[index]), -index)) if lines else 0
+    detail = "\n".join(lines[best : best + 40])
+    return Event(
+        dialect="message",
+        exception_type=None,
+        message=lines[best],
+        detail=detail,
+        frames=(),
+        chain=(),
+        codes=(),
+        start=0,
+        end=len(text),
+        is_truncated=text.rstrip().endswith(("...", "…")),
+        severity="error",
+    )
+
+
+def _line_rank(line: str) -> int:
+    plain = peel.without_prefix(line[:400])
+    if peel.typed(plain)[0] is not None:
+        return 3
+    if _TYPED.search(plain):
+        return 2
+    return 1 if _ERROR_WORD.search(plain) else 0

@@ -1,0 +1,38 @@
+"""The gates of an error that is no known family: words that decide, and the exception type where the words do not."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.normalise import peel
+from pipeline.normalise.tables import wording
+
+#: A message with fewer telling words than this does not identify an error without its exception type
+#: (read on the corpus: "list index out of range" has four, "invalid syntax" two).
+TELLING_WORDS = 4
+
+#: How much of a message decides: hints at its end differ between versions.
+DECIDING = 160
+
+_SLOT = re.compile(r"<[a-z]{1,8}>")
+_WORD = re.compile(r"[A-Za-z][A-Za-z']{2,}")
+_ANY_WORD = re.compile(r"[A-Za-z][A-Za-z']*")
+
+
+def is_telling(template: str) -> bool:
+    """Whether the words alone, without the exception type, say which error it is."""
+    return len(_WORD.findall(_SLOT.sub(" ", template))) >= TELLING_WORDS
+
+
+def gates(template: str, exception_type: str | None) -> tuple[tuple[str, str], ...]:
+    """The sorted discriminators of a template of no known family."""
+    words = {word.lower() for word in _ANY_WORD.findall(template[:DECIDING])}
+    found: list[tuple[str, str]] = []
+    for key, deciding in wording().words:
+        here = sorted(words & deciding)
+        if here:
+            found.append((key, "negative" if key == "polarity" else ",".join(here)))
+    name = peel.short(exception_type) if exception_type else ""
+    if name and name not in wording().generic_types and not is_telling(template):
+        found.append(("exception", name))
+    return tuple(sorted(found))
