@@ -1,0 +1,250 @@
+"""A draft into the published entry: facts in both languages, quotes in their own, null where there is neither."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from pipeline import gates
+from pipeline.draft import Draft, Remedy, Statement
+from pipeline.entry import (
+    SCHEMA_VERSION,
+    DeadEnd,
+    KnowledgeEntry,
+    Provenance,
+    Translation,
+    TranslationStatus,
+    Workaround,
+)
+from pipeline.records import Fact
+from pipeline.translate import catalogue
+from pipeline.translate.engines import Engine, first_passing
+from pipeline.translate.rendering import fill, marked, render
+from pipeline.translate.tm import shipped_memory
+
+#: Version of the templates, part of the engine's name: "template/remedy.set_env@1".
+TEMPLATES_VERSION = 1
+
+_NAMES = catalogue.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One statement in both languages: either side may be null."""
+
+    english: str | None
+    chinese: str | None
+    translation: Translation
+
+
+def entry(
+    draft: Draft,
+    *,
+    entry_id: str,
+    aliases: Sequence[str] = (),
+    engines: Sequence[Engine] = (),
+    normaliser: str = "",
+) -> KnowledgeEntry:
+    """The published entry of a draft; its `translations` say of every Chinese field how it came to be."""
+    asked = (shipped_memory(), *engines)
+    signature = readable_signature(draft)
+    meaning = _signature_wording(draft, signature)
+    cause = _cause(draft.cause, asked)
+    workarounds = [_statement(remedy.action, asked) for remedy in draft.workarounds]
+    dead_ends = [_statement(remedy.action, asked) for remedy in draft.dead_ends]
+    translations = {"signature_zh": meaning.translation, "root_cause_zh": cause.translation}
+    for field, wordings in (("workarounds_zh", workarounds), ("dead_ends_zh", dead_ends)):
+        translations |= {f"{field}[{index}]": wording.translation for index, wording in enumerate(wordings)}
+    return KnowledgeEntry(
+        schema_version=SCHEMA_VERSION,
+        id=entry_id,
+        cluster_id=draft.cluster.cluster_id,
+        signature=signature,
+        signature_zh=meaning.chinese,
+        regex=draft.cluster.regex or None,
+        domain=draft.domain,
+        category=draft.category,
+        subcategory=draft.subcategory,
+        exception_type=draft.cluster.exception_type,
+        root_cause=cause.english,
+        root_cause_type=draft.cause_type,
+        root_cause_zh=cause.chinese,
+        root_cause_evidence=list(draft.cause.evidence) if draft.cause else [],
+        versions=list(draft.versions),
+        environment=list(draft.environment),
+        parameters=list(draft.parameters),
+        os_specific=draft.os_specific,
+        dead_ends=[_dead_end(*pair) for pair in zip(draft.dead_ends, dead_ends, strict=True)],
+        dead_ends_zh=[wording.chinese for wording in dead_ends],
+        workarounds=[_workaround(*pair) for pair in zip(draft.workarounds, workarounds, strict=True)],
+        workarounds_zh=[wording.chinese for wording in workarounds],
+        transition_graph=draft.graph,
+        official_doc_url=draft.official_doc_url,
+        official_doc_section=draft.official_doc_section,
+        error_code=draft.error_code,
+        codes=list(draft.codes),
+        verification_tier=draft.tier,
+        confidence=draft.confidence,
+        fix_success_rate=draft.fix_success_rate,
+        resolvable=cast("Literal['true', 'false', 'partial'] | None", draft.resolvable),
+        first_seen=draft.first_seen,
+        last_confirmed=draft.last_confirmed,
+        last_updated=draft.last_updated,
+        evidence_count=len({piece.document_id for piece in draft.evidence}),
+        occurrence_count=draft.occurrence_count,
+        evidence=list(draft.evidence),
+        tags=list(draft.tags),
+        locale="en",
+        aliases=list(aliases),
+        translations=translations,
+        provenance=_provenance(draft, normaliser),
+    )
+
+
+def _provenance(draft: Draft, normaliser: str) -> Provenance:
+    return Provenance(
+        rules=draft.rules,
+        rule_precision=draft.rule_precision,
+        normaliser=normaliser,
+        origin="mined" if draft.occurrence_count else "catalogue",
+        imported_from=None,
+    )
+
+
+def readable_signature(draft: Draft) -> str:
+    """The cluster's text, with the exception's name in front where the text does not say it."""
+    text, exception = draft.cluster.text, draft.cluster.exception_type
+    if not exception or exception.rsplit(".", 1)[-1] in text:
+        return text or exception or draft.cluster.cluster_id
+    return f"{exception}: {text}" if text else exception
+
+
+# ---------------------------------------------------------------- one statement
+
+
+def _translation(
+    status: TranslationStatus, source: str, *, engine: str | None = None, said: dict[str, bool] | None = None
+) -> Translation:
+    digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()
+    return Translation(
+        status=status, engine=engine, gates=said or {}, source_lang="en", source_sha256=digest, reason=None
+    )
+
+
+def _untranslated(source: str, reason: str, *, lang: str = "en", said: dict[str, bool] | None = None) -> Translation:
+    found = _translation("untranslated", source, said=said)
+    return found.model_copy(update={"reason": reason, "source_lang": lang})
+
+
+def _statement(statement: Statement, engines: Sequence[Engine]) -> Wording:
+    """The statement in both languages; a quote that is not English stands in its own language on the first side."""
+    if statement.fact is not None:
+        return _rendered(statement.fact)
+    text = statement.text
+    if statement.lang == "zh":
+        translation = _translation("source", text).model_copy(update={"source_lang": "zh"})
+        return Wording(text, text, translation)
+    if statement.lang not in ("en", "und"):
+        return Wording(text, None, _untranslated(text, "the quote is not English", lang=statement.lang))
+    return _asked(text, engines)
+
+
+def _rendered(fact: Fact) -> Wording:
+    english, chinese = render(fact, "en"), render(fact, "zh")
+    said = gates.check(render(marked(fact), "en"), render(marked(fact), "zh"))
+    failed = sorted(name for name, passed in said.items() if not passed)
+    if failed:
+        reason = f"template {fact.template} failed {', '.join(failed)}"
+        return Wording(english, None, _untranslated(english, reason, said=said))
+    return Wording(english, chinese, _translation("template", english, engine=_engine(fact), said=said))
+
+
+def _engine(fact: Fact) -> str:
+    return f"template/{fact.template}@{TEMPLATES_VERSION}"
+
+
+def _asked(text: str, engines: Sequence[Engine]) -> Wording:
+    checked = first_passing(text, engines)
+    if checked.offer is None:
+        return Wording(text, None, _untranslated(text, checked.reason or ""))
+    offer = checked.offer
+    translation = _translation(offer.status, text, engine=offer.engine, said=checked.gates)
+    return Wording(text, offer.text, translation)
+
+
+def _cause(cause: Statement | None, engines: Sequence[Engine]) -> Wording:
+    """As any statement, but the English field holds English or nothing."""
+    if cause is None:
+        absent = _translation("not_applicable", "")
+        return Wording(None, None, absent.model_copy(update={"reason": "no cause is known"}))
+    wording = _statement(cause, engines)
+    if cause.fact is None and cause.lang not in ("en", "und"):
+        return Wording(None, wording.chinese, wording.translation)
+    return wording
+
+
+def _signature_wording(draft: Draft, signature: str) -> Wording:
+    """What the signature means, in Chinese, followed by the names of the message that the sentence does not hold."""
+    if draft.meaning is None:
+        return Wording(signature, None, _untranslated(signature, "the meaning of the message is not known"))
+    chinese = _with_names(render(draft.meaning, "zh"), signature)
+    said = gates.check_explanation(signature, chinese)
+    failed = sorted(name for name, passed in said.items() if not passed)
+    if failed:
+        reason = f"template {draft.meaning.template} failed {', '.join(failed)}"
+        return Wording(signature, None, _untranslated(signature, reason, said=said))
+    return Wording(signature, chinese, _translation("template", signature, engine=_engine(draft.meaning), said=said))
+
+
+def _with_names(chinese: str, signature: str) -> str:
+    missing = [name for name in gates.protected(signature) if not gates.identifiers_kept(f"`{name}`", chinese)]
+    sentence = catalogue.chinese(_NAMES.template_id, _NAMES.english)
+    if not missing or sentence is None:
+        return chinese
+    return chinese + fill(sentence, {"names": "、".join(missing)}, _NAMES)
+
+
+# ---------------------------------------------------------------- remedies
+
+
+def _action(remedy: Remedy, wording: Wording) -> tuple[str, str]:
+    language = "en" if remedy.action.fact is not None else remedy.action.lang
+    return wording.english or "", language
+
+
+def _rate(count: int, remedy: Remedy) -> float | None:
+    tried = remedy.worked + remedy.failed
+    return round(count / tried, 4) if tried else None
+
+
+def _workaround(remedy: Remedy, wording: Wording) -> Workaround:
+    action, language = _action(remedy, wording)
+    return Workaround(
+        action=action,
+        action_lang=language,
+        how=remedy.how if remedy.how and remedy.how.strip() != action.strip() else None,
+        condition=remedy.condition,
+        success_rate=_rate(remedy.worked, remedy),
+        worked=remedy.worked,
+        failed=remedy.failed,
+        tier=remedy.tier,
+        sources=list(remedy.sources),
+        evidence=list(remedy.action.evidence),
+    )
+
+
+def _dead_end(remedy: Remedy, wording: Wording) -> DeadEnd:
+    action, language = _action(remedy, wording)
+    return DeadEnd(
+        action=action,
+        action_lang=language,
+        why_fails=remedy.why_fails,
+        condition=remedy.condition,
+        fail_rate=_rate(remedy.failed, remedy),
+        worked=remedy.worked,
+        failed=remedy.failed,
+        sources=list(remedy.sources),
+        evidence=list(remedy.action.evidence),
+    )

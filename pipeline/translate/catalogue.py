@@ -1,0 +1,143 @@
+"""The message catalogue: every fact's English and Chinese sentence.
+
+English and slot types are the contract with `distil`, `pipeline/data/distil/facts.toml`. Chinese is a gettext
+catalogue, `locale/zh_Hans/LC_MESSAGES/errmine.po`: msgctxt is the template id, msgid the English sentence, msgstr the
+Chinese one.
+Other contexts: `term.<list>` for the closed lists of facts.toml, `code.<namespace>:<code>` for what a code means.
+
+The standard library reads the compiled `.mo`. After an edit of the `.po` run
+`python -m pipeline.translate.compile_catalogue` (needs polib, extra `dev`) and commit both; a test compares them. A
+fuzzy entry is not compiled: what nobody reviewed is not shown.
+"""
+
+from __future__ import annotations
+
+import gettext
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from pipeline.errors import CatalogueError
+
+_PACKAGE = files("pipeline")
+_MO = _PACKAGE / "translate" / "locale" / "zh_Hans" / "LC_MESSAGES" / "errmine.mo"
+_FACTS = _PACKAGE / "data" / "distil" / "facts.toml"
+
+#: Where a bare code may be listed, in this order ("cudaErrorAssert" is found as "cuda:cudaErrorAssert").
+NAMESPACES = ("", "cuda:", "hip:", "nccl:", "xla:", "absl:", "jax:", "jax:jax.errors.", "signal:", "python:")
+_LIBRARIES = ("cublas:", "cudnn:", "cusolver:", "cusparse:")
+
+
+@dataclass(frozen=True, slots=True)
+class MessageTemplate:
+    """One fact's sentence: English with `{slot}` places, and the type of each slot."""
+
+    template_id: str
+    english: str
+    slots: Mapping[str, str]
+
+
+@cache
+def templates() -> Mapping[str, MessageTemplate]:
+    """Every template that `distil` may use, by id."""
+    facts = tomllib.loads(_FACTS.read_text(encoding="utf-8"))["facts"]
+    return {key: MessageTemplate(key, fact["en"], fact["slots"]) for key, fact in facts.items()}
+
+
+@cache
+def term_lists() -> Mapping[str, tuple[str, ...]]:
+    """The closed lists of terms, by name."""
+    lists = tomllib.loads(_FACTS.read_text(encoding="utf-8"))["terms"]
+    return {name: tuple(values) for name, values in lists.items()}
+
+
+def template(template_id: str) -> MessageTemplate:
+    """The template of that id; an unknown id is a broken catalogue, not bad input."""
+    found = templates().get(template_id)
+    if found is None:
+        raise CatalogueError(f"no template {template_id!r} in facts.toml", path=Path(str(_FACTS)))
+    return found
+
+
+@cache
+def _translations() -> gettext.GNUTranslations:
+    try:
+        with as_file(_MO) as path, path.open("rb") as handle:
+            return gettext.GNUTranslations(handle)
+    except OSError as error:
+        raise CatalogueError(f"cannot read the Chinese catalogue: {error}", path=Path(str(_MO))) from error
+
+
+def chinese(context: str, english: str) -> str | None:
+    """The Chinese of `english` in that context, None if the catalogue does not have it."""
+    key = f"{context}\x04{english}"
+    found = _translations().gettext(key)
+    return None if found == key else found
+
+
+@cache
+def _code_explanations() -> Mapping[str, str]:
+    # gettext looks up by (context, English); a code is all that we have, so the contexts are read once from the file
+    with as_file(_MO) as path:
+        return dict(_code_contexts(path.read_bytes()))
+
+
+def _code_contexts(mo: bytes) -> list[tuple[str, str]]:
+    count, originals, translations = (int.from_bytes(mo[at : at + 4], "little") for at in (8, 12, 16))
+    found = []
+    for index in range(count):
+        context, _, _ = _mo_string(mo, originals + 8 * index).partition("\x04")
+        if context.startswith("code."):
+            found.append((context.removeprefix("code."), _mo_string(mo, translations + 8 * index)))
+    return found
+
+
+def _mo_string(mo: bytes, at: int) -> str:
+    length, start = (int.from_bytes(mo[place : place + 4], "little") for place in (at, at + 4))
+    return mo[start : start + length].decode("utf-8")
+
+
+def explanation(code: str) -> str | None:
+    """What a code, signal or exception type means, as a Chinese clause without a full stop; None if not listed."""
+    known = _code_explanations()
+    short = code.rsplit(".", 1)[-1]
+    for name in (code, short):
+        for namespace in (*NAMESPACES, *_LIBRARIES):
+            if namespace + name in known:
+                return known[namespace + name]
+    return None
+
+
+def term(slot: str, value: str) -> str | None:
+    """The Chinese of one value of a closed list; the list's name is, or ends with, the slot's."""
+    names = [name for name in (*term_lists(), "package") if name.endswith(slot)]
+    found = (chinese(f"term.{name}", value) for name in names)
+    return next((text for text in found if text is not None), None)
+
+
+@cache
+def _labels() -> Mapping[str, str]:
+    path = _PACKAGE / "data" / "vocabulary.toml"
+    return _found_labels(tomllib.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def _found_labels(tables: Mapping[str, object]) -> dict[str, str]:
+    """The Chinese label of every id: any table below that has a `zh`, however the file is nested."""
+    found: dict[str, str] = {}
+    for name, table in tables.items():
+        if isinstance(table, dict):
+            found |= {name: table["zh"]} if isinstance(table.get("zh"), str) else _found_labels(table)
+    return found
+
+
+def label(vocabulary_id: str) -> str | None:
+    """The Chinese label of a vocabulary id, None if it has none."""
+    return _labels().get(vocabulary_id)
+
+
+def po_path() -> Path:
+    """Where the Chinese catalogue is edited."""
+    return Path(str(_MO)).with_suffix(".po")

@@ -1,0 +1,54 @@
+"""Engines that may offer a Chinese text for English prose, asked in order; each offer must pass the gates.
+
+The order for one string: Chinese source, template, translation memory, configured language model, configured machine
+translation, nothing. The first two need no engine: `assembly` has the fact or the quote at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline import gates
+from pipeline.entry import TranslationStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What an engine proposes, before the gates have seen it."""
+
+    text: str
+    status: TranslationStatus
+    engine: str
+
+
+class Engine(Protocol):
+    """Something that can put English prose into Chinese."""
+
+    def offer(self, source: str) -> Offer | None:
+        """A proposal for the sentence, None if this engine has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The first offer that passed, with what the gates said; or none, with why."""
+
+    offer: Offer | None
+    gates: dict[str, bool]
+    reason: str | None
+
+
+def first_passing(source: str, engines: Sequence[Engine]) -> Checked:
+    """The first engine's offer that passes every gate."""
+    refused: list[str] = []
+    for engine in engines:
+        offer = engine.offer(source)
+        if offer is None:
+            continue
+        said = gates.check(source, offer.text)
+        failed = sorted(name for name, passed in said.items() if not passed)
+        if not failed:
+            return Checked(offer, said, None)
+        refused.append(f"{offer.engine} failed {', '.join(failed)}")
+    return Checked(None, {}, "; ".join(refused) or "prose, and no engine has a translation")

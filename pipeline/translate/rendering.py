@@ -1,0 +1,79 @@
+"""Facts into sentences, in English and in Chinese."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pipeline.errors import CatalogueError
+from pipeline.records import Fact
+from pipeline.translate import catalogue, typography
+
+Lang = Literal["en", "zh"]
+
+_PLACE = re.compile(r"\{(\w+)(?::(\w+))?\}")
+
+
+def render(fact: Fact, lang: Lang) -> str:
+    """The fact as one sentence. Identifiers and numbers stay as they are; terms are looked up."""
+    template = catalogue.template(fact.template)
+    atoms = {name: " ".join(value.split()) for name, value in fact.slots}
+    missing = template.slots.keys() - atoms.keys()
+    if missing:
+        raise ValueError(f"{fact.template}: no value for {sorted(missing)}")
+    if lang == "en":
+        return _english(template, atoms)
+    sentence = catalogue.chinese(fact.template, template.english)
+    if sentence is None:
+        raise CatalogueError(f"{fact.template} has no Chinese", path=catalogue.po_path())
+    return fill(sentence, atoms, template)
+
+
+def _english(template: catalogue.MessageTemplate, atoms: dict[str, str]) -> str:
+    def value(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if template.slots.get(name) == "vocabulary":
+            return atoms[name].replace("_", " ")
+        return atoms[name].rstrip(".") if template.slots.get(name) == "official" else atoms[name]
+
+    return _PLACE.sub(value, template.english)
+
+
+def marked(fact: Fact) -> Fact:
+    """The fact with its identifiers written as code, so that gates count only the words around them."""
+    kinds = catalogue.template(fact.template).slots
+    code = ("identifier", "path")
+    slots = ((name, f"`{value.replace('`', '')}`" if kinds.get(name) in code else value) for name, value in fact.slots)
+    return Fact(fact.template, tuple(slots))
+
+
+def fill(sentence: str, atoms: dict[str, str], template: catalogue.MessageTemplate) -> str:
+    """The Chinese sentence with its slots filled and its spaces set; identifiers are hidden while that is done."""
+    spans: list[str] = []
+
+    def value(match: re.Match[str]) -> str:
+        name, how = match.groups()
+        chinese = _explained(atoms[name]) if how == "explain" else _atom(template, name, atoms)
+        if chinese is not None:
+            return chinese
+        spans.append(atoms[name])
+        return typography.MARK
+
+    return typography.restore(typography.set_marks(_PLACE.sub(value, sentence)), spans)
+
+
+def _explained(code: str) -> str:
+    text = catalogue.explanation(code.strip("`"))
+    return f"：{text}" if text else ""
+
+
+def _atom(template: catalogue.MessageTemplate, name: str, atoms: dict[str, str]) -> str | None:
+    """The Chinese of a slot's value, None where the value itself is to stand."""
+    kind = template.slots.get(name)
+    if kind == "term" or name == "package":
+        return catalogue.term(name, atoms[name])
+    if kind == "official":
+        return catalogue.explanation(atoms.get("code", "").strip("`"))
+    if kind == "vocabulary":
+        return catalogue.label(atoms[name])
+    return None
