@@ -1,0 +1,257 @@
+"""Shards: what is written is read back, equal rows give equal bytes, half a shard is none."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline import shards
+from pipeline.errors import StoreError
+from pipeline.records import (
+    Claim,
+    DocLink,
+    DocRecord,
+    DocRemedy,
+    Document,
+    Event,
+    Fact,
+    Frame,
+    Link,
+    Post,
+    Quote,
+    Signature,
+    Skipped,
+    Slot,
+)
+
+TEXT = st.text(max_size=12)
+MAYBE = st.none() | TEXT
+TEXTS = st.lists(TEXT, max_size=3).map(tuple)
+PAIRS = st.lists(st.tuples(TEXT, TEXT), max_size=3).map(tuple)
+OFFSET = st.integers(0, 2**40)
+MAYBE_INT = st.none() | st.integers(-(2**40), 2**40)
+MAYBE_FLAG = st.none() | st.booleans()
+NUMBER = st.none() | st.floats(allow_nan=False)
+TIME = st.none() | st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
+
+QUOTES = st.builds(Quote, TEXT, TEXT, TEXT, OFFSET, OFFSET, TEXT, st.sampled_from(["en", "zh"]), MAYBE, MAYBE, MAYBE)
+CLAIMS = st.builds(
+    Claim,
+    TEXT,
+    TEXT,
+    TEXT,
+    st.none() | st.builds(Fact, TEXT, PAIRS),
+    MAYBE,
+    TEXT,
+    QUOTES,
+    st.none() | QUOTES,
+    TEXTS,
+)
+EVENTS = st.builds(
+    Event,
+    TEXT,
+    MAYBE,
+    TEXT,
+    TEXT,
+    st.lists(st.builds(Frame, MAYBE, MAYBE_INT, MAYBE), max_size=3).map(tuple),
+    st.lists(st.builds(Link, TEXT, MAYBE, TEXT, OFFSET, TEXT), max_size=2).map(tuple),
+    TEXTS,
+    OFFSET,
+    OFFSET,
+    st.booleans(),
+    TEXT,
+)
+SIGNATURES = st.builds(
+    Signature,
+    TEXT,
+    MAYBE,
+    TEXT,
+    PAIRS,
+    st.booleans(),
+    TEXT,
+    st.lists(st.builds(Slot, TEXT, TEXT, NUMBER, MAYBE), max_size=3).map(tuple),
+    TEXT,
+    OFFSET,
+    OFFSET,
+    st.booleans(),
+    TEXTS,
+)
+EVENT_ROWS = st.builds(shards.EventRow, TEXT, TEXT, OFFSET, EVENTS, st.none() | SIGNATURES, TEXT, TIME, MAYBE, MAYBE)
+REMEDIES = st.lists(st.builds(DocRemedy, TEXT, TEXT, TEXT, TEXTS, OFFSET, OFFSET), max_size=2).map(tuple)
+RECORDS = st.builds(
+    DocRecord,
+    TEXT,
+    MAYBE,
+    TEXT,
+    MAYBE,
+    MAYBE,
+    TEXTS,
+    MAYBE,
+    TEXT,
+    TEXTS,
+    TEXTS,
+    TEXTS,
+    REMEDIES,
+    TEXTS,
+    MAYBE,
+    MAYBE,
+    st.booleans(),
+)
+LINKS = st.lists(st.builds(DocLink, TEXT, TEXT, MAYBE_INT, MAYBE_INT), max_size=2).map(tuple)
+DOCUMENT_ROWS = st.builds(
+    shards.DocumentRow,
+    document_id=TEXT,
+    kind=TEXT,
+    url=TEXT,
+    repo=MAYBE,
+    number=MAYBE_INT,
+    title=MAYBE,
+    state=MAYBE,
+    state_reason=MAYBE,
+    is_draft=MAYBE_FLAG,
+    is_merged=MAYBE_FLAG,
+    labels=TEXTS,
+    opened_at=TIME,
+    updated_at=TIME,
+    closed_at=TIME,
+    post_count=OFFSET,
+    character_count=OFFSET,
+    links=LINKS,
+    record=st.none() | RECORDS,
+    payload=MAYBE,
+    raw_sha256=TEXT,
+    source=TEXT,
+    form=TEXT,
+    is_lossy=st.booleans(),
+)
+RESULTS = st.builds(
+    shards.MapResult,
+    st.lists(DOCUMENT_ROWS, max_size=3).map(tuple),
+    st.lists(EVENT_ROWS, max_size=3).map(tuple),
+    st.lists(CLAIMS, max_size=3).map(tuple),
+    st.lists(st.builds(Skipped, TEXT, TEXT, TEXT, TEXT), max_size=3).map(tuple),
+)
+
+
+def rows(values: tuple[object, ...]) -> list[str]:
+    return sorted(map(repr, values))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(result=RESULTS)
+def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, result: shards.MapResult) -> None:
+    folder = tmp_path_factory.mktemp("shard")
+    shards.write(folder, "p", result)
+    back = shards.read(shards.listing(folder))
+    for name in ("documents", "events", "claims", "skipped"):
+        assert rows(getattr(back, name)) == rows(getattr(result, name))
+
+
+POSTS = (
+    Post("title", 0, 5, None, None, None, None, False, 0),
+    Post("body", 7, 400, "https://x.invalid/1", datetime(2026, 1, 2, tzinfo=UTC), "NONE", None, False, 0),
+)
+
+
+def document() -> Document:
+    return Document(
+        document_id="github.com/errmine-fixtures/kernels#1",
+        kind="issue",
+        url="https://github.com/errmine-fixtures/kernels/issues/1",
+        repo="errmine-fixtures/kernels",
+        number=1,
+        title="Oops!",
+        text="Oops!\n\n" + "E" * 393,
+        posts=POSTS,
+        state="open",
+        state_reason=None,
+        is_draft=None,
+        is_merged=None,
+        labels=("bug",),
+        opened_at=None,
+        updated_at=None,
+        closed_at=None,
+        links=(),
+        record=None,
+        payload=None,
+        raw_sha256="0" * 64,
+        source="import",
+        form="github-rest",
+        is_lossy=False,
+    )
+
+
+def event(start: int, end: int, detail: str = "") -> Event:
+    return Event("python", "E", "m", detail, (), (), (), start, end, False, "error")
+
+
+def signature(start: int, end: int) -> Signature:
+    return Signature("signature:1", "E", "m", (), False, "", (), "last", start, end, False, ())
+
+
+def test_an_event_row_quotes_the_culprit_line_and_cuts_it() -> None:
+    row = shards.event_row(document(), event(7, 400), ordinal=0, signature=signature(8, 400))
+    assert row.quote == document().text[8:308]
+    assert len(row.quote) == shards.QUOTE_CHARACTERS
+
+
+def test_an_event_row_knows_the_post_it_stands_in() -> None:
+    row = shards.event_row(document(), event(7, 20), ordinal=0, signature=None)
+    assert (row.post_url, row.author_role) == ("https://x.invalid/1", "NONE")
+    outside = shards.event_row(document(), event(5, 6), ordinal=1, signature=None)
+    assert (outside.post_url, outside.author_role) == (document().url, None)
+
+
+def test_a_long_detail_is_cut() -> None:
+    row = shards.event_row(document(), event(7, 20, "d" * 5000), ordinal=0, signature=None)
+    assert len(row.event.detail) == shards.DETAIL_CHARACTERS
+
+
+def result(order: int = 1) -> shards.MapResult:
+    events = [shards.event_row(document(), event(7 + n, 20 + n), ordinal=n, signature=None) for n in range(3)]
+    skipped = [Skipped("extract", str(n), "too_long") for n in range(3)]
+    return shards.MapResult((shards.document_row(document()),), tuple(events[::order]), (), tuple(skipped[::order]))
+
+
+def test_equal_rows_in_any_order_give_equal_bytes(tmp_path: Path) -> None:
+    one, two = (shards.write(tmp_path / str(n), "p", result(n)) for n in (1, -1))
+    for name in ("documents", "events", "claims", "skipped"):
+        assert getattr(one, name).read_bytes() == getattr(two, name).read_bytes()
+
+
+def test_a_shard_without_one_of_its_files_is_not_listed(tmp_path: Path) -> None:
+    shards.write(tmp_path, "a", result())
+    shards.write(tmp_path, "b", result()).events.unlink()
+    assert [s.skipped.stem for s in shards.listing(tmp_path)] == ["a"]
+
+
+def test_writing_leaves_no_other_file(tmp_path: Path) -> None:
+    shards.write(tmp_path, "a", result())
+    assert sorted(p.name for p in tmp_path.rglob("*.*")) == ["a.parquet"] * 4
+
+
+def test_a_lone_surrogate_becomes_one_replacement_character(tmp_path: Path) -> None:
+    shards.write(tmp_path, "a", shards.MapResult(skipped=(Skipped("raw", "a\ud800b", "bad"),)))
+    assert shards.read(shards.listing(tmp_path)).skipped[0].item_id == "a�b"
+
+
+def test_a_shard_that_is_no_parquet_is_named(tmp_path: Path) -> None:
+    shards.write(tmp_path, "a", result()).events.write_bytes(b"PAR1 but no more")
+    with pytest.raises(StoreError, match=r"events/a\.parquet"):
+        shards.read(shards.listing(tmp_path))
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "documents").write_text("a file where the folder should be")
+    with pytest.raises(StoreError, match="cannot write the shard"):
+        shards.write(tmp_path, "a", result())
+
+
+@pytest.mark.parametrize("name", ["", "../a", ".hidden"])
+def test_a_name_that_is_a_path_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(StoreError):
+        shards.write(tmp_path, name, result())
