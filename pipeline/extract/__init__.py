@@ -7,9 +7,10 @@ the `File` line of a SyntaxError is one. The last printed exception is the event
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import replace
 
-from pipeline.extract import chain, native, scan, status
+from pipeline.extract import bare, chain, faulthandler, markdown, native, oneline, pytest_, scan, status, vscode
 from pipeline.records import Event
 
 __all__ = ["events"]
@@ -18,7 +19,8 @@ __all__ = ["events"]
 def events(text: str) -> list[Event]:
     """The failures of a text, sorted by `start`, not overlapping."""
     tracebacks = _tracebacks(text)
-    return _joined(text, tracebacks, native.events(text, [(one.start, one.end) for one in tracebacks]))
+    shown = sorted([*tracebacks, *_exception_lines(text, tracebacks)], key=lambda one: one.start)
+    return _joined(shown, native.events(text))
 
 
 def _tracebacks(text: str) -> list[Event]:
@@ -27,38 +29,78 @@ def _tracebacks(text: str) -> list[Event]:
     for mark in scan.marks(text):
         if mark.at < behind:
             continue
-        event = None
-        if mark.kind == "header":
-            event = chain.traceback(text, mark.at)
-        elif mark.kind == "frame":
-            event = chain.orphan(text, mark.at)
-        if event is not None:
-            event = replace(event, start=max(event.start, behind))
-            found.append(event)
+        event = _read(text, mark, behind)
+        if event is not None and event.end > behind:
+            found.append(replace(event, start=max(event.start, behind)))
             behind = event.end
     return found
 
 
-def _joined(text: str, tracebacks: list[Event], natives: list[Event]) -> list[Event]:
-    """Native diagnostics inside a traceback's span give it their codes; the others stand for themselves."""
-    owners = [[one] for one in tracebacks]
+def _read(text: str, mark: scan.Mark, floor: int) -> Event | None:
+    if mark.kind == "header":
+        stop = text.find("\n", mark.at)
+        return oneline.read(text, mark.at, stop if stop >= 0 else len(text)) or chain.traceback(text, mark.at)
+    if mark.kind == "frame":
+        return chain.orphan(text, mark.at)
+    if mark.kind == "pytest":
+        return pytest_.read(text, mark.at, floor=floor)
+    return vscode.read(text, mark.at) if mark.kind == "vscode" else faulthandler.read(text, mark.at)
+
+
+def _exception_lines(text: str, tracebacks: list[Event]) -> list[Event]:
+    """Exceptions named outside every traceback, each once, and none that a traceback shows already."""
+    ends = scan.name_ends(text)
+    if not ends:
+        return []
+    starts = [one.start for one in tracebacks]
+    known = {_key(one.exception_type, one.message) for one in tracebacks}
+    fences = markdown.fences(text)
+    found: list[Event] = []
+    behind = 0
+    for colon in ends:
+        at = bisect_right(starts, colon)
+        if colon <= behind or (at and tracebacks[at - 1].end >= colon):
+            continue
+        ceiling = starts[at] if at < len(starts) else len(text)
+        event = bare.read(text, colon, ceiling=ceiling, is_fenced=_is_inside(fences, colon))
+        if event is None or _key(event.exception_type, event.message) in known:
+            continue
+        known.add(_key(event.exception_type, event.message))
+        event = replace(event, end=min(event.end, ceiling))
+        found.append(event)
+        behind = event.end
+    return found
+
+
+def _key(exception_type: str | None, message: str) -> tuple[str, str]:
+    return (exception_type or "").rsplit(".", 1)[-1], message[:60]
+
+
+def _is_inside(spans: list[tuple[int, int]], at: int) -> bool:
+    place = bisect_right(spans, (at, at))
+    return place > 0 and at < spans[place - 1][1]
+
+
+def _joined(shown: list[Event], natives: list[Event]) -> list[Event]:
+    """Native diagnostics inside another event's span give it their codes; the others stand for themselves."""
+    owned: list[list[Event]] = [[] for _ in shown]
     alone: list[Event] = []
     at = 0
     for diagnostic in sorted(natives, key=lambda one: (one.start, one.end)):
-        while at < len(tracebacks) and tracebacks[at].end <= diagnostic.start:
+        while at < len(shown) and shown[at].end <= diagnostic.start:
             at += 1
-        if at < len(tracebacks) and diagnostic.end > tracebacks[at].start:
-            owners[at].append(diagnostic)
+        if at < len(shown) and diagnostic.end > shown[at].start:
+            owned[at].append(diagnostic)
         elif not alone or alone[-1].end <= diagnostic.start:
             alone.append(diagnostic)
-    whole = [_with_codes(text, owned[0], owned[1:]) for owned in owners]
+    whole = [_with_codes(one, inside) for one, inside in zip(shown, owned, strict=True)]
     return sorted([*whole, *alone], key=lambda one: (one.start, one.end))
 
 
-def _with_codes(text: str, event: Event, inside: list[Event]) -> Event:
-    codes = set(status.codes(event.detail))
+def _with_codes(event: Event, inside: list[Event]) -> Event:
+    codes = set(status.codes(f"{event.exception_type or ''}: {event.detail}"))
     for one in event.chain:
-        codes.update(status.codes(one.detail or one.message))
+        codes.update(status.codes(f"{one.exception_type or ''}: {one.detail or one.message}"))
     for diagnostic in inside:
         codes.update(diagnostic.codes)
-    return replace(event, codes=tuple(sorted(codes)))
+    return replace(event, codes=tuple(sorted(codes))) if codes else event

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from pipeline.extract import boilerplate, frames, head, python
+from pipeline.extract import boilerplate, frames, head, ipython, python, rich
 from pipeline.extract.lines import Lines
 from pipeline.records import Event, Link
 
@@ -16,18 +17,36 @@ MOST_LINKS = 200
 _LINKS = (
     ("cause", re.compile(r"The above exception was the direct cause of")),
     ("context", re.compile(r"During handling of the above exception")),
-    ("reraise", re.compile(r"-- Process \d{1,9} terminated with the following|Original Traceback \(most|Original traceback")),
+    (
+        "reraise",
+        re.compile(r"-- Process \d{1,9} terminated with the following|Original Traceback \(most|Original traceback"),
+    ),
 )
 _FILLING = re.compile(r"(?:\"\"\"|'''|[-=+]{3,200})$")
 _REMOTE = re.compile(r"ray::|RemoteTraceback|RemoteError|RayTaskError")
-_INTERRUPTIONS = frozenset("KeyboardInterrupt SystemExit BdbQuit GeneratorExit CancelledError Exit Abort".split())
+_INTERRUPTIONS = frozenset(
+    ("KeyboardInterrupt", "SystemExit", "BdbQuit", "GeneratorExit", "CancelledError", "Exit", "Abort")
+)
+
+
+class _Step(NamedTuple):
+    """Where the next exception begins: how it follows, its header's line (-1: none), its first line, its indent."""
+
+    link: str
+    header: int
+    first: int
+    base: int
 
 
 def traceback(text: str, header: int) -> Event | None:
     """The event whose first header stands at `header`, None if no traceback is printed there."""
     where = head.learn(text, header)
     lines = Lines(text, where.start, where.peeler)
-    return _event(lines, _chain(lines, 1, where.base), start=_start(text, where.start, header), dialect="python")
+    start = where.start if header - where.start <= 160 else header
+    first = lines.at(0)
+    is_notebook = first is not None and ipython.header_name(first.body.strip()) is not None
+    printed = _chain(lines, _Step("", 0, 1, where.base))
+    return event(printed, start=start, dialect="ipython" if is_notebook else "python")
 
 
 def orphan(text: str, mark: int) -> Event | None:
@@ -37,38 +56,45 @@ def orphan(text: str, mark: int) -> Event | None:
     first = lines.at(0)
     if first is None or frames.frame(first.body) is None:
         return None
-    printed = _chain(lines, 0, max(first.indent - 2, 0))
+    printed = _chain(lines, _Step("", -1, 0, max(first.indent - 2, 0)))
     if printed[0].exception_type is None and len(printed[0].frames) < 2:
         return None
     printed[0].is_truncated = not (printed[0].exception_type or "").endswith(("SyntaxError", "IndentationError"))
-    return _event(lines, printed, start=where.start, dialect="python")
+    return event(printed, start=where.start, dialect="python")
 
 
-def _start(text: str, start: int, header: int) -> int:
-    """The block begins with its line where only a prefix stands before the header, else at the header."""
-    return start if header - start <= 120 else max(start, header - 1)
-
-
-def _chain(lines: Lines, first: int, base: int) -> list[python.Printed]:
+def _chain(lines: Lines, step: _Step) -> list[python.Printed]:
     """Every exception of the block, in print order, each but the last with the link that leads on from it."""
-    found = [python.read(lines, first, base)]
+    found = [_printed(lines, step)]
     while len(found) < MOST_LINKS:
-        last = found[-1]
-        step = _joint(lines, last)
-        if step is None:
+        following = _joint(lines, found[-1])
+        if following is None:
             break
-        last.link, number, base = step
-        found.append(python.read(lines, number, base))
+        found[-1].link = following.link
+        found.append(_printed(lines, following))
     while len(found) > 1 and not found[-1].frames and found[-1].exception_type is None:
         found.pop()
         found[-1].link = ""
+        found[-1].is_truncated = True
     return found
 
 
-def _joint(lines: Lines, last: python.Printed) -> tuple[str, int, int] | None:
-    """How it goes on behind an exception: the link, the first line behind the next header, the header's indent."""
+def _printed(lines: Lines, step: _Step) -> python.Printed:
+    """The exception behind a header, read in the dialect of that header."""
+    header = lines.at(step.header) if step.header >= 0 else None
+    if header is not None:
+        name = ipython.header_name(header.body.strip())
+        if name is not None:
+            return ipython.read(lines, step.first, name, header.indent)
+        if rich.BOX.search(header.body):
+            return rich.read(lines, step.first)
+    return python.read(lines, step.first, step.base)
+
+
+def _joint(lines: Lines, last: python.Printed) -> _Step | None:
+    """How it goes on behind an exception, None if it does not."""
     if last.header_in_message:
-        return "wrapper", last.after, 0
+        return _Step("wrapper", -1, last.after, 0)
     link = ""
     for number in range(last.after, last.after + WIDEST_JOINT):
         line = lines.at(number)
@@ -82,21 +108,25 @@ def _joint(lines: Lines, last: python.Printed) -> tuple[str, int, int] | None:
             continue
         link = next((name for name, rule in _LINKS if rule.search(body)), link)
         if frames.HEADER in body:
-            return (link, number + 1, line.indent) if link else _remote(lines, last, number)
-        if number == last.after and frames.frame(body) and _REMOTE.search((last.exception_type or "") + last.message):
-            return "remote", number, max(line.indent - 2, 0)
+            return _Step(link, number, number + 1, line.indent) if link else _remote(lines, last, number)
+        if number == last.after and frames.frame(body) and _is_remote(last):
+            return _Step("remote", -1, number, max(line.indent - 2, 0))
         if body and not (link or _FILLING.match(body) or boilerplate.is_boilerplate(body)):
             return None
     return None
 
 
-def _remote(lines: Lines, last: python.Printed, number: int) -> tuple[str, int, int] | None:
+def _is_remote(last: python.Printed) -> bool:
+    return _REMOTE.search(f"{last.exception_type} {last.message}") is not None
+
+
+def _remote(lines: Lines, last: python.Printed, number: int) -> _Step | None:
     """A header that follows without a word belongs to the message above it if that announces it."""
     line = lines.at(number)
     assert line is not None
-    announced = last.message.rstrip().endswith((":", '"""')) or _REMOTE.search(last.exception_type or "")
-    if number <= last.after + 2 and (announced or line.indent > 0 and line.body.lstrip().startswith("Traceback")):
-        return ("remote", number + 1, line.indent) if announced else None
+    announced = last.message.rstrip().endswith((":", '"""')) or _is_remote(last)
+    if announced and number <= last.after + 2:
+        return _Step("remote", number, number + 1, line.indent)
     return None
 
 
@@ -108,7 +138,8 @@ def severity(exception_type: str | None) -> str:
     return "warning" if last.endswith("Warning") else "error"
 
 
-def _event(lines: Lines, printed: list[python.Printed], *, start: int, dialect: str) -> Event | None:
+def event(printed: list[python.Printed], *, start: int, dialect: str) -> Event | None:
+    """The event of exceptions in print order, None if they hold neither a frame nor a name."""
     last = printed[-1]
     if not last.frames and last.exception_type is None:
         return None

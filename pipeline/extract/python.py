@@ -23,7 +23,7 @@ _STOP = re.compile(
     r"|(?:[A-Za-z]:)?[\w./\\-]{1,300}:\d{1,6}: \w{1,60}Warning: "  # warnings.warn
     r"|\*\*[A-Z]|\^C$|Process \w{1,40}-\d{1,5}:$|Exception (?:ignored )?in "
 )
-_CHAIN_WORDS = ("The above exception was the direct cause", "During handling of the above exception")
+CHAIN_WORDS = ("The above exception was the direct cause", "During handling of the above exception")
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ def read(lines: Lines, first: int, base: int) -> Printed:
         return printed
     line = lines.at(at)
     assert line is not None
-    _message(lines, at, printed)
+    message(lines, at, printed)
     return printed
 
 
@@ -99,7 +99,7 @@ def _kind(line: Line, base: int, depth: int, since_frame: int) -> str:
         return "code"
     if depth <= base and depth != -1:  # indentation was lost
         return _flat_kind(stripped, since_frame)
-    if stripped.startswith(("```", "~~~", *_CHAIN_WORDS)):
+    if stripped.startswith(("```", "~~~", *CHAIN_WORDS)):
         return "stop"
     if names.loose(stripped) is not None:
         return "exception"
@@ -111,7 +111,7 @@ def _kind(line: Line, base: int, depth: int, since_frame: int) -> str:
 def _flat_kind(body: str, since_frame: int) -> str:
     if names.strict(body) is not None:
         return "exception"
-    if body.startswith(("```", "~~~", *_CHAIN_WORDS)) or frames.HEADER in body:
+    if body.startswith(("```", "~~~", *CHAIN_WORDS)) or frames.HEADER in body:
         return "stop"
     if since_frame >= 2 and names.loose(body) is not None:
         return "exception"
@@ -138,11 +138,17 @@ def _goes_on(lines: Lines, number: int, base: int) -> bool:
 # ---------------------------------------------------------------- the message
 
 
-def _message(lines: Lines, at: int, printed: Printed) -> None:
+def is_named(body: str) -> bool:
+    """Whether the line (stripped), standing behind a stack, is an exception line."""
+    return names.loose(body) is not None
+
+
+def message(lines: Lines, at: int, printed: Printed) -> None:
+    """Reads type and message from the exception line `at` on into `printed`."""
     line = lines.at(at)
     assert line is not None
-    named = names.loose(line.body.strip())
-    assert named is not None
+    body = line.body.strip()
+    named = names.loose(body) or names.Named(*body.split(":", 1))
     printed.exception_type = named.exception_type
     first = (named.message or "").strip()
     kept, size, number, end = [first], len(first), at + 1, line.end
@@ -173,7 +179,7 @@ def _ends_message(lines: Lines, number: int, base: int) -> bool:
     body = line.body.strip()
     if not body:
         return not _message_goes_on(lines, number, base)
-    if _STOP.match(body) or frames.HEADER in body or body.startswith(_CHAIN_WORDS) or body in ('"""', "'''"):
+    if _STOP.match(body) or frames.HEADER in body or body.startswith(CHAIN_WORDS) or body in ('"""', "'''"):
         return True
     if frames.frame(body) is not None and line.indent == base + 2 and number > 0:
         before = lines.at(number - 1)

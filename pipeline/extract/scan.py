@@ -10,18 +10,35 @@ _MARKS: tuple[tuple[str, str], ...] = (
     ("header", "raceback (most recent call"),
     ("frame", 'File "'),
     ("frame", "File &quot;"),
+    ("fatal", "Fatal Python error: "),
+    ("fatal", "(most recent call first)"),
+    ("vscode", "Exception has occurred: "),
+    ("pytest", "\nE   "),
+    ("pytest", " E   "),
 )
 
 #: Ends of exception names as they stand before a colon.
-_ENDINGS = ("Error", "Exception", "Interrupt", "Warning", "Failure", "Unsupported", "OutOfResources", "Exit")
-_COLON = re.compile(r" ?[:：]")
+_ENDINGS = (
+    "Error",
+    "Exception",
+    "ExceptionGroup",
+    "Interrupt",
+    "Warning",
+    "Failure",
+    "Unsupported",
+    "OutOfResources",
+    "Exit",
+    "Fault",
+    "Timeout",
+)
+_COLON = re.compile(r"(?:\([\w.]{1,80}\))? ?[:：]")
 
 
 class Mark(NamedTuple):
     """A place worth a look, and what made it so."""
 
     at: int
-    kind: str  # "header" | "frame" | "name"
+    kind: str  # "header" | "frame" | "fatal" | "vscode" | "pytest" | "name"
 
 
 def marks(text: str) -> list[Mark]:
@@ -30,16 +47,25 @@ def marks(text: str) -> list[Mark]:
     for kind, needle in _MARKS:
         at = text.find(needle)
         while at >= 0:
-            # the T may be lost (`raceback`)
-            has_initial = kind == "header" and at > 0 and text[at - 1] in "Tt"
-            found.append(Mark(at - has_initial, kind))
+            found.append(Mark(_place(text, at, kind), kind))
             at = text.find(needle, at + len(needle))
+    return sorted(found)
+
+
+def _place(text: str, at: int, kind: str) -> int:
+    if kind == "header":  # the T may be lost (`raceback`)
+        return at - (at > 0 and text[at - 1] in "Tt")
+    return at + 1 if kind == "pytest" else at
+
+
+def name_ends(text: str) -> list[int]:
+    """The places where a name that ends like an exception's stands before a colon, in order."""
+    found: list[int] = []
     for ending in _ENDINGS:
         at = text.find(ending)
         while at >= 0:
             at += len(ending)
             if _COLON.match(text, at):
-                found.append(Mark(at, "name"))
+                found.append(at)
             at = text.find(ending, at)
-    found.sort()
-    return found
+    return sorted(found)

@@ -1,0 +1,82 @@
+"""Exceptions named without a traceback: `RuntimeError: CUDA error: ...` in a title, in prose, in a log."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.extract import chain, frames, names, peel, python
+from pipeline.extract.lines import Lines, Peeler
+from pipeline.records import Event
+
+_NAME_BACK = re.compile(r"[\w.]")
+_MARKUP = re.compile(r"[\s#*>`\"'\-•|_~]{0,40}(?:\d{1,2}[.)] )?[\s*`\"'_~]{0,10}")
+_CODE = re.compile(
+    r"\b(?:raise|except|catch|class|def|return|import|assert|isinstance|throw|from|print|with pytest|lambda|expect)\b"
+    r"|[=({,]\s?[rfbu]{0,2}[\"']?$|//|\+ ?[\"']$"
+)
+_LEADS = re.compile(
+    r"(?:[:：\]\-`>）】，。；！？、→|(]|[\u3040-\u30ff\u3400-\u9fff]"
+    r"|\b(?:got|gets?|getting|raise[sd]?|throw(?:s|n)?|threw|with|error|errors|hits?|following|fails?|failed|by|to|received?|says?"
+    r"|encounter\w{0,4}|causes|caused|causing|see|seeing|exception|gives?|shows?|of|from|reports?|prints?))[ \t]{0,3}[`\"'*]{0,3}$",
+    re.I,
+)
+#: Words with which prose goes on after "I get a TypeError:"; programs do not begin a message so.
+_PROSE = re.compile(
+    r"(?:see|check|look|as|because|and|but|when|whenever|this|that|here|same|which|you|we|above|below|please|is|was|may|should)\b"
+    r"|(?:If|if|When|Raised|Thrown|Will be|In case|On|Any|Base|Exception raised) ",
+)
+_WARNING_PLACE = re.compile(r"(?:[A-Za-z]:)?[^\s:]{1,300}:\d{1,7}: $|<\w{1,20}>:\d{1,7}: $")
+#: A message that stands in prose is kept up to here.
+WIDEST_MESSAGE = 2000
+MOST_NAME = 160
+
+
+def read(text: str, colon: int, *, ceiling: int, is_fenced: bool) -> Event | None:
+    """The exception whose name ends at `colon`, None if that is code or talk; it ends before `ceiling`."""
+    begin = colon
+    floor = max(0, colon - MOST_NAME)
+    while begin > floor and _NAME_BACK.match(text[begin - 1]):
+        begin -= 1
+    while begin < colon and not (text[begin].isascii() and (text[begin].isalpha() or text[begin] == "_")):
+        begin += 1
+    name = text[begin:colon].strip(".")
+    if not name or not names.is_exception_name(name):
+        return None
+    start = text.rfind("\n", 0, begin) + 1
+    stop = text.find("\n", colon)
+    stop = min(len(text) if stop < 0 else stop, ceiling, colon + WIDEST_MESSAGE)
+    message = text[colon:stop].lstrip(" :：").rstrip().rstrip("`*").rstrip()
+    before = text[start:begin]
+    if not message or not _is_shown(before, message, is_first=start == 0):
+        return None
+    return _event(text, (start, begin, stop), name, message, is_fenced)
+
+
+def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
+    """Whether the line shows the exception as printed, judged by what stands around its name."""
+    if _PROSE.match(message) or message[0] in "{[" and message[-1:] in ",{[":
+        return False
+    wide = peel.width(before)
+    rest = before[wide:]
+    lead = _MARKUP.match(rest)
+    assert lead is not None
+    rest = rest[lead.end() :]
+    if not rest:
+        return not (message.endswith((",", "{", "(")) and before[:1].isspace()) and "|" not in message[:2]
+    if _WARNING_PLACE.match(rest):
+        return True
+    if _CODE.search(rest):
+        return False
+    return is_first or _LEADS.search(before) is not None
+
+
+def _event(text: str, span: tuple[int, int, int], name: str, message: str, is_fenced: bool) -> Event:
+    start, begin, stop = span
+    printed = python.Printed(exception_type=name, message=message, detail=message, end=stop)
+    if is_fenced and not text[start:begin].strip():
+        python.message(Lines(text, start, Peeler()), 0, printed)
+        if frames.HEADER in printed.detail:
+            printed.end = stop
+    made = chain.event([printed], start=begin, dialect="exception-line")
+    assert made is not None
+    return made

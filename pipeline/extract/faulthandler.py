@@ -1,0 +1,68 @@
+"""Dumps of Python's faulthandler: `Fatal Python error: ...` and stacks printed innermost frame first."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.extract import frames, head
+from pipeline.extract.lines import Lines
+from pipeline.records import Event, Frame
+
+_FATAL = re.compile(r"(Fatal Python error): (.{0,2000})")
+_THREAD = re.compile(r"(Current thread|Thread) 0x[0-9a-fA-F]{1,20}.{0,200}\(most recent call first\)")
+#: Lines between the fatal line and the first thread (`Python runtime state`, the abort message, empty lines).
+MOST_BETWEEN = 8
+
+
+def read(text: str, mark: int) -> Event | None:
+    """The dump that begins at `mark` (its fatal line or its first thread), None if there is none."""
+    where = head.learn(text, mark)
+    lines = Lines(text, where.start, where.peeler)
+    line = lines.at(0)
+    if line is None:
+        return None
+    fatal = _FATAL.search(line.body)
+    if fatal is None and not _THREAD.search(line.body):
+        return None
+    end, stack = _threads(lines, line.end)
+    if fatal is None and not stack:
+        return None
+    return Event(
+        dialect="faulthandler",
+        exception_type=fatal.group(1) if fatal else None,
+        message=fatal.group(2).strip() if fatal else "",
+        detail=fatal.group(2).strip() if fatal else "",
+        frames=tuple(reversed(stack)),
+        chain=(),
+        codes=(),
+        start=where.start + (fatal.start() if fatal and where.peeler.prefix is None else 0),
+        end=end,
+        is_truncated=fatal is None,
+        severity="error",
+    )
+
+
+def _threads(lines: Lines, end: int) -> tuple[int, list[Frame]]:
+    """Where the dump ends, and the stack of the thread that failed (the first one, where none is named current)."""
+    best: list[Frame] = []
+    current: list[Frame] | None = None
+    idle = number = 0
+    while idle < MOST_BETWEEN and (line := lines.at(number)) is not None:
+        number += 1
+        thread = _THREAD.search(line.body)
+        found = frames.frame(line.body)
+        if thread is not None:
+            is_current = thread.group(1) == "Current thread"
+            current = best if is_current or not best else []
+            if is_current:
+                best.clear()
+        elif found is not None and current is not None:
+            current.append(found)
+        elif line.body.startswith("```") or frames.HEADER in line.body:
+            break
+        elif line.body or not current:
+            idle += 1 if current is None else MOST_BETWEEN
+            continue
+        if line.body:
+            end = line.end
+    return end, best

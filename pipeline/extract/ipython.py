@@ -1,0 +1,110 @@
+"""Exceptions as IPython and Jupyter print them: `---> 12`, `Cell In[3], line 1`, `path in f(a)`."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.extract import frames, names, python
+from pipeline.extract.lines import Line, Lines
+from pipeline.records import Frame
+
+_HEADER = re.compile(r"[`*'\"> ]{0,4}([A-Za-z_][\w.]{0,120}?(?:\([\w.]{1,80}\))?)\s{0,80}Traceback \(most recent call last\)\s{0,20}$")
+_CELL = re.compile(r"(?:Cell |Input )?(In ?\s?\[[\d*]{1,6}\])(?:, line (\d{1,7})|, in (.{1,200})|:$)")
+_FILE = re.compile(r"File ([^\"\n]{1,400}?):(\d{1,7})(?:, in (.{0,400}))?$")
+_PLACE = re.compile(r"\[?((?:<|[~./\\]|[A-Za-z]:\\|\w)[^\n]{0,400}?)(?:\]\([^)\s]{0,300}\))? in (\S.{0,400})$")
+_PATH = re.compile(r"\.pyx?[cd]?\b|^<[\w ._-]{1,80}>$|[/\\]|\.so$|\.pxi?$")
+_SOURCE = re.compile(r"\s{0,12}(-{1,8}> ?)?(\d{1,6})(?: |$)")
+_HIDDEN = re.compile(r"\d{1,4} frames?$|\.\.\. last \d{1,6} frames repeated|\[\.\.\. ?skipping|\(\.\.\.\)$|-{5,}$")
+#: Lines that are neither frame nor numbered source may stand in a row (source pasted without its numbers).
+MOST_PLAIN = 25
+
+
+def header_name(body: str) -> str | None:
+    """The exception name that IPython prints before `Traceback`, None for other headers."""
+    if body.endswith(":"):
+        return None
+    hit = _HEADER.match(body)
+    return hit.group(1) if hit is not None else None
+
+
+def frame(body: str) -> Frame | None:
+    """The frame that a line names in one of IPython's forms."""
+    if body.startswith(("File ", "Cell ", "Input ", "In ")):
+        hit = _FILE.match(body)
+        if hit is not None:
+            return Frame(hit.group(1), int(hit.group(2)), _bare(hit.group(3)))
+        hit = _CELL.match(body)
+        if hit is not None:
+            return Frame(hit.group(1), int(hit.group(2)) if hit.group(2) else None, _bare(hit.group(3)))
+    if " in " in body and " " not in body[:1]:
+        hit = _PLACE.match(body)
+        if hit is not None and _PATH.search(hit.group(1)) and "Error" not in hit.group(1):
+            return Frame(hit.group(1), None, _bare(hit.group(2)))
+    return frames.frame(body)
+
+
+def _bare(function: str | None) -> str | None:
+    return function.split("(", 1)[0].strip() or None if function else None
+
+
+def read(lines: Lines, first: int, name: str, base: int) -> python.Printed:
+    """The exception named `name` in its header, whose frames begin at line `first`."""
+    printed = python.Printed(after=first)
+    plain = 0
+    number = first
+    while (line := lines.at(number)) is not None:
+        kind = _kind(line, name, base)
+        if kind == "exception":
+            python.message(lines, number, printed)
+            return printed
+        plain = plain + 1 if kind == "plain" else 0
+        if kind == "stop" or plain > MOST_PLAIN:
+            break
+        _take(line, kind, base, printed)
+        number += 1
+        if line.body and kind != "plain":
+            printed.after, printed.end = number, line.end
+    printed.exception_type = name
+    printed.is_truncated = True
+    return printed
+
+
+def _kind(line: Line, name: str, base: int) -> str:
+    body = line.body[base:] if line.indent >= base else line.body
+    if not body:
+        return "blank"
+    if line.is_foreign:
+        return "plain"
+    source = _SOURCE.match(body)
+    if source is not None:
+        return "arrow" if source.group(1) else "source"
+    if line.indent <= base and body[0] not in " -":
+        if body.startswith(("```", "~~~", *python.CHAIN_WORDS)) or frames.HEADER in body:
+            return "stop"
+        if _is_exception(body, name):
+            return "exception"
+    if frame(body) is not None:
+        return "frame"
+    return "hidden" if _HIDDEN.match(body) or frames.is_elided(body) else "plain"
+
+
+def _is_exception(body: str, name: str) -> bool:
+    named = names.loose(body)
+    if named is None:
+        return body.startswith(name + ":")
+    same = named.exception_type.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1]
+    return same or (named.message is not None and names.strict(body) is not None)
+
+
+def _take(line: Line, kind: str, base: int, printed: python.Printed) -> None:
+    if kind == "frame":
+        found = frame(line.body[base:] if line.indent >= base else line.body)
+        if found is not None:
+            printed.frames.append(found)
+    elif kind == "arrow" and printed.frames and printed.frames[-1].line is None:
+        source = _SOURCE.match(line.body[base:])
+        if source is not None:
+            last = printed.frames[-1]
+            printed.frames[-1] = Frame(last.file, int(source.group(2)), last.function)
+    elif kind == "hidden" and not line.body.startswith("---"):
+        printed.is_truncated = True
