@@ -1,0 +1,6 @@
+"""Templates to clusters: gates, candidates, a fuzzy check, leaders; names from content; people overrule."""
+
+from pipeline.cluster.overrides import NONE, Override, Overrides, lint, read_overrides
+from pipeline.cluster.partition import Partition, founder, partition
+
+__all__ = ["NONE", "Override", "Overrides", "Partition", "founder", "lint", "partition", "read_overrides"]

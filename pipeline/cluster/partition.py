@@ -1,0 +1,224 @@
+"""The partition of templates into clusters: a pure function of the multiset of templates, whatever their order.
+
+Gates first: templates with different gates never meet. A complete gate is one cluster. Inside other gates texts are
+ranked by (count, text), candidates come from an index, leaders decide, cut texts join what continues them, and people
+overrule last. A cluster is named after its earliest template, so that later members do not rename it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from rapidfuzz import fuzz
+
+from pipeline.cluster import candidates, explanations, leaders, medoids, neighbours, prefixes
+from pipeline.cluster.overrides import NONE, Meaning, Overrides, apart_pairs, ignored_positions
+from pipeline.cluster.shapes import Shape, merged, shape
+from pipeline.records import Assignment, Cluster, Neighbour, Template, content_id
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Every template in one cluster (or set aside by people), why, and what it nearly joined. All sorted by id."""
+
+    clusters: tuple[Cluster, ...]
+    assignments: tuple[Assignment, ...]
+    neighbours: tuple[Neighbour, ...]
+    names: tuple[tuple[str, str], ...] = ()  # cluster id, name that people gave it
+    ignored: tuple[tuple[str, str], ...] = ()  # signature id, reason that people gave
+
+
+@dataclass(slots=True)
+class Work:
+    """What the steps share: templates in order of rank, and the group and rule that each has so far."""
+
+    templates: list[Template]
+    shapes: list[Shape]
+    blocks: list[int]  # number of the gate
+    group: list[int]  # position of the group's leader
+    rule: list[str]
+    refused: list[tuple[int, int, float, str]] = field(default_factory=list)  # see leaders.Groups
+
+    def members(self) -> dict[int, list[int]]:
+        """The positions of each group in order of rank, by leader."""
+        found: dict[int, list[int]] = {}
+        for position, leader in enumerate(self.group):
+            found.setdefault(leader, []).append(position)
+        return found
+
+
+def partition(templates: Sequence[Template], *, overrides: Overrides = NONE) -> Partition:
+    """The clusters of templates, an assignment for each template, and the neighbours of each cluster."""
+    unique = merged(templates)
+    ignored = ignored_positions(overrides, Meaning(unique)) if overrides.rows else {}
+    work = _work([template for position, template in enumerate(unique) if position not in ignored])
+    meaning = Meaning(work.templates) if overrides.rows else Meaning(())
+    apart = apart_pairs(overrides, meaning)
+    _group_complete(work, apart)
+    _group_open(work, apart)
+    _join_cut(work)
+    for row in overrides.of("merge"):
+        _merge(work, [position for text in row.texts for position in meaning.positions(text)])
+    set_aside = tuple((unique[position].signature_id, ignored[position]) for position in sorted(ignored))
+    return _finished(work, _names(work, overrides, meaning), set_aside)
+
+
+def _rank(template: Template) -> tuple[object, ...]:
+    return (template.gate, template.is_truncated, -template.count, template.text, template.signature_id)
+
+
+def _work(templates: Sequence[Template]) -> Work:
+    ranked = sorted(templates, key=_rank)
+    numbers: dict[tuple[tuple[str, str], ...], int] = {}
+    blocks = [numbers.setdefault(template.gate, len(numbers)) for template in ranked]
+    return Work(
+        ranked, [shape(template) for template in ranked], blocks, list(range(len(ranked))), ["founder"] * len(ranked)
+    )
+
+
+def _group_complete(work: Work, apart: frozenset[tuple[int, int]]) -> None:
+    """Put every template of a complete gate into one group; where people split it, into that of the nearest text."""
+    complete = {
+        block for template, block in zip(work.templates, work.blocks, strict=True) if template.is_gate_complete
+    }
+    split = {position for pair in apart for position in pair}
+    leaders_of: dict[int, list[int]] = {}
+    for position, block in enumerate(work.blocks):
+        if block in complete and position in split:
+            leaders_of.setdefault(block, []).append(position)
+    for position, block in enumerate(work.blocks):
+        if block not in complete:
+            continue
+        work.rule[position] = "gate"
+        known = leaders_of.setdefault(block, [position])
+        work.group[position] = position if position in known else _nearest(work, position, known)
+
+
+def _nearest(work: Work, position: int, known: Sequence[int]) -> int:
+    if len(known) == 1:
+        return known[0]
+    text = work.shapes[position].text
+    return max(known, key=lambda leader: (fuzz.ratio(text, work.shapes[leader].text), -leader))
+
+
+def _group_open(work: Work, apart: frozenset[tuple[int, int]]) -> None:
+    """Group the full texts of the other gates by leaders."""
+    places = [
+        position
+        for position, template in enumerate(work.templates)
+        if work.rule[position] != "gate" and not template.is_truncated
+    ]
+    shapes = [work.shapes[position] for position in places]
+    blocks = np.array([work.blocks[position] for position in places], np.int64)
+    local = {position: number for number, position in enumerate(places)}
+    local_apart = frozenset((local[a], local[b]) for a, b in apart if a in local and b in local)
+    pairs = candidates.pairs([shape.tokens for shape in shapes], blocks)
+    groups = leaders.grouped(shapes, pairs, apart=local_apart)
+    for number, position in enumerate(places):
+        work.group[position] = places[groups.leader[number]]
+        if groups.leader[number] != number:
+            is_equal = shapes[number].text == shapes[groups.leader[number]].text
+            work.rule[position] = "equal" if is_equal else "ratio"
+    work.refused = [(places[later], places[leader], score, why) for later, leader, score, why in groups.refused]
+
+
+def _join_cut(work: Work) -> None:
+    beginnings = prefixes.Beginnings()
+    cut = []
+    for position, template in enumerate(work.templates):
+        if work.rule[position] == "gate":
+            continue
+        if template.is_truncated:
+            cut.append(position)
+        else:
+            beginnings.add(work.blocks[position], work.group[position], work.shapes[position])
+    for position, (leader, _) in prefixes.join(cut, work.shapes, work.blocks, beginnings).items():
+        work.group[position] = leader
+        work.rule[position] = "review" if leader == position else "prefix"
+
+
+def _merge(work: Work, positions: Sequence[int]) -> None:
+    """Make one group of all groups that the positions are in; the group of least rank keeps its leader."""
+    groups = sorted({work.group[position] for position in positions})
+    if len(groups) < 2:
+        return
+    for position, leader in enumerate(work.group):
+        if leader in groups[1:]:
+            work.group[position] = groups[0]
+            work.rule[position] = "override"
+
+
+def _names(work: Work, overrides: Overrides, meaning: Meaning) -> dict[int, str]:
+    return {
+        work.group[position]: row.name
+        for row in reversed(overrides.of("rename"))
+        for text in row.texts
+        for position in meaning.positions(text)
+    }
+
+
+def founder(members: Sequence[Template]) -> Template:
+    """The template that names a cluster: the earliest seen full text (undated last), then the least text."""
+    return min(
+        members,
+        key=lambda one: (one.is_truncated, not one.first_seen, one.first_seen, one.text, one.signature_id),
+    )
+
+
+def _finished(work: Work, names: Mapping[int, str], set_aside: tuple[tuple[str, str], ...]) -> Partition:
+    clusters: list[Cluster] = []
+    assignments: list[Assignment] = []
+    id_of: dict[int, str] = {}
+    medoid_of: dict[int, int] = {}
+    for leader, members in work.members().items():
+        found = _medoid(work, members)
+        cluster = _cluster(work, members, found)
+        clusters.append(cluster)
+        assignments.extend(_assignments(work, cluster, members, found))
+        id_of[leader], medoid_of[leader] = cluster.cluster_id, found.position
+    return Partition(
+        clusters=tuple(sorted(clusters, key=lambda cluster: cluster.cluster_id)),
+        assignments=tuple(sorted(assignments, key=lambda one: one.signature_id)),
+        neighbours=neighbours.neighbours(work, id_of, medoid_of),
+        names=tuple(sorted((id_of[leader], name) for leader, name in names.items())),
+        ignored=set_aside,
+    )
+
+
+def _medoid(work: Work, members: Sequence[int]) -> medoids.Medoid:
+    counts = [work.templates[position].count for position in members]
+    full = sum(not work.templates[position].is_truncated for position in members)
+    strict = work.rule[members[0]] != "gate"
+    return medoids.medoid(members, work.shapes, counts, able=max(1, full), strict=strict)
+
+
+def _cluster(work: Work, members: Sequence[int], found: medoids.Medoid) -> Cluster:
+    templates = [work.templates[position] for position in members]
+    medoid = work.templates[found.position]
+    return Cluster(
+        cluster_id=content_id("cluster", founder(templates).signature_id),
+        medoid=medoid.signature_id,
+        exception_type=medoid.exception_type,
+        text=medoid.text,
+        gate=medoid.gate,
+        members=tuple(sorted(template.signature_id for template in templates)),
+        regex="",
+        lowest_score=min(found.scores),
+    )
+
+
+def _assignments(
+    work: Work, cluster: Cluster, members: Sequence[int], found: medoids.Medoid
+) -> list[Assignment]:
+    named_after = founder([work.templates[position] for position in members]).signature_id
+    made = []
+    for position, score in zip(members, found.scores, strict=True):
+        template = work.templates[position]
+        rule = work.rule[position]
+        if template.signature_id == named_after and rule != "review":
+            rule = "founder"
+        sentence = explanations.sentence(rule, score, template=template, cluster=cluster)
+        made.append(Assignment(template.signature_id, cluster.cluster_id, rule, score, sentence))
+    return made

@@ -1,0 +1,114 @@
+"""Whether two texts that score alike differ in a word that matters. A ratio cannot see it: one word is few letters."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
+
+from rapidfuzz.distance import OSA
+
+from pipeline.cluster.shapes import Shape
+
+#: Texts with fewer content words than this may not differ by a content word at all (a ratio of 90 on fifteen
+#: letters joins "vm started" and "vm paused"). Measured: benchmarks/README.md, "Word rule".
+SHORT_WORDS = 6
+#: One exchanged word is tolerated for so many shared content words: release notes reword long messages. Same table.
+WORDS_PER_EXCHANGE = 16
+#: Shorter words are other words, not misspellings ("bind", "find"). Same table.
+TYPO_LETTERS = 6
+
+_ENDINGS = ("ings", "ing", "ied", "ies", "ed", "es", "s", "d", "e", "ly")
+
+
+@cache
+def _lists() -> Mapping[str, frozenset[str]]:
+    source = resources.files("pipeline").joinpath("data", "contrasts.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(source)
+    return {name: frozenset(table[name]) for name in ("unimportant", "negations")}
+
+
+@cache
+def _contrasts() -> Mapping[str, frozenset[int]]:
+    """For every word of a contrast set the numbers of the sets that it stands in."""
+    source = resources.files("pipeline").joinpath("data", "contrasts.toml").read_text(encoding="utf-8")
+    sets: dict[str, set[int]] = {}
+    for number, words in enumerate(tomllib.loads(source)["contrasts"]):
+        for word in words:
+            sets.setdefault(word, set()).add(number)
+    return {word: frozenset(numbers) for word, numbers in sets.items()}
+
+
+def conflict(one: Shape, other: Shape) -> str:
+    """The words that forbid joining two texts, as "row / column" or "not / -"; "" if nothing forbids it."""
+    if one.words == other.words:
+        return ""
+    lists = _lists()
+    left, right = one.words - other.words, other.words - one.words
+    negation = (left | right) & lists["negations"]
+    if negation:
+        return _named(left & negation, right & negation)
+    left, right = _unpaired(left - lists["unimportant"], right - lists["unimportant"])
+    if not left and not right:
+        return ""
+    if _is_contrast(left, right):
+        return _named(left, right)
+    shared = len((one.words & other.words) - lists["unimportant"])
+    return _named(left, right) if _is_too_much(left, right, shared=shared) else ""
+
+
+def _is_too_much(left: Iterable[str], right: Iterable[str], *, shared: int) -> bool:
+    gone, come = len(list(left)), len(list(right))
+    if shared + min(gone, come) < SHORT_WORDS:
+        return True
+    exchanged = max(gone, come) if gone and come else 0
+    return exchanged > shared // WORDS_PER_EXCHANGE
+
+
+def _is_contrast(left: Iterable[str], right: Iterable[str]) -> bool:
+    sets = _contrasts()
+    right_sets = [sets[word] for word in sorted(right) if word in sets]
+    return any(sets[word] & numbers for word in left if word in sets for numbers in right_sets)
+
+
+def _unpaired(left: frozenset[str], right: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """What is left of both sides after inflections and misspellings of one another are taken away."""
+    if not left or not right:
+        return left, right
+    rest = sorted(right)
+    gone: set[str] = set()
+    for word in sorted(left):
+        mate = next((candidate for candidate in rest if is_variant(word, candidate)), None)
+        if mate is not None:
+            gone.add(word)
+            rest.remove(mate)
+    return left - gone, frozenset(rest)
+
+
+def is_variant(word: str, other: str) -> bool:
+    """Whether two words are forms of one: plural, tense, or a single misspelt letter. Names and numbers never are."""
+    if not (word.isalpha() and other.isalpha()) or word[0] != other[0]:
+        return False
+    if _stem(word) == _stem(other):
+        return True
+    if min(len(word), len(other)) < TYPO_LETTERS:
+        return False
+    return bool(OSA.distance(word, other, score_cutoff=1) <= 1)
+
+
+@cache
+def _stem_of(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word
+
+
+def _stem(word: str) -> str:
+    return _stem_of(word) if len(word) < 40 else word
+
+
+def _named(left: Iterable[str], right: Iterable[str]) -> str:
+    sides = (" ".join(sorted(side)[:4]) or "-" for side in (left, right))
+    return " / ".join(sides)
