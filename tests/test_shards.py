@@ -141,7 +141,7 @@ def rows(values: tuple[object, ...]) -> list[str]:
     return sorted(map(repr, values))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(result=RESULTS)
 def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, result: shards.MapResult) -> None:
     folder = tmp_path_factory.mktemp("shard")

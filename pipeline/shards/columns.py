@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -236,7 +237,13 @@ def document_of(cells: dict[str, Any]) -> DocumentRow:
     """The document row that `cells` hold."""
     links = tuple(DocLink(**link) for link in json.loads(cells["links"]))
     record = _record_of(json.loads(cells["record"])) if cells["record"] else None
-    return DocumentRow(**{**cells, "labels": tuple(cells["labels"]), "links": links, "record": record})
+    times = {name: _utc(cells[name]) for name in ("opened_at", "updated_at", "closed_at")}
+    return DocumentRow(**{**cells, **times, "labels": tuple(cells["labels"]), "links": links, "record": record})
+
+
+def _utc(time: datetime | None) -> datetime | None:
+    """The same time with Python's own UTC: Arrow gives a zone object of another library."""
+    return time.replace(tzinfo=UTC) if time else None
 
 
 def _record_of(fields: dict[str, Any]) -> DocRecord:
@@ -268,7 +275,7 @@ def event_of(cells: dict[str, Any]) -> EventRow:
         event=event,
         signature=_signature_of(cells) if cells["signature_id"] is not None else None,
         quote=cells["quote"],
-        posted_at=cells["posted_at"],
+        posted_at=_utc(cells["posted_at"]),
         author_role=cells["author_role"],
         post_url=cells["post_url"],
     )
