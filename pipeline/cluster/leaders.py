@@ -24,6 +24,8 @@ REVIEW = 80.0
 MEMBER_CUTOFF = 82.0
 #: Members that a newcomer is checked against, the most frequent first: bounds the cost of complete link.
 CHECKED_MEMBERS = 12
+#: Reasons for refusing a text that are no words.
+APART, FAR = "kept apart by overrides.toml", "too far from another member"
 
 
 @dataclass(slots=True)
@@ -83,28 +85,33 @@ def _best_leader(
         elif leader not in known:
             known[leader] = fuzz.ratio(shapes[position].text, shapes[leader].text, score_cutoff=REVIEW)
     for leader, score in sorted(known.items(), key=lambda pair: (-pair[1], pair[0])):
-        reason = _refusal(position, groups.members[leader], shapes, apart) if score >= CUTOFF else ""
-        if score >= CUTOFF and not reason:
-            return leader
+        members, reason = groups.members[leader], ""
+        if score >= CUTOFF:
+            is_apart = apart and any((position, member) in apart for member in members)
+            reason = APART if is_apart else refusal(shapes[position], members, shapes)
+            if not reason:
+                return leader
         if score:
             groups.refused.append((position, leader, score, reason))
     return position
 
 
-def _refusal(
-    position: int, members: Sequence[int], shapes: Sequence[Shape], apart: frozenset[tuple[int, int]]
-) -> str:
-    """Why a text may not join these members although it scores high enough; "" if it may."""
-    shape = shapes[position]
-    if apart and any((position, member) in apart for member in members):
-        return "override"
+def refusal(shape: Shape, members: Sequence[int], shapes: Sequence[Shape]) -> str:
+    """Why a text may not join these members although it is near the first; "" if it may."""
     words = conflict(shapes[members[0]], shape)
     if words:
         return words
     for member in members[1:CHECKED_MEMBERS]:
         if not fuzz.ratio(shape.text, shapes[member].text, score_cutoff=MEMBER_CUTOFF):
-            return "too far from another member"
+            return FAR
         words = conflict(shapes[member], shape)
         if words:
             return words
     return ""
+
+
+def why_not(score: float, words: str) -> str:
+    """Why a pair with this score was not joined, for people: "score 84.0 < 90" or "words row / column"."""
+    if words in (APART, FAR):
+        return words
+    return f"words {words}" if words else f"score {score:.1f} < {CUTOFF:.0f}"

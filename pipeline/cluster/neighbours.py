@@ -26,7 +26,7 @@ def neighbours(work: Work, id_of: Mapping[int, str], medoid_of: Mapping[int, int
     """The neighbours of every cluster, both ways, at most KEPT each, sorted by cluster and score."""
     found: dict[tuple[str, str], tuple[float, str]] = {}
     for later, leader, score, words in work.refused:
-        _note(found, (id_of[work.group[later]], id_of[work.group[leader]]), score, _below(score, words))
+        _note(found, (id_of[work.group[later]], id_of[work.group[leader]]), score, leaders.why_not(score, words))
     order = sorted(id_of, key=lambda leader: (medoid_of[leader], leader))
     shapes = [work.shapes[medoid_of[leader]] for leader in order]
     one_block = np.zeros(len(order), np.int64)
@@ -51,12 +51,6 @@ def _note(
         found[key] = better
 
 
-def _below(score: float, words: str) -> str:
-    if words == "override":
-        return "overrides.toml keeps them apart"
-    return f"words {words}" if words else f"score {score:.1f} < {leaders.CUTOFF:.0f}"
-
-
 def _reason(work: Work, one: int, other: int, score: float) -> str:
     """Why two representatives are not one cluster; a gate that differs comes first."""
     left, right = dict(work.templates[one].gate), dict(work.templates[other].gate)
@@ -66,9 +60,9 @@ def _reason(work: Work, one: int, other: int, score: float) -> str:
             f"{key}: {' / '.join(sorted((left.get(key, '-'), right.get(key, '-'))))}" for key in keys[:2]
         )
     if score < leaders.CUTOFF:
-        return _below(score, "")
+        return leaders.why_not(score, "")
     words = conflict(work.shapes[min(one, other)], work.shapes[max(one, other)])
-    return _below(score, words) if words else "another member is too far"
+    return leaders.why_not(score, words) if words else leaders.FAR
 
 
 def _kept(found: Mapping[tuple[str, str], tuple[float, str]]) -> tuple[Neighbour, ...]:
