@@ -22,3 +22,8 @@ def is_boilerplate(line: str) -> bool:
 def is_continuation(line: str) -> bool:
     """Whether the line (stripped) goes on with a message although an empty line stands before it."""
     return line.startswith(_table("continuation"))
+
+
+def opens_stack(line: str) -> bool:
+    """Whether the line of a message announces a stack or code that belongs to the message."""
+    return line.rstrip().endswith(_table("opens_stack"))

@@ -9,7 +9,7 @@ from pipeline.extract.lines import Lines
 from pipeline.records import Event, Frame
 
 _FATAL = re.compile(r"(Fatal Python error): (.{0,2000})")
-_THREAD = re.compile(r"(Current thread|Thread) 0x[0-9a-fA-F]{1,20}.{0,200}\(most recent call first\)")
+_THREAD = re.compile(r"(Current thread|Thread|Stack)\b.{0,200}\(most recent call first\)")
 #: Lines between the fatal line and the first thread (`Python runtime state`, the abort message, empty lines).
 MOST_BETWEEN = 8
 

@@ -10,8 +10,8 @@ from pipeline.records import Frame
 
 _HEADER = re.compile(r"[`*'\"> ]{0,4}([A-Za-z_][\w.]{0,120}?(?:\([\w.]{1,80}\))?)\s{0,80}Traceback \(most recent call last\)\s{0,20}$")
 _CELL = re.compile(r"(?:Cell |Input )?(In ?\s?\[[\d*]{1,6}\])(?:, line (\d{1,7})|, in (.{1,200})|:$)")
-_FILE = re.compile(r"File ([^\"\n]{1,400}?):(\d{1,7})(?:, in (.{0,400}))?$")
-_PLACE = re.compile(r"\[?((?:<|[~./\\]|[A-Za-z]:\\|\w)[^\n]{0,400}?)(?:\]\([^)\s]{0,300}\))? in (\S.{0,400})$")
+_FILE = re.compile(r"File ([^\"\n]{1,400}?):(\d{1,7})(?:, in (.*))?$")
+_PLACE = re.compile(r"\[?((?:<|[~./\\]|[A-Za-z]:\\|\w)[^\n]{0,400}?)(?:\]\([^)\s]{0,300}\))? in (\S.*)$")
 _PATH = re.compile(r"\.pyx?[cd]?\b|^<[\w ._-]{1,80}>$|[/\\]|\.so$|\.pxi?$")
 _SOURCE = re.compile(r"\s{0,12}(-{1,8}> ?)?(\d{1,6})(?: |$)")
 _HIDDEN = re.compile(r"\d{1,4} frames?$|\.\.\. last \d{1,6} frames repeated|\[\.\.\. ?skipping|\(\.\.\.\)$|-{5,}$")

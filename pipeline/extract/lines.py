@@ -91,8 +91,8 @@ class Lines:
             raw = raw.replace('\\"', '"').replace("\\\\", "\\")
         if self.peeler.is_html:
             raw = html.unescape(raw)
-        if self.peeler.prefix is None:
-            return raw, False
+        if self.peeler.prefix is None:  # one quoted line among bare ones: the others wrap
+            return (raw[2:] if raw.startswith("> ") else raw), False
         hit = self.peeler.prefix.match(raw)
         if hit is not None:
             return raw[hit.end() :], False

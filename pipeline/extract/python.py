@@ -16,6 +16,8 @@ MOST_STRANGE = 4
 #: A message is kept up to here; the longest useful one (a compiler's diagnostics) had 3,100 characters.
 WIDEST_DETAIL = 4000
 MOST_MESSAGE_LINES = 80
+#: Behind an empty line a message that announced code or a stack goes on with lines indented up to here.
+MOST_INDENT = 60
 
 _STOP = re.compile(
     r"```|~~~|</?(?:details|pre|code|summary)\b|#{1,6} \w|<!--|-{3,}$|={5,}$|>>> |PS [A-Z]:\\|[$] \w"
@@ -131,6 +133,7 @@ def _goes_on(lines: Lines, number: int, base: int) -> bool:
             frames.frame(line.body) is not None
             or frames.is_elided(body)
             or (line.indent <= base and names.strict(body) is not None)
+            or (line.indent >= base + 4 and ahead == number + 1)  # every other line is empty: doubled line breaks
         )
     return False
 
@@ -153,11 +156,12 @@ def message(lines: Lines, at: int, printed: Printed) -> None:
     first = (named.message or "").strip()
     kept, size, number, end = [first], len(first), at + 1, line.end
     printed.header_in_message = frames.HEADER in first
-    indent = line.indent
+    indent, is_nested = line.indent, first.endswith(":")
     while not printed.header_in_message and (line := lines.at(number)) is not None:
-        if number - at > MOST_MESSAGE_LINES or _ends_message(lines, number, indent):
+        if number - at > MOST_MESSAGE_LINES or _ends_message(lines, number, indent, is_nested=is_nested):
             break
         if line.body:
+            is_nested = is_nested or boilerplate.opens_stack(line.body)
             body = line.body[min(indent, line.indent) :]
             if not boilerplate.is_boilerplate(body.strip()) and size < WIDEST_DETAIL:
                 kept.append(body)
@@ -171,26 +175,25 @@ def message(lines: Lines, at: int, printed: Printed) -> None:
     printed.detail = "\n".join(kept)[:WIDEST_DETAIL]
 
 
-def _ends_message(lines: Lines, number: int, base: int) -> bool:
+def _ends_message(lines: Lines, number: int, base: int, *, is_nested: bool) -> bool:
     line = lines.at(number)
     assert line is not None
     if line.is_foreign or line.is_border:
         return True
     body = line.body.strip()
     if not body:
-        return not _message_goes_on(lines, number, base)
+        return not _message_goes_on(lines, number, base, MOST_INDENT if is_nested else 3)
     if _STOP.match(body) or frames.HEADER in body or body.startswith(CHAIN_WORDS) or body in ('"""', "'''"):
         return True
-    if frames.frame(body) is not None and line.indent == base + 2 and number > 0:
-        before = lines.at(number - 1)
-        return before is not None and "from user code" not in before.body
+    if not is_nested and line.indent == base + 2 and frames.frame(body) is not None:
+        return True
     if peel.prefixes(line.body):
         return True
     named = names.strict(body) if line.indent <= base else None
     return named is not None and named.message is not None and " " not in named.exception_type
 
 
-def _message_goes_on(lines: Lines, number: int, base: int) -> bool:
+def _message_goes_on(lines: Lines, number: int, base: int, deepest: int) -> bool:
     for ahead in range(number + 1, number + 4):
         line = lines.at(ahead)
         if line is None or line.is_foreign:
@@ -199,5 +202,5 @@ def _message_goes_on(lines: Lines, number: int, base: int) -> bool:
             body = line.body.strip()
             if boilerplate.is_boilerplate(body) or boilerplate.is_continuation(body):
                 return True
-            return base < line.indent <= base + 3 and frames.HEADER not in body and not _STOP.match(body)
+            return base < line.indent <= base + deepest and frames.HEADER not in body and not _STOP.match(body)
     return False
