@@ -1,0 +1,41 @@
+"""Documents from raw pages: one reader a form, all giving the same record.
+
+To add a form: write a reader in a module of its own and name it in `READERS`. A reader gets the current pages of one
+document, of its own form and of others, and gives back the document, or why there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pipeline.documents import github
+from pipeline.records import Document, RawPage, Skipped
+
+Reader = Callable[[Sequence[RawPage]], Document | Skipped]
+
+#: Form -> reader, the form that loses least first: of several pages of one document the first form here is read.
+READERS: Mapping[str, Reader] = {
+    "github-thread": github.read,
+    "gharchive-thread": github.read,
+    "github-comment": github.read,
+    "github-comments": github.read,
+    "github-review": github.read,
+    "github-reviews": github.read,
+    "github-review-comment": github.read,
+    "github-review-comments": github.read,
+    "github-timeline": github.read,
+    "gharchive-comment": github.read,
+    "gharchive-review": github.read,
+}
+
+_RANK = {form: rank for rank, form in enumerate(READERS)}
+
+
+def document(pages: Sequence[RawPage]) -> Document | Skipped:
+    """The document that `pages` make: the current pages of one document key, in any order."""
+    ordered = sorted(pages, key=lambda page: (_RANK.get(page.form, len(_RANK)), page.part, page.sha256))
+    first = ordered[0]
+    reader = READERS.get(first.form)
+    if reader is None:
+        return Skipped("document", first.document_key, "no_reader", first.form)
+    return reader(ordered)

@@ -1,0 +1,95 @@
+"""The text of a document from its pieces: cleaned, redacted, joined, with the place of each piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pipeline import text as texts
+from pipeline.documents import bots, mail
+from pipeline.records import Post, content_id
+
+SEPARATOR = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One piece of writing as its page gives it, before it is made safe."""
+
+    kind: str
+    text: str
+    url: str | None = None
+    posted_at: datetime | None = None
+    role: str | None = None
+    author: str | None = None  # a login; it does not leave this package
+    is_bot: bool = False
+    reactions: int = 0
+
+
+def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Post, ...]]:
+    """The text of all pieces, and their posts in it. Pieces without a word, or of quoted mail alone, leave no post."""
+    whole = SEPARATOR.join(piece.text for piece in pieces)
+    is_clean = texts.is_clean(whole)
+    rules = texts.suspects(whole)
+    has_mail = mail.may_have_reply(whole)
+    names = _names(pieces, document_id)
+    parts: list[str] = []
+    posts: list[Post] = []
+    position = 0
+    for piece in pieces:
+        written = piece.text if is_clean else texts.clean(piece.text)
+        if has_mail and piece.kind != "title":
+            written = mail.without_reply(written)
+        if rules:
+            written = texts.redact(written, rules=rules)
+        written = written.rstrip().lstrip("\n")
+        if not written:
+            continue
+        if parts:
+            position += len(SEPARATOR)
+        parts.append(written)
+        end = position + len(written)
+        posts.append(
+            Post(
+                kind=piece.kind,
+                start=position,
+                end=end,
+                url=piece.url,
+                posted_at=piece.posted_at,
+                author_role=piece.role,
+                author_hash=names.get(piece.author or ""),
+                is_bot=piece.is_bot or bots.is_bot_text(written),
+                reactions=piece.reactions,
+            )
+        )
+        position = end
+    return SEPARATOR.join(parts), tuple(posts)
+
+
+def safe(text: str) -> str:
+    """`text` cleaned and redacted, for what stands outside the document's text: labels, the title field."""
+    return texts.redact(texts.clean(text))
+
+
+def utc(value: object) -> datetime | None:
+    """The aware UTC time that an ISO string states, None for anything else."""
+    if not isinstance(value, str) or not value:
+        return None
+    try:
+        time = datetime.fromisoformat(value)
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _names(pieces: Sequence[Piece], document_id: str) -> dict[str, str]:
+    """A name for each author that tells two of one document apart and nothing else.
+
+    It is made from the order in which they appear, not from the login: a hash of a login can be guessed back.
+    """
+    names: dict[str, str] = {}
+    for piece in pieces:
+        if piece.author and piece.author not in names:
+            names[piece.author] = content_id("author", document_id, str(len(names)))
+    return names

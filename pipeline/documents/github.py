@@ -1,0 +1,225 @@
+"""Threads as GitHub's API gives them: an issue or pull request object, its comments inside it or apart, reviews, timeline.
+
+GH Archive wraps the same objects in events.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeGuard
+
+from pipeline.documents import bots
+from pipeline.documents.assemble import Piece, assembled, safe, utc
+from pipeline.documents.links import Home, mentions
+from pipeline.records import DocLink, Document, RawPage, Skipped
+
+JsonObject = Mapping[str, object]
+
+_KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)#(\d+)")
+_REPO = re.compile(r"https?://[^/]+/(?:api/v3/)?(?:repos/)?([^/]+/[^/?#]+)/(?:issues|pulls?)/(\d+)")
+_WRAPPED = {"gharchive-thread": ("issue", "pull_request"), "gharchive-comment": ("comment",), "gharchive-review": ("review",)}
+_POST_KIND = {"comment": "comment", "comments": "comment", "review": "review", "reviews": "review"}
+
+
+def read(pages: Sequence[RawPage]) -> Document | Skipped:
+    """The thread that the pages of one document make; without its main page, what its comments tell."""
+    key = pages[0].document_key
+    try:
+        values = {page.part: _value(page) for page in sorted(pages, key=lambda page: page.part)}
+    except (ValueError, RecursionError) as error:
+        return Skipped("document", key, "unreadable_page", str(error)[:200])
+    thread = _merged(values)
+    home, is_pull, url = _home(thread, values, key, pages)
+    pieces = [*_head(thread, url), *_posts(thread, values, url)]
+    text, posts = assembled(pieces, key)
+    if not text:
+        return Skipped("document", key, "no_text")
+    main = next((page for page in pages if page.part in ("main", "pull")), pages[0])
+    title = _string(thread.get("title"))
+    return Document(
+        document_id=key,
+        kind="pull" if is_pull else "issue",
+        url=url or f"urn:sha256:{main.sha256}",
+        repo=home.repo,
+        number=home.number,
+        title=text[posts[0].start : posts[0].end] if title and posts[0].kind == "title" else None,
+        text=text,
+        posts=posts,
+        state=_lower(thread.get("state")),
+        state_reason=_lower(thread.get("state_reason")),
+        is_draft=_flag(thread.get("draft")),
+        is_merged=_is_merged(thread, is_pull=is_pull),
+        labels=_labels(thread.get("labels")),
+        opened_at=utc(thread.get("created_at")),
+        updated_at=utc(thread.get("updated_at")),
+        closed_at=utc(thread.get("closed_at")),
+        links=(*mentions(text, home), *_timeline_links(values.get("timeline"), home)),
+        record=None,
+        payload=None,
+        raw_sha256=main.sha256,
+        source=main.source,
+        form=main.form,
+        is_lossy=thread.get("text_form") == "rendered-html" or not thread,
+    )
+
+
+def _value(page: RawPage) -> object:
+    value = json.loads(page.body)
+    names = _WRAPPED.get(page.form)
+    if names is None:
+        return value
+    payload = value.get("payload") if isinstance(value, dict) else None
+    if not isinstance(payload, dict):
+        raise ValueError("an event without payload")
+    return next((payload[name] for name in names if isinstance(payload.get(name), dict)), {})
+
+
+def _merged(values: Mapping[str, object]) -> JsonObject:
+    """The thread's own object: the issue's, with what only the pull request's knows."""
+    issue, pull = values.get("main"), values.get("pull")
+    if not _is_object(issue):
+        return pull if _is_object(pull) else {}
+    if not _is_object(pull):
+        return issue
+    known = {name: value for name, value in issue.items() if value is not None}
+    return {**pull, **known, "merged": pull.get("merged"), "merged_at": pull.get("merged_at"), "is_pull": True}
+
+
+def _home(
+    thread: JsonObject, values: Mapping[str, object], key: str, pages: Sequence[RawPage]
+) -> tuple[Home, bool, str | None]:
+    """Where the thread lives, whether it is a pull request, and its canonical URL."""
+    is_pull = bool(
+        "pull" in values
+        or thread.get("kind") == "pull"
+        or isinstance(thread.get("pull_request"), dict)
+        or any("/pull/" in (page.url or "") for page in pages)
+    )
+    match = _KEY.fullmatch(key)
+    if match is None:
+        repo = _string(thread.get("repo"))
+        number = thread.get("number")
+        return Home("github.com" if repo else None, repo, number if isinstance(number, int) else None), is_pull, None
+    host, repo, number = match[1], _spelled(thread, pages, match[2]), int(match[3])
+    return Home(host, repo, number), is_pull, f"https://{host}/{repo}/{'pull' if is_pull else 'issues'}/{number}"
+
+
+def _spelled(thread: JsonObject, pages: Sequence[RawPage], lower: str) -> str:
+    """The repository as its owner writes it; keys are lower case."""
+    for url in (thread.get("html_url"), thread.get("url"), *(page.url for page in pages)):
+        match = _REPO.match(url) if isinstance(url, str) else None
+        if match and match[1].lower() == lower:
+            return match[1]
+    repo = thread.get("repo")
+    return repo if isinstance(repo, str) and repo.lower() == lower else lower
+
+
+def _head(thread: JsonObject, url: str | None) -> Iterator[Piece]:
+    opened = utc(thread.get("created_at"))
+    role, (author, is_bot) = _role(thread), _author(thread)
+    if title := _string(thread.get("title")):
+        yield Piece("title", " ".join(title.split()), url, opened, role, author, is_bot)
+    if body := _string(thread.get("body")):
+        yield Piece("body", body, url, opened, role, author, is_bot, _reactions(thread))
+
+
+def _posts(thread: JsonObject, values: Mapping[str, object], url: str | None) -> Iterator[Piece]:
+    """Comments and reviews, oldest first, each once however often the pages hold it."""
+    found: dict[object, tuple[str, JsonObject]] = {}
+    inline = thread.get("comments")
+    groups: list[tuple[str, object]] = [("comment", inline)] if isinstance(inline, list) else []
+    groups += [(_POST_KIND.get(part.split(":")[0].removesuffix("s"), "review"), value) for part, value in values.items()]
+    for (kind, value), part in zip(groups, [*(["comments"] * (len(groups) - len(values))), *values], strict=True):
+        if part in ("main", "pull", "timeline") or part.startswith("page:"):
+            continue
+        for post in value if isinstance(value, list) else [value]:
+            if _is_object(post):
+                identity = post.get("id") or (_time(post), _string(post.get("body")))
+                found.setdefault((kind, identity), (kind, post))
+    for kind, post in sorted(found.values(), key=lambda item: (_time(item[1]), str(item[1].get("id") or ""))):
+        body = _string(post.get("body"))
+        if body:
+            author, is_bot = _author(post)
+            link = _string(post.get("html_url"))
+            own = link if link and url and link.lower().startswith(url.rpartition("/")[0].rpartition("/")[0].lower()) else None
+            yield Piece(kind, body, own, utc(_time(post)), _role(post), author, is_bot, _reactions(post))
+
+
+def _timeline_links(timeline: object, home: Home) -> Iterator[DocLink]:
+    """Edges that the API states: who refers to this thread, and which commit closed it."""
+    for event in timeline if isinstance(timeline, list) else ():
+        if not _is_object(event):
+            continue
+        source = event.get("source")
+        issue = source.get("issue") if _is_object(source) else None
+        if event.get("event") == "cross-referenced" and _is_object(issue):
+            match = _REPO.match(_string(issue.get("html_url")) or "")
+            if match:
+                yield DocLink("cross_reference", f"{home.host}/{match[1].lower()}#{match[2]}", None, None)
+        commit = event.get("commit_id")
+        if isinstance(commit, str) and re.fullmatch(r"[0-9a-f]{7,64}", commit) and home.host and home.repo:
+            kind = "closed_by" if event.get("event") == "closed" else "commit_ref"
+            yield DocLink(kind, f"{home.host}/{home.repo.lower()}@{commit}", None, None)
+
+
+def _author(value: JsonObject) -> tuple[str | None, bool]:
+    user = value.get("user") or value.get("author")
+    login = _string(user.get("login")) if _is_object(user) else _string(user)
+    is_bot = (_is_object(user) and user.get("type") == "Bot") or bool(login and bots.is_bot_login(login))
+    return login, is_bot
+
+
+def _role(value: JsonObject) -> str | None:
+    return _string(value.get("author_association"))
+
+
+def _reactions(value: JsonObject) -> int:
+    reactions = value.get("reactions")
+    if not _is_object(reactions):
+        return 0
+    up, down = reactions.get("+1"), reactions.get("-1")
+    return (up if isinstance(up, int) else 0) - (down if isinstance(down, int) else 0)
+
+
+def _is_merged(thread: JsonObject, *, is_pull: bool) -> bool | None:
+    if not is_pull:
+        return None
+    inner = thread.get("pull_request")
+    merged_at = thread.get("merged_at") or (inner.get("merged_at") if _is_object(inner) else None)
+    if merged_at:
+        return True
+    merged = thread.get("merged")
+    if isinstance(merged, bool):
+        return merged
+    return False if "merged_at" in thread or (_is_object(inner) and "merged_at" in inner) else None
+
+
+def _labels(value: object) -> tuple[str, ...]:
+    names = []
+    for label in value if isinstance(value, list) else ():
+        name = label.get("name") if _is_object(label) else label
+        if isinstance(name, str) and name:
+            names.append(safe(name))
+    return tuple(names)
+
+
+def _time(post: JsonObject) -> str:
+    return _string(post.get("created_at")) or _string(post.get("submitted_at")) or ""
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
+
+
+def _string(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _lower(value: object) -> str | None:
+    return value.lower() if isinstance(value, str) and value else None
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
