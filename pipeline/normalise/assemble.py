@@ -60,6 +60,10 @@ def read(found: Culprit) -> Reading:
         return Reading(
             template or found.hit.rule, line, _canonical(kind), found.hit.gate, found.hit.is_complete, found.hit.slots + slots, tuple(notes)
         )
+    sentence = words.first_sentence(template)
+    if sentence != template:
+        notes.append("first-sentence: dropped what follows it")
+        template = sentence
     gate = words.gates(template, kind)
     if any(key == "exception" for key, _ in gate):
         template = _bounded(f"{peel.short(kind or '')}: {template}" if template else peel.short(kind or ""))

@@ -58,7 +58,7 @@ def _status(text: str) -> tuple[str, int] | None:
 def _cuda(text: str) -> tuple[str, int] | None:
     lowered = text.lower()
     if "cuda" not in lowered and "gpuassert" not in lowered:
-        return None
+        return _cuda_sentence(text, lowered)
     for named in _CUDA_NAME.finditer(text):
         canonical = codes().cuda_names.get(named[1], named[1])
         if canonical != "CUDA_SUCCESS":
@@ -67,6 +67,16 @@ def _cuda(text: str) -> tuple[str, int] | None:
         for words, name in codes().cuda_texts:
             if text.startswith(words, context.end()):
                 return f"cuda:{name}", context.start()
+    return _cuda_sentence(text, lowered)
+
+
+def _cuda_sentence(text: str, lowered: str) -> tuple[str, int] | None:
+    if "hip" in lowered or "error" not in lowered:
+        return None
+    for words, name in codes().cuda_sentences:
+        place = text.find(words)
+        if place >= 0:
+            return f"cuda:{name}", place
     return None
 
 

@@ -113,9 +113,10 @@ def _level(exception_type: str | None, message: str, link: str) -> Level:
     head, newline, rest = text.partition("\n")
     head = peel.without_foreign_words(peel.without_prefix(head))
     kind, head = peel.typed(peel.without_prefix(head))
-    if kind is not None:
-        exception_type = kind
-    return Level(exception_type, head + newline + rest, link, tuple(notes))
+    bare = peel.bare_type(head) if rest.strip() else None
+    if bare is not None:
+        kind, head, newline, rest = bare, "", "", rest.strip()
+    return Level(kind or exception_type, head + newline + rest, link, tuple(notes))
 
 
 def _unwrapped(text: str) -> tuple[str, str | None, str] | None:

@@ -29,7 +29,7 @@ _BRANCHES = (
     ("size", rf"(?<![\w.]){_NUMBER} ?(?:{_UNIT})"),
     ("version", r"\bv?\d{1,4}\.\d{1,4}\.\d{1,6}(?:[.+-]?[\w]{1,20}){0,4}"),
     ("quoted", r"(?<!\w)'[^'\n]{0,200}'(?!\w)|\"[^\"\n]{0,200}\"|`[^`'\n]{1,200}[`']|‘[^’\n]{0,200}’"),
-    ("dtype", r"\b(?:torch\.|tl\.|jnp\.|np\.)?(?:float|bfloat|int|uint|complex)(?:8|16|32|64|128)(?:_e\dm\d\w{0,5})?\b|\b(?:fp|bf|tf)(?:8|16|32|64)\b"),
+    ("dtype", r"\bc10::\w{3,20}|\bBFloat16\b|\btorch\.(?:cuda\.)?\w{3,12}Tensor\b|\b(?:torch\.|tl\.|jnp\.|np\.)?(?:float|bfloat|int|uint|complex)(?:8|16|32|64|128)(?:_e\dm\d\w{0,5})?\b|\b(?:fp|bf|tf)(?:8|16|32|64)\b"),
     ("n", rf"(?<![A-Za-z_]){_NUMBER}(?![\d])|(?<=[A-Za-z_])\d+\b"),
 )
 _MASK = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _BRANCHES))

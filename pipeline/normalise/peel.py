@@ -19,6 +19,8 @@ _PREFIX = re.compile(
     r"|\([\w ]{0,40}pid=\d{1,8}[^)\n]{0,40}\)"
     r"|(?:[\w.-]{1,40} - )?(?:ERROR|WARNING|CRITICAL|FATAL|INFO|Error|DEBUG)(?: - [\w./-]{1,60}:\d{1,6} -|(?: \d\d-\d\d \d\d:\d\d:\d\d)? \[?[\w./-]{1,60}:\d{1,6}\]|\s?:(?=\s))"
     r"|[\w.-]{1,40}-\d{1,3} {1,4}\| |(?:FAILED|ERROR) (?:\[[\d.]{1,10}s?\] )?\S{1,300}::\S{1,200} - |E {3,8}(?=\S)"
+    r"|\[\d{1,4}/\d{1,4}(?:_\d{1,3})?\]|\[TRT\]|\[[EWIF]\](?=\s)|\d{1,3}: \[\S{1,120}::\d{1,6}\]"
+    r"|loc\([^)\n]{1,300}\): |(?:[A-Za-z]:)?[^\s:()]{1,300}(?::\d{1,7}:\d{1,6}|:\d{1,7}|\(\d{1,7}\)): (?=(?:fatal )?error)|(?:fatal )?error: "
     r"|OP_REQUIRES failed at \S{1,120} :? ?"
     r")"
 )
@@ -29,9 +31,10 @@ _STATUS = re.compile(
 )
 _TYPE = re.compile(
     r"(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt|Exit|StackTrace|Unsupported|OutOfResources|"
-    r"Failure|Failed|InvalidArgument|NoSuchFile|NotSupported|Fault|Impl)|Error|Exception|torch\._dynamo\.exc\.\w{1,60}|helion\.exc\.\w{1,60})"
+    r"Failure|Failed|InvalidArgument|NoSuchFile|NotSupported|Fault|Impl)|Error|Exception|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{2,60})"
     r"(?: \(see above for traceback\))?\s?[:：]\s{0,3}(?=\S)"
 )
+_BARE_TYPE = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))\s?[:：]?\s*\Z")
 _CJK = re.compile(r"[\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
 _TYPE_WORD = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b")
 
@@ -75,6 +78,12 @@ def typed(line: str) -> tuple[str | None, str]:
             break
         kind, line = found["type"], line[found.end() :]
     return kind, line
+
+
+def bare_type(line: str) -> str | None:
+    """The exception type if the line holds nothing else."""
+    found = _BARE_TYPE.match(line)
+    return found[1] if found else None
 
 
 def without_status(line: str) -> tuple[str | None, str]:

@@ -17,6 +17,11 @@ FAMILY_FILES = ("families_tool", "families_memory", "families_gpu", "families_py
 TIERS = ("tool", "early", "root", "late", "wrapper", "warning")
 
 
+#: A CUDA text of so many words is printed by CUDA alone ("an illegal memory access was encountered" has six,
+#: "device-side assert triggered" three); shorter ones ("out of memory") need the word CUDA beside them.
+SENTENCE_WORDS = 5
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """One way in which one known error is worded. Rows with the same `family_id` are the same kind of error."""
@@ -103,6 +108,7 @@ class Codes:
     """Names and texts of CUDA and NCCL errors."""
 
     cuda_texts: tuple[tuple[str, str], ...]  # text, code; longest text first
+    cuda_sentences: tuple[tuple[str, str], ...]  # texts that only CUDA prints, wherever they stand
     cuda_names: Mapping[str, str]  # runtime or driver name -> canonical code
     nccl_texts: tuple[tuple[str, str], ...]
     nccl_names: Mapping[str, str]
@@ -115,7 +121,10 @@ def codes() -> Codes:
     cuda = table["cuda"]
     names = {name: row["name"] for row in cuda for name in (row["name"], *row.get("driver", ()))}
     return Codes(
-        cuda_texts=_longest_first((text, row["name"]) for row in cuda for text in row["text"]),
+        cuda_texts=_longest_first((text.rstrip("."), row["name"]) for row in cuda for text in row["text"]),
+        cuda_sentences=_longest_first(
+            (text.rstrip("."), row["name"]) for row in cuda for text in row["text"] if len(text.split()) >= SENTENCE_WORDS
+        ),
         cuda_names=names,
         nccl_texts=_longest_first((text, row["name"]) for row in table["nccl"] for text in row["text"]),
         nccl_names={row["name"]: row["name"] for row in table["nccl"]},

@@ -6,12 +6,15 @@ import re
 from collections.abc import Sequence
 
 from pipeline.normalise import peel
-from pipeline.normalise.assemble import signature
+from pipeline.normalise.assemble import read, signature, signed
 from pipeline.normalise.culprit import WEAK_TIERS, culprit
 from pipeline.records import Event, Signature
 
 #: A log with more events than this is read from both ends: what began it and what ended it stand there.
 READ_EVENTS = 60
+
+#: A text up to this length is one message, perhaps broken over lines; a longer one is a log.
+MESSAGE_LENGTH = 1500
 
 _ERROR_WORD = re.compile(
     r"error|exception|fail|fatal|abort|cannot|can't|unable|not |denied|out of|exceed|invalid|unsupported|killed|fault|timeout|timed out",
@@ -23,7 +26,15 @@ _TYPED = re.compile(r"\b[A-Za-z_][\w.]{0,100}(?:Error|Exception|Unsupported|OutO
 def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     """The signature of the text as a whole; a text without any event is its own message, so nothing stays ungrouped."""
     chosen = _chosen(events)
-    return signature(chosen if chosen is not None else _own_event(text), text)
+    if chosen is None:
+        return signature(_own_event(text), text)
+    found = culprit(chosen)
+    if found.hit is None and len(text) <= MESSAGE_LENGTH:
+        whole = _own_event(text, at=0)
+        again = culprit(whole)
+        if again.hit is not None and again.hit.tier not in WEAK_TIERS:
+            return signed(whole, again, read(again), text)
+    return signed(chosen, found, read(found), text)
 
 
 def _chosen(events: Sequence[Event]) -> Event | None:
@@ -44,11 +55,11 @@ def _rank(event: Event, place: int) -> tuple[int, int, int]:
     return severity, 1 if found.hit is None else 0, place
 
 
-def _own_event(text: str) -> Event:
-    """The text's own message line as an event."""
+def _own_event(text: str, at: int | None = None) -> Event:
+    """The text's own message as an event: from its most telling line, or from line `at`."""
     body = text.strip("\n")
     lines = [line for line in body.split("\n") if line.strip()] or [text.strip()]
-    best = max(range(len(lines)), key=lambda index: (_line_rank(lines[index]), -index)) if lines else 0
+    best = max(range(len(lines)), key=lambda index: (_line_rank(lines[index]), -index)) if at is None else at
     detail = "\n".join(lines[best : best + 40])
     return Event(
         dialect="message",
