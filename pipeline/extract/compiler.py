@@ -21,8 +21,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "nvcc-driver",
         "nvcc",
-        ("nvcc fatal", "nvlink error", "nvlink fatal", "fatbinary fatal", "nvcc error"),
-        compiled(r"(?:nvcc|nvlink|fatbinary) (?:fatal|error)[ \t]{0,4}:[ \t]{0,4}(?P<msg>[^\n]{3,600})"),
+        ("nvcc fatal", "nvlink "),
+        compiled(r"(?:nvcc|nvlink) (?:fatal|error)[ \t]{0,4}:[ \t]{0,4}(?P<msg>[^\n]{3,600})"),
         joins=True,
     ),
     Rule(
@@ -49,42 +49,57 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "mlir-loc",
         "mlir",
-        ("): error: ",),
+        (": error",),
         compiled(r"loc\((?P<file>[^\n]{1,400}?)\): error: (?P<msg>[^\n]{2,1500})"),
         goes_on=compiled(r"^[^\n]{0,200}?(?:: note: |loc\()"),
+        needs=("loc(",),
         joins=True,
     ),
     Rule(
         "mlir-op",
         "mlir",
-        ("rror: '",),
+        (": error",),
         compiled(rf"{PLACE}:(?P<line>\d{{1,7}}):\d{{1,5}}: error: (?P<msg>'[a-z_]{{2,40}}\.[\w.]{{1,60}}' op [^\n]{{2,1500}})"),
         goes_on=_FOLLOWS,
+        needs=("error: '",),
         joins=True,
+    ),
+    Rule(
+        "gtest",
+        "gtest",
+        (": error",),
+        compiled(
+            rf"{PLACE}\((?P<line>\d{{1,7}})\): error: (?P<msg>(?:Expected|Failed|Value of|The difference|Failure)\b[^\n]{{0,900}})"
+        ),
+        needs=("): error: ",),
+        goes_on=compiled(r"^[ \t]{1,8}\S|^(?:Actual|Expected|Which is|Value of|actual)\b"),
+        most_lines=12,
     ),
     Rule(
         "nvcc",
         "nvcc",
-        ("): error",),
+        (": error",),
         compiled(
             r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300}\.(?:cu|cuh|h|hpp|cpp|cc|inl))\((?P<line>\d{1,7})\): error(?: ?#[\w-]{1,12})?: (?P<msg>[^\n]{2,900})"
         ),
         goes_on=_FOLLOWS,
+        needs=("): error",),
         joins=True,
     ),
     Rule(
         "msvc",
         "msvc",
-        (": error C", ": fatal error C", ": fatal error LNK", ": error LNK"),
+        (": error", ": fatal error"),
         compiled(
             rf"{PLACE}(?:\((?P<line>\d{{1,7}})(?:,\d{{1,5}})?\))? ?: (?:fatal )?error (?P<msg>(?:C|LNK)\d{{4}}: [^\n]{{2,900}})"
         ),
+        needs=("error C", "error LNK"),
         joins=True,
     ),
     Rule(
         "cc",
         "cc",
-        (": error: ", ": fatal error: "),
+        (": error", ": fatal error"),
         compiled(
             r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp|hh|hxx|inl|m|mm|i|cl|pyx|mlir|ttir|ttgir|S|s|ll))"
             r":(?P<line>\d{1,7})(?::\d{1,5})?: (?:fatal )?error: (?P<msg>[^\n]{2,900})"
@@ -102,7 +117,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "undefined-symbol",
         "ld",
-        ("undefined symbol: ", "ndefined symbols for architecture"),
+        ("ndefined symbol",),
         compiled(r"(?P<msg>(?:undefined symbol: [\w@.$?]{2,600}|[Uu]ndefined symbols for architecture \w{1,20}))"),
         goes_on=compiled(r"^[ \t]{2,8}(?:\"|_|[^\n]{0,200} in )|^ld: symbol"),
         joins=True,
@@ -124,8 +139,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "ld",
         "ld",
-        ("/ld: cannot find ", "ld: cannot find", "ld: library not found", "relocation truncated"),
-        compiled(r"(?P<msg>(?:cannot find -?l?\S{1,200}|library not found for \S{1,120}|relocation truncated to fit: [^\n]{1,300}))"),
+        ("ld: cannot find", "ld: library not found"),
+        compiled(r"(?P<msg>(?:cannot find -?l?\S{1,200}|library not found for \S{1,120}))"),
         joins=True,
     ),
     Rule(
@@ -143,7 +158,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "build-stopped",
         "build",
-        ("ninja: build stopped", "ld returned 1", "make: *** ", "errors detected in the compilation", "error detected in the compilation"),
+        ("ninja: build stopped", "ld returned 1", "make: *** ", "detected in the compilation"),
         compiled(
             r"(?P<msg>ninja: build stopped: [^\n]{3,120}|collect2: error: ld returned \d{1,3} exit status|make: \*\*\* [^\n]{3,200}"
             r"|\d{1,5} errors? detected in the compilation of [^\n]{3,300})"

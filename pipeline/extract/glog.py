@@ -26,7 +26,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "nccl-watchdog",
         "nccl",
-        ("Watchdog caught collective", "detected by watchdog", "NCCL watchdog thread terminated", "NCCL operations have failed"),
+        ("atchdog",),
         compiled(
             r"(?P<msg>Watchdog caught collective operation timeout: [^\n]{1,600}|Exception \(either an error or timeout\) detected by watchdog[^\n]{0,300}"
             r"|(?:Process group )?(?:watchdog|NCCL watchdog) thread terminated with exception: [^\n]{1,1500}|Some NCCL operations have failed[^\n]{0,400})"
@@ -47,7 +47,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "check-failed",
         "glog",
-        ("Check failed: ",),
+        ("Check failed",),
         compiled(r"(?:^|[:>\]] |Error: |^[ \t\"'`]{1,12})(?P<msg>Check failed: (?!\"|%)[^\n]{2,3000})"),
         goes_on=_STACK_OR_REST,
         joins=True,
@@ -55,7 +55,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "glog-line",
         "glog",
-        (".cc:", ".cpp:", ".cu:", ".h:"),
+        (".cc:", ".cpp:", ".cu:"),
         compiled(
             rf"(?:\b[EF]\d{{4}} \d\d:\d\d:[\d.]{{2,24}} {{1,8}}\d{{1,9}} |\[[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |\[[EF] |: [EF] |^[EF] )"
             rf"{_SOURCE}:(?P<line>\d{{1,6}})\] {_CHATTER}(?P<msg>\S[^\n]{{1,3000}})"
@@ -65,7 +65,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "ggml",
         "ggml",
-        ("GGML_ASSERT",),
+        ("ASSERT",),
         compiled(
             rf"(?:{PLACE}:(?P<line>\d{{1,6}}): (?P<msg>GGML_ASSERT\([^\n]{{1,400}}\) failed)"
             r"|(?P<msg2>GGML_ASSERT): (?P<file2>[^\s:]{1,300}|[A-Z]:[^\s:]{1,300}):(?P<line2>\d{1,6}): (?P<rest>[^\n]{1,400}))"
@@ -75,9 +75,9 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "cuda-printed",
         "cuda",
-        ("CUDA error", "CUDA Error", "Cuda failure", "Cuda error", "CUDA failure", "GPUassert:", "CUDA ERROR", "ROCm error"),
+        ("CUDA ", "Cuda "),
         compiled(
-            r"(?:^|[\]>:)] )[ \t*`\"']{0,8}(?P<msg>(?:(?:CUDA|Cuda|ROCm) (?:[Ee]rror|ERROR|failure)(?: code)?(?::| \d{1,4}[ :]| at | in (?:file )?|=| \()|GPUassert: )"
+            r"(?:^|[\]>:)] )[ \t*`\"']{0,8}(?P<msg>(?:(?:CUDA|Cuda) (?:[Ee]rror|ERROR|failure)(?: code)?(?::| \d{1,4}[ :]| at | in (?:file )?|=| \())"
             r"(?!%|\"|\+|<|\{)[^\n]{3,600})"
         ),
         goes_on=compiled(r"^[ \t]{0,8}(?:current device|in function|err(?:or)?:|ggml_|\#\d{1,3} )"),
@@ -85,11 +85,13 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "opencv",
         "opencv",
-        ("OpenCV(", "OpenCV Error:"),
+        ("OpenCV(", "OpenCV Error:", ": error"),
         compiled(
             r"(?:OpenCV\([\w.-]{1,24}\)[: ]{1,2}(?:[Ee]rror: )?(?:(?P<file>(?:[A-Za-z]:[\\/])?[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
+            rf"|{PLACE.replace('file>', 'file3>')}:(?P<line3>\d{{1,7}}): error: (?P<msg3>\(-\d[^\n]{{3,900}})"
             r"|OpenCV Error: (?P<msg2>[^\n]{3,600}?) in (?P<function>[^\n,]{1,200}), file (?P<file2>[^\n,]{1,300}), line (?P<line2>\d{1,7}))"
         ),
+        needs=("OpenCV", "error: (-"),
         joins=True,
     ),
 )

@@ -36,6 +36,9 @@ _LISTING = re.compile(
     r"|#define|re\.(?:compile|search|match)|grep|->| in str\(|except |if )[^\n]{0,300}$"
 )
 _PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+|\{\w{1,20}\}")
+#: A log line that calls itself a warning or a remark, and NCCL's warnings on machines without InfiniBand.
+_WARNING = re.compile(r"(?:: [WI] |\b[WI]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,9} |^[WI] |\[W )[\w./-]{1,200}:\d{1,6}\]")
+_CHATTER = re.compile(r"Failed to open libibverbs|Could not load dynamic library")
 _TRAILING = re.compile(r"(?:\s|```|`|\x1b\[[0-9;]{0,8}m|\\n)+$")
 _ESCAPED_BREAK = re.compile(r"\\{1,2}n")
 
@@ -48,13 +51,19 @@ def events(text: str) -> list[Event]:
 
 def _blocks(text: str) -> Iterator[Block]:
     for start, end, rules in _candidates(text):
-        for index in rules:
-            match = _RULES[index].pattern.search(text, start, end)
+        for rule in (_RULES[index] for index in rules):
+            match = _match(text, rule, start, end)
             if match and not _is_listing(text, match):
-                yield _block(text, _RULES[index], match)
+                yield _block(text, rule, match)
                 break
     yield from foreign.blocks(text)
     yield from prose.blocks(text)
+
+
+def _match(text: str, rule: Rule, start: int, end: int) -> re.Match[str] | None:
+    if rule.needs and all(text.find(literal, start, end) < 0 for literal in rule.needs):
+        return None
+    return rule.pattern.search(text, start, end)
 
 
 def _candidates(text: str) -> list[tuple[int, int, list[int]]]:
@@ -87,17 +96,18 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
     end = match.end()
     if rule.goes_on:
         end = _grown(text, rule, end)
-    message = groups.get("msg") or groups.get("rest") or groups.get("msg2") or match[0]
+    message = groups.get("msg") or groups.get("rest") or groups.get("msg2") or groups.get("msg3") or match[0]
     if rule.says_more and (more := rule.says_more.search(text, match.start(), end)):
         message = more["msg"]
-    line = groups.get("line") or groups.get("line2")
+    line = groups.get("line") or groups.get("line2") or groups.get("line3")
     return Block(
         rule=rule,
         start=start,
+        at=match.start(),
         end=end,
         message=message,
         exception_type=groups.get("type"),
-        file=groups.get("file") or groups.get("file2"),
+        file=groups.get("file") or groups.get("file2") or groups.get("file3"),
         line=int(line) if line else None,
         function=groups.get("function"),
     )
@@ -151,7 +161,7 @@ def _belongs(text: str, before: Block, block: Block) -> bool:
         return False
     lines = gap.count("\n")
     if block.rule.trails:
-        return lines <= _TRAIL_LINES
+        return lines <= (_JOIN_LINES if block.rule.dialect == "build" else _TRAIL_LINES)
     if block.rule.joins and block.rule.dialect == before.rule.dialect:
         return lines <= _JOIN_LINES
     return lines <= 2 and _masked(block.message) == _masked(before.message)
@@ -167,6 +177,7 @@ def _event(text: str, block: Block) -> Event:
     found = stack.frames(whole)
     if not found and (block.file or block.function):
         found = (Frame(block.file, block.line, _clean(block.function) if block.function else None),)
+    before = text[max(block.start, block.at - 200) : block.at]
     return Event(
         dialect=block.rule.dialect,
         exception_type=block.exception_type,
@@ -178,7 +189,7 @@ def _event(text: str, block: Block) -> Event:
         start=block.start,
         end=block.end,
         is_truncated=False,
-        severity=block.rule.severity,
+        severity="warning" if _WARNING.search(before) or _CHATTER.match(message) else block.rule.severity,
     )
 
 

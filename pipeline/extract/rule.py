@@ -18,6 +18,7 @@ class Rule:
     dialect: str
     triggers: tuple[str, ...]
     pattern: re.Pattern[str]
+    needs: tuple[str, ...] = ()  # one of these stands in the line, else the pattern is not tried (it is slower)
     goes_on: re.Pattern[str] | None = None
     most_lines: int = 120  # of what goes on; longer stacks are cut
     says_more: re.Pattern[str] | None = None  # searched in the block, group `msg` replaces the message
@@ -38,6 +39,7 @@ class Block:
     file: str | None = None
     line: int | None = None
     function: str | None = None
+    at: int = 0  # where the pattern matched, behind the line's prefixes
     links: list[tuple[str | None, str, int]] = field(default_factory=list)  # earlier exceptions: type, message, frames
 
 
