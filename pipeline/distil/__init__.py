@@ -1,0 +1,10 @@
+"""What people, programs and official pages say about an error, with the words that say it.
+
+`claims` is the map step, local to a document; `draft` the reduce step, over everything known about one cluster.
+Rules live in `pipeline/data/distil`; each has an id, and its measured precision stands in rule_precision.toml.
+"""
+
+from pipeline.distil.material import DocumentFacts, Material, Occurrence, Official, Reading
+from pipeline.distil.reading import claims, occurrences, read
+
+__all__ = ["DocumentFacts", "Material", "Occurrence", "Official", "Reading", "claims", "occurrences", "read"]

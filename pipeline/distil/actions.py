@@ -1,0 +1,159 @@
+"""Acts that people describe, read as typed facts: "setting `X=1`" -> remedy.set_env{name: X, value: 1}."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from pipeline.distil import tables
+from pipeline.records import Fact
+
+_SPAN = re.compile(r"`[^`\n]{2,160}`")
+_NOT = re.compile(r"(?:\bnot|n't|\bnever|\bavoid|\bwithout|不要|别|无需|不用)(?: \w+)?\s*$", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"^(?:<.*|\.\.\.|x+|path|value|your\w*|foo|bar|/path/.*|none|[$].*)$", re.IGNORECASE)
+
+#: Families of templates that say the same: only the family enters the key.
+_FAMILIES = {
+    "remedy.pin": "version",
+    "remedy.upgrade_to": "version",
+    "remedy.downgrade_to": "version",
+    "remedy.set_env": "set",
+    "remedy.set_flag": "set",
+    "remedy.set_parameter": "set",
+    "remedy.add_flag": "set",
+    "remedy.enable": "set",
+    "remedy.disable": "set",
+    "remedy.remove_flag": "remove",
+    "remedy.remove_parameter": "remove",
+}
+_SWITCHED_ON = frozenset({"remedy.add_flag", "remedy.enable"})
+_TARGETS = {"computer": "machine", "pc": "machine", "内核": "kernel", "电脑": "machine", "机器": "machine",
+            "服务器": "server", "容器": "container"}
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A fact with the place in the sentence where it is said."""
+
+    fact: Fact
+    key: str
+    start: int
+    end: int
+
+
+@cache
+def _rows() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """(template, pattern) of actions.toml, fragments filled in."""
+    rows = tables.table("actions.toml")
+    spellings = sorted(tables.products(), key=lambda s: (-len(s), s))
+    fragments = dict(rows["fragments"])
+    fragments["PKG"] = r"(?<![\w/.-])(?:" + "|".join(map(re.escape, spellings)) + ")"
+    fragments["QUANTITY"] = "|".join(rows["quantities"].values())
+    found = []
+    for row in rows["action"]:
+        pattern = row["pattern"]
+        for name, fragment in fragments.items():
+            pattern = pattern.replace(f"<{name}>", f"(?:{fragment})")
+        found.append((row["template"], re.compile(pattern, re.IGNORECASE)))
+    return tuple(found)
+
+
+@cache
+def _objects() -> re.Pattern[str]:
+    rows = tables.table("actions.toml")
+    fragments, nouns = rows["fragments"], rows["objects"]["nouns"]
+    words = "|".join([*map(re.escape, nouns), *rows["quantities"].values()])
+    # nouns in Latin letters need word borders, those in Han have none
+    return re.compile(
+        rf"`[^`\n]{{2,}}`|{fragments['ENV']}|{fragments['FLAG']}|{fragments['NAME']}|(?<![A-Za-z])(?:{words})s?(?![A-Za-z])",
+        re.IGNORECASE,
+    )
+
+
+def action(text: str) -> Action | None:
+    """The first typed act that `text` describes, None if no table row reads it or it is negated."""
+    for template, pattern in _rows():
+        for found in pattern.finditer(text):
+            if _NOT.search(text, max(0, found.start() - 16), found.start()):
+                continue
+            fact = _fact(template, found)
+            if fact is not None:
+                return Action(fact, key(fact), found.start(), found.end())
+    return None
+
+
+def has_object(text: str) -> bool:
+    """True if the sentence names something that can be acted on: code, a flag, a variable, a product with version."""
+    return bool(_objects().search(text)) or versioned(text) is not None
+
+
+@cache
+def _versioned() -> re.Pattern[str]:
+    spellings = "|".join(map(re.escape, sorted(tables.products(), key=lambda s: (-len(s), s))))
+    version = tables.table("actions.toml")["fragments"]["VER"]
+    return re.compile(rf"(?<![\w/.-])({spellings})[ =v-]{{1,3}}({version})(?![\w.])", re.IGNORECASE)
+
+
+def versioned(text: str) -> tuple[str, str] | None:
+    """(product, version) where `text` names both side by side."""
+    found = _versioned().search(text)
+    return (tables.products()[found.group(1).lower()], found.group(2).lstrip("vV")) if found else None
+
+
+def key(fact: Fact) -> str:
+    """What makes two facts the same remedy: family, name, value, package and version; never a score."""
+    slots = dict(fact.slots)
+    family = _FAMILIES.get(fact.template, fact.template)
+    if family == "version":
+        return f"version|{slots['package'].lower()}|{slots['version'].lstrip('=')}"
+    if family in {"set", "remove"}:
+        name = (slots.get("name") or slots.get("flag") or "").lstrip("-").replace("-", "_").lower()
+        value = slots.get("value", "true" if fact.template in _SWITCHED_ON else "false")
+        return f"{family}|{name}|{value.strip(chr(39) + chr(34)).lower() if family == 'set' else ''}"
+    return "|".join([family, *(value.lower() for _, value in fact.slots)])
+
+
+def _fact(template: str, found: re.Match[str]) -> Fact | None:
+    slots = {}
+    for name, value in found.groupdict().items():
+        if value is None:
+            continue
+        clean = _slot(name, value.strip().strip("`"), found)
+        if clean is None:
+            return None
+        slots[name] = clean
+    if template == "remedy.use_instead" and slots["new"] == slots["old"]:
+        return None
+    return Fact(template, tuple(sorted(slots.items())))
+
+
+def _slot(name: str, value: str, found: re.Match[str]) -> str | None:
+    """The value as it is kept: products by their name, quantities by theirs; None if it is a placeholder."""
+    if name == "package":
+        known = tables.products().get(value.lower())
+        return known or (value if re.search(r"[a-z]", value) and value.lower() not in _NO_PACKAGE else None)
+    if name == "quantity":
+        return next((n for pattern, n in tables.quantities() if pattern.fullmatch(value)), None)
+    if name == "target":
+        return _TARGETS.get(value.lower(), value.lower())
+    if name == "version":
+        return value.lstrip("vV").removeprefix("==").removeprefix("=").rstrip(".,;:") or None
+    if name in {"value", "new", "old", "flag", "name"}:
+        value = value.rstrip(".,;:")
+        if not value or _PLACEHOLDER.match(value):
+            return value if value.lower() == "none" else None
+    return value[:160]
+
+
+_NO_PACKAGE = frozenset({"the", "it", "this", "that", "from", "with", "and", "or", "all", "them", "again", "r"})
+
+
+def unsafe(text: str) -> str | None:
+    """The name of the forbidden act in `text`, None if there is none."""
+    return next((name for name, pattern in tables.unsafe() if pattern.search(text)), None)
+
+
+def without_code(text: str) -> str:
+    """`text` with code spans replaced by a mark, so that words inside code are not read as words."""
+    return _SPAN.sub("`_`", text)

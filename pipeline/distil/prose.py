@@ -1,0 +1,198 @@
+"""The sentences of a document that people wrote: not code, not logs, not quoted replies, not templates, not robots."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.distil import tables
+from pipeline.records import Document, Event, Post, Quote
+
+MAX_QUOTE = 300  # the contract's limit for anything that leaves raw
+
+#: Sentences are looked at up to this length on either side of a cue; longer ones are cut at the limit.
+_REACH = 400
+
+_FENCE = re.compile(r"^[ \t>]{0,8}(```+|~~~+)[^\n]*$", re.MULTILINE)
+_COMMENT = re.compile(r"<!--.{0,4000}?-->", re.DOTALL)
+_QUOTED = re.compile(r"^[ \t]{0,3}>[^\n]*$|^[ \t]*(?:[-*] )?\[[ xX]\][^\n]*$", re.MULTILINE)
+_BORDER = re.compile(r"\n|(?<=[.!?])[\"')*_]{0,2}[ \t]+(?=[A-Z`\"'(*\[#@/\U0001F300-\U0001FAFF])|(?<=[。！？；])")
+_NOT_BORDER = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|ver|v|approx|No|Fig)\.)[ \t]+$", re.IGNORECASE)
+_CODE_LINE = re.compile(
+    r"^\s*(?:>>>|\.\.\. |\$ |# include|#include|File \"|at [\w.$<>]+\(|import \w|from [\w.]+ import|def \w+\(|class \w+[(:]"
+    r"|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|[EWIF]\d{4} \d\d:|\(?\w+ pid=|INFO|WARN|ERROR|DEBUG|\[\w+\] |Traceback |\d+\.\d+ |//|/\*"
+    r"|\|)|[;{]\s*$|^\s*[\w.]+ = |^\s{8,}\S|^\S*Error: "
+)
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_HANGUL = re.compile(r"[\uac00-\ud7af]")
+_WORD = re.compile(r"[A-Za-z]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """`document.text[start:end]`, stripped, inside one post."""
+
+    start: int
+    end: int
+    text: str
+    post: int  # index in `document.posts`, -1 if the document has none
+
+
+def language(text: str) -> str:
+    """"zh", "ja", "ko", "en" or "und" by script: mixed error text fools statistical detectors (notes/chinese, 1.6)."""
+    if len(_KANA.findall(text)) >= 2:
+        return "ja"
+    if len(_HANGUL.findall(text)) >= 2:
+        return "ko"
+    han, words = len(_HAN.findall(text)), len(_WORD.findall(text))
+    if han >= 2 and han > 0.12 * (han + words):
+        return "zh"
+    return "en" if words else "und"
+
+
+class Prose:
+    """A document seen as sentences. Offsets are those of `document.text` throughout."""
+
+    def __init__(self, document: Document, events: Sequence[Event]) -> None:
+        self.document = document
+        self.visible = _blanked(document, events)
+        lowered = self.visible.lower()
+        # lower() lengthens a few letters of Turkish and German; then offsets would lie, so case is kept
+        self.lowered = lowered if len(lowered) == len(self.visible) else self.visible
+        self._starts = [post.start for post in document.posts]
+        self._known: dict[int, Sentence | None] = {}
+
+    def post_at(self, offset: int) -> int:
+        """The index of the post that holds `offset`, -1 if there are no posts."""
+        return bisect_right(self._starts, offset) - 1
+
+    def sentence(self, offset: int) -> Sentence | None:
+        """The sentence around `offset`, None if it is code, a log line, or hidden."""
+        start = self._start(offset)
+        if start not in self._known:
+            self._known[start] = self._cut(start, offset)
+        return self._known[start]
+
+    def before(self, sentence: Sentence) -> Sentence | None:
+        """The sentence that ends where this one starts, in the same paragraph; None if there is none."""
+        offset = sentence.start - 1
+        while offset > 0 and self.visible[offset] in " \t":
+            offset -= 1
+        return self.sentence(offset) if offset > 0 and self.visible[offset] not in "\n\x00" else None
+
+    def _start(self, offset: int) -> int:
+        post = self.post_at(offset)
+        least = max(offset - _REACH, self.document.posts[post].start if post >= 0 else 0)
+        last = least
+        for border in _BORDER.finditer(self.visible, least, min(len(self.visible), offset + 1)):
+            if border.end() <= offset and not _NOT_BORDER.search(self.visible, max(least, border.end() - 10),
+                                                                 border.end()):
+                last = border.end()
+        return last
+
+    def _cut(self, start: int, offset: int) -> Sentence | None:
+        post = self.post_at(offset)
+        most = min(len(self.visible), start + 2 * _REACH)
+        if post >= 0:
+            most = min(most, self.document.posts[post].end)
+        end = most
+        for border in _BORDER.finditer(self.visible, offset + 1, most):
+            if not _NOT_BORDER.search(self.visible, max(start, border.end() - 10), border.end()):
+                end = border.start()
+                break
+        while start < end and self.visible[start] in " \t\n\r*-+•":
+            start += 1
+        while end > start and self.visible[end - 1] in " \t\n\r":
+            end -= 1
+        text = self.visible[start:end]
+        if end - start < 4 or "\x00" in text or _is_code(text):
+            return None
+        return Sentence(start, end, text, post)
+
+
+def _is_code(line: str) -> bool:
+    if _CODE_LINE.search(line):
+        return True
+    if _HAN.search(line):
+        return False
+    letters = sum(map(str.isalpha, line)) + line.count(" ")
+    return letters < 0.55 * len(line) or line.count(" ") < 1
+
+
+def _blanked(document: Document, events: Sequence[Event]) -> str:
+    """The text with everything that is not prose replaced by NUL, character for character."""
+    text = document.text
+    spans = [(event.start, event.end) for event in events]
+    spans += _fences(text)
+    spans += [m.span() for m in _COMMENT.finditer(text)] if "<!--" in text else []
+    spans += [m.span() for m in _QUOTED.finditer(text)] if ">" in text or "[" in text else []
+    spans += _template_lines(text)
+    spans += [(post.start, post.end) for post in document.posts if post.is_bot or _is_notice(text, post)]
+    pieces, at = [], 0
+    for start, end in sorted(spans):
+        if end <= at:
+            continue
+        start = max(start, at)
+        pieces += [text[at:start], "\x00" * (end - start)]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _fences(text: str) -> list[tuple[int, int]]:
+    """Fenced blocks; an opened fence that is never closed hides the rest of its post at most 20,000 characters."""
+    if "```" not in text and "~~~" not in text:
+        return []
+    spans: list[tuple[int, int]] = []
+    opened: re.Match[str] | None = None
+    for mark in _FENCE.finditer(text):
+        if opened is None:
+            opened = mark
+        elif mark.group(1)[0] == opened.group(1)[0]:
+            spans.append((opened.start(), mark.end()))
+            opened = None
+    if opened is not None:
+        spans.append((opened.start(), min(len(text), opened.start() + 20_000)))
+    return spans
+
+
+def _template_lines(text: str) -> list[tuple[int, int]]:
+    spans = []
+    for phrase in tables.boilerplate()[1]:
+        at = text.find(phrase)
+        while at >= 0:
+            end = text.find("\n", at)
+            spans.append((text.rfind("\n", 0, at) + 1, end if end >= 0 else len(text)))
+            at = text.find(phrase, at + len(phrase))
+    return spans
+
+
+def _is_notice(text: str, post: Post) -> bool:
+    """True for stale notices and robots' reports; people's words beside them are few."""
+    head = text[post.start:min(post.end, post.start + 1_500)]
+    return any(phrase in head for phrase in tables.boilerplate()[0])
+
+
+def quote(document: Document, start: int, end: int, *, post: int) -> Quote:
+    """The verbatim quote of a span, cut to the permitted length at a word's border."""
+    text = document.text[start:end]
+    if len(text) > MAX_QUOTE:
+        text = text[:MAX_QUOTE]
+        text = text[: max(text.rfind(" "), MAX_QUOTE - 60)].rstrip()
+    end = start + len(text)
+    written = document.posts[post] if 0 <= post < len(document.posts) else None
+    posted = written.posted_at if written else None
+    return Quote(
+        document_id=document.document_id,
+        url=(written.url if written else None) or document.url,
+        raw_sha256=document.raw_sha256,
+        start=start,
+        end=end,
+        text=text,
+        lang=language(text),
+        posted_at=posted.isoformat().replace("+00:00", "Z") if posted else None,
+        author_role=written.author_role if written else None,
+        author_hash=written.author_hash if written else None,
+    )

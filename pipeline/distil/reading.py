@@ -1,0 +1,166 @@
+"""The map step: one document with its events becomes claims. Pure and local: no other document is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pipeline.distil import actions, environment, hints, prose, replies, rules
+from pipeline.distil.material import Occurrence, Reading
+from pipeline.distil.prose import Prose, quote
+from pipeline.records import Claim, Document, Event, Fact, Quote, Signature, Skipped, content_id
+
+#: How many errors one sentence may speak about where a thread shows several.
+_MOST_SUBJECTS = 3
+
+Pair = tuple[Event, Signature]
+
+
+def claims(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> list[Claim]:
+    """What `document` says about its errors, sorted by place; `signatures[i]` belongs to `events[i]`."""
+    return list(read(document, events, signatures).claims)
+
+
+def occurrences(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> list[Occurrence]:
+    """The document's errors, one record an event, each with its culprit line."""
+    found = []
+    for event, signature in _errors(events, signatures):
+        found.append(Occurrence(
+            document_id=document.document_id,
+            signature_id=signature.signature_id,
+            rule=f"occurrence.{signature.culprit}" if signature.culprit else "occurrence.message",
+            quote=_culprit(document, event, signature),
+            slots=signature.slots,
+            codes=event.codes,
+        ))
+    return found
+
+
+def read(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> Reading:
+    """Claims, occurrences and refusals of one document; documents without errors and official pages claim nothing."""
+    errors = _errors(events, signatures)
+    if not errors:
+        return Reading((), (), ())
+    found: list[Claim] = []
+    skipped: list[Skipped] = []
+    if document.kind in {"issue", "pull"}:
+        for claim in _claims(document, events, errors):
+            words = claim.quote.text + "\n" + (claim.outcome_quote.text if claim.outcome_quote else "")
+            reason = actions.unsafe(words) if claim.kind in {"remedy", "fix"} else None
+            if reason is None:
+                found.append(claim)
+            else:
+                place = f"{document.document_id}@{claim.quote.start}"
+                skipped.append(Skipped("distil", place, "unsafe-action", reason))
+    unique = {claim.claim_id: claim for claim in found}
+    ordered = sorted(unique.values(), key=lambda c: (c.quote.start, c.quote.end, c.kind, c.claim_id))
+    return Reading(tuple(ordered), tuple(occurrences(document, events, signatures)), tuple(skipped))
+
+
+def _errors(events: Sequence[Event], signatures: Sequence[Signature]) -> list[Pair]:
+    return [(e, s) for e, s in zip(events, signatures, strict=True) if e.severity == "error"]
+
+
+def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim]:
+    yield from _hints(document, events, errors)
+    everything = tuple(sorted({s.signature_id for _, s in errors}))
+    for item in environment.seen(document):
+        for kind, fact in environment.facts(item):
+            yield _claim(document, kind, item.rule, fact=fact, span=(item.start, item.end), about=everything)
+    text = Prose(document, events)
+    found = list(rules.findings(text))
+    for finding in found:
+        if finding.cue.kind in {"ask", "reply"}:
+            continue
+        about = _subjects(document, errors, finding.start)
+        yield _claim(
+            document, finding.cue.kind, finding.cue.rule, fact=finding.fact, span=(finding.start, finding.end),
+            about=about, key=finding.key, outcome=finding.cue.outcome,
+        )
+    for suggestion, reply in replies.pairs(document, found):
+        yield _claim(
+            document, "remedy", reply.cue.rule, fact=suggestion.fact, span=(suggestion.start, suggestion.end),
+            about=_subjects(document, errors, suggestion.start), key=suggestion.key, outcome=reply.cue.outcome,
+            answer=_quoted(document, reply.start, reply.end),
+        )
+    yield from _closing(document, everything)
+
+
+def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim]:
+    starts = sorted(e.start for e in events)
+    for event, signature in errors:
+        post = _post(document, event.start)
+        until = document.posts[post].end if post >= 0 else len(document.text)
+        until = min([until, *(s for s in starts if s >= event.end)])
+        for hint in hints.hinted(document.text, event, until=until):
+            yield _claim(document, "remedy", hint.rule, fact=hint.fact, span=(hint.start, hint.end),
+                         about=(signature.signature_id,), key=actions.key(hint.fact))
+
+
+def _closing(document: Document, about: tuple[str, ...]) -> Iterator[Claim]:
+    """The change that closed the report by the API's word; the quote is the title, which names what was closed."""
+    title = next((p for p in document.posts if p.kind == "title" and p.end > p.start), None)
+    if title is None or document.state_reason in {"not_planned", "duplicate"}:
+        return
+    for link in document.links:
+        if link.kind == "closed_by":
+            pr = link.target.removeprefix("github.com/")
+            fact = Fact("fix.closed_by", (("pr", pr),))
+            yield _claim(document, "fix", "fix.closed_by_api", fact=fact, span=(title.start, title.end), about=about,
+                         key=actions.key(fact))
+
+
+def _claim(
+    document: Document, kind: str, rule: str, *, fact: Fact | None, span: tuple[int, int], about: tuple[str, ...],
+    key: str = "", outcome: str | None = None, answer: Quote | None = None,
+) -> Claim:
+    said = _quoted(document, *span)
+    stated = fact.template + repr(fact.slots) if fact else ""
+    place = f"{said.start}-{said.end}" + (f"-{answer.start}" if answer else "")
+    return Claim(
+        claim_id=content_id("claim", document.document_id, rule, kind, place, stated),
+        kind=kind, rule=rule, fact=fact, outcome=outcome, key=key, quote=said, outcome_quote=answer,
+        signature_ids=about,
+    )
+
+
+def _subjects(document: Document, errors: list[Pair], place: int) -> tuple[str, ...]:
+    """The errors that words at `place` speak about: the nearest before them in the same post, else the report's own."""
+    everything = sorted({s.signature_id for _, s in errors})
+    if len(everything) == 1:
+        return tuple(everything)
+    post = _post(document, place)
+    before = [s for e, s in errors if e.start < place and _post(document, e.start) == post]
+    if before:
+        return (before[-1].signature_id,)
+    opening = [s.signature_id for e, s in errors if _is_opening(document, e.start)]
+    chosen = opening or [s.signature_id for e, s in errors if e.start < place][-1:] or [errors[0][1].signature_id]
+    return tuple(sorted(set(chosen[:_MOST_SUBJECTS])))
+
+
+def _is_opening(document: Document, place: int) -> bool:
+    post = _post(document, place)
+    return post < 0 or document.posts[post].kind in {"title", "body"}
+
+
+def _post(document: Document, place: int) -> int:
+    found = -1
+    for index, post in enumerate(document.posts):
+        if post.start > place:
+            break
+        found = index
+    return found
+
+
+def _quoted(document: Document, start: int, end: int) -> Quote:
+    return quote(document, start, end, post=_post(document, start))
+
+
+def _culprit(document: Document, event: Event, signature: Signature) -> Quote:
+    """The culprit line; the event's last line where the signature gives no place."""
+    start, end = signature.start, signature.end
+    if not event.start <= start < end <= len(document.text):
+        start, end = event.start, event.end
+        start = max(start, document.text.rfind("\n", start, end) + 1)
+    line = document.text[start:end]
+    start += len(line) - len(line.lstrip())
+    return prose.quote(document, start, max(start + 1, end), post=_post(document, start))

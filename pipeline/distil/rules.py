@@ -1,0 +1,177 @@
+"""Sentences judged by the cue table: one scan for stems, then the rules on the sentences around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from pipeline.distil import actions, tables
+from pipeline.distil.prose import MAX_QUOTE, Prose, Sentence, language
+from pipeline.records import Document, Fact
+
+#: Longer "sentences" are logs or tables whose line ends were lost; 99 % of labelled true sentences are shorter.
+_MAX_SENTENCE = 480
+#: A thread has fewer cue sentences than this (corpus: most 410); beyond it, somebody pasted a book.
+_MAX_SENTENCES = 1500
+
+_PR = re.compile(
+    r"https?://github\.com/(?P<repo>[\w.-]{1,60}/[\w.-]{1,80})/(?:pull|issues)/(?P<number>\d{1,6})"
+    r"|(?P<short>[\w.-]{1,40}/[\w.-]{1,60})?#(?P<n>\d{1,6})\b"
+    r"|/commit/(?P<sha>[0-9a-f]{7,40})|(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
+)
+_BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
+_VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence that a rule accepted; `start` and `end` are the words to quote."""
+
+    cue: tables.Cue
+    sentence: Sentence
+    start: int
+    end: int
+    fact: Fact | None
+    key: str
+    lang: str
+
+
+@cache
+def _scanner() -> tuple[re.Pattern[str], dict[str, tuple[int, ...]]]:
+    """(one pattern for all stems, stem -> indices of the rules that it wakes)."""
+    wakes: dict[str, list[int]] = {}
+    for index, cue in enumerate(tables.cues()):
+        for stem in cue.stems:
+            wakes.setdefault(stem, []).append(index)
+    stems = sorted(wakes, key=lambda s: (-len(s), s))
+    # a stem may hide inside a longer one that matched first: what contains it wakes its rules too
+    full = {s: tuple(sorted({i for t in stems if t in s for i in wakes[t]})) for s in stems}
+    return re.compile("|".join(map(re.escape, stems))), full
+
+
+def findings(prose: Prose) -> Iterator[Finding]:
+    """What the rules find, in the order of the text, at most one finding a sentence."""
+    scanner, wakes = _scanner()
+    pending: Sentence | None = None
+    awake: set[int] = set()
+    count = 0
+    for hit in scanner.finditer(prose.lowered):
+        sentence = pending if pending and hit.start() < pending.end else prose.sentence(hit.start())
+        if sentence is None:
+            continue
+        if sentence is not pending:
+            if pending is not None:
+                yield from _judged(pending, sorted(awake), prose.document)
+            count += 1
+            if count > _MAX_SENTENCES:
+                return
+            pending, awake = sentence, set()
+        awake.update(wakes[hit.group()])
+    if pending is not None:
+        yield from _judged(pending, sorted(awake), prose.document)
+
+
+def _judged(sentence: Sentence, awake: list[int], document: Document) -> Iterator[Finding]:
+    if len(sentence.text) > _MAX_SENTENCE:
+        return
+    text = sentence.text
+    lang = language(text)
+    refused = bool(tables.refusals(lang).search(text)) if lang in {"en", "zh"} else True
+    for index in awake:
+        cue = tables.cues()[index]
+        if cue.lang != lang or (refused and cue.kind != "ask"):
+            continue
+        found = _applied(cue, sentence, document)
+        if found is not None:
+            yield found
+            return
+
+
+def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding | None:
+    text = sentence.text
+    first = cue.pattern.search(text)
+    if first is None or (cue.refuse is not None and cue.refuse.search(actions.without_code(text))):
+        return None
+    last = cue.then.search(text, first.end()) if cue.then is not None else None
+    if cue.then is not None and last is None:
+        return None
+    least, most = first.start(), last.end() if last else first.end()
+    if cue.act == "after" and last is not None:
+        begin, finish = last.start(), len(text)
+    else:
+        begin, finish = first.start(), last.start() if last else len(text)
+    found = _stated(cue, text, begin, finish, document)
+    if found is None:
+        return None
+    fact, key, ends = found
+    span = _window(sentence, least, min(max(most, ends), len(text)))
+    return Finding(cue, sentence, *span, fact, key, cue.lang) if span else None
+
+
+def _stated(
+    cue: tables.Cue, text: str, begin: int, finish: int, document: Document
+) -> tuple[Fact | None, str, int] | None:
+    """(fact, key, where it ends) if the sentence has what the rule needs."""
+    region = text[begin:finish]
+    if cue.kind in {"remedy", "ask"}:
+        act = actions.action(region)
+        if act is not None:
+            return act.fact, act.key, begin + act.end
+        return (None, "", begin) if cue.needs == "object" and actions.has_object(region) else None
+    if cue.kind == "fix":
+        fact = _fix(region, cue, document)
+        return (fact, actions.key(fact), begin) if fact else None
+    if cue.kind == "version":
+        named = actions.versioned(region)
+        return (_versions("version.introduced", named), "|".join(named), begin) if named else None
+    return (None, "", begin) if cue.needs == "text" or actions.has_object(region) else None
+
+
+def _versions(template: str, named: tuple[str, str]) -> Fact:
+    return Fact(template, (("product", named[0]), ("version", named[1])))
+
+
+def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
+    """The fix that a sentence names: a change, a release, a branch."""
+    if cue.rule == "fix.closes":
+        if document.kind != "pull" or not document.is_merged or document.repo is None:
+            return None
+        return Fact("fix.closed_by", (("pr", f"{document.repo}#{document.number}"),))
+    change = _PR.search(region) if cue.rule in {"fix.in_ref", "fix.zh"} else None
+    if change is not None:
+        return Fact("fix.merged", (("pr", _named(change, document)),))
+    named = actions.versioned(region)
+    if named is not None:
+        return Fact("fix.released", (("package", named[0]), ("version", named[1])))
+    if cue.rule in {"fix.in_version", "fix.zh"} and (version := _VERSION.search(region)):
+        return Fact("fix.released_in", (("version", version.group(1)),))
+    branch = _BRANCH.search(region) if cue.rule == "fix.in_branch" else None
+    return Fact("fix.on_branch", (("branch", branch.group(1).lower()),)) if branch else None
+
+
+def _named(change: re.Match[str], document: Document) -> str:
+    """`owner/repo#5`, or what is known of it."""
+    if change["sha"] or change["bare"]:
+        return (change["sha"] or change["bare"])[:12]
+    repo = change["repo"] or change["short"] or document.repo or ""
+    return f"{repo}#{change['number'] or change['n']}"
+
+
+def _window(sentence: Sentence, least: int, most: int) -> tuple[int, int] | None:
+    """The span to quote: the sentence, or if it is too long the part between `least` and `most` and what fits."""
+    if len(sentence.text) <= MAX_QUOTE:
+        return sentence.start, sentence.end
+    if most - least > MAX_QUOTE:
+        return None
+    begin = max(0, most - MAX_QUOTE) if most > MAX_QUOTE else 0
+    begin = min(begin, least)
+    if begin:
+        space = sentence.text.find(" ", begin, least)
+        begin = space + 1 if space >= 0 else least
+    end = min(len(sentence.text), begin + MAX_QUOTE)
+    if end < len(sentence.text):
+        space = sentence.text.rfind(" ", most, end)
+        end = space if space > 0 else end
+    return sentence.start + begin, sentence.start + end

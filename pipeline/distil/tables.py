@@ -1,0 +1,155 @@
+"""The rule tables of `pipeline/data/distil`, read once and compiled."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+Pattern = re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One rule about sentences: `stems` are the literals one of which must occur, `pattern` decides."""
+
+    rule: str
+    kind: str  # "cause" | "remedy" | "fix" | "version" | "reply" | "ask"
+    outcome: str | None
+    lang: str
+    stems: tuple[str, ...]
+    pattern: Pattern
+    then: Pattern | None  # looked for behind `pattern`
+    refuse: Pattern | None
+    needs: str  # "fact" | "object" | "version" | "text": what must be found beside the cue
+    act: str  # where the act is described, with `then`: "before" it or "after" its start
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """One advice that a program prints with its error."""
+
+    rule: str
+    stem: str
+    pattern: Pattern
+    template: str
+    slots: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One line form that names a piece of the environment."""
+
+    rule: str
+    name: str  # "GPU", "CUDA", "PyTorch", ... or "$name": a package named by the line
+    stems: tuple[str, ...]
+    pattern: Pattern
+
+
+def table(name: str) -> dict[str, Any]:
+    """The content of one data file of this stage."""
+    return tomllib.loads(resources.files("pipeline").joinpath("data", "distil", name).read_text("utf-8"))
+
+
+def _compiled(pattern: str) -> Pattern:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@cache
+def cues() -> tuple[Cue, ...]:
+    """All sentence rules, in the order in which they are tried."""
+    return tuple(
+        Cue(
+            rule=row["id"],
+            kind=row["id"].split(".", 1)[0] if "kind" not in row else row["kind"],
+            outcome=row.get("outcome"),
+            lang=row.get("lang", "en"),
+            stems=tuple(row["stems"]),
+            pattern=_compiled(_expand(row["pattern"])),
+            then=_compiled(_expand(row["then"])) if "then" in row else None,
+            refuse=_compiled(_expand(row["refuse"])) if "refuse" in row else None,
+            needs=row.get("needs", "object"),
+            act=row.get("act", "before"),
+        )
+        for row in table("cues.toml")["rule"]
+    )
+
+
+def _expand(pattern: str) -> str:
+    """`pattern` with `<name>` replaced by the fragment of that name."""
+    for name, fragment in table_fragments().items():
+        pattern = pattern.replace(f"<{name}>", f"(?:{fragment})")
+    return pattern
+
+
+@cache
+def table_fragments() -> dict[str, str]:
+    """Pieces that several patterns share."""
+    return dict(table("cues.toml")["fragments"])
+
+
+@cache
+def refusals(lang: str) -> Pattern:
+    """What makes a sentence no evidence at all: questions, guesses, plans, templates."""
+    return _compiled("|".join(_expand(p) for p in table("cues.toml")["refuse"][lang]))
+
+
+@cache
+def boilerplate() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(phrases that mark a whole post as a robot's or a stale notice, phrases that mark a line as a template's)."""
+    rows = table("cues.toml")["boilerplate"]
+    return tuple(rows["posts"]), tuple(rows["lines"])
+
+
+@cache
+def hints() -> tuple[Hint, ...]:
+    """What programs advise, from hints.toml."""
+    return tuple(
+        Hint(row["id"], row["stem"], re.compile(row["pattern"]), row["template"],
+             tuple(sorted(row.get("slots", {}).items())))
+        for row in table("hints.toml")["hint"]
+    )
+
+
+@cache
+def products() -> dict[str, str]:
+    """Spelling in lower case -> name of the product."""
+    rows = table("products.toml")["packages"]
+    return {spelling: name for name, spellings in rows.items() for spelling in (*spellings, name.lower())}
+
+
+@cache
+def gpu_pattern() -> Pattern:
+    """Finds the model name of a GPU."""
+    return re.compile(r"(?<![\w-])" + table("products.toml")["gpus"]["pattern"] + r"(?![\w-])")
+
+
+@cache
+def readers() -> tuple[Reader, ...]:
+    """Line forms of environment blocks, from environment.toml."""
+    return tuple(
+        Reader(row["id"], row["name"], tuple(row["stems"]), _compiled(row["pattern"]))
+        for row in table("environment.toml")["reader"]
+    )
+
+
+@cache
+def quantities() -> tuple[tuple[Pattern, str], ...]:
+    """(spelling, name) of the quantities that people speak of in words."""
+    rows = table("actions.toml")["quantities"]
+    return tuple((_compiled(pattern), name) for name, pattern in rows.items())
+
+
+@cache
+def unsafe() -> tuple[tuple[str, Pattern], ...]:
+    """(name, pattern) of acts that are never passed on."""
+    return tuple((name, _compiled(pattern)) for name, pattern in table("actions.toml")["unsafe"].items())
+
+
+@cache
+def precision() -> dict[str, str]:
+    """Rule id -> "right/all" on the labelled file."""
+    return dict(table("rule_precision.toml")["precision"])
