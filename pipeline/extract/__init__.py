@@ -15,12 +15,15 @@ from pipeline.records import Event
 
 __all__ = ["events"]
 
+#: Between a failure and the signal that ended its process stand at most this many characters.
+WIDEST_AFTERMATH = 120
+
 
 def events(text: str) -> list[Event]:
     """The failures of a text, sorted by `start`, not overlapping."""
     tracebacks = _tracebacks(text)
     shown = sorted([*tracebacks, *_exception_lines(text, tracebacks)], key=lambda one: one.start)
-    return _joined(shown, native.events(text))
+    return _joined(text, shown, native.events(text))
 
 
 def _tracebacks(text: str) -> list[Event]:
@@ -39,7 +42,14 @@ def _tracebacks(text: str) -> list[Event]:
 def _read(text: str, mark: scan.Mark, floor: int) -> Event | None:
     if mark.kind == "header":
         stop = text.find("\n", mark.at)
-        return oneline.read(text, mark.at, stop if stop >= 0 else len(text)) or chain.traceback(text, mark.at)
+        flat = oneline.read(text, mark.at, stop if stop >= 0 else len(text))
+        if flat is not None and not flat.is_truncated:
+            return flat
+        whole = chain.traceback(text, mark.at)
+        if flat is None or whole is None or whole.exception_type is None:
+            return whole if flat is None else flat
+        # only the first frame stands on the header's line
+        return whole if whole.chain else replace(whole, frames=(*flat.frames, *whole.frames))
     if mark.kind == "frame":
         return chain.orphan(text, mark.at)
     if mark.kind == "pytest":
@@ -81,7 +91,15 @@ def _is_inside(spans: list[tuple[int, int]], at: int) -> bool:
     return place > 0 and at < spans[place - 1][1]
 
 
-def _joined(shown: list[Event], natives: list[Event]) -> list[Event]:
+def _is_aftermath(diagnostic: Event, before: Event | None, text: str) -> bool:
+    """Whether a signal (`Aborted (core dumped)`) only tells how the failure just above ended."""
+    if before is None or diagnostic.dialect != "signal":
+        return False
+    between = text[before.end : diagnostic.start]
+    return len(between) < WIDEST_AFTERMATH and between.count("\n") <= 2 and "```" not in between
+
+
+def _joined(text: str, shown: list[Event], natives: list[Event]) -> list[Event]:
     """Native diagnostics inside another event's span give it their codes; the others stand for themselves."""
     owned: list[list[Event]] = [[] for _ in shown]
     alone: list[Event] = []
@@ -91,6 +109,8 @@ def _joined(shown: list[Event], natives: list[Event]) -> list[Event]:
             at += 1
         if at < len(shown) and diagnostic.end > shown[at].start:
             owned[at].append(diagnostic)
+        elif at and _is_aftermath(diagnostic, shown[at - 1], text):
+            owned[at - 1].append(diagnostic)
         elif not alone or alone[-1].end <= diagnostic.start:
             alone.append(diagnostic)
     whole = [_with_codes(one, inside) for one, inside in zip(shown, owned, strict=True)]
@@ -103,4 +123,5 @@ def _with_codes(event: Event, inside: list[Event]) -> Event:
         codes.update(status.codes(f"{one.exception_type or ''}: {one.detail or one.message}"))
     for diagnostic in inside:
         codes.update(diagnostic.codes)
-    return replace(event, codes=tuple(sorted(codes))) if codes else event
+    end = max([event.end, *(one.end for one in inside if one.dialect == "signal")])
+    return replace(event, codes=tuple(sorted(codes)), end=end) if codes or end > event.end else event

@@ -57,10 +57,16 @@ def orphan(text: str, mark: int) -> Event | None:
     if first is None or frames.frame(first.body) is None:
         return None
     printed = _chain(lines, _Step("", -1, 0, max(first.indent - 2, 0)))
-    if printed[0].exception_type is None and len(printed[0].frames) < 2:
+    if printed[0].exception_type is None and len(printed[0].frames) < 2 and not _opens_block(text, where.start):
         return None
     printed[0].is_truncated = not (printed[0].exception_type or "").endswith(("SyntaxError", "IndentationError"))
     return event(printed, start=where.start, dialect="python")
+
+
+def _opens_block(text: str, start: int) -> bool:
+    """Whether nothing stands above on the page or in the fenced block: the head was cut, not left out."""
+    above = text[max(0, start - 200) : start].rstrip()
+    return not above or above.rsplit("\n", 1)[-1].lstrip().startswith(("```", "~~~"))
 
 
 def _chain(lines: Lines, step: _Step) -> list[python.Printed]:
@@ -138,6 +144,12 @@ def severity(exception_type: str | None) -> str:
     return "warning" if last.endswith("Warning") else "error"
 
 
+def _raised(exception_type: str | None) -> str:
+    """The same for one that was raised: a warning turned into an error is one."""
+    found = severity(exception_type)
+    return "error" if found == "warning" else found
+
+
 def event(printed: list[python.Printed], *, start: int, dialect: str) -> Event | None:
     """The event of exceptions in print order, None if they hold neither a frame nor a name."""
     last = printed[-1]
@@ -164,5 +176,5 @@ def event(printed: list[python.Printed], *, start: int, dialect: str) -> Event |
         start=start,
         end=max(one.end for one in printed),
         is_truncated=any(one.is_truncated for one in printed),
-        severity=severity(last.exception_type),
+        severity=severity(last.exception_type) if not last.frames else _raised(last.exception_type),
     )

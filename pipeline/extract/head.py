@@ -42,9 +42,25 @@ def learn(text: str, header: int) -> Head:
         return Head(start, Peeler(is_html=is_html), min(own, blanks))
     hit = peel.shape(core).match(before)
     gap = before[hit.end() :] if hit is not None else ""
-    if hit is None or gap.strip():
-        gap = " " * max(blanks - 2, 0)
+    if hit is None or gap.strip() or text.startswith("File", header):
+        gap = lead[len(core) : len(lead) - 2] if blanks >= 2 else ""
+        if not _is_carried(text, stop, peel.shape(core)):  # only the first frame's line has it: no prefix
+            return Head(header - blanks, Peeler(is_html=is_html), 0)
     return Head(start, Peeler(peel.shape(core + gap), is_html=is_html), 0)
+
+
+def _is_carried(text: str, stop: int, shape: re.Pattern[str]) -> bool:
+    """Whether one of the next lines that say something begins with the prefix."""
+    at = stop + 1
+    for _ in range(3):
+        if at >= len(text):
+            return False
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        if shape.match(text, at, end):
+            return True
+        at = end + 1
+    return False
 
 
 def _frame_lead(text: str, start: int, header: int) -> str | None:

@@ -122,11 +122,11 @@ def _flat_kind(body: str, since_frame: int) -> str:
 
 def _goes_on(lines: Lines, number: int, base: int) -> bool:
     """Whether behind empty lines the stack goes on."""
-    for ahead in range(number + 1, number + 4):
+    for ahead in range(number + 1, number + 12):
         line = lines.at(ahead)
         if line is None:
             return False
-        if not line.body:
+        if not line.body or frames.is_filler(line.body):
             continue
         body = line.body.strip()
         return (
@@ -153,7 +153,7 @@ def message(lines: Lines, at: int, printed: Printed) -> None:
     body = line.body.strip()
     named = names.loose(body) or names.Named(*body.split(":", 1))
     printed.exception_type = named.exception_type
-    first = (named.message or "").strip()
+    first = (named.message or "").strip().removesuffix("```").rstrip()
     kept, size, number, end = [first], len(first), at + 1, line.end
     printed.header_in_message = frames.HEADER in first
     indent, is_nested = line.indent, first.endswith(":")
