@@ -5,6 +5,20 @@ Rules live in `pipeline/data/distil`; each has an id, and its measured precision
 """
 
 from pipeline.distil.material import DocumentFacts, Material, Occurrence, Official, Reading
+from pipeline.distil.pages import document_facts, official
 from pipeline.distil.reading import claims, occurrences, read
+from pipeline.distil.reduce import draft
 
-__all__ = ["DocumentFacts", "Material", "Occurrence", "Official", "Reading", "claims", "occurrences", "read"]
+__all__ = [
+    "DocumentFacts",
+    "Material",
+    "Occurrence",
+    "Official",
+    "Reading",
+    "claims",
+    "document_facts",
+    "draft",
+    "occurrences",
+    "official",
+    "read",
+]

@@ -1,0 +1,41 @@
+"""What the joining code needs of a document: its facts, and an official page with the quotes of its remedies."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pipeline.distil.material import DocumentFacts, Official
+from pipeline.distil.prose import quote
+from pipeline.records import Document
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat().replace("+00:00", "Z") if moment else None
+
+
+def document_facts(document: Document) -> DocumentFacts:
+    """What counting needs to know of `document`."""
+    return DocumentFacts(
+        document_id=document.document_id,
+        kind=document.kind,
+        url=document.url,
+        raw_sha256=document.raw_sha256,
+        repo=document.repo,
+        number=document.number,
+        state=document.state,
+        state_reason=document.state_reason,
+        is_merged=document.is_merged,
+        opened_at=_iso(document.opened_at),
+        closed_at=_iso(document.closed_at),
+    )
+
+
+def official(document: Document) -> Official | None:
+    """The document as an official page, None if it is none; its summary is quoted where the text holds it."""
+    record = document.record
+    if document.kind != "doc" or record is None:
+        return None
+    at = document.text.find(record.summary) if record.summary else -1
+    summary = quote(document, at, at + len(record.summary), post=-1) if at >= 0 else None
+    remedies = tuple(quote(document, r.start, r.end, post=-1) for r in record.remedies)
+    return Official(record, summary, remedies)

@@ -1,0 +1,191 @@
+"""The reduce step: everything known about one cluster becomes a draft, every number counted from evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from pipeline import catalogues, vocabulary
+from pipeline.distil import context, scores, slugs, tables
+from pipeline.distil.ledger import Ledger
+from pipeline.distil.material import Material, Occurrence, Official
+from pipeline.distil.meaning import code_cause, meaning, program_cause
+from pipeline.distil.remedies import group_remedies, ranked, remedy
+from pipeline.draft import Draft, Remedy, Statement
+from pipeline.entry import Edge, Tier, TransitionGraph
+from pipeline.records import MAINTAINER_ROLES, Claim, Cluster
+
+_SUPPORTING = frozenset({"cause", "fix", "worked"})
+
+
+def draft(cluster: Cluster, material: Material) -> Draft:
+    """The cluster's entry before it is put into words; the same material in any order gives the same draft."""
+    ledger = Ledger({document.document_id: document for document in material.documents})
+    members = frozenset(cluster.members)
+    occurrences = sorted(
+        (o for o in material.occurrences if o.signature_id in members),
+        key=lambda o: (o.quote.posted_at or "~", o.document_id, o.quote.start),
+    )
+    claims = [c for c in material.claims if members.intersection(c.signature_ids)]
+    official = sorted(material.official, key=lambda page: page.record.code)
+    codes = _codes(cluster, occurrences)
+    kind = vocabulary.classify(cluster.exception_type, cluster.gate, codes, cluster.text)
+    dates = _occurrence_dates(occurrences, ledger)
+    found = [remedy(g, ledger) for g in group_remedies((c for c in claims if c.kind in {"remedy", "fix"}), official)]
+    workarounds = ranked(r for r in found if r.worked or not r.failed)
+    dead_ends = ranked(r for r in found if r.failed)
+    cause, cause_type = _cause(cluster, claims, occurrences, official=official, codes=codes, ledger=ledger)
+    versions = context.versions(claims, ledger)
+    environment = context.environment(claims, ledger)
+    page = official[0].record if official else None
+    evidence = ledger.all()
+    return Draft(
+        cluster=cluster,
+        slug=slugs.slug(cluster, codes),
+        domain=kind.domain,
+        category=kind.category,
+        subcategory=kind.subcategory,
+        meaning=meaning(cluster, kind, codes, occurrences),
+        cause=cause,
+        cause_type=cause_type,
+        workarounds=workarounds,
+        dead_ends=dead_ends,
+        versions=versions,
+        environment=environment,
+        parameters=context.parameters(occurrences),
+        os_specific={},
+        graph=_graph(cluster, material),
+        official_doc_url=_official_url(official, codes),
+        official_doc_section=page.remedies[0].section if page and page.remedies else None,
+        error_code=next((code.partition(":")[2] for code in codes if code.startswith("xla:")), None),
+        codes=codes,
+        tier=_tier(official, found, cause_type, ledger),
+        confidence=_confidence(official, ledger),
+        fix_success_rate=scores.rate(sum(r.worked for r in found), sum(r.failed for r in found)),
+        resolvable=_resolvable(found),
+        first_seen=dates[0] if dates else None,
+        last_confirmed=dates[-1] if dates else None,
+        last_updated=max((e.posted_at[:10] for e in evidence if e.posted_at), default=None),
+        evidence=evidence,
+        occurrence_count=len(occurrences),
+        tags=slugs.tags(cluster, kind, codes),
+        rules=dict(sorted(ledger.rules.items())),
+        rule_precision={r: p for r, p in sorted(tables.precision().items()) if r in ledger.rules},
+    )
+
+
+def _codes(cluster: Cluster, occurrences: Sequence[Occurrence]) -> tuple[str, ...]:
+    """The cluster's codes: its gate's, and those that most of its occurrences print."""
+    printed = Counter(code for o in occurrences for code in set(o.codes))
+    most = {code for code, count in printed.items() if 2 * count > len(occurrences)}
+    gate = dict(cluster.gate).get("code")
+    return tuple(sorted(most | ({gate} if gate else set())))
+
+
+def _occurrence_dates(occurrences: Sequence[Occurrence], ledger: Ledger) -> list[str]:
+    """The dates of the cluster's documents, one occurrence kept as evidence for each."""
+    dates: list[str] = []
+    seen: set[str] = set()
+    for occurrence in occurrences:
+        if occurrence.document_id not in seen:
+            seen.add(occurrence.document_id)
+            kept = ledger[ledger.add("occurrence", occurrence.quote, occurrence.rule)]
+            dates += [kept.posted_at[:10]] if kept.posted_at else []
+    return sorted(dates)
+
+
+def _cause(
+    cluster: Cluster, claims: Sequence[Claim], occurrences: Sequence[Occurrence], *,
+    official: Sequence[Official], codes: tuple[str, ...], ledger: Ledger,
+) -> tuple[Statement | None, str | None]:
+    """(the cause, its type): an official page, else the program's own numbers, else people, else the code's string."""
+    stated = [c for c in claims if c.kind == "cause"]
+    cited = tuple(sorted(ledger.add("cause", c.quote, c.rule) for c in stated))
+    for page in official:
+        if page.summary is not None:
+            summary = ledger.add("official", page.summary, "official.summary")
+            return Statement(None, page.summary.text, page.summary.lang, (summary,)), "documented"
+    numbers = program_cause(cluster, occurrences)
+    if numbers is not None:
+        shown = {o.document_id: o for o in reversed(numbers[1])}
+        ids = tuple(sorted(ledger.add("cause", o.quote, o.rule) for o in shown.values()))
+        return Statement(numbers[0], "", "", ids), "program"
+    if stated:
+        best = min(stated, key=_cause_order)
+        chosen = ledger.add("cause", best.quote, best.rule)
+        return Statement(best.fact, "" if best.fact else best.quote.text, "" if best.fact else best.quote.lang,
+                         (chosen, *(i for i in cited if i != chosen))), "quoted"
+    official_string = code_cause(codes)
+    if official_string is not None and occurrences:
+        first = ledger.add("occurrence", occurrences[0].quote, occurrences[0].rule)
+        return Statement(official_string, "", "", (first,)), "program"
+    return None, None
+
+
+def _cause_order(claim: Claim) -> tuple[bool, bool, float, str, str]:
+    """Maintainers first, then what is not hedged, then the rule that was right most often, then the earliest."""
+    right, _, everything = tables.precision().get(claim.rule, "0/1").partition("/")
+    hedged = any(word in claim.quote.text.lower() for word in ("i think", "seems", "probably", "likely", "appears"))
+    return (
+        claim.quote.author_role not in MAINTAINER_ROLES, hedged, -int(right) / max(1, int(everything)),
+        claim.quote.posted_at or "~", claim.claim_id,
+    )
+
+
+def _graph(cluster: Cluster, material: Material) -> TransitionGraph:
+    """Look-alikes across a gate, and errors that people met after this one's remedy."""
+    confused = [
+        Edge(entry_id=n.other_id if n.cluster_id == cluster.cluster_id else n.cluster_id, count=0, reason=n.reason,
+             evidence=[])
+        for n in material.neighbours
+        if cluster.cluster_id in {n.cluster_id, n.other_id}
+    ]
+    return TransitionGraph(leads_to=[], preceded_by=[], frequently_confused_with=_unique(confused))
+
+
+def _unique(edges: Sequence[Edge]) -> list[Edge]:
+    first: dict[str, Edge] = {}
+    for edge in sorted(edges, key=lambda e: (e.entry_id, e.reason)):
+        first.setdefault(edge.entry_id, edge)
+    return list(first.values())
+
+
+def _official_url(official: Sequence[Official], codes: tuple[str, ...]) -> str | None:
+    for page in official:
+        if page.summary is not None:
+            return page.summary.url
+    return next((url for url in map(catalogues.official_url, codes) if url), None)
+
+
+def _tier(official: Sequence[Official], found: Sequence[Remedy], cause_type: str | None, ledger: Ledger) -> Tier:
+    roles = [e.author_role for e in ledger.all() if e.role in _SUPPORTING and cause_type != "program"]
+    return scores.best_tier(
+        is_official=bool(official),
+        roles=roles,
+        is_confirmed=any(r.worked for r in found),
+    )
+
+
+def _confidence(official: Sequence[Official], ledger: Ledger) -> float | None:
+    voices: dict[str, bool] = {}
+    against: set[str] = set()
+    for piece in ledger.all():
+        if piece.role in _SUPPORTING:
+            by_maintainer = piece.author_role in MAINTAINER_ROLES
+            voices[piece.document_id] = voices.get(piece.document_id, False) or by_maintainer
+        elif piece.role == "failed":
+            against.add(piece.document_id)
+    return scores.confidence(
+        official=len(official), maintainers=sum(voices.values()), users=len(voices) - sum(voices.values()),
+        against=len(against),
+    )
+
+
+def _resolvable(found: Sequence[Remedy]) -> Literal["true", "partial"] | None:
+    """"true": a fix exists, or an act worked that nobody saw fail; "partial": only contested or unconfirmed help."""
+    if any(r.action.fact and r.action.fact.template.startswith("fix.") for r in found):
+        return "true"
+    if any(r.worked and not r.failed for r in found):
+        return "true"
+    return "partial" if any(r.worked or r.tier == "documented" for r in found) else None

@@ -1,0 +1,147 @@
+"""Claims about remedies grouped: the same act said in ten threads is one remedy with ten pieces of evidence."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rapidfuzz import fuzz
+
+from pipeline.distil import actions
+from pipeline.distil.ledger import Ledger, Role
+from pipeline.distil.scores import best_tier
+from pipeline.draft import Remedy, Statement
+from pipeline.entry import Tier
+from pipeline.distil.material import Official
+from pipeline.records import MAINTAINER_ROLES, Claim, Fact, Quote
+
+#: token_sort_ratio from which two quoted remedies of one language and equal identifiers are one. Of pairs of prose
+#: remedies in the corpus none at or above 90 was of different acts; between 80 and 90 one in three was.
+SAME_PROSE = 90.0
+#: An entry shows at most this many remedies and dead ends each, those with most evidence first.
+MOST_REMEDIES = 30
+
+_IDENTIFIER = re.compile(r"`[^`\n]{2,60}`|--[a-z][\w-]+|\b[A-Z][A-Z0-9]+_[A-Z0-9_]+\b|\b\w+_\w+\b|\d+(?:\.\d+)+")
+_NEGATION = re.compile(r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bdisabl|不|没|无|禁用|关闭", re.IGNORECASE)
+_CHANGES = frozenset({"fix.merged", "fix.closed_by"})
+
+
+@dataclass(slots=True)
+class Group:
+    """What was said about one act."""
+
+    key: str
+    claims: list[Claim] = field(default_factory=list)
+    pages: list[tuple[Quote, str]] = field(default_factory=list)  # official remedies: (quote, section)
+
+
+def group_remedies(claims: Iterable[Claim], official: Sequence[Official]) -> list[Group]:
+    """Remedies and fixes joined where they are the same act, in an order that does not depend on the input's."""
+    groups: dict[str, Group] = {}
+    prose: list[Claim] = []
+    for claim in sorted(claims, key=_order):
+        if claim.key:
+            groups.setdefault(claim.key, Group(claim.key)).claims.append(claim)
+        else:
+            prose.append(claim)
+    for page in official:
+        for remedy, quote in zip(page.record.remedies, page.remedies, strict=True):
+            if actions.unsafe(quote.text) is None:
+                key = f"official|{page.record.code}|{remedy.section}|{remedy.title or quote.text[:40]}"
+                groups.setdefault(key, Group(key)).pages.append((quote, remedy.section))
+    joined: list[Group] = []
+    for claim in prose:
+        mate = next((g for g in joined if _is_same(g.claims[0].quote, claim.quote)), None)
+        if mate is None:
+            joined.append(Group(f"prose|{claim.claim_id}", [claim]))
+        else:
+            mate.claims.append(claim)
+    return [groups[key] for key in sorted(groups)] + joined
+
+
+def _order(claim: Claim) -> tuple[str, str, int, str]:
+    return (claim.quote.posted_at or "~", claim.quote.document_id, claim.quote.start, claim.claim_id)
+
+
+def _is_same(one: Quote, two: Quote) -> bool:
+    if one.lang != two.lang or bool(_NEGATION.search(one.text)) != bool(_NEGATION.search(two.text)):
+        return False
+    if set(_IDENTIFIER.findall(one.text)) != set(_IDENTIFIER.findall(two.text)):
+        return False
+    return fuzz.token_sort_ratio(one.text, two.text) >= SAME_PROSE
+
+
+def remedy(group: Group, ledger: Ledger) -> Remedy:
+    """The group counted: `worked` and `failed` are distinct documents, contradiction is kept, not averaged."""
+    evidence: list[str] = []
+    outcomes: dict[str, set[str]] = {"worked": set(), "failed": set()}
+    for claim in group.claims:
+        evidence += _cited(claim, ledger)
+        if claim.outcome in outcomes:
+            outcomes[claim.outcome].add(claim.quote.document_id)
+    evidence += [ledger.add("official", quote, "official.remedy") for quote, _ in group.pages]
+    ids = tuple(sorted(set(evidence)))
+    statement, how = _worded(group, ids)
+    return Remedy(
+        key=group.key,
+        action=statement,
+        how=how,
+        condition=None,
+        why_fails=None,
+        worked=len(outcomes["worked"]),
+        failed=len(outcomes["failed"]),
+        tier=_tier(group),
+        sources=ledger.urls(ids),
+    )
+
+
+def _cited(claim: Claim, ledger: Ledger) -> list[str]:
+    """The evidence of one claim: what was done and, where it stands elsewhere, how it ended."""
+    outcome: Role = "worked" if claim.outcome == "worked" else "failed"
+    role: Role = "fix" if claim.kind == "fix" else "workaround"
+    if claim.outcome is None:
+        return [ledger.add(role, claim.quote, claim.rule)]
+    if claim.outcome_quote is None:
+        return [ledger.add(outcome, claim.quote, claim.rule)]
+    return [ledger.add("workaround", claim.quote, claim.rule), ledger.add(outcome, claim.outcome_quote, claim.rule)]
+
+
+def _worded(group: Group, ids: tuple[str, ...]) -> tuple[Statement, str | None]:
+    """(the action, the words that add to it): a fact where there is one, else the first quote."""
+    if group.pages:
+        quote = group.pages[0][0]
+        return Statement(None, quote.text, quote.lang, ids), None
+    facts = Counter(claim.fact for claim in group.claims if claim.fact is not None)
+    first = group.claims[0]
+    if not facts:
+        return Statement(None, first.quote.text, first.quote.lang, ids), None
+    fact = min(facts, key=lambda f: (-facts[f], f.template, f.slots))
+    return Statement(fact, "", "", ids), _how(group.claims, fact)
+
+
+def _how(claims: Sequence[Claim], fact: Fact) -> str | None:
+    """The quoted words of the best voice for the fact chosen: who confirmed before who advised."""
+    saying = [c for c in claims if c.fact == fact]
+    best = min(saying, key=lambda c: (c.outcome != "worked", c.quote.author_role not in MAINTAINER_ROLES, *_order(c)))
+    return best.quote.text
+
+
+def _tier(group: Group) -> Tier:
+    return best_tier(
+        is_official=bool(group.pages),
+        roles=[c.quote.author_role for c in group.claims if c.outcome != "failed" and not c.rule.startswith("hint.")]
+        + [c.outcome_quote.author_role for c in group.claims if c.outcome_quote and c.outcome == "worked"],
+        is_confirmed=any(c.outcome == "worked" for c in group.claims)
+        or any(c.fact and c.fact.template in _CHANGES and c.rule == "fix.closed_by_api" for c in group.claims),
+    )
+
+
+def ranked(found: Iterable[Remedy]) -> tuple[Remedy, ...]:
+    """Best supported first: worked, fewer failures, tier, number of sources, key."""
+    tiers = ("documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated")
+    ordered = sorted(
+        found, key=lambda r: (-r.worked, r.failed, tiers.index(r.tier), -len(r.action.evidence), r.key)
+    )
+    return tuple(ordered[:MOST_REMEDIES])
