@@ -18,6 +18,9 @@ NORMALISER_VERSION = "1"
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
 
+#: How much of a culprit line is read at all.
+LINE_LENGTH = 600
+
 _CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
 _QUIET_FUNCTIONS = frozenset(
     {"_call_impl", "_wrapped_call_impl", "wrapper", "_fn", "<lambda>", "__call__", "inner", "_inner", "decorate_context", "<module>"}
@@ -40,16 +43,16 @@ class Reading:
 def signature(event: Event, text: str = "") -> Signature:
     """What the event is, with what varies taken out; `text` is what `extract.events` was given."""
     found = culprit(event)
-    return signed(event, found, read(found), text)
+    return signed(event, found, read(found, innermost(event.frames)), text)
 
 
-def read(found: Culprit) -> Reading:
-    """The template, gates and slots of chosen words."""
+def read(found: Culprit, frame: str = "") -> Reading:
+    """The template, gates and slots of chosen words; `frame` is the innermost function, for an error without words."""
     line = _line(found)
     kind, words_only = peel.typed(line)
     kind = kind or found.exception_type
     status, words_only = peel.without_status(words_only)
-    template, slots = masked(words_only, found.hit.kept if found.hit else frozenset())
+    template, slots = masked(words_only[:LINE_LENGTH], found.hit.kept if found.hit else frozenset())
     template = _bounded(template)
     notes = [*found.notes, f"{found.rule}: chose the culprit"]
     if status:
@@ -65,6 +68,9 @@ def read(found: Culprit) -> Reading:
         notes.append("first-sentence: dropped what follows it")
         template = sentence
     gate = words.gates(template, kind)
+    if not template and frame:
+        gate = tuple(sorted((*gate, ("symbol", frame))))
+        notes.append("frame: there is no message; the innermost function stands for it")
     if any(key == "exception" for key, _ in gate):
         template = _bounded(f"{peel.short(kind or '')}: {template}" if template else peel.short(kind or ""))
         notes.append("type: the words do not say enough without the exception type")
@@ -86,7 +92,7 @@ def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signatu
         culprit=found.rule,
         start=start,
         end=end,
-        is_truncated=event.is_truncated or bool(_CUT.search(reading.line)),
+        is_truncated=event.is_truncated or not reading.line or bool(_CUT.search(reading.line)),
         notes=reading.notes,
     )
 
@@ -95,6 +101,11 @@ def frame_key(frames: Sequence[Frame]) -> str:
     """The three innermost functions that are not mere plumbing, innermost last."""
     named = [frame for frame in frames if frame.function and frame.function not in _QUIET_FUNCTIONS]
     return " > ".join(f"{_module(frame.file)}:{frame.function}" for frame in named[-3:])
+
+
+def innermost(frames: Sequence[Frame]) -> str:
+    """The innermost function that is not mere plumbing, "" if there is none."""
+    return frame_key(frames).rpartition(" > ")[2]
 
 
 def _module(file: str | None) -> str:

@@ -23,6 +23,10 @@ _NCCL_NAME = re.compile(r"\b(nccl(?:UnhandledCudaError|SystemError|InternalError
 _NCCL_CONTEXT = re.compile(r"NCCL (?:[Ee]rror|ERROR|failure)[^\n]{0,200}?[,:] ?(?=unhandled|internal|invalid|remote|NCCL op|timeout)")
 
 
+#: How far into a message a CUDA sentence is looked for where the word CUDA does not stand beside it.
+SENTENCE_SEARCHED = 400
+
+
 def code_in(text: str) -> tuple[str, int] | None:
     """The canonical code that the text names, by its symbol or by its printed words, and where; None if it names none."""
     for find in (_nccl, _status, _cuda, _hip):
@@ -71,8 +75,9 @@ def _cuda(text: str) -> tuple[str, int] | None:
 
 
 def _cuda_sentence(text: str, lowered: str) -> tuple[str, int] | None:
-    if "hip" in lowered or "error" not in lowered:
+    if "hip" in lowered or not any(word in lowered for word in ("error", "fail", "terminat")):
         return None
+    text = text[:SENTENCE_SEARCHED]
     for words, name in codes().cuda_sentences:
         place = text.find(words)
         if place >= 0:

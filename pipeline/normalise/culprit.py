@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from pipeline.normalise import peel
-from pipeline.normalise.families import SEARCHED, Hit, known_error, tool_error
+from pipeline.normalise.families import TOOL_SEARCHED, Hit, known_error, tool_error
 from pipeline.normalise.tables import wording
 from pipeline.records import Event
 
@@ -23,7 +23,7 @@ RULES = (
 )
 
 #: A known error of these tiers gives way to a better one inside the same event.
-WEAK_TIERS = ("wrapper", "warning")
+WEAK_TIERS = ("wrapper",)
 
 _NESTED = "Traceback (most recent call last)"
 _RAISED = re.compile(r"^(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{2,80}(?:: [^\n]{0,2000})?$", re.MULTILINE)
@@ -67,7 +67,8 @@ def culprit(event: Event) -> Culprit:
 
 
 def _tool(event: Event, own: Level) -> Culprit | None:
-    for text in (own.message, event.detail or event.message, *(link.detail or link.message for link in event.chain)):
+    texts = dict.fromkeys((own.message, event.detail or event.message, *(link.detail or link.message for link in event.chain)))
+    for text in texts:
         hit = tool_error(text)
         if hit is not None:
             return Culprit("tool-diagnostic", event.exception_type, text, hit, own.notes)
@@ -75,9 +76,9 @@ def _tool(event: Event, own: Level) -> Culprit | None:
 
 
 def _known(level: Level) -> tuple[str, Hit | None]:
-    """A known error in the first line counts before one further down, so that a hint does not outrank the message."""
+    """The level's words as they are searched, with the type before them, and the known error in them."""
     named = f"{level.exception_type}: {level.message}" if level.exception_type else level.message
-    return named, known_error(named.partition("\n")[0]) or known_error(named)
+    return named, known_error(named)
 
 
 def _inner(event: Event, own: Level, hit: Hit | None) -> Culprit | None:
@@ -97,7 +98,7 @@ def _inner(event: Event, own: Level, hit: Hit | None) -> Culprit | None:
 
 def _level(exception_type: str | None, message: str, link: str) -> Level:
     """The exception with boilerplate, prefixes and wrapping words taken off."""
-    text = peel.without_boilerplate(message[:SEARCHED]).strip()
+    text = peel.without_boilerplate(message[:TOOL_SEARCHED]).strip()
     notes: list[str] = []
     if len(text) < len(message.strip()):
         notes.append("boilerplate: dropped words that belong to many errors")

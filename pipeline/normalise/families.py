@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.normalise import codes
@@ -11,8 +11,11 @@ from pipeline.normalise.masks import slot
 from pipeline.normalise.tables import Family, families, wording
 from pipeline.records import Slot
 
-#: How much of a message is searched; a longer one is a log, and its end is not its message.
-SEARCHED = 6000
+#: How much of a message is searched for a tool's words; a longer one is a log, and its end is not its message.
+TOOL_SEARCHED = 6000
+
+#: How much is searched for everything else: longer details are listings (buffer statistics, layer tables).
+SEARCHED = 1500
 
 _GROUP = re.compile(r"\{(\w+)\}")
 
@@ -33,33 +36,44 @@ class Hit:
 
 def tool_error(text: str) -> Hit | None:
     """The first tool diagnostic in the text: assemblers, compilers and device asserts come before any traceback."""
-    return _first(("tool",), text[:SEARCHED])
+    text = text[:TOOL_SEARCHED]
+    lowered = text.lower()
+    found: Hit | None = None
+    for family in _possible("tool", lowered):
+        match = family.pattern.search(text)
+        if match is not None and (found is None or match.start() < found.start):
+            found = _hit(family, match)
+    return found
 
 
 def known_error(text: str) -> Hit | None:
-    """The known error that the text is, None if it is none."""
+    """The known error that the text is. Its first line counts before the rest, so no hint outranks the message."""
     text = text[:SEARCHED]
     lowered = text.lower()
-    return _in_tier("early", text, lowered) or _code(text) or _first(("root", "late", "wrapper", "warning"), text, lowered)
+    early, later = _possible("early", lowered), _possible("root", lowered)
+    weak = (*_possible("late", lowered), *_possible("wrapper", lowered))
+    head, newline, _ = text.partition("\n")
+    hit = _of(head, early, later) or _in(head, (*_possible("head", head.lower()), *weak))
+    if hit is not None and hit.tier != "wrapper":
+        return hit
+    if newline:
+        return _of(text, early, later) or hit or _in(text, weak)
+    return hit
 
 
-def _first(tiers: Iterable[str], text: str, lowered: str | None = None) -> Hit | None:
-    lowered = text.lower() if lowered is None else lowered
-    for tier in tiers:
-        hit = _in_tier(tier, text, lowered)
-        if hit is not None:
-            return hit
-    return None
+def _of(text: str, early: Sequence[Family], later: Sequence[Family]) -> Hit | None:
+    return _in(text, early) or _code(text) or _in(text, later)
 
 
-def _in_tier(tier: str, text: str, lowered: str) -> Hit | None:
-    for family in families()[tier]:
-        for need in family.needs:
-            if need in lowered:
-                found = family.pattern.search(text)
-                if found is not None:
-                    return _hit(family, found)
-                break
+def _possible(tier: str, lowered: str) -> list[Family]:
+    return [family for family in families()[tier] if any(need in lowered for need in family.needs)]
+
+
+def _in(text: str, rows: Sequence[Family]) -> Hit | None:
+    for family in rows:
+        found = family.pattern.search(text)
+        if found is not None:
+            return _hit(family, found)
     return None
 
 

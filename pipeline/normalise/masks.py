@@ -20,6 +20,7 @@ _BRANCHES = (
     ("uuid", r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"),
     ("time", r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?|\b\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\b"),
     ("object", r"<[\w.\[\] -]{1,120} (?:object )?at 0x[0-9a-fA-F]{1,16}>|Traced<[^\n]{1,80}?>with<[^\n]{1,60}?>|\b(?:Jit|Dynamic|Batch|JVP)Tracer[<(][^\n)>]{0,60}[)>]"),
+    ("node", r"\{\{(?:colocation_)?node [^{}\n]{0,200}\}\}"),
     ("hex", r"\b0x[0-9a-fA-F]{1,32}\b"),
     ("symbol", r"\b_Z[A-Za-z0-9_$.]{2,2000}"),
     ("arch", r"\b(?:sm|compute)_\d{2,3}[af]?\b|\bgfx[0-9a-f]{3,5}\b"),

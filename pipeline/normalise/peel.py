@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 from pipeline.normalise.tables import wording
 
 #: Prefixes of a line, tried again and again from the start; each is anchored and linear.
 _PREFIX = re.compile(
-    r"(?:\s+|[>*•#!]{1,4}\s|-\s|`{1,3}"
+    r"(?:\s+|[>*•#!]{1,4}\s|-\s|`{3}|\*\*(?=\w)"
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?"
     r"|\[?\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?(?=\s)"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d\d:\d\d:\d\d"
@@ -57,7 +58,10 @@ def without_prefix(line: str) -> str:
         if found is None or found.end() == at:
             break
         at = found.end()
-    return line[at:] if line[at:].strip() else line
+    peeled = line[at:] if line[at:].strip() else line
+    if peeled.startswith("`") and peeled.endswith("`") and peeled.count("`") == 2:
+        peeled = peeled[1:-1]
+    return html.unescape(peeled) if "&" in peeled and ";" in peeled else peeled
 
 
 def without_foreign_words(line: str) -> str:

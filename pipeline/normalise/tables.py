@@ -14,7 +14,8 @@ from typing import Any
 FAMILY_FILES = ("families_tool", "families_memory", "families_gpu", "families_python")
 
 #: Tiers in the order in which they are tried; the codes of CUDA and its libraries stand between "early" and "root".
-TIERS = ("tool", "early", "root", "late", "wrapper", "warning")
+#: "head" rows look at a message's first line only, "late" and "wrapper" rows give way to everything before them.
+TIERS = ("tool", "early", "root", "head", "late", "wrapper")
 
 
 #: A CUDA text of so many words is printed by CUDA alone ("an illegal memory access was encountered" has six,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from pipeline.normalise import peel
-from pipeline.normalise.assemble import read, signature, signed
+from pipeline.normalise.assemble import innermost, read, signature, signed
 from pipeline.normalise.culprit import WEAK_TIERS, culprit
 from pipeline.records import Event, Signature
 
@@ -34,7 +34,7 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
         again = culprit(whole)
         if again.hit is not None and again.hit.tier not in WEAK_TIERS:
             return signed(whole, again, read(again), text)
-    return signed(chosen, found, read(found), text)
+    return signed(chosen, found, read(found, innermost(chosen.frames)), text)
 
 
 def _chosen(events: Sequence[Event]) -> Event | None:
@@ -50,7 +50,7 @@ def _rank(event: Event, place: int) -> tuple[int, int, int]:
     found = culprit(event)
     if found.hit is not None and found.hit.tier == "tool":
         return severity, 3, -place  # the first diagnostic; later ones follow from it
-    if found.hit is not None and found.hit.tier not in (*WEAK_TIERS, "late"):
+    if found.hit is not None and found.hit.tier not in (*WEAK_TIERS, "head"):
         return severity, 2, place
     return severity, 1 if found.hit is None else 0, place
 
