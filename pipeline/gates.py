@@ -8,9 +8,11 @@ lost, a loop. They do not see a fluent wrong meaning, so what passed is called *
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
+from importlib.resources import files
 
 from pipeline import glossary
 
@@ -32,6 +34,8 @@ LEAST_WORDS = 3
 LEAST_ADHERENCE = 0.5
 #: Most share of repeated 4-grams; a looping "(掌声)" scores 0.84, human text under 0.2.
 MOST_REPETITION = 0.40
+#: Longer texts pass no gate: a statement is a quote of 300 characters or a sentence made from one.
+LONGEST = 4_000
 #: Fewer 4-grams than this are too few to call a loop.
 LEAST_GRAMS = 8
 
@@ -53,68 +57,24 @@ _IDENTIFIER = (
 #: Spans that are no prose: code, paths, names of programs. Bounded everywhere, so linear in the text.
 PROTECTED = re.compile(_IDENTIFIER, re.ASCII)
 
-_NOT_IDENTIFIERS = frozenset({"e.g", "i.e", "etc", "vs", "GPUs", "CPUs", "TPUs", "NPUs", "APIs", "PRs", "IDs"})
+_WORDS = tomllib.loads((files("pipeline") / "data" / "gate_words.toml").read_text(encoding="utf-8"))
+_NOT_IDENTIFIERS = frozenset(_WORDS["not_identifiers"])
+_FUNCTION_WORDS = frozenset(_WORDS["function_words"])
+_DIGITS_EN: dict[str, str] = _WORDS["digits_en"]
+_DIGITS_ZH: dict[str, str] = _WORDS["digits_zh"]
+_NEGATION_EN = re.compile(rf"\b(?:{'|'.join(_WORDS['negations_en'])})\b|n't\b", re.IGNORECASE)
+_NEGATIVE_EN = re.compile(
+    rf"\b(?:{'|'.join(_WORDS['negative_en'])}|(?:{'|'.join(_WORDS['negative_prefixes_en'])})[a-z]{{4,30}})\b",
+    re.IGNORECASE,
+)
+_NEGATIVE_ZH = re.compile("|".join(_WORDS["negative_zh"]))
+_NEUTRAL_ZH = re.compile("|".join(_WORDS["neutral_zh"]))
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _BRACKETED = re.compile(r"[（(][^（()）]{0,60}[)）]|“[^“”]{0,80}”")
 _SENTENCE = re.compile(r"[。！？；\n]|[.!?;]\s")
 _HALF_MARK = re.compile(r"(?<=[\u4e00-\u9fff])[,;:!?] ?(?=[\u4e00-\u9fff])")
-_FUNCTION_WORDS = frozenset(
-    "the is are was were of to and in that with for this it be been have has had not you your can will would should "
-    "which when if on by from as but or because does do than then they we an at".split()
-)
-_NEGATIVE_EN = re.compile(
-    r"\b(?:not|no|never|none|without|cannot|neither|nor|nothing|nobody|unable|unless|lacks?|lacking|missing|absent"
-    r"|fail(?:s|ed|ure|ures|ing)?|insufficient|illegal|invalid|avoid(?:s|ed|ing)?|disabled?|refus(?:e|es|ed|ing)"
-    r"|reject(?:s|ed|ing)?|ignor(?:e|es|ed|ing)|few|little|hardly|out of|instead|rather than|too|stop(?:s|ped)?"
-    r"|(?:un|im|in|non|mis|dis)[a-z]{4,}|anything|different(?:ly)?|differs?|only|less|otherwise|longer|but|empty|leave out"
-    r"|exceed(?:s|ed)?|wrong|deadlocks?|silent(?:ly)?|broken?)\b|n't\b",
-    re.IGNORECASE,
-)
-_PLAIN_NEGATIVE_EN = re.compile(
-    r"\b(?:not|no|never|none|without|cannot|neither|nor|nothing|unable|fail(?:s|ed)?|lacks?|missing)\b|n't\b",
-    re.IGNORECASE,
-)
-_NEGATIVE_ZH = re.compile(r"[不没無无未非否勿别缺免]|失败|拒绝|禁|失效|以外|之外|尚|难以|很少|少有|停止")
-#: Words with a negative character that negate nothing.
-_NEUTRAL_ZH = re.compile(
-    r"不仅|不但|不断|非常|无论|不论|不管|不过|未来|不久|别名|区别|级别|类别|分别|识别|特别|个别|是否|能否|不妨"
-)
-_DIGITS_ZH = {
-    "零": "0",
-    "一": "1",
-    "二": "2",
-    "两": "2",
-    "三": "3",
-    "四": "4",
-    "五": "5",
-    "六": "6",
-    "七": "7",
-    "八": "8",
-}
-_DIGITS_ZH |= {"九": "9", "十": "10", "百": "100", "千": "1000"}
-_DIGITS_EN = {"zero": "0", "one": "1", "once": "1", "two": "2", "twice": "2", "both": "2", "three": "3", "four": "4"}
-_DIGITS_EN |= {
-    "five": "5",
-    "six": "6",
-    "seven": "7",
-    "eight": "8",
-    "nine": "9",
-    "ten": "10",
-    "first": "1",
-    "second": "2",
-}
-_DIGITS_EN |= {
-    "third": "3",
-    "half": "2",
-    "a": "1",
-    "an": "1",
-    "single": "1",
-    "pair": "2",
-    "double": "2",
-    "hundred": "100",
-}
 #: Traditional forms that are right in Simplified text: names. 昇腾 (Ascend), 昇思 (MindSpore).
 _TRADITIONAL_NAMES = re.compile(r"昇(?=腾|思|騰)")
 
@@ -207,7 +167,8 @@ def terms(source: str, zh: str) -> bool:
     hard = [term for term in glossary.found_in(_prose(source)) if term.adherence >= glossary.HARD_ADHERENCE]
     if not hard:
         return True
-    found = sum(any(rendering in zh for rendering in term.renderings()) for term in hard)
+    folded = zh.lower()
+    found = sum(any(rendering.lower() in folded for rendering in term.renderings()) for term in hard)
     return found / len(hard) >= LEAST_ADHERENCE
 
 
@@ -215,7 +176,7 @@ def polarity(source: str, zh: str) -> bool:
     """Whether a negation of the source is there, and none was added."""
     english = _prose(source)
     negative = bool(_NEGATIVE_ZH.search(_NEUTRAL_ZH.sub("", zh)))
-    if _PLAIN_NEGATIVE_EN.search(english):
+    if _NEGATION_EN.search(english):
         return negative
     return not negative or bool(_NEGATIVE_EN.search(english))
 
@@ -281,9 +242,10 @@ EXPLANATION_GATES: dict[str, Gate] = {
 
 def check(source: str, zh: str, *, gates: dict[str, Gate] | None = None) -> dict[str, bool]:
     """What each gate says of `zh` as the Chinese of `source`: name -> passed."""
-    if not zh.strip():
-        return {name: False for name in (gates or GATES)}
-    return {name: gate(source, zh) for name, gate in (gates or GATES).items()}
+    asked = GATES if gates is None else gates
+    if not zh.strip() or max(len(source), len(zh)) > LONGEST:
+        return dict.fromkeys(asked, False)
+    return {name: gate(source, zh) for name, gate in asked.items()}
 
 
 def check_explanation(signature: str, zh: str) -> dict[str, bool]:

@@ -9,8 +9,9 @@ from functools import cache
 from importlib.resources import files
 
 #: A term is demanded of a translation only if this share of aligned human translations use its first rendering; below
-#: it, good translators differ. Measured on 139,447 aligned technical segments.
-HARD_ADHERENCE = 0.8
+#: it, good translators differ. Shares: 139,447 aligned technical segments. On the human set 0.7 refuses 1.2 % and finds
+#: 90 % of wrong sentences; 0.6 finds 93 % but leans on one writer's vocabulary.
+HARD_ADHERENCE = 0.7
 
 #: The longest term in words; a bound for the longest-match search.
 MOST_WORDS = 5

@@ -82,7 +82,9 @@ def chinese(context: str, english: str) -> str | None:
 def _code_explanations() -> Mapping[str, str]:
     # gettext looks up by (context, English); a code is all that we have, so the contexts are read once from the file
     with as_file(_MO) as path:
-        return dict(_code_contexts(path.read_bytes()))
+        found = dict(_code_contexts(path.read_bytes()))
+    short = {f"python:{code.rsplit('.', 1)[-1]}": text for code, text in sorted(found.items()) if "." in code}
+    return short | found
 
 
 def _code_contexts(mo: bytes) -> list[tuple[str, str]]:

@@ -56,7 +56,8 @@ def fill(sentence: str, atoms: dict[str, str], template: catalogue.MessageTempla
         chinese = _explained(atoms[name]) if how == "explain" else _atom(template, name, atoms)
         if chinese is not None:
             return chinese
-        spans.append(atoms[name])
+        is_official = template.slots.get(name) == "official"
+        spans.append(f"“{atoms[name].rstrip('.')}”" if is_official else atoms[name])
         return typography.MARK
 
     return typography.restore(typography.set_marks(_PLACE.sub(value, sentence)), spans)

@@ -1,7 +1,8 @@
 """Engines that may offer a Chinese text for English prose, asked in order; each offer must pass the gates.
 
 The order for one string: Chinese source, template, translation memory, configured language model, configured machine
-translation, nothing. The first two need no engine: `assembly` has the fact or the quote at hand.
+translation, nothing. The first two need no engine: `assembly` has the fact or the quote at hand. Language model and
+machine translation are off unless the user configures them, because they send text to another program.
 """
 
 from __future__ import annotations
@@ -23,11 +24,19 @@ class Offer:
     engine: str
 
 
+@dataclass(frozen=True, slots=True)
+class NoOffer:
+    """Why an engine that was asked has no proposal."""
+
+    engine: str
+    reason: str
+
+
 class Engine(Protocol):
     """Something that can put English prose into Chinese."""
 
-    def offer(self, source: str) -> Offer | None:
-        """A proposal for the sentence, None if this engine has none."""
+    def offer(self, source: str) -> Offer | NoOffer | None:
+        """A proposal for the text; NoOffer with a reason; None if it simply does not know the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,9 @@ def first_passing(source: str, engines: Sequence[Engine]) -> Checked:
     for engine in engines:
         offer = engine.offer(source)
         if offer is None:
+            continue
+        if isinstance(offer, NoOffer):
+            refused.append(f"{offer.engine}: {offer.reason}")
             continue
         said = gates.check(source, offer.text)
         failed = sorted(name for name, passed in said.items() if not passed)

@@ -1,0 +1,91 @@
+"""Machine translation as an engine: LibreTranslate over HTTP, or a CTranslate2 folder (extra `mt`).
+
+Code, numbers and identifiers are masked before a sentence is sent and put back afterwards; if one of the masks does not
+come back, there is no offer.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline import gates
+from pipeline.errors import ConfigError
+from pipeline.translate import typography
+from pipeline.translate.engines import NoOffer, Offer
+from pipeline.translate.engines.http import JsonService, Refused
+
+_MASKED = re.compile(rf"{gates.PROTECTED.pattern}|\d+(?:[.,]\d+)*", re.ASCII)
+_MASK = re.compile(r"ZX(\d{1,3})Z", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+
+#: Puts sentences into Chinese, one for one; or says why not.
+Translate = Callable[[Sequence[str]], list[str] | Refused]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedTranslator:
+    """Any machine translation, asked sentence by sentence with everything masked that must stay."""
+
+    name: str
+    translate: Translate
+
+    def offer(self, source: str) -> Offer | NoOffer:
+        """The translation with its code and numbers back in place, or why there is none."""
+        spans: list[str] = []
+
+        def hide(match: re.Match[str]) -> str:
+            spans.append(match.group())
+            return f"ZX{len(spans)}Z"
+
+        found = self.translate(_SENTENCE_END.split(_MASKED.sub(hide, source)))
+        if isinstance(found, Refused):
+            return NoOffer(self.name, found.reason)
+        masked = "".join(part.strip() for part in found)
+        if sorted(int(number) for number in _MASK.findall(masked)) != list(range(1, len(spans) + 1)):
+            return NoOffer(self.name, "a masked place was lost")
+        order = [spans[int(number) - 1] for number in _MASK.findall(masked)]
+        text = typography.restore(typography.set_marks(_MASK.sub(typography.MARK, masked)), order)
+        return Offer(text, "mt_checked", self.name)
+
+
+def libretranslate(service: JsonService, *, target: str = "zh-Hans", api_key: str = "") -> MaskedTranslator:
+    """An engine that asks a LibreTranslate server; the service's URL ends in /translate."""
+
+    def translate(sentences: Sequence[str]) -> list[str] | Refused:
+        payload: dict[str, object] = {"q": list(sentences), "source": "en", "target": target, "format": "text"}
+        answer = service.ask({**payload, "api_key": api_key} if api_key else payload)
+        if isinstance(answer, Refused):
+            return answer
+        found = answer.body.get("translatedText")
+        if not isinstance(found, list) or len(found) != len(sentences):
+            return Refused("the answer has not the asked form")
+        return [str(part) for part in found]
+
+    return MaskedTranslator(f"mt:libretranslate@{service.host}", translate)
+
+
+def ctranslate2_folder(folder: Path, *, target_prefix: str = ">>cmn_Hans<<") -> MaskedTranslator:
+    """An engine that runs a CTranslate2 model: `folder` holds model.bin, source.spm and target.spm."""
+    missing = [name for name in ("model.bin", "source.spm", "target.spm") if not (folder / name).is_file()]
+    if missing:
+        raise ConfigError(f"[translate] folder {folder} lacks {', '.join(missing)}")
+    try:
+        ctranslate2 = importlib.import_module("ctranslate2")
+        sentencepiece = importlib.import_module("sentencepiece")
+    except ImportError as error:
+        raise ConfigError(
+            f"[translate] needs {error.name}", hint="Install the extra: pip install errmine[mt]"
+        ) from error
+    translator = ctranslate2.Translator(str(folder), device="cpu")
+    pieces_in = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
+    pieces_out = sentencepiece.SentencePieceProcessor(model_file=str(folder / "target.spm"))
+
+    def translate(sentences: Sequence[str]) -> list[str] | Refused:
+        batch = [[target_prefix, *pieces_in.encode(text, out_type=str), "</s>"] for text in sentences]
+        return [pieces_out.decode(result.hypotheses[0]) for result in translator.translate_batch(batch)]
+
+    return MaskedTranslator(f"mt:ctranslate2/{folder.name}", translate)

@@ -1,0 +1,288 @@
+"""Facts and drafts into words: every fact in both languages, every Chinese field with its status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pipeline import gates
+from pipeline.draft import Draft, Remedy, Statement
+from pipeline.entry import TransitionGraph
+from pipeline.errors import CatalogueError
+from pipeline.records import Cluster, Fact
+from pipeline.translate import catalogue, coverage, entry, render
+from pipeline.translate.engines import NoOffer, Offer
+
+CASES = sorted((Path(__file__).parent / "cases" / "translate").iterdir())
+
+#: A plausible value for every slot name of facts.toml that is an identifier or a number.
+ATOMS = {
+    "name": "NCCL_P2P_DISABLE", "value": "1", "flag": "--no-cache-dir", "new": "torch.compile", "old": "jit.script",
+    "package": "triton", "version": "2.3.0", "command": "pip install -U torch", "path": "~/.triton/cache", "pr": "#123",
+    "branch": "main", "required": "147456", "limit": "101376", "code": "cudaErrorIllegalAddress",
+    "string": "an illegal memory access was encountered", "module": "triton", "library": "libcudart.so.12",
+    "symbol": "_ZN3c104Half", "op": "aten::mm", "type": "RuntimeError", "space": "vmem", "assertion": "index < size",
+    "signal": "SIGSEGV", "tool": "ptxas", "status": "RESOURCE_EXHAUSTED",
+}  # fmt: skip
+
+
+def facts_of(template_id: str) -> list[Fact]:
+    """Facts of that template: one, or one for each term of a term slot."""
+    template = catalogue.template(template_id)
+    facts = [{}]
+    for name, kind in sorted(template.slots.items()):
+        if kind == "term":
+            lists = [values for key, values in catalogue.term_lists().items() if key.endswith(name)]
+            values = [value for values in lists for value in values]
+        else:
+            values = [ATOMS.get(name, "cuda" if kind == "vocabulary" else f"some_{name}")]
+        facts = [{**fact, name: value} for fact in facts for value in values]
+    return [Fact(template_id, tuple(sorted(slots.items()))) for slots in facts]
+
+
+ALL_FACTS = [fact for template_id in catalogue.templates() for fact in facts_of(template_id)]
+
+
+def fact(template: str, **slots: str) -> Fact:
+    return Fact(template, tuple(sorted(slots.items())))
+
+
+def quoted(text: str, lang: str) -> Statement:
+    return Statement(None, text, lang, ("evidence:1",))
+
+
+def remedy(action: Statement | Fact, *, worked: int = 0, failed: int = 0, how: str | None = None) -> Remedy:
+    statement = Statement(action, "", "", ()) if isinstance(action, Fact) else action
+    return Remedy("key", statement, how, None, None, worked, failed, "reported", ("https://example.org/1",))
+
+
+def draft(
+    *,
+    meaning: Fact | None = None,
+    cause: Statement | None = None,
+    workarounds: tuple[Remedy, ...] = (),
+    dead_ends: tuple[Remedy, ...] = (),
+    text: str = "out of resource: shared memory, Required: <n>. Reducing block sizes or `num_stages` may help.",
+    exception_type: str | None = "OutOfResources",
+) -> Draft:
+    cluster = Cluster("cluster:1", "signature:1", exception_type, text, (), ("signature:1",), "", 100.0)
+    return Draft(
+        cluster=cluster, slug="slug", domain="triton", category="resource", subcategory=None, meaning=meaning,
+        cause=cause, cause_type=None, workarounds=workarounds, dead_ends=dead_ends, versions=(), environment=(),
+        parameters=(), os_specific={}, graph=TransitionGraph(leads_to=[], preceded_by=[], frequently_confused_with=[]),
+        official_doc_url=None, official_doc_section=None, error_code=None, codes=(), tier="reported", confidence=None,
+        fix_success_rate=None, resolvable=None, first_seen=None, last_confirmed=None, last_updated=None, evidence=(),
+        occurrence_count=1, tags=(), rules={}, rule_precision={},
+    )  # fmt: skip
+
+
+OUT_OF_RESOURCE = fact("meaning.out_of_resource", resource="shared memory", type="OutOfResources")
+
+
+# ---------------------------------------------------------------- facts
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_fact_reads_as_expected_in_both_languages(case):
+    given = json.loads((case / "input.json").read_text(encoding="utf-8"))
+    wanted = json.loads((case / "expected.json").read_text(encoding="utf-8"))
+    given_fact = fact(given["template"], **given["slots"])
+    assert {"en": render(given_fact, "en"), "zh": render(given_fact, "zh")} == wanted
+
+
+@pytest.mark.parametrize("some", ALL_FACTS, ids=lambda some: f"{some.template}-{dict(some.slots)}")
+def test_every_fact_has_chinese_that_passes_every_gate(some):
+    english, chinese = render(some, "en"), render(some, "zh")
+    if some.template.startswith("meaning."):
+        assert all(gates.check_explanation(english, chinese).values()), (english, chinese)
+    else:
+        assert all(gates.check(english, chinese).values()), (english, chinese, gates.check(english, chinese))
+
+
+@pytest.mark.parametrize("some", ALL_FACTS, ids=lambda some: f"{some.template}-{dict(some.slots)}")
+def test_identifiers_and_numbers_of_a_fact_stand_in_both_languages(some):
+    kinds = catalogue.template(some.template).slots
+    for name, value in some.slots:
+        if kinds[name] in ("identifier", "number", "path"):
+            assert value in render(some, "en")
+            assert value in render(some, "zh")
+
+
+def test_every_term_of_the_closed_lists_has_chinese():
+    untranslated = [
+        (name, value)
+        for name, values in catalogue.term_lists().items()
+        for value in values
+        if catalogue.chinese(f"term.{name}", value) is None
+    ]
+    assert untranslated == []
+
+
+def test_an_unknown_template_is_a_broken_catalogue():
+    with pytest.raises(CatalogueError, match="no template"):
+        render(fact("remedy.pray"), "zh")
+
+
+def test_a_fact_without_its_slots_is_refused():
+    with pytest.raises(ValueError, match="no value for"):
+        render(fact("remedy.set_env", name="X"), "en")
+
+
+def test_braces_in_a_value_are_no_placeholders():
+    assert render(fact("remedy.enable", name="{value}{0}"), "zh") == "启用 {value}{0}。"
+
+
+@pytest.mark.parametrize(
+    ("code", "part"),
+    [
+        ("cudaErrorAssert", "断言"),
+        ("cuda:cudaErrorAssert", "断言"),
+        ("CUDA_ERROR_OUT_OF_MEMORY", "显存不足"),
+        ("hipErrorOutOfMemory", "显存不足"),
+        ("ncclRemoteError", "远端"),
+        ("CUBLAS_STATUS_ALLOC_FAILED", "显存不足"),
+        ("DEADLINE_EXCEEDED", "截止时间"),
+        ("SIGKILL", "内存不足"),
+        ("TracerBoolConversionError", "布尔"),
+        ("jax.errors.TracerBoolConversionError", "布尔"),
+        ("torch.cuda.OutOfMemoryError", "显存"),
+        ("OutOfMemoryError", "显存"),
+        ("builtins.ZeroDivisionError", "除数"),
+        ("E3001", "副本数"),
+    ],
+)
+def test_a_code_is_explained_with_or_without_its_namespace(code, part):
+    assert part in (catalogue.explanation(code) or "")
+
+
+# ---------------------------------------------------------------- entries
+
+
+def test_signature_zh_explains_and_keeps_every_identifier():
+    made = entry(draft(meaning=OUT_OF_RESOURCE), entry_id="triton/x")
+    assert made.signature.startswith("OutOfResources: out of resource")
+    assert made.signature_zh == ("OutOfResources：核函数所需的共享内存超过设备上限。报错原文中的标识符：num_stages。")
+    assert made.translations["signature_zh"].status == "template"
+
+
+def test_a_signature_whose_meaning_is_unknown_has_no_chinese():
+    made = entry(draft(), entry_id="triton/x")
+    assert made.signature_zh is None
+    assert made.translations["signature_zh"].status == "untranslated"
+    assert made.translations["signature_zh"].reason
+
+
+def test_a_signature_does_not_repeat_an_exception_that_its_text_names():
+    made = entry(draft(text="triton OutOfResources raised", meaning=OUT_OF_RESOURCE), entry_id="triton/x")
+    assert made.signature == "triton OutOfResources raised"
+
+
+def test_chinese_lists_align_with_their_english_lists():
+    actions = (
+        remedy(fact("remedy.decrease_parameter_to", name="num_stages", value="2"), worked=3, failed=1),
+        remedy(quoted("把 num_stages 调成 2 就好了", "zh")),
+        remedy(quoted("Upgrading to 3.2.0 fixed it.", "en")),
+        remedy(quoted("I rewrote it by hand over the weekend and now it works.", "en")),
+        remedy(quoted("バッチサイズを小さくすると直りました", "ja")),
+    )
+    made = entry(draft(workarounds=actions), entry_id="triton/x")
+    assert made.workarounds_zh == [
+        "将 num_stages 减小到 2。",
+        "把 num_stages 调成 2 就好了",
+        "升级到 3.2.0 后问题解决。",
+        None,
+        None,
+    ]
+    assert [made.translations[f"workarounds_zh[{index}]"].status for index in range(5)] == [
+        "template", "source", "tm_exact", "untranslated", "untranslated",
+    ]  # fmt: skip
+    assert [action.action_lang for action in made.workarounds] == ["en", "zh", "en", "en", "ja"]
+    assert made.workarounds[0].success_rate == 0.75
+    assert made.workarounds[1].success_rate is None
+
+
+def test_no_chinese_value_is_a_copy_of_english():
+    actions = (remedy(quoted("I rewrote it by hand over the weekend.", "en")),)
+    made = entry(draft(workarounds=actions, cause=quoted("It is a race in the allocator.", "en")), entry_id="triton/x")
+    assert made.workarounds_zh == [None]
+    assert made.root_cause == "It is a race in the allocator."
+    assert made.root_cause_zh is None
+
+
+def test_a_chinese_cause_leaves_the_english_side_null():
+    made = entry(draft(cause=quoted("原因是显存碎片太多。", "zh")), entry_id="triton/x")
+    assert made.root_cause is None
+    assert made.root_cause_zh == "原因是显存碎片太多。"
+    assert made.translations["root_cause_zh"].status == "source"
+    assert made.translations["root_cause_zh"].source_lang == "zh"
+
+
+def test_no_cause_is_not_applicable_rather_than_untranslated():
+    made = entry(draft(), entry_id="triton/x")
+    assert made.translations["root_cause_zh"].status == "not_applicable"
+
+
+def test_how_is_left_out_where_it_only_repeats_the_action():
+    text = "Use a smaller tile."
+    made = entry(draft(workarounds=(remedy(quoted(text, "en"), how=text),)), entry_id="triton/x")
+    assert made.workarounds[0].how is None
+
+
+def test_dead_ends_have_their_chinese_side_too():
+    made = entry(draft(dead_ends=(remedy(fact("remedy.reinstall", package="triton"), failed=2),)), entry_id="triton/x")
+    assert made.dead_ends_zh == ["重新安装 triton。"]
+    assert made.dead_ends[0].fail_rate == 1.0
+
+
+class Fixed:
+    """An engine that always says the same."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def offer(self, source):
+        return self.answer
+
+
+def test_an_engine_is_believed_only_if_the_gates_pass():
+    prose = "The allocator keeps 3 blocks and never returns them."
+    wrong = Fixed(Offer("分配器保留 4 个内存块，从不归还。", "mt_checked", "mt:wrong"))
+    right = Fixed(Offer("分配器保留 3 个内存块，从不归还。", "llm_checked", "llm:right"))
+    made = entry(draft(cause=quoted(prose, "en")), entry_id="triton/x", engines=(wrong, right))
+    assert made.root_cause_zh == "分配器保留 3 个内存块，从不归还。"
+    assert made.translations["root_cause_zh"].engine == "llm:right"
+
+
+def test_every_refusal_of_an_engine_is_recorded():
+    engines = (Fixed(NoOffer("llm:a", "HTTP 401")), Fixed(Offer("English again.", "mt_checked", "mt:b")))
+    made = entry(draft(cause=quoted("It is a race in the allocator.", "en")), entry_id="triton/x", engines=engines)
+    reason = made.translations["root_cause_zh"].reason
+    assert "llm:a: HTTP 401" in reason
+    assert "mt:b failed" in reason
+    assert "script" in reason
+
+
+def test_a_template_comes_before_any_engine():
+    engine = Fixed(Offer("别的译文。", "llm_checked", "llm:x"))
+    made = entry(
+        draft(workarounds=(remedy(fact("remedy.install", package="ninja")),)), entry_id="triton/x", engines=(engine,)
+    )
+    assert made.workarounds_zh == ["安装 ninja。"]
+
+
+def test_coverage_counts_each_item_of_a_list_field():
+    actions = (
+        remedy(fact("remedy.install", package="ninja")),
+        remedy(quoted("Rewrite it from scratch by hand.", "en")),
+    )
+    rows = {row.field: row for row in coverage([entry(draft(workarounds=actions), entry_id="triton/x")] * 2)}
+    assert rows["workarounds_zh"].total == 4
+    assert rows["workarounds_zh"].share("template") == 0.5
+    assert rows["workarounds_zh"].by_status == (("template", 2), ("untranslated", 2))
+
+
+def test_the_same_draft_gives_the_same_bytes():
+    given = draft(meaning=OUT_OF_RESOURCE, workarounds=(remedy(fact("remedy.install", package="ninja")),))
+    assert entry(given, entry_id="a/b").model_dump_json() == entry(given, entry_id="a/b").model_dump_json()

@@ -1,0 +1,125 @@
+"""The Chinese catalogue and the translation memory as files that people edit."""
+
+from __future__ import annotations
+
+import re
+
+import polib
+import pytest
+
+from pipeline import gates, glossary
+from pipeline.catalogues import xla_codes
+from pipeline.errors import CatalogueError
+from pipeline.translate import catalogue, tm
+from pipeline.translate.compile_catalogue import PO, compile_catalogue
+
+ENTRIES = polib.pofile(str(PO))
+MEMORY_PO = PO.parents[3] / "memory" / "zh_Hans.po"
+
+
+def written(tmp_path, msgid, msgstr, *, flags="#, python-brace-format\n"):
+    path = tmp_path / "errmine.po"
+    path.write_text(f'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n\n{flags}msgctxt "a.b"\n'
+                    f'msgid "{msgid}"\nmsgstr "{msgstr}"\n', encoding="utf-8")  # fmt: skip
+    return path
+
+
+def test_the_compiled_catalogue_is_that_of_the_po_file():
+    assert PO.with_suffix(".mo").read_bytes() == compile_catalogue()
+
+
+def test_every_template_has_a_reviewed_chinese_sentence():
+    by_context = {entry.msgctxt: entry for entry in ENTRIES if not entry.fuzzy}
+    for template_id, template in catalogue.templates().items():
+        assert by_context[template_id].msgid == template.english
+        assert set(re.findall(r"\{(\w+)\}", template.english)) == set(template.slots)
+
+
+def test_no_chinese_sentence_is_left_over_from_a_template_that_is_gone():
+    known = set(catalogue.templates()) | {"signature.names"}
+    found = {entry.msgctxt for entry in ENTRIES if not entry.msgctxt.startswith(("code.", "term."))}
+    assert found - known == set()
+
+
+@pytest.mark.parametrize("msgstr", ["设为 {valeu}。", "设为。", "设为 {value} 和 {more}。"])
+def test_a_wrong_placeholder_fails_the_compilation(tmp_path, msgstr):
+    with pytest.raises(CatalogueError, match="placeholders differ"):
+        compile_catalogue(written(tmp_path, "Set it to {value}.", msgstr))
+
+
+def test_a_sentence_without_chinese_fails_the_compilation(tmp_path):
+    with pytest.raises(CatalogueError, match="no Chinese"):
+        compile_catalogue(written(tmp_path, "Set it.", ""))
+
+
+def test_an_unreviewed_sentence_is_not_shipped(tmp_path):
+    compiled = compile_catalogue(written(tmp_path, "Set it.", "设置它。", flags="#, fuzzy\n"))
+    assert "设置它".encode() not in compiled
+
+
+@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.msgctxt.startswith("code.")],
+                         ids=lambda entry: entry.msgctxt)  # fmt: skip
+def test_every_explanation_of_a_code_is_clean_chinese(entry):
+    assert all(gates.check_explanation("", entry.msgstr).values()), entry.msgstr
+    assert not entry.msgstr.endswith("。")
+
+
+def test_every_xla_code_is_explained():
+    assert [code for code in xla_codes() if catalogue.explanation(code) is None] == []
+
+
+# ---------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("entry", polib.pofile(str(MEMORY_PO)), ids=lambda entry: entry.msgid)
+def test_every_remembered_sentence_is_found_and_passes_the_gates(entry):
+    names = {"{1}": "`TRITON_PTXAS_PATH`", "{2}": "`num_stages`"}
+    english, chinese = entry.msgid, entry.msgstr
+    for place, name in names.items():
+        english, chinese = english.replace(place, name), chinese.replace(place, name)
+    offer = tm.shipped_memory().offer(english)
+    assert offer is not None
+    assert offer.text == chinese
+    assert all(gates.check(english, offer.text).values())
+
+
+def test_numbers_and_names_are_put_back_in_the_order_of_the_chinese():
+    memory = tm.memory('msgid "Call {1} before {2}."\nmsgstr "在 {2} 之前调用 {1}。"\n')
+    assert (
+        memory.offer("Call torch.cuda.init() before import_model.").text
+        == "在 import_model 之前调用 torch.cuda.init()。"
+    )
+
+
+def test_only_an_exact_masked_sentence_is_remembered():
+    memory = tm.memory('msgid "Upgrading to {1} fixed it."\nmsgstr "升级到 {1} 后问题解决。"\n')
+    assert memory.offer("Upgrading to 3.2 fixed it").text == "升级到 3.2 后问题解决。"
+    assert memory.offer("Upgrading to 3.2 fixed nothing.") is None
+    assert memory.offer("Upgrading to 3.2 fixed it for 2 of us.") is None
+
+
+def test_a_fuzzy_memory_entry_is_not_used():
+    assert not tm.memory('#, fuzzy\nmsgid "Restart."\nmsgstr "重启。"\n').pairs
+
+
+def test_a_memory_entry_may_continue_over_lines():
+    memory = tm.memory('msgid ""\n"Restart "\n"it."\nmsgstr ""\n"重启"\n"它。"\n')
+    assert memory.offer("Restart it.").text == "重启它。"
+
+
+# ---------------------------------------------------------------- glossary
+
+
+def test_the_longest_term_wins():
+    found = [term.english for term in glossary.found_in("the dynamic shared memory of two thread blocks")]
+    assert found == ["dynamic shared memory", "thread block"]
+
+
+def test_a_word_with_two_meanings_accepts_either():
+    kernel = glossary.terms()["kernel"]
+    assert {"核函数", "内核"} <= set(kernel.renderings())
+
+
+def test_every_term_is_simplified_chinese_or_a_name():
+    wrong = [term for term in glossary.terms().values() if not gates.simplified("", term.chinese)]
+    assert wrong == []
