@@ -1,0 +1,34 @@
+"""The store: one DuckDB file for people who write SQL.
+
+`write` makes a new file beside the old one and renames it into place, so that a reader sees the old content or the
+new one, never half. The file is a product: whatever it holds can be made again from the shards, so the migration from
+an older schema is a rebuild; a file of a newer schema is refused. `query` opens it read-only, with no way to files,
+network or extensions.
+
+DuckDB does not promise equal bytes for equal content; `digest` gives one sha256 over all tables in order instead, and
+that is what a second build must reproduce. The table `runs` holds wall-clock times and is left out.
+"""
+
+from pipeline.store.contents import Contents, JournalRow, RunRow, StageCount
+from pipeline.store.digest import digest, table_counts
+from pipeline.store.opening import SCHEMA_VERSION, meta, read_only
+from pipeline.store.querying import FORMS, QueryResult, query, rendered
+from pipeline.store.writing import add_run, write
+
+__all__ = [
+    "FORMS",
+    "SCHEMA_VERSION",
+    "Contents",
+    "JournalRow",
+    "QueryResult",
+    "RunRow",
+    "StageCount",
+    "add_run",
+    "digest",
+    "meta",
+    "query",
+    "read_only",
+    "rendered",
+    "table_counts",
+    "write",
+]

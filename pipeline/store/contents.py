@@ -1,0 +1,64 @@
+"""What goes into the file: the shards by path, and the records of the reduce step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from pipeline.entry import KnowledgeEntry
+from pipeline.records import Assignment, Cluster, Neighbour, Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRow:
+    """Something that happened to a cluster or an entry."""
+
+    action: str  # new, grown, merged, split, renamed, withdrawn
+    subject_id: str
+    other_id: str | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class StageCount:
+    """What went into a stage and came out: in = out + skipped."""
+
+    stage: str
+    item_kind: str
+    in_count: int
+    out_count: int
+    skipped_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run of a flow; the only record of the store with wall-clock times."""
+
+    run_id: str
+    flow: str
+    status: str
+    started_at: datetime | None
+    ended_at: datetime | None
+    detail: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Everything that `write` puts into a file."""
+
+    documents: tuple[Path, ...] = ()  # shard files
+    events: tuple[Path, ...] = ()
+    claims: tuple[Path, ...] = ()
+    skipped_files: tuple[Path, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
+    entries: tuple[KnowledgeEntry, ...] = ()
+    skipped: tuple[Skipped, ...] = ()  # of the stages after the map step
+    aliases: Mapping[str, str] = field(default_factory=dict)  # former id -> id
+    journal: tuple[JournalRow, ...] = ()
+    stage_counts: tuple[StageCount, ...] = ()
+    runs: tuple[RunRow, ...] = ()
+    meta: Mapping[str, str] = field(default_factory=dict)

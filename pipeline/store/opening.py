@@ -1,0 +1,123 @@
+"""Opening the file: read-only, walled in, and with errors that say what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from pipeline.errors import StoreError
+
+#: Version of the tables. A minor step adds; a major step changes and needs a rebuild.
+SCHEMA_VERSION = "1.0"
+
+#: Untrusted SQL gets no file, no network, no extension, no Python variable, and cannot change that.
+_WALLS: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": False,
+    "autoload_known_extensions": False,
+    "autoinstall_known_extensions": False,
+    "allow_community_extensions": False,
+    "allow_unsigned_extensions": False,
+    "python_enable_replacements": False,
+    "temp_directory": "",
+    "threads": 2,
+    "memory_limit": "2GB",
+}
+
+
+@contextmanager
+def read_only(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A read-only connection to the file at `path` that reaches nothing else; its schema version is checked."""
+    connection = _connected(path)
+    try:
+        _check_version(_version(connection), path)
+        yield connection
+    finally:
+        connection.close()
+
+
+def meta(path: Path) -> dict[str, str]:
+    """The file's own facts: schema_version, normaliser, ..."""
+    with read_only(path) as connection:
+        rows = connection.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
+    return {str(key): str(value) for key, value in rows}
+
+
+def check_replaceable(path: Path) -> None:
+    """Nothing, or an error: `path` may be replaced if absent, ours and not newer, or broken; not if it is held."""
+    if not path.exists():
+        return
+    try:
+        connection = _connected(path)
+    except StoreError as error:
+        if isinstance(error.__cause__, duckdb.IOException) and "lock" in str(error.__cause__).lower():
+            raise
+        return  # broken: the new file cures it
+    try:
+        version = _version(connection)
+    except StoreError:
+        return
+    finally:
+        connection.close()
+    _check_newer(version, path)
+
+
+def _connected(path: Path) -> duckdb.DuckDBPyConnection:
+    if not path.is_file():
+        raise StoreError(f"there is no database at {path}", path=path, hint="Run `errmine build` to make it.")
+    try:
+        connection = duckdb.connect(str(path), read_only=True, config=_WALLS)
+        connection.execute("SET TimeZone = 'UTC'").fetchall()
+        connection.execute("SET lock_configuration = true").fetchall()
+    except duckdb.IOException as error:
+        raise StoreError(_reason(path, error), path=path, hint=_hint(error)) from error
+    except duckdb.Error as error:
+        hint = "Run `errmine build` to make it anew."
+        raise StoreError(f"{path} is no database that can be read: {error}", path=path, hint=hint) from error
+    return connection
+
+
+def _reason(path: Path, error: duckdb.Error) -> str:
+    first = str(error).splitlines()[0]
+    if "lock" in first.lower():
+        return f"{path} is held open for writing by another program: {first}"
+    return f"cannot open {path}: {first}"
+
+
+def _hint(error: duckdb.Error) -> str:
+    if "lock" in str(error).lower():
+        return "Close the program that the message names, then run the same command again."
+    return "Run `errmine build` to make it anew."
+
+
+def _version(connection: duckdb.DuckDBPyConnection) -> str:
+    try:
+        found = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchall()
+    except duckdb.Error as error:
+        raise StoreError("the file has no table `meta`: errmine did not make it", path=Path()) from error
+    return str(found[0][0]) if found else "0.0"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
+def _check_newer(version: str, path: Path) -> None:
+    if _numbers(version) > _numbers(SCHEMA_VERSION):
+        raise StoreError(
+            f"{path} has schema {version}; this errmine knows {SCHEMA_VERSION}",
+            path=path,
+            hint="Upgrade errmine, or choose another --home.",
+        )
+
+
+def _check_version(version: str, path: Path) -> None:
+    _check_newer(version, path)
+    if _numbers(version)[:1] != _numbers(SCHEMA_VERSION)[:1]:
+        raise StoreError(
+            f"{path} has schema {version}; this errmine writes {SCHEMA_VERSION}",
+            path=path,
+            hint="Run `errmine build`: it makes the file anew from raw.",
+        )

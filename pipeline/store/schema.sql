@@ -1,0 +1,282 @@
+-- The tables of errmine.duckdb. The words behind "--" become COMMENT ON TABLE and COMMENT ON COLUMN.
+-- Times are UTC. Offsets count characters of the document's text. *_id columns join by equal names.
+
+CREATE TABLE meta ( -- What made this file: schema_version, normaliser and the like
+    key VARCHAR, -- Name of the fact
+    value VARCHAR -- The fact
+);
+CREATE TABLE documents ( -- One row a thread, page or foreign entry; the text itself stays in raw
+    document_id VARCHAR, -- github.com/owner/repo#5, or page:<sha256> where the address is unknown
+    kind VARCHAR, -- issue, pull, doc or entry
+    url VARCHAR, -- Permalink, or urn:sha256:... where none is known
+    repo VARCHAR, -- owner/repo, null if unknown
+    number BIGINT, -- Number of the issue or pull request
+    title VARCHAR, -- Title as its author wrote it
+    state VARCHAR, -- open or closed
+    state_reason VARCHAR, -- completed, not_planned, duplicate, ...
+    is_draft BOOLEAN, -- Pull requests: a draft
+    is_merged BOOLEAN, -- Pull requests: merged
+    labels VARCHAR[], -- Labels, as the repository names them
+    opened_at TIMESTAMPTZ, -- When it was opened, null if the source does not say
+    updated_at TIMESTAMPTZ, -- Last change by the source's own word
+    closed_at TIMESTAMPTZ, -- When it was closed
+    post_count BIGINT, -- Title, body, comments and reviews
+    character_count BIGINT, -- Length of the text that offsets count in
+    links JSON, -- Typed edges to other documents: [{kind, target, start, end}]
+    raw_sha256 VARCHAR, -- sha256 of the raw page
+    source VARCHAR, -- Which source brought it
+    form VARCHAR, -- Which reader understood it
+    is_lossy BOOLEAN -- True where the form is known to have lost parts of the page
+);
+CREATE TABLE events ( -- One row a failure that a document shows
+    event_id VARCHAR, -- Made from document and place
+    document_id VARCHAR, -- The document that shows it
+    ordinal BIGINT, -- 0 for the first event of the document
+    signature_id VARCHAR, -- Its template, null for warnings and interruptions
+    dialect VARCHAR, -- python, pytest, cpp, glog, llvm, mlir, ptxas, ...
+    severity VARCHAR, -- error, warning or interruption; only errors are grouped
+    exception_type VARCHAR, -- As printed, qualified
+    message VARCHAR, -- First line of the message
+    detail VARCHAR, -- The whole message, at most 1,000 characters
+    frames STRUCT(file VARCHAR, line BIGINT, function VARCHAR)[], -- Stack, outermost first
+    chain JSON, -- Exceptions printed before this one
+    codes VARCHAR[], -- xla:E1001, cuda:cudaErrorIllegalAddress, nccl:..., absl:...
+    start_offset BIGINT, -- Where the block begins
+    end_offset BIGINT, -- Where the block ends
+    is_truncated BOOLEAN, -- True where the text breaks off
+    culprit VARCHAR, -- Id of the rule that chose the culprit line
+    culprit_start BIGINT, -- Where the culprit line begins
+    culprit_end BIGINT, -- Where the culprit line ends
+    frame_key VARCHAR, -- Innermost meaningful frames
+    notes VARCHAR[], -- What each normalising rule did
+    quote VARCHAR, -- The culprit line verbatim, at most 300 characters
+    posted_at TIMESTAMPTZ, -- When the post that shows it was written
+    author_role VARCHAR, -- OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE; never a name
+    url VARCHAR -- Permalink of the post
+);
+CREATE TABLE signatures ( -- One row a template: message with its varying parts taken out
+    signature_id VARCHAR, -- Made from normaliser version, gate and text
+    exception_type VARCHAR, -- Canonical
+    text VARCHAR, -- Readable template with slots as <n>
+    gate JSON, -- Discriminators: [[name, value], ...]; different gates are never one error
+    is_gate_complete BOOLEAN, -- True: the gate alone names the error
+    is_truncated BOOLEAN, -- True: every event of it breaks off
+    event_count BIGINT, -- Events that have it
+    document_count BIGINT, -- Documents that show it
+    first_seen DATE, -- Day of its oldest dated event
+    last_seen DATE -- Day of its newest dated event
+);
+CREATE TABLE parameters ( -- One row a typed slot of an event: what varied, as numbers
+    event_id VARCHAR, -- The event
+    signature_id VARCHAR, -- Its template
+    ordinal BIGINT, -- Place of the slot in the template, from 1
+    name VARCHAR, -- required, limit, bytes, shape, device, arch, ...
+    value VARCHAR, -- As printed
+    number DOUBLE, -- Its value in unit, where it has one
+    unit VARCHAR -- byte, thread, ...
+);
+CREATE TABLE clusters ( -- One row an error: templates that mean the same
+    cluster_id VARCHAR, -- Made from its representative
+    entry_id VARCHAR, -- The published entry, null if none was published
+    signature_id VARCHAR, -- The representative template (medoid)
+    exception_type VARCHAR, -- Of the representative
+    text VARCHAR, -- Of the representative
+    gate JSON, -- Discriminators that all members share
+    regex VARCHAR, -- RE2, matches every member; null if none could be proven
+    lowest_score DOUBLE, -- Likeness (0-100) of the farthest member
+    signature_count BIGINT, -- Templates in it
+    event_count BIGINT, -- Events in it
+    document_count BIGINT, -- Documents that show it
+    first_seen DATE, -- Day of its oldest dated event
+    last_seen DATE -- Day of its newest dated event
+);
+CREATE TABLE assignments ( -- Why a template is in its cluster
+    signature_id VARCHAR, -- The template
+    cluster_id VARCHAR, -- The cluster it is in
+    rule VARCHAR, -- founder, gate, equal, ratio, prefix, override or review
+    score DOUBLE, -- Likeness to the representative, 0-100
+    explanation VARCHAR -- One sentence for people
+);
+CREATE TABLE neighbours ( -- Two clusters that look alike and are not one
+    cluster_id VARCHAR, -- One of them
+    other_id VARCHAR, -- The other
+    score DOUBLE, -- Likeness, 0-100
+    reason VARCHAR -- What keeps them apart
+);
+CREATE TABLE claims ( -- What one quote says about errors of its document, before counting
+    claim_id VARCHAR, -- Made from its content
+    kind VARCHAR, -- cause, remedy, fix, version, environment, link, official or occurrence
+    rule VARCHAR, -- Id of the rule that found it
+    template VARCHAR, -- Id of the fact, null for prose
+    slots JSON, -- Atoms of the fact: [[name, value], ...]
+    outcome VARCHAR, -- worked, failed, or null where merely suggested
+    remedy_key VARCHAR, -- What makes two claims the same remedy
+    document_id VARCHAR, -- The document quoted
+    url VARCHAR, -- Permalink of the post
+    quote VARCHAR, -- Verbatim
+    quote_lang VARCHAR, -- Language of the quote
+    start_offset BIGINT, -- Where it begins
+    end_offset BIGINT, -- Where it ends
+    posted_at VARCHAR, -- ISO time of the post
+    author_role VARCHAR, -- Role of its author
+    outcome_quote VARCHAR, -- Where the outcome was said elsewhere: those words
+    signature_ids VARCHAR[] -- The templates it speaks about
+);
+CREATE TABLE entries ( -- One row a published entry; json holds all of it
+    entry_id VARCHAR, -- domain/slug, fixed when first published
+    cluster_id VARCHAR, -- The cluster it tells about, null for imported entries
+    signature VARCHAR, -- The error message, varying parts as <name>
+    signature_zh VARCHAR, -- What it means, in Chinese; null where nothing passed the gates
+    regex VARCHAR, -- RE2
+    domain VARCHAR, -- Closed vocabulary
+    category VARCHAR, -- Closed vocabulary
+    subcategory VARCHAR, -- Closed vocabulary
+    exception_type VARCHAR, -- Canonical
+    root_cause VARCHAR, -- Null if nobody said
+    root_cause_zh VARCHAR, -- Chinese side
+    root_cause_type VARCHAR, -- documented, quoted, program or generic
+    error_code VARCHAR, -- The code that names this error
+    codes VARCHAR[], -- Every code seen with it
+    verification_tier VARCHAR, -- documented > maintainer_confirmed > user_confirmed > reported > ai_generated
+    confidence DOUBLE, -- Formula over counts; null without evidence
+    fix_success_rate DOUBLE, -- Null if nobody said whether a remedy worked
+    resolvable VARCHAR, -- true, false, partial or null
+    first_seen DATE, -- From the evidence
+    last_confirmed DATE, -- From the evidence
+    last_updated DATE, -- From the evidence
+    evidence_count BIGINT, -- Distinct documents in evidence
+    occurrence_count BIGINT, -- Events, repeats inside a document included
+    workaround_count BIGINT, -- Rows in remedies of kind workaround
+    dead_end_count BIGINT, -- Rows in remedies of kind dead_end
+    official_doc_url VARCHAR, -- Official page, null if none
+    official_doc_section VARCHAR, -- Its section
+    tags VARCHAR[], -- Tags
+    origin VARCHAR, -- mined, catalogue or imported
+    json JSON -- The entry as published
+);
+CREATE TABLE evidence ( -- One row a quote that an entry rests on
+    entry_id VARCHAR, -- The entry
+    evidence_id VARCHAR, -- Unique inside the entry
+    role VARCHAR, -- occurrence, cause, workaround, worked, failed, fix, version, environment, official or link
+    url VARCHAR, -- Permalink
+    kind VARCHAR, -- issue, pull or doc
+    document_id VARCHAR, -- The document counted
+    repo VARCHAR, -- owner/repo
+    number BIGINT, -- Number of the issue or pull request
+    state VARCHAR, -- open or closed
+    posted_at TIMESTAMPTZ, -- When it was written, null if the source does not say
+    author_role VARCHAR, -- Role of its author; never a name
+    quote VARCHAR, -- Verbatim, at most 300 characters
+    quote_lang VARCHAR, -- Language of the quote
+    start_offset BIGINT, -- Where it begins
+    end_offset BIGINT, -- Where it ends
+    raw_sha256 VARCHAR, -- sha256 of the raw page
+    rule VARCHAR -- Id of the rule that found it
+);
+CREATE TABLE citations ( -- Which evidence each part of an entry rests on: join here to walk a count back to its quotes
+    entry_id VARCHAR, -- The entry
+    part VARCHAR, -- root_cause, workaround, dead_end, version, environment, leads_to, preceded_by, frequently_confused_with
+    ordinal BIGINT, -- Place in that list, from 0
+    evidence_id VARCHAR -- The quote
+);
+CREATE TABLE remedies ( -- One row a workaround or dead end
+    entry_id VARCHAR, -- The entry
+    kind VARCHAR, -- workaround or dead_end
+    ordinal BIGINT, -- Place in its list, from 0
+    action VARCHAR, -- What was done
+    action_zh VARCHAR, -- The same in Chinese, null where nothing passed the gates
+    action_lang VARCHAR, -- Language of action
+    how VARCHAR, -- A command or the quoted words
+    condition VARCHAR, -- When it applies
+    why_fails VARCHAR, -- Dead ends: why, if somebody said
+    worked BIGINT, -- Documents in which somebody said that it helped
+    failed BIGINT, -- Documents in which somebody said that it did not
+    rate DOUBLE, -- worked (dead ends: failed) / (worked + failed); null at 0
+    tier VARCHAR, -- Workarounds: who stands behind it
+    sources VARCHAR[] -- URLs
+);
+CREATE TABLE versions ( -- Versions in which an error was seen or fixed
+    entry_id VARCHAR, -- The entry
+    ordinal BIGINT, -- Place in its list, from 0
+    version VARCHAR, -- Product and version
+    introduced VARCHAR, -- Where the error began
+    deprecated VARCHAR, -- Where the behaviour was deprecated
+    removed VARCHAR, -- Where the behaviour was removed
+    behavior_change VARCHAR, -- What changed
+    status VARCHAR, -- affected, fixed or active
+    document_count BIGINT -- Documents that name it
+);
+CREATE TABLE environment ( -- Where an error was seen: GPU, driver, CUDA, OS, Python
+    entry_id VARCHAR, -- The entry
+    ordinal BIGINT, -- Place in its list, from 0
+    name VARCHAR, -- gpu, cuda, python, ...
+    value VARCHAR, -- As the reporters wrote it
+    document_count BIGINT -- Documents that say so
+);
+CREATE TABLE edges ( -- Typed relations between entries
+    entry_id VARCHAR, -- From
+    relation VARCHAR, -- leads_to, preceded_by or frequently_confused_with
+    ordinal BIGINT, -- Place in its list, from 0
+    other_id VARCHAR, -- To
+    document_count BIGINT, -- Documents that show it; 0 where it is computed
+    reason VARCHAR -- Why
+);
+CREATE TABLE translations ( -- How each Chinese field came to be
+    entry_id VARCHAR, -- The entry
+    field VARCHAR, -- signature_zh, root_cause_zh, workarounds_zh[0], ...
+    status VARCHAR, -- source, template, tm_exact, human, llm_checked, mt_checked, untranslated or not_applicable
+    engine VARCHAR, -- What made it
+    source_lang VARCHAR, -- Language it was made from
+    source_sha256 VARCHAR, -- sha256 of the text it was made from
+    gates JSON, -- Gate -> passed
+    reason VARCHAR -- Why it is null, if it is
+);
+CREATE TABLE aliases ( -- Former names of entries
+    alias VARCHAR, -- An id once published
+    entry_id VARCHAR -- What it is called now
+);
+CREATE TABLE journal ( -- What happened to clusters and entries, oldest first
+    ordinal BIGINT, -- Order
+    action VARCHAR, -- new, grown, merged, split, renamed or withdrawn
+    subject_id VARCHAR, -- The cluster or entry
+    other_id VARCHAR, -- Merged into, split from, renamed to
+    detail VARCHAR -- One sentence
+);
+CREATE TABLE official_docs ( -- Official pages about error codes
+    document_id VARCHAR, -- The page
+    code VARCHAR, -- xla:E1001
+    name VARCHAR, -- Catalogue name
+    title VARCHAR, -- Title of the page
+    phase VARCHAR, -- Compile Time, Runtime
+    category VARCHAR, -- Category that the page names
+    backends VARCHAR[], -- Back-ends that the page names
+    status_code VARCHAR, -- Status as the sample prints it
+    url VARCHAR, -- The page
+    samples VARCHAR[], -- Sample messages
+    templates VARCHAR[], -- Message templates
+    flags VARCHAR[], -- Flags and environment variables that its remedies name
+    first_seen VARCHAR, -- ISO date of landing, where known
+    last_updated VARCHAR, -- ISO date of the last change, where known
+    is_lossy BOOLEAN -- Read from a form that loses parts
+);
+CREATE TABLE skipped ( -- Items that could not go on; per stage in = out + skipped
+    stage VARCHAR, -- Which stage
+    item_id VARCHAR, -- File and place, or a record's id
+    reason VARCHAR, -- Closed list
+    detail VARCHAR -- For people
+);
+CREATE TABLE stage_counts ( -- What went into and came out of each stage of the build
+    stage VARCHAR, -- Which stage
+    item_kind VARCHAR, -- What is counted
+    in_count BIGINT, -- Items that went in
+    out_count BIGINT, -- Items that came out
+    skipped_count BIGINT -- Items set aside, each in skipped
+);
+CREATE TABLE runs ( -- What ran when; the only table with wall-clock times, left out of the content digest
+    run_id VARCHAR, -- Id of the run
+    flow VARCHAR, -- ingest, build, export, run, ...
+    status VARCHAR, -- completed, failed, ...
+    started_at TIMESTAMPTZ, -- Wall clock
+    ended_at TIMESTAMPTZ, -- Wall clock
+    detail JSON -- Counts and figures of the run
+);

@@ -1,0 +1,95 @@
+-- Views and macros for people. `COMMENT ON` follows each.
+
+CREATE VIEW cluster_summary AS
+SELECT c.cluster_id, c.entry_id, coalesce(e.signature, c.text) AS signature, e.signature_zh, e.domain, e.category,
+    e.verification_tier, c.exception_type, c.document_count, c.event_count, c.signature_count,
+    coalesce(e.workaround_count, 0) AS workaround_count, coalesce(e.dead_end_count, 0) AS dead_end_count,
+    c.first_seen, c.last_seen, c.lowest_score
+FROM clusters c LEFT JOIN entries e ON e.entry_id = c.entry_id
+ORDER BY c.document_count DESC, c.event_count DESC, c.cluster_id;
+COMMENT ON VIEW cluster_summary IS 'One line an error, most reported first: what it is, how often, since when, how many remedies';
+
+CREATE VIEW entries_zh AS
+SELECT entry_id, signature, signature_zh, root_cause_zh, domain, category, verification_tier, evidence_count,
+    occurrence_count, first_seen, last_confirmed,
+    (SELECT list(r.action_zh ORDER BY r.ordinal) FROM remedies r
+     WHERE r.entry_id = e.entry_id AND r.kind = 'workaround' AND r.action_zh IS NOT NULL) AS workarounds_zh,
+    (SELECT list(r.action_zh ORDER BY r.ordinal) FROM remedies r
+     WHERE r.entry_id = e.entry_id AND r.kind = 'dead_end' AND r.action_zh IS NOT NULL) AS dead_ends_zh
+FROM entries e
+WHERE signature_zh IS NOT NULL OR root_cause_zh IS NOT NULL
+   OR EXISTS (FROM remedies r WHERE r.entry_id = e.entry_id AND r.action_zh IS NOT NULL)
+ORDER BY entry_id;
+COMMENT ON VIEW entries_zh IS 'Entries of which at least one field exists in Chinese, with their Chinese fields only';
+
+CREATE VIEW remedy_evidence AS
+SELECT c.entry_id, c.part AS kind, c.ordinal, v.evidence_id, v.role, v.document_id, v.url, v.posted_at, v.author_role,
+    v.quote
+FROM citations c JOIN evidence v ON v.entry_id = c.entry_id AND v.evidence_id = c.evidence_id
+WHERE c.part IN ('workaround', 'dead_end')
+ORDER BY c.entry_id, c.part, c.ordinal, v.evidence_id;
+COMMENT ON VIEW remedy_evidence IS 'Every quote behind every workaround and dead end: roles worked and failed are the ones counted';
+
+CREATE VIEW parameter_summary AS
+SELECT a.cluster_id, c.entry_id, p.name, p.unit, count(*) AS event_count, count(p.number) AS number_count,
+    min(p.number) AS least, median(p.number) AS middle, max(p.number) AS greatest,
+    count(DISTINCT p.value) AS value_count
+FROM parameters p JOIN assignments a ON a.signature_id = p.signature_id
+JOIN clusters c ON c.cluster_id = a.cluster_id
+GROUP BY ALL ORDER BY a.cluster_id, p.name, p.unit;
+COMMENT ON VIEW parameter_summary IS 'What varied between the occurrences of one error: least, median and greatest value of each slot';
+
+CREATE VIEW cluster_events AS
+SELECT a.cluster_id, c.entry_id, e.event_id, e.document_id, e.message, e.quote, e.url, e.posted_at, e.author_role,
+    d.repo, a.rule, a.score, a.explanation
+FROM events e JOIN assignments a ON a.signature_id = e.signature_id
+JOIN clusters c ON c.cluster_id = a.cluster_id
+LEFT JOIN documents d ON d.document_id = e.document_id
+WHERE e.severity = 'error'
+ORDER BY a.cluster_id, e.document_id, e.ordinal;
+COMMENT ON VIEW cluster_events IS 'Every event of every cluster with the words that show it and the reason why it is there';
+
+CREATE MACRO trending(days) AS TABLE
+WITH newest AS (SELECT max(posted_at) AS newest_at FROM events WHERE severity = 'error')
+SELECT c.cluster_id, any_value(c.entry_id) AS entry_id, any_value(c.text) AS signature,
+    count(DISTINCT e.document_id) FILTER (e.posted_at > newest.newest_at - to_days(days::INTEGER)) AS recent_documents,
+    count(DISTINCT e.document_id)
+        FILTER (e.posted_at <= newest.newest_at - to_days(days::INTEGER)
+            AND e.posted_at > newest.newest_at - to_days(2 * days::INTEGER)) AS earlier_documents,
+    any_value(newest.newest_at) AS newest_in_data
+FROM clusters c JOIN assignments a USING (cluster_id)
+JOIN events e ON e.signature_id = a.signature_id AND e.severity = 'error', newest
+GROUP BY c.cluster_id
+HAVING recent_documents > 0
+ORDER BY recent_documents - earlier_documents DESC, recent_documents DESC, c.cluster_id;
+COMMENT ON MACRO TABLE trending IS 'Errors by growth: documents of the last N days of the data (not of the clock) against the N days before';
+
+CREATE MACRO fixes_for(wanted) AS TABLE
+SELECT r.entry_id, r.kind, r.action, r.action_zh, r.how, r.worked, r.failed, r.rate, r.tier, r.sources
+FROM remedies r JOIN entries e USING (entry_id)
+WHERE e.error_code = wanted OR list_contains(e.codes, wanted)
+   OR list_contains(list_transform(e.codes, lambda c: split_part(c, ':', 2)), wanted)
+ORDER BY r.kind DESC, r.worked DESC, r.failed, r.entry_id, r.ordinal;
+COMMENT ON MACRO TABLE fixes_for IS 'Remedies for an error code: fixes_for(''xla:E1001'') or fixes_for(''cudaErrorIllegalAddress'')';
+
+CREATE MACRO evidence_of(wanted) AS TABLE
+SELECT v.entry_id, v.evidence_id, v.role, v.quote, v.url, v.posted_at, v.author_role, v.document_id,
+    (SELECT list(c.part || '[' || c.ordinal || ']' ORDER BY c.part, c.ordinal) FROM citations c
+     WHERE c.entry_id = v.entry_id AND c.evidence_id = v.evidence_id) AS cited_by
+FROM evidence v
+WHERE v.entry_id = wanted OR v.entry_id IN (SELECT a.entry_id FROM aliases a WHERE a.alias = wanted)
+ORDER BY v.role, v.posted_at, v.evidence_id;
+COMMENT ON MACRO TABLE evidence_of IS 'Every quote of an entry (by id or former id) with its address, date, and what it is cited for';
+
+-- A code counts where its printed name stands in the text; names under six characters (E1001, INTERNAL's kin) also
+-- stand in log prefixes and are left to `errmine match`, which reads the text properly.
+CREATE MACRO match_error(printed) AS TABLE
+SELECT e.entry_id, e.signature,
+    CASE WHEN e.regex IS NOT NULL AND regexp_matches(printed, e.regex) THEN 'regex' ELSE 'code' END AS matched_by,
+    e.evidence_count, e.verification_tier
+FROM entries e
+WHERE (e.regex IS NOT NULL AND regexp_matches(printed, e.regex))
+   OR len(list_filter(e.codes, lambda c:
+        len(split_part(c, ':', 2)) >= 6 AND contains(printed, split_part(c, ':', 2)))) > 0
+ORDER BY matched_by DESC, e.evidence_count DESC, e.entry_id;
+COMMENT ON MACRO TABLE match_error IS 'Entries that an error text may belong to, by regex first, then by code; errmine match is the better judge';

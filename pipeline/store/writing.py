@@ -1,0 +1,172 @@
+"""Writing the file: everything into a new one, in one sorted order, then one rename."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from pipeline.errors import StoreError
+from pipeline.store import schema
+from pipeline.store.contents import Contents, RunRow
+from pipeline.store.entry_rows import canonical, tables_of
+from pipeline.store.opening import SCHEMA_VERSION, check_replaceable
+
+Row = tuple[Any, ...]
+
+#: Counts of each cluster, from the events of its templates.
+_CLUSTER_COUNTS = """
+CREATE TEMP TABLE counts AS
+SELECT a.cluster_id, count(*) AS event_count, count(DISTINCT e.document_id) AS document_count,
+    count(DISTINCT a.signature_id) AS signature_count,
+    min(e.posted_at AT TIME ZONE 'UTC')::DATE AS first_seen, max(e.posted_at AT TIME ZONE 'UTC')::DATE AS last_seen
+FROM assignments a JOIN events e ON e.signature_id = a.signature_id
+WHERE e.severity = 'error' GROUP BY a.cluster_id
+"""
+_CLUSTERS = """
+INSERT INTO clusters
+SELECT c.cluster_id, e.entry_id, c.signature_id, c.exception_type, c.text, c.gate, c.regex, c.lowest_score,
+    c.signature_count, coalesce(n.event_count, 0), coalesce(n.document_count, 0), n.first_seen, n.last_seen
+FROM bare_clusters c LEFT JOIN counts n USING (cluster_id)
+LEFT JOIN (SELECT cluster_id, min(entry_id) AS entry_id FROM entries GROUP BY cluster_id) e USING (cluster_id)
+ORDER BY c.cluster_id
+"""
+_BARE_CLUSTERS = """
+CREATE TEMP TABLE bare_clusters (cluster_id VARCHAR, signature_id VARCHAR, exception_type VARCHAR, text VARCHAR,
+    gate VARCHAR, regex VARCHAR, lowest_score DOUBLE, signature_count BIGINT)
+"""
+
+
+def write(path: Path, contents: Contents) -> Path:
+    """`path`, now a file with `contents`; the old file stays whole until the new one replaces it by rename."""
+    check_replaceable(path)
+    staged = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _discard(staged)
+        _fill(staged, contents)
+        _publish(staged, path)
+    except (OSError, duckdb.IOException) as error:
+        raise StoreError(f"cannot write {path}: {error}", path=path, hint=_ADVICE) from error
+    finally:
+        _discard(staged)
+    return path
+
+
+_ADVICE = "Check free space and rights of the folder; the old file is unharmed."
+
+
+def add_run(path: Path, run: RunRow) -> None:
+    """Nothing; the file at `path` then tells of `run` as well. The row is added in place, in one transaction."""
+    try:
+        connection = duckdb.connect(str(path))
+    except duckdb.Error as error:
+        raise StoreError(f"cannot add a run to {path}: {error}", path=path) from error
+    try:
+        connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", list(_run_row(run)))
+    finally:
+        connection.close()
+
+
+def _fill(path: Path, contents: Contents) -> None:
+    # one thread: rows keep the order of their ORDER BY in every table
+    connection = duckdb.connect(str(path), config={"threads": 1, "preserve_insertion_order": True})
+    try:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("BEGIN")
+        text = schema.sql("schema.sql")
+        connection.execute(text)
+        _load_shards(connection, contents)
+        _load_records(connection, contents)
+        for statement in schema.comments(text):
+            connection.execute(statement)
+        connection.execute(schema.sql("views.sql"))
+        connection.execute("COMMIT")
+        connection.execute("CHECKPOINT")
+    finally:
+        connection.close()
+
+
+def _load_shards(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    paths = {
+        "documents": contents.documents,
+        "events": contents.events,
+        "claims": contents.claims,
+        "skipped": contents.skipped_files,
+    }
+    for kind, statement in schema.loading_steps(schema.sql("loading.sql")):
+        if paths[kind]:
+            connection.execute(statement, {"files": sorted(map(str, paths[kind]))})
+
+
+def _load_records(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    entries = sorted(contents.entries, key=lambda entry: entry.id)
+    connection.execute(_BARE_CLUSTERS)
+    tables: dict[str, Iterable[Row]] = dict(tables_of(entries))
+    tables |= {
+        "bare_clusters": sorted(_cluster_row(cluster) for cluster in contents.clusters),
+        "assignments": sorted(
+            (a.signature_id, a.cluster_id, a.rule, a.score, a.explanation) for a in contents.assignments
+        ),
+        "neighbours": sorted((n.cluster_id, n.other_id, n.score, n.reason) for n in contents.neighbours),
+        "skipped": sorted((s.stage, s.item_id, s.reason, s.detail) for s in contents.skipped),
+        "aliases": sorted(contents.aliases.items()),
+        "journal": [
+            (n, row.action, row.subject_id, row.other_id, row.detail) for n, row in enumerate(contents.journal)
+        ],
+        "stage_counts": [
+            (c.stage, c.item_kind, c.in_count, c.out_count, c.skipped_count) for c in contents.stage_counts
+        ],
+        "runs": [_run_row(run) for run in contents.runs],
+        "meta": sorted(_meta(contents.meta).items()),
+    }
+    for name, rows in tables.items():
+        _insert(connection, name, list(rows))
+    connection.execute(_CLUSTER_COUNTS)
+    connection.execute(_CLUSTERS)
+
+
+def _meta(given: Mapping[str, str]) -> dict[str, str]:
+    return {**given, "schema_version": SCHEMA_VERSION}
+
+
+def _cluster_row(cluster: Any) -> Row:
+    whole = (cluster.exception_type, cluster.text, canonical(cluster.gate), cluster.regex or None)
+    return (cluster.cluster_id, cluster.medoid, *whole, cluster.lowest_score, len(cluster.members))
+
+
+def _run_row(run: RunRow) -> Row:
+    return (run.run_id, run.flow, run.status, run.started_at, run.ended_at, canonical(dict(run.detail)))
+
+
+def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Row]) -> None:
+    """Nothing; `rows` stand in `table` then. They travel as Arrow columns: row by row is a thousand times slower."""
+    if not rows:
+        return
+    arrays = [pa.array(column) for column in zip(*rows, strict=True)]
+    batch = pa.Table.from_arrays(arrays, names=[f"c{place}" for place in range(len(arrays))])
+    connection.register("incoming", batch)
+    connection.execute(f"INSERT INTO {table} SELECT * FROM incoming")  # noqa: S608  (a name from this module)
+    connection.unregister("incoming")
+
+
+def _publish(staged: Path, path: Path) -> None:
+    for target in (staged, path.parent):
+        descriptor = os.open(target, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        if target is staged:
+            staged.replace(path)
+
+
+def _discard(staged: Path) -> None:
+    for leftover in (staged, staged.with_name(staged.name + ".wal")):
+        with suppress(OSError):
+            leftover.unlink(missing_ok=True)

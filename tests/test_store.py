@@ -1,0 +1,266 @@
+"""The DuckDB file: whole or old, walled in, equal content from equal input, every table explained."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import entry_factory as make
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline import store
+from pipeline.errors import ConfigError, StoreError
+from pipeline.records import Skipped
+
+
+def contents(folder: Path) -> store.Contents:
+    shard = make.written_shard(folder)
+    return store.Contents(
+        documents=(shard.documents,),
+        events=(shard.events,),
+        claims=(shard.claims,),
+        skipped_files=(shard.skipped,),
+        clusters=(make.CLUSTER,),
+        assignments=(make.ASSIGNMENT,),
+        neighbours=(make.NEIGHBOUR,),
+        entries=(make.entry(), make.entry(id="triton/another", cluster_id=None)),
+        skipped=(Skipped("validate", "triton/bad", "broken_rule"),),
+        aliases={"triton/old-name": "triton/out-of-resources-shared-memory"},
+        journal=(store.JournalRow("new", "cluster:0000000000000001", None, "first seen"),),
+        stage_counts=(store.StageCount("extract", "document", 4, 3, 1),),
+        meta={"normaliser": "7"},
+    )
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("store")
+    return store.write(folder / "errmine.duckdb", contents(folder))
+
+
+def ask(path: Path, sql: str) -> list[tuple[object, ...]]:
+    return store.query(path, sql).rows
+
+
+def test_every_table_holds_its_rows(database: Path) -> None:
+    counts = store.table_counts(database)
+    assert counts["documents"] == counts["events"] == 3
+    assert counts["parameters"] == 6
+    assert (counts["entries"], counts["evidence"], counts["remedies"], counts["skipped"]) == (2, 6, 4, 2)
+    empty = {name for name, count in counts.items() if not count}
+    assert empty == {"versions", "edges", "runs"}
+
+
+def test_clusters_are_counted_from_events(database: Path) -> None:
+    row = ask(database, "SELECT entry_id, event_count, document_count, first_seen::VARCHAR FROM clusters")
+    assert row == [("triton/out-of-resources-shared-memory", 3, 3, "2026-03-01")]
+
+
+def test_slots_can_be_asked_as_numbers(database: Path) -> None:
+    row = ask(database, "SELECT least, greatest, unit FROM parameter_summary WHERE name = 'required'")
+    assert row == [(147457.0, 147459.0, "byte")]
+
+
+def test_official_pages_stand_in_a_table_of_their_own(database: Path) -> None:
+    assert ask(database, "SELECT code, flags FROM official_docs") == [("xla:E1001", ["--fixture_limit"])]
+
+
+def test_every_table_view_and_column_has_a_comment(database: Path) -> None:
+    assert ask(database, "SELECT table_name FROM duckdb_tables() WHERE comment IS NULL") == []
+    assert ask(database, "SELECT view_name FROM duckdb_views() WHERE NOT internal AND comment IS NULL") == []
+    silent = """SELECT c.table_name, c.column_name FROM duckdb_columns() c
+        JOIN duckdb_tables() t USING (table_name) WHERE c.comment IS NULL"""
+    assert ask(database, silent) == []
+    macros = "SELECT function_name FROM duckdb_functions() WHERE NOT internal AND comment IS NULL"
+    assert ask(database, macros) == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT entry_id, recent_documents FROM trending(30)", [("triton/out-of-resources-shared-memory", 3)]),
+        ("SELECT count(*) FROM trending(1)", [(1,)]),
+        ("SELECT recent_documents, earlier_documents FROM trending(1)", [(1, 1)]),
+        ("SELECT count(*) FROM evidence_of('triton/old-name')", [(3,)]),
+        ("SELECT cited_by FROM evidence_of('triton/another') WHERE role = 'worked'", [(["workaround[0]"],)]),
+        ("SELECT count(*) FROM fixes_for('no such code')", [(0,)]),
+        ("SELECT count(*) FROM entries_zh", [(2,)]),
+        ("SELECT DISTINCT workarounds_zh FROM entries_zh", [(["设置环境变量 TRITON_STAGES=2。"],)]),
+        ("SELECT count(*), any_value(signature) FROM cluster_summary", [(1, make.SIGNATURE)]),
+        (
+            f"SELECT entry_id, matched_by FROM match_error('{make.SHARED.format(n=5)}') ORDER BY ALL LIMIT 1",
+            [("triton/another", "regex")],
+        ),
+        ("SELECT count(*) FROM match_error('all is well')", [(0,)]),
+        ("SELECT count(*) FROM remedy_evidence WHERE role = 'failed'", [(2,)]),
+    ],
+)
+def test_views_and_macros_answer(database: Path, sql: str, expected: list[tuple[object, ...]]) -> None:
+    assert ask(database, sql) == expected
+
+
+def test_remedies_are_found_by_code_with_and_without_its_catalogue(tmp_path: Path) -> None:
+    found = make.entry(codes=["cuda:cudaErrorFixture"])
+    path = store.write(tmp_path / "x.duckdb", store.Contents(entries=(found,)))
+    for code in ("cuda:cudaErrorFixture", "cudaErrorFixture"):
+        assert ask(path, f"SELECT kind FROM fixes_for('{code}')") == [("workaround",), ("dead_end",)]
+    assert ask(path, "SELECT matched_by FROM match_error('got cudaErrorFixture here')") == [("code",)]
+
+
+ATTACKS = [
+    "SELECT * FROM read_csv('/etc/passwd')",
+    "SELECT * FROM read_text('/etc/passwd')",
+    "SELECT * FROM glob('/etc/*')",
+    "SELECT * FROM '/etc/passwd'",
+    "COPY (SELECT 1) TO '{folder}/out.csv'",
+    "EXPORT DATABASE '{folder}/out'",
+    "ATTACH '{folder}/other.db'",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "SELECT * FROM read_parquet('https://example.invalid/x.parquet')",
+    "SET enable_external_access = true",
+    "RESET lock_configuration",
+    "CREATE TABLE x (a INT)",
+    "DELETE FROM entries",
+    "SELECT * FROM database",
+    "CREATE PERSISTENT SECRET s (TYPE s3)",
+]
+
+
+@pytest.mark.parametrize("sql", ATTACKS)
+def test_a_query_reaches_nothing_but_the_tables(database: Path, tmp_path: Path, sql: str) -> None:
+    with pytest.raises(ConfigError):
+        store.query(database, sql.format(folder=tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_query_may_take_values(database: Path) -> None:
+    hostile = "'; DROP TABLE entries; --"
+    assert store.query(database, "SELECT count(*) FROM entries WHERE entry_id = ?", parameters=[hostile]).rows == [(0,)]
+
+
+def test_answers_come_as_table_json_csv_and_parquet(database: Path, tmp_path: Path) -> None:
+    sql = "SELECT 1 AS n, 'a,b' AS t, [1, 2] AS l, 'nan'::DOUBLE AS x, DATE '2026-01-02' AS d"
+    result = store.query(database, sql)
+    assert store.rendered(result).decode().splitlines()[0].split() == ["n", "t", "l", "x", "d"]
+    assert json.loads(store.rendered(result, "json")) == [
+        {"n": 1, "t": "a,b", "l": [1, 2], "x": None, "d": "2026-01-02"}
+    ]
+    assert store.rendered(result, "csv").decode() == 'n,t,l,x,d\n1,"a,b","[1, 2]",,2026-01-02\n'
+    (tmp_path / "a.parquet").write_bytes(store.rendered(result, "parquet"))
+    assert pq.read_table(tmp_path / "a.parquet").column("n").to_pylist() == [1]
+    with pytest.raises(ConfigError, match="yaml"):
+        store.rendered(result, "yaml")
+
+
+def test_a_wrong_query_says_what_is_wrong(database: Path) -> None:
+    with pytest.raises(ConfigError, match="entriez") as caught:
+        store.query(database, "SELECT * FROM entriez")
+    assert "SHOW TABLES" in caught.value.hint()
+
+
+def test_equal_input_in_any_order_gives_an_equal_digest(tmp_path: Path) -> None:
+    one = contents(tmp_path)
+    fields = {name: getattr(one, name) for name in one.__dataclass_fields__}
+    fields |= {"entries": one.entries[::-1]}
+    paths = [
+        store.write(tmp_path / "1.duckdb", one),
+        store.write(tmp_path / "2.duckdb", store.Contents(**fields)),
+    ]
+    assert store.digest(paths[0]) == store.digest(paths[1])
+    changed = store.write(tmp_path / "3.duckdb", store.Contents(**{**fields, "entries": one.entries[:1]}))
+    assert store.digest(changed) != store.digest(paths[0])
+
+
+def test_a_run_is_told_of_without_changing_the_digest(tmp_path: Path) -> None:
+    path = store.write(tmp_path / "x.duckdb", store.Contents())
+    before = store.digest(path)
+    store.add_run(path, store.RunRow("run:1", "build", "completed", None, None, {"documents": 3}))
+    assert ask(path, "SELECT flow, detail->>'documents' FROM runs") == [("build", "3")]
+    assert store.digest(path) == before
+
+
+def test_writing_leaves_one_file(tmp_path: Path) -> None:
+    store.write(tmp_path / "a" / "x.duckdb", store.Contents())
+    assert [p.name for p in (tmp_path / "a").iterdir()] == ["x.duckdb"]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = store.write(tmp_path / "x.duckdb", store.Contents(meta={"a": "old"}))
+    with pytest.raises(StoreError, match="cannot write") as caught:
+        store.write(path, store.Contents(documents=(tmp_path / "absent.parquet",)))
+    assert "unharmed" in caught.value.hint()
+    assert store.meta(path)["a"] == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.duckdb"]
+
+
+def test_a_reader_keeps_the_old_content_while_the_file_is_replaced(tmp_path: Path) -> None:
+    path = store.write(tmp_path / "x.duckdb", store.Contents(meta={"a": "old"}))
+    with store.read_only(path) as reader:
+        store.write(path, store.Contents(meta={"a": "new"}))
+        assert reader.execute("SELECT value FROM meta WHERE key = 'a'").fetchone() == ("old",)
+    assert store.meta(path)["a"] == "new"
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"x\.duckdb") as caught:
+        store.query(tmp_path / "x.duckdb", "SELECT 1")
+    assert "errmine build" in caught.value.hint()
+
+
+def test_a_file_that_is_no_database_is_named_and_cured_by_writing(tmp_path: Path) -> None:
+    path = tmp_path / "x.duckdb"
+    path.write_bytes(b"no database" * 1000)
+    with pytest.raises(StoreError):
+        store.meta(path)
+    store.write(path, store.Contents())
+    assert store.meta(path)["schema_version"] == store.SCHEMA_VERSION
+
+
+def set_version(path: Path, version: str) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", [version])
+
+
+def test_a_newer_file_is_neither_read_nor_replaced(tmp_path: Path) -> None:
+    path = store.write(tmp_path / "x.duckdb", store.Contents())
+    set_version(path, "99.0")
+    with pytest.raises(StoreError, match=r"99\.0"):
+        store.meta(path)
+    with pytest.raises(StoreError, match=r"99\.0"):
+        store.write(path, store.Contents())
+
+
+def test_an_older_file_is_replaced_by_a_rebuild(tmp_path: Path) -> None:
+    path = store.write(tmp_path / "x.duckdb", store.Contents())
+    set_version(path, "0.1")
+    with pytest.raises(StoreError) as caught:
+        store.meta(path)
+    assert "errmine build" in caught.value.hint()
+    store.write(path, store.Contents())
+    assert store.meta(path)["schema_version"] == store.SCHEMA_VERSION
+
+
+HOLDER = """
+import duckdb, sys
+connection = duckdb.connect(sys.argv[1])
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_file_held_by_another_writer_is_named(tmp_path: Path) -> None:
+    path = store.write(tmp_path / "x.duckdb", store.Contents())
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        for act in (lambda: store.meta(path), lambda: store.write(path, store.Contents())):
+            with pytest.raises(StoreError, match="held open") as caught:
+                act()
+            assert "Close the program" in caught.value.hint()
+        holder.communicate()
