@@ -6,15 +6,18 @@ leader grouping stays at 0.997.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
 from pipeline.cluster.candidates import Ints
 from pipeline.cluster.shapes import Shape
 from pipeline.cluster.words import conflict
+
+Floats = NDArray[np.float32]
 
 #: Least ratio at which two texts of one gate are one error. Measured: benchmarks/README.md, "Cutoff".
 CUTOFF = 90.0
@@ -28,6 +31,10 @@ CHECKED_MEMBERS = 12
 APART, FAR = "kept apart by overrides.toml", "too far from another member"
 
 
+Refuse = Callable[[int, Sequence[int]], str]
+Score = Callable[[int, int], float]
+
+
 @dataclass(slots=True)
 class Groups:
     """Which leader each text has, and the pairs that were looked at and not joined."""
@@ -37,14 +44,14 @@ class Groups:
     refused: list[tuple[int, int, float, str]] = field(default_factory=list)  # later, leader, score, words
 
 
-def scores(texts: Sequence[str], pairs: tuple[Ints, Ints], *, cutoff: float, workers: int = 1) -> np.ndarray:
+def scores(texts: Sequence[str], pairs: tuple[Ints, Ints], *, cutoff: float, workers: int = 1) -> Floats:
     """The ratio of each pair of texts, 0 where it is under the cutoff."""
     later, earlier = pairs
     if not len(later):
         return np.empty(0, np.float32)
     return process.cpdist(
-        [texts[position] for position in later],
-        [texts[position] for position in earlier],
+        [texts[position] for position in later.tolist()],
+        [texts[position] for position in earlier.tolist()],
         scorer=fuzz.ratio,
         score_cutoff=cutoff,
         workers=workers,
@@ -55,42 +62,51 @@ def scores(texts: Sequence[str], pairs: tuple[Ints, Ints], *, cutoff: float, wor
 def grouped(shapes: Sequence[Shape], pairs: tuple[Ints, Ints], *, apart: frozenset[tuple[int, int]]) -> Groups:
     """The groups of texts in order of rank. `apart`: pairs (later, earlier) that people said are two errors."""
     texts = [shape.text for shape in shapes]
+
+    def rescored(position: int, leader: int) -> float:
+        return fuzz.ratio(texts[position], texts[leader], score_cutoff=REVIEW)
+
+    def refused(position: int, members: Sequence[int]) -> str:
+        if apart and any((position, member) in apart for member in members):
+            return APART
+        return refusal(shapes[position], members, shapes)
+
     similar = scores(texts, pairs, cutoff=REVIEW)
-    kept = np.flatnonzero(similar)
-    near: dict[int, list[tuple[int, float]]] = {}
-    for later, earlier, score in zip(
-        pairs[0][kept].tolist(), pairs[1][kept].tolist(), similar[kept].tolist(), strict=True
-    ):
-        near.setdefault(later, []).append((earlier, score))
-    groups = Groups(leader=list(range(len(shapes))))
-    for position in range(len(shapes)):
-        leader = _best_leader(position, near.get(position, []), shapes, groups, apart)
+    return elected(len(texts), (*pairs, similar), rescored=rescored, refused=refused)
+
+
+def elected(
+    count: int, scored: tuple[Ints, Ints, Floats], *, rescored: Score, refused: Refuse
+) -> Groups:
+    """The groups of `count` texts in order of rank, from scored pairs (later, earlier, score; 0 is no pair).
+
+    A text whose near ones are members of a group is scored against their leader. `refused` says why a text that
+    scores high enough may still not join certain members, "" if it may.
+    """
+    kept = np.flatnonzero(scored[2])
+    later, earlier, similar = (column[kept].tolist() for column in scored)
+    groups = Groups(leader=list(range(count)))
+    place = 0
+    for position in range(count):
+        known: dict[int, float] = {}
+        while place < len(later) and later[place] == position:
+            leader = groups.leader[earlier[place]]
+            if leader == earlier[place]:
+                known[leader] = similar[place]
+            elif leader not in known:
+                known[leader] = rescored(position, leader)
+            place += 1
+        leader = _best(position, known, groups, refused) if known else position
         groups.leader[position] = leader
         groups.members.setdefault(leader, []).append(position)
     return groups
 
 
-def _best_leader(
-    position: int,
-    near: list[tuple[int, float]],
-    shapes: Sequence[Shape],
-    groups: Groups,
-    apart: frozenset[tuple[int, int]],
-) -> int:
-    known: dict[int, float] = {}
-    for earlier, score in near:
-        leader = groups.leader[earlier]
-        if leader == earlier:
-            known[leader] = score
-        elif leader not in known:
-            known[leader] = fuzz.ratio(shapes[position].text, shapes[leader].text, score_cutoff=REVIEW)
+def _best(position: int, known: dict[int, float], groups: Groups, refused: Refuse) -> int:
     for leader, score in sorted(known.items(), key=lambda pair: (-pair[1], pair[0])):
-        members, reason = groups.members[leader], ""
-        if score >= CUTOFF:
-            is_apart = apart and any((position, member) in apart for member in members)
-            reason = APART if is_apart else refusal(shapes[position], members, shapes)
-            if not reason:
-                return leader
+        reason = refused(position, groups.members[leader]) if score >= CUTOFF else ""
+        if score >= CUTOFF and not reason:
+            return leader
         if score:
             groups.refused.append((position, leader, score, reason))
     return position

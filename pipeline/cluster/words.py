@@ -15,7 +15,10 @@ from pipeline.cluster.shapes import Shape
 #: letters joins "vm started" and "vm paused"). Measured: benchmarks/README.md, "Word rule".
 SHORT_WORDS = 6
 #: One exchanged word is tolerated for so many shared content words: release notes reword long messages. Same table.
-WORDS_PER_EXCHANGE = 16
+WORDS_PER_EXCHANGE = 24
+#: So many identifiers (kernel_name_17) may be exchanged freely: they are values that no mask knew, while the ones
+#: that decide (an operation, a module, a symbol) are gates. Same table.
+FREE_NAMES = 2
 #: Shorter words are other words, not misspellings ("bind", "find"). Same table.
 TYPO_LETTERS = 6
 
@@ -44,8 +47,12 @@ def conflict(one: Shape, other: Shape) -> str:
     """The words that forbid joining two texts, as "row / column" or "not / -"; "" if nothing forbids it."""
     if one.words == other.words:
         return ""
+    return conflict_of(one.words - other.words, other.words - one.words, one.words & other.words)
+
+
+def conflict_of(left: frozenset[str], right: frozenset[str], common: frozenset[str]) -> str:
+    """The same, of the words that only one, only the other, and both texts have."""
     lists = _lists()
-    left, right = one.words - other.words, other.words - one.words
     negation = (left | right) & lists["negations"]
     if negation:
         return _named(left & negation, right & negation)
@@ -54,16 +61,24 @@ def conflict(one: Shape, other: Shape) -> str:
         return ""
     if _is_contrast(left, right):
         return _named(left, right)
-    shared = len((one.words & other.words) - lists["unimportant"])
+    left, right = _without_names(left, right)
+    shared = len(common - lists["unimportant"])
     return _named(left, right) if _is_too_much(left, right, shared=shared) else ""
 
 
 def _is_too_much(left: Iterable[str], right: Iterable[str], *, shared: int) -> bool:
     gone, come = len(list(left)), len(list(right))
     if shared + min(gone, come) < SHORT_WORDS:
-        return True
+        return bool(gone or come)
     exchanged = max(gone, come) if gone and come else 0
     return exchanged > shared // WORDS_PER_EXCHANGE
+
+
+def _without_names(left: frozenset[str], right: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Both sides without identifiers, where each has some and neither has more than FREE_NAMES."""
+    names = [frozenset(word for word in side if "_" in word) for side in (left, right)]
+    is_free = all(0 < len(side) <= FREE_NAMES for side in names)
+    return (left - names[0], right - names[1]) if is_free else (left, right)
 
 
 def _is_contrast(left: Iterable[str], right: Iterable[str]) -> bool:

@@ -1,0 +1,167 @@
+"""Millions of messages in one pass: masked by DuckDB in one alternation, grouped exactly, then by the same leaders.
+
+For text that needs no gates (one program's log, a benchmark). Threads go through `normalise` and `partition`, which
+see each distinct text once; this module shows how far the shared core (candidates, leaders, words) carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import numpy as np
+from rapidfuzz import fuzz
+
+from pipeline.cluster import candidates
+from pipeline.cluster.candidates import Hashes, Ints, Keys
+from pipeline.cluster.leaders import CUTOFF, Floats, Groups, elected, scores
+from pipeline.cluster.words import conflict_of
+from pipeline.records import content_id
+
+#: What stands for a masked value while texts are compared: one byte, so that slots weigh little; no text has it.
+SLOT = "\x1a"
+#: The same for people.
+SHOWN_SLOT = "<*>"
+#: Before the message: rank, time stamp, level, separators; any number of them, from the start only.
+PREFIX = (
+    r"^(?:\[rank ?\d+\]: ?|\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[\d,.]*Z? |\d\d:\d\d:\d\d(?:[.,]\d+)? |\| "
+    r"|(?:ERROR|WARNING|CRITICAL|FATAL|error|E|W|F) )+"
+)
+#: One alternation for all values: a second pass over the column would cost as much again.
+MASK = (
+    r"(?:/[\w.@+-]+){2,}|\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}\b|\b0x[0-9a-fA-F]+"
+    r"|\[\d+(?:, ?\d+)*\]|-?\b\d[\d.,]*(?:e[+-]?\d+)?(?: ?[KMGT]i?B)?\b|\b(?:b?float|u?int)\d+\b"
+)
+#: Texts that lost their end close so; they are compared as prefixes.
+CUT_MARK = "..."
+#: Owners of a band key: without gates and few vetoes the second owner is seldom the one to join.
+OWNERS = 2
+#: Texts hashed at a time: their shingles stay in the processor's cache.
+_HASHED_TEXTS = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """What one pass found."""
+
+    messages: int
+    texts: int  # distinct after masking
+    pairs: int  # compared
+    clusters: int
+
+
+def group(source: Path, target: Path, *, threads: int = 2, memory: str = "") -> Grouped:
+    """Group a Parquet file with columns `id` and `text`; write one with `id` and `cluster_id`, in no order."""
+    with duckdb.connect(config={"threads": threads, **({"memory_limit": memory} if memory else {})}) as connection:
+        texts = _masked(connection, source)
+        pairs = _pairs(texts)
+        groups = leaders_of(texts, pairs, threads=threads)
+        counted = _write(connection, groups, texts, target)
+    return Grouped(counted, len(texts), len(pairs[0]), len(groups.members))
+
+
+def _masked(connection: duckdb.DuckDBPyConnection, source: Path) -> list[str]:
+    """The distinct masked texts, most frequent first; `messages` keeps the text of each id."""
+    connection.execute(
+        "CREATE TEMP TABLE messages AS SELECT id, "
+        f"regexp_replace(regexp_replace(text, '{PREFIX}', ''), '{MASK}', '{SLOT}', 'g') AS text "
+        "FROM read_parquet(?)",
+        [str(source)],
+    )
+    found = connection.execute("SELECT text FROM messages GROUP BY text ORDER BY count(*) DESC, text")
+    texts: list[str] = found.fetchnumpy()["text"].tolist()
+    return texts
+
+
+def _pairs(texts: Sequence[str]) -> tuple[Ints, Ints]:
+    keys = [_keys(texts[start : start + _HASHED_TEXTS]) for start in range(0, len(texts), _HASHED_TEXTS)]
+    if not keys:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    return candidates.star(np.concatenate(keys, axis=1), owners=OWNERS)
+
+
+def _keys(texts: Sequence[str]) -> Keys:
+    words, lengths = words_of_bytes([text.encode("utf-8", "replace") for text in texts])
+    return candidates.keys_of_words(words, lengths, np.zeros(len(texts), np.int64))
+
+
+def words_of_bytes(texts: Sequence[bytes]) -> tuple[Hashes, Ints]:
+    """A hash for each space-separated word and the number of words of each text, without making the words.
+
+    A word's hash is made from its length and its first and last eight bytes, read from the joined buffer in place.
+    """
+    joined = b" " * 8 + b" ".join(texts) + b" " * 8
+    buffer = np.frombuffer(joined, np.uint8)
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts))
+    spaces = np.flatnonzero(buffer[7 : len(joined) - 7] == 32) + 7
+    starts, lengths = spaces[:-1] + 1, np.diff(spaces) - 1
+    eights = np.ndarray(len(joined) - 7, "<u8", joined, strides=(1,))
+    kept = np.minimum(lengths, 8).astype(np.uint64) * np.uint64(8)
+    mask = np.where(kept == 64, np.uint64(2**64 - 1), (np.uint64(1) << (kept % np.uint64(64))) - np.uint64(1))
+    head = eights[starts] & mask
+    tail = np.where(lengths > 8, eights[starts + lengths - 8], np.uint64(0))
+    mixed = (head ^ (tail * np.uint64(0x9E3779B97F4A7C15)) ^ lengths.astype(np.uint64)) * np.uint64(0xBF58476D1CE4E5B9)
+    bounds = np.searchsorted(spaces, np.cumsum(sizes + 1) + 7)  # the space after each text
+    counts = np.diff(np.r_[0, bounds])
+    return (mixed >> np.uint64(32)).astype(np.uint32), counts
+
+
+def leaders_of(texts: Sequence[str], pairs: tuple[Ints, Ints], *, threads: int) -> Groups:
+    """The groups of distinct texts in order of frequency."""
+    similar = _with_prefixes(texts, pairs, scores(texts, pairs, cutoff=CUTOFF, workers=threads))
+
+    def rescored(position: int, leader: int) -> float:
+        return _score(texts[position], texts[leader])
+
+    def refused(position: int, members: Sequence[int]) -> str:
+        return _conflict(texts[position], texts[members[0]])
+
+    return elected(len(texts), (*pairs, similar), rescored=rescored, refused=refused)
+
+
+def _with_prefixes(texts: Sequence[str], pairs: tuple[Ints, Ints], similar: Floats) -> Floats:
+    """The scores, with those of cut texts against the same length of the other."""
+    is_cut = np.fromiter((text.endswith(CUT_MARK) for text in texts), bool, len(texts))
+    places = np.flatnonzero((similar == 0) & (is_cut[pairs[0]] | is_cut[pairs[1]]))
+    for place in places.tolist():
+        similar[place] = _score(texts[pairs[0][place]], texts[pairs[1][place]])
+    return similar
+
+
+def _score(one: str, other: str) -> float:
+    return fuzz.ratio(*_aligned(one, other), score_cutoff=CUTOFF)
+
+
+def _aligned(one: str, other: str) -> tuple[str, str]:
+    """Both texts without the mark of a cut, and as long as the shorter one that was cut."""
+    if one.endswith(CUT_MARK):
+        other = other[: len(one) - len(CUT_MARK)]
+        one = one[: -len(CUT_MARK)]
+    if other.endswith(CUT_MARK):
+        one = one[: len(other) - len(CUT_MARK)]
+        other = other[: -len(CUT_MARK)]
+    return one, other
+
+
+def _conflict(one: str, other: str) -> str:
+    left, right = frozenset(one.split(" ")), frozenset(other.split(" "))
+    if one.endswith(CUT_MARK) or other.endswith(CUT_MARK):
+        one, other = _aligned(one, other)
+        left, right = frozenset(one.split(" ")[:-1]), frozenset(other.split(" ")[:-1])
+    return conflict_of(left - right, right - left, left & right) if left != right else ""
+
+
+def _write(connection: duckdb.DuckDBPyConnection, groups: Groups, texts: Sequence[str], target: Path) -> int:
+    """Write the cluster of each message; give back how many there were."""
+    ids = {leader: content_id("cluster", texts[leader].replace(SLOT, SHOWN_SLOT)) for leader in groups.members}
+    found = {"text": np.array(texts, object), "cluster_id": np.array([ids[leader] for leader in groups.leader], object)}
+    connection.execute("CREATE TEMP TABLE clusters AS SELECT text, cluster_id FROM found")
+    connection.execute(
+        "COPY (SELECT id, cluster_id FROM messages JOIN clusters USING (text)) "
+        f"TO '{str(target).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)"
+    )
+    row = connection.execute("SELECT count(*) FROM messages").fetchone()
+    assert found and row is not None
+    return int(row[0])
