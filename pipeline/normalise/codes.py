@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.normalise.tables import codes
+from pipeline.normalise.tables import codes, words_of
 
 #: A library's status constant; the word before the first underscore is the library.
 _STATUS = re.compile(
@@ -77,11 +77,9 @@ def _cuda(text: str) -> tuple[str, int] | None:
 def _cuda_sentence(text: str, lowered: str) -> tuple[str, int] | None:
     if "hip" in lowered or not any(word in lowered for word in ("error", "fail", "terminat")):
         return None
-    text = text[:SENTENCE_SEARCHED]
-    for words, name in codes().cuda_sentences:
-        place = text.find(words)
-        if place >= 0:
-            return f"cuda:{name}", place
+    near = text[:SENTENCE_SEARCHED]
+    for words, name in codes().cuda_sentences.found(near, words_of(near.lower())):
+        return f"cuda:{name}", near.find(words)
     return None
 
 

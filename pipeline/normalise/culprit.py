@@ -67,7 +67,7 @@ def culprit(event: Event) -> Culprit:
 
 
 def _tool(event: Event, own: Level) -> Culprit | None:
-    texts = dict.fromkeys((own.message, event.detail or event.message, *(link.detail or link.message for link in event.chain)))
+    texts = dict.fromkeys((event.detail or event.message, *(link.detail or link.message for link in event.chain)))
     for text in texts:
         hit = tool_error(text)
         if hit is not None:

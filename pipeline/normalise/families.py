@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.normalise import codes
 from pipeline.normalise.masks import slot
-from pipeline.normalise.tables import Family, families, wording
+from pipeline.normalise.tables import TIERS, Family, family_needles, wording, words_of
 from pipeline.records import Slot
 
 #: How much of a message is searched for a tool's words; a longer one is a log, and its end is not its message.
@@ -37,9 +37,8 @@ class Hit:
 def tool_error(text: str) -> Hit | None:
     """The first tool diagnostic in the text: assemblers, compilers and device asserts come before any traceback."""
     text = text[:TOOL_SEARCHED]
-    lowered = text.lower()
     found: Hit | None = None
-    for family in _possible("tool", lowered):
+    for family in _possible(text)["tool"]:
         match = family.pattern.search(text)
         if match is not None and (found is None or match.start() < found.start):
             found = _hit(family, match)
@@ -49,24 +48,28 @@ def tool_error(text: str) -> Hit | None:
 def known_error(text: str) -> Hit | None:
     """The known error that the text is. Its first line counts before the rest, so no hint outranks the message."""
     text = text[:SEARCHED]
-    lowered = text.lower()
-    early, later = _possible("early", lowered), _possible("root", lowered)
-    weak = (*_possible("late", lowered), *_possible("wrapper", lowered))
+    rows = _possible(text)
     head, newline, _ = text.partition("\n")
-    hit = _of(head, early, later) or _in(head, (*_possible("head", head.lower()), *weak))
+    hit = _of(head, rows) or _in(head, (*rows["head"], *rows["late"], *rows["wrapper"]))
     if hit is not None and hit.tier != "wrapper":
         return hit
     if newline:
-        return _of(text, early, later) or hit or _in(text, weak)
+        return _of(text, rows) or hit or _in(text, (*rows["late"], *rows["wrapper"]))
     return hit
 
 
-def _of(text: str, early: Sequence[Family], later: Sequence[Family]) -> Hit | None:
-    return _in(text, early) or _code(text) or _in(text, later)
+def _of(text: str, rows: Mapping[str, Sequence[Family]]) -> Hit | None:
+    return _in(text, rows["early"]) or _code(text) or _in(text, rows["root"])
 
 
-def _possible(tier: str, lowered: str) -> list[Family]:
-    return [family for family in families()[tier] if any(need in lowered for need in family.needs)]
+def _possible(text: str) -> Mapping[str, Sequence[Family]]:
+    """By tier the families that may occur in the text, each once, in their order."""
+    lowered = text.lower()
+    rows: dict[str, list[Family]] = {tier: [] for tier in TIERS}
+    for family in family_needles().found(lowered, words_of(lowered)):
+        if not rows[family.tier] or rows[family.tier][-1] is not family:
+            rows[family.tier].append(family)
+    return rows
 
 
 def _in(text: str, rows: Sequence[Family]) -> Hit | None:

@@ -7,6 +7,7 @@ digit, quote, slash or dot, so masking a template again changes nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from pipeline.records import Slot
 
@@ -14,26 +15,74 @@ _NUMBER = r"[-+]?\d[\d,_]*(?:\.\d+)?(?:[eE][-+]?\d{1,4})?"
 _UNIT = (
     r"[KMGTkmgt]i?B(?:ytes)?\b|[Bb]ytes?\b|[KMGT]\b(?=\.?[\s,;)/]|\.?$)|B\b|ms\b|seconds?\b|secs?\b|milliseconds?\b|us\b|s\b(?=[\s,.;)]|$)|%"
 )
-_BRANCHES = (
-    ("keep", r"\b(?:mat[12]|m[12]|[1-5][Dd]|power of 2)\b(?!\.\d)"),
+#: What can start where a word starts, if the word runs into a digit, a slash, a dot or the like.
+_AT_WORD = (
+    ("keep", r"(?:mat[12]|m[12])\b"),
     ("url", r"(?:https?|tcp|file|s3|gs|ftp)://[^\s'\"<>)\]]{1,400}"),
-    ("uuid", r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"),
-    ("time", r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?|\b\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\b"),
-    ("object", r"<[\w.\[\] -]{1,120} (?:object )?at 0x[0-9a-fA-F]{1,16}>|Traced<[^\n]{1,80}?>with<[^\n]{1,60}?>|\b(?:Jit|Dynamic|Batch|JVP)Tracer[<(][^\n)>]{0,60}[)>]"),
-    ("node", r"\{\{(?:colocation_)?node [^{}\n]{0,200}\}\}"),
-    ("hex", r"\b0x[0-9a-fA-F]{1,32}\b"),
-    ("symbol", r"\b_Z[A-Za-z0-9_$.]{2,2000}"),
-    ("arch", r"\b(?:sm|compute)_\d{2,3}[af]?\b|\bgfx[0-9a-f]{3,5}\b"),
-    ("device", r"\b(?:cuda|xpu|mps|hip|cpu|hpu|npu):\d{1,3}\b|/(?:job|device):[^\s,]{1,120}"),
-    ("path", r"(?:(?<![\w<])|(?<=\[))(?:[A-Za-z]:\\{1,4}|~/|\.{1,2}/|/)(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}|\b(?:[\w.@+-]{1,80}/){2,24}[\w.@+-]{1,160}(?::\d{1,7}){0,2}|\b[\w-]{1,80}\.(?:py|pyx|cc|cpp|cu|cuh|c|h|hpp|cxx|so|onnx|pt|pth|safetensors|json|yaml|toml|ptx|cubin|mlir|ttir|bin|gguf|dll)\b(?::\d{1,7}){0,2}"),
-    ("shape", r"\b(?:float|bfloat|int|uint|bool|complex|f|bf|s|u|i|pred|c|f8e\w{3,8})\d{0,3}\[[\d, ]{0,80}\]|\btorch\.Size\(\[[\d, ]{0,80}\]\)|\[\s?-?(?:\d{1,12}|None)(?:\s?[,x]\s?-?(?:\d{1,12}|None)){0,15},?\s?\]|\(\s?-?(?:\d{1,12}|None|\?)(?:\s?[,x]\s?-?(?:\d{1,12}|None|\?)){1,15},?\s?\)|\(\d{1,12},\)|\b\d{1,9}(?:x\d{1,9}){1,6}(?:x[a-z]\w{0,6})?\b"),
-    ("size", rf"(?<![\w.]){_NUMBER} ?(?:{_UNIT})"),
-    ("version", r"\bv?\d{1,4}\.\d{1,4}\.\d{1,6}(?:[.+-]?[\w]{1,20}){0,4}"),
-    ("quoted", r"(?<!\w)'[^'\n]{0,200}'(?!\w)|\"[^\"\n]{0,200}\"|`[^`'\n]{1,200}[`']|‘[^’\n]{0,200}’"),
-    ("dtype", r"\bc10::\w{3,20}|\bBFloat16\b|\btorch\.(?:cuda\.)?\w{3,12}Tensor\b|\b(?:torch\.|tl\.|jnp\.|np\.)?(?:float|bfloat|int|uint|complex)(?:8|16|32|64|128)(?:_e\dm\d\w{0,5})?\b|\b(?:fp|bf|tf)(?:8|16|32|64)\b"),
-    ("n", rf"(?<![A-Za-z_]){_NUMBER}(?![\d])|(?<=[A-Za-z_])\d+\b"),
+    ("uuid", r"[a-fA-F][0-9a-fA-F]{7}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"),
+    ("object", r"Traced<[^\n]{1,80}?>with<[^\n]{1,60}?>|(?:Jit|Dynamic|Batch|JVP)Tracer[<(][^\n)>]{0,60}[)>]"),
+    ("symbol", r"_Z[A-Za-z0-9_$.]{2,2000}"),
+    ("arch", r"(?:sm|compute)_\d{2,3}[af]?\b|gfx[0-9a-f]{3,5}\b"),
+    ("device", r"(?:cuda|xpu|mps|hip|cpu|hpu|npu):\d{1,3}\b"),
+    (
+        "path",
+        r"[A-Za-z]:\\{1,4}(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}"
+        r"|(?:[\w.@+-]{1,80}/){2,24}[\w.@+-]{1,160}(?::\d{1,7}){0,2}"
+        r"|[\w-]{1,80}\.(?:py|pyx|cc|cpp|cu|cuh|c|h|hpp|cxx|so|onnx|pt|pth|safetensors|json|yaml|toml|ptx|cubin|mlir|ttir"
+        r"|bin|gguf|dll)\b(?::\d{1,7}){0,2}",
+    ),
+    (
+        "shape",
+        r"(?:float|bfloat|int|uint|bool|complex|f|bf|s|u|i|pred|c|f8e\w{3,8})\d{0,3}\[[\d, ]{0,80}\]"
+        r"|torch\.Size\(\[[\d, ]{0,80}\]\)",
+    ),
+    ("version", r"v\d{1,4}\.\d{1,4}\.\d{1,6}(?:[.+-]?\w{1,20}){0,4}"),
+    (
+        "dtype",
+        r"BFloat16\b|torch\.(?:cuda\.)?\w{3,12}Tensor\b|c10::\w{3,20}"
+        r"|(?:torch\.|tl\.|jnp\.|np\.)?(?:float|bfloat|int|uint|complex)(?:8|16|32|64|128)(?:_e\dm\d\w{0,5})?\b"
+        r"|(?:fp|bf|tf)(?:8|16|32|64)\b",
+    ),
 )
-_MASK = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _BRANCHES))
+#: What starts with a digit, a sign, a bracket, a quote or a slash.
+_AT_MARK = (
+    ("keep", r"(?<=power of )2\b|(?<!\w)[1-5][Dd]\b"),
+    ("uuid", r"(?<!\w)\d[0-9a-fA-F]{7}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"),
+    (
+        "time",
+        r"(?<!\w)\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?"
+        r"|(?<!\w)\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\b",
+    ),
+    ("object", r"<[\w.\[\] -]{1,120} (?:object )?at 0x[0-9a-fA-F]{1,16}>"),
+    ("node", r"\{\{(?:colocation_)?node [^{}\n]{0,200}\}\}"),
+    ("hex", r"(?<!\w)0x[0-9a-fA-F]{1,32}\b"),
+    ("device", r"/(?:job|device):[^\s,]{1,120}"),
+    (
+        "path",
+        r"(?<![\w<])(?:~/|\.{1,2}/|/)(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}",
+    ),
+    (
+        "shape",
+        r"\[\s?-?(?:\d{1,12}|None)(?:\s?[,x]\s?-?(?:\d{1,12}|None)){0,15},?\s?\]"
+        r"|\(\s?-?(?:\d{1,12}|None|\?)(?:\s?[,x]\s?-?(?:\d{1,12}|None|\?)){1,15},?\s?\)|\(\d{1,12},\)"
+        r"|(?<!\w)\d{1,9}(?:x\d{1,9}){1,6}(?:x[a-z]\w{0,6})?\b",
+    ),
+    ("size", rf"(?<![\w.]){_NUMBER} ?(?:{_UNIT})"),
+    ("version", r"(?<!\w)\d{1,4}\.\d{1,4}\.\d{1,6}(?:[.+-]?\w{1,20}){0,4}"),
+    ("quoted", r"(?<!\w)'[^'\n]{0,200}'(?!\w)|\"[^\"\n]{0,200}\"|`[^`'\n]{1,200}[`']|‘[^’\n]{0,200}’"),
+    ("n", rf"(?<![A-Za-z_]){_NUMBER}(?!\d)|(?<=[A-Za-z_])\d+\b"),
+)
+
+
+def _alternation(branches: Iterable[tuple[str, str]], suffix: str) -> str:
+    return "|".join(f"(?P<{name}{suffix}>{pattern})" for name, pattern in branches)
+
+
+#: A plain word fails at its first letter: most positions cost one look ahead.
+_MASK = re.compile(
+    rf"(?<![A-Za-z0-9_])(?=[A-Za-z_][A-Za-z_]{{0,60}}[\d/.:\[(<@+-])(?:{_alternation(_AT_WORD, '_word')})"
+    rf"|(?=[^A-Za-z\s])(?:{_alternation(_AT_MARK, '')})"
+)
 
 #: A quoted word without digits is a name that says something ('tt.dot', `num_warps`); anything else in quotes varies.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_.:-]{0,60}\Z")
@@ -73,7 +122,7 @@ def masked(line: str, kept: frozenset[str] = frozenset()) -> tuple[str, tuple[Sl
     slots: list[Slot] = []
 
     def replace(found: re.Match[str]) -> str:
-        kind = found.lastgroup or "n"
+        kind = (found.lastgroup or "n").removesuffix("_word")
         value = found[0]
         if kind == "keep" or value in kept or (kind != "n" and any(word in value for word in kept)):
             return value

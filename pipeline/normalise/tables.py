@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+_WORD = re.compile(r"[a-z]+")
 
 #: Files of families, in the order in which their rows are tried inside one tier.
 FAMILY_FILES = ("families_tool", "families_memory", "families_gpu", "families_python")
@@ -104,12 +107,42 @@ def wording() -> Wording:
     )
 
 
+class Needles(Generic[T]):
+    """Literals found in a text at the cost of its words: each literal is filed under its longest whole word."""
+
+    def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
+        self._by_word: dict[str, list[tuple[int, str, T]]] = {}
+        for order, (literal, owner) in enumerate(literals):
+            word = max(_WORD.findall(literal.lower()), key=len)
+            self._by_word.setdefault(word, []).append((order, literal, owner))
+
+    def found(self, text: str, words: Set[str]) -> list[T]:
+        """The owners whose literal occurs in the text, in the order given; `words` is `words_of(text)`."""
+        hits: dict[int, T] = {}
+        for word in self._by_word.keys() & words:
+            for order, literal, owner in self._by_word[word]:
+                if literal in text:
+                    hits[order] = owner
+        return [hits[order] for order in sorted(hits)]
+
+
+def words_of(lowered: str) -> frozenset[str]:
+    """The distinct words of a lower-cased text, digits and punctuation left out."""
+    return frozenset(_WORD.findall(lowered))
+
+
+@cache
+def family_needles() -> Needles[Family]:
+    """The families filed under what they need."""
+    return Needles((need, family) for tier in TIERS for family in families()[tier] for need in family.needs)
+
+
 @dataclass(frozen=True, slots=True)
 class Codes:
     """Names and texts of CUDA and NCCL errors."""
 
     cuda_texts: tuple[tuple[str, str], ...]  # text, code; longest text first
-    cuda_sentences: tuple[tuple[str, str], ...]  # texts that only CUDA prints, wherever they stand
+    cuda_sentences: Needles[tuple[str, str]]  # texts that only CUDA prints, wherever they stand
     cuda_names: Mapping[str, str]  # runtime or driver name -> canonical code
     nccl_texts: tuple[tuple[str, str], ...]
     nccl_names: Mapping[str, str]
@@ -121,11 +154,10 @@ def codes() -> Codes:
     table = _toml("codes")
     cuda = table["cuda"]
     names = {name: row["name"] for row in cuda for name in (row["name"], *row.get("driver", ()))}
+    texts = _longest_first((text.rstrip("."), row["name"]) for row in cuda for text in row["text"])
     return Codes(
-        cuda_texts=_longest_first((text.rstrip("."), row["name"]) for row in cuda for text in row["text"]),
-        cuda_sentences=_longest_first(
-            (text.rstrip("."), row["name"]) for row in cuda for text in row["text"] if len(text.split()) >= SENTENCE_WORDS
-        ),
+        cuda_texts=texts,
+        cuda_sentences=Needles((words, (words, name)) for words, name in texts if len(words.split()) >= SENTENCE_WORDS),
         cuda_names=names,
         nccl_texts=_longest_first((text, row["name"]) for row in table["nccl"] for text in row["text"]),
         nccl_names={row["name"]: row["name"] for row in table["nccl"]},
