@@ -31,6 +31,7 @@ RULES: tuple[Rule, ...] = (
         ("LLVM ERROR",),
         compiled(r"LLVM ERROR: (?P<msg>[^\n]{3,1500})"),
         goes_on=STACK,
+        joins=True,
     ),
     Rule(
         "unreachable",
@@ -38,6 +39,7 @@ RULES: tuple[Rule, ...] = (
         ("UNREACHABLE executed",),
         compiled(rf"(?P<msg>UNREACHABLE executed(?: at {PLACE}:(?P<line>\d{{1,7}}))?!?)"),
         goes_on=STACK,
+        joins=True,
     ),
     Rule(
         "llvm-crash",
@@ -45,6 +47,7 @@ RULES: tuple[Rule, ...] = (
         ("PLEASE submit a bug report",),
         compiled(r"(?P<msg>PLEASE submit a bug report to [^\n]{1,300})"),
         goes_on=STACK,
+        joins=True,
     ),
     Rule(
         "mlir-loc",

@@ -32,7 +32,7 @@ RULES: tuple[Rule, ...] = (
         "go-panic",
         "go",
         ("panic: ",),
-        compiled(r"^[^\n]{0,60}?\bpanic: (?P<msg>[^\n]{2,900})(?=\n)"),
+        compiled(r"^[> \t]{0,8}panic: (?P<msg>[^\n]{2,900})"),
         goes_on=compiled(r"^(?:\[signal |goroutine \d|\s{0,4}$(?=\n?goroutine)|[\w./*()-]{2,200}\(|\t|created by )"),
     ),
 )

@@ -67,7 +67,7 @@ RULES: tuple[Rule, ...] = (
         "ggml",
         ("ASSERT",),
         compiled(
-            rf"(?:{PLACE}:(?P<line>\d{{1,6}}): (?P<msg>GGML_ASSERT\([^\n]{{1,400}}\) failed)"
+            rf"(?:{PLACE}:(?P<line>\d{{1,6}}): (?P<msg>GGML_ASSERT\([^\n]{{1,400}}?\) failed)"
             r"|(?P<msg2>GGML_ASSERT): (?P<file2>[^\s:]{1,300}|[A-Z]:[^\s:]{1,300}):(?P<line2>\d{1,6}): (?P<rest>[^\n]{1,400}))"
         ),
         goes_on=STACK,
@@ -87,9 +87,9 @@ RULES: tuple[Rule, ...] = (
         "opencv",
         ("OpenCV(", "OpenCV Error:", ": error"),
         compiled(
-            r"(?:OpenCV\([\w.-]{1,24}\)[: ]{1,2}(?:[Ee]rror: )?(?:(?P<file>(?:[A-Za-z]:[\\/])?[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
-            rf"|{PLACE.replace('file>', 'file3>')}:(?P<line3>\d{{1,7}}): error: (?P<msg3>\(-\d[^\n]{{3,900}})"
-            r"|OpenCV Error: (?P<msg2>[^\n]{3,600}?) in (?P<function>[^\n,]{1,200}), file (?P<file2>[^\n,]{1,300}), line (?P<line2>\d{1,7}))"
+            r"(?:OpenCV(?:\([\w.-]{1,24}\))? Error: (?P<msg2>[^\n]{3,600}) in (?P<function>[^\n,]{1,200}), file (?P<file2>[^\n,]{1,300}), line (?P<line2>\d{1,7})"
+            r"|OpenCV\([\w.-]{1,24}\)[: ]{1,2}(?:[Ee]rror: )?(?:(?P<file>(?:[A-Za-z]:[\\/])?[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
+            rf"|{PLACE.replace('file>', 'file3>')}:(?P<line3>\d{{1,7}}): error: (?P<msg3>\(-\d[^\n]{{3,900}}))"
         ),
         needs=("OpenCV", "error: (-"),
         joins=True,

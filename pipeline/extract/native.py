@@ -103,7 +103,7 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
     return Block(
         rule=rule,
         start=start,
-        at=match.start(),
+        at=match.start("msg") if groups.get("msg") else match.start(),
         end=end,
         message=message,
         exception_type=groups.get("type"),

@@ -1,0 +1,127 @@
+"""Native diagnostics: every form is found with its type, message, place and codes, and nothing else is."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.extract import native
+from pipeline.records import Event
+
+CASES = sorted((Path(__file__).parent / "cases" / "extract-native").iterdir())
+
+
+def _seen(event: Event, expected: dict[str, object]) -> dict[str, object]:
+    """The fields of the event that the expectation names."""
+    seen: dict[str, object] = {
+        "dialect": event.dialect,
+        "exception_type": event.exception_type,
+        "message": event.message,
+        "codes": list(event.codes),
+        "severity": event.severity,
+        "frame_count": len(event.frames),
+        "innermost": [event.frames[-1].file, event.frames[-1].line, event.frames[-1].function]
+        if event.frames
+        else None,
+        "chain": [[link.exception_type, link.message] for link in event.chain],
+    }
+    return {key: seen[key] for key in expected}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+def test_case_gives_the_expected_events(case: Path) -> None:
+    text = (case / "input.txt").read_text("utf-8")
+    expected = json.loads((case / "expected.json").read_text("utf-8"))
+    found = native.events(text)
+    assert len(found) == len(expected), [(event.dialect, event.message) for event in found]
+    assert [_seen(event, want) for event, want in zip(found, expected, strict=True)] == expected
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+def test_events_are_sorted_apart_and_inside_the_text(case: Path) -> None:
+    text = (case / "input.txt").read_text("utf-8") * 2
+    last = 0
+    for event in native.events(text):
+        assert last <= event.start < event.end <= len(text)
+        assert text[event.start : event.end].startswith(event.detail[:80])
+        last = event.end
+
+
+@pytest.mark.parametrize("prefix", ["[rank0]: ", "> ", "2025-01-02T03:04:05.678Z ", "worker-1  | "])
+def test_prefixed_lines_give_the_same_message(prefix: str) -> None:
+    line = "python: a.cpp:41: int ring(int): Assertion `rank < world' failed."
+    (event,) = native.events(f"text before\n{prefix}{line}\n")
+    assert event.message == "Assertion `rank < world' failed."
+    assert event.frames[-1].file == "a.cpp"
+
+
+def test_two_failures_far_apart_stay_two() -> None:
+    line = "ptxas fatal   : Unknown option '-fixture'\n"
+    assert len(native.events(line + "some talk\n" * 40 + line)) == 2
+
+
+def test_a_fence_between_two_diagnostics_keeps_them_apart() -> None:
+    line = "ptxas fatal   : Unknown option '-fixture'\n"
+    assert len(native.events(f"```\n{line}```\nand later\n```\n{line}```\n")) == 2
+
+
+def test_detail_of_a_long_block_is_bounded() -> None:
+    line = "k.cu:9: f: block: [0,0,0], thread: [1,0,0] Assertion `x` failed.\n"
+    (event,) = native.events(line * 500)
+    assert len(event.detail) <= 4000
+    assert event.end >= len(line) * 499
+
+
+HOSTILE = (
+    "a:1: " * 20_000,
+    "x.cpp:1: f(" * 9_000 + "Assertion `",
+    "Assertion `" * 9_000,
+    "terminate called after throwing an instance of '" * 2_000,
+    "CMake Error at " * 7_000,
+    "loc(" * 20_000 + "): error: ",
+    ": error: " * 11_000,
+    "a(1): error: " * 8_000,
+    "E0912 11:59:01.94 741969 a.cc:5] " * 3_000,
+    "OpenCV Error: in in , file , line " * 3_000,
+    "\n    at f (" * 9_000,
+    "Error: x\n    at f (a.js:1:2)\n" * 3_000,
+    "#0 " * 30_000,
+    "abort in a::" * 8_000,
+    "a::" * 33_000,
+    "what(): " * 12_000,
+    "\tat a.b(C.java:1)\n" * 5_000,
+    "panicked at " * 8_000,
+    "\n" * 100_000 + "Aborted",
+    "terminate called without an active exception\n" + "\n" * 90_000,
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:24]))
+def test_hostile_text_stays_fast(text: str) -> None:
+    start = time.process_time()
+    native.events(text)
+    assert time.process_time() - start < 1.5  # 100 kB; the slowest takes a fraction of it
+
+
+@given(st.text(alphabet="aE0:.()[]`' \nfailed#", max_size=300))
+def test_any_text_is_read_without_an_error(text: str) -> None:
+    for event in native.events(f"{text}\nx.cc:5] Check failed: {text}\n{text}"):
+        assert event.message == event.message.strip()
+
+
+@pytest.mark.shared
+def test_every_native_gpu_run_gives_an_event() -> None:
+    path = Path(__file__).parents[2] / "shared" / "corpus" / "gpu_runs.jsonl.gz"
+    if not path.exists():
+        pytest.skip("the internal corpus is not here")
+    import gzip
+
+    rows = [json.loads(line) for line in gzip.open(path, "rt", encoding="utf-8")]
+    texts = [row["text"] for row in rows if "Traceback" not in row["text"]]
+    assert texts
+    assert [text for text in texts if not native.events(text)] == []
