@@ -17,6 +17,8 @@ __all__ = ["events"]
 
 #: Between a failure and the signal that ended its process stand at most this many characters.
 WIDEST_AFTERMATH = 120
+#: A line with more exception names than that is a list of names.
+MOST_NAMES = 6
 
 
 def events(text: str) -> list[Event]:
@@ -29,13 +31,17 @@ def events(text: str) -> list[Event]:
 def _tracebacks(text: str) -> list[Event]:
     found: list[Event] = []
     behind = 0
+    tried: dict[str, int] = {}  # kind of mark -> end of the last line on which one led to nothing
     for mark in scan.marks(text):
-        if mark.at < behind:
+        if mark.at < behind or mark.at < tried.get(mark.kind, 0):
             continue
         event = _read(text, mark, behind)
         if event is not None and event.end > behind:
             found.append(replace(event, start=max(event.start, behind)))
             behind = event.end
+        else:
+            stop = text.find("\n", mark.at)
+            tried[mark.kind] = stop if stop >= 0 else len(text)
     return found
 
 
@@ -52,6 +58,8 @@ def _read(text: str, mark: scan.Mark, floor: int) -> Event | None:
         return whole if whole.chain else replace(whole, frames=(*flat.frames, *whole.frames))
     if mark.kind == "frame":
         return chain.orphan(text, mark.at)
+    if mark.kind == "arrow":
+        return chain.notebook_orphan(text, mark.at, floor=floor)
     if mark.kind == "pytest":
         return pytest_.read(text, mark.at, floor=floor)
     return vscode.read(text, mark.at) if mark.kind == "vscode" else faulthandler.read(text, mark.at)
@@ -66,10 +74,16 @@ def _exception_lines(text: str, tracebacks: list[Event]) -> list[Event]:
     known = {_key(one.exception_type, one.message) for one in tracebacks}
     fences = markdown.fences(text)
     found: list[Event] = []
-    behind = 0
+    behind = stop = tries = 0
     for colon in ends:
         at = bisect_right(starts, colon)
         if colon <= behind or (at and tracebacks[at - 1].end >= colon):
+            continue
+        if colon >= stop:
+            stop, tries = text.find("\n", colon), 0
+            stop = len(text) if stop < 0 else stop
+        tries += 1
+        if tries > MOST_NAMES:
             continue
         ceiling = starts[at] if at < len(starts) else len(text)
         event = bare.read(text, colon, ceiling=ceiling, is_fenced=_is_inside(fences, colon))

@@ -8,7 +8,7 @@ from pipeline.extract import chain, frames, names, peel, python
 from pipeline.extract.lines import Lines, Peeler
 from pipeline.records import Event
 
-_NAME_BACK = re.compile(r"[\w.]")
+_NAME_BACK = re.compile(r"[\w.$]")
 _MARKUP = re.compile(r"[\s#*>`\"'\-•|_~]{0,40}(?:\d{1,2}[.)] )?[\s*`\"'_~]{0,10}")
 _CODE = re.compile(
     r"\b(?:raise|except|catch|class|def|return|import|assert|isinstance|throw|from|print|with pytest|lambda|expect)\b"
@@ -25,10 +25,16 @@ _PROSE = re.compile(
     r"(?:see|check|look|as|because|and|but|when|whenever|this|that|here|same|which|you|we|above|below|please|is|was|may|should)\b"
     r"|(?:If|if|When|Raised|Thrown|Will be|In case|On|Any|Base|Exception raised) ",
 )
+#: Words that end like an exception's name and are none, or none without a traceback.
+_TOO_BARE = frozenset(("Warning", "Exit", "Failure", "Fault", "Timeout", "Interrupt", "LogExit", "Unsupported"))
+#: Names that tools of all kinds print; only at the head of a line.
+_COMMON = frozenset(("Error", "Exception"))
 _WARNING_PLACE = re.compile(r"(?:[A-Za-z]:)?[^\s:]{1,300}:\d{1,7}: $|<\w{1,20}>:\d{1,7}: $")
 #: A message that stands in prose is kept up to here.
 WIDEST_MESSAGE = 2000
 MOST_NAME = 160
+#: What stands before the name on its line is looked at up to here.
+WIDEST_LEAD = 600
 
 
 def read(text: str, colon: int, *, ceiling: int, is_fenced: bool) -> Event | None:
@@ -40,14 +46,16 @@ def read(text: str, colon: int, *, ceiling: int, is_fenced: bool) -> Event | Non
     while begin < colon and not (text[begin].isascii() and (text[begin].isalpha() or text[begin] == "_")):
         begin += 1
     name = text[begin:colon].strip(".")
-    if not name or not names.is_exception_name(name):
+    if not name or name in _TOO_BARE or not names.is_exception_name(name):
         return None
     start = text.rfind("\n", 0, begin) + 1
     stop = text.find("\n", colon)
     stop = min(len(text) if stop < 0 else stop, ceiling, colon + WIDEST_MESSAGE)
     message = text[colon:stop].lstrip(" :：").rstrip().rstrip("`*").rstrip()
-    before = text[start:begin]
+    before = text[max(start, begin - WIDEST_LEAD) : begin]
     if not message or not _is_shown(before, message, is_first=start == 0):
+        return None
+    if name in _COMMON and (not _MARKUP.fullmatch(before[peel.width(before) :])):
         return None
     return _event(text, (start, begin, stop), name, message, is_fenced)
 
@@ -73,7 +81,7 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
 def _event(text: str, span: tuple[int, int, int], name: str, message: str, is_fenced: bool) -> Event:
     start, begin, stop = span
     printed = python.Printed(exception_type=name, message=message, detail=message, end=stop)
-    if is_fenced and not text[start:begin].strip():
+    if is_fenced and begin - start < WIDEST_LEAD and not text[start:begin].strip():
         python.message(Lines(text, start, Peeler()), 0, printed)
         if frames.HEADER in printed.detail:
             printed.end = stop

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from pipeline.extract import boilerplate, frames, head, ipython, python, rich
-from pipeline.extract.lines import Lines
+from pipeline.extract.lines import Lines, Peeler
 from pipeline.records import Event, Link
 
 #: Empty lines, quotes and boilerplate that may stand between two linked tracebacks.
@@ -61,6 +61,22 @@ def orphan(text: str, mark: int) -> Event | None:
         return None
     printed[0].is_truncated = not (printed[0].exception_type or "").endswith(("SyntaxError", "IndentationError"))
     return event(printed, start=where.start, dialect="python")
+
+
+def notebook_orphan(text: str, arrow: int, *, floor: int) -> Event | None:
+    """The event of a notebook's frames whose header is lost, found by the marked source line at `arrow`."""
+    start = ipython.begin(text, arrow, floor)
+    if start is None:
+        return None
+    lines = Lines(text, start, Peeler())
+    printed = [ipython.read(lines, 0, "", 0)]
+    if printed[0].exception_type is None and len(printed[0].frames) < 2:
+        return None
+    while len(printed) < MOST_LINKS and (following := _joint(lines, printed[-1])) is not None:
+        printed[-1].link = following.link
+        printed.append(_printed(lines, following))
+    printed[0].is_truncated = True
+    return event(printed, start=start, dialect="ipython")
 
 
 def _opens_block(text: str, start: int) -> bool:

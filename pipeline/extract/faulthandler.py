@@ -12,6 +12,8 @@ _FATAL = re.compile(r"(Fatal Python error): (.{0,2000})")
 _THREAD = re.compile(r"(Current thread|Thread|Stack)\b.{0,200}\(most recent call first\)")
 #: Lines between the fatal line and the first thread (`Python runtime state`, the abort message, empty lines).
 MOST_BETWEEN = 8
+#: Threads without a frame that may follow each other.
+MOST_EMPTY = 20
 
 
 def read(text: str, mark: int) -> Event | None:
@@ -46,12 +48,13 @@ def _threads(lines: Lines, end: int) -> tuple[int, list[Frame]]:
     """Where the dump ends, and the stack of the thread that failed (the first one, where none is named current)."""
     best: list[Frame] = []
     current: list[Frame] | None = None
-    idle = number = 0
-    while idle < MOST_BETWEEN and (line := lines.at(number)) is not None:
+    idle = number = empty = 0
+    while idle < MOST_BETWEEN and empty < MOST_EMPTY and (line := lines.at(number)) is not None:
         number += 1
         thread = _THREAD.search(line.body)
         found = frames.frame(line.body)
         if thread is not None:
+            empty = empty + 1 if current == [] else 0
             is_current = thread.group(1) == "Current thread"
             current = best if is_current or not best else []
             if is_current:

@@ -86,7 +86,10 @@ def _group(text: str, start: int, before: str) -> Head:
 
 def _escaped(text: str, start: int, header: int) -> Head:
     inside = text.rfind("\\n", start, header)
-    return Head(inside + 2 if inside >= 0 else start, Peeler(newline="\\n"), 0)
+    first = inside + 2 if inside >= 0 else start
+    if header - first > 0 and text[header - 1] in "\"'":
+        first = header
+    return Head(first, Peeler(newline="\\n"), 0)
 
 
 def _from_grammar(text: str, start: int, before: str) -> Head:

@@ -17,6 +17,8 @@ _SOURCE = re.compile(r"\s{0,12}(-{1,8}> ?)?(\d{1,6})(?: |$)")
 _HIDDEN = re.compile(r"\d{1,4} frames?$|\.\.\. last \d{1,6} frames repeated|\[\.\.\. ?skipping|\(\.\.\.\)$|-{5,}$")
 #: Lines that are neither frame nor numbered source may stand in a row (source pasted without its numbers).
 MOST_PLAIN = 25
+#: IPython shows at most so many lines above the marked one.
+SOURCE_LINES = 12
 
 
 def header_name(body: str) -> str | None:
@@ -47,6 +49,22 @@ def _bare(function: str | None) -> str | None:
     return function.split("(", 1)[0].strip() or None if function else None
 
 
+def begin(text: str, arrow: int, floor: int) -> int | None:
+    """Where the frame begins whose marked source line holds `arrow`; None if there is no such frame above it."""
+    at = text.rfind("\n", 0, arrow) + 1
+    if _SOURCE.match(text[at : arrow + 40]) is None:
+        return None
+    for _ in range(SOURCE_LINES):
+        if at - 1 <= floor:
+            return None
+        above = max(text.rfind("\n", floor, at - 1) + 1, floor)
+        body = text[above : at - 1].rstrip()
+        if body and _SOURCE.match(body) is None:
+            return above if body[0] not in " -" and frame(body) is not None else None
+        at = above
+    return None
+
+
 def read(lines: Lines, first: int, name: str, base: int) -> python.Printed:
     """The exception named `name` in its header, whose frames begin at line `first`."""
     printed = python.Printed(after=first)
@@ -64,7 +82,7 @@ def read(lines: Lines, first: int, name: str, base: int) -> python.Printed:
         number += 1
         if line.body and kind != "plain":
             printed.after, printed.end = number, line.end
-    printed.exception_type = name
+    printed.exception_type = name or None
     printed.is_truncated = True
     return printed
 
@@ -91,7 +109,7 @@ def _kind(line: Line, name: str, base: int) -> str:
 def _is_exception(body: str, name: str) -> bool:
     named = names.loose(body)
     if named is None:
-        return body.startswith(name + ":")
+        return bool(name) and body.startswith(name + ":")
     same = named.exception_type.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1]
     return same or (named.message is not None and names.strict(body) is not None)
 

@@ -15,6 +15,7 @@ WIDEST_LINE = 20_000
 
 _GROUP_MARGIN = re.compile(r" {0,40}(?:\| ?|\+ (?=Exception Group))")
 _GROUP_BORDER = re.compile(r" {0,40}\+[-+]{1,8}-{6,40}(?: (?:\d{1,6}|\.\.\.) -{6,40})?$")
+_CLOSING = {'"': re.compile(r'(?<!\\)"'), "'": re.compile(r"(?<!\\)'")}
 _STRAY = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]|\r+$")
 
 
@@ -38,6 +39,16 @@ class Peeler(NamedTuple):
     is_html: bool = False
 
 
+def _end_of_string(text: str, start: int) -> int:
+    """Where the quoted string ends in which an escaped block stands: at its closing quote, else with the line."""
+    stop = text.find("\n", start)
+    stop = stop if stop >= 0 else len(text)
+    if start == 0 or text[start - 1] not in "\"'":
+        return stop
+    quote = _CLOSING[text[start - 1]].search(text, start, stop)
+    return quote.end() - 1 if quote is not None else stop
+
+
 class Lines:
     """Lines from `start` on (the start of a line, or of an escaped line), numbered from 0."""
 
@@ -50,8 +61,7 @@ class Lines:
         self._next = start
         self._limit = len(text)
         if peeler.newline != "\n":
-            stop = text.find("\n", start)
-            self._limit = stop if stop >= 0 else len(text)
+            self._limit = _end_of_string(text, start)
 
     def at(self, number: int) -> Line | None:
         """The line of that number, None behind the last one."""

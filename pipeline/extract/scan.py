@@ -15,6 +15,7 @@ _MARKS: tuple[tuple[str, str], ...] = (
     ("vscode", "Exception has occurred: "),
     ("pytest", "\nE   "),
     ("pytest", " E   "),
+    ("arrow", "--> "),
 )
 
 #: Ends of exception names as they stand before a colon.
@@ -31,6 +32,7 @@ _ENDINGS = (
     "Fault",
     "Timeout",
 )
+_FRAME = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d|File "[^"\n]{1,1000}$', re.M)
 _COLON = re.compile(r"(?:\([\w.]{1,80}\))? ?[:：]")
 
 
@@ -38,7 +40,7 @@ class Mark(NamedTuple):
     """A place worth a look, and what made it so."""
 
     at: int
-    kind: str  # "header" | "frame" | "fatal" | "vscode" | "pytest" | "name"
+    kind: str  # "header" | "frame" | "fatal" | "vscode" | "pytest" | "arrow"
 
 
 def marks(text: str) -> list[Mark]:
@@ -47,7 +49,8 @@ def marks(text: str) -> list[Mark]:
     for kind, needle in _MARKS:
         at = text.find(needle)
         while at >= 0:
-            found.append(Mark(_place(text, at, kind), kind))
+            if kind != "frame" or _FRAME.match(text, at) is not None:
+                found.append(Mark(_place(text, at, kind), kind))
             at = text.find(needle, at + len(needle))
     return sorted(found)
 
