@@ -79,9 +79,7 @@ def xla_signatures() -> tuple[tuple[str, str], ...]:
 def absl_statuses() -> Mapping[str, Entry]:
     """The absl status codes, "absl:INTERNAL" and so on; `string` is the name in CamelCase."""
     rows = _read("absl")["entries"]
-    return _by_code(
-        [Entry(f"absl:{r['name']}", r["name"], r["value"], r["enum"], _ABSL_URL) for r in rows]
-    )
+    return _by_code([Entry(f"absl:{r['name']}", r["name"], r["value"], r["enum"], _ABSL_URL) for r in rows])
 
 
 @cache
@@ -120,9 +118,7 @@ def cuda_libraries() -> Mapping[str, Entry]:
     data = _read("cuda_libraries")
     return _by_code(
         [
-            Entry(
-                f"{r['library']}:{r['name']}", r["name"], r["value"], r["name"], data["urls"][r["library"]]
-            )
+            Entry(f"{r['library']}:{r['name']}", r["name"], r["value"], r["name"], data["urls"][r["library"]])
             for r in data["entries"]
         ]
     )
@@ -175,9 +171,7 @@ def signals() -> Mapping[str, Entry]:
     """POSIX signals ("signal:SIGSEGV") and the exit status that a shell gives for each ("exit:139")."""
     rows = _read("signals")["entries"]
     named = [Entry(f"signal:{r['name']}", r["name"], r["number"], r["string"], _SIGNAL_URL) for r in rows]
-    exits = [
-        Entry(f"exit:{r['exit_status']}", r["name"], r["exit_status"], r["string"], _SIGNAL_URL) for r in rows
-    ]
+    exits = [Entry(f"exit:{r['exit_status']}", r["name"], r["exit_status"], r["string"], _SIGNAL_URL) for r in rows]
     return _by_code(named + exits)
 
 
@@ -192,10 +186,7 @@ _FAMILIES: Mapping[str, Callable[[], Mapping[str, Entry]]] = MappingProxyType(
         "signal": signals,
         "exit": signals,
     }
-    | {
-        library: cuda_libraries
-        for library in ("cublas", "cudnn", "cusolver", "cusparse", "cufft", "curand", "nvrtc", "nvml")
-    }
+    | dict.fromkeys(("cublas", "cudnn", "cusolver", "cusparse", "cufft", "curand", "nvrtc", "nvml"), cuda_libraries)
 )
 
 

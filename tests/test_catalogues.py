@@ -63,7 +63,9 @@ def test_exit_statuses_are_128_plus_the_signal() -> None:
             assert row.number == 128 + number
 
 
-@pytest.mark.parametrize("code", ["xla:E9999", "cuda:cudaErrorNonsense", "nothing:x", "plain", "cuda:CUDA_ERROR_NONSENSE"])
+@pytest.mark.parametrize(
+    "code", ["xla:E9999", "cuda:cudaErrorNonsense", "nothing:x", "plain", "cuda:CUDA_ERROR_NONSENSE"]
+)
 def test_unknown_codes_give_none(code: str) -> None:
     assert catalogues.code_name(code) is None
     assert catalogues.official_url(code) is None

@@ -121,7 +121,8 @@ def test_every_native_gpu_run_gives_an_event() -> None:
         pytest.skip("the internal corpus is not here")
     import gzip
 
-    rows = [json.loads(line) for line in gzip.open(path, "rt", encoding="utf-8")]
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
     texts = [row["text"] for row in rows if "Traceback" not in row["text"]]
     assert texts
     assert [text for text in texts if not native.events(text)] == []

@@ -58,7 +58,9 @@ def test_the_one_xla_code_of_a_message_is_named() -> None:
     assert status.xla_code("E1001 15:22:33.27 4353 a.cc:1350] x") is None
 
 
-@given(st.lists(st.sampled_from(["CUDA error: ", "out of memory", "E1001", ": ", "CompileTimeHbmOom", "INTERNAL", "\n"])))
+@given(
+    st.lists(st.sampled_from(["CUDA error: ", "out of memory", "E1001", ": ", "CompileTimeHbmOom", "INTERNAL", "\n"]))
+)
 def test_codes_are_sorted_and_distinct(parts: list[str]) -> None:
     found = status.codes("".join(parts))
     assert list(found) == sorted(set(found))

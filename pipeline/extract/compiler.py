@@ -6,7 +6,10 @@ from pipeline.extract.crash import STACK
 from pipeline.extract.rule import PLACE, Rule, compiled
 
 #: Between two diagnostics of one compiler: the quoted source line, the caret, notes.
-_FOLLOWS = compiled(r"^(?:[^\n]{0,300}: note: |[ \t]{0,8}\d{0,6} ?\|[^\n]{0,400}$|[ \t]{1,300}[~^][~^ \t]{0,300}$|[ \t]{2,}\S[^\n]{0,400}$)")
+_FOLLOWS = compiled(
+    r"^(?:[^\n]{0,300}: note: |[ \t]{0,8}\d{0,6} ?\|[^\n]{0,400}$"
+    r"|[ \t]{1,300}[~^][~^ \t]{0,300}$|[ \t]{2,}\S[^\n]{0,400}$)"
+)
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -14,7 +17,8 @@ RULES: tuple[Rule, ...] = (
         "ptxas",
         ("ptxas",),
         compiled(
-            r"ptxas(?:-blackwell)?(?: (?P<file>[^\s,]{1,300}), line (?P<line>\d{1,7}); (?:error|fatal)[ \t]{0,4}:| (?:fatal|error)[ \t]{0,4}:)[ \t]{0,4}(?P<msg>[^\n]{3,600})"
+            r"ptxas(?:-blackwell)?(?: (?P<file>[^\s,]{1,300}), line (?P<line>\d{1,7}); (?:error"
+            r"|fatal)[ \t]{0,4}:| (?:fatal|error)[ \t]{0,4}:)[ \t]{0,4}(?P<msg>[^\n]{3,600})"
         ),
         joins=True,
     ),
@@ -62,7 +66,10 @@ RULES: tuple[Rule, ...] = (
         "mlir-op",
         "mlir",
         (": error",),
-        compiled(rf"{PLACE}:(?P<line>\d{{1,7}}):\d{{1,5}}: error: (?P<msg>'[a-z_]{{2,40}}\.[\w.]{{1,60}}' op [^\n]{{2,1500}})"),
+        compiled(
+            rf"{PLACE}:(?P<line>\d{{1,7}}):\d{{1,5}}: error: (?P<msg>'[a-z_]{{2,40}}\."
+            rf"[\w.]{{1,60}}' op [^\n]{{2,1500}})"
+        ),
         goes_on=_FOLLOWS,
         needs=("error: '",),
         joins=True,
@@ -72,7 +79,8 @@ RULES: tuple[Rule, ...] = (
         "gtest",
         (": error",),
         compiled(
-            rf"{PLACE}\((?P<line>\d{{1,7}})\): error: (?P<msg>(?:Expected|Failed|Value of|The difference|Failure)\b[^\n]{{0,900}})"
+            rf"{PLACE}\((?P<line>\d{{1,7}})\): error: (?P<msg>(?:Expected|Failed|Value of|The difference"
+            rf"|Failure)\b[^\n]{{0,900}})"
         ),
         needs=("): error: ",),
         goes_on=compiled(r"^[ \t]{1,8}\S|^(?:Actual|Expected|Which is|Value of|actual)\b"),
@@ -83,7 +91,8 @@ RULES: tuple[Rule, ...] = (
         "nvcc",
         (": error",),
         compiled(
-            r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300}\.(?:cu|cuh|h|hpp|cpp|cc|inl))\((?P<line>\d{1,7})\): error(?: ?#[\w-]{1,12})?: (?P<msg>[^\n]{2,900})"
+            r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300}\.(?:cu|cuh|h|hpp|cpp|cc"
+            r"|inl))\((?P<line>\d{1,7})\): error(?: ?#[\w-]{1,12})?: (?P<msg>[^\n]{2,900})"
         ),
         goes_on=_FOLLOWS,
         needs=("): error",),
@@ -94,7 +103,8 @@ RULES: tuple[Rule, ...] = (
         "msvc",
         (": error", ": fatal error"),
         compiled(
-            rf"{PLACE}(?:\((?P<line>\d{{1,7}})(?:,\d{{1,5}})?\))? ?: (?:fatal )?error (?P<msg>(?:C|LNK)\d{{4}}: [^\n]{{2,900}})"
+            rf"{PLACE}(?:\((?P<line>\d{{1,7}})(?:,\d{{1,5}})?\))? ?: (?:fatal )?error (?P<msg>(?:C"
+            rf"|LNK)\d{{4}}: [^\n]{{2,900}})"
         ),
         needs=("error C", "error LNK"),
         joins=True,
@@ -104,7 +114,8 @@ RULES: tuple[Rule, ...] = (
         "cc",
         (": error", ": fatal error"),
         compiled(
-            r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp|hh|hxx|inl|m|mm|i|cl|pyx|mlir|ttir|ttgir|S|s|ll))"
+            r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp|hh|hxx"
+            r"|inl|m|mm|i|cl|pyx|mlir|ttir|ttgir|S|s|ll))"
             r":(?P<line>\d{1,7})(?::\d{1,5})?: (?:fatal )?error: (?P<msg>[^\n]{2,900})"
         ),
         goes_on=_FOLLOWS,
@@ -136,7 +147,10 @@ RULES: tuple[Rule, ...] = (
         "symbol-version",
         "ld",
         ("' not found (required by",),
-        compiled(r"(?P<msg>(?:version )?[`'‘](?:GLIBCXX|GLIBC|CXXABI|GCC|OMP|GOMP|OPENSSL|ZLIB|[A-Z]{2,20})_[\w.]{1,40}' not found \(required by [^\n)]{1,300}\))"),
+        compiled(
+            r"(?P<msg>(?:version )?[`'‘](?:GLIBCXX|GLIBC|CXXABI|GCC|OMP|GOMP|OPENSSL|ZLIB"
+            r"|[A-Z]{2,20})_[\w.]{1,40}' not found \(required by [^\n)]{1,300}\))"
+        ),
         joins=True,
     ),
     Rule(
@@ -151,7 +165,8 @@ RULES: tuple[Rule, ...] = (
         "cmake",
         ("CMake Error",),
         compiled(
-            r"CMake Error(?: \([\w-]{1,20}\))?(?: at (?P<file>[^\s:()]{1,300}):(?P<line>\d{1,6})(?: \((?P<function>[^()\n]{1,80})\))?:|: ?(?P<msg>[^\n]{3,600})|(?P<msg2>:))"
+            r"CMake Error(?: \([\w-]{1,20}\))?(?: at (?P<file>[^\s:()]{1,300}):(?P<line>\d{1,6})(?: \("
+            r"(?P<function>[^()\n]{1,80})\))?:|: ?(?P<msg>[^\n]{3,600})|(?P<msg2>:))"
         ),
         goes_on=compiled(r"^(?:[ \t]{1,12}\S|[ \t\r]{0,8}$(?!\n[^\s])|Call Stack)"),
         most_lines=30,
@@ -163,7 +178,8 @@ RULES: tuple[Rule, ...] = (
         "build",
         ("ninja: build stopped", "ld returned 1", "make: *** ", "detected in the compilation"),
         compiled(
-            r"(?P<msg>ninja: build stopped: [^\n]{3,120}|collect2: error: ld returned \d{1,3} exit status|make: \*\*\* [^\n]{3,200}"
+            r"(?P<msg>ninja: build stopped: [^\n]{3,120}"
+            r"|collect2: error: ld returned \d{1,3} exit status|make: \*\*\* [^\n]{3,200}"
             r"|\d{1,5} errors? detected in the compilation of [^\n]{3,300})"
         ),
         trails=True,

@@ -9,8 +9,10 @@ STACK = compiled(
     r"^[^\n]{0,80}?(?:"
     r"#\d{1,3} |frame #\d{1,4}: |@ +0x[0-9a-f]{4,16}|@ +\(nil\)|\[bt\] |\[ ?\d{1,3}\] (?:/|[\w.]{1,80}\()"
     r"|\(\d{1,3}\) [^\n]{0,200}\+0x|Stack trace|Stack dump|\d{1,3}\.\s{1,4}\S"
-    r"|Exception raised from |C\+\+ Traceback|Python Traceback|\*\*\* Check failure|\*\*\* Process received|Signal(?: code)?: "
-    r"|Failing at address|Thread \d{1,4} \"|\[Switching to|0x[0-9a-f]{8,16}|<unknown function>|<omitting python frames>"
+    r"|Exception raised from |C\+\+ Traceback|Python Traceback|\*\*\* Check failure"
+    r"|\*\*\* Process received|Signal(?: code)?: "
+    r"|Failing at address|Thread \d{1,4} \"|\[Switching to|0x[0-9a-f]{8,16}|<unknown function>"
+    r"|<omitting python frames>"
     r"|tensorflow::|xla::|_start\b|_Py\w{2,60}|__libc_start|PyObject_\w{2,60}|clone\b|main\b$"
     r")"
 )
@@ -43,7 +45,8 @@ RULES: tuple[Rule, ...] = (
         ("ssertion",),
         compiled(
             r"(?P<msg>Assertion failed: [^\n]{1,800}?)(?:, (?:function (?P<function>[^\n,]{1,200}), )?"
-            rf"file {PLACE}, line (?P<line>\d{{1,7}})\.?|,? at {PLACE.replace('file>', 'file2>')}:(?P<line2>\d{{1,7}})$)"
+            rf"file {PLACE}, line (?P<line>\d{{1,7}})\.?"
+            rf"|,? at {PLACE.replace('file>', 'file2>')}:(?P<line2>\d{{1,7}})$)"
         ),
         goes_on=STACK,
     ),
@@ -52,7 +55,8 @@ RULES: tuple[Rule, ...] = (
         "cpp",
         ("ASSERT",),
         compiled(
-            r"(?P<msg>(?:[^\s:][^\n:]{0,200}? )?INTERNAL ASSERT FAILED at \"?(?P<file>[^\s\":]{1,300})\"?:(?P<line>\d{1,7})"
+            r"(?P<msg>(?:[^\s:][^\n:]{0,200}? )?INTERNAL ASSERT FAILED at \"?(?P<file>"
+            r"[^\s\":]{1,300})\"?:(?P<line>\d{1,7})"
             r"[^\n]{0,1500})"
         ),
         goes_on=STACK,
@@ -73,7 +77,9 @@ RULES: tuple[Rule, ...] = (
         "cpp",
         ("terminat",),
         compiled(
-            r"terminating (?:with|due to) uncaught (?:foreign )?exception(?: of type (?P<type>[^\n]{1,200}?))?(?:: (?P<msg>[^\n]{1,3000})|$)"
+            r"terminating (?:with"
+            r"|due to) uncaught (?:foreign )?exception(?: of type (?P<type>[^\n]{1,200}?))?(?:: (?P<msg>"
+            r"[^\n]{1,3000})|$)"
         ),
         goes_on=STACK,
     ),
@@ -88,11 +94,10 @@ RULES: tuple[Rule, ...] = (
         "sanitizer",
         "sanitizer",
         ("Sanitizer: ",),
-        compiled(
-            r"(?:ERROR|WARNING): (?P<type>(?:HW)?(?:Address|Leak|Thread|Memory)Sanitizer): (?P<msg>[^\n]{1,600})"
-        ),
+        compiled(r"(?:ERROR|WARNING): (?P<type>(?:HW)?(?:Address|Leak|Thread|Memory)Sanitizer): (?P<msg>[^\n]{1,600})"),
         goes_on=compiled(
-            r"^[^\n]{0,40}?(?:#\d{1,3} |==\d|[ \t]{1,8}\S|READ of|WRITE of|SUMMARY:|Direct leak|Indirect leak|0x[0-9a-f]{8}|[ \t]{0,40}$"
+            r"^[^\n]{0,40}?(?:#\d{1,3} |==\d|[ \t]{1,8}\S|READ of|WRITE of|SUMMARY:|Direct leak"
+            r"|Indirect leak|0x[0-9a-f]{8}|[ \t]{0,40}$"
             r"|[Ff]reed by|[Pp]reviously allocated|Shadow|allocated by|=>|Thread T)"
         ),
     ),
@@ -108,7 +113,8 @@ RULES: tuple[Rule, ...] = (
         "signal",
         (" signal", "received by PID"),
         compiled(
-            r"(?P<msg>(?:Program|Thread [^\n]{1,120}?) received signal SIG[A-Z]{2,5}[^\n]{0,80}|Fatal signal \d{1,2} \(SIG[A-Z]{2,5}\)[^\n]{0,120}"
+            r"(?P<msg>(?:Program|Thread [^\n]{1,120}?) received signal SIG[A-Z]{2,5}[^\n]{0,80}"
+            r"|Fatal signal \d{1,2} \(SIG[A-Z]{2,5}\)[^\n]{0,120}"
             r"|\*\*\* SIG[A-Z]{2,5} \([^\n]{0,80}received by PID[^\n]{0,80}|[Cc]aught signal \d{1,2} \([^\n]{1,60}"
             r"|\*\*\* Process received signal \*\*\*)"
         ),
@@ -127,9 +133,12 @@ RULES: tuple[Rule, ...] = (
         "signal",
         ("egmentation fault", "(core dumped)", "llegal instruction"),
         compiled(
-            r"^[ \t>$#*`'\"]{0,12}(?:\S{1,120}: (?:line \d{1,6}: )?(?:\[[\d]{1,3}\] ?\+? ?)?)?(?:\[\d{1,5}\] ?\+? {1,8})?(?:\d{1,8} +)?"
-            r"(?P<msg>(?i:segmentation fault|abort(?:ed)?|floating point exception|illegal (?:hardware )?instruction|bus error"
-            r"|trace/breakpoint trap|killed)(?: {1,4}\(core dumped\)|(?=[ \t.`'\"]{0,20}$)|(?= {2,20}\S)|(?= \S{0,60}[/.]\S)))"
+            r"^[ \t>$#*`'\"]{0,12}(?:\S{1,120}: (?:line \d{1,6}: )?(?:\[[\d]{1,3}\] ?\+? ?)?)?"
+            r"(?:\[\d{1,5}\] ?\+? {1,8})?(?:\d{1,8} +)?"
+            r"(?P<msg>(?i:segmentation fault|abort(?:ed)?|floating point exception"
+            r"|illegal (?:hardware )?instruction|bus error"
+            r"|trace/breakpoint trap|killed)(?: {1,4}\(core dumped\)|(?=[ \t.`'\"]{0,20}$)|(?= {2,20}\S)"
+            r"|(?= \S{0,60}[/.]\S)))"
         ),
         goes_on=STACK,
         trails=True,
@@ -139,7 +148,8 @@ RULES: tuple[Rule, ...] = (
         "signal",
         (": line ",),
         compiled(
-            r"^[^\n]{0,200}?: line \d{1,6}: +\d{1,8} +(?P<msg>Aborted|Killed|Bus error|Terminated|Segmentation fault|Illegal instruction"
+            r"^[^\n]{0,200}?: line \d{1,6}: +\d{1,8} +(?P<msg>Aborted|Killed|Bus error|Terminated"
+            r"|Segmentation fault|Illegal instruction"
             r"|Floating point exception|Trace/breakpoint trap)\b"
         ),
         trails=True,
@@ -156,7 +166,8 @@ RULES: tuple[Rule, ...] = (
         "signal",
         ("exit code",),
         compiled(
-            r"(?P<msg>(?:[Pp]rocess finished with |[Cc]ommand terminated with |[Pp]rocess completed with |exited with |[Ff]ailed with |returned )"
+            r"(?P<msg>(?:[Pp]rocess finished with |[Cc]ommand terminated with "
+            r"|[Pp]rocess completed with |exited with |[Ff]ailed with |returned )"
             r"?exit code:? (?:13[1-9]|15[0-9]|-(?:[3-9]|11|1073\d{6}))(?!\d)(?: \([^\n()]{1,80}\))?)[.\s`'\"]{0,6}$"
         ),
         trails=True,

@@ -13,12 +13,16 @@ RULES: tuple[Rule, ...] = (
         "rust",
         ("panicked at ",),
         compiled(
-            r"thread '[^'\n]{0,80}'(?: \(\d{1,9}\))? panicked at (?:'(?P<msg>[^\n]{1,900}?)', (?P<file>[^\s:]{1,300}):(?P<line>\d{1,7})"
+            r"thread '[^'\n]{0,80}'(?: \(\d{1,9}\))? panicked at (?:'(?P<msg>[^\n]{1,900}?)', (?P<file>"
+            r"[^\s:]{1,300}):(?P<line>\d{1,7})"
             r"|(?P<file2>[^\s:']{1,300}):(?P<line2>\d{1,7}):\d{1,5}:?)"
         ),
         goes_on=compiled(r"^[^\n]{1,600}$"),
         most_lines=60,
-        says_more=compiled(r"panicked at [^\s:']{1,300}:\d{1,7}:\d{1,5}:?\s{0,3}\n[^\S\n]{0,40}(?P<msg>[^\n]{1,900})"),
+        says_more=compiled(
+            r"panicked at [^\s:']{1,300}:\d{1,7}:\d{1,5}:?\s{0,3}\n[^\S\n]{0,40}(?P<msg>"
+            r"[^\n]{1,900})"
+        ),
     ),
     Rule(
         "rustc",
@@ -38,11 +42,18 @@ RULES: tuple[Rule, ...] = (
 )
 
 _HEADER = re.compile(
-    r"(?P<lead>[^\n]{0,120}?)(?P<type>(?:[a-z_$][\w$]{0,60}\.){1,12}[A-Z][\w$]{0,80}|(?:[A-Z]\w{0,60})?(?:Error|Exception))"
+    r"(?P<lead>[^\n]{0,120}?)(?P<type>(?:[a-z_$][\w$]{0,60}\.){1,12}[A-Z][\w$]{0,80}"
+    r"|(?:[A-Z]\w{0,60})?(?:Error|Exception))"
     r"(?: \[[A-Z_]{2,40}\])?(?:: (?P<msg>[^\n]{0,1500}))?\r?$"
 )
-_AT_LINE = re.compile(r"\n[ \t]{1,12}at (?=[^\n]{2,400}[:(](?:\d|Native|Unknown|<anonymous>|[\w$]{1,80}\.(?:java|kt|scala|js|ts)))")
-_GOES_ON = re.compile(r"[ \t]{1,12}(?:at |\.\.\. \d{1,4} (?:more|common)|- locked)|Caused by: |[ \t]{1,12}Suppressed: |\t\.\.\. ")
+_AT_LINE = re.compile(
+    r"\n[ \t]{1,12}at (?=[^\n]{2,400}[:(](?:\d|Native|Unknown|<anonymous>"
+    r"|[\w$]{1,80}\.(?:java|kt|scala|js|ts)))"
+)
+_GOES_ON = re.compile(
+    r"[ \t]{1,12}(?:at |\.\.\. \d{1,4} (?:more|common)|- locked)|Caused by: "
+    r"|[ \t]{1,12}Suppressed: |\t\.\.\. "
+)
 _CAUSED = re.compile(r"^[ \t]{0,8}Caused by: (?P<type>[\w.$]{2,200})(?:: (?P<msg>[^\n]{0,1500}))?", re.MULTILINE)
 _MOST_LINES = 400
 #: Lines of a message between the header and the first frame.
@@ -53,7 +64,7 @@ _JS_RULE = Rule("js-stack", "js", (), compiled(r"(?!)"))
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The failures whose first frame line is all that tells them: `\\n    at f (file.js:1:2)`."""
+    """The failures that nothing but their first frame line tells: `    at f (file.js:1:2)`."""
     if "\n    at " not in text and "\tat " not in text and "\n  at " not in text:
         return
     end = 0
@@ -95,7 +106,9 @@ def _stack_end(text: str, at: int) -> int:
 
 
 def _block(text: str, header: re.Match[str], end: int) -> Block:
-    is_java = ".java:" in text[header.start() : end] or "." in header["type"] or "Native Method" in text[header.start() : end]
+    is_java = (
+        ".java:" in text[header.start() : end] or "." in header["type"] or "Native Method" in text[header.start() : end]
+    )
     block = Block(
         rule=_STACK_RULE if is_java else _JS_RULE,
         start=header.start(),

@@ -19,7 +19,8 @@ RULES: tuple[Rule, ...] = (
         "nccl",
         ("NCCL WARN ",),
         compiled(
-            r"(?:(?P<file>[\w./-]{1,120}\.(?:cc|cpp|cu|h)):(?P<line>\d{1,6}) )?NCCL WARN (?!NET/OFI)(?P<msg>[^\n]{3,1500})"
+            r"(?:(?P<file>[\w./-]{1,120}\.(?:cc|cpp|cu"
+            r"|h)):(?P<line>\d{1,6}) )?NCCL WARN (?!NET/OFI)(?P<msg>[^\n]{3,1500})"
         ),
         joins=True,
     ),
@@ -28,8 +29,11 @@ RULES: tuple[Rule, ...] = (
         "nccl",
         ("atchdog",),
         compiled(
-            r"(?P<msg>Watchdog caught collective operation timeout: [^\n]{1,600}|Exception \(either an error or timeout\) detected by watchdog[^\n]{0,300}"
-            r"|(?:Process group )?(?:watchdog|NCCL watchdog) thread terminated with exception: [^\n]{1,1500}|Some NCCL operations have failed[^\n]{0,400})"
+            r"(?P<msg>Watchdog caught collective operation timeout: [^\n]{1,600}"
+            r"|Exception \(either an error or timeout\) detected by watchdog[^\n]{0,300}"
+            r"|(?:Process group )?(?:watchdog"
+            r"|NCCL watchdog) thread terminated with exception: [^\n]{1,1500}"
+            r"|Some NCCL operations have failed[^\n]{0,400})"
         ),
         goes_on=STACK,
         joins=True,
@@ -39,7 +43,8 @@ RULES: tuple[Rule, ...] = (
         "glog",
         ("Check failed",),
         compiled(
-            rf"(?:^|[\s(\[]){_SOURCE}[:(](?P<line>\d{{1,6}})[\]:)]{{1,2}} (?P<msg>(?:[^\n]{{1,120}}?: )?Check failed: [^\n]{{1,3000}})"
+            rf"(?:^|[\s(\[]){_SOURCE}[:(](?P<line>\d{{1,6}})[\]:)]{{1,2}} (?P<msg>(?:"
+            rf"[^\n]{{1,120}}?: )?Check failed: [^\n]{{1,3000}})"
         ),
         goes_on=_STACK_OR_REST,
         joins=True,
@@ -57,7 +62,8 @@ RULES: tuple[Rule, ...] = (
         "glog",
         (".cc:", ".cpp:", ".cu:"),
         compiled(
-            rf"(?:\b[EF]\d{{4}} \d\d:\d\d:[\d.]{{2,24}} {{1,8}}\d{{1,9}} |\[[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |\[[EF] |: [EF] |^[EF] )"
+            rf"(?:\b[EF]\d{{4}} \d\d:\d\d:[\d.]{{2,24}} {{1,8}}\d{{1,9}} "
+            rf"|\[[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |\[[EF] |: [EF] |^[EF] )"
             rf"{_SOURCE}:(?P<line>\d{{1,6}})\] {_CHATTER}(?P<msg>\S[^\n]{{1,3000}})"
         ),
         goes_on=_STACK_OR_REST,
@@ -68,7 +74,8 @@ RULES: tuple[Rule, ...] = (
         ("ASSERT",),
         compiled(
             rf"(?:{PLACE}:(?P<line>\d{{1,6}}): (?P<msg>GGML_ASSERT\([^\n]{{1,400}}?\) failed)"
-            r"|(?P<msg2>GGML_ASSERT): (?P<file2>[^\s:]{1,300}|[A-Z]:[^\s:]{1,300}):(?P<line2>\d{1,6}): (?P<rest>[^\n]{1,400}))"
+            r"|(?P<msg2>GGML_ASSERT): (?P<file2>[^\s:]{1,300}"
+            r"|[A-Z]:[^\s:]{1,300}):(?P<line2>\d{1,6}): (?P<rest>[^\n]{1,400}))"
         ),
         goes_on=STACK,
     ),
@@ -77,7 +84,8 @@ RULES: tuple[Rule, ...] = (
         "cuda",
         ("CUDA ", "Cuda "),
         compiled(
-            r"(?:^|[\]>:)] )[ \t*`\"']{0,8}(?P<msg>(?:(?:CUDA|Cuda) (?:[Ee]rror|ERROR|failure)(?: code)?(?::| \d{1,4}[ :]| at | in (?:file )?|=| \())"
+            r"(?:^|[\]>:)] )[ \t*`\"']{0,8}(?P<msg>(?:(?:CUDA|Cuda) (?:[Ee]rror|ERROR"
+            r"|failure)(?: code)?(?::| \d{1,4}[ :]| at | in (?:file )?|=| \())"
             r"(?!%|\"|\+|<|\{)[^\n]{3,600})"
         ),
         goes_on=compiled(r"^[ \t]{0,8}(?:current device|in function|err(?:or)?:|ggml_|\#\d{1,3} )"),
@@ -87,8 +95,10 @@ RULES: tuple[Rule, ...] = (
         "opencv",
         ("OpenCV(", "OpenCV Error:", ": error"),
         compiled(
-            r"(?:OpenCV(?:\([\w.-]{1,24}\))? Error: (?P<msg2>[^\n]{3,600}) in (?P<function>[^\n,]{1,200}), file (?P<file2>[^\n,]{1,300}), line (?P<line2>\d{1,7})"
-            r"|OpenCV\([\w.-]{1,24}\)[: ]{1,2}(?:[Ee]rror: )?(?:(?P<file>(?:[A-Za-z]:[\\/])?[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
+            r"(?:OpenCV(?:\([\w.-]{1,24}\))? Error: (?P<msg2>[^\n]{3,600}) in (?P<function>"
+            r"[^\n,]{1,200}), file (?P<file2>[^\n,]{1,300}), line (?P<line2>\d{1,7})"
+            r"|OpenCV\([\w.-]{1,24}\)[: ]{1,2}(?:[Ee]rror: )?(?:(?P<file>(?:[A-Za-z]:[\\/])?"
+            r"[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
             rf"|{PLACE.replace('file>', 'file3>')}:(?P<line3>\d{{1,7}}): error: (?P<msg3>\(-\d[^\n]{{3,900}}))"
         ),
         needs=("OpenCV", "error: (-"),

@@ -32,12 +32,16 @@ for _index, _rule in enumerate(_RULES):
 
 #: Source code that writes such a message, tests that expect one, printf and stream placeholders.
 _LISTING = re.compile(
-    r"(?:printf|LOG\(|cerr|cout|throw |raise |assert\w*\(|CHECK(?:-\w+)?:|expected-error|std::|logger\.|print\(|RUN:|REQUIRE"
+    r"(?:printf|LOG\(|cerr|cout|throw |raise |assert\w*\(|CHECK(?:-\w+)?:|expected-error|std::|logger\."
+    r"|print\(|RUN:|REQUIRE"
     r"|#define|re\.(?:compile|search|match)|grep|->| in str\(|except |if )[^\n]{0,300}$"
 )
 _PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+|\{\w{1,20}\}")
 #: A log line that calls itself a warning or a remark, and NCCL's warnings on machines without InfiniBand.
-_WARNING = re.compile(r"(?:: [WI] |\b[WI]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,9} |^[WI] |\[W )[\w./-]{1,200}:\d{1,6}\]")
+_WARNING = re.compile(
+    r"(?:: [WI] |\b[WI]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,9} |^[WI] "
+    r"|\[W )[\w./-]{1,200}:\d{1,6}\]"
+)
 _CHATTER = re.compile(r"Failed to open libibverbs|Could not load dynamic library")
 _TRAILING = re.compile(r"(?:\s|```|`|\x1b\[[0-9;]{0,8}m|\\n)+$")
 _ESCAPED_BREAK = re.compile(r"\\{1,2}n")

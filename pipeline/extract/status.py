@@ -148,12 +148,14 @@ _ABSL_OLD_BEFORE = re.compile(
 )
 #: TensorFlow's classes; the everyday names only with their module.
 _TF_CLASS = re.compile(
-    r"(ResourceExhausted|InvalidArgument|FailedPrecondition|DeadlineExceeded|Unimplemented|OutOfRange|DataLoss|Internal"
-    r"|NotFound|AlreadyExists|PermissionDenied|Unavailable|Cancelled|Aborted|Unknown|Unauthenticated)Error(?=[:\s)\"'`]|$)"
+    r"(ResourceExhausted|InvalidArgument|FailedPrecondition|DeadlineExceeded|Unimplemented|OutOfRange"
+    r"|DataLoss|Internal"
+    r"|NotFound|AlreadyExists|PermissionDenied|Unavailable|Cancelled|Aborted|Unknown"
+    r"|Unauthenticated)Error(?=[:\s)\"'`]|$)"
 )
 _TF_EVERYDAY = frozenset(
-    ("Internal", "NotFound", "AlreadyExists", "PermissionDenied", "Unavailable", "Cancelled", "Aborted", "Unknown")
-    + ("DataLoss", "Unauthenticated", "OutOfRange")
+    "Internal NotFound AlreadyExists PermissionDenied Unavailable Cancelled Aborted Unknown DataLoss Unauthenticated"
+    " OutOfRange".split()
 )
 #: Words that begin log lines of everything; alone at a line's start they are no status.
 _OLD_EVERYDAY = frozenset(("Unknown", "Not found", "Internal", "Cancelled", "Aborted", "Unavailable", "Out of range"))
@@ -238,7 +240,10 @@ _SIGNAL_TEXTS = (
     ("Floating point exception (core", "signal:SIGFPE"),
     ("Illegal instruction", "signal:SIGILL"),
 )
-_EXIT = re.compile(r"[Ee](?:xit|XIT)(?:ed)?[ _]?(?:with )?(?:[Cc]ode|CODE|[Ss]tatus|STATUS)[ ]?[:=]?[ ]?(-?\d{1,3})(?!\d)")
+_EXIT = re.compile(
+    r"[Ee](?:xit|XIT)(?:ed)?[ _]?(?:with )?(?:[Cc]ode|CODE|[Ss]tatus"
+    r"|STATUS)[ ]?[:=]?[ ]?(-?\d{1,3})(?!\d)"
+)
 #: `bash: line 1:  5451 Aborted    /tmp/tool`: the shell names the process and the signal.
 _SHELL = re.compile(
     r"(?:(?:line \d{1,6}: +\d{1,8} )(Aborted|Killed|Bus error|Terminated|Floating point exception)\b"
@@ -282,20 +287,43 @@ def _exits(text: str) -> Iterator[str]:
 
 # ---------------------------------------------------------------- the list
 
+_ABSL_TRIGGERS = (
+    "_ARGUMENT",
+    "INTERNAL",
+    "UN",
+    "_EX",
+    "NOT_FOUND",
+    "FAILED_P",
+    "ABORTED",
+    "CANCELLED",
+    "DATA_",
+    "OUT_OF",
+)
+_ABSL_OLD_TRIGGERS = (
+    *("esource ex", "nvalid ar", "ailed pre", "nternal: ", "nknown: ", "ot found: ", "nimplemented: "),
+    *("navailable: ", "ancelled: ", "borted: ", "ut of range: ", "eadline ex", "ata loss: ", "lready exists: "),
+)
+_ALONE_TRIGGERS = (
+    *("encountered", "sert trig", "kernel image", "CUDA", "launch", "stream is capturing", "previous error"),
+)
+_JAX_TRIGGERS = (
+    *("ConversionError", "TracerError", "ConcretizationTypeError", "BooleanIndexError", "KeyReuse", "DimensionOp"),
+)
+
+#: A reader runs where one of its literals stands in the text.
 _READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (_XLA_TRIGGERS, _xla),
-    (("_ARGUMENT", "INTERNAL", "UN", "_EX", "NOT_FOUND", "FAILED_P", "ABORTED", "CANCELLED", "DATA_", "OUT_OF"), _absl),
-    (("esource ex", "nvalid ar", "ailed pre", "nternal: ", "nknown: ", "ot found: ", "nimplemented: ", "navailable: ")
-     + ("ancelled: ", "borted: ", "ut of range: ", "eadline ex", "ata loss: ", "lready exists: "), _absl_old),
+    (_ABSL_TRIGGERS, _absl),
+    (_ABSL_OLD_TRIGGERS, _absl_old),
     (("Error",), _tf_classes),
     (("cudaError", "CUDA_ERROR_"), status_gpu.cuda_names),
     (("CUDA", "Cuda", "cuda", "GPUassert"), status_gpu.cuda_strings),
-    (("encountered", "sert trig", "kernel image", "CUDA", "launch", "stream is capturing", "previous error"), status_gpu.cuda_alone),
+    (_ALONE_TRIGGERS, status_gpu.cuda_alone),
     (("_STATUS_", "CUFFT_", "NVRTC_ERROR", "NVML_ERROR"), status_gpu.library_statuses),
     (("hipError", "HIP", "hip error"), status_gpu.hip),
     (("nccl", "NCCL", "unhandled "), status_gpu.nccl),
-    (("ConversionError", "TracerError", "ConcretizationTypeError", "BooleanIndexError", "KeyReuse", "DimensionOp"), _jax),
+    (_JAX_TRIGGERS, _jax),
     (("graph-break-site", "Unsupported: "), _graph_breaks),
-    (("SIG", "egmentation", "Abort", "Kill", "us error", "Illegal", "point exc"), _signals),
+    (("SIG", "egmentation", "Abort", "Kill", "us error", "Illegal", "point exc", ": line "), _signals),
     (("xit", "XIT"), _exits),
-)  # fmt: skip
+)

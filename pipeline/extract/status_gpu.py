@@ -1,7 +1,8 @@
 """Codes of GPU software that a piece of text names: CUDA, its libraries, HIP, NCCL.
 
 A string such as "invalid argument" is a code only behind a CUDA (or HIP, NCCL) prefix; a few long ones stand alone.
-Patterns begin with letters, never with a look-behind: that lets the engine skip to candidates; `starts_word` looks back.
+Patterns begin with letters, never with a look-behind, so that the engine skips to candidates;
+`starts_word` looks back.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from types import MappingProxyType
 
 from pipeline import catalogues
 from pipeline.extract.word import starts_word
-
 
 _CUDA_NAME = re.compile(r"(?:cudaError[A-Z]\w{2,60}|CUDA_ERROR_[A-Z0-9_]{3,60})(?![A-Za-z0-9_(])")
 #: "CUDA error: ", "CUDA driver error: ", "Cuda failure 2 '", "cuda runtime error (59) : ", "CUDA error 9 at f.cu:6: "
@@ -56,6 +56,7 @@ def _cuda_by_number() -> Mapping[int, str]:
 
 
 def cuda_names(text: str) -> Iterator[str]:
+    """Codes by the runtime's or the driver's name."""
     for match in _CUDA_NAME.finditer(text):
         if starts_word(text, match.start()) and (code := catalogues.cuda_canonical().get(match[0])):
             yield code
@@ -64,15 +65,15 @@ def cuda_names(text: str) -> Iterator[str]:
 def cuda_strings(text: str) -> Iterator[str]:
     """Codes by the string behind a CUDA prefix; by the number only where no string follows (old numbers moved)."""
     for match in _CUDA_PREFIX.finditer(text):
-        if code := _behind(text, match.end(), "cuda"):
-            yield code
-        elif match["number"] and (code := _cuda_by_number().get(int(match["number"]))) and _is_modern(match["number"]):
+        if (code := _behind(text, match.end(), "cuda")) or (
+            match["number"] and (code := _cuda_by_number().get(int(match["number"]))) and _is_modern(match["number"])
+        ):
             yield code
 
 
 def _is_modern(number: str) -> bool:
-    """Numbers from 100 mean the same in every toolkit; smaller ones were renumbered in CUDA 10.1, bar 1 and 2."""
-    return int(number) >= 100 or number in {"1", "2"}
+    """Numbers from 100 mean the same in every toolkit; of the smaller ones CUDA 10.1 left 2 and 3."""
+    return int(number) >= 100 or number in {"2", "3"}
 
 
 def _behind(text: str, start: int, family: str) -> str | None:
@@ -91,10 +92,22 @@ def _is_tail(stretch: str, found: re.Match[str]) -> bool:
     """Whether a short string ("invalid argument") is introduced and ended by punctuation, as programs print it."""
     before = stretch[: found.start()].rstrip()[-1:]
     after = stretch[found.end() :].lstrip()[:1]
-    return before in {":", "'", '"', "(", "`", ",", "="} and after in {"", "'", '"', ")", ".", "`", ",", "\\", "\r", "("}
+    return before in {":", "'", '"', "(", "`", ",", "="} and after in {
+        "",
+        "'",
+        '"',
+        ")",
+        ".",
+        "`",
+        ",",
+        "\\",
+        "\r",
+        "(",
+    }
 
 
 def cuda_alone(text: str) -> Iterator[str]:
+    """Codes by the long strings that are known without a prefix."""
     if "HIP" in text or "hipError" in text:
         return  # HIP prints the same strings
     for match in _alone_pattern().finditer(text.lower()):
@@ -113,6 +126,7 @@ def _library_by_name() -> Mapping[str, str]:
 
 
 def library_statuses(text: str) -> Iterator[str]:
+    """Status names of cuBLAS, cuDNN and the other libraries."""
     for match in _LIBRARY_STATUS.finditer(text):
         if starts_word(text, match.start()) and (code := _library_by_name().get(match[1])):
             yield code
@@ -123,6 +137,7 @@ _HIP_PREFIX = re.compile(r"Error \[HIP\]|HIP (?:runtime )?(?:[Ee]rror|failure)|h
 
 
 def hip(text: str) -> Iterator[str]:
+    """HIP's codes by name, or by the string behind its prefix."""
     for match in _HIP_NAME.finditer(text):
         if (code := f"hip:{match[0]}") in catalogues.hip_errors():
             yield code
@@ -133,7 +148,10 @@ def hip(text: str) -> Iterator[str]:
 
 # ---------------------------------------------------------------- NCCL
 
-_NCCL_NAME = re.compile(r"nccl(?:(?:UnhandledCuda|System|Internal|Remote)Error|Invalid(?:Argument|Usage)|Timeout)(?!\w)")
+_NCCL_NAME = re.compile(
+    r"nccl(?:(?:UnhandledCuda|System|Internal|Remote)Error|Invalid(?:Argument|Usage)"
+    r"|Timeout)(?!\w)"
+)
 _NCCL_STRINGS = (
     ("unhandled system error", "nccl:ncclSystemError"),
     ("unhandled cuda error", "nccl:ncclUnhandledCudaError"),
@@ -141,7 +159,10 @@ _NCCL_STRINGS = (
     ("please report this issue to the NCCL developers", "nccl:ncclInternalError"),
 )
 #: Short strings, only behind NCCL's prefix on the same line.
-_NCCL_SHORT = re.compile(r"NCCL (?:[Ee]rror|failure|ERROR)[^\n]{0,200}?\b(invalid usage|invalid argument|internal error)\b")
+_NCCL_SHORT = re.compile(
+    r"NCCL (?:[Ee]rror|failure|ERROR)[^\n]{0,200}?\b(invalid usage|invalid argument"
+    r"|internal error)\b"
+)
 _NCCL_SHORT_CODES = {
     "invalid usage": "nccl:ncclInvalidUsage",
     "invalid argument": "nccl:ncclInvalidArgument",
@@ -150,6 +171,7 @@ _NCCL_SHORT_CODES = {
 
 
 def nccl(text: str) -> Iterator[str]:
+    """NCCL's results by name or string."""
     for match in _NCCL_NAME.finditer(text):
         if starts_word(text, match.start()):
             yield f"nccl:{match[0]}"
@@ -158,5 +180,3 @@ def nccl(text: str) -> Iterator[str]:
             yield code
     for match in _NCCL_SHORT.finditer(text):
         yield _NCCL_SHORT_CODES[match[1]]
-
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def starts_word(text: str, at: int) -> bool:
-    """Whether no identifier runs into `at`; the letter of an escaped line break (`\\n`) is no identifier."""
+    """Whether no identifier runs into `at`; the letter of an escaped line break is none."""
     if at == 0:
         return True
     before = text[at - 1]
