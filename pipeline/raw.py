@@ -4,7 +4,7 @@
 
     raw/segments/<sha256>.zip   pages; named by its own bytes, written once, never changed
         <sha256>                one member a page, its body
-        pages.jsonl             provenance, one page a line: every field of RawPage but the body, and where the body lies
+        pages.jsonl             one page a line: every field of RawPage but the body, and where the body lies
     raw/forgotten/<hash>        one empty file a document that was forgotten; it hides the document at once
     raw/lock                    held shared while pages are added, alone while a document is forgotten
 

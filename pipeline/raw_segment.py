@@ -8,8 +8,8 @@ import os
 import secrets
 import zipfile
 import zlib
-from pathlib import Path
 from io import BufferedRandom
+from pathlib import Path
 
 from pipeline.errors import RawError
 from pipeline.records import RawPage

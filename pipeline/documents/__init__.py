@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pipeline.documents import github
+from pipeline.documents import foreign_entry, github, html_page, markdown_page, text_page
 from pipeline.records import Document, RawPage, Skipped
 
 Reader = Callable[[Sequence[RawPage]], Document | Skipped]
@@ -26,6 +26,11 @@ READERS: Mapping[str, Reader] = {
     "github-timeline": github.read,
     "gharchive-comment": github.read,
     "gharchive-review": github.read,
+    "issue-markdown": markdown_page.read,
+    "github-html": html_page.read,
+    "github-text": text_page.read_thread,
+    "plain-text": text_page.read_plain,
+    "entry": foreign_entry.read,
 }
 
 _RANK = {form: rank for rank, form in enumerate(READERS)}

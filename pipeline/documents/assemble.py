@@ -33,6 +33,7 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Pos
     is_clean = texts.is_clean(whole)
     rules = texts.suspects(whole)
     has_mail = mail.may_have_reply(whole)
+    has_bot = bots.may_have_bot_text(whole)
     names = _names(pieces, document_id)
     parts: list[str] = []
     posts: list[Post] = []
@@ -59,7 +60,7 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Pos
                 posted_at=piece.posted_at,
                 author_role=piece.role,
                 author_hash=names.get(piece.author or ""),
-                is_bot=piece.is_bot or bots.is_bot_text(written),
+                is_bot=piece.is_bot or (has_bot and bots.is_bot_text(written)),
                 reactions=piece.reactions,
             )
         )

@@ -23,6 +23,11 @@ def is_bot_login(login: str) -> bool:
     return lower in logins or lower.endswith(endings)
 
 
+def may_have_bot_text(text: str) -> bool:
+    """False where :func:`is_bot_text` is false for every part of `text`."""
+    return any(phrase in text for phrase in _table()[2])
+
+
 def is_bot_text(text: str) -> bool:
     """True for a post that begins as only a program's post does (for sources that name no author)."""
     head = text[:HEAD_CHARACTERS]

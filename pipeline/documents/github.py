@@ -1,4 +1,4 @@
-"""Threads as GitHub's API gives them: an issue or pull request object, its comments inside it or apart, reviews, timeline.
+"""Threads as GitHub's API gives them: an issue or pull request, its comments inside it or apart, reviews, timeline.
 
 GH Archive wraps the same objects in events.
 """
@@ -19,8 +19,19 @@ JsonObject = Mapping[str, object]
 
 _KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)#(\d+)")
 _REPO = re.compile(r"https?://[^/]+/(?:api/v3/)?(?:repos/)?([^/]+/[^/?#]+)/(?:issues|pulls?)/(\d+)")
-_WRAPPED = {"gharchive-thread": ("issue", "pull_request"), "gharchive-comment": ("comment",), "gharchive-review": ("review",)}
-_POST_KIND = {"comment": "comment", "comments": "comment", "review": "review", "reviews": "review"}
+_WRAPPED = {
+    "gharchive-thread": ("issue", "pull_request"),
+    "gharchive-comment": ("comment",),
+    "gharchive-review": ("review",),
+}
+_POST_KIND = {
+    "comment": "comment",
+    "comments": "comment",
+    "review": "review",
+    "reviews": "review",
+    "review-comment": "review",
+    "review-comments": "review",
+}
 
 
 def read(pages: Sequence[RawPage]) -> Document | Skipped:
@@ -72,7 +83,7 @@ def _value(page: RawPage) -> object:
         return value
     payload = value.get("payload") if isinstance(value, dict) else None
     if not isinstance(payload, dict):
-        raise ValueError("an event without payload")
+        return {}
     return next((payload[name] for name in names if isinstance(payload.get(name), dict)), {})
 
 
@@ -127,24 +138,36 @@ def _head(thread: JsonObject, url: str | None) -> Iterator[Piece]:
 
 def _posts(thread: JsonObject, values: Mapping[str, object], url: str | None) -> Iterator[Piece]:
     """Comments and reviews, oldest first, each once however often the pages hold it."""
-    found: dict[object, tuple[str, JsonObject]] = {}
-    inline = thread.get("comments")
-    groups: list[tuple[str, object]] = [("comment", inline)] if isinstance(inline, list) else []
-    groups += [(_POST_KIND.get(part.split(":")[0].removesuffix("s"), "review"), value) for part, value in values.items()]
-    for (kind, value), part in zip(groups, [*(["comments"] * (len(groups) - len(values))), *values], strict=True):
-        if part in ("main", "pull", "timeline") or part.startswith("page:"):
-            continue
-        for post in value if isinstance(value, list) else [value]:
-            if _is_object(post):
-                identity = post.get("id") or (_time(post), _string(post.get("body")))
-                found.setdefault((kind, identity), (kind, post))
-    for kind, post in sorted(found.values(), key=lambda item: (_time(item[1]), str(item[1].get("id") or ""))):
+    found = _found_posts(thread, values)
+    found.sort(key=lambda item: _time(item[1]))
+    own_links = url.rpartition("/")[0].rpartition("/")[0].lower() if url else None
+    for kind, post in found:
         body = _string(post.get("body"))
         if body:
             author, is_bot = _author(post)
             link = _string(post.get("html_url"))
-            own = link if link and url and link.lower().startswith(url.rpartition("/")[0].rpartition("/")[0].lower()) else None
-            yield Piece(kind, body, own, utc(_time(post)), _role(post), author, is_bot, _reactions(post))
+            if not (link and own_links and link.lower().startswith(own_links)):
+                link = None
+            yield Piece(kind, body, link, utc(_time(post)), _role(post), author, is_bot, _reactions(post))
+
+
+def _found_posts(thread: JsonObject, values: Mapping[str, object]) -> list[tuple[str, JsonObject]]:
+    inline = thread.get("comments")
+    found: list[tuple[str, JsonObject]] = []
+    if isinstance(inline, list):
+        found += (("comment", post) for post in inline if _is_object(post))
+    if len(values) == 1 and thread:
+        return found
+    for part, value in sorted(values.items()):
+        kind = _POST_KIND.get(part.partition(":")[0])
+        if kind:
+            found += ((kind, post) for post in (value if isinstance(value, list) else [value]) if _is_object(post))
+    once: dict[object, tuple[str, JsonObject]] = {}
+    for kind, post in found:
+        number = post.get("id")
+        identity = (kind, number) if isinstance(number, int) else (_time(post), _string(post.get("body")))
+        once.setdefault(identity, (kind, post))
+    return sorted(once.values(), key=lambda item: str(item[1].get("id") or ""))
 
 
 def _timeline_links(timeline: object, home: Home) -> Iterator[DocLink]:

@@ -13,14 +13,19 @@ _URL = re.compile(
 )
 _OWNER = re.compile(r"(?<![\w./:-])([A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100})\Z")
 _FILE_NAME = re.compile(r"\.(?:html?|md|rst|py|txt|ipynb|cpp|cc|h)\Z")
-_DUPLICATE = re.compile(r"\bduplicate(?:s| of)?:?\s{1,3}(?:issue |PR |pull request )?\Z", re.IGNORECASE)
-_CLOSES = re.compile(r"(?<!\ba )(?<!the )(?<!for )(?<!to )\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s{1,3}(?:issue )?\Z", re.IGNORECASE)
-_CLOSED_BY = re.compile(
-    r"\b(?:closed|fixed|resolved|addressed|solved) (?:by|in|via|with)\s{1,3}(?:PR |pull request |the PR )?\Z", re.IGNORECASE
+# The words that end right before a reference and say what it is. Each begins at a word and is searched for in the last
+# few characters only.
+_RELATION = re.compile(
+    r"\b(?:(?P<duplicate_of>duplicate(?:s| of)?:?)"
+    r"|(?P<closed_by>(?:closed|fixed|resolved|addressed|solved) (?:by|in|via|with))"
+    r"|(?<!\ba )(?<!the )(?<!for )(?<!to )(?P<closes>close[sd]?|fix(?:e[sd])?|resolve[sd]?):?)"
+    r"\s{1,3}(?:issue |PR |pull request |the PR )?\Z",
+    re.IGNORECASE,
 )
+RELATION_CHARACTERS = 40
 # A debugger's frames are numbered like threads: "#0 0x7f00 in f ()", "#12 torch::jit::run (".
 _FRAME_TAIL = re.compile(r"[: ]{1,4}(?:0x|<|\S{1,200} ?\(| ?at )")
-# How far before a number its repository or the word that explains it is looked for.
+# How far before a number its repository is looked for.
 BEFORE_CHARACTERS = 160
 
 
@@ -74,13 +79,5 @@ def _url_target(match: re.Match[str]) -> str:
 
 
 def _link(text: str, start: int, end: int, target: str) -> DocLink:
-    before = text[max(0, start - BEFORE_CHARACTERS) : start]
-    if _DUPLICATE.search(before):
-        kind = "duplicate_of"
-    elif _CLOSED_BY.search(before):
-        kind = "closed_by"
-    elif _CLOSES.search(before):
-        kind = "closes"
-    else:
-        kind = "text_mention"
-    return DocLink(kind, target, start, end)
+    relation = _RELATION.search(text[max(0, start - RELATION_CHARACTERS) : start])
+    return DocLink(relation.lastgroup or "" if relation else "text_mention", target, start, end)

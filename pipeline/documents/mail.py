@@ -12,10 +12,12 @@ _TAIL = re.compile(
     re.MULTILINE,
 )
 
+_SIGNS = (" wrote:", "You are receiving this because", "Reply to this email", "写道")
+
 
 def may_have_reply(text: str) -> bool:
     """False where :func:`without_reply` would leave `text` and every part of it alone."""
-    return " wrote:" in text or "You are receiving this because" in text or "Reply to this email" in text or "写道" in text
+    return any(sign in text for sign in _SIGNS)
 
 
 def without_reply(text: str) -> str:

@@ -246,5 +246,3 @@ def _places(body: bytes, sha256: str, *, is_line: bool) -> tuple[detect.Place, .
             return place if isinstance(place, str) else (place,)
         return f"invalid_json: {error}"
     return detect.places(value, sha256)
-
-

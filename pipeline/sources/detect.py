@@ -34,7 +34,7 @@ def unknown_key(sha256: str) -> str:
 
 
 def thread_key(url: object) -> str | None:
-    """`host/owner/repo#number` (lower case) of an issue's or a pull request's URL, web or API; None if it is neither."""
+    """`host/owner/repo#number`, lower case, of the web or API URL of a thread; None if it is no such URL."""
     match = _THREAD_URL.match(url) if isinstance(url, str) else None
     if match is None:
         return None
@@ -66,7 +66,7 @@ def text_place(text: str, sha256: str) -> Place | str:
 
 
 def _version(value: JsonObject, *names: str) -> str:
-    """The greatest of the times that `value` itself states; a thread without `updated_at` is as new as its last word."""
+    """The greatest time that `value` itself states; a thread without `updated_at` is as new as its last word."""
     updated = value.get("updated_at")
     if isinstance(updated, str) and updated:
         return updated
@@ -79,8 +79,8 @@ def _version(value: JsonObject, *names: str) -> str:
 
 def _event(value: JsonObject, sha256: str) -> tuple[Place, ...] | str | None:
     """GH Archive: the issue and the comment of one event share its line."""
-    payload, kind = value.get("payload"), value.get("type")
-    if not isinstance(payload, dict) or not isinstance(kind, str) or not kind.endswith("Event"):
+    payload, event = value.get("payload"), value.get("type")
+    if not isinstance(payload, dict) or not isinstance(event, str) or not event.endswith("Event"):
         return None
     thread = payload.get("issue") or payload.get("pull_request")
     if not isinstance(thread, dict):
@@ -94,15 +94,14 @@ def _event(value: JsonObject, sha256: str) -> tuple[Place, ...] | str | None:
         url = thread.get("html_url")
         part = "pull" if "pull_request" in payload else "main"
         found.append(Place("gharchive-thread", key, part, _version(thread, "created_at"), _string(url)))
-    for name, prefix in (("comment", "comment"), ("review", "review")):
+    for name in ("comment", "review"):
         post = payload.get(name)
         if isinstance(post, dict) and isinstance(post.get("id"), int):
-            if name == "comment" and "pull_request_url" in post:
-                prefix = "review-comment"
+            kind = "review-comment" if name == "comment" and "pull_request_url" in post else name
             place = Place(
                 f"gharchive-{name}",
                 key,
-                f"{prefix}:{post['id']}",
+                f"{kind}:{post['id']}",
                 _version(post, "created_at", "submitted_at"),
                 _string(post.get("html_url")),
             )

@@ -28,7 +28,13 @@ _LAST_UPDATED = re.compile(r"Last updated (\d{4}-\d\d-\d\d)")
 _TIMES = re.compile(r'(?:datetime="|"(?:updatedAt|createdAt)":")(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)')
 _ISSUE_UPDATED = re.compile(r"^- \*\*Updated\*\*: (.{1,60})$", re.MULTILINE)
 _PULL_CHROME = re.compile(r"wants to merge \d{1,6} commits? into|merged \d{1,6} commits? into", re.IGNORECASE)
-_CHROME_LINES = ("Skip to content", "Copy link", "Conversation", "Sign up for free to join this conversation on GitHub")
+_CHROME_LINES = (
+    "Skip to content",
+    "Copy link",
+    "Copy Markdown",
+    "Conversation",
+    "Sign up for free to join this conversation on GitHub",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +108,16 @@ def _markdown(text: str) -> Found | None:
     return None
 
 
-_MONTHS = ("january february march april may june july august september october november december").split()
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _LONG_DATE = re.compile(r"([A-Z][a-z]{2,8}) (\d{1,2}), (\d{4})(?: at (\d\d):(\d\d) UTC)?")
 
 
 def _iso(date: str) -> str:
-    """ "August 08, 2025 at 16:28 UTC" as ISO time; "" for another form."""
+    """ISO time of a date such as "August 08, 2025 at 16:28 UTC"; "" for another form."""
     match = _LONG_DATE.search(date)
-    if not match or match[1].lower() not in _MONTHS:
+    if not match or match[1][:3].lower() not in _MONTHS:
         return ""
-    month = _MONTHS.index(match[1].lower()) + 1
+    month = _MONTHS.index(match[1][:3].lower()) + 1
     return f"{match[3]}-{month:02}-{int(match[2]):02}T{match[4] or '00'}:{match[5] or '00'}:00Z"
 
 
@@ -149,7 +155,8 @@ def _own_repo(text: str) -> str | None:
     """
     heading = _ISSUE_HEADING.match(text)
     number = heading[1] if heading else ""
-    linked = set(re.findall(rf"https://github\.com/([\w.-]{{1,100}}/[\w.-]{{1,100}})/(?:issues|pull)/{number}(?!\d)", text))
+    own_url = rf"https://github\.com/([\w.-]{{1,100}}/[\w.-]{{1,100}})/(?:issues|pull)/{number}(?!\d)"
+    linked = set(re.findall(own_url, text))
     if len(linked) == 1:
         return str(linked.pop())
     shown = [
