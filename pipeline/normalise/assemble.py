@@ -63,6 +63,7 @@ def read(found: Culprit, frame: str = "") -> Reading:
         return Reading(
             template or found.hit.rule, line, _canonical(kind), found.hit.gate, found.hit.is_complete, found.hit.slots + slots, tuple(notes)
         )
+    template = words.without_tail(template)
     sentence = words.first_sentence(template)
     if sentence != template:
         notes.append("first-sentence: dropped what follows it")
@@ -100,7 +101,7 @@ def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signatu
 def frame_key(frames: Sequence[Frame]) -> str:
     """The three innermost functions that are not mere plumbing, innermost last."""
     named = [frame for frame in frames if frame.function and frame.function not in _QUIET_FUNCTIONS]
-    return " > ".join(f"{_module(frame.file)}:{frame.function}" for frame in named[-3:])
+    return " > ".join(f"{_module(frame.file)}:{(frame.function or "")[:60]}" for frame in named[-3:])
 
 
 def innermost(frames: Sequence[Frame]) -> str:

@@ -8,8 +8,8 @@ from pipeline.normalise.tables import codes, words_of
 
 #: A library's status constant; the word before the first underscore is the library.
 _STATUS = re.compile(
-    r"\b((?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CURAND|NVRTC|NVJITLINK|CUSPARSELT|HIPBLAS|ROCBLAS|MIOPEN|CUTENSOR|NVML|NPP|CUTLASS|NPP)"
-    r"_(?:STATUS_|ERROR_)?[A-Z][A-Z_]{2,60}|CUFFT_[A-Z_]{3,40}|(?:rocblas|hipblas|miopen)_?[sS]tatus_?[A-Za-z]\w{2,40})\b"
+    r"\b((?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CURAND|CUSPARSELT|HIPBLAS|MIOPEN|CUTENSOR)_STATUS_[A-Z][A-Z_]{2,60}"
+    r"|(?:NVRTC|NVML|NVJITLINK)_ERROR_[A-Z_]{3,60}|CUFFT_[A-Z_]{3,40}|(?:rocblas|hipblas|miopen)_?[sS]tatus_?[A-Za-z]\w{2,40})\b"
 )
 _CUDA_NAME = re.compile(r"\b(cudaError[A-Z]\w{2,60}|CUDA_ERROR_[A-Z_]{3,60})\b")
 _HIP_NAME = re.compile(r"\b(hipError[A-Z]\w{2,60}|HIP_ERROR_[A-Z]\w{2,60})\b")
@@ -65,7 +65,7 @@ def _cuda(text: str) -> tuple[str, int] | None:
         return _cuda_sentence(text, lowered)
     for named in _CUDA_NAME.finditer(text):
         canonical = codes().cuda_names.get(named[1], named[1])
-        if canonical != "CUDA_SUCCESS":
+        if canonical != "CUDA_SUCCESS" and not text[max(0, named.start() - 3) : named.start()].endswith(("== ", "!= ", "==", "!=")):
             return f"cuda:{canonical}", named.start()
     for context in _CUDA_CONTEXT.finditer(text):
         for words, name in codes().cuda_texts:

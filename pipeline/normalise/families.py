@@ -92,7 +92,7 @@ def _hit(family: Family, found: re.Match[str]) -> Hit:
     values = {name: value or "" for name, value in found.groupdict().items()}
     used = {name for _, template in family.gate for name in _GROUP.findall(template)}
     gate = [("kind", family.family_id)]
-    gate += [(key, _value(template, values)) for key, template in family.gate]
+    gate += [(key, _value(key, template, values)) for key, template in family.gate]
     slots = tuple(slot(name, value) for name, value in values.items() if value and name not in used and name != "rest")
     return Hit(
         rule=family.family_id,
@@ -106,7 +106,7 @@ def _hit(family: Family, found: re.Match[str]) -> Hit:
     )
 
 
-def _value(template: str, values: dict[str, str]) -> str:
+def _value(key: str, template: str, values: dict[str, str]) -> str:
     filled = _GROUP.sub(lambda group: values.get(group[1], ""), template)
     squeezed = " ".join(filled.split())
-    return wording().alias.get(squeezed.lower(), squeezed)
+    return wording().alias.get(key, {}).get(squeezed.lower(), squeezed)

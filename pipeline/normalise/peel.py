@@ -20,7 +20,7 @@ _PREFIX = re.compile(
     r"|\([\w ]{0,40}pid=\d{1,8}[^)\n]{0,40}\)"
     r"|(?:[\w.-]{1,40} - )?(?:ERROR|WARNING|CRITICAL|FATAL|INFO|Error|DEBUG)(?: - [\w./-]{1,60}:\d{1,6} -|(?: \d\d-\d\d \d\d:\d\d:\d\d)? \[?[\w./-]{1,60}:\d{1,6}\]|\s?:(?=\s))"
     r"|[\w.-]{1,40}-\d{1,3} {1,4}\| |(?:FAILED|ERROR) (?:\[[\d.]{1,10}s?\] )?\S{1,300}::\S{1,200} - |E {3,8}(?=\S)"
-    r"|\[\d{1,4}/\d{1,4}(?:_\d{1,3})?\]|\[TRT\]|\[[EWIF]\](?=\s)|\d{1,3}: \[\S{1,120}::\d{1,6}\]"
+    r"|\[\d{1,4}/\d{1,4}(?:_\d{1,3})?\]|\[_?[Dd]erived_?\]|(?:Misc\. |Eval |Compile )?[Bb]ug(?: report)?:(?=\s)|\[TRT\]|\[[EWIF]\](?=\s)|\d{1,3}: \[\S{1,120}::\d{1,6}\]"
     r"|loc\([^)\n]{1,300}\): |(?:[A-Za-z]:)?[^\s:()]{1,300}(?::\d{1,7}:\d{1,6}|:\d{1,7}|\(\d{1,7}\)): (?=(?:fatal )?error)|(?:fatal )?error: "
     r"|OP_REQUIRES failed at \S{1,120} :? ?"
     r")"
@@ -31,7 +31,7 @@ _STATUS = re.compile(
     r"Unimplemented|Failed precondition|Not found|Unavailable|Unknown): ?"
 )
 _TYPE = re.compile(
-    r"(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt|Exit|StackTrace|Unsupported|OutOfResources|"
+    r"(?P<type>(?:[A-Za-z_]\w{0,60}(?:\.|::)){0,8}[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt|Exit|StackTrace|Unsupported|OutOfResources|"
     r"Failure|Failed|InvalidArgument|NoSuchFile|NotSupported|Fault|Impl)|Error|Exception|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{2,60})"
     r"(?: \(see above for traceback\))?\s?[:：]\s{0,3}(?=\S)"
 )

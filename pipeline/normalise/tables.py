@@ -53,7 +53,7 @@ class Wrapper:
 class Wording:
     """Everything in wording.toml."""
 
-    alias: Mapping[str, str]
+    alias: Mapping[str, Mapping[str, str]]  # gate key -> lower-cased value -> canonical value
     generic_types: frozenset[str]
     wrapper_types: frozenset[str]
     wrappers: tuple[Wrapper, ...]
@@ -154,7 +154,9 @@ def codes() -> Codes:
     table = _toml("codes")
     cuda = table["cuda"]
     names = {name: row["name"] for row in cuda for name in (row["name"], *row.get("driver", ()))}
-    texts = _longest_first((text.rstrip("."), row["name"]) for row in cuda for text in row["text"])
+    older = [(text, row["now"]) for row in _toml("equivalences")["cuda_text"] for text in row["was"]]
+    printed = [(text.rstrip("."), row["name"]) for row in cuda for text in row["text"]]
+    texts = _longest_first((*printed, *older))
     return Codes(
         cuda_texts=texts,
         cuda_sentences=Needles((words, (words, name)) for words, name in texts if len(words.split()) >= SENTENCE_WORDS),
