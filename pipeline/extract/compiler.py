@@ -110,6 +110,13 @@ RULES: tuple[Rule, ...] = (
         joins=True,
     ),
     Rule(
+        "boost-test",
+        "gtest",
+        (": error", ": fatal error"),
+        compiled(rf"{PLACE}:(?P<line>\d{{1,7}}): (?:fatal )?error: (?P<msg>in \"[\w/]{{1,200}}\": [^\n]{{2,900}})"),
+        needs=('rror: in "',),
+    ),
+    Rule(
         "cc",
         "cc",
         (": error", ": fatal error"),
@@ -170,7 +177,7 @@ RULES: tuple[Rule, ...] = (
         ),
         goes_on=compiled(r"^(?:[ \t]{1,12}\S|[ \t\r]{0,8}$(?!\n[^\s])|Call Stack)"),
         most_lines=30,
-        says_more=compiled(r"CMake Error[^\n]{0,400}:\s{1,12}(?P<msg>\S[^\n]{1,400})"),
+        says_more=compiled(r"CMake Error[^\n]{0,400}:\s{1,12}(?P<msg>\S[^\n]{1,400}(?:\n {2}\S[^\n]{0,200}){0,6})"),
         joins=True,
     ),
     Rule(

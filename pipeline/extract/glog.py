@@ -43,8 +43,8 @@ RULES: tuple[Rule, ...] = (
         "glog",
         ("Check failed",),
         compiled(
-            rf"(?:^|[\s(\[]){_SOURCE}[:(](?P<line>\d{{1,6}})[\]:)]{{1,2}} (?P<msg>(?:"
-            rf"[^\n]{{1,120}}?: )?Check failed: [^\n]{{1,3000}})"
+            rf"(?:^|[\s(\[]){_SOURCE}[:(](?P<line>\d{{1,6}})[\]:)]{{1,2}} (?P<msg>(?:[\w ]{{1,60}}: )?"
+            rf"Check failed: [^\n]{{1,3000}})"
         ),
         goes_on=_STACK_OR_REST,
         joins=True,
@@ -74,8 +74,8 @@ RULES: tuple[Rule, ...] = (
         ("ASSERT",),
         compiled(
             rf"(?:{PLACE}:(?P<line>\d{{1,6}}): (?P<msg>GGML_ASSERT\([^\n]{{1,400}}?\) failed)"
-            r"|(?P<msg2>GGML_ASSERT): (?P<file2>[^\s:]{1,300}"
-            r"|[A-Z]:[^\s:]{1,300}):(?P<line2>\d{1,6}): (?P<rest>[^\n]{1,400}))"
+            r"|GGML_ASSERT: (?P<file2>[^\s:]{1,300}"
+            r"|[A-Z]:[^\s:]{1,300}):(?P<line2>\d{1,6}): (?P<condition>[^\n]{1,400}))"
         ),
         goes_on=STACK,
     ),

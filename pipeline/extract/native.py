@@ -44,6 +44,7 @@ _WARNING = re.compile(
 )
 _CHATTER = re.compile(r"Failed to open libibverbs|Could not load dynamic library")
 _TRAILING = re.compile(r"(?:\s|```|`|\x1b\[[0-9;]{0,8}m|\\n)+$")
+_WRAP = re.compile(r"\s*\n\s*")
 _ESCAPED_BREAK = re.compile(r"\\{1,2}n")
 
 
@@ -100,10 +101,12 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
     end = match.end()
     if rule.goes_on:
         end = _grown(text, rule, end)
-    message = groups.get("msg") or groups.get("rest") or groups.get("msg2") or groups.get("msg3") or match[0]
+    message = _first(groups, "msg", "msg2", "msg3") or match[0]
+    if condition := groups.get("condition"):  # the same words as today's ggml prints
+        message = f"GGML_ASSERT({condition}) failed"
     if rule.says_more and (more := rule.says_more.search(text, match.start(), end)):
         message = more["msg"]
-    line = groups.get("line") or groups.get("line2") or groups.get("line3")
+    line = _first(groups, "line", "line2", "line3")
     return Block(
         rule=rule,
         start=start,
@@ -111,10 +114,14 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
         end=end,
         message=message,
         exception_type=groups.get("type"),
-        file=groups.get("file") or groups.get("file2") or groups.get("file3"),
+        file=_first(groups, "file", "file2", "file3"),
         line=int(line) if line else None,
         function=groups.get("function"),
     )
+
+
+def _first(groups: dict[str, str | None], *names: str) -> str | None:
+    return next((groups[name] for name in names if groups.get(name)), None)
 
 
 def _line_start(text: str, at: int) -> int:
@@ -193,11 +200,17 @@ def _event(text: str, block: Block) -> Event:
         start=block.start,
         end=block.end,
         is_truncated=False,
-        severity="warning" if _WARNING.search(before) or _CHATTER.match(message) else block.rule.severity,
+        severity=_severity(block, before, message),
     )
+
+
+def _severity(block: Block, before: str, message: str) -> str:
+    if _WARNING.search(before) or _CHATTER.match(message):
+        return "warning"
+    return "interruption" if "received signal SIGINT" in message else block.rule.severity
 
 
 def _clean(message: str) -> str:
     """The message up to an escaped line break, without trailing blanks and marks."""
     first = _ESCAPED_BREAK.split(message, maxsplit=1)[0]
-    return _TRAILING.sub("", first).strip()[:_MOST_MESSAGE]
+    return _WRAP.sub(" ", _TRAILING.sub("", first).strip())[:_MOST_MESSAGE]

@@ -154,8 +154,19 @@ _TF_CLASS = re.compile(
     r"|Unauthenticated)Error(?=[:\s)\"'`]|$)"
 )
 _TF_EVERYDAY = frozenset(
-    "Internal NotFound AlreadyExists PermissionDenied Unavailable Cancelled Aborted Unknown DataLoss Unauthenticated"
-    " OutOfRange".split()
+    [
+        "Internal",
+        "NotFound",
+        "AlreadyExists",
+        "PermissionDenied",
+        "Unavailable",
+        "Cancelled",
+        "Aborted",
+        "Unknown",
+        "DataLoss",
+        "Unauthenticated",
+        "OutOfRange",
+    ]
 )
 #: Words that begin log lines of everything; alone at a line's start they are no status.
 _OLD_EVERYDAY = frozenset(("Unknown", "Not found", "Internal", "Cancelled", "Aborted", "Unavailable", "Out of range"))
@@ -317,7 +328,7 @@ _READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (_ABSL_OLD_TRIGGERS, _absl_old),
     (("Error",), _tf_classes),
     (("cudaError", "CUDA_ERROR_"), status_gpu.cuda_names),
-    (("CUDA", "Cuda", "cuda", "GPUassert"), status_gpu.cuda_strings),
+    (("CUDA", "Cuda", "cuda", "GPUassert", "ErrStr"), status_gpu.cuda_strings),
     (_ALONE_TRIGGERS, status_gpu.cuda_alone),
     (("_STATUS_", "CUFFT_", "NVRTC_ERROR", "NVML_ERROR"), status_gpu.library_statuses),
     (("hipError", "HIP", "hip error"), status_gpu.hip),

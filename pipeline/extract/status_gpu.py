@@ -20,6 +20,7 @@ _CUDA_NAME = re.compile(r"(?:cudaError[A-Z]\w{2,60}|CUDA_ERROR_[A-Z0-9_]{3,60})(
 _CUDA_PREFIX = re.compile(
     r"(?:CUDA (?:kernel |driver |runtime |API |RT |backend )?(?:[Ee]rror|ERROR|[Ff]ailure)|Cuda (?:[Ee]rror|failure)"
     r"|cuda (?:runtime )?(?:error|failure)|CUDART error|GPUassert|CUDA(?:Runtime|Driver)Error|Error \[CUDA\]"
+    r"|== cudaErrorCudartUnloading|ErrStr(?=:)"
     r"|NVRTC error|failed call to cu[A-Z]\w{2,40}|cudaGetDeviceCount\(\)|CUDA initialization|CUDA_CHECK\w{0,20})"
     r"(?:[ ]?\(?(?P<number>\d{1,4})\)?(?!\d))?"
 )
@@ -58,8 +59,14 @@ def _cuda_by_number() -> Mapping[int, str]:
 def cuda_names(text: str) -> Iterator[str]:
     """Codes by the runtime's or the driver's name."""
     for match in _CUDA_NAME.finditer(text):
-        if starts_word(text, match.start()) and (code := catalogues.cuda_canonical().get(match[0])):
+        code = catalogues.cuda_canonical().get(match[0])
+        if code and starts_word(text, match.start()) and not _is_compared(text, match.start()):
             yield code
+
+
+def _is_compared(text: str, at: int) -> bool:
+    """Whether the name is an operand of a printed condition (`e == cudaErrorCudartUnloading`), not the outcome."""
+    return text[max(at - 3, 0) : at] in {"== ", "!= "}
 
 
 def cuda_strings(text: str) -> Iterator[str]:
@@ -128,7 +135,8 @@ def _library_by_name() -> Mapping[str, str]:
 def library_statuses(text: str) -> Iterator[str]:
     """Status names of cuBLAS, cuDNN and the other libraries."""
     for match in _LIBRARY_STATUS.finditer(text):
-        if starts_word(text, match.start()) and (code := _library_by_name().get(match[1])):
+        code = _library_by_name().get(match[1])
+        if code and starts_word(text, match.start()) and not _is_compared(text, match.start()):
             yield code
 
 
