@@ -101,7 +101,7 @@ def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signatu
 def frame_key(frames: Sequence[Frame]) -> str:
     """The three innermost functions that are not mere plumbing, innermost last."""
     named = [frame for frame in frames if frame.function and frame.function not in _QUIET_FUNCTIONS]
-    return " > ".join(f"{_module(frame.file)}:{(frame.function or "")[:60]}" for frame in named[-3:])
+    return " > ".join(f"{_module(frame.file)}:{str(frame.function)[:60]}" for frame in named[-3:])
 
 
 def innermost(frames: Sequence[Frame]) -> str:
