@@ -43,7 +43,7 @@ _IDENTIFIER = (
     r"`[^`\n]{1,300}`"  # inline code
     r"|https?://[A-Za-z0-9._~:/?#@!$&*+,;=%-]{1,400}"
     r"|<[a-z_]{1,30}>"  # slots of a signature
-    r"|(?<![\w-])--?[A-Za-z][\w-]{0,60}(?:=[\w./:-]{1,80})?"  # flags
+    r"|(?<![\w>-])--?[A-Za-z][\w-]{0,60}(?:=[\w./:-]{1,80})?"  # flags
     r"|\b0x[0-9A-Fa-f]{1,16}\b"
     r"|(?<![\w/.])(?:~|\.{1,2})?(?:/[\w.+-]{1,80}){2,12}/?"  # paths
     r"|(?<![\w#])(?:[\w.-]{1,60}/[\w.-]{1,60})?#\d{1,7}\b"  # issues
@@ -143,7 +143,9 @@ def _has_all(zh: str, wanted: Counter[str]) -> bool:
 
 def identifiers(source: str, zh: str) -> bool:
     """Whether every identifier of the source stands unchanged in the Chinese, and none was made up."""
-    return _has_all(zh, protected(source)) and _has_all(source, protected(zh))
+    # a name may be written in its usual case (NVLink for nvlink), so what was made up is looked for without case
+    invented = Counter(span.lower() for span in protected(zh))
+    return _has_all(zh, protected(source)) and _has_all(source.lower(), invented)
 
 
 def identifiers_kept(source: str, zh: str) -> bool:

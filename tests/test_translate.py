@@ -179,6 +179,34 @@ def test_a_signature_does_not_repeat_an_exception_that_its_text_names():
     assert made.signature == "triton OutOfResources raised"
 
 
+def test_a_known_message_says_more_than_the_type_of_its_exception():
+    given = draft(
+        text="'Tensor' object has no attribute 'numpy'",
+        exception_type="AttributeError",
+        meaning=fact("meaning.missing_name", type="AttributeError"),
+    )
+    made = entry(given, entry_id="python/x")
+    assert made.signature_zh == "AttributeError：Tensor 对象没有属性 numpy。"
+    assert made.translations["signature_zh"].status == "tm_exact"
+
+
+def test_a_qualified_exception_is_named_once():
+    given = draft(
+        text="at <n>:<n>:",
+        exception_type="triton.compiler.errors.CompilationError",
+        meaning=fact("meaning.compile_error", type="CompilationError"),
+    )
+    made = entry(given, entry_id="triton/x")
+    assert made.signature_zh == "triton.compiler.errors.CompilationError：编译器拒绝了该程序，或无法编译它。"
+
+
+def test_a_domain_alone_is_no_explanation_but_a_code_is():
+    meaning = fact("meaning.generic", domain="cuda")
+    assert entry(draft(text="no message", exception_type=None, meaning=meaning), entry_id="a/b").signature_zh is None
+    made = entry(draft(text="got CUBLAS_STATUS_ALLOC_FAILED", exception_type=None, meaning=meaning), entry_id="a/b")
+    assert made.signature_zh == "CUBLAS_STATUS_ALLOC_FAILED：cuBLAS 内部分配资源失败，通常是显存不足。"
+
+
 def test_chinese_lists_align_with_their_english_lists():
     actions = (
         remedy(fact("remedy.decrease_parameter_to", name="num_stages", value="2"), worked=3, failed=1),

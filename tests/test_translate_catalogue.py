@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import time
 
 import polib
 import pytest
 
 from pipeline import gates, glossary
-from pipeline.catalogues import xla_codes
+from pipeline.catalogues import explains, xla_codes
 from pipeline.errors import CatalogueError
-from pipeline.translate import catalogue, tm
+from pipeline.records import Fact
+from pipeline.translate import catalogue, messages, po, render, tm
 from pipeline.translate.compile_catalogue import PO, compile_catalogue
 
 ENTRIES = polib.pofile(str(PO))
@@ -66,6 +68,65 @@ def test_every_explanation_of_a_code_is_clean_chinese(entry):
 
 def test_every_xla_code_is_explained():
     assert [code for code in xla_codes() if catalogue.explanation(code) is None] == []
+
+
+def test_the_cause_that_a_cuda_or_nccl_code_names_passes_every_gate():
+    refused = []
+    for entry in ENTRIES:
+        code = entry.msgctxt.removeprefix("code.")
+        if code.startswith(("cuda:cuda", "nccl:")):
+            slots = (("code", code.split(":")[1]), ("string", explains(code) or entry.msgid))
+            cause = Fact("cause.code", slots)
+            said = gates.check(render(cause, "en"), render(cause, "zh"))
+            refused += [(code, name) for name, passed in said.items() if not passed]
+    assert refused == []
+
+
+# ---------------------------------------------------------------- messages of programs
+
+MESSAGES_PO = PO.parents[3] / "memory" / "messages_zh_Hans.po"
+
+
+@pytest.mark.parametrize("entry", polib.pofile(str(MESSAGES_PO)), ids=lambda entry: entry.msgid)
+def test_every_message_is_explained_with_its_names(entry):
+    names = {f"{{{number}}}": f"Layer{number}" for number in range(1, 5)}
+    english, chinese = entry.msgid, entry.msgstr
+    for place, name in names.items():
+        english, chinese = english.replace(place, f"'{name}'"), chinese.replace(place, name)
+    assert messages.explained(english) == chinese
+    assert all(gates.check_explanation(english, chinese).values()), chinese
+    assert set(re.findall(r"\{\d\}", entry.msgid)) == set(re.findall(r"\{\d\}", entry.msgstr))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("'Tensor' object has no attribute 'numpy'", "Tensor 对象没有属性 numpy"),
+        ("No module named <name>.", "找不到模块 <name>"),
+        ("failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED",
+         "无法创建 cuBLAS 句柄：CUBLAS_STATUS_ALLOC_FAILED（cuBLAS 内部分配资源失败，通常是显存不足）"),
+        ("No module named a b c", None),
+        ("I read that there is No module named x", None),
+        ("", None),
+        ("No module named x" * 100, None),
+    ],
+)  # fmt: skip
+def test_a_message_must_match_as_a_whole(text, wanted):
+    assert messages.explained(text) == wanted
+
+
+@pytest.mark.parametrize("unit", ["' ", "'a' ", "a", "( ", "a, ", "<n> ", '"'])
+def test_hostile_messages_are_read_in_no_time(unit):
+    started = time.perf_counter()
+    for length in (messages.LONGEST, 100_000):
+        messages.explained((unit * length)[:length])
+    assert time.perf_counter() - started < 1.0
+
+
+def test_quotes_and_line_breaks_of_a_po_file_are_read_as_polib_reads_them():
+    for path in (MEMORY_PO, MESSAGES_PO):
+        read = [(entry.msgid, entry.msgstr) for entry in polib.pofile(str(path))]
+        assert po.pairs(path.read_text(encoding="utf-8")) == read
 
 
 # ---------------------------------------------------------------- memory

@@ -33,18 +33,20 @@ def number_changed(pairs) -> Iterator[tuple[str, str]]:
 
 
 def identifier_changed(pairs) -> Iterator[tuple[str, str]]:
-    """Each identifier of each sentence with one letter dropped, one doubled, one replaced."""
+    """Each identifier of each sentence with each of its letters dropped, doubled, or replaced."""
     for english, chinese in pairs:
         for name in sorted(gates.protected(english)):
-            middle = len(name) // 2
-            letter = "x" if name[middle] != "x" else "y"
-            for changed in (
-                name[:middle] + name[middle + 1 :],
-                name[: middle + 1] + name[middle:],
-                name[:middle] + letter + name[middle + 1 :],
-            ):
-                if changed != name and name in chinese:
-                    yield english, chinese.replace(name, changed, 1)
+            if name in chinese:
+                yield from ((english, chinese.replace(name, changed, 1)) for changed in sorted(_misspelt(name)))
+
+
+def _misspelt(name: str) -> set[str]:
+    made = set()
+    for at in range(len(name)):
+        if name[at].isalnum():
+            other = "x" if name[at] != "x" else "y"
+            made |= {name[:at] + name[at + 1 :], name[: at + 1] + name[at:], name[:at] + other + name[at + 1 :]}
+    return made - {name}
 
 
 def cut_off(pairs):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -19,13 +20,19 @@ from pipeline.entry import (
     Workaround,
 )
 from pipeline.records import Fact
-from pipeline.translate import catalogue
+from pipeline.translate import catalogue, messages
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.rendering import fill, marked, render
 from pipeline.translate.tm import shipped_memory
 
 #: Version of the templates, part of the engine's name: "template/remedy.set_env@1".
 TEMPLATES_VERSION = 1
+
+#: Facts that say more than the words of the message.
+PRECISE = frozenset(
+    f"meaning.{name}"
+    for name in ("cuda_code", "nccl_code", "xla_code", "out_of_resource", "out_of_space", "graph_break")
+)
 
 _NAMES = catalogue.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
 
@@ -186,16 +193,42 @@ def _cause(cause: Statement | None, engines: Sequence[Engine]) -> Wording:
 
 
 def _signature_wording(draft: Draft, signature: str) -> Wording:
-    """What the signature means, in Chinese, followed by the names of the message that the sentence does not hold."""
-    if draft.meaning is None:
+    """What the signature means, in Chinese; what the sentence does not name of the message stands behind it."""
+    sentence, status, engine = _meaning(draft)
+    if sentence is None:
         return Wording(signature, None, _untranslated(signature, "the meaning of the message is not known"))
-    chinese = _with_names(render(draft.meaning, "zh"), signature)
+    chinese = _with_names(_with_full_type(sentence, draft.cluster.exception_type), signature)
     said = gates.check_explanation(signature, chinese)
     failed = sorted(name for name, passed in said.items() if not passed)
     if failed:
-        reason = f"template {draft.meaning.template} failed {', '.join(failed)}"
-        return Wording(signature, None, _untranslated(signature, reason, said=said))
-    return Wording(signature, chinese, _translation("template", signature, engine=_engine(draft.meaning), said=said))
+        return Wording(signature, None, _untranslated(signature, f"{engine} failed {', '.join(failed)}", said=said))
+    return Wording(signature, chinese, _translation(status, signature, engine=engine, said=said))
+
+
+def _meaning(draft: Draft) -> tuple[str | None, TranslationStatus, str]:
+    """(sentence, status, engine): a precise fact, else the message if it is known, else what `distil` found at all."""
+    fact, text, exception = draft.meaning, draft.cluster.text, draft.cluster.exception_type
+    if fact is not None and fact.template in PRECISE:
+        return render(fact, "zh"), "template", _engine(fact)
+    known = messages.explained(text)
+    if known is not None:
+        return f"{exception}：{known}。" if exception else f"{known}。", "tm_exact", "tm/messages"
+    # a domain alone says nothing that the entry's `domain` does not say
+    if fact is not None and fact.template != "meaning.generic":
+        return render(fact, "zh"), "template", _engine(fact)
+    codes = [code.split(":", 1)[-1] for code in draft.codes] + sorted(gates.protected(text))
+    named = next((code for code in codes if catalogue.annotated(code) != code), None)
+    if named is None:
+        return None, "untranslated", ""
+    return f"{named}：{catalogue.explanation(named)}。", "template", f"template/code@{TEMPLATES_VERSION}"
+
+
+def _with_full_type(chinese: str, exception: str | None) -> str:
+    """The sentence with the exception's qualified name where it has the short one."""
+    short = (exception or "").rsplit(".", 1)[-1]
+    if not exception or short == exception or exception in chinese:
+        return chinese
+    return re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", lambda _match: exception, chinese, count=1)
 
 
 def _with_names(chinese: str, signature: str) -> str:
@@ -203,7 +236,7 @@ def _with_names(chinese: str, signature: str) -> str:
     sentence = catalogue.chinese(_NAMES.template_id, _NAMES.english)
     if not missing or sentence is None:
         return chinese
-    return chinese + fill(sentence, {"names": "、".join(missing)}, _NAMES)
+    return chinese + fill(sentence, {"names": "、".join(map(catalogue.annotated, missing))}, _NAMES)
 
 
 # ---------------------------------------------------------------- remedies

@@ -113,31 +113,17 @@ def explanation(code: str) -> str | None:
     return None
 
 
+def annotated(name: str) -> str:
+    """A name of a message; a code among them followed by what it means."""
+    text = explanation(name) if name.isupper() or name.startswith(("cudaError", "nccl", "hipError")) else None
+    return f"{name}（{text}）" if text else name
+
+
 def term(slot: str, value: str) -> str | None:
     """The Chinese of one value of a closed list; the list's name is, or ends with, the slot's."""
     names = [name for name in (*term_lists(), "package") if name.endswith(slot)]
     found = (chinese(f"term.{name}", value) for name in names)
     return next((text for text in found if text is not None), None)
-
-
-@cache
-def _labels() -> Mapping[str, str]:
-    path = _PACKAGE / "data" / "vocabulary.toml"
-    return _found_labels(tomllib.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
-
-
-def _found_labels(tables: Mapping[str, object]) -> dict[str, str]:
-    """The Chinese label of every id: any table below that has a `zh`, however the file is nested."""
-    found: dict[str, str] = {}
-    for name, table in tables.items():
-        if isinstance(table, dict):
-            found |= {name: table["zh"]} if isinstance(table.get("zh"), str) else _found_labels(table)
-    return found
-
-
-def label(vocabulary_id: str) -> str | None:
-    """The Chinese label of a vocabulary id, None if it has none."""
-    return _labels().get(vocabulary_id)
 
 
 def po_path() -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from pipeline import vocabulary
 from pipeline.errors import CatalogueError
 from pipeline.records import Fact
 from pipeline.translate import catalogue, typography
@@ -33,7 +34,7 @@ def _english(template: catalogue.MessageTemplate, atoms: dict[str, str]) -> str:
     def value(match: re.Match[str]) -> str:
         name = match.group(1)
         if template.slots.get(name) == "vocabulary":
-            return atoms[name].replace("_", " ")
+            return vocabulary.label("domains", atoms[name], "en") or atoms[name]
         return atoms[name].rstrip(".") if template.slots.get(name) == "official" else atoms[name]
 
     return _PLACE.sub(value, template.english)
@@ -76,5 +77,5 @@ def _atom(template: catalogue.MessageTemplate, name: str, atoms: dict[str, str])
     if kind == "official":
         return catalogue.explanation(atoms.get("code", "").strip("`"))
     if kind == "vocabulary":
-        return catalogue.label(atoms[name])
+        return vocabulary.label("domains", atoms[name], "zh")
     return None

@@ -16,11 +16,10 @@ from importlib.resources import files
 from pipeline import gates
 from pipeline.translate import typography
 from pipeline.translate.engines import Offer
+from pipeline.translate.po import pairs
 
 _MASKED = re.compile(rf"\{{\d\}}|{gates.PROTECTED.pattern}|\d+(?:[.,]\d+)*", re.ASCII)
 _PLACE = re.compile(r"\{(\d)\}")
-_STRING = re.compile(r'^(msgctxt|msgid|msgstr)? ?"(.*)"$')
-_ESCAPE = re.compile(r"\\(.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +48,8 @@ def key(sentence: str) -> str:
 
 
 def memory(po: str) -> Memory:
-    """The memory that a PO text holds; fuzzy and empty entries are left out."""
-    return Memory({key(english): chinese for english, chinese in _entries(po) if english and chinese})
-
-
-def _entries(po: str) -> list[tuple[str, str]]:
-    """(msgid, msgstr) of a PO text: the subset that has single-line keywords and continued strings."""
-    found = []
-    for block in re.split(r"\n[ \t]*\n", po):
-        fields = {"msgid": "", "msgstr": "", "msgctxt": ""}
-        name = "msgctxt"
-        for line in block.splitlines():
-            match = _STRING.match(line.strip())
-            if match:
-                name = match.group(1) or name
-                fields[name] += _ESCAPE.sub(_unescaped, match.group(2))
-        if not re.search(r"^#,.*\bfuzzy\b", block, re.MULTILINE):
-            found.append((fields["msgid"], fields["msgstr"]))
-    return found
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    return {"n": "\n", "t": "\t"}.get(escape.group(1), escape.group(1))
+    """The memory that a PO text holds."""
+    return Memory({key(english): chinese for english, chinese in pairs(po)})
 
 
 @cache

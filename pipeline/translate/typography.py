@@ -16,7 +16,7 @@ _FULL_WIDTH = {",": "，", ";": "；", ":": "：", "!": "！", "?": "？"}
 _HALF = re.compile(rf"(?<={_HAN}) ?([,;:!?]) ?(?={_HAN})")
 _STOP = re.compile(rf"(?<={_HAN})\.(?=\s*$)")
 _HAN_LATIN = re.compile(rf"(?<={_HAN}) *(?={_LATIN})")
-_LATIN_HAN = re.compile(rf"(?<={_LATIN}) *(?={_HAN})")
+_LATIN_HAN = re.compile(rf"(?<=[A-Za-z0-9+#{MARK}]) *(?={_HAN})")
 _HAN_HAN = re.compile(rf"(?<={_HAN}) +(?={_HAN})")
 _WIDE_SPACE = re.compile(rf" +(?={_WIDE})|(?<={_WIDE}) +")
 
