@@ -3,8 +3,8 @@
     python benchmarks/generator.py 100000 /tmp/messages.parquet [--seed 1] [--templates 5000]
 
 Every word is made up here from syllables and a list of general terms; nothing is taken from a corpus. The truth of a
-message is its template's number; a message of no template is a truth of its own. One template in twenty is a look-alike of
-another: the same words but one. Easier than real messages: it proves speed, and only bounds quality.
+message is its template's number; a message of no template is a truth of its own. One template in twenty is a
+look-alike of another: the same words but one. Easier than real messages: it proves speed, and only bounds quality.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAMED, LOOK_ALIKE = 0.10, 0.05
 CHUNK = 100_000
 POOL = 4096
 
-TERMS = (
+TERMS = (  # noqa: SIM905  (one word a line would be 90 lines)
     "invalid argument device kernel launch tensor shape mismatch expected found buffer allocation failed memory stride "
     "operand result type attribute operation lowering pass module layout block thread warp register shared global "
     "stream event graph node handle context driver runtime version compile link symbol undefined missing file path "
@@ -35,7 +35,7 @@ TERMS = (
     "forward optimizer parameter weight state checkpoint load save parse token config option flag unknown duplicate "
     "assert check internal unreachable unsupported backend target feature schedule queue worker process signal abort"
 ).split()
-SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo yu zan bel cor dun fer gol han".split()
+SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo yu zan bel cor dun fer gol han".split()  # noqa: SIM905
 CONTRAST = (("started", "paused"), ("row", "column"), ("read", "write"), ("input", "output"), ("host", "device"))
 LEVELS = ("ERROR", "WARNING", "error", "E", "CRITICAL")
 
@@ -145,7 +145,8 @@ class Messages:
         if form == 0:
             return f"[rank{rng.randrange(64)}]: {text}"
         if form == 1:
-            return f"2025-{rng.randrange(1, 13):02d}-{rng.randrange(1, 29):02d} {clock},{rng.randrange(999):03d} {rng.choice(LEVELS)} {text}"
+            day = f"2025-{rng.randrange(1, 13):02d}-{rng.randrange(1, 29):02d}"
+            return f"{day} {clock},{rng.randrange(999):03d} {rng.choice(LEVELS)} {text}"
         return f"{clock} | {rng.choice(LEVELS)} | {text}"
 
 

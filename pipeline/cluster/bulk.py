@@ -7,6 +7,7 @@ see each distinct text once; this module shows how far the shared core (candidat
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def group(source: Path, target: Path, *, threads: int = 2, memory: str = "") -> 
     """Group a Parquet file with columns `id` and `text`; write one with `id` and `cluster_id`, in no order."""
     with duckdb.connect(config={"threads": threads, **({"memory_limit": memory} if memory else {})}) as connection:
         texts = _masked(connection, source)
-        pairs = _pairs(texts)
+        pairs = _pairs(texts, threads=threads)
         groups = leaders_of(texts, pairs, threads=threads)
         counted = _write(connection, groups, texts, target)
     return Grouped(counted, len(texts), len(pairs[0]), len(groups.members))
@@ -64,10 +65,9 @@ def group(source: Path, target: Path, *, threads: int = 2, memory: str = "") -> 
 
 def _masked(connection: duckdb.DuckDBPyConnection, source: Path) -> list[str]:
     """The distinct masked texts, most frequent first; `messages` keeps the text of each id."""
+    masked = f"regexp_replace(regexp_replace(text, '{PREFIX}', ''), '{MASK}', '{SLOT}', 'g')"  # constants only
     connection.execute(
-        "CREATE TEMP TABLE messages AS SELECT id, "
-        f"regexp_replace(regexp_replace(text, '{PREFIX}', ''), '{MASK}', '{SLOT}', 'g') AS text "
-        "FROM read_parquet(?)",
+        f"CREATE TEMP TABLE messages AS SELECT id, {masked} AS text FROM read_parquet(?)",  # noqa: S608
         [str(source)],
     )
     found = connection.execute("SELECT text FROM messages GROUP BY text ORDER BY count(*) DESC, text")
@@ -75,10 +75,12 @@ def _masked(connection: duckdb.DuckDBPyConnection, source: Path) -> list[str]:
     return texts
 
 
-def _pairs(texts: Sequence[str]) -> tuple[Ints, Ints]:
-    keys = [_keys(texts[start : start + _HASHED_TEXTS]) for start in range(0, len(texts), _HASHED_TEXTS)]
-    if not keys:
+def _pairs(texts: Sequence[str], *, threads: int) -> tuple[Ints, Ints]:
+    if not texts:
         return np.empty(0, np.int64), np.empty(0, np.int64)
+    parts = [texts[start : start + _HASHED_TEXTS] for start in range(0, len(texts), _HASHED_TEXTS)]
+    with ThreadPoolExecutor(threads) as pool:  # numpy lets go of the interpreter while it counts
+        keys = list(pool.map(_keys, parts))
     return candidates.star(np.concatenate(keys, axis=1), owners=OWNERS)
 
 
@@ -112,13 +114,38 @@ def leaders_of(texts: Sequence[str], pairs: tuple[Ints, Ints], *, threads: int) 
     """The groups of distinct texts in order of frequency."""
     similar = _with_prefixes(texts, pairs, scores(texts, pairs, cutoff=CUTOFF, workers=threads))
 
+    words = _Words(texts)
+
     def rescored(position: int, leader: int) -> float:
         return _score(texts[position], texts[leader])
 
     def refused(position: int, members: Sequence[int]) -> str:
-        return _conflict(texts[position], texts[members[0]])
+        return words.conflict(position, members[0])
 
     return elected(len(texts), (*pairs, similar), rescored=rescored, refused=refused)
+
+
+class _Words:
+    """The words of texts, kept for leaders: each of them is compared many times."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._kept: dict[int, frozenset[str]] = {}
+
+    def conflict(self, position: int, leader: int) -> str:
+        """The words that forbid joining a leader; "" if nothing does."""
+        one, other = self._texts[position], self._texts[leader]
+        if one.endswith(CUT_MARK) or other.endswith(CUT_MARK):
+            one, other = _aligned(one, other)
+            return _conflict(frozenset(one.split(" ")[:-1]), frozenset(other.split(" ")[:-1]))
+        words = self._kept.get(leader)
+        if words is None:
+            words = self._kept[leader] = frozenset(other.split(" "))
+        return _conflict(frozenset(one.split(" ")), words)
+
+
+def _conflict(left: frozenset[str], right: frozenset[str]) -> str:
+    return conflict_of(left - right, right - left, left & right) if left != right else ""
 
 
 def _with_prefixes(texts: Sequence[str], pairs: tuple[Ints, Ints], similar: Floats) -> Floats:
@@ -145,23 +172,15 @@ def _aligned(one: str, other: str) -> tuple[str, str]:
     return one, other
 
 
-def _conflict(one: str, other: str) -> str:
-    left, right = frozenset(one.split(" ")), frozenset(other.split(" "))
-    if one.endswith(CUT_MARK) or other.endswith(CUT_MARK):
-        one, other = _aligned(one, other)
-        left, right = frozenset(one.split(" ")[:-1]), frozenset(other.split(" ")[:-1])
-    return conflict_of(left - right, right - left, left & right) if left != right else ""
-
-
 def _write(connection: duckdb.DuckDBPyConnection, groups: Groups, texts: Sequence[str], target: Path) -> int:
     """Write the cluster of each message; give back how many there were."""
     ids = {leader: content_id("cluster", texts[leader].replace(SLOT, SHOWN_SLOT)) for leader in groups.members}
-    found = {"text": np.array(texts, object), "cluster_id": np.array([ids[leader] for leader in groups.leader], object)}
-    connection.execute("CREATE TEMP TABLE clusters AS SELECT text, cluster_id FROM found")
-    connection.execute(
-        "COPY (SELECT id, cluster_id FROM messages JOIN clusters USING (text)) "
-        f"TO '{str(target).replace(chr(39), chr(39) * 2)}' (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)"
-    )
+    columns = {
+        "text": np.array(texts, object),
+        "cluster_id": np.array([ids[leader] for leader in groups.leader], object),
+    }
+    connection.register("found", columns)
+    found = connection.sql("SELECT id, cluster_id FROM messages JOIN found USING (text)")
+    found.write_parquet(str(target), compression="zstd")
     row = connection.execute("SELECT count(*) FROM messages").fetchone()
-    assert found and row is not None
-    return int(row[0])
+    return int(row[0]) if row else 0

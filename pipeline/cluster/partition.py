@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from rapidfuzz import fuzz
 
-from pipeline.cluster import candidates, explanations, leaders, medoids, neighbours, prefixes
+from pipeline.cluster import candidates, explanations, leaders, medoids, neighbours, prefixes, proofs
 from pipeline.cluster.overrides import NONE, Meaning, Overrides, apart_pairs, ignored_positions
 from pipeline.cluster.shapes import Shape, merged, shape
 from pipeline.records import Assignment, Cluster, Neighbour, Template, content_id
@@ -178,8 +178,9 @@ def _finished(work: Work, names: Mapping[int, str], set_aside: tuple[tuple[str, 
         clusters.append(cluster)
         assignments.extend(_assignments(work, cluster, members, found))
         id_of[leader], medoid_of[leader] = cluster.cluster_id, found.position
+    known = {template.signature_id: template for template in work.templates}
     return Partition(
-        clusters=tuple(sorted(clusters, key=lambda cluster: cluster.cluster_id)),
+        clusters=tuple(proofs.with_regexes(sorted(clusters, key=lambda cluster: cluster.cluster_id), known)),
         assignments=tuple(sorted(assignments, key=lambda one: one.signature_id)),
         neighbours=neighbours.neighbours(work, id_of, medoid_of),
         names=tuple(sorted((id_of[leader], name) for leader, name in names.items())),

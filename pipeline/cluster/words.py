@@ -26,10 +26,11 @@ _ENDINGS = ("ings", "ing", "ied", "ies", "ed", "es", "s", "d", "e", "ly")
 
 
 @cache
-def _lists() -> Mapping[str, frozenset[str]]:
+def _lists() -> tuple[frozenset[str], frozenset[str]]:
+    """The words that say nothing, and the words that turn the meaning round."""
     source = resources.files("pipeline").joinpath("data", "contrasts.toml").read_text(encoding="utf-8")
     table = tomllib.loads(source)
-    return {name: frozenset(table[name]) for name in ("unimportant", "negations")}
+    return frozenset(table["unimportant"]), frozenset(table["negations"])
 
 
 @cache
@@ -52,22 +53,21 @@ def conflict(one: Shape, other: Shape) -> str:
 
 def conflict_of(left: frozenset[str], right: frozenset[str], common: frozenset[str]) -> str:
     """The same, of the words that only one, only the other, and both texts have."""
-    lists = _lists()
-    negation = (left | right) & lists["negations"]
-    if negation:
-        return _named(left & negation, right & negation)
-    left, right = _unpaired(left - lists["unimportant"], right - lists["unimportant"])
+    unimportant, negations = _lists()
+    if not negations.isdisjoint(left) or not negations.isdisjoint(right):
+        return _named(left & negations, right & negations)
+    left, right = _unpaired(left - unimportant, right - unimportant)
     if not left and not right:
         return ""
     if _is_contrast(left, right):
         return _named(left, right)
     left, right = _without_names(left, right)
-    shared = len(common - lists["unimportant"])
+    shared = len(common - unimportant)
     return _named(left, right) if _is_too_much(left, right, shared=shared) else ""
 
 
-def _is_too_much(left: Iterable[str], right: Iterable[str], *, shared: int) -> bool:
-    gone, come = len(list(left)), len(list(right))
+def _is_too_much(left: frozenset[str], right: frozenset[str], *, shared: int) -> bool:
+    gone, come = len(left), len(right)
     if shared + min(gone, come) < SHORT_WORDS:
         return bool(gone or come)
     exchanged = max(gone, come) if gone and come else 0

@@ -1,0 +1,192 @@
+"""A regular expression for a cluster, made of what all its texts share: literals, and bounded gaps between them.
+
+The language is what RE2 and Python have in common. RE2 takes linear time on any text; gaps are bounded and few, so
+that Python's matcher stays within a fixed factor of the length too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from rapidfuzz.distance import LCSseq
+
+from pipeline.cluster.shapes import SLOT
+
+#: Characters that a gap may span: what lay there in the texts seen, rounded up to one of these. RE2 allows 1000.
+GAPS = (200, 500, 1000)
+#: Gaps in one expression; each multiplies what a matcher may have to try. Longer texts give their best stretch.
+MOST_GAPS = 6
+#: Letters and digits that an expression must name, and those of its longest literal: less says nothing.
+LEAST_NAMED, LEAST_LITERAL = 8, 4
+#: Expressions joined by "|" where the members share too little. Chosen: more is a list, not a pattern.
+MOST_ALTERNATIVES = 4
+#: Share of the first text's named characters that must survive before another text gets an alternative of its own.
+KEPT_RATIO = 0.5
+#: The same for a second try, where the first matched texts of other clusters.
+STRICT_RATIO = 0.95
+#: Tokens of a text that are looked at.
+MOST_TOKENS = 300
+#: Slots whose value never holds a space.
+ATOMS = frozenset({"<n>", "<hex>", "<version>", "<dtype>", "<arch>", "<uuid>", "<name>", "<addr>"})
+_ATOM_GAP = r"\S{1,80}"
+#: What may lie between the parts of one literal.
+TIGHT = ("", r"\s+", r"\s*")
+
+_PART = re.compile(rf"{SLOT.pattern}|\w+|[^\w\s]")
+_SPECIAL = re.compile(r"([\\.+*?()\[\]{}^$|])")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text in parts (words, slots, single marks), with where each begins and ends."""
+
+    text: str
+    parts: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+def parted(text: str) -> Text:
+    """The parts of a text, at most MOST_TOKENS."""
+    found = [match for match, _ in zip(_PART.finditer(text), range(MOST_TOKENS), strict=False)]
+    return Text(text, tuple(match.group() for match in found), tuple(match.span() for match in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """An expression and the whole words that every text it matches must hold."""
+
+    regex: str
+    words: frozenset[str]
+
+
+def alternatives(texts: Sequence[str], *, kept_ratio: float = KEPT_RATIO) -> Pattern | None:
+    """An expression that matches all texts, the first of which is the best known; None where they share too little."""
+    rest = [parted(text) for text in texts]
+    made: list[Pattern] = []
+    while rest and len(made) < MOST_ALTERNATIVES:
+        one, rest = _covering(rest, kept_ratio)
+        if one is None:
+            return None
+        made.append(one)
+    if rest or not made:
+        return None
+    if len(made) == 1:
+        return made[0]
+    return Pattern("|".join(one.regex for one in made), frozenset.intersection(*(one.words for one in made)))
+
+
+def _covering(texts: Sequence[Text], kept_ratio: float) -> tuple[Pattern | None, list[Text]]:
+    """An expression for the first text and all that share enough with it, and the other texts."""
+    first = texts[0]
+    kept = {place: [first.spans[place]] for place, part in enumerate(first.parts) if not SLOT.fullmatch(part)}
+    least = kept_ratio * _named(first, kept)
+    covered, rest = [first], []
+    for text in texts[1:]:
+        common = _common(first, text, kept)
+        if _named(first, common) >= least:
+            kept = common
+            covered.append(text)
+        else:
+            rest.append(text)
+    return _pattern(covered, kept), rest
+
+
+def _common(first: Text, other: Text, kept: dict[int, list[tuple[int, int]]]) -> dict[int, list[tuple[int, int]]]:
+    """The kept parts of the first text that the other has too, in order, with their spans in every text so far."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for block in LCSseq.opcodes(first.parts, other.parts):
+        if block.tag != "equal":
+            continue
+        for offset in range(block.src_end - block.src_start):
+            place = block.src_start + offset
+            if place in kept:
+                found[place] = [*kept[place], other.spans[block.dest_start + offset]]
+    return found
+
+
+def _named(text: Text, kept: dict[int, list[tuple[int, int]]]) -> int:
+    return sum(len(text.parts[place]) for place in kept if text.parts[place][0].isalnum())
+
+
+def _pattern(texts: Sequence[Text], kept: dict[int, list[tuple[int, int]]]) -> Pattern | None:
+    """The expression of the kept parts: literals with what lies between them in any of the texts."""
+    literals: list[tuple[str, frozenset[str]]] = []
+    gaps: list[str] = []
+    places = sorted(kept)
+    run, joints = places[:1], [""]
+    for left, right in pairwise(places):
+        joint = _between(texts, kept[left], kept[right])
+        if joint not in TIGHT:
+            literals.append(_literal(texts, kept, run, joints))
+            gaps.append(joint)
+            run, joints = [], []
+        run.append(right)
+        joints.append(joint if joint in TIGHT else "")
+    if run:
+        literals.append(_literal(texts, kept, run, joints))
+    return _best_stretch(literals, gaps)
+
+
+def _literal(
+    texts: Sequence[Text], kept: dict[int, list[tuple[int, int]]], run: Sequence[int], joints: Sequence[str]
+) -> tuple[str, frozenset[str]]:
+    r"""The expression of parts that follow one another, and its whole words; \b guards a word at either end."""
+    parts = texts[0].parts
+    pieces = [joint + _SPECIAL.sub(r"\\\1", parts[place]) for place, joint in zip(run, joints, strict=True)]
+    glued = {place for place in (run[0], run[-1]) if _is_glued(texts, kept[place])}
+    words = frozenset(parts[place] for place in run if _is_word(parts[place]) and place not in glued)
+    if parts[run[0]] in words:
+        pieces[0] = r"\b" + pieces[0]
+    if parts[run[-1]] in words:
+        pieces[-1] += r"\b"
+    return "".join(pieces), words
+
+
+def _is_word(part: str) -> bool:
+    return part.isascii() and (part[0].isalnum() or part[0] == "_")
+
+
+def _is_glued(texts: Sequence[Text], spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether a slot touches the part in any text: "sm_<n>" is "sm_90" in a message, no word ends between."""
+    return any(
+        text.text[max(0, start - 1) : start] == ">" or text.text[end : end + 1] == "<"
+        for text, (start, end) in zip(texts, spans, strict=True)
+    )
+
+
+def _between(
+    texts: Sequence[Text], left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]
+) -> str:
+    """What may lie between two kept parts: nothing, space, one atom, or a gap wide enough for what was seen."""
+    seen = {text.text[one[1] : other[0]] for text, one, other in zip(texts, left, right, strict=True)}
+    if seen == {""}:
+        return ""
+    if all(not between.strip() for between in seen):
+        return r"\s*" if "" in seen else r"\s+"
+    stripped = {between.strip() for between in seen}
+    if stripped <= ATOMS:
+        return rf"\s*{_ATOM_GAP}\s*"
+    longest = max(map(len, seen))
+    width = next((gap for gap in GAPS if gap >= 2 * longest), GAPS[-1])
+    kind = r"[^\n]" if not any("\n" in between for between in seen) else r"[\s\S]"
+    return f"{kind}{{0,{width}}}"
+
+
+def _best_stretch(literals: Sequence[tuple[str, frozenset[str]]], gaps: Sequence[str]) -> Pattern | None:
+    """The run of literals with at most MOST_GAPS gaps that names most; None if that is too little."""
+    sizes = [sum(map(str.isalnum, literal.replace(r"\b", "").replace(r"\s", ""))) for literal, _ in literals]
+    best = max(
+        range(len(literals)), default=None, key=lambda start: (sum(sizes[start : start + MOST_GAPS + 1]), -start)
+    )
+    if best is None:
+        return None
+    end = min(len(literals), best + MOST_GAPS + 1)
+    if sum(sizes[best:end]) < LEAST_NAMED or max(sizes[best:end]) < LEAST_LITERAL:
+        return None
+    pieces = [literals[best][0]]
+    for place in range(best + 1, end):
+        pieces += [gaps[place - 1], literals[place][0]]
+    return Pattern("".join(pieces), frozenset().union(*(literals[place][1] for place in range(best, end))))

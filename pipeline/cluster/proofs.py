@@ -1,0 +1,123 @@
+"""Proof by trying: an expression is kept only if it matches every text of its cluster and none of another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import duckdb
+
+from pipeline.cluster import patterns
+from pipeline.cluster.patterns import Pattern
+from pipeline.records import Cluster, Template
+
+#: Words of an expression whose texts are intersected, the rarest first, before the expression itself is tried.
+_RAREST_WORDS = 4
+#: Texts of a cluster that its expression is made from, the representative first; it is tried on all of them.
+MOST_TEXTS = 40
+_WORD = re.compile(r"\w+")
+
+
+class Foreigners:
+    """All texts by their words: the few that could match an expression are found without trying it on the rest."""
+
+    def __init__(self, texts: Sequence[tuple[str, str]]) -> None:
+        self._texts = texts  # owner, text
+        self._places: dict[str, list[int]] = {}
+        for place, (_, text) in enumerate(texts):
+            for word in set(_WORD.findall(text)):
+                self._places.setdefault(word, []).append(place)
+
+    def could_match(self, pattern: Pattern, owner: str) -> list[str]:
+        """The texts of other owners that hold the rarest words of an expression."""
+        lists = sorted((self._places.get(word, []) for word in pattern.words), key=len)[:_RAREST_WORDS]
+        if not lists:
+            return [text for other, text in self._texts if other != owner]
+        places = set(lists[0]).intersection(*lists[1:])
+        return [self._texts[place][1] for place in sorted(places) if self._texts[place][0] != owner]
+
+
+def with_regexes(clusters: Sequence[Cluster], templates: Mapping[str, Template]) -> list[Cluster]:
+    """The clusters with an expression each, "" where none could be proven on their signature texts."""
+    texts = [(one.cluster_id, templates[member].text) for one in clusters for member in one.members]
+    foreigners = Foreigners(texts)
+    proven = {}
+    for cluster in clusters:
+        own = [cluster.text, *(templates[member].text for member in cluster.members if member != cluster.medoid)]
+        full = [text for text, cut in zip(own, _cuts(cluster, templates), strict=True) if not cut] or own
+        for ratio in (patterns.KEPT_RATIO, patterns.STRICT_RATIO) if len(full) > 1 else (patterns.KEPT_RATIO,):
+            pattern = patterns.alternatives(full[:MOST_TEXTS], kept_ratio=ratio)
+            if pattern is not None and _is_foreign_free(pattern, foreigners, cluster.cluster_id):
+                proven[cluster.cluster_id] = (pattern.regex, full)
+                break
+    good = proven_on(proven)
+    return [replace(one, regex=proven[one.cluster_id][0] if one.cluster_id in good else "") for one in clusters]
+
+
+def _cuts(cluster: Cluster, templates: Mapping[str, Template]) -> list[bool]:
+    members = [cluster.medoid, *(member for member in cluster.members if member != cluster.medoid)]
+    return [templates[member].is_truncated for member in members]
+
+
+def _is_foreign_free(pattern: Pattern, foreigners: Foreigners, owner: str) -> bool:
+    texts = foreigners.could_match(pattern, owner)
+    if not texts:
+        return True
+    search = re.compile(pattern.regex).search
+    return not any(search(text) for text in texts)
+
+
+def proven_on(expressions: Mapping[str, tuple[str, Sequence[str]]]) -> frozenset[str]:
+    """The keys whose expression RE2 compiles and finds in each of its texts."""
+    keys = [key for key, (_, texts) in expressions.items() for _ in texts]
+    regexes = [regex for regex, texts in expressions.values() for _ in texts]
+    texts = [text for _, texts in expressions.values() for text in texts]
+    if not keys:
+        return frozenset()
+    with duckdb.connect(config={"threads": 1}) as connection:
+        try:
+            found = _matched(connection, regexes, texts)
+        except duckdb.Error:  # one expression that RE2 refuses spoils the whole query: find it
+            found = [
+                _is_matched_alone(connection, regex, text) for regex, text in zip(regexes, texts, strict=True)
+            ]
+    failed = {key for key, is_found in zip(keys, found, strict=True) if not is_found}
+    return frozenset(expressions) - failed
+
+
+def _matched(connection: duckdb.DuckDBPyConnection, regexes: Sequence[str], texts: Sequence[str]) -> list[bool]:
+    rows = connection.execute(
+        "SELECT regexp_matches(text, regex) FROM (SELECT unnest(?::VARCHAR[]) AS regex, unnest(?::VARCHAR[]) AS text)",
+        [list(regexes), list(texts)],
+    ).fetchall()
+    return [bool(row[0]) for row in rows]
+
+
+def _is_matched_alone(connection: duckdb.DuckDBPyConnection, regex: str, text: str) -> bool:
+    try:
+        return _matched(connection, [regex], [text])[0]
+    except duckdb.Error:
+        return False
+
+
+def regex_for(cluster: Cluster, member_messages: Sequence[str], foreign_messages: Iterable[str]) -> str:
+    """The expression that finds every member message and no foreign one; "" where none can be proven.
+
+    The one from the signature texts is tried first, then one made from the signature text and the messages.
+    """
+    members = list(dict.fromkeys(member_messages))
+    foreign = list(dict.fromkeys(foreign_messages))
+    texts = [cluster.text, *members[:MOST_TEXTS]]
+    tries = [patterns.alternatives(texts, kept_ratio=ratio) for ratio in (patterns.KEPT_RATIO, patterns.STRICT_RATIO)]
+    for regex in dict.fromkeys((cluster.regex, *(one.regex for one in tries if one is not None))):
+        if regex and _is_proven(regex, [cluster.text, *members], foreign):
+            return regex
+    return ""
+
+
+def _is_proven(regex: str, members: Sequence[str], foreign: Sequence[str]) -> bool:
+    if "key" not in proven_on({"key": (regex, members)}):
+        return False
+    search = re.compile(regex).search
+    return not any(search(text) for text in foreign)
