@@ -19,6 +19,7 @@ RULES: tuple[Rule, ...] = (
         compiled(
             r"ptxas(?:-blackwell)?(?: (?P<file>[^\s,]{1,300}), line (?P<line>\d{1,7}); (?:error"
             r"|fatal)[ \t]{0,4}:| (?:fatal|error)[ \t]{0,4}:)[ \t]{0,4}(?P<msg>[^\n]{3,600})"
+            r"|(?P<msg2>'(?:ptxas|cicc)' died [^\n]{3,80}|ptxas terminated \(signal: \d{1,2}\))"
         ),
         joins=True,
     ),
@@ -113,7 +114,10 @@ RULES: tuple[Rule, ...] = (
         "boost-test",
         "gtest",
         (": error", ": fatal error"),
-        compiled(rf"{PLACE}:(?P<line>\d{{1,7}}): (?:fatal )?error: (?P<msg>in \"[\w/]{{1,200}}\": [^\n]{{2,900}})"),
+        compiled(
+            rf"{PLACE}[:(](?P<line>\d{{1,7}})\)?: (?:fatal )?error: (?P<msg>in \"[\w/]{{1,200}}\": "
+            rf"[^\n]{{2,900}})"
+        ),
         needs=('rror: in "',),
     ),
     Rule(
@@ -129,10 +133,38 @@ RULES: tuple[Rule, ...] = (
         joins=True,
     ),
     Rule(
+        "mlir-bare",
+        "mlir",
+        (": error", "error: failed to legalize"),
+        compiled(
+            r"^(?:<unknown>:0: |[ \t]{1,8})?error: (?P<msg>(?:failed to legalize"
+            r"|'[a-z_]{2,40}\.\w{1,60}' op )[^\n]{2,900})"
+        ),
+        joins=True,
+    ),
+    Rule(
+        "linker-command",
+        "build",
+        (": error",),
+        compiled(
+            r"(?P<msg>clang(?:\+\+)?(?:-\d{1,2})?: error: linker command failed[^\n]{0,80}"
+            r"|collect2(?:\.exe)?: error: ld returned[^\n]{0,40})"
+        ),
+        needs=("linker command failed", "ld returned"),
+        trails=True,
+    ),
+    Rule(
+        "tool",
+        "tool",
+        (": error", ": fatal error"),
+        compiled(r"^[ \t>.$]{0,8}(?P<function>[A-Za-z_][\w.+/-]{1,80}): (?:fatal )?error: (?P<msg>[^\n]{3,900})"),
+        joins=True,
+    ),
+    Rule(
         "undefined-reference",
         "ld",
         ("undefined reference to",),
-        compiled(r"(?P<msg>undefined reference to [`'‘\"][^\n]{1,600})"),
+        compiled(r"(?P<msg>undefined reference to (?:symbol )?(?:[`'‘\"]|[\w:~]{2,200}\()[^\n]{1,600})"),
         joins=True,
     ),
     Rule(

@@ -94,7 +94,10 @@ RULES: tuple[Rule, ...] = (
         "sanitizer",
         "sanitizer",
         ("Sanitizer: ",),
-        compiled(r"(?:ERROR|WARNING): (?P<type>(?:HW)?(?:Address|Leak|Thread|Memory)Sanitizer): (?P<msg>[^\n]{1,600})"),
+        compiled(
+            r"(?:ERROR|WARNING): (?P<type>(?:HW)?(?:Address|Leak|Thread"
+            r"|Memory)Sanitizer): (?P<msg>[^\n]{1,600})"
+        ),
         goes_on=compiled(
             r"^[^\n]{0,40}?(?:#\d{1,3} |==\d|[ \t]{1,8}\S|READ of|WRITE of|SUMMARY:|Direct leak"
             r"|Indirect leak|0x[0-9a-f]{8}|[ \t]{0,40}$"
@@ -133,15 +136,30 @@ RULES: tuple[Rule, ...] = (
         "signal",
         ("egmentation fault", "(core dumped)", "llegal instruction"),
         compiled(
-            r"^[ \t>$#*`'\"]{0,12}(?:\S{1,120}: (?:line \d{1,6}: )?(?:\[[\d]{1,3}\] ?\+? ?)?)?"
+            r"^(?:[^\n]{0,60}<std(?:err"
+            r"|out)>:)?[ \t>$#*`'\"]{0,12}(?:\S{1,120}: (?:line \d{1,6}: )?(?:\[[\d]{1,3}\] ?\+? ?)?)?"
             r"(?:\[\d{1,5}\] ?\+? {1,8})?(?:\d{1,8} +)?"
             r"(?P<msg>(?i:segmentation fault|abort(?:ed)?|floating point exception"
-            r"|illegal (?:hardware )?instruction|bus error"
-            r"|trace/breakpoint trap|killed)(?: {1,4}\(core dumped\)|(?=[ \t.`'\"]{0,20}$)|(?= {2,20}\S)"
+            r"|illegal (?:hardware )?instruction|IOT instruction|bus error"
+            r"|trace/breakpoint trap|killed)(?: {1,4}\(core dumped\)|: \d{1,2}(?=[ \t]{0,8}$)"
+            r"|(?=[ \t.`'\"]{0,20}$)|(?= {2,20}\S)"
             r"|(?= \S{0,60}[/.]\S)))"
         ),
         goes_on=STACK,
         trails=True,
+    ),
+    Rule(
+        "heap-corruption",
+        "cpp",
+        ("(): invalid ", "double free or corruption", "malloc(): ", "smashing detected"),
+        compiled(
+            r"(?:^|[>:`\]] |^\*\*\* Error in [`'][^\n]{1,200}': |^[ \t`>]{1,8})(?P<msg>(?:free"
+            r"|munmap_chunk|realloc|malloc)\(\): "
+            r"(?:invalid|corrupted|unsorted|smallbin|mismatching|unaligned|memory)[^\n]{1,100}"
+            r"|double free or corruption \([^()\n]{1,20}\)"
+            r"|(?:corrupted (?:size|double-linked list)[^\n]{0,60})|\*\*\* stack smashing detected \*\*\*)"
+        ),
+        goes_on=STACK,
     ),
     Rule(
         "signal-bash",

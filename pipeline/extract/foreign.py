@@ -33,6 +33,27 @@ RULES: tuple[Rule, ...] = (
         joins=True,
     ),
     Rule(
+        "java-thread",
+        "java",
+        ('Exception in thread "',),
+        compiled(
+            r"Exception in thread \"[^\"\n]{1,120}\" (?P<type>(?:[a-z_$][\w$]{0,60}\.){1,12}[A-Z][\w$]{0,80})"
+            r"(?:: (?P<msg>[^\n]{1,1500}))?"
+        ),
+    ),
+    Rule(
+        "jvm-crash",
+        "jvm",
+        ("detected by the Java Runtime Environment",),
+        compiled(r"(?P<msg>A fatal error has been detected by the Java Runtime Environment)"),
+        goes_on=compiled(r"^[> ]{0,4}#"),
+        most_lines=40,
+        says_more=compiled(
+            r"#  (?P<msg>(?:SIG[A-Z]{2,5}|EXCEPTION_\w{4,40}|Internal Error"
+            r"|Out of Memory Error) \([^\n]{1,120})"
+        ),
+    ),
+    Rule(
         "go-panic",
         "go",
         ("panic: ",),

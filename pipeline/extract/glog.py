@@ -63,7 +63,7 @@ RULES: tuple[Rule, ...] = (
         (".cc:", ".cpp:", ".cu:"),
         compiled(
             rf"(?:\b[EF]\d{{4}} \d\d:\d\d:[\d.]{{2,24}} {{1,8}}\d{{1,9}} "
-            rf"|\[[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |\[[EF] |: [EF] |^[EF] )"
+            rf"|\[libprotobuf (?:FATAL|ERROR) |\[[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |\[[EF] |: [EF] |^[EF] )"
             rf"{_SOURCE}:(?P<line>\d{{1,6}})\] {_CHATTER}(?P<msg>\S[^\n]{{1,3000}})"
         ),
         goes_on=_STACK_OR_REST,
@@ -91,12 +91,20 @@ RULES: tuple[Rule, ...] = (
         goes_on=compiled(r"^[ \t]{0,8}(?:current device|in function|err(?:or)?:|ggml_|\#\d{1,3} )"),
     ),
     Rule(
+        "tensorrt",
+        "tensorrt",
+        ("[TensorRT] ", "[TRT] "),
+        compiled(r"\[(?:TensorRT|TRT)\] (?:(?:INTERNAL )?ERROR: |\[E\] )(?P<msg>\S[^\n]{3,900})"),
+        joins=True,
+    ),
+    Rule(
         "opencv",
         "opencv",
         ("OpenCV(", "OpenCV Error:", ": error"),
         compiled(
             r"(?:OpenCV(?:\([\w.-]{1,24}\))? Error: (?P<msg2>[^\n]{3,600}) in (?P<function>"
             r"[^\n,]{1,200}), file (?P<file2>[^\n,]{1,300}), line (?P<line2>\d{1,7})"
+            r"|OpenCV Error: (?P<msg4>[^\n]{3,600})"
             r"|OpenCV\([\w.-]{1,24}\)[: ]{1,2}(?:[Ee]rror: )?(?:(?P<file>(?:[A-Za-z]:[\\/])?"
             r"[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
             rf"|{PLACE.replace('file>', 'file3>')}:(?P<line3>\d{{1,7}}): error: (?P<msg3>\(-\d[^\n]{{3,900}}))"

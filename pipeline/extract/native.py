@@ -50,7 +50,7 @@ _ESCAPED_BREAK = re.compile(r"\\{1,2}n")
 
 def events(text: str) -> list[Event]:
     """The native diagnostics of `text`, by start, not overlapping."""
-    blocks = _joined(text, _without_overlap(sorted(_blocks(text), key=lambda block: (block.start, block.end))))
+    blocks = _joined(text, _without_overlap(sorted(_blocks(text), key=lambda block: (block.start, -block.end))))
     return [_event(text, block) for block in blocks]
 
 
@@ -101,7 +101,7 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
     end = match.end()
     if rule.goes_on:
         end = _grown(text, rule, end)
-    message = _first(groups, "msg", "msg2", "msg3") or match[0]
+    message = _first(groups, "msg", "msg2", "msg3", "msg4") or ("" if rule.dialect == "java" else match[0])
     if condition := groups.get("condition"):  # the same words as today's ggml prints
         message = f"GGML_ASSERT({condition}) failed"
     if rule.says_more and (more := rule.says_more.search(text, match.start(), end)):
