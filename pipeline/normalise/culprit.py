@@ -102,6 +102,8 @@ def _level(exception_type: str | None, message: str, link: str) -> Level:
     notes: list[str] = []
     if len(text) < len(message.strip()):
         notes.append("boilerplate: dropped words that belong to many errors")
+    kind, text = peel.typed(text)
+    exception_type = kind or exception_type
     if _NESTED in text:
         exception_type, text = _last_raised(exception_type, text, notes)
     for _ in range(5):

@@ -84,8 +84,8 @@ _MASK = re.compile(
     rf"|(?=[^A-Za-z\s])(?:{_alternation(_AT_MARK, '')})"
 )
 
-#: A quoted word without digits is a name that says something ('tt.dot', `num_warps`); anything else in quotes varies.
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_.:-]{0,60}\Z")
+#: A quoted operator or function ('tt.dot', `aten::add`, 'torch.load') says which error it is; anything else in quotes varies.
+_NAME = re.compile(r"[a-z_]\w{0,40}(?:(?:\.|::)[A-Za-z_]\w{0,40}){1,4}(?:\(\))?\Z")
 _SLOT_INSIDE = re.compile(r"<[a-z]{1,8}>")
 _LABEL = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s?(?:[:=]|\bof\b|\bis\b)?\s?[('\[]{0,2}\Z")
 _SIZE = re.compile(rf"({_NUMBER}) ?(.*)", re.DOTALL)
