@@ -16,8 +16,8 @@ _CODE = re.compile(
 )
 _LEADS = re.compile(
     r"(?:[:：\]\-`>）】，。；！？、→|(]|[\u3040-\u30ff\u3400-\u9fff]"
-    r"|\b(?:got|gets?|getting|raise[sd]?|throw(?:s|n)?|threw|with|error|errors|hits?|following|fails?|failed|by|to|received?|says?"
-    r"|encounter\w{0,4}|causes|caused|causing|see|seeing|exception|gives?|shows?|of|from|reports?|prints?))[ \t]{0,3}[`\"'*]{0,3}$",
+    r"|\b(?:got|gets?|getting|raise[sd]?|throw(?:s|n)?|threw|with|error|errors|hits?|following|fails?|failed"
+    r"|by|to|received?|says?|encounter\w{0,4}|causes|caused|causing|see|seeing|exception|gives?|shows?|of|from|reports?|prints?))[ \t]{0,3}[`\"'*]{0,3}$",
     re.I,
 )
 #: Words with which prose goes on after "I get a TypeError:"; programs do not begin a message so.
@@ -62,7 +62,7 @@ def read(text: str, colon: int, *, ceiling: int, is_fenced: bool) -> Event | Non
 
 def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     """Whether the line shows the exception as printed, judged by what stands around its name."""
-    if _PROSE.match(message) or message[0] in "{[" and message[-1:] in ",{[":
+    if _PROSE.match(message) or (message[0] in "{[" and message[-1:] in ",{["):
         return False
     wide = peel.width(before)
     rest = before[wide:]

@@ -8,7 +8,8 @@ from importlib import resources
 
 
 @functools.cache
-def _table(name: str) -> tuple[str, ...]:
+def table(name: str) -> tuple[str, ...]:
+    """The lines or words of one list of the data file."""
     path = resources.files("pipeline").joinpath("data/extract/boilerplate.toml")
     table: dict[str, list[str]] = tomllib.loads(path.read_text(encoding="utf-8"))
     return tuple(table[name])
@@ -16,14 +17,14 @@ def _table(name: str) -> tuple[str, ...]:
 
 def is_boilerplate(line: str) -> bool:
     """Whether the line (stripped) is one that is printed with every error of a library."""
-    return line.startswith(_table("boilerplate"))
+    return line.startswith(table("boilerplate"))
 
 
 def is_continuation(line: str) -> bool:
     """Whether the line (stripped) goes on with a message although an empty line stands before it."""
-    return line.startswith(_table("continuation"))
+    return line.startswith(table("continuation"))
 
 
 def opens_stack(line: str) -> bool:
     """Whether the line of a message announces a stack or code that belongs to the message."""
-    return line.rstrip().endswith(_table("opens_stack"))
+    return line.rstrip().endswith(table("opens_stack"))

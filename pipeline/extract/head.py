@@ -26,7 +26,7 @@ def learn(text: str, header: int) -> Head:
     start = text.rfind("\n", 0, header) + 1
     stop = text.find("\n", header)
     stop = len(text) if stop < 0 else stop
-    if text.find('\\n', header, stop) >= 0 and text.find("File ", header, stop) >= 0:
+    if text.find("\\n", header, stop) >= 0 and text.find("File ", header, stop) >= 0:
         return _escaped(text, start, header)
     before = text[start:header]
     is_html = text.find("&quot;", header, stop + 300) >= 0

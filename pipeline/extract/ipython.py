@@ -8,7 +8,9 @@ from pipeline.extract import frames, names, python
 from pipeline.extract.lines import Line, Lines
 from pipeline.records import Frame
 
-_HEADER = re.compile(r"[`*'\"> ]{0,4}([A-Za-z_][\w.]{0,120}?(?:\([\w.]{1,80}\))?)\s{0,80}Traceback \(most recent call last\)\s{0,20}$")
+_HEADER = re.compile(
+    r"[`*'\"> ]{0,4}([A-Za-z_][\w.]{0,120}?(?:\([\w.]{1,80}\))?)\s{0,80}Traceback \(most recent call last\)\s{0,20}$"
+)
 _CELL = re.compile(r"(?:Cell |Input )?(In ?\s?\[[\d*]{1,6}\])(?:, line (\d{1,7})|, in (.{1,200})|:$)")
 _FILE = re.compile(r"File ([^\"\n]{1,400}?):(\d{1,7})(?:, in (.*))?$")
 _PLACE = re.compile(r"\[?((?:<|[~./\\]|[A-Za-z]:\\|\w)[^\n]{0,400}?)(?:\]\([^)\s]{0,300}\))? in (\S.*)$")

@@ -6,7 +6,6 @@ import html
 import re
 from typing import NamedTuple
 
-
 #: No block is followed further than this (the longest traceback of the corpus has 1,003 lines).
 MOST_LINES = 4000
 
@@ -94,6 +93,7 @@ class Lines:
         if "\x1b" in body or body.endswith("\r"):
             body = _STRAY.sub("", body)
         body = body.rstrip()
+        end -= end > start and self.text[end - 1] == "\r"
         return Line(start, end, body, len(body) - len(body.lstrip()), is_foreign, is_border)
 
     def _peeled(self, raw: str) -> tuple[str, bool]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from pipeline.extract import boilerplate
+
 # Endings of exception names; the longest list that gave no false name on the corpus when a message follows.
 ENDINGS = (
     "Error|Exception|Warning|Interrupt|Exit|Failure|Fault|Timeout|ExceptionGroup|Unsupported|OutOfResources"
@@ -15,22 +17,16 @@ _NAME = r"(?:[A-Za-z_]\w{0,80}|<locals>)(?:\.(?:[A-Za-z_]\w{0,80}|<locals>)){0,1
 
 #: A line that is an exception by itself: its last name ends like an exception.
 STRICT = re.compile(
-    rf"((?:[A-Za-z_][\w<>]{{0,80}}\.){{0,14}}[A-Za-z_]\w{{0,80}})(\([\w.]{{1,120}}\))?[ \t]{{0,2}}(?:[:：][ \t]?(.*)|$)", re.S
+    r"((?:[A-Za-z_][\w<>]{0,80}\.){0,14}[A-Za-z_]\w{0,80})(\([\w.]{1,120}\))?[ \t]{0,2}(?:[:：][ \t]?(.*)|$)",
+    re.S,
 )
 _ENDS = re.compile(rf"\w*?(?:{ENDINGS})$")
 _LOOSE = re.compile(rf"({_NAME})(\([\w.]{{1,120}}\))?[ \t]{{0,2}}(?:[:：][ \t]?(.*)|$)", re.S)
 _CLASS = re.compile(r"<class '([\w.]{1,200})'>\s?:?\s?(.*)", re.S)
 
 # After a traceback any name may be the exception's, but not these words.
-_NO_NAME = frozenset(
-    "INFO WARNING WARN ERROR DEBUG CRITICAL FATAL TRACE NOTICE NOTE Note Hint HINT TODO File Killed Aborted Done "
-    "Process Terminated None True False Traceback Thread Expected Actual Output Input Stack Stacktrace Version "
-    "Environment Description Steps Reproduction Logs Log Result Results Thanks Hi Hello Edit EDIT Update UPDATE "
-    "System OS Platform Python Additional Args Arguments Location Loading Testing Epoch Command Running Using "
-    "Any Also And But So Code Solution Reason Cause Fix Self self http https Question Step STEP Versions Context "
-    "Collecting Downloading Installing Starting Setting Full And The This It When Please".split()
-)
-_LOWER_NAMES = frozenset("error timeout herror gaierror".split())
+_NO_NAME = frozenset(boilerplate.table("no_names"))
+_LOWER_NAMES = frozenset(["error", "timeout", "herror", "gaierror"])
 
 
 class Named(NamedTuple):

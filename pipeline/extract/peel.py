@@ -29,29 +29,52 @@ _LEVEL = r"(?:INFO|WARN|WARNING|ERROR|ERR|DEBUG|CRITICAL|CRIT|FATAL|TRACE|NOTICE
 _RULES: tuple[tuple[str, str], ...] = (
     ("ansi", r"(?:\x1b|\ufffd|\^\[)\[[0-9;?]{0,16}[A-Za-z]"),
     ("ansi", r"\[[0-9]{1,2}(?:;[0-9]{1,3}){0,3}m"),
-    ("quote", r">(?=[ \t>]|$)[ \t]?"),
+    ("quote", r">(?!>>)(?=[ \t>]|$)[ \t]?"),
     ("mpi", r"\[\d{1,5},\d{1,5}\](?:<std(?:err|out)>)?:\s?"),
     ("rank", r"\[(?:rank|default|default_rank|local_rank|r|gpu|worker|GPU|Rank|RANK)[ _:]?\d{1,6}\]:?\s?"),
-    ("worker", r"\([^()\n]{0,80}\b(?:pid|rank|ip|node_id)=[^()\n]{1,100}\)\s?"),
-    ("syslog", rf"[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} {_CLOCK} [\w.-]{{1,64}} [\w./@-]{{1,64}}(?:\[\d{{1,8}}\])?:\s?"),
-    ("time", rf"\[?(?:[A-Z][a-z]{{2}},? )?{_DAY}[T _-]{_CLOCK}{_ZONE}(?=[\]\s:,|>-]|$)(?: TP\d+| DP\d+| PP\d+| EP\d+){{0,4}}\]?[:,]?\s?"),
+    (
+        "worker",
+        (
+            r"\([^()\n]{0,80}\b(?:pid|rank|ip|node_id)=[^()\n]{1,100}\)"
+            r"(?:(?:\x1b|\ufffd)?\[[0-9;]{0,8}m)?\s?",  # its colour may end before the blank behind it
+        ),
+    ),
+    (
+        "syslog",
+        rf"[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} {_CLOCK} [\w.-]{{1,64}} [\w./@-]{{1,64}}(?:\[\d{{1,8}}\])?:\s?",
+    ),
+    (
+        "time",
+        (
+            rf"\[?(?:[A-Z][a-z]{{2}},? )?{_DAY}[T _-]{_CLOCK}{_ZONE}(?=[\]\s:,|>-]|$)"
+            r"(?: (?:TP|DP|PP|EP)\d{1,4}){0,4}\]?[:,]?\s?",
+        ),
+    ),
     ("time", rf"\[?(?:[A-Z][a-z]{{2}} )?[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} {_CLOCK}(?: \d{{4}})?\]?:?\s?"),
     ("time", rf"\d{{2}}[-/]\d{{2}}[ T]{_CLOCK}\s?"),
     ("time", rf"\[{_CLOCK}(?: ?[AP]M)?\]:?\s?"),
     ("time", rf"{_CLOCK}{_ZONE}(?: ?[AP]M)?(?=[\s|\]])\s?"),
-    ("glog", rf"[IWEF]\d{{4}} {_CLOCK} {{1,8}}\d{{1,9}} [\w./-]{{1,120}}:\d{{1,6}}\]\s?"),
+    ("glog", rf"\[?[IWEF]\d{{3,4}} {_CLOCK} {{1,8}}(?:\d{{1,9}} {{1,4}})?[\w./-]{{1,120}}:\d{{1,6}}\]\s?"),
     ("level", rf"\[\s?{_LEVEL}\s{{0,3}}\][:\s]?"),
     ("level", rf"{_LEVEL}(?=[ :|\]\t-]|$)\s{{0,8}}[:|-]?\s?(?=\S|$)"),
+    (
+        "thread",
+        (
+            r"\[(?:MainThread|Thread-\d{1,6}|[\w.-]{1,60}:(?:error|warn|info)|pid \d{1,9}(?::tid \d{1,20})?"
+            r"|(?:remote|client) [\d.:a-f]{1,50})\]\s?",
+        ),
+    ),
     ("place", r"\[?[\w./<>-]{1,120}\.(?:py|cc|cpp|cu|h|go|rs|c):\d{1,6}\]?:?\s?"),
     ("place", r"\[[\w./ -]{1,80}(?:[:#]\w{1,60}){0,3}:\d{1,6}\]:?\s?"),
-    ("thread", r"\[(?:MainThread|Thread-\d+|[\w.-]{1,60}:(?:error|warn|info)|pid \d+(?::tid \d+)?|(?:remote|client) [\d.:a-f]+)\]\s?"),
+    ("logger", r"\[[A-Za-z_][\w.]{2,80}\]\s(?=\S)"),
     ("build", r"#\d{1,4} \d{1,6}\.\d{1,4} ?"),
     ("container", r"[A-Za-z][\w./-]{0,63} {0,24}\|(?: |$)"),
     ("pytest", r"INTERNALERROR> ?"),
     ("pipe", r"[|\xa0] ?(?=\d{4}-|[\xa0|])"),
     ("dash", r"(?:--|-|\|) (?=\S)"),
-    ("arrow", r">>> ?(?=Traceback|File )"),
 )
+#: These are prefixes only behind another one: alone at the head of a line they are lists, code, prose.
+_NEVER_FIRST = frozenset(("dash", "logger"))
 _COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in _RULES)
 
 # A line whose first character is none of these has no prefix that the grammar knows.
@@ -70,14 +93,12 @@ def prefixes(line: str) -> tuple[Prefix, ...]:
             break
         found.append(step)
         column = step.end
-    while found and found[-1].kind == "dash":  # a dash is a prefix between two others only
-        found.pop()
     return tuple(found)
 
 
 def _next(line: str, column: int) -> Prefix | None:
     for kind, rule in _COMPILED:
-        if kind == "dash" and column == 0:
+        if column == 0 and kind in _NEVER_FIRST:
             continue
         hit = rule.match(line, column)
         if hit is not None and hit.end() > column:

@@ -23,7 +23,7 @@ _STOP = re.compile(
     r"```|~~~|</?(?:details|pre|code|summary)\b|#{1,6} \w|<!--|-{3,}$|={5,}$|>>> |PS [A-Z]:\\|[$] \w"
     r"|(?:\([\w.-]{1,60}\) )?\[?[\w.-]{1,60}@[\w.:-]{1,80}[^\n$#]{0,120}[$#](?: |$)"  # a shell's prompt
     r"|(?:[A-Za-z]:)?[\w./\\-]{1,300}:\d{1,6}: \w{1,60}Warning: "  # warnings.warn
-    r"|\*\*[A-Z]|\^C$|Process \w{1,40}-\d{1,5}:$|Exception (?:ignored )?in "
+    r"|##\[\w|\*\*[A-Z]|\^C$|Process \w{1,40}-\d{1,5}:$|Exception (?:ignored )?in "
 )
 CHAIN_WORDS = ("The above exception was the direct cause", "During handling of the above exception")
 
@@ -97,7 +97,7 @@ def _kind(line: Line, base: int, depth: int, since_frame: int) -> str:
         return "elided" if frames.is_elided(body) else "code"
     if frames.is_elided(body):
         return "elided"
-    if frames.is_filler(body):
+    if frames.is_filler(body) or frames.is_cut_frame(body):
         return "code"
     if depth <= base and depth != -1:  # indentation was lost
         return _flat_kind(stripped, since_frame)
