@@ -17,7 +17,8 @@ _CODE = re.compile(
 _LEADS = re.compile(
     r"(?:[:：\]\-`>）】，。；！？、→|(]|[\u3040-\u30ff\u3400-\u9fff]"
     r"|\b(?:got|gets?|getting|raise[sd]?|throw(?:s|n)?|threw|with|error|errors|hits?|following|fails?|failed"
-    r"|by|to|received?|says?|encounter\w{0,4}|causes|caused|causing|see|seeing|exception|gives?|shows?|of|from|reports?|prints?))[ \t]{0,3}[`\"'*]{0,3}$",
+    r"|by|to|received?|says?|encounter\w{0,4}|causes|caused|causing"
+    r"|see|seeing|exception|gives?|shows?|of|from|reports?|prints?))[ \t]{0,3}[`\"'*]{0,3}$",
     re.I,
 )
 #: Words with which prose goes on after "I get a TypeError:"; programs do not begin a message so.

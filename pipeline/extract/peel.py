@@ -25,6 +25,19 @@ _DAY = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}"
 _ZONE = r"(?:\s?(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
 _LEVEL = r"(?:INFO|WARN|WARNING|ERROR|ERR|DEBUG|CRITICAL|CRIT|FATAL|TRACE|NOTICE|SEVERE)"
 
+_WORKER = (
+    r"\([^()\n]{0,80}\b(?:pid|rank|ip|node_id)=[^()\n]{1,100}\)"
+    r"(?:(?:\x1b|\ufffd)?\[[0-9;]{0,8}m)?\s?",  # its colour may end before the blank behind it
+)
+_TIME = (
+    rf"\[?(?:[A-Z][a-z]{{2}},? )?{_DAY}[T _-]{_CLOCK}{_ZONE}(?=[\]\s:,|>-]|$)"
+    r"(?: (?:TP|DP|PP|EP)\d{1,4}){0,4}\]?[:,]?\s?",
+)
+_THREAD = (
+    r"\[(?:MainThread|Thread-\d{1,6}|[\w.-]{1,60}:(?:error|warn|info)|pid \d{1,9}(?::tid \d{1,20})?"
+    r"|(?:remote|client) [\d.:a-f]{1,50})\]\s?",
+)
+
 # One rule a line, tried in this order at the current column. All are anchored and bounded.
 _RULES: tuple[tuple[str, str], ...] = (
     ("ansi", r"(?:\x1b|\ufffd|\^\[)\[[0-9;?]{0,16}[A-Za-z]"),
@@ -32,24 +45,12 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("quote", r">(?!>>)(?=[ \t>]|$)[ \t]?"),
     ("mpi", r"\[\d{1,5},\d{1,5}\](?:<std(?:err|out)>)?:\s?"),
     ("rank", r"\[(?:rank|default|default_rank|local_rank|r|gpu|worker|GPU|Rank|RANK)[ _:]?\d{1,6}\]:?\s?"),
-    (
-        "worker",
-        (
-            r"\([^()\n]{0,80}\b(?:pid|rank|ip|node_id)=[^()\n]{1,100}\)"
-            r"(?:(?:\x1b|\ufffd)?\[[0-9;]{0,8}m)?\s?",  # its colour may end before the blank behind it
-        ),
-    ),
+    ("worker", _WORKER),
     (
         "syslog",
         rf"[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} {_CLOCK} [\w.-]{{1,64}} [\w./@-]{{1,64}}(?:\[\d{{1,8}}\])?:\s?",
     ),
-    (
-        "time",
-        (
-            rf"\[?(?:[A-Z][a-z]{{2}},? )?{_DAY}[T _-]{_CLOCK}{_ZONE}(?=[\]\s:,|>-]|$)"
-            r"(?: (?:TP|DP|PP|EP)\d{1,4}){0,4}\]?[:,]?\s?",
-        ),
-    ),
+    ("time", _TIME),
     ("time", rf"\[?(?:[A-Z][a-z]{{2}} )?[A-Z][a-z]{{2}} {{1,2}}\d{{1,2}} {_CLOCK}(?: \d{{4}})?\]?:?\s?"),
     ("time", rf"\d{{2}}[-/]\d{{2}}[ T]{_CLOCK}\s?"),
     ("time", rf"\[{_CLOCK}(?: ?[AP]M)?\]:?\s?"),
@@ -57,13 +58,7 @@ _RULES: tuple[tuple[str, str], ...] = (
     ("glog", rf"\[?[IWEF]\d{{3,4}} {_CLOCK} {{1,8}}(?:\d{{1,9}} {{1,4}})?[\w./-]{{1,120}}:\d{{1,6}}\]\s?"),
     ("level", rf"\[\s?{_LEVEL}\s{{0,3}}\][:\s]?"),
     ("level", rf"{_LEVEL}(?=[ :|\]\t-]|$)\s{{0,8}}[:|-]?\s?(?=\S|$)"),
-    (
-        "thread",
-        (
-            r"\[(?:MainThread|Thread-\d{1,6}|[\w.-]{1,60}:(?:error|warn|info)|pid \d{1,9}(?::tid \d{1,20})?"
-            r"|(?:remote|client) [\d.:a-f]{1,50})\]\s?",
-        ),
-    ),
+    ("thread", _THREAD),
     ("place", r"\[?[\w./<>-]{1,120}\.(?:py|cc|cpp|cu|h|go|rs|c):\d{1,6}\]?:?\s?"),
     ("place", r"\[[\w./ -]{1,80}(?:[:#]\w{1,60}){0,3}:\d{1,6}\]:?\s?"),
     ("logger", r"\[[A-Za-z_][\w.]{2,80}\]\s(?=\S)"),
