@@ -27,15 +27,15 @@ _LEVEL = r"(?:INFO|WARN|WARNING|ERROR|ERR|DEBUG|CRITICAL|CRIT|FATAL|TRACE|NOTICE
 
 _WORKER = (
     r"\([^()\n]{0,80}\b(?:pid|rank|ip|node_id)=[^()\n]{1,100}\)"
-    r"(?:(?:\x1b|\ufffd)?\[[0-9;]{0,8}m)?\s?",  # its colour may end before the blank behind it
+    r"(?:(?:\x1b|\ufffd)?\[[0-9;]{0,8}m)?\s?"  # its colour may end before the blank behind it
 )
 _TIME = (
     rf"\[?(?:[A-Z][a-z]{{2}},? )?{_DAY}[T _-]{_CLOCK}{_ZONE}(?=[\]\s:,|>-]|$)"
-    r"(?: (?:TP|DP|PP|EP)\d{1,4}){0,4}\]?[:,]?\s?",
+    r"(?: (?:TP|DP|PP|EP)\d{1,4}){0,4}\]?[:,]?\s?"
 )
 _THREAD = (
     r"\[(?:MainThread|Thread-\d{1,6}|[\w.-]{1,60}:(?:error|warn|info)|pid \d{1,9}(?::tid \d{1,20})?"
-    r"|(?:remote|client) [\d.:a-f]{1,50})\]\s?",
+    r"|(?:remote|client) [\d.:a-f]{1,50})\]\s?"
 )
 
 # One rule a line, tried in this order at the current column. All are anchored and bounded.
