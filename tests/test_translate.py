@@ -168,7 +168,7 @@ def test_signature_zh_explains_and_keeps_every_identifier():
 
 
 def test_a_signature_whose_meaning_is_unknown_has_no_chinese():
-    made = entry(draft(), entry_id="triton/x")
+    made = entry(draft(exception_type="acme.WidgetError"), entry_id="triton/x")
     assert made.signature_zh is None
     assert made.translations["signature_zh"].status == "untranslated"
     assert made.translations["signature_zh"].reason
@@ -193,11 +193,24 @@ def test_a_known_message_says_more_than_the_type_of_its_exception():
 def test_a_qualified_exception_is_named_once():
     given = draft(
         text="at <n>:<n>:",
-        exception_type="triton.compiler.errors.CompilationError",
-        meaning=fact("meaning.compile_error", type="CompilationError"),
+        exception_type="acme.compiler.WidgetError",
+        meaning=fact("meaning.compile_error", type="WidgetError"),
     )
     made = entry(given, entry_id="triton/x")
-    assert made.signature_zh == "triton.compiler.errors.CompilationError：编译器拒绝了该程序，或无法编译它。"
+    assert made.signature_zh == "acme.compiler.WidgetError：编译器拒绝了该程序，或无法编译它。"
+
+
+@pytest.mark.parametrize(
+    ("exception_type", "wanted"),
+    [
+        ("jax.errors.UnexpectedTracerError", "jax.errors.UnexpectedTracerError：跟踪中的值泄漏到了变换之外。"),
+        ("RuntimeError", "RuntimeError：软件构建或安装失败。"),  # this type says less than the category
+    ],
+)
+def test_a_telling_type_of_exception_is_explained_before_its_category(exception_type, wanted):
+    meaning = fact("meaning.build_error", type=exception_type.rsplit(".", 1)[-1])
+    made = entry(draft(text="it broke", exception_type=exception_type, meaning=meaning), entry_id="a/b")
+    assert made.signature_zh == wanted
 
 
 def test_a_domain_alone_is_no_explanation_but_a_code_is():

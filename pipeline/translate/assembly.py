@@ -34,6 +34,12 @@ PRECISE = frozenset(
     for name in ("cuda_code", "nccl_code", "xla_code", "out_of_resource", "out_of_space", "graph_break")
 )
 
+#: Exceptions whose type says less than the category that `distil` found from the message.
+BROAD = frozenset(
+    f"{name}Error"
+    for name in ("Runtime", "Value", "Type", "Assertion", "OS", "IO", "Import", "NotImplemented", "System")
+) | {"Exception", "BaseException", "torch.AcceleratorError", "torch.distributed.DistBackendError"}
+
 _NAMES = catalogue.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
 
 
@@ -213,6 +219,8 @@ def _meaning(draft: Draft) -> tuple[str | None, TranslationStatus, str]:
     known = messages.explained(text)
     if known is not None:
         return f"{exception}：{known}。" if exception else f"{known}。", "tm_exact", "tm/messages"
+    if exception and _is_telling(exception):
+        return f"{exception}：{catalogue.explanation(exception)}。", "template", f"template/code@{TEMPLATES_VERSION}"
     # a domain alone says nothing that the entry's `domain` does not say
     if fact is not None and fact.template != "meaning.generic":
         return render(fact, "zh"), "template", _engine(fact)
@@ -221,6 +229,11 @@ def _meaning(draft: Draft) -> tuple[str | None, TranslationStatus, str]:
     if named is None:
         return None, "untranslated", ""
     return f"{named}：{catalogue.explanation(named)}。", "template", f"template/code@{TEMPLATES_VERSION}"
+
+
+def _is_telling(exception: str) -> bool:
+    """Whether the exception's type alone says more than the category of its message."""
+    return exception.removeprefix("builtins.") not in BROAD and catalogue.explanation(exception) is not None
 
 
 def _with_full_type(chinese: str, exception: str | None) -> str:

@@ -120,9 +120,10 @@ def annotated(name: str) -> str:
 
 
 def term(slot: str, value: str) -> str | None:
-    """The Chinese of one value of a closed list; the list's name is, or ends with, the slot's."""
-    names = [name for name in (*term_lists(), "package") if name.endswith(slot)]
-    found = (chinese(f"term.{name}", value) for name in names)
+    """The Chinese of a value that a list has; the list's name is, or ends with, the slot's. None for a plain name."""
+    names = [name for name in (*term_lists(), "package", "signal") if name.endswith(slot)]
+    written = (value, value.lower())
+    found = (chinese(f"term.{name}", form) for name in names for form in written)
     return next((text for text in found if text is not None), None)
 
 

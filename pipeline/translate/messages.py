@@ -1,7 +1,8 @@
 """What frequent messages of programs mean, in Chinese: `memory/messages_zh_Hans.po`, meant to be extended by hand.
 
-A message of the file matches the whole text; `{1}`, `{2}`, ... stand for one word or one quoted value. The Chinese is
-an explanation, so it ends without a full stop and `assembly` builds the sentence.
+A message of the file matches the whole text, or its beginning where it ends with ` ...`; `{1}`, `{2}`, ... stand for
+one word or one quoted value. The Chinese is an explanation, so it ends without a full stop and `assembly` builds the
+sentence.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ class Message:
 
 def message(english: str, chinese: str) -> Message:
     """The message of one entry of the file."""
-    literals = _PLACE.split(english.rstrip("."))[::2]
-    body = _VALUE.join(re.escape(part) for part in literals)
+    start, more, _ = english.partition(" ...")
+    literals = _PLACE.split(start.rstrip("."))[::2]
+    body = _VALUE.join(re.escape(part) for part in literals) + (r"(?s:.*)" if more else "")
     return Message(re.compile(body), tuple(_PLACE.findall(english)), chinese)
 
 

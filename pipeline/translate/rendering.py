@@ -72,7 +72,7 @@ def _explained(code: str) -> str:
 def _atom(template: catalogue.MessageTemplate, name: str, atoms: dict[str, str]) -> str | None:
     """The Chinese of a slot's value, None where the value itself is to stand."""
     kind = template.slots.get(name)
-    if kind == "term" or name == "package":
+    if kind == "term" or name in ("package", "signal"):
         return catalogue.term(name, atoms[name])
     if kind == "official":
         return catalogue.explanation(atoms.get("code", "").strip("`"))
