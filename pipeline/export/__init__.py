@@ -1,0 +1,39 @@
+r"""Export: the bundle in curated/, byte for byte reproducible, whole or not at all.
+
+::
+
+    curated/
+      manifest.json               what is here: versions, counts, sha256 of every file; written last
+      index.json                  enough of every entry to match and list
+      registry.json               every id ever published, former ids
+      entries.jsonl               all entries, one a line, sorted by id
+      entries.parquet             the same for SQL and data frames
+      entries/<domain>/<slug>.json
+      errmine.duckdb              not part of the bundle; carried over
+
+A new bundle is made in a sibling folder, flushed to disk, and exchanged with the old folder in one system call; where
+the file system cannot do that, files are moved one by one with the manifest taken away first and put back last.
+Equal entries give equal bytes: keys and ids sorted, UTF-8, `\n`, no clock.
+"""
+
+from pipeline.export.content import Facts
+from pipeline.export.delta import apply, delta
+from pipeline.export.ids import Assigned, JournalNote, Wanted, assign
+from pipeline.export.reading import read_entries, read_index, read_manifest, read_registry
+from pipeline.export.writing import Written, write
+
+__all__ = [
+    "Assigned",
+    "Facts",
+    "JournalNote",
+    "Wanted",
+    "Written",
+    "apply",
+    "assign",
+    "delta",
+    "read_entries",
+    "read_index",
+    "read_manifest",
+    "read_registry",
+    "write",
+]

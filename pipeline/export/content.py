@@ -1,0 +1,242 @@
+"""The bytes of every file of a bundle, from entries and facts alone."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline import __version__
+from pipeline.bundle import (
+    BUNDLE_VERSION,
+    Coverage,
+    FileRecord,
+    Index,
+    IndexEntry,
+    IndexTemplate,
+    Manifest,
+    Registry,
+)
+from pipeline.entry import SCHEMA_VERSION, KnowledgeEntry
+from pipeline.records import Cluster, Template
+
+_LICENCE_NOTE = (
+    "Quotes are short, verbatim, and cited with their permalink; the rights in them stay with their authors "
+    "under the terms of the place quoted. Facts, counts and structure may be reused freely."
+)
+_TEXT, _TEXTS = pa.string(), pa.list_(pa.string())
+#: Flat columns of entries.parquet; `json` holds all of the entry.
+_PARQUET = pa.schema(
+    [
+        ("id", _TEXT),
+        ("cluster_id", _TEXT),
+        ("signature", _TEXT),
+        ("signature_zh", _TEXT),
+        ("regex", _TEXT),
+        ("domain", _TEXT),
+        ("category", _TEXT),
+        ("subcategory", _TEXT),
+        ("exception_type", _TEXT),
+        ("root_cause", _TEXT),
+        ("root_cause_type", _TEXT),
+        ("root_cause_zh", _TEXT),
+        ("workarounds_zh", _TEXTS),
+        ("dead_ends_zh", _TEXTS),
+        ("official_doc_url", _TEXT),
+        ("error_code", _TEXT),
+        ("codes", _TEXTS),
+        ("verification_tier", _TEXT),
+        ("confidence", pa.float64()),
+        ("fix_success_rate", pa.float64()),
+        ("resolvable", _TEXT),
+        ("first_seen", _TEXT),
+        ("last_confirmed", _TEXT),
+        ("last_updated", _TEXT),
+        ("evidence_count", pa.int64()),
+        ("occurrence_count", pa.int64()),
+        ("tags", _TEXTS),
+        ("aliases", _TEXTS),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a bundle says besides its entries."""
+
+    normaliser: str = ""
+    clusters: tuple[Cluster, ...] = ()  # for the index: representative and lowest score
+    templates: tuple[Template, ...] = ()  # for the index: what matching compares
+    registry: Registry = field(default_factory=Registry)
+    sources: Mapping[str, int] = field(default_factory=dict)  # source -> documents
+    counts: Mapping[str, int] = field(default_factory=dict)  # more counts for the manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """One entry as text: a line for entries.jsonl, a page for its own file."""
+
+    entry_id: str
+    line: str
+    page: str
+
+
+def encoded(entry: KnowledgeEntry) -> Encoded:
+    """`entry` as text. The page has a field a line, and in lists an item a line: quick to write, easy to compare."""
+    fields = entry.model_dump(mode="json")
+    compact = {name: compact_json(fields[name]) for name in sorted(fields)}
+    line = "{" + ",".join(f'"{name}":{text}' for name, text in compact.items()) + "}\n"
+    body = ",\n".join(f'  "{name}": {_laid_out(fields[name], text)}' for name, text in compact.items())
+    return Encoded(entry.id, line, "{\n" + body + "\n}\n")
+
+
+def compact_json(value: object) -> str:
+    """`value` as JSON without spaces, keys sorted, UTF-8 as it is."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _laid_out(value: object, compact: str) -> str:
+    if isinstance(value, list) and value:
+        return "[\n    " + ",\n    ".join(map(compact_json, value)) + "\n  ]"
+    if isinstance(value, dict) and value:
+        items = (f"{compact_json(name)}: {compact_json(value[name])}" for name in sorted(value))
+        return "{\n    " + ",\n    ".join(items) + "\n  }"
+    return compact
+
+
+def page_path(entry_id: str) -> str:
+    """Where the entry's own file stands in the bundle."""
+    return f"entries/{entry_id}.json"
+
+
+def parquet(entries: Sequence[KnowledgeEntry], lines: Sequence[str]) -> bytes:
+    """entries.parquet: flat columns, and the whole entry in `json`."""
+    arrays = [pa.array([getattr(e, column.name) for e in entries], type=column.type) for column in _PARQUET]
+    arrays.append(pa.array([line.rstrip("\n") for line in lines], type=_TEXT))
+    schema = _PARQUET.append(pa.field("json", _TEXT)).with_metadata({"schema_version": SCHEMA_VERSION})
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), out, compression="zstd", compression_level=3)
+    return out.getvalue()
+
+
+def index(entries: Sequence[KnowledgeEntry], facts: Facts) -> str:
+    """index.json: one line an entry, so that a change of one is a change of one line."""
+    clusters = {cluster.cluster_id: cluster for cluster in facts.clusters}
+    templates = {template.signature_id: template for template in facts.templates}
+    head = Index(schema_version=BUNDLE_VERSION, normaliser=facts.normaliser, entries=[])
+    lines = (compact_json(_index_entry(e, clusters, templates).model_dump(mode="json")) for e in entries)
+    body = ",\n".join(lines)
+    normaliser, version = compact_json(head.normaliser), compact_json(head.schema_version)
+    return f'{{"entries":[\n{body}\n],\n"normaliser":{normaliser},\n"schema_version":{version}}}\n'
+
+
+def _index_entry(
+    entry: KnowledgeEntry, clusters: Mapping[str, Cluster], templates: Mapping[str, Template]
+) -> IndexEntry:
+    cluster = clusters.get(entry.cluster_id or "")
+    members = [templates[member] for member in cluster.members if member in templates] if cluster else []
+    return IndexEntry(
+        id=entry.id,
+        cluster_id=entry.cluster_id,
+        medoid=cluster.medoid if cluster else None,
+        signature=entry.signature,
+        signature_zh=entry.signature_zh,
+        regex=entry.regex,
+        exception_type=entry.exception_type,
+        codes=entry.codes,
+        domain=entry.domain,
+        category=entry.category,
+        verification_tier=entry.verification_tier,
+        evidence_count=entry.evidence_count,
+        occurrence_count=entry.occurrence_count,
+        aliases=entry.aliases,
+        lowest_score=cluster.lowest_score if cluster else None,
+        templates=[_index_template(template) for template in members],
+    )
+
+
+def _index_template(template: Template) -> IndexTemplate:
+    return IndexTemplate(
+        signature_id=template.signature_id,
+        exception_type=template.exception_type,
+        text=template.text,
+        gate=list(template.gate),
+        is_gate_complete=template.is_gate_complete,
+        is_truncated=template.is_truncated,
+        count=template.count,
+        first_seen=template.first_seen,
+    )
+
+
+def registry(facts: Facts) -> str:
+    """registry.json: every id that was ever published."""
+    return _indented(facts.registry.model_dump(mode="json"))
+
+
+def manifest(entries: Sequence[KnowledgeEntry], facts: Facts, files: Sequence[FileRecord]) -> str:
+    """manifest.json: versions, counts, coverage, and the sha256 of every file."""
+    listed = sorted(files, key=lambda file: file.path)
+    made = Manifest(
+        schema_version=SCHEMA_VERSION,
+        bundle_version=BUNDLE_VERSION,
+        bundle_id=bundle_id(listed),
+        generator=f"errmine {__version__}",
+        normaliser=facts.normaliser,
+        counts={**facts.counts, **_counts(entries)},
+        sources=dict(facts.sources),
+        chinese=list(_coverage(entries)),
+        licence_note=_LICENCE_NOTE,
+        files=listed,
+    )
+    fields = made.model_dump(mode="json")
+    return (
+        "{\n"
+        + ",\n".join(f'  "{name}": {_laid_out(fields[name], compact_json(fields[name]))}' for name in sorted(fields))
+        + "\n}\n"
+    )
+
+
+def bundle_id(files: Sequence[FileRecord]) -> str:
+    """One sha256 for all of `files`: paths and their sha256, sorted."""
+    lines = sorted(f"{file.path}\0{file.sha256}\n" for file in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def record_of(path: str, body: bytes) -> FileRecord:
+    """The manifest's line about a file."""
+    return FileRecord(path=path, sha256=hashlib.sha256(body).hexdigest(), bytes=len(body))
+
+
+def _counts(entries: Sequence[KnowledgeEntry]) -> dict[str, int]:
+    tiers = Counter(f"tier.{entry.verification_tier}" for entry in entries)
+    return {
+        "entries": len(entries),
+        "evidence": sum(len(entry.evidence) for entry in entries),
+        "evidence_documents": len({piece.document_id for entry in entries for piece in entry.evidence}),
+        "occurrences": sum(entry.occurrence_count for entry in entries),
+        "workarounds": sum(len(entry.workarounds) for entry in entries),
+        "dead_ends": sum(len(entry.dead_ends) for entry in entries),
+        **tiers,
+    }
+
+
+def _coverage(entries: Sequence[KnowledgeEntry]) -> Iterator[Coverage]:
+    singles = {"signature_zh": "signature", "root_cause_zh": "root_cause"}
+    for chinese, english in singles.items():
+        wanted = [entry for entry in entries if getattr(entry, english) or getattr(entry, chinese)]
+        present = sum(getattr(entry, chinese) is not None for entry in wanted)
+        yield Coverage(field=chinese, wanted=len(wanted), present=present)
+    for chinese in ("workarounds_zh", "dead_ends_zh"):
+        values: list[Any] = [value for entry in entries for value in getattr(entry, chinese)]
+        yield Coverage(field=chinese, wanted=len(values), present=sum(value is not None for value in values))
+
+
+def _indented(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

@@ -1,0 +1,328 @@
+"""The bundle: equal bytes from equal entries, whole or as it was, and ids that last."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import entry_factory as make
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline import export
+from pipeline.bundle import Delta, Registry
+from pipeline.entry import KnowledgeEntry
+from pipeline.errors import ExportError
+from pipeline.export import publishing
+from pipeline.records import Template
+
+ENTRIES = [make.entry(), make.entry(id="cuda/illegal-address", signature="CUDA error: 非法", domain="cuda")]
+TEMPLATE = Template(
+    "signature:0000000000000001", "E", make.SIGNATURE, (("resource", "shared memory"),), True, False, 3, ""
+)
+FACTS = export.Facts(
+    normaliser="7", clusters=(make.CLUSTER,), templates=(TEMPLATE,), sources={"import": 3}, counts={"documents": 3}
+)
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    export.write(tmp_path / "curated", ENTRIES, facts=FACTS)
+    return tmp_path / "curated"
+
+
+def test_a_bundle_has_every_file_and_the_manifest_names_them(bundle: Path) -> None:
+    files = tree(bundle)
+    manifest = export.read_manifest(bundle)
+    assert {file.path for file in manifest.files} == set(files) - {"manifest.json"}
+    for file in manifest.files:
+        body = files[file.path]
+        assert (hashlib.sha256(body).hexdigest(), len(body)) == (file.sha256, file.bytes)
+    assert "entries/triton/out-of-resources-shared-memory.json" in files
+
+
+def test_the_manifest_counts_what_is_there(bundle: Path) -> None:
+    manifest = export.read_manifest(bundle)
+    assert manifest.counts["entries"] == manifest.counts["tier.maintainer_confirmed"] == 2
+    assert (manifest.counts["evidence"], manifest.counts["evidence_documents"]) == (6, 3)
+    assert manifest.sources == {"import": 3}
+    coverage = {c.field: (c.wanted, c.present) for c in manifest.chinese}
+    assert coverage == {
+        "signature_zh": (2, 0),
+        "root_cause_zh": (0, 0),
+        "workarounds_zh": (2, 2),
+        "dead_ends_zh": (2, 0),
+    }
+
+
+def test_entries_are_the_same_in_all_three_forms(bundle: Path) -> None:
+    lines = [json.loads(line) for line in (bundle / "entries.jsonl").read_text().splitlines()]
+    assert [line["id"] for line in lines] == ["cuda/illegal-address", "triton/out-of-resources-shared-memory"]
+    for line in lines:
+        assert json.loads((bundle / "entries" / f"{line['id']}.json").read_text()) == line
+    table = pq.read_table(bundle / "entries.parquet")
+    assert [json.loads(text) for text in table.column("json").to_pylist()] == lines
+    assert export.read_entries(bundle) == sorted(ENTRIES, key=lambda e: e.id)
+
+
+def test_text_is_utf8_with_sorted_keys_and_unix_lines(bundle: Path) -> None:
+    for name, body in tree(bundle).items():
+        if name.endswith((".json", ".jsonl")):
+            assert b"\r" not in body
+            assert b"\\u" not in body
+            assert body.endswith(b"\n")
+    line = json.loads((bundle / "entries.jsonl").read_text().splitlines()[0])
+    assert list(line) == sorted(line)
+
+
+def test_the_index_is_enough_to_match(bundle: Path) -> None:
+    index = export.read_index(bundle)
+    entry = index.entries[1]
+    assert (index.normaliser, entry.medoid, entry.lowest_score) == ("7", TEMPLATE.signature_id, 100.0)
+    assert entry.templates[0].gate == [("resource", "shared memory")]
+
+
+def test_export_twice_in_any_order_gives_the_same_bytes(bundle: Path, tmp_path: Path) -> None:
+    written = export.write(tmp_path / "again", reversed(ENTRIES), facts=FACTS)
+    assert tree(tmp_path / "again") == tree(bundle)
+    assert written.bundle_id == export.read_manifest(bundle).bundle_id
+
+
+def test_another_process_with_another_hash_seed_gives_the_same_bytes(bundle: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, test_export as t; from pathlib import Path; from pipeline import export;"
+        "export.write(Path(sys.argv[1]), t.ENTRIES, facts=t.FACTS)"
+    )
+    root = Path(__file__).parents[1]
+    env = {"PYTHONHASHSEED": "77", "PYTHONPATH": f"{root}:{root / 'tests'}"}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "other")], check=True, env=env, cwd=root)
+    assert tree(tmp_path / "other") == tree(bundle)
+
+
+def test_an_empty_bundle_is_a_bundle(tmp_path: Path) -> None:
+    assert export.write(tmp_path / "curated", []).entry_count == 0
+    assert export.read_entries(tmp_path / "curated") == []
+    assert export.read_index(tmp_path / "curated").entries == []
+
+
+def test_what_is_not_of_the_bundle_is_carried_over(bundle: Path) -> None:
+    (bundle / "errmine.duckdb").write_bytes(b"database")
+    (bundle / "sample").mkdir()
+    (bundle / "sample" / "kept.txt").write_text("kept")
+    export.write(bundle, ENTRIES[:1], facts=FACTS)
+    assert (bundle / "errmine.duckdb").read_bytes() == b"database"
+    assert (bundle / "sample" / "kept.txt").read_text() == "kept"
+    assert not (bundle / "entries" / "cuda").exists()
+    assert [path.name for path in bundle.parent.iterdir()] == ["curated"]
+
+
+def test_two_entries_of_one_name_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="out-of-resources"):
+        export.write(tmp_path / "curated", [ENTRIES[0], ENTRIES[0]])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_leaves_the_old_bundle(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = tree(bundle)
+
+    def full(_folder: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(publishing, "_flush", full)
+    with pytest.raises(ExportError, match="No space left"):
+        export.write(bundle, ENTRIES[:1])
+    assert tree(bundle) == before
+    assert [path.name for path in bundle.parent.iterdir()] == ["curated"]
+
+
+def test_a_system_that_cannot_exchange_folders_is_served(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publishing, "_exchange", lambda *_: False)
+    (bundle / "errmine.duckdb").write_bytes(b"database")
+    export.write(bundle, ENTRIES[:1], facts=FACTS)
+    assert [entry.id for entry in export.read_entries(bundle)] == [ENTRIES[0].id]
+    assert not (bundle / "entries" / "cuda").exists()
+    assert (bundle / "errmine.duckdb").exists()
+    assert [path.name for path in bundle.parent.iterdir()] == ["curated"]
+
+
+def test_leftovers_of_a_killed_run_are_cleared_and_what_they_held_is_put_back(bundle: Path) -> None:
+    leftover = bundle.with_name(".curated.new-999999999")
+    (leftover / "sample").mkdir(parents=True)
+    (leftover / "sample" / "kept.txt").write_text("kept")
+    (leftover / "entries.jsonl").write_text("half")
+    export.write(bundle, ENTRIES, facts=FACTS)
+    assert (bundle / "sample" / "kept.txt").read_text() == "kept"
+    assert not leftover.exists()
+
+
+WRITER = """
+import sys
+import test_export as t
+from pathlib import Path
+from pipeline import export
+entries = [t.ENTRIES[0].model_copy(update={"id": f"triton/entry-{n}", "occurrence_count": 9}) for n in range(300)]
+print("ready", flush=True)
+while True:
+    for size in (100, 300):
+        export.write(Path(sys.argv[1]), entries[:size], facts=t.FACTS)
+"""
+
+
+def is_whole(folder: Path) -> bool:
+    manifest = export.read_manifest(folder)
+    files = tree(folder)
+    return all(hashlib.sha256(files[f.path]).hexdigest() == f.sha256 for f in manifest.files)
+
+
+def test_a_writer_killed_at_any_time_leaves_a_whole_bundle(tmp_path: Path) -> None:
+    root, folder = Path(__file__).parents[1], tmp_path / "curated"
+    export.write(folder, ENTRIES, facts=FACTS)
+    env = {"PYTHONPATH": f"{root}:{root / 'tests'}", "PYTHONHASHSEED": "0"}
+    sizes = set()
+    for attempt in range(5):
+        command = [sys.executable, "-c", WRITER, str(folder)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, env=env, cwd=root) as writer:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+            time.sleep(0.11 + 0.037 * attempt)
+            writer.send_signal(signal.SIGKILL)
+        assert is_whole(folder)
+        sizes.add(len(export.read_entries(folder)))
+    assert sizes <= {2, 100, 300}
+    assert sizes != {2}
+
+
+# ---------------------------------------------------------------- ids
+
+
+def want(number: int, slug: str = "a", *, weight: int = 1, members: tuple[int, ...] = ()) -> export.Wanted:
+    signatures = tuple(f"signature:{n}" for n in (number, *members))
+    return export.Wanted(f"cluster:{number:016x}", "triton", slug, f"signature:{number}", signatures, weight)
+
+
+def test_names_are_given_by_domain_and_slug() -> None:
+    assert export.assign([want(1, "Out of: Memory!")], Registry()).ids == {want(1).cluster_id: "triton/out-of-memory"}
+
+
+def test_of_two_that_want_one_name_the_weightier_gets_it_and_the_other_a_hash() -> None:
+    ids = export.assign([want(1), want(2, weight=5)], Registry()).ids
+    assert ids == {want(2).cluster_id: "triton/a", want(1).cluster_id: "triton/a-000000"}
+
+
+def test_a_published_id_stays_whatever_the_slug_and_weight_say_later() -> None:
+    first = export.assign([want(1)], Registry())
+    second = export.assign([want(1, "better"), want(2, "a", weight=99)], first.registry)
+    assert second.ids == {want(1).cluster_id: "triton/a", want(2).cluster_id: "triton/a-000000"}
+    assert [note.action for note in second.journal] == ["new"]
+
+
+def test_a_merge_keeps_one_id_and_makes_the_other_an_alias() -> None:
+    first = export.assign([want(1, "a"), want(2, "b")], Registry())
+    merged = export.assign([want(2, members=(1,))], first.registry)
+    assert merged.ids == {want(2).cluster_id: "triton/b"}
+    assert merged.aliases_of("triton/b") == ["triton/a"]
+    assert ("merged", "triton/a", "triton/b") in [(n.action, n.entry_id, n.other_id) for n in merged.journal]
+
+
+def test_aliases_follow_a_second_merge() -> None:
+    first = export.assign([want(1, "a"), want(2, "b"), want(3, "c")], Registry())
+    second = export.assign([want(2, members=(1,)), want(3)], first.registry)
+    third = export.assign([want(3, members=(1, 2))], second.registry)
+    assert third.aliases_of("triton/c") == ["triton/a", "triton/b"]
+
+
+def test_a_new_representative_inherits_the_id() -> None:
+    first = export.assign([want(1, "a")], Registry())
+    assert export.assign([want(9, "z", members=(1,))], first.registry).ids == {want(9).cluster_id: "triton/a"}
+
+
+def test_an_id_without_evidence_is_withdrawn_and_never_given_again() -> None:
+    first = export.assign([want(1, "a")], Registry())
+    second = export.assign([want(2, "a")], first.registry)
+    assert second.registry.withdrawn == ["triton/a"]
+    assert second.ids == {want(2).cluster_id: "triton/a-000000"}
+    third = export.assign([want(1, "a"), want(2, "a")], second.registry)
+    assert third.ids[want(1).cluster_id] == "triton/a"
+    assert third.registry.withdrawn == []
+
+
+def test_the_order_of_clusters_does_not_matter() -> None:
+    wanted = [want(n, f"s{n % 3}", weight=n % 4) for n in range(20)]
+    assert export.assign(wanted, Registry()) == export.assign(wanted[::-1], Registry())
+
+
+def test_every_id_fits_the_schema_however_odd_the_slug() -> None:
+    odd = ["", "…", "a" * 300, "--x--", "内存不足", "../../etc", "x" * 79 + "-yy", ".hidden"]
+    wanted = [want(n, slug) for n, slug in enumerate(odd)]
+    for entry_id in export.assign(wanted, Registry()).ids.values():
+        assert make.entry(id=entry_id).id == entry_id
+        assert len(entry_id) < 120
+
+
+# ---------------------------------------------------------------- deltas
+
+
+def newer_entries() -> list[KnowledgeEntry]:
+    return [make.entry(tags=["new"]), make.entry(id="jax/added", domain="jax")]
+
+
+def test_a_delta_applied_to_the_older_bundle_gives_the_newer_one_byte_for_byte(bundle: Path, tmp_path: Path) -> None:
+    registry = Registry(aliases={"cuda/illegal-address": "jax/added"})
+    newer = tmp_path / "newer"
+    export.write(newer, newer_entries(), facts=export.Facts(normaliser="8", registry=registry))
+    change = export.delta(bundle, newer)
+    assert (change.added, change.changed) == (["jax/added"], ["triton/out-of-resources-shared-memory"])
+    assert (change.removed, change.aliased) == (["cuda/illegal-address"], {"cuda/illegal-address": "jax/added"})
+    travelled = Delta.model_validate_json(change.model_dump_json())
+    export.apply(bundle, travelled, into=bundle)
+    assert tree(bundle) == tree(newer)
+
+
+def test_a_delta_between_equal_bundles_carries_the_manifest_only(bundle: Path) -> None:
+    change = export.delta(bundle, bundle)
+    assert (change.added, change.changed, change.removed) == ([], [], [])
+    assert list(change.files) == ["manifest.json"]
+
+
+def test_a_delta_for_another_bundle_is_refused(bundle: Path, tmp_path: Path) -> None:
+    newer = tmp_path / "newer"
+    export.write(newer, newer_entries())
+    before = tree(newer)
+    with pytest.raises(ExportError, match="not for"):
+        export.apply(newer, export.delta(bundle, newer), into=newer)
+    assert tree(newer) == before
+
+
+def test_a_delta_that_was_tampered_with_changes_nothing(bundle: Path, tmp_path: Path) -> None:
+    newer = tmp_path / "newer"
+    export.write(newer, newer_entries())
+    change = export.delta(bundle, newer)
+    before = tree(bundle)
+    name = "entries/jax/added.json"
+    forged = change.model_copy(update={"files": {**change.files, name: change.files[name].replace("jax", "xxx")}})
+    with pytest.raises(ExportError):
+        export.apply(bundle, forged, into=bundle)
+    outside = change.model_copy(update={"files": {**change.files, "../outside.json": "x"}})
+    with pytest.raises(ExportError, match="outside"):
+        export.apply(bundle, outside, into=bundle)
+    assert tree(bundle) == before
+    assert not (tmp_path / "outside.json").exists()
+
+
+def test_a_bundle_that_cannot_be_read_is_named(bundle: Path, tmp_path: Path) -> None:
+    (bundle / "manifest.json").write_text('{"schema_version": 1}')
+    with pytest.raises(ExportError, match=r"manifest\.json"):
+        export.read_manifest(bundle)
+    with pytest.raises(ExportError, match=r"entries\.jsonl"):
+        export.read_entries(tmp_path / "absent")
+    assert export.read_registry(tmp_path / "absent") == Registry()
