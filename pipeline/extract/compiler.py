@@ -26,7 +26,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "nvcc-driver",
         "nvcc",
-        ("nvcc fatal", "nvlink "),
+        ("nvcc fatal", "nvlink error"),
         compiled(r"(?:nvcc|nvlink) (?:fatal|error)[ \t]{0,4}:[ \t]{0,4}(?P<msg>[^\n]{3,600})"),
         joins=True,
     ),
@@ -135,7 +135,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "mlir-bare",
         "mlir",
-        (": error", "error: failed to legalize"),
+        (": error",),
         compiled(
             r"^(?:<unknown>:0: |[ \t]{1,8})?error: (?P<msg>(?:failed to legalize"
             r"|'[a-z_]{2,40}\.\w{1,60}' op )[^\n]{2,900})"
@@ -195,7 +195,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "ld",
         "ld",
-        ("ld: cannot find", "ld: library not found"),
+        ("ld: ",),
         compiled(r"(?P<msg>(?:cannot find -?l?\S{1,200}|library not found for \S{1,120}))"),
         joins=True,
     ),
@@ -215,7 +215,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "build-stopped",
         "build",
-        ("ninja: build stopped", "ld returned 1", "make: *** ", "detected in the compilation"),
+        ("ninja: build stopped", "make: *** ", "detected in the compilation"),
         compiled(
             r"(?P<msg>ninja: build stopped: [^\n]{3,120}"
             r"|collect2: error: ld returned \d{1,3} exit status|make: \*\*\* [^\n]{3,200}"

@@ -151,7 +151,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "heap-corruption",
         "cpp",
-        ("(): invalid ", "double free or corruption", "malloc(): ", "smashing detected"),
+        ("(): invalid ", "double free or corruption", "smashing detected"),
         compiled(
             r"(?:^|[>:`\]] |^\*\*\* Error in [`'][^\n]{1,200}': |^[ \t`>]{1,8})(?P<msg>(?:free"
             r"|munmap_chunk|realloc|malloc)\(\): "

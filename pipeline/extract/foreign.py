@@ -11,7 +11,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "rust-panic",
         "rust",
-        ("panicked at ",),
+        ("panic",),
         compiled(
             r"thread '[^'\n]{0,80}'(?: \(\d{1,9}\))? panicked at (?:'(?P<msg>[^\n]{1,900}?)', (?P<file>"
             r"[^\s:]{1,300}):(?P<line>\d{1,7})"
@@ -56,7 +56,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "go-panic",
         "go",
-        ("panic: ",),
+        ("panic",),
         compiled(r"^[> \t]{0,8}panic: (?P<msg>[^\n]{2,900})"),
         goes_on=compiled(r"^(?:\[signal |goroutine \d|\s{0,4}$(?=\n?goroutine)|[\w./*()-]{2,200}\(|\t|created by )"),
     ),

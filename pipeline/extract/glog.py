@@ -60,7 +60,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "glog-line",
         "glog",
-        (".cc:", ".cpp:", ".cu:"),
+        (".cc:", ".cpp:"),
         compiled(
             rf"(?:\b[EF]\d{{4}} \d\d:\d\d:[\d.]{{2,24}} {{1,8}}\d{{1,9}} "
             rf"|\[libprotobuf (?:FATAL|ERROR) |\[[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |\[[EF] |: [EF] |^[EF] )"
@@ -82,7 +82,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "cuda-printed",
         "cuda",
-        ("CUDA ", "Cuda "),
+        ("CUDA ",),
         compiled(
             r"(?:^|[\]>:)] )[ \t*`\"']{0,8}(?P<msg>(?:(?:CUDA|Cuda) (?:[Ee]rror|ERROR"
             r"|failure)(?: code)?(?::| \d{1,4}[ :]| at | in (?:file )?|=| \())"
@@ -93,14 +93,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "tensorrt",
         "tensorrt",
-        ("[TensorRT] ", "[TRT] "),
+        ("RT] ",),
         compiled(r"\[(?:TensorRT|TRT)\] (?:(?:INTERNAL )?ERROR: |\[E\] )(?P<msg>\S[^\n]{3,900})"),
         joins=True,
     ),
     Rule(
         "opencv",
         "opencv",
-        ("OpenCV(", "OpenCV Error:", ": error"),
+        ("OpenCV", ": error"),
         compiled(
             r"(?:OpenCV(?:\([\w.-]{1,24}\))? Error: (?P<msg2>[^\n]{3,600}) in (?P<function>"
             r"[^\n,]{1,200}), file (?P<file2>[^\n,]{1,300}), line (?P<line2>\d{1,7})"
