@@ -13,6 +13,21 @@ _SPAN = re.compile(r"`[^`\n]{2,160}`")
 _NOT = re.compile(r"(?:\bnot|n't|\bnever|\bavoid|\bwithout|不要|别|无需|不用)(?: \w+)?\s*$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"^(?:<.*|\.\.\.|x+|path|value|your\w*|foo|bar|/path/.*|none|[$].*)$", re.IGNORECASE)
 
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_LATIN = re.compile(r"[A-Za-z][\w.+-]{2,}")
+#: Calls, names in CamelCase, names of files: code although no mark says so (pages saved as text lose their marks).
+_LOOKS = (
+    r"\b[A-Za-z_]\w{1,40}\(\)|(?-i:\b[a-z]+[A-Z]\w+|\b[A-Z][a-z0-9]+[A-Z]\w+)"
+    r"|\b[\w-]{1,40}\.(?:py|json|ya?ml|toml|hp?p?|cp?p|cu|so|dll|pb|h5|cfg|txt|sh|onnx|gguf|ini|proto)\b"
+)
+
+_GIVEN = frozenset({"remedy.set_parameter", "remedy.set_env", "remedy.set_flag", "remedy.add_flag", "remedy.call",
+                    "remedy.use"})
+_TAKEN_AWAY = re.compile(
+    r"(?:remov(?:e|ed|ing)|delet(?:e|ed|ing)|drop(?:ped|ping)?|comment(?:ed|ing)? out|instead of|去掉|删除|注释)\W(?:\W|\w+\W){0,2}$",
+    re.IGNORECASE,
+)
+
 #: Families of templates that say the same: only the family enters the key.
 _FAMILIES = {
     "remedy.pin": "version",
@@ -66,7 +81,8 @@ def _objects() -> re.Pattern[str]:
     words = "|".join([*map(re.escape, nouns), *rows["quantities"].values()])
     # nouns in Latin letters need word borders, those in Han have none
     return re.compile(
-        rf"`[^`\n]{{2,}}`|{fragments['ENV']}|{fragments['FLAG']}|{fragments['NAME']}|(?<![A-Za-z])(?:{words})s?(?![A-Za-z])",
+        rf"`[^`\n]{{2,}}`|{fragments['ENV']}|{fragments['FLAG']}|{fragments['NAME']}|(?<![A-Za-z])(?:{words})s?(?![A-Za-z])"
+        rf"|{_LOOKS}|[\w-]{{2,40}}==|(?<![\w.])(?:{fragments['VER']})(?![\w.])",
         re.IGNORECASE,
     )
 
@@ -75,7 +91,8 @@ def action(text: str) -> Action | None:
     """The first typed act that `text` describes, None if no table row reads it or it is negated."""
     for template, pattern in _rows():
         for found in pattern.finditer(text):
-            if _NOT.search(text, max(0, found.start() - 16), found.start()):
+            before = text[max(0, found.start() - 24) : found.start()]
+            if _NOT.search(before) or (template in _GIVEN and _TAKEN_AWAY.search(before)):
                 continue
             fact = _fact(template, found)
             if fact is not None:
@@ -85,7 +102,10 @@ def action(text: str) -> Action | None:
 
 def has_object(text: str) -> bool:
     """True if the sentence names something that can be acted on: code, a flag, a variable, a product with version."""
-    return bool(_objects().search(text)) or versioned(text) is not None
+    if _objects().search(text):
+        return True
+    # a Latin word inside a Chinese sentence is a technical term nearly always
+    return bool(_HAN.search(text) and _LATIN.search(text))
 
 
 @cache
@@ -98,7 +118,7 @@ def _versioned() -> re.Pattern[str]:
 def versioned(text: str) -> tuple[str, str] | None:
     """(product, version) where `text` names both side by side."""
     found = _versioned().search(text)
-    return (tables.products()[found.group(1).lower()], found.group(2).lstrip("vV")) if found else None
+    return (tables.products()[found.group(1).lower()], found.group(2).lstrip("vV").rstrip(".-+")) if found else None
 
 
 def key(fact: Fact) -> str:
@@ -132,6 +152,7 @@ def _slot(name: str, value: str, found: re.Match[str]) -> str | None:
     """The value as it is kept: products by their name, quantities by theirs; None if it is a placeholder."""
     if name == "package":
         known = tables.products().get(value.lower())
+        value = value.rstrip(".")
         return known or (value if re.search(r"[a-z]", value) and value.lower() not in _NO_PACKAGE else None)
     if name == "quantity":
         return next((n for pattern, n in tables.quantities() if pattern.fullmatch(value)), None)

@@ -32,7 +32,7 @@ class Seen:
 
 @cache
 def _line() -> re.Pattern[str]:
-    start = tables.table("environment.toml")["start"]
+    start = tables.trie(tables.table("environment.toml")["start"])
     return re.compile(rf"^[ \t>*#|+`_-]{{0,8}}({start}[^\n]{{0,200}})$", re.IGNORECASE | re.MULTILINE)
 
 

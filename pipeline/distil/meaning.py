@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 
 from pipeline import catalogues
 from pipeline.distil import tables
@@ -105,6 +106,7 @@ def _by_category(kind: Class, name: str | None) -> Fact:
     return _fact(_BY_CATEGORY.get(kind.category, "meaning.exception"), type=name)
 
 
+@cache
 def _terms(name: str) -> frozenset[str]:
     return frozenset(tables.table("facts.toml")["terms"][name])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.distil import tables
@@ -76,12 +76,15 @@ class Prose:
             self._known[start] = self._cut(start, offset)
         return self._known[start]
 
-    def before(self, sentence: Sentence) -> Sentence | None:
-        """The sentence that ends where this one starts, in the same paragraph; None if there is none."""
-        offset = sentence.start - 1
-        while offset > 0 and self.visible[offset] in " \t":
-            offset -= 1
-        return self.sentence(offset) if offset > 0 and self.visible[offset] not in "\n\x00" else None
+    def sentences(self, start: int, end: int) -> Iterator[Sentence]:
+        """The sentences between two offsets, in order."""
+        at = start
+        while at < end:
+            sentence = self.sentence(at)
+            if sentence is not None:
+                yield sentence
+            border = _BORDER.search(self.visible, max(at + 1, sentence.end if sentence else at), end)
+            at = border.end() if border else end
 
     def _start(self, offset: int) -> int:
         post = self.post_at(offset)

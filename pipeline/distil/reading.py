@@ -76,7 +76,7 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
             document, finding.cue.kind, finding.cue.rule, fact=finding.fact, span=(finding.start, finding.end),
             about=about, key=finding.key, outcome=finding.cue.outcome,
         )
-    for suggestion, reply in replies.pairs(document, found):
+    for suggestion, reply in replies.pairs(text, found):
         yield _claim(
             document, "remedy", reply.cue.rule, fact=suggestion.fact, span=(suggestion.start, suggestion.end),
             about=_subjects(document, errors, suggestion.start), key=suggestion.key, outcome=reply.cue.outcome,

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
+from pipeline.distil import actions
+from pipeline.distil.prose import MAX_QUOTE, Prose, language
 from pipeline.distil.rules import Finding
-from pipeline.records import Document
 
 #: How many posts back a reply may reach; in labelled threads 19 of 20 true pairs are neighbours or next but one.
 _REACH = 2
 
 
-def pairs(document: Document, found: Sequence[Finding]) -> Iterator[tuple[Finding, Finding]]:
+#: A suggestion that a short reply answers stands in a short post.
+_MOST_READ = 2_000
+_ORDER = re.compile(
+    r"(?:@\S{1,40}[ ,:]{0,3})?(?:(?:hi|hello|so|then|ok|and|or|also|instead|maybe|please|yes|no)[, ]{1,3}){0,3}"
+    r"(?:(?:can|could|would) you (?:please |also )?|have you |did you |you (?:can|could|should|need to|may|have to) |just |"
+    r"`|\$ ?)?(?:try|use|using|set|add|upgrade|update|downgrade|install|pip3?|conda|export|sudo|change|replace|remove|"
+    r"disable|enable|reduce|decrease|lower|increase|reinstall|uninstall|switch|pass|run|call|请|试|建议|把|将|升级|降级|安装|设置)",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\b(?:tried|still|n't|not|failed|error|my|i'm|i am|i have|was|were)\b|没用|不行|报错|还是", re.IGNORECASE)
+
+
+def pairs(prose: Prose, found: Sequence[Finding]) -> Iterator[tuple[Finding, Finding]]:
     """(suggestion, reply) for every reply that answers exactly one suggestion."""
     by_post: dict[int, list[Finding]] = {}
     for finding in found:
@@ -22,7 +36,7 @@ def pairs(document: Document, found: Sequence[Finding]) -> Iterator[tuple[Findin
         post = reply.sentence.post
         if reply.cue.kind != "reply" or post in taken or _has_own(found, post):
             continue
-        suggestion = _answered(document, by_post, post)
+        suggestion = _answered(prose, by_post, reply)
         if suggestion is not None:
             taken.add(post)
             yield suggestion, reply
@@ -33,19 +47,31 @@ def _has_own(found: Sequence[Finding], post: int) -> bool:
     return any(f.sentence.post == post and f.cue.kind == "remedy" for f in found)
 
 
-def _answered(document: Document, by_post: dict[int, list[Finding]], post: int) -> Finding | None:
+def _answered(prose: Prose, by_post: dict[int, list[Finding]], reply: Finding) -> Finding | None:
+    posts, place = prose.document.posts, reply.sentence.post
     seen = 0
-    for earlier in range(post - 1, 0, -1):
-        before, reply = document.posts[earlier], document.posts[post]
+    for earlier in range(place - 1, 0, -1):
+        before = posts[earlier]
         if before.is_bot:
             continue
         seen += 1
         if seen > _REACH:
             return None
-        if before.author_hash is not None and before.author_hash == reply.author_hash:
+        if before.author_hash is not None and before.author_hash == posts[place].author_hash:
             continue
-        suggestions = by_post.get(earlier)
+        suggestions = by_post.get(earlier) or list(_acts(prose, earlier, reply))
         if suggestions:
             # two suggestions in one post: "that" could be either
             return suggestions[0] if len({s.key or str(s.start) for s in suggestions}) == 1 else None
     return None
+
+
+def _acts(prose: Prose, post: int, reply: Finding) -> Iterator[Finding]:
+    """Every typed act of a comment that a reply follows: an order needs no cue words ("pip install x==1")."""
+    written = prose.document.posts[post]
+    if written.kind != "comment":
+        return
+    for sentence in prose.sentences(written.start, min(written.end, written.start + _MOST_READ)):
+        act = actions.action(sentence.text) if len(sentence.text) <= MAX_QUOTE else None
+        if act is not None and _ORDER.match(sentence.text) and not _DENIED.search(sentence.text):
+            yield Finding(reply.cue, sentence, sentence.start, sentence.end, act.fact, act.key, language(sentence.text))

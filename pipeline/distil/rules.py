@@ -16,6 +16,12 @@ _MAX_SENTENCE = 480
 #: A thread has fewer cue sentences than this (corpus: most 410); beyond it, somebody pasted a book.
 _MAX_SENTENCES = 1500
 
+#: A cause needs this many words of four letters or more from the cue on (the cue itself has one or two), or this many
+#: characters in Chinese: below, labelled sentences pointed at something outside themselves.
+_LEAST_WORDS = 6
+_LEAST_HAN = 12
+_LONG_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
+
 _PR = re.compile(
     r"https?://github\.com/(?P<repo>[\w.-]{1,60}/[\w.-]{1,80})/(?:pull|issues)/(?P<number>\d{1,6})"
     r"|(?P<short>[\w.-]{1,40}/[\w.-]{1,60})?#(?P<n>\d{1,6})\b"
@@ -48,7 +54,7 @@ def _scanner() -> tuple[re.Pattern[str], dict[str, tuple[int, ...]]]:
     stems = sorted(wakes, key=lambda s: (-len(s), s))
     # a stem may hide inside a longer one that matched first: what contains it wakes its rules too
     full = {s: tuple(sorted({i for t in stems if t in s for i in wakes[t]})) for s in stems}
-    return re.compile("|".join(map(re.escape, stems))), full
+    return re.compile(tables.trie(stems)), full
 
 
 def findings(prose: Prose) -> Iterator[Finding]:
@@ -78,13 +84,15 @@ def _judged(sentence: Sentence, awake: list[int], document: Document) -> Iterato
         return
     text = sentence.text
     lang = language(text)
-    refused = bool(tables.refusals(lang).search(text)) if lang in {"en", "zh"} else True
+    if lang not in {"en", "zh"}:
+        return
     for index in awake:
         cue = tables.cues()[index]
-        if cue.lang != lang or (refused and cue.kind != "ask"):
+        found = _applied(cue, sentence, document) if cue.lang == lang else None
+        if found is None:
             continue
-        found = _applied(cue, sentence, document)
-        if found is not None:
+        # asked last: few sentences come so far, and this is the slowest pattern
+        if cue.kind == "ask" or not tables.refusals(lang).search(text):
             yield found
             return
 
@@ -126,7 +134,16 @@ def _stated(
     if cue.kind == "version":
         named = actions.versioned(region)
         return (_versions("version.introduced", named), "|".join(named), begin) if named else None
-    return (None, "", begin) if cue.needs == "text" or actions.has_object(region) else None
+    return (None, "", begin) if _says_enough(cue, region) else None
+
+
+def _says_enough(cue: tables.Cue, region: str) -> bool:
+    """True if something is left beside the cue: words, or code; "this is because of that" says nothing."""
+    if cue.needs != "words":
+        return cue.needs == "text" or actions.has_object(region)
+    if cue.lang == "zh":
+        return len(region) >= _LEAST_HAN
+    return len(_LONG_WORD.findall(region)) >= _LEAST_WORDS
 
 
 def _versions(template: str, named: tuple[str, str]) -> Fact:

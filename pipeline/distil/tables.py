@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -24,7 +25,7 @@ class Cue:
     pattern: Pattern
     then: Pattern | None  # looked for behind `pattern`
     refuse: Pattern | None
-    needs: str  # "fact" | "object" | "version" | "text": what must be found beside the cue
+    needs: str  # "fact" | "object" | "words" | "version" | "text": what must be found beside the cue
     act: str  # where the act is described, with `then`: "before" it or "after" its start
 
 
@@ -39,19 +40,29 @@ class Hint:
     slots: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """One line form that names a piece of the environment."""
-
-    rule: str
-    name: str  # "GPU", "CUDA", "PyTorch", ... or "$name": a package named by the line
-    stems: tuple[str, ...]
-    pattern: Pattern
-
-
+@cache
 def table(name: str) -> dict[str, Any]:
     """The content of one data file of this stage."""
     return tomllib.loads(resources.files("pipeline").joinpath("data", "distil", name).read_text("utf-8"))
+
+
+def trie(words: Sequence[str]) -> str:
+    """A pattern for any of `words`, longest first, as a tree: `re` tries one branch a letter instead of one a word."""
+    tree: dict[str, Any] = {}
+    for word in words:
+        node = tree
+        for letter in word:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+    return _branches(tree)
+
+
+def _branches(node: dict[str, Any]) -> str:
+    found = [re.escape(letter) + _branches(node[letter]) for letter in sorted(node) if letter]
+    if not found:
+        return ""
+    joined = found[0] if len(found) == 1 else "(?:" + "|".join(found) + ")"
+    return f"(?:{joined})?" if "" in node else joined
 
 
 def _compiled(pattern: str) -> Pattern:
@@ -125,15 +136,6 @@ def products() -> dict[str, str]:
 def gpu_pattern() -> Pattern:
     """Finds the model name of a GPU."""
     return re.compile(r"(?<![\w-])" + table("products.toml")["gpus"]["pattern"] + r"(?![\w-])")
-
-
-@cache
-def readers() -> tuple[Reader, ...]:
-    """Line forms of environment blocks, from environment.toml."""
-    return tuple(
-        Reader(row["id"], row["name"], tuple(row["stems"]), _compiled(row["pattern"]))
-        for row in table("environment.toml")["reader"]
-    )
 
 
 @cache
