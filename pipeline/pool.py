@@ -54,6 +54,7 @@ class Failure(Generic[T]):
     """An item that failed twice: in its task and alone."""
 
     item: T
+    task: str  # name of the task in which it was tried alone
     reason: str  # "timeout" | "memory" | "crash"
     detail: str
 
@@ -92,7 +93,7 @@ def run(
         PipelineError: workers die before they start on anything (a broken installation, not a poisoned item).
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([work.__module__])
+    context.set_forkserver_preload([getattr(work, "func", work).__module__])  # a partial has none
     queue = _Queue(deque(tasks))
     crew = [_hire(context, work, limits) for _ in range(min(workers, max(1, len(tasks))))]
     false_starts = 0
@@ -174,7 +175,7 @@ def _death_of(worker: _Worker[T]) -> _Death:
 def _requeue(queue: _Queue[T], task: Task[T], number: int, death: _Death) -> Failure[T] | None:
     item = task.items[number]
     if task.name in queue.suspects:
-        return Failure(item, death.reason, death.detail)
+        return Failure(item, task.name, death.reason, death.detail)
     alone = Task(f"{task.name}.{number}", (item,))
     queue.suspects.add(alone.name)
     queue.waiting.append(alone)

@@ -1,0 +1,224 @@
+"""The whole build without Prefect: map, reduce, database; and the export of the bundle from that database."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline import cluster, export as bundle, normalise, pool, shards, store, translate
+from pipeline.build import reduce
+from pipeline.build.mapping import Partition, map_partitions, plan, shards_of
+from pipeline.build.summary import MOST_EXAMPLES, StageCount, Summary, count
+from pipeline.bundle import Registry
+from pipeline.draft import Draft
+from pipeline.entry import KnowledgeEntry
+from pipeline.records import Cluster, Skipped, Template
+from pipeline.store import reading
+
+#: Told of (stage, items done, items in all).
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a home keeps what."""
+
+    raw: Path
+    shards: Path
+    curated: Path
+    database: Path
+
+    @classmethod
+    def of(cls, home: Path) -> Places:
+        """The places of `home`."""
+        curated = home / "curated"
+        return cls(home / "raw", home / ".errmine" / "shards", curated, curated / "errmine.duckdb")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What the reduce step made of the shards."""
+
+    partition: cluster.Partition
+    clusters: tuple[Cluster, ...]  # those of the partition, with their regular expressions
+    templates: tuple[Template, ...]
+    entries: tuple[KnowledgeEntry, ...]
+    skipped: tuple[Skipped, ...]
+    registry: Registry
+    journal: tuple[store.JournalRow, ...]
+
+
+def build(
+    places: Places,
+    *,
+    workers: int,
+    partition_documents: int,
+    min_documents: int = 1,
+    limits: pool.Limits = pool.Limits(),
+    progress: Progress = lambda _stage, _done, _total: None,
+) -> Summary:
+    """Make the database from raw; give back what every stage took and gave."""
+    partitions = plan(places.raw, partition_documents=partition_documents)
+    names = map_partitions(partitions, raw_path=places.raw, shard_folder=places.shards, workers=workers, limits=limits)
+    for done, _ in enumerate(names, 1):
+        progress("extract", done, len(partitions))
+    return publish(places, partitions, min_documents=min_documents, progress=progress)
+
+
+def publish(
+    places: Places,
+    partitions: Sequence[Partition],
+    *,
+    min_documents: int = 1,
+    progress: Progress = lambda _stage, _done, _total: None,
+) -> Summary:
+    """The reduce step: read the shards of `partitions`, make the entries, write the database, drop stale shards."""
+    wanted = {partition.name for partition in partitions}
+    found = shards_of(places.shards)
+    used = [paths for name, paths in sorted(found.items()) if name.split(".", 1)[0] in wanted]
+    result = shards.read(used)
+    made = _made(places, result, min_documents=min_documents, progress=progress)
+    stages = _stages(partitions, result, made)
+    earlier = reading.journal(places.database) if places.database.exists() else ()
+    store.write(
+        places.database,
+        store.Contents(
+            documents=tuple(paths.documents for paths in used),
+            events=tuple(paths.events for paths in used),
+            claims=tuple(paths.claims for paths in used),
+            skipped_files=tuple(paths.skipped for paths in used),
+            clusters=made.clusters,
+            assignments=made.partition.assignments,
+            neighbours=made.partition.neighbours,
+            entries=made.entries,
+            skipped=made.skipped,
+            aliases=made.registry.aliases,
+            journal=(*earlier, *made.journal),
+            stage_counts=tuple(store.StageCount(s.stage, s.stage, s.taken, s.given, s.skipped) for s in stages),
+            meta={
+                "normaliser": normalise.NORMALISER_VERSION,
+                "registry": made.registry.model_dump_json(),
+            },
+        ),
+    )
+    _drop_stale(found, wanted)
+    progress("publish", 1, 1)
+    return Summary(stages, (*result.skipped, *made.skipped)[:MOST_EXAMPLES], _figures(made))
+
+
+def export(places: Places) -> Summary:
+    """Write the bundle from the database, whole or not at all."""
+    entries = [KnowledgeEntry.model_validate(row) for row in reading.entries(places.database)]
+    facts = reading.facts(places.database)
+    written = bundle.write(
+        places.curated,
+        entries,
+        facts=bundle.Facts(
+            normaliser=facts.meta["normaliser"],
+            clusters=facts.clusters,
+            templates=facts.templates,
+            registry=Registry.model_validate(json.loads(facts.meta["registry"])),
+            sources=facts.sources,
+        ),
+    )
+    stage = count("export", taken=len(entries), given=written.entry_count, lost=())
+    return Summary([stage], (), {"bundle": written.bundle_id[:16], "files": written.file_count})
+
+
+def joined_summary(*summaries: Summary) -> Summary:
+    """One summary of a run's parts, in their order."""
+    figures = {name: value for summary in summaries for name, value in summary.figures.items()}
+    examples = tuple(item for summary in summaries for item in summary.examples)
+    return Summary([stage for summary in summaries for stage in summary.stages], examples[:MOST_EXAMPLES], figures)
+
+
+def _made(places: Places, result: shards.MapResult, *, min_documents: int, progress: Progress) -> Made:
+    known = reduce.knowledge(result)
+    templates = sorted(reduce.templates(known), key=lambda template: template.signature_id)
+    partition = cluster.partition(templates)
+    progress("cluster", 1, 1)
+    drafts = reduce.drafts(known, partition)
+    enough, few = _split(drafts, min_documents)
+    registry = bundle.read_registry(places.curated)
+    assigned = bundle.assign(map(_wanted, enough), registry)
+    names = reduce.Naming(assigned.ids, assigned.registry.aliases)
+    accepted: list[KnowledgeEntry] = []
+    lost = list(few)
+    for number, draft in enumerate(enough, 1):
+        entry_id = assigned.ids[draft.cluster.cluster_id]
+        entry = translate.entry(
+            reduce.with_names(draft, names),
+            entry_id=entry_id,
+            aliases=assigned.aliases_of(entry_id),
+            normaliser=normalise.NORMALISER_VERSION,
+        )
+        accepted.append(entry)
+        if number % 500 == 0 or number == len(enough):
+            progress("entries", number, len(enough))
+    return Made(
+        partition=partition,
+        clusters=partition.clusters,
+        templates=tuple(templates),
+        entries=tuple(sorted(accepted, key=lambda entry: entry.id)),
+        skipped=tuple(lost),
+        registry=assigned.registry,
+        journal=tuple(
+            store.JournalRow(note.action, note.entry_id, note.other_id, note.detail) for note in assigned.journal
+        ),
+    )
+
+
+def _split(drafts: Iterable[Draft], min_documents: int) -> tuple[list[Draft], list[Skipped]]:
+    enough: list[Draft] = []
+    few: list[Skipped] = []
+    for draft in drafts:
+        documents = reduce.document_count(draft)
+        if documents >= min_documents:
+            enough.append(draft)
+        else:
+            few.append(Skipped("entries", draft.cluster.cluster_id, "too-few-documents", f"{documents} documents"))
+    return enough, few
+
+
+def _wanted(draft: Draft) -> bundle.Wanted:
+    return bundle.Wanted(
+        cluster_id=draft.cluster.cluster_id,
+        domain=draft.domain,
+        slug=draft.slug,
+        medoid=draft.cluster.medoid,
+        members=draft.cluster.members,
+        weight=reduce.document_count(draft),
+    )
+
+
+def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Made) -> list[StageCount]:
+    documents = sum(len(partition.documents) for partition in partitions)
+    unread = [item for item in result.skipped if item.stage in {"raw", "documents", "extract"}]
+    set_aside = [row.event.severity for row in result.events if row.signature is None]
+    grouped = len(result.events) - len(set_aside)
+    return [
+        count("documents", taken=documents, given=len(result.documents), lost=unread),
+        count("events", taken=len(result.events), given=grouped, lost=set_aside),
+        count("entries", taken=len(made.clusters), given=len(made.entries), lost=made.skipped),
+    ]
+
+
+def _figures(made: Made) -> dict[str, object]:
+    tiers = Counter(entry.verification_tier for entry in made.entries)
+    return {
+        "signatures": len(made.templates),
+        "clusters": len(made.clusters),
+        "entries": len(made.entries),
+        "tiers": dict(sorted(tiers.items())),
+        "zh": translate.coverage(made.entries),
+    }
+
+
+def _drop_stale(found: dict[str, shards.ShardPaths], wanted: set[str]) -> None:
+    for name, paths in found.items():
+        if name.split(".", 1)[0] not in wanted:
+            for path in (paths.skipped, paths.claims, paths.events, paths.documents):
+                path.unlink(missing_ok=True)

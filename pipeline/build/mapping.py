@@ -1,0 +1,211 @@
+"""The map step: the current pages of some documents become a shard of documents, events with signatures, and claims.
+
+A partition's name is made from its pages and from the code, so a shard that exists need not be made again: a second
+build extracts only what changed. Documents fall into partitions by a hash of their key, not by their order, so that one
+new document touches one partition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from pipeline import __version__, distil, documents, extract, normalise, pool, raw, shards
+from pipeline.errors import RawError
+from pipeline.records import Claim, DocRecord, Document, Event, Signature, Skipped, content_id
+
+#: Reasons for which an event is kept but not grouped; any other severity is an error's.
+UNGROUPED = frozenset({"warning", "interruption"})
+#: Severity of the events that official pages make of their samples: they found a cluster but are no occurrence.
+OFFICIAL = "official"
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Documents that are mapped together into the shard `name`."""
+
+    name: str
+    documents: tuple[raw.DocumentRefs, ...]
+
+
+def plan(raw_path: Path, *, partition_documents: int) -> list[Partition]:
+    """The partitions of everything current in raw, sorted by name."""
+    current = raw.RawLayer(raw_path).documents()
+    buckets = 1
+    while buckets * partition_documents < len(current):
+        buckets *= 2
+    filled: dict[int, list[raw.DocumentRefs]] = {}
+    for refs in current:
+        filled.setdefault(_bucket(refs.document_key, buckets), []).append(refs)
+    return [_partition(bucket, filled[bucket]) for bucket in sorted(filled)]
+
+
+def map_partitions(
+    partitions: Sequence[Partition],
+    *,
+    raw_path: Path,
+    shard_folder: Path,
+    workers: int,
+    limits: pool.Limits = pool.Limits(),
+) -> Iterator[str]:
+    """The name of each partition as its shard is finished; those that exist already come first.
+
+    A document whose worker hangs, dies or runs out of memory twice becomes a `Skipped` in a shard of its own.
+    """
+    existing = {stem.split(".", 1)[0] for stem in shards_of(shard_folder)}
+    yield from sorted(p.name for p in partitions if p.name in existing)
+    waiting = [pool.Task(p.name, p.documents) for p in partitions if p.name not in existing]
+    work = partial(map_task, raw_path, shard_folder)
+    if not waiting:
+        return
+    for result in pool.run(work, waiting, workers=workers, limits=limits):
+        if isinstance(result, pool.Failure):
+            lost = Skipped("extract", result.item.document_key, result.reason, result.detail)
+            shards.write(shard_folder, result.task, shards.MapResult(skipped=(lost,)))
+        else:
+            yield result
+
+
+def shards_of(folder: Path) -> dict[str, shards.ShardPaths]:
+    """The finished shards by name: "<partition>", and "<partition>.<n>" of a document that was tried alone."""
+    return {shard.skipped.stem: shard for shard in shards.listing(folder)}
+
+
+def map_task(
+    raw_path: Path, shard_folder: Path, task: pool.Task[raw.DocumentRefs], report: Callable[[int], None]
+) -> str:
+    """Map the task's documents, write their shard, and give back the task's name."""
+    layer = raw.RawLayer(raw_path)
+    parts = []
+    for number, refs in enumerate(task.items):
+        report(number)
+        parts.append(map_document(layer, refs))
+    shards.write(shard_folder, task.name, _joined(parts))
+    return task.name
+
+
+def _joined(parts: Sequence[shards.MapResult]) -> shards.MapResult:
+    return shards.MapResult(
+        documents=tuple(row for part in parts for row in part.documents),
+        events=tuple(row for part in parts for row in part.events),
+        claims=tuple(row for part in parts for row in part.claims),
+        skipped=tuple(row for part in parts for row in part.skipped),
+    )
+
+
+def map_document(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResult:
+    """Everything that one document gives."""
+    try:
+        pages = layer.read(refs.refs)
+    except RawError as error:
+        return shards.MapResult(skipped=(Skipped("raw", refs.document_key, "damaged-page", str(error)),))
+    document = documents.document(pages)
+    if isinstance(document, Skipped):
+        return shards.MapResult(skipped=(document,))
+    return map_text(document)
+
+
+def map_text(document: Document) -> shards.MapResult:
+    """The rows of a document that was read: its events, their signatures, what is said about them."""
+    found: list[tuple[Event, Signature | None]]
+    if document.kind == "entry":
+        found = []
+    elif document.record is not None:
+        found = [(event, normalise.signature(event, document.text)) for event in official(document, document.record)]
+    else:
+        found = [
+            (event, None if event.severity in UNGROUPED else normalise.signature(event, document.text))
+            for event in extract.events(document.text)
+        ]
+    grouped = [(event, signature) for event, signature in found if signature is not None]
+    reading = distil.read(document, [event for event, _ in grouped], [signature for _, signature in grouped])
+    return shards.MapResult(
+        documents=(shards.document_row(document),),
+        events=tuple(
+            shards.event_row(document, event, ordinal=ordinal, signature=signature)
+            for ordinal, (event, signature) in enumerate(found)
+        ),
+        claims=reading.claims + official_claims(document),
+        skipped=reading.skipped,
+    )
+
+
+def official_claims(document: Document) -> tuple[Claim, ...]:
+    """The quotes of an official page, as claims, so that they travel with the shard; `reduce` puts the page together."""
+    page = distil.official(document)
+    if page is None:
+        return ()
+    quotes = [("summary", page.summary)] if page.summary else []
+    quotes += [(f"remedy:{number:03d}", quote) for number, quote in enumerate(page.remedies)]
+    return tuple(
+        Claim(
+            claim_id=content_id("claim", document.document_id, OFFICIAL, key, str(quote.start)),
+            kind=OFFICIAL,
+            rule=f"official.{key.partition(':')[0]}",
+            fact=None,
+            outcome=None,
+            key=key,
+            quote=quote,
+            outcome_quote=None,
+            signature_ids=(),
+        )
+        for key, quote in quotes
+    )
+
+
+def official(document: Document, record: DocRecord) -> list[Event]:
+    """One event for each sample message of an official page, under the page's own code."""
+    made = []
+    for sample in record.samples:
+        start = max(0, document.text.find(sample))
+        first = sample.split("\n", 1)[0]
+        made.append(
+            Event(
+                dialect="official",
+                exception_type=None,
+                message=first,
+                detail=sample,
+                frames=(),
+                chain=(),
+                codes=(record.code,),
+                start=start,
+                end=start + len(sample),
+                is_truncated=False,
+                severity=OFFICIAL,
+            )
+        )
+    return made
+
+
+def _partition(bucket: int, refs: Sequence[raw.DocumentRefs]) -> Partition:
+    digest = hashlib.blake2b(code_digest().encode(), digest_size=8)
+    for document in refs:
+        for page in document.refs:
+            digest.update(f"{page.document_key}\x1f{page.part}\x1f{page.sha256}\x1e".encode())
+    return Partition(f"p{bucket:05d}-{digest.hexdigest()}", tuple(refs))
+
+
+def _bucket(document_key: str, buckets: int) -> int:
+    return int.from_bytes(hashlib.blake2b(document_key.encode(), digest_size=8).digest(), "big") % buckets
+
+
+@cache
+def code_digest() -> str:
+    """A digest of this version of the package, code and data: another version makes other shards."""
+    digest = hashlib.blake2b(__version__.encode(), digest_size=8)
+    for path, content in sorted(_package_files(resources.files("pipeline"), "")):
+        digest.update(path.encode() + b"\x1f" + content)
+    return digest.hexdigest()
+
+
+def _package_files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    for child in folder.iterdir():
+        if child.is_dir() and child.name not in {"__pycache__", "sample"}:
+            yield from _package_files(child, f"{prefix}{child.name}/")
+        elif child.name.endswith((".py", ".toml", ".json", ".mo", ".tsv")):
+            yield f"{prefix}{child.name}", child.read_bytes()

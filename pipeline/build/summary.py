@@ -1,0 +1,70 @@
+"""The counts of a run: what went in, what came out, what was skipped and why. In = out + skipped, at every stage."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pipeline.records import Skipped
+
+#: Skipped items that a summary names one by one; the table `skipped` has them all.
+MOST_EXAMPLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class StageCount:
+    """What one stage did."""
+
+    stage: str
+    taken: int
+    given: int
+    reasons: tuple[tuple[str, int], ...] = ()  # why the others did not come out, most frequent first
+
+    @property
+    def skipped(self) -> int:
+        """The items that did not come out; always the sum of `reasons`."""
+        return sum(count for _, count in self.reasons)
+
+
+@dataclass(slots=True)
+class Summary:
+    """One run: its stages in order, and figures worth a line."""
+
+    stages: list[StageCount] = field(default_factory=list)
+    examples: tuple[Skipped, ...] = ()  # the first few skipped items, for people
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; the order of the stages is that of the run."""
+        return {
+            "stages": [
+                {**asdict(stage), "skipped": stage.skipped, "reasons": dict(stage.reasons)} for stage in self.stages
+            ],
+            "examples": [asdict(item) for item in self.examples],
+            **self.figures,
+        }
+
+
+def count(stage: str, *, taken: int, given: int, lost: Iterable[Skipped | str]) -> StageCount:
+    """The count of a stage.
+
+    Raises:
+        AssertionError: taken is not given + lost; a stage that loses an item in silence is a bug.
+    """
+    reasons = Counter(item if isinstance(item, str) else item.reason for item in lost)
+    made = StageCount(stage, taken, given, tuple(sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))))
+    assert taken == given + made.skipped, f"{stage}: {taken} in, {given} out, {made.skipped} skipped"
+    return made
+
+
+def as_markdown(summary: Summary) -> str:
+    """The summary as a Markdown table and a list of figures."""
+    lines = ["| stage | in | out | skipped | because |", "|---|---:|---:|---:|---|"]
+    for stage in summary.stages:
+        because = ", ".join(f"{reason} {number:,}" for reason, number in stage.reasons)
+        lines.append(f"| {stage.stage} | {stage.taken:,} | {stage.given:,} | {stage.skipped:,} | {because} |")
+    lines.append("")
+    lines += [f"- {name.replace('_', ' ')}: {value}" for name, value in summary.figures.items()]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,153 @@
+"""`errmine show`, `explain`, `query`, `validate`, `status`: look at what there is, change nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pipeline.cli.app import Home, Json, app, settings
+from pipeline.cli.output import complain, print_json, print_table, say
+
+Id = Annotated[str, typer.Argument(help="An entry (domain/slug), a former name of one, or a cluster id.")]
+
+
+@app.command()
+def show(entry_id: Id, home: Home = None, as_json: Json = False) -> None:
+    """Read one entry, in English and Chinese, with its evidence."""
+    from pipeline.store import reading
+
+    entry = reading.entry(settings(home).database_path, entry_id)
+    if entry is None:
+        complain(f"no entry {entry_id}", hint="`errmine query 'FROM cluster_summary'` lists them.")
+        raise typer.Exit(1)
+    if as_json:
+        print_json(entry)
+    else:
+        print_entry(entry)
+
+
+@app.command()
+def explain(
+    subject: Annotated[str, typer.Argument(metavar="ID", help="An entry, cluster, template or event.")],
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Say why occurrences stand together, and why look-alikes do not; as stored when it was decided."""
+    from pipeline.store import reading
+
+    found = reading.explanation(settings(home).database_path, subject)
+    if found is None:
+        complain(f"nothing called {subject}", hint="Give an entry id, or an id that `errmine group` printed.")
+        raise typer.Exit(1)
+    if as_json:
+        print_json(_jsonable(found))
+        return
+    say(f"{found['cluster_id']}  {found['entry_id'] or '(no entry)'}", style="bold")
+    say(found["text"])
+    say(f"gate: {', '.join(f'{name} = {value}' for name, value in found['gate'].items()) or 'none'}")
+    rows = [(t["event_count"], t["rule"], t["score"], t["text"], t["explanation"]) for t in found["templates"]]
+    print_table("together", ["events", "rule", "score", "template", "why"], rows)
+    apart = [(n["score"], n["entry_id"] or n["cluster_id"], n["text"], n["reason"]) for n in found["apart"]]
+    if apart:
+        print_table("apart", ["score", "other", "template", "why not"], apart)
+
+
+@app.command()
+def query(
+    sql: Annotated[str, typer.Argument(help="SQL, read-only; - reads it from standard input.")],
+    home: Home = None,
+    form: Annotated[str, typer.Option("--format", help="table, json, csv or parquet.")] = "table",
+    as_json: Json = False,
+) -> None:
+    """Ask the database in SQL. No write, no file and no network is within its reach."""
+    from pipeline import store
+
+    result = store.query(settings(home).database_path, sys.stdin.read() if sql == "-" else sql)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(store.rendered(result, "json" if as_json else form))
+    sys.stdout.buffer.flush()
+
+
+@app.command()
+def validate(
+    path: Annotated[Path, typer.Argument(help="An entry, a list or lines of entries, or a bundle.")],
+    as_json: Json = False,
+) -> None:
+    """Check entries against every integrity rule, ours or anybody's. Exit status 1 if one is broken."""
+    from pipeline import validate as rules
+
+    problems = rules.check_path(path)
+    if as_json:
+        print_json([{"rule": p.rule, "place": p.place, "message": p.message} for p in problems])
+    elif problems:
+        print_table("", ["rule", "place", "problem"], [(p.rule, p.place, p.message) for p in problems])
+    else:
+        say(f"{path}: every rule holds")
+    raise typer.Exit(1 if problems else 0)
+
+
+@app.command()
+def status(home: Home = None, as_json: Json = False) -> None:
+    """Say what ran when, what each stage took and gave, and what was skipped and why."""
+    from pipeline.store import reading
+
+    found = reading.status(settings(home).database_path)
+    if as_json:
+        print_json(_jsonable(found))
+        return
+    rows = [(r["run_id"], r["flow"], r["status"], r["started_at"], r["ended_at"]) for r in found["runs"]]
+    print_table("runs", ["run", "flow", "status", "started", "ended"], rows)
+    stages = [(s["stage"], s["item_kind"], s["in_count"], s["out_count"], s["skipped_count"]) for s in found["stages"]]
+    print_table("stages of the last build", ["stage", "items", "in", "out", "skipped"], stages)
+    if found["skipped"]:
+        print_table("skipped", ["stage", "reason", "items"], [tuple(row.values()) for row in found["skipped"]])
+
+
+def print_entry(entry: dict[str, Any]) -> None:
+    """Print an entry for people: both languages, remedies with their counts, where it all stands."""
+    say(entry["id"], style="bold")
+    say(entry["signature"])
+    _say_if(entry["signature_zh"])
+    seen = f"{entry['evidence_count']} documents, {entry['occurrence_count']} occurrences"
+    dates = f"{entry['first_seen'] or '?'} – {entry['last_confirmed'] or '?'}"
+    say(f"{entry['domain']} · {entry['category']} · {entry['verification_tier']} · {seen} · {dates}", style="dim")
+    if entry["root_cause"] or entry["root_cause_zh"]:
+        say("\nCause · 原因", style="bold")
+        _say_if(entry["root_cause"])
+        _say_if(entry["root_cause_zh"])
+    _print_remedies("\nHelped · 变通方法", entry["workarounds"], entry["workarounds_zh"])
+    _print_remedies("\nDid not help · 无效尝试", entry["dead_ends"], entry["dead_ends_zh"])
+    if entry["official_doc_url"]:
+        say(f"\nOfficial: {entry['official_doc_url']}")
+    say("\nEvidence · 证据", style="bold")
+    for piece in entry["evidence"][:10]:
+        say(f"  {piece['role']}: “{' '.join(piece['quote'].split())}”")
+        say(f"    {piece['url']} {(piece['posted_at'] or '')[:10]}", style="dim")
+    if len(entry["evidence"]) > 10:
+        say(f"  … and {len(entry['evidence']) - 10} more: `errmine show {entry['id']} --json`")
+
+
+def _print_remedies(title: str, remedies: list[dict[str, Any]], chinese: list[str | None]) -> None:
+    if not remedies:
+        return
+    say(title, style="bold")
+    for remedy, zh in zip(remedies, chinese, strict=True):
+        say(f"  - {' '.join(remedy['action'].split())}  [worked {remedy['worked']}, failed {remedy['failed']}]")
+        if zh and zh != remedy["action"]:
+            say(f"    {zh}")
+
+
+def _say_if(text: str | None) -> None:
+    if text:
+        say(text)
+
+
+def _jsonable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _jsonable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_jsonable(item) for item in value]
+    return value.isoformat() if hasattr(value, "isoformat") else value

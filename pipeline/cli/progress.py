@@ -1,0 +1,31 @@
+"""The progress bar: on a terminal a bar, elsewhere nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+#: Told of (stage, items done, items in all) as a run goes on.
+Progress = Callable[[str, int, int], None]
+
+
+@contextmanager
+def progress_bar(*, is_quiet: bool) -> Iterator[Progress]:
+    """A function that shows how far each stage is, for as long as the context lasts."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    if is_quiet or not console.is_terminal:
+        yield lambda _stage, _done, _total: None
+        return
+    columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console) as bars:
+        tasks = {}
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield show

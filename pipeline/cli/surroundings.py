@@ -1,0 +1,40 @@
+"""What a command finds around it: the bundled sample, and a Prefect that keeps to the home."""
+
+from __future__ import annotations
+
+import os
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pipeline.config import Settings
+
+#: A fresh ephemeral server was seen to need up to 31 s on two busy cores; Prefect's own limit is 20 s.
+SERVER_START_SECONDS = 120
+
+
+def sample_path() -> Path:
+    """The folder of the bundled sample: in the wheel beside the package, in a checkout under raw/."""
+    installed = Path(str(resources.files("pipeline"))) / "data" / "sample"
+    return installed if installed.is_dir() else Path(str(resources.files("pipeline"))).parent / "raw" / "sample"
+
+
+def prepare_prefect(settings: Settings) -> None:
+    """Point Prefect at the home before it is imported: no file in ~, no telemetry, results as JSON, time to start.
+
+    What the user has set already stays.
+    """
+    folder = (settings.work_path / "prefect").resolve()
+    wanted = {
+        "PREFECT_HOME": str(folder),
+        "PREFECT_PROFILES_PATH": str(folder / "profiles.toml"),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+        "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
+        "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": str(SERVER_START_SECONDS),
+        "PREFECT_LOGGING_LEVEL": "WARNING",
+        "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
+    }
+    for name, value in wanted.items():
+        os.environ.setdefault(name, value)

@@ -1,0 +1,166 @@
+"""`errmine run`, `ingest`, `import`, `build`, `export`: the commands that change a home."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
+from pipeline.cli.output import complain, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from pipeline.build import Summary
+    from pipeline.config import Settings
+
+
+@app.command()
+def run(
+    home: Home = None,
+    config: Config = None,
+    source: Annotated[
+        list[str] | None, typer.Option("--source", help="Only this source; give it again for more.", metavar="NAME")
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Do the whole job under Prefect: ingest, build, export.
+
+    Without settings it runs on the sample that comes with errmine.
+    """
+    from pipeline.cli.progress import progress_bar
+    from pipeline.cli.surroundings import prepare_prefect, sample_path
+
+    chosen = settings(home, config)
+    paths = [str(path) for path in chosen.source_paths()] or [str(sample_path())]
+    _check_sources(source)
+    prepare_prefect(chosen)
+    from pipeline import flows
+
+    with progress_bar(is_quiet=quiet or as_json) as progress, flows.reporting_to(progress):
+        summary = flows.run_with(chosen.build.workers, **_flow_arguments(chosen), paths=paths)
+    _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
+
+
+@app.command()
+def ingest(home: Home = None, config: Config = None, quiet: Quiet = False, as_json: Json = False) -> None:
+    """Bring the configured sources into raw; without Prefect."""
+    from pipeline import build as joined
+
+    chosen = settings(home, config)
+    paths = chosen.source_paths()
+    if not paths:
+        complain(
+            "no source is configured", hint="Name files in errmine.toml, [sources] paths, or use `errmine import`."
+        )
+        raise typer.Exit(2)
+    summary = joined.import_files(chosen.raw_path, paths)
+    _report(summary, is_quiet=quiet, as_json=as_json)
+
+
+@app.command("import")
+def import_(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files and folders.")],
+    home: Home = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Put files into raw: GitHub JSON, GH Archive hours, saved issue pages, OpenXLA docs, foreign entries.
+
+    What a file is, is read from its content. What cannot be read is named with its reason; the rest goes on. Exit status
+    1 if nothing could be read.
+    """
+    from pipeline import build as joined
+
+    chosen = settings(home)
+    missing = [path for path in paths if not path.exists()]
+    for path in missing:
+        complain(f"{path}: no such file or folder", hint="The others are imported.")
+    summary = joined.import_files(chosen.raw_path, [path for path in paths if path.exists()])
+    _report(summary, is_quiet=quiet, as_json=as_json)
+    if not summary.stages[0].given:
+        raise typer.Exit(2 if missing and len(missing) == len(paths) else 1)
+
+
+@app.command()
+def build(
+    home: Home = None,
+    config: Config = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Processes; default from the settings.")
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Make clusters, entries and errmine.duckdb from raw; needs neither Prefect nor a network."""
+    from pipeline import build as joined
+    from pipeline.cli.progress import progress_bar
+
+    chosen = settings(home, config)
+    with progress_bar(is_quiet=quiet or as_json) as progress:
+        summary = joined.build(
+            joined.Places.of(chosen.home),
+            workers=workers or chosen.build.workers,
+            partition_documents=chosen.build.partition_documents,
+            min_documents=chosen.publish.min_documents,
+            progress=progress,
+        )
+    _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
+
+
+@app.command()
+def export(home: Home = None, config: Config = None, quiet: Quiet = False, as_json: Json = False) -> None:
+    """Write the bundle in curated/ from errmine.duckdb: whole or not at all."""
+    from pipeline import build as joined
+
+    chosen = settings(home, config)
+    summary = joined.export(joined.Places.of(chosen.home))
+    _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
+
+
+def _check_sources(wanted: list[str] | None) -> None:
+    from pipeline.errors import ConfigError
+
+    unknown = sorted(set(wanted or ()) - {"files"})
+    if unknown:
+        raise ConfigError(f"no source called {', '.join(unknown)}", hint="There is: files.")
+
+
+def _flow_arguments(chosen: Settings) -> dict[str, Any]:
+    return {
+        "home": str(chosen.home),
+        "partition_documents": chosen.build.partition_documents,
+        "min_documents": chosen.publish.min_documents,
+    }
+
+
+def _finish(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool) -> None:
+    _report(summary, is_quiet=is_quiet, as_json=as_json)
+    if not is_quiet and not as_json:
+        say(f"\nbundle    {chosen.curated_path.resolve()}")
+        say(f"database  {chosen.database_path.resolve()}")
+        say("try       errmine query 'FROM cluster_summary'")
+
+
+def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
+    """The summary table, and of what was skipped the first few by name."""
+    if as_json:
+        print_json(summary.as_dict())
+        return
+    for item in summary.examples:
+        complain(f"{item.item_id}: {item.reason}{': ' + item.detail if item.detail else ''}")
+    if is_quiet:
+        return
+    rows = [
+        (s.stage, s.taken, s.given, s.skipped, ", ".join(f"{reason} {count:,}" for reason, count in s.reasons))
+        for s in summary.stages
+    ]
+    print_table("", ["stage", "in", "out", "skipped", "because"], rows)
+    for name, value in summary.figures.items():
+        if isinstance(value, int | float | str):
+            say(
+                f"{name.replace('_', ' ')}: {value:,}"
+                if isinstance(value, int)
+                else f"{name.replace('_', ' ')}: {value}"
+            )
