@@ -53,29 +53,43 @@ def read(found: Culprit, frame: str = "") -> Reading:
     kind = kind or found.exception_type
     status, words_only = peel.without_status(words_only)
     template, slots = masked(words_only[:LINE_LENGTH], found.hit.kept if found.hit else frozenset())
-    template = _bounded(template)
     notes = [*found.notes, f"{found.rule}: chose the culprit"]
     if status:
         slots = (*slots, Slot("status", status, None, None))
         notes.append(f"status: {status} is no part of the text")
-    if found.hit is not None:
+    if found.hit is None:
+        template, gate = _unknown(template, kind, frame, notes)
+    else:
+        gate, slots = found.hit.gate, found.hit.slots + slots
         notes.append(f"family-{found.hit.rule}: known error")
-        return Reading(
-            template or found.hit.rule, line, _canonical(kind), found.hit.gate, found.hit.is_complete, found.hit.slots + slots, tuple(notes)
-        )
-    template = words.without_tail(template)
-    sentence = words.first_sentence(template)
+        if kind and found.hit.is_typed:
+            template = f"{peel.short(kind)}: {template}"
+    return Reading(
+        text=_bounded(template) or kind or "no message",
+        line=line,
+        exception_type=_canonical(kind),
+        gate=gate,
+        is_complete=found.hit is not None and found.hit.is_complete,
+        slots=slots,
+        notes=tuple(notes),
+    )
+
+
+def _unknown(
+    template: str, kind: str | None, frame: str, notes: list[str]
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The text and the gates of words that are no known error."""
+    sentence = words.first_sentence(words.without_tail(template))
     if sentence != template:
         notes.append("first-sentence: dropped what follows it")
-        template = sentence
-    gate = words.gates(template, kind)
-    if not template and frame:
+    gate = words.gates(sentence, kind)
+    if not sentence and frame:
         gate = tuple(sorted((*gate, ("symbol", frame))))
         notes.append("frame: there is no message; the innermost function stands for it")
     if any(key == "exception" for key, _ in gate):
-        template = _bounded(f"{peel.short(kind or '')}: {template}" if template else peel.short(kind or ""))
+        sentence = f"{peel.short(kind or '')}: {sentence}" if sentence else peel.short(kind or "")
         notes.append("type: the words do not say enough without the exception type")
-    return Reading(template or (kind or "no message"), line, _canonical(kind), gate, False, slots, tuple(notes))
+    return sentence, gate
 
 
 def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signature:
@@ -129,9 +143,9 @@ def _line(found: Culprit) -> str:
 
 
 def _bounded(template: str) -> str:
-    if len(template) <= TEMPLATE_LENGTH:
-        return template
-    return template[:TEMPLATE_LENGTH].rpartition(" ")[0] or template[:TEMPLATE_LENGTH]
+    if len(template) > TEMPLATE_LENGTH:
+        template = template[:TEMPLATE_LENGTH].rpartition(" ")[0] or template[:TEMPLATE_LENGTH]
+    return template.rstrip(words.MARKUP) or template
 
 
 def _canonical(exception_type: str | None) -> str | None:

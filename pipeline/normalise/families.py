@@ -28,6 +28,7 @@ class Hit:
     tier: str
     gate: tuple[tuple[str, str], ...]
     is_complete: bool
+    is_typed: bool
     start: int
     end: int
     slots: tuple[Slot, ...]
@@ -85,12 +86,12 @@ def _code(text: str) -> Hit | None:
     if found is None:
         return None
     code, start = found
-    return Hit("code", "code", (("code", code),), True, start, start, (), frozenset())
+    return Hit("code", "code", (("code", code),), True, False, start, start, (), frozenset())
 
 
 def _hit(family: Family, found: re.Match[str]) -> Hit:
     values = {name: value or "" for name, value in found.groupdict().items()}
-    used = {name for _, template in family.gate for name in _GROUP.findall(template)}
+    used = {name for _, template in family.gate for name in _GROUP.findall(template)} | set(family.kept)
     gate = [("kind", family.family_id)]
     gate += [(key, _value(key, template, values)) for key, template in family.gate]
     slots = tuple(slot(name, value) for name, value in values.items() if value and name not in used and name != "rest")
@@ -99,6 +100,7 @@ def _hit(family: Family, found: re.Match[str]) -> Hit:
         tier=family.tier,
         gate=tuple(sorted(pair for pair in gate if pair[1])),
         is_complete=family.is_complete,
+        is_typed=family.is_typed,
         start=found.start(),
         end=found.end(),
         slots=slots,

@@ -20,6 +20,7 @@ _AT_WORD = (
     ("keep", r"(?:mat[12]|m[12])\b"),
     ("url", r"(?:https?|tcp|file|s3|gs|ftp)://[^\s'\"<>)\]]{1,400}"),
     ("uuid", r"[a-fA-F][0-9a-fA-F]{7}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"),
+    ("hex", r"(?=[a-f]{1,40}\d)[0-9a-f]{8,64}\b"),
     ("object", r"Traced<[^\n]{1,80}?>with<[^\n]{1,60}?>|(?:Jit|Dynamic|Batch|JVP)Tracer[<(][^\n)>]{0,60}[)>]"),
     ("symbol", r"_Z[A-Za-z0-9_$.]{2,2000}"),
     ("arch", r"(?:sm|compute)_\d{2,3}[af]?\b|gfx[0-9a-f]{3,5}\b"),
@@ -29,7 +30,7 @@ _AT_WORD = (
         r"[A-Za-z]:\\{1,4}(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}"
         r"|(?:[\w.@+-]{1,80}/){2,24}[\w.@+-]{1,160}(?::\d{1,7}){0,2}"
         r"|[\w-]{1,80}\.(?:py|pyx|cc|cpp|cu|cuh|c|h|hpp|cxx|so|onnx|pt|pth|safetensors|json|yaml|toml|ptx|cubin|mlir|ttir"
-        r"|bin|gguf|dll)\b(?::\d{1,7}){0,2}",
+        r"|bin|gguf|dll)\b(?:\.\d{1,6}){0,4}(?::\d{1,7}){0,2}",
     ),
     (
         "shape",
@@ -55,11 +56,11 @@ _AT_MARK = (
     ),
     ("object", r"<[\w.\[\] -]{1,120} (?:object )?at 0x[0-9a-fA-F]{1,16}>"),
     ("node", r"\{\{(?:colocation_)?node [^{}\n]{0,200}\}\}"),
-    ("hex", r"(?<!\w)0x[0-9a-fA-F]{1,32}\b"),
+    ("hex", r"(?<!\w)\d(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{7,63}\b|(?<!\w)0x[0-9a-fA-F]{1,32}\b"),
     ("device", r"/(?:job|device):[^\s,]{1,120}"),
     (
         "path",
-        r"(?<![\w<])(?:~/|\.{1,2}/|/)(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}",
+        r"(?<![\w<>])(?:~/|\.{1,2}/|/)(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}",
     ),
     (
         "shape",
@@ -69,8 +70,8 @@ _AT_MARK = (
     ),
     ("size", rf"(?<![\w.]){_NUMBER} ?(?:{_UNIT})"),
     ("version", r"(?<!\w)\d{1,4}\.\d{1,4}\.\d{1,6}(?:[.+-]?\w{1,20}){0,4}"),
-    ("quoted", r"(?<!\w)'[^'\n]{0,200}'(?!\w)|\"[^\"\n]{0,200}\"|`[^`'\n]{1,200}[`']|‘[^’\n]{0,200}’"),
-    ("n", rf"(?<![A-Za-z_]){_NUMBER}(?!\d)|(?<=[A-Za-z_])\d+\b"),
+    ("quoted", r"(?<![\w>])'(?:\[[^\]\n]{0,400}\]|[^'\n]{0,200})'(?!\w)|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`|`[^`'\n]{1,200}'|‘[^’\n]{0,200}’"),
+    ("n", rf"(?<![\w.]){_NUMBER}(?!\d)|(?<=[\s:;,=(\[{{#/-])\.\d{{1,20}}(?![\w<])|(?<=[A-Za-z_])\d{{1,20}}(?![\w<])"),
 )
 
 
@@ -80,7 +81,7 @@ def _alternation(branches: Iterable[tuple[str, str]], suffix: str) -> str:
 
 #: A plain word fails at its first letter: most positions cost one look ahead.
 _MASK = re.compile(
-    rf"(?<![A-Za-z0-9_])(?=[A-Za-z_][A-Za-z_]{{0,60}}[\d/.:\[(<@+-])(?:{_alternation(_AT_WORD, '_word')})"
+    rf"(?<![A-Za-z0-9_>])(?=[A-Za-z_][A-Za-z_]{{0,60}}[\d/.:\[(<@+-])(?:{_alternation(_AT_WORD, '_word')})"
     rf"|(?=[^A-Za-z\s])(?:{_alternation(_AT_MARK, '')})"
 )
 
@@ -120,11 +121,12 @@ def slot(name: str, value: str) -> Slot:
 def masked(line: str, kept: frozenset[str] = frozenset()) -> tuple[str, tuple[Slot, ...]]:
     """The line as a template, and the slots that were taken out of it, in order; words in `kept` stay."""
     slots: list[Slot] = []
+    spans = [(at, at + len(word)) for word in sorted(kept) if len(word) > 2 and (at := line.find(word)) >= 0]
 
     def replace(found: re.Match[str]) -> str:
         kind = (found.lastgroup or "n").removesuffix("_word")
         value = found[0]
-        if kind == "keep" or value in kept or (kind != "n" and any(word in value for word in kept)):
+        if kind == "keep" or value in kept or any(_covers(span, found) for span in spans):
             return value
         if kind == "quoted":
             return _quoted(value, slots)
@@ -133,6 +135,13 @@ def masked(line: str, kept: frozenset[str] = frozenset()) -> tuple[str, tuple[Sl
         return f"<{kind}>"
 
     return " ".join(_MASK.sub(replace, line).split()), tuple(slots)
+
+
+def _covers(span: tuple[int, int], found: re.Match[str]) -> bool:
+    """Whether the match lies inside kept words, or is kept words with little around them (quotes, a suffix)."""
+    start, end = span
+    inside = start <= found.start() and found.end() <= end
+    return inside or (found.start() <= start and end <= found.end() and 2 * (end - start) >= found.end() - found.start() - 2)
 
 
 def _quoted(value: str, slots: list[Slot]) -> str:

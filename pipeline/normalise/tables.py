@@ -35,7 +35,9 @@ class Family:
     needs: tuple[str, ...]  # lower-case; one of them must occur before the pattern is tried
     pattern: re.Pattern[str]
     gate: tuple[tuple[str, str], ...]  # key, "{group}" template
+    kept: tuple[str, ...]  # further groups whose words the template keeps
     is_complete: bool
+    is_typed: bool  # the words are nothing without the exception type, so the template keeps it
     examples: tuple[str, ...]
     counters: tuple[str, ...]
 
@@ -74,7 +76,9 @@ def _family(row: Mapping[str, Any], tier: str) -> Family:
         needs=tuple(need.lower() for need in row["need"]),
         pattern=re.compile(row["pattern"]),
         gate=tuple(row.get("gate", {}).items()),
+        kept=tuple(row.get("keep", ())),
         is_complete=row.get("complete", False),
+        is_typed=row.get("typed", False),
         examples=tuple(row["examples"]),
         counters=tuple(row.get("counter", ())),
     )

@@ -20,7 +20,7 @@ SENTENCE_WORDS = 4
 
 _SENTENCE_END = re.compile(r"[.!?;](?=\s+[A-Z(<'\[*]|\s*\Z)")
 _TAIL = re.compile(r"\s\[Op:\w|\sname: \S|\s\(defined at |\s\[\[")
-_MARKUP = " .,:;!?*`\"~_#"
+MARKUP = " .,:;!?*`\"~_#"
 _SLOT = re.compile(r"<[a-z]{1,8}>")
 _WORD = re.compile(r"[A-Za-z][A-Za-z']{2,}")
 _ANY_WORD = re.compile(r"[A-Za-z][A-Za-z']*")
@@ -43,7 +43,7 @@ def without_tail(template: str) -> str:
     """The template without what quoting it left at its end, and without the op and node that TensorFlow appends."""
     found = _TAIL.search(template)
     cut = template[: found.start()] if found is not None and is_telling(template[: found.start()]) else template
-    return cut.rstrip(_MARKUP) or template
+    return cut.rstrip(MARKUP) or template
 
 
 def gates(template: str, exception_type: str | None) -> tuple[tuple[str, str], ...]:

@@ -1,0 +1,234 @@
+"""What an event is: culprits, gates, slots, and what must not change them."""
+
+import json
+import time
+from collections import Counter, defaultdict
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.cluster import partition
+from pipeline.extract import events
+from pipeline.normalise import NORMALISER_VERSION, signature, signature_of_text
+from pipeline.normalise.masks import masked, measure
+from pipeline.records import Event, Frame, Link, Signature, Template
+
+CASES = Path(__file__).parent / "cases" / "normalise"
+SHARED = Path(__file__).parents[2] / "shared" / "corpus"
+
+
+def event(message: str, *, kind: str | None = None, chain: tuple[Link, ...] = (), frames: tuple[Frame, ...] = ()) -> Event:
+    head = message.partition("\n")[0]
+    return Event("python", kind, head, message, frames, chain, (), 0, len(message), is_truncated=False, severity="error")
+
+
+def gate(text: str) -> dict[str, str]:
+    return dict(signature_of_text(text).gate)
+
+
+SAME = [
+    # versions of one wording
+    ("RuntimeError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 5.80 GiB total capacity)",
+     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.65 GiB"),
+    ("CUDA out of the memory. Tried to allocate 360.00 MiB", "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.69 GiB"),
+    ("triton.runtime.autotuner.OutOfResources: out of resource: shared memory, Required: 147456, Hardware limit: 101376.",
+     "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 98304, Hardware limit: 65536."),
+    ("RuntimeError: Resource exhausted: Failed to allocate request for 32.00MiB (33554432B) on device ordinal 0",
+     "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 2.99GiB (3206250496B) on device ordinal 0"),
+    ("RuntimeError: NCCL Error 2: unhandled system error",
+     "torch.distributed.DistBackendError: NCCL error in: ../ProcessGroupNCCL.cpp:1333, unhandled system error (run with NCCL_DEBUG=INFO)"),
+    ("UnfilteredStackTrace: jax._src.errors.TracerBoolConversionError: Attempted boolean conversion of traced array with shape bool[]..",
+     "jax.errors.TracerBoolConversionError: Attempted boolean conversion of traced array with shape int32[5]."),
+    ("UnboundLocalError: local variable 'x' referenced before assignment",
+     "UnboundLocalError: cannot access local variable 'x' where it is not associated with a value"),
+    # one CUDA error, five programs
+    ("RuntimeError: CUDA error: an illegal memory access was encountered", "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered"),
+    ("CUDA error at k.cu:9: cudaErrorIllegalAddress (an illegal memory access was encountered)",
+     "XlaRuntimeError: INTERNAL: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"),
+    ("cudaErrorIllegalAddress: an illegal memory access was encountered",
+     "RuntimeError: cuda runtime error (77) : an illegal memory access was encountered at THC.cpp:3"),
+    # wrappers, prefixes, other words around it
+    ("torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nRuntimeError: PassManager::run failed", "RuntimeError: PassManager::run failed"),
+    ("triton.compiler.errors.CompilationError: at 3:40:\ndef k(x):\n    y = x\n        ^\nValueError('numel (2097152) exceeds triton maximum tensor numel (1048576)')",
+     "ValueError: numel (8388608) exceeds triton maximum tensor numel (1048576)"),
+    ("[rank3]:[E321 02:07:08.4 ProcessGroupNCCL.cpp:607] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1, OpType=ALLREDUCE)",
+     "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=49, OpType=ALLREDUCE, Timeout(ms)=18000000)"),
+    ("报错RuntimeError: CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling cublasSgemm", "CUBLAS_STATUS_EXECUTION_FAILED 是什么情况？"),
+    ("运行时提示 ValueError: the frobnicator table has too many open rows 怎么解决？", "ValueError: the frobnicator table has too many open rows"),
+]  # fmt: skip
+
+DIFFERENT = [
+    ("out of resource: shared memory, Required: 1, Hardware limit: 2", "out of resource: threads, Required: 1, Hardware limit: 2"),
+    ("out of resource: shared memory, Required: 1, Hardware limit: 2", "out of resource: tensor memory, Required: 1, Hardware limit: 2"),
+    ("CUDA error: misaligned address", "CUDA error: an illegal memory access was encountered"),
+    ("CUDA error: out of memory", "CUDA out of memory. Tried to allocate 2.00 MiB"),
+    ("CUDA out of memory. Tried to allocate 2.00 MiB", "HIP out of memory. Tried to allocate 2.00 MiB"),
+    ("Ran out of memory in memory space vmem. Used 21.05M of 16.00M vmem.", "Ran out of memory in memory space hbm. Used 18.98G of 15.75G hbm."),
+    ("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 7406166528 bytes.", "RESOURCE_EXHAUSTED: Failed to allocate request for 2.99GiB (3206250496B)"),
+    ("CUDA error: CUBLAS_STATUS_NOT_INITIALIZED", "CUDA error: CUBLAS_STATUS_ALLOC_FAILED"),
+    ("NCCL Error 2: unhandled system error", "NCCL Error 1: unhandled cuda error"),
+    ("No module named 'triton'", "No module named 'triton.ops'"),
+    ("\"addmm_impl_cpu_\" not implemented for 'Half'", "\"slow_conv2d_cpu\" not implemented for 'Half'"),
+    ("error: failed to legalize operation 'arith.extf'", "error: failed to legalize operation 'tt.dot'"),
+    ("Scalars are not equal!", "Tensor-likes are not close!"),
+    ("a: k.cpp:1: int f(): Assertion `n > 100' failed.", "a: k.cpp:1: int f(): Assertion `n > 10' failed."),
+    ("HIP error: invalid device function", "CUDA error: invalid device function"),
+    ("this dialect conversion is supported on the chosen target", "this dialect conversion is not supported on the chosen target"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_one_error_in_two_wordings_has_one_gate(one: str, other: str) -> None:
+    left, right = signature_of_text(one), signature_of_text(other)
+    assert left.gate == right.gate
+    assert left.is_gate_complete == right.is_gate_complete
+    if not left.is_gate_complete:
+        assert left.text == right.text
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
+def test_look_alikes_have_different_gates(one: str, other: str) -> None:
+    assert gate(one) != gate(other)
+
+
+@pytest.mark.parametrize("folder", sorted(path for path in CASES.iterdir() if (path / "input.txt").exists()), ids=lambda path: path.name)
+def test_a_whole_log_is_its_culprit(folder: Path) -> None:
+    text = (folder / "input.txt").read_text(encoding="utf-8")
+    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))
+    found = signature_of_text(text, events(text))
+    slots = {slot.name: slot.number if slot.number is not None else slot.value for slot in found.slots}
+    assert dict(found.gate) == expected["gate"]
+    assert found.culprit == expected["culprit"]
+    assert found.exception_type == expected["exception_type"]
+    assert {name: slots.get(name) for name in expected["slots"]} == expected["slots"]
+    assert expected["at"] in text[found.start : found.end]
+
+
+def test_bytes_that_were_asked_for_stay_as_numbers() -> None:
+    found = signature_of_text("OutOfResources: out of resource: shared memory, Required: 526336, Hardware limit: 232448.")
+    assert [(slot.name, slot.number) for slot in found.slots][:2] == [("required", 526336.0), ("limit", 232448.0)]
+    assert measure("1.50 GiB") == (1.5 * 2**30, "byte")
+    assert measure("0x10") == (16.0, None)
+
+
+def test_a_root_cause_counts_before_the_wrapper_around_it() -> None:
+    cause = Link("cause", "FileNotFoundError", "[Errno 2] No such file or directory: '/a'", 1)
+    found = signature(event("cannot load config from /a", kind="RuntimeError", chain=(cause,)))
+    assert dict(found.gate)["errno"] == "ENOENT"
+    assert found.culprit == "root-cause"
+
+
+def test_an_exception_during_handling_does_not_replace_the_last_one() -> None:
+    context = Link("context", "KeyError", "'x'", 1)
+    found = signature(event("the scheduler table has no free row left", kind="RuntimeError", chain=(context,)))
+    assert found.culprit == "own-message"
+    assert found.text == "the scheduler table has no free row left"
+
+
+def test_a_tool_diagnostic_counts_before_the_traceback_that_quotes_it() -> None:
+    text = "Internal Triton PTX codegen error\n`ptxas` stderr:\nptxas fatal   : Value 'sm_120' is not defined for option 'gpu-name'"
+    found = signature(event(text, kind="RuntimeError"))
+    assert found.culprit == "tool-diagnostic"
+    assert dict(found.gate)["kind"] == "ptxas-gpu-name"
+
+
+def test_an_assertion_without_words_is_known_by_its_function() -> None:
+    frames = (Frame("/x/train.py", 3, "main"), Frame("/x/site-packages/torch/layer.py", 9, "forward"))
+    found = signature(event("", kind="AssertionError", frames=frames))
+    assert dict(found.gate) == {"exception": "AssertionError", "symbol": "layer:forward"}
+
+
+def test_a_text_without_any_event_is_its_own_message() -> None:
+    found = signature_of_text("the queue of the collector overflowed again")
+    assert found.text == "the queue of the collector overflowed again"
+    assert signature_of_text("").text
+
+
+def test_every_rule_that_acts_leaves_a_note() -> None:
+    found = signature_of_text("torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nRuntimeError: PassManager::run failed")
+    assert any(note.startswith("unwrap-compiler-backend:") for note in found.notes)
+    assert any(note.startswith("family-triton-pass-manager:") for note in found.notes)
+
+
+def test_a_cut_text_says_so() -> None:
+    assert signature_of_text("ValueError: the model wants more of the thing that...").is_truncated
+
+
+def test_the_id_depends_on_version_gate_and_text_alone() -> None:
+    one = signature_of_text("RuntimeError: the ninth valve of the pump is stuck")
+    other = signature_of_text("[rank0]: RuntimeError: the ninth valve of the pump is stuck")
+    assert NORMALISER_VERSION
+    assert one.signature_id == other.signature_id
+
+
+WORDS = st.sampled_from(
+    ["failed", "tensor", "12", "-3.5e4", "0x1f", "/a/b/c", "kernel.py:12", "[1, 2]", "(3, 4)", "cuda:0", "sm_90a", "1.5 GiB", "torch.float32",
+     "'x y'", "\"abc\"", "`tt.dot`", "v1.2.3", "_ZN3fooEv", "layer_12", "3x4", "f32[8,128]", "<T at 0x7f>", "2024-01-02 03:04:05", "not", "报错", "50%"]
+)  # fmt: skip
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12))
+@settings(max_examples=400, deadline=None)
+def test_masking_a_template_again_changes_nothing(words: list[str]) -> None:
+    once = masked(" ".join(words))[0]
+    assert masked(once)[0] == once
+
+
+@given(st.text(max_size=300))
+@settings(max_examples=300, deadline=None)
+def test_any_text_gets_a_signature(text: str) -> None:
+    found = signature_of_text(text)
+    assert found.text
+    assert found.signature_id.startswith("signature:")
+
+
+HOSTILE = ["a" * 100_000, "'" * 100_000, "/a" * 50_000, "1," * 50_000, "[" * 100_000, "A.b" * 33_000, "Error: " * 14_000, "at 1:1:\n ^\n" * 9_000,
+           "CUDA error: " * 9_000, "NCCL error " * 9_000, "in user code:\n" * 7_000, "[rank0]:" * 12_000, "LLVM ERROR: " * 8_000, "\\" * 100_000]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:12]))
+def test_hostile_text_costs_no_more_than_its_length(text: str) -> None:
+    began = time.process_time()
+    signature_of_text(text)
+    assert time.process_time() - began < 2.0
+
+
+def grouped(texts: list[str]) -> list[str]:
+    found: list[Signature] = [signature_of_text(text, events(text)) for text in texts]
+    counts = Counter(one.signature_id for one in found)
+    by_id = {one.signature_id: one for one in found}
+    templates = [
+        Template(key, one.exception_type, one.text, one.gate, one.is_gate_complete, one.is_truncated, counts[key], "")
+        for key, one in sorted(by_id.items())
+    ]
+    where = {row.signature_id: row.cluster_id for row in partition(templates).assignments}
+    return [where[one.signature_id] for one in found]
+
+
+def pair_scores(labels: list[str], keys: list[str]) -> tuple[float, float]:
+    both: dict[str, int] = defaultdict(int)
+    for (label, key), (other, another) in combinations(zip(labels, keys, strict=True), 2):
+        both["found"] += key == another
+        both["true"] += label == other
+        both["right"] += key == another and label == other
+    return both["right"] / both["found"], both["right"] / both["true"]
+
+
+@pytest.mark.parametrize("name", ["messages.jsonl", "later.jsonl"])
+def test_families_of_real_wordings_group_well(name: str) -> None:
+    rows = [json.loads(line) for line in (CASES / "families" / name).read_text(encoding="utf-8").splitlines()]
+    precision, recall = pair_scores([row["cluster"] for row in rows], grouped([row["message"] for row in rows]))
+    assert precision >= 0.98
+    assert recall >= 0.90
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not SHARED.exists(), reason="the labelled corpus is not beside this checkout")
+def test_labelled_messages_group_well() -> None:
+    rows = [json.loads(line) for line in (SHARED / "labelled_messages.jsonl").read_text(encoding="utf-8").splitlines()]
+    precision, recall = pair_scores([row["cluster"] for row in rows], grouped([row["message"] for row in rows]))
+    assert precision >= 0.98
+    assert recall >= 0.90

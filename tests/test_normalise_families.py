@@ -1,0 +1,54 @@
+"""Every row of the family tables hits what it shows and misses its look-alikes."""
+
+import pytest
+
+from pipeline.normalise import signature_of_text
+from pipeline.normalise.tables import Family, codes, families, wording
+
+ROWS = [row for tier in families().values() for row in tier]
+EXAMPLES = [(row.family_id, text) for row in ROWS for text in row.examples]
+COUNTERS = [(row.family_id, text) for row in ROWS for text in row.counters]
+
+
+def kind(text: str) -> str | None:
+    return dict(signature_of_text(text).gate).get("kind")
+
+
+@pytest.mark.parametrize(("family_id", "text"), EXAMPLES)
+def test_an_example_is_recognised_as_its_family(family_id: str, text: str) -> None:
+    assert kind(text) == family_id
+
+
+@pytest.mark.parametrize(("family_id", "text"), COUNTERS)
+def test_a_look_alike_is_not_taken_for_the_family(family_id: str, text: str) -> None:
+    assert kind(text) != family_id
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.family_id)
+def test_a_family_has_an_example_and_a_bounded_pattern(row: Family) -> None:
+    assert row.examples
+    unbounded = [mark for mark in (".*", ".+", "]*", "]+", r"\w*", r"\w+", r"\d+", r"\S+") if mark in row.pattern.pattern]
+    assert not unbounded
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.family_id)
+def test_groups_of_one_family_agree_on_the_gate_keys(row: Family) -> None:
+    allowed = {
+        "code", "resource", "space", "backend", "library", "assertion", "module", "symbol", "op", "status", "exception",
+        "polarity", "feature", "tool", "errno", "signal",
+    }  # fmt: skip
+    assert {key for key, _ in row.gate} <= allowed
+
+
+@pytest.mark.parametrize(("old", "now"), sorted(wording().types.items()))
+def test_an_exception_type_of_another_version_gets_its_present_name(old: str, now: str) -> None:
+    assert signature_of_text(f"{old}: the device ran into something unheard of today").exception_type in (now, None)
+    assert wording().types.get(now, now) == now
+
+
+@pytest.mark.parametrize(("words", "name"), codes().cuda_texts)
+def test_every_cuda_text_gives_its_code_wherever_torch_triton_or_cupy_print_it(words: str, name: str) -> None:
+    printed = [f"RuntimeError: CUDA error: {words}", f"RuntimeError: Triton Error [CUDA]: {words}", f"{name}: {words}"]
+    gates = {signature_of_text(text).gate for text in printed}
+    assert len(gates) == 1
+    assert dict(gates.pop())["code"].startswith("cuda:")
