@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline.extract import compiler, crash, foreign, glog, prose, stack, status
+from pipeline.extract import compiler, crash, foreign, glog, prose, stack, status, statusline
 from pipeline.extract.rule import Block, Rule
 from pipeline.records import Event, Frame, Link
 
@@ -24,7 +24,7 @@ _TRAIL_LINES = 4
 _MOST_DETAIL = 4000
 _MOST_MESSAGE = 1000
 
-_RULES: tuple[Rule, ...] = (*foreign.RULES, *crash.RULES, *glog.RULES, *compiler.RULES)
+_RULES: tuple[Rule, ...] = (*foreign.RULES, *crash.RULES, *glog.RULES, *compiler.RULES, *statusline.RULES)
 _BY_TRIGGER: dict[str, list[int]] = {}
 for _index, _rule in enumerate(_RULES):
     for _trigger in _rule.triggers:
