@@ -220,6 +220,16 @@ def test_a_domain_alone_is_no_explanation_but_a_code_is():
     assert made.signature_zh == "CUBLAS_STATUS_ALLOC_FAILED：cuBLAS 内部分配资源失败，通常是显存不足。"
 
 
+def test_an_engine_may_explain_a_message_that_nobody_knows():
+    engine = Fixed(Offer("小部件在启动时坏了。", "llm_checked", "llm:x"))
+    given = draft(text="the widget broke at start", exception_type="RuntimeError",
+                  meaning=fact("meaning.exception", type="RuntimeError"))  # fmt: skip
+    made = entry(given, entry_id="a/b", engines=(engine,))
+    assert made.signature_zh == "RuntimeError：小部件在启动时坏了。"
+    assert made.translations["signature_zh"].engine == "llm:x"
+    assert entry(given, entry_id="a/b").signature_zh == "程序引发了 RuntimeError：运行时出错。"
+
+
 def test_chinese_lists_align_with_their_english_lists():
     actions = (
         remedy(fact("remedy.decrease_parameter_to", name="num_stages", value="2"), worked=3, failed=1),

@@ -14,7 +14,7 @@ import pytest
 from pipeline.errors import ConfigError
 from pipeline.translate.engines import NoOffer, Offer, first_passing
 from pipeline.translate.engines.http import LONGEST_WAIT, MOST_ANSWER_BYTES, Budget, JsonService
-from pipeline.translate.engines.llm import LanguageModel
+from pipeline.translate.engines.llm import LanguageModel, language_model
 from pipeline.translate.engines.mt import MaskedTranslator, ctranslate2_folder, libretranslate
 
 ENGLISH = "The allocator keeps 3 blocks and never returns them."
@@ -83,6 +83,15 @@ def test_a_good_answer_is_offered_with_its_provenance(server):
     assert server.headers_seen[0]["Authorization"] == "Bearer secret"
     assert server.asked[0]["response_format"]["type"] == "json_schema"
     assert server.asked[0]["temperature"] == 0
+
+
+def test_an_endpoint_is_asked_at_its_chat_completions(server):
+    server.replies = [(200, {}, chat("好。"))]
+    base = f"http://127.0.0.1:{server.server_port}/v1/"
+    engine = language_model(base, "m", api_key="k", budget=Budget(), cache=None)
+    assert engine.offer("Good.").text == "好。"
+    assert engine.service.url == f"{base}chat/completions"
+    assert server.headers_seen[0]["Authorization"] == "Bearer k"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -20,27 +19,10 @@ from pipeline.entry import (
     Workaround,
 )
 from pipeline.records import Fact
-from pipeline.translate import catalogue, messages
 from pipeline.translate.engines import Engine, first_passing
-from pipeline.translate.rendering import fill, marked, render
+from pipeline.translate.meaning import meaning
+from pipeline.translate.rendering import engine_name, marked, render
 from pipeline.translate.tm import shipped_memory
-
-#: Version of the templates, part of the engine's name: "template/remedy.set_env@1".
-TEMPLATES_VERSION = 1
-
-#: Facts that say more than the words of the message.
-PRECISE = frozenset(
-    f"meaning.{name}"
-    for name in ("cuda_code", "nccl_code", "xla_code", "out_of_resource", "out_of_space", "graph_break")
-)
-
-#: Exceptions whose type says less than the category that `distil` found from the message.
-BROAD = frozenset(
-    f"{name}Error"
-    for name in ("Runtime", "Value", "Type", "Assertion", "OS", "IO", "Import", "NotImplemented", "System")
-) | {"Exception", "BaseException", "torch.AcceleratorError", "torch.distributed.DistBackendError"}
-
-_NAMES = catalogue.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +45,11 @@ def entry(
     """The published entry of a draft; its `translations` say of every Chinese field how it came to be."""
     asked = (shipped_memory(), *engines)
     signature = readable_signature(draft)
-    meaning = _signature_wording(draft, signature)
+    explained = _signature_wording(draft, signature, asked)
     cause = _cause(draft.cause, asked)
     workarounds = [_statement(remedy.action, asked) for remedy in draft.workarounds]
     dead_ends = [_statement(remedy.action, asked) for remedy in draft.dead_ends]
-    translations = {"signature_zh": meaning.translation, "root_cause_zh": cause.translation}
+    translations = {"signature_zh": explained.translation, "root_cause_zh": cause.translation}
     for field, wordings in (("workarounds_zh", workarounds), ("dead_ends_zh", dead_ends)):
         translations |= {f"{field}[{index}]": wording.translation for index, wording in enumerate(wordings)}
     return KnowledgeEntry(
@@ -75,7 +57,7 @@ def entry(
         id=entry_id,
         cluster_id=draft.cluster.cluster_id,
         signature=signature,
-        signature_zh=meaning.chinese,
+        signature_zh=explained.chinese,
         regex=draft.cluster.regex or None,
         domain=draft.domain,
         category=draft.category,
@@ -171,11 +153,7 @@ def _rendered(fact: Fact) -> Wording:
     if failed:
         reason = f"template {fact.template} failed {', '.join(failed)}"
         return Wording(english, None, _untranslated(english, reason, said=said))
-    return Wording(english, chinese, _translation("template", english, engine=_engine(fact), said=said))
-
-
-def _engine(fact: Fact) -> str:
-    return f"template/{fact.template}@{TEMPLATES_VERSION}"
+    return Wording(english, chinese, _translation("template", english, engine=engine_name(fact.template), said=said))
 
 
 def _asked(text: str, engines: Sequence[Engine]) -> Wording:
@@ -198,58 +176,17 @@ def _cause(cause: Statement | None, engines: Sequence[Engine]) -> Wording:
     return wording
 
 
-def _signature_wording(draft: Draft, signature: str) -> Wording:
-    """What the signature means, in Chinese; what the sentence does not name of the message stands behind it."""
-    sentence, status, engine = _meaning(draft)
-    if sentence is None:
+def _signature_wording(draft: Draft, signature: str, engines: Sequence[Engine]) -> Wording:
+    """The signature, which stays as it is, and what it means in Chinese."""
+    found = meaning(draft, signature, engines)
+    if found is None:
         return Wording(signature, None, _untranslated(signature, "the meaning of the message is not known"))
-    chinese = _with_names(_with_full_type(sentence, draft.cluster.exception_type), signature)
-    said = gates.check_explanation(signature, chinese)
+    said = gates.check_explanation(signature, found.chinese)
     failed = sorted(name for name, passed in said.items() if not passed)
     if failed:
-        return Wording(signature, None, _untranslated(signature, f"{engine} failed {', '.join(failed)}", said=said))
-    return Wording(signature, chinese, _translation(status, signature, engine=engine, said=said))
-
-
-def _meaning(draft: Draft) -> tuple[str | None, TranslationStatus, str]:
-    """(sentence, status, engine): a precise fact, else the message if it is known, else what `distil` found at all."""
-    fact, text, exception = draft.meaning, draft.cluster.text, draft.cluster.exception_type
-    if fact is not None and fact.template in PRECISE:
-        return render(fact, "zh"), "template", _engine(fact)
-    known = messages.explained(text)
-    if known is not None:
-        return f"{exception}：{known}。" if exception else f"{known}。", "tm_exact", "tm/messages"
-    if exception and _is_telling(exception):
-        return f"{exception}：{catalogue.explanation(exception)}。", "template", f"template/code@{TEMPLATES_VERSION}"
-    # a domain alone says nothing that the entry's `domain` does not say
-    if fact is not None and fact.template != "meaning.generic":
-        return render(fact, "zh"), "template", _engine(fact)
-    codes = [code.split(":", 1)[-1] for code in draft.codes] + sorted(gates.protected(text))
-    named = next((code for code in codes if catalogue.annotated(code) != code), None)
-    if named is None:
-        return None, "untranslated", ""
-    return f"{named}：{catalogue.explanation(named)}。", "template", f"template/code@{TEMPLATES_VERSION}"
-
-
-def _is_telling(exception: str) -> bool:
-    """Whether the exception's type alone says more than the category of its message."""
-    return exception.removeprefix("builtins.") not in BROAD and catalogue.explanation(exception) is not None
-
-
-def _with_full_type(chinese: str, exception: str | None) -> str:
-    """The sentence with the exception's qualified name where it has the short one."""
-    short = (exception or "").rsplit(".", 1)[-1]
-    if not exception or short == exception or exception in chinese:
-        return chinese
-    return re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", lambda _match: exception, chinese, count=1)
-
-
-def _with_names(chinese: str, signature: str) -> str:
-    missing = [name for name in gates.protected(signature) if not gates.identifiers_kept(f"`{name}`", chinese)]
-    sentence = catalogue.chinese(_NAMES.template_id, _NAMES.english)
-    if not missing or sentence is None:
-        return chinese
-    return chinese + fill(sentence, {"names": "、".join(map(catalogue.annotated, missing))}, _NAMES)
+        reason = f"{found.engine} failed {', '.join(failed)}"
+        return Wording(signature, None, _untranslated(signature, reason, said=said))
+    return Wording(signature, found.chinese, _translation(found.status, signature, engine=found.engine, said=said))
 
 
 # ---------------------------------------------------------------- remedies

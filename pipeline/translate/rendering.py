@@ -12,7 +12,15 @@ from pipeline.translate import catalogue, typography
 
 Lang = Literal["en", "zh"]
 
+#: Part of the engine's name: what a sentence says may change with it.
+TEMPLATES_VERSION = 1
+
 _PLACE = re.compile(r"\{(\w+)(?::(\w+))?\}")
+
+
+def engine_name(template_id: str) -> str:
+    """How provenance names a template: "template/remedy.set_env@1"."""
+    return f"template/{template_id}@{TEMPLATES_VERSION}"
 
 
 def render(fact: Fact, lang: Lang) -> str:

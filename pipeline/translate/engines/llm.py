@@ -11,10 +11,11 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pipeline.translate import typography
 from pipeline.translate.engines import NoOffer, Offer
-from pipeline.translate.engines.http import JsonService, Refused
+from pipeline.translate.engines.http import Budget, JsonService, Refused
 
 #: Part of the provenance and of every cache key.
 PROMPT_VERSION = 1
@@ -81,6 +82,15 @@ class LanguageModel:
         if chinese is None:
             return NoOffer(self.name, "the answer has not the asked form")
         return Offer(typography.polish(chinese), "llm_checked", self.name)
+
+
+def language_model(
+    base_url: str, model: str, *, api_key: str = "", budget: Budget, cache: Path | None
+) -> LanguageModel:
+    """The engine for an endpoint such as "http://localhost:8080/v1"; the edge reads the key from the environment."""
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    url = f"{base_url.rstrip('/')}/chat/completions"
+    return LanguageModel(JsonService(url, headers=headers, budget=budget, cache=cache), model)
 
 
 def _first(choices: object) -> Mapping[str, object]:

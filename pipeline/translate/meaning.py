@@ -1,0 +1,120 @@
+"""What an error message means, as one Chinese sentence: the ordered list of ways to know it.
+
+The message itself stays in English, because it must match real logs. What the sentence does not name of it
+(identifiers, codes) stands behind the sentence, so the explanation keeps every identifier.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from pipeline import gates
+from pipeline.draft import Draft
+from pipeline.entry import TranslationStatus
+from pipeline.translate import catalogue, messages
+from pipeline.translate.engines import Engine, first_passing
+from pipeline.translate.rendering import engine_name, fill, render
+
+_LISTS = tomllib.loads((files("pipeline") / "data" / "meanings.toml").read_text(encoding="utf-8"))
+PRECISE, VAGUE, BROAD = (frozenset(_LISTS[name]) for name in ("precise", "vague", "broad"))
+
+_NAMES = catalogue.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A Chinese sentence for a message, and what made it."""
+
+    chinese: str
+    status: TranslationStatus
+    engine: str
+
+
+def meaning(draft: Draft, signature: str, engines: Sequence[Engine]) -> Meaning | None:
+    """The meaning of the draft's message with every identifier of `signature`; None if nobody knows it."""
+    found = next((made for way in WAYS if (made := way(draft, engines)) is not None), None)
+    if found is None:
+        return None
+    chinese = _with_full_type(found.chinese, draft.cluster.exception_type)
+    return Meaning(_with_names(chinese, signature), found.status, found.engine)
+
+
+def _precise_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
+    return _fact(draft) if draft.meaning is not None and draft.meaning.template in PRECISE else None
+
+
+def _known_message(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
+    known = messages.explained(draft.cluster.text)
+    return None if known is None else Meaning(_sentence(draft, known), "tm_exact", "tm/messages")
+
+
+def _telling_type(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
+    exception = draft.cluster.exception_type or ""
+    text = catalogue.explanation(exception)
+    if text is None or exception.removeprefix("builtins.") in BROAD:
+        return None
+    return Meaning(_sentence(draft, text), "template", engine_name("code"))
+
+
+def _category_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
+    return None if draft.meaning is None or draft.meaning.template in VAGUE else _fact(draft)
+
+
+def _named_code(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
+    codes = [code.split(":", 1)[-1] for code in draft.codes] + sorted(gates.protected(draft.cluster.text))
+    named = next((code for code in codes if catalogue.annotated(code) != code), None)
+    return Meaning(f"{named}：{catalogue.explanation(named)}。", "template", engine_name("code")) if named else None
+
+
+def _from_engine(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
+    offer = first_passing(draft.cluster.text, engines).offer if engines else None
+    return None if offer is None else Meaning(_sentence(draft, offer.text.rstrip("。")), offer.status, offer.engine)
+
+
+def _vague_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
+    # a domain alone says nothing that the entry's `domain` does not say
+    return _fact(draft) if draft.meaning is not None and draft.meaning.template == "meaning.exception" else None
+
+
+#: Asked in this order; the first that knows the message is taken.
+WAYS: tuple[Callable[[Draft, Sequence[Engine]], Meaning | None], ...] = (
+    _precise_fact,
+    _known_message,
+    _telling_type,
+    _category_fact,
+    _named_code,
+    _from_engine,
+    _vague_fact,
+)
+
+
+def _fact(draft: Draft) -> Meaning | None:
+    fact = draft.meaning
+    return None if fact is None else Meaning(render(fact, "zh"), "template", engine_name(fact.template))
+
+
+def _sentence(draft: Draft, clause: str) -> str:
+    exception = draft.cluster.exception_type
+    return f"{exception}：{clause}。" if exception else f"{clause}。"
+
+
+def _with_full_type(chinese: str, exception: str | None) -> str:
+    """The sentence with the exception's qualified name where it has the short one."""
+    short = (exception or "").rsplit(".", 1)[-1]
+    if not exception or short == exception or exception in chinese:
+        return chinese
+    return re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", lambda _match: exception, chinese, count=1)
+
+
+def _with_names(chinese: str, signature: str) -> str:
+    sentence = catalogue.chinese(_NAMES.template_id, _NAMES.english)
+    if sentence is None or len(signature) > gates.LONGEST:
+        return chinese
+    missing = [name for name in gates.protected(signature) if not gates.identifiers_kept(f"`{name}`", chinese)]
+    if not missing:
+        return chinese
+    return chinese + fill(sentence, {"names": "、".join(map(catalogue.annotated, missing))}, _NAMES)
