@@ -8,6 +8,7 @@ import os
 import secrets
 import zipfile
 import zlib
+from contextlib import suppress
 from io import BufferedRandom
 from pathlib import Path
 
@@ -88,9 +89,18 @@ class SegmentWriter:
 
     def discard(self) -> None:
         """Removes what was not finished."""
-        if self._file is not None and self._temporary is not None:
+        temporary = self._temporary
+        self._close()
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        """Lets go of the temporary file, which stays where it is."""
+        with suppress(OSError, ValueError):  # a full disk; the archive is thrown away
+            if self._archive is not None:
+                self._archive.close()
+        if self._file is not None:
             self._file.close()
-            self._temporary.unlink(missing_ok=True)
         self._archive = self._file = self._temporary = None
         self._forget()
 

@@ -29,6 +29,7 @@ _HIDDEN_CLASS = (
 _HIDDEN = re.compile(f"[{_HIDDEN_CLASS}]")
 _HIDDEN_OR_LINE_END = re.compile(f"[{_HIDDEN_CLASS}\x85\u2028\u2029]")
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = dict.fromkeys(_CONTROL_BYTES)
 
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -100,7 +101,7 @@ def clean(text: str) -> str:
     """
     if is_clean(text):
         return text
-    text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    text = _SURROGATE.sub("\ufffd", text)
     text = _LINE_ENDS.sub("\n", text)
     if "\x1b" in text:
         text = _ANSI.sub("", text)

@@ -12,7 +12,7 @@ from typing import TypeGuard
 
 from pipeline.documents import bots
 from pipeline.documents.assemble import Piece, assembled, safe, utc
-from pipeline.documents.links import Home, mentions
+from pipeline.documents.links import Home, mentions, url_target
 from pipeline.records import DocLink, Document, RawPage, Skipped
 
 JsonObject = Mapping[str, object]
@@ -160,8 +160,11 @@ def _found_posts(thread: JsonObject, values: Mapping[str, object]) -> list[tuple
         return found
     for part, value in sorted(values.items()):
         kind = _POST_KIND.get(part.partition(":")[0])
-        if kind:
-            found += ((kind, post) for post in (value if isinstance(value, list) else [value]) if _is_object(post))
+        posts = [post for post in (value if isinstance(value, list) else [value]) if _is_object(post)]
+        if part == "timeline":
+            found += (("comment", post) for post in posts if post.get("event") == "commented")
+        elif kind:
+            found += ((kind, post) for post in posts)
     once: dict[object, tuple[str, JsonObject]] = {}
     for kind, post in found:
         number = post.get("id")
@@ -178,9 +181,9 @@ def _timeline_links(timeline: object, home: Home) -> Iterator[DocLink]:
         source = event.get("source")
         issue = source.get("issue") if _is_object(source) else None
         if event.get("event") == "cross-referenced" and _is_object(issue):
-            match = _REPO.match(_string(issue.get("html_url")) or "")
-            if match:
-                yield DocLink("cross_reference", f"{home.host}/{match[1].lower()}#{match[2]}", None, None)
+            target = url_target(issue.get("html_url"))
+            if target:
+                yield DocLink("cross_reference", target, None, None)
         commit = event.get("commit_id")
         if isinstance(commit, str) and re.fullmatch(r"[0-9a-f]{7,64}", commit) and home.host and home.repo:
             kind = "closed_by" if event.get("event") == "closed" else "commit_ref"

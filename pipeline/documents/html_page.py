@@ -17,10 +17,8 @@ from pipeline.documents.assemble import Piece, utc
 from pipeline.documents.saved import Thread, page_text, saved_document
 from pipeline.records import Document, RawPage, Skipped
 
-_BLOCKS = frozenset(
-    ["p", "div", "section", "article", "ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "details"]
-    + ["summary", "br", "hr", "pre", "table", "tr", "dl", "dt", "dd"]  # noqa: RUF005  two lines are easier to read
-)
+_BLOCK_NAMES = "p div section article ul ol li h1 h2 h3 h4 h5 h6 blockquote details summary br hr pre table tr dl dt dd"
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
 _DROPPED = frozenset(["script", "style", "template", "noscript", "svg", "button", "form", "nav"])
 # A page's tree is not followed deeper than this; real pages stay under 60.
 MAX_DEPTH = 200

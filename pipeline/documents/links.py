@@ -72,6 +72,12 @@ def _bare(text: str, match: re.Match[str], home: Home) -> DocLink | None:
     return _link(text, start, match.end(), home.target(int(match[1])))
 
 
+def url_target(url: object) -> str | None:
+    """The document id of the thread whose web URL this is; None if it is none."""
+    match = _URL.match(url) if isinstance(url, str) else None
+    return _url_target(match) if match else None
+
+
 def _url_target(match: re.Match[str]) -> str:
     host, owner, repo, number = match.groups()
     host = host.lower().removeprefix("www.")
