@@ -107,17 +107,26 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
     if rule.says_more and (more := rule.says_more.search(text, match.start(), end)):
         message = more["msg"]
     line = _first(groups, "line", "line2", "line3")
+    named = _line_above(text, rule, start)
+    start = named.start() if named else start
     return Block(
         rule=rule,
         start=start,
         at=match.start("msg") if groups.get("msg") else match.start(),
         end=end,
         message=message,
-        exception_type=groups.get("type"),
+        exception_type=named["type"] if named else groups.get("type"),
         file=_first(groups, "file", "file2", "file3"),
         line=int(line) if line else None,
         function=groups.get("function"),
     )
+
+
+def _line_above(text: str, rule: Rule, start: int) -> re.Match[str] | None:
+    """What the line before `start` says, where the rule looks at it."""
+    if not rule.named_above or not start:
+        return None
+    return rule.named_above.match(text, max(text.rfind("\n", 0, start - 1) + 1, start - 300), start)
 
 
 def _first(groups: dict[str, str | None], *names: str) -> str | None:
@@ -199,7 +208,7 @@ def _event(text: str, block: Block) -> Event:
         codes=status.codes(whole[:_MOST_DETAIL]),
         start=block.start,
         end=block.end,
-        is_truncated=False,
+        is_truncated=message.endswith(("...", "…")),
         severity=_severity(block, before, message),
     )
 

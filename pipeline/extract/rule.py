@@ -22,6 +22,7 @@ class Rule:
     goes_on: re.Pattern[str] | None = None
     most_lines: int = 120  # of what goes on; longer stacks are cut
     says_more: re.Pattern[str] | None = None  # searched in the block, group `msg` replaces the message
+    named_above: re.Pattern[str] | None = None  # the line before, where it may name the exception: group `type`
     joins: bool = False  # neighbours of this dialect are one failure (a compiler's list of errors)
     trails: bool = False  # only the end of another diagnostic where one stands right before (Aborted, ninja stopped)
     severity: str = "error"

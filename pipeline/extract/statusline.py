@@ -17,6 +17,7 @@ RULES: tuple[Rule, ...] = (
         "triton",
         ("out of resource: ",),
         compiled(r"(?P<msg>out of resource: [a-z ]{3,40}, Required: \d[^\n]{1,300})"),
+        named_above=compiled(r"^[^\n]{0,80}?(?P<type>[\w.]{0,120}OutOfResources):[ \t\r]{0,8}$"),
         joins=True,
     ),
     Rule(
