@@ -17,6 +17,8 @@ __all__ = ["events"]
 
 #: Between a failure and the signal that ended its process stand at most this many characters.
 WIDEST_AFTERMATH = 120
+#: Between a traceback and a library's own line with the same code stand at most this many.
+WIDEST_ECHO = 600
 #: A line with more exception names than that is a list of names.
 MOST_NAMES = 6
 
@@ -105,16 +107,21 @@ def _is_inside(spans: list[tuple[int, int]], at: int) -> bool:
     return place > 0 and at < spans[place - 1][1]
 
 
-def _is_aftermath(diagnostic: Event, before: Event | None, text: str) -> bool:
-    """Whether a signal (`Aborted (core dumped)`) only tells how the failure just above ended."""
-    if before is None or diagnostic.dialect != "signal":
+def _is_aftermath(diagnostic: Event, before: Event, text: str) -> bool:
+    """Whether a diagnostic tells nothing new about the failure just above: how it ended, or its codes again."""
+    if diagnostic.dialect == "signal":
+        widest = WIDEST_AFTERMATH
+    elif diagnostic.codes and set(diagnostic.codes) <= set(before.codes):
+        widest = WIDEST_ECHO
+    else:
         return False
     between = text[before.end : diagnostic.start]
-    return len(between) < WIDEST_AFTERMATH and between.count("\n") <= 2 and "```" not in between
+    return len(between) < widest and between.count("\n") <= 2 + widest // WIDEST_AFTERMATH and "```" not in between
 
 
 def _joined(text: str, shown: list[Event], natives: list[Event]) -> list[Event]:
     """Native diagnostics inside another event's span give it their codes; the others stand for themselves."""
+    shown = [_with_codes(one) for one in shown]
     owned: list[list[Event]] = [[] for _ in shown]
     alone: list[Event] = []
     at = 0
@@ -123,19 +130,30 @@ def _joined(text: str, shown: list[Event], natives: list[Event]) -> list[Event]:
             at += 1
         if at < len(shown) and diagnostic.end > shown[at].start:
             owned[at].append(diagnostic)
-        elif at and _is_aftermath(diagnostic, shown[at - 1], text):
+        elif at and _is_next(alone, shown[at - 1]) and _is_aftermath(diagnostic, shown[at - 1], text):
             owned[at - 1].append(diagnostic)
         elif not alone or alone[-1].end <= diagnostic.start:
             alone.append(diagnostic)
-    whole = [_with_codes(one, inside) for one, inside in zip(shown, owned, strict=True)]
+    ceilings = [*(one.start for one in shown), len(text)][1:]
+    whole = [_with_diagnostics(*one) for one in zip(shown, owned, ceilings, strict=True)]
     return sorted([*whole, *alone], key=lambda one: (one.start, one.end))
 
 
-def _with_codes(event: Event, inside: list[Event]) -> Event:
+def _is_next(alone: list[Event], before: Event) -> bool:
+    """Whether no diagnostic of its own stands behind the event yet."""
+    return not alone or alone[-1].start < before.start
+
+
+def _with_codes(event: Event) -> Event:
     codes = set(status.codes(f"{event.exception_type or ''}: {event.detail}"))
     for one in event.chain:
         codes.update(status.codes(f"{one.exception_type or ''}: {one.detail or one.message}"))
-    for diagnostic in inside:
-        codes.update(diagnostic.codes)
-    end = max([event.end, *(one.end for one in inside if one.dialect == "signal")])
-    return replace(event, codes=tuple(sorted(codes)), end=end) if codes or end > event.end else event
+    return replace(event, codes=tuple(sorted(codes))) if codes else event
+
+
+def _with_diagnostics(event: Event, inside: list[Event], ceiling: int) -> Event:
+    if not inside:
+        return event
+    codes = set(event.codes).union(*(one.codes for one in inside))
+    end = max(event.end, *(one.end for one in inside))
+    return replace(event, codes=tuple(sorted(codes)), end=min(end, ceiling))

@@ -27,4 +27,5 @@ def is_continuation(line: str) -> bool:
 
 def opens_stack(line: str) -> bool:
     """Whether the line of a message announces a stack or code that belongs to the message."""
-    return line.rstrip().endswith(table("opens_stack"))
+    body = line.strip()
+    return body.endswith(table("opens_stack")) or (body.endswith(":") and is_continuation(body))

@@ -52,18 +52,34 @@ def _bare(function: str | None) -> str | None:
 
 
 def begin(text: str, arrow: int, floor: int) -> int | None:
-    """Where the frame begins whose marked source line holds `arrow`; None if there is no such frame above it."""
+    """Where the first whole frame begins around the marked source line with `arrow`; None if there is none near."""
     at = text.rfind("\n", 0, arrow) + 1
-    if _SOURCE.match(text[at : arrow + 40]) is None:
+    if at < floor or _SOURCE.match(text[at : arrow + 40]) is None:
         return None
+    place = at
     for _ in range(SOURCE_LINES):
-        if at - 1 <= floor:
-            return None
-        above = max(text.rfind("\n", floor, at - 1) + 1, floor)
-        body = text[above : at - 1].rstrip()
+        if place - 1 <= floor:
+            break
+        above = max(text.rfind("\n", floor, place - 1) + 1, floor)
+        body = text[above : place - 1].rstrip()
         if body and _SOURCE.match(body) is None:
-            return above if body[0] not in " -" and frame(body) is not None else None
-        at = above
+            if body[0] not in " -" and frame(body) is not None:
+                return above
+            break
+        place = above
+    return _below(text, at)
+
+
+def _below(text: str, at: int) -> int | None:
+    """The first frame below, where the head of its own frame was cut off."""
+    for _ in range(SOURCE_LINES):
+        stop = text.find("\n", at)
+        if stop < 0:
+            return None
+        body = text[at : min(stop, at + 1000)].rstrip()
+        if body and _SOURCE.match(body) is None:
+            return at if body[0] not in " -" and frame(body) is not None else None
+        at = stop + 1
     return None
 
 

@@ -17,11 +17,13 @@ _NAME = r"(?:[A-Za-z_]\w{0,80}|<locals>)(?:\.(?:[A-Za-z_]\w{0,80}|<locals>)){0,1
 
 #: A line that is an exception by itself: its last name ends like an exception.
 STRICT = re.compile(
-    r"((?:[A-Za-z_][\w<>]{0,80}\.){0,14}[A-Za-z_]\w{0,80})(\([\w.]{1,120}\))?[ \t]{0,2}(?:[:：][ \t]?(.*)|$)",
+    r"((?:[A-Za-z_][\w<>]{0,80}\.){0,14}[A-Za-z_]\w{0,80})(\([\w.]{1,120}\))?(?: \(see above for traceback\))?[ \t]{0,2}(?:[:：][ \t]?(.*)|$)",
     re.S,
 )
 _ENDS = re.compile(rf"\w*?(?:{ENDINGS})$")
-_LOOSE = re.compile(rf"({_NAME})(\([\w.]{{1,120}}\))?[ \t]{{0,2}}(?:[:：][ \t]?(.*)|$)", re.S)
+_LOOSE = re.compile(
+    rf"({_NAME})(\([\w.]{{1,120}}\))?(?: \(see above for traceback\))?[ \t]{{0,2}}(?:[:：][ \t]?(.*)|$)", re.S
+)
 _CLASS = re.compile(r"<class '([\w.]{1,200})'>\s?:?\s?(.*)", re.S)
 
 # After a traceback any name may be the exception's, but not these words.
@@ -68,3 +70,14 @@ def loose(line: str) -> Named | None:
     if message is None and ("." not in name) and (len(last) < 4 or not any(c.islower() for c in last)):
         return None
     return Named(name + (hit.group(2) or ""), message)
+
+
+def apart(line: str) -> Named | None:
+    """The exception that a line prints which stands apart from its frames: it must look like one by itself."""
+    found = strict(line)
+    if found is not None:
+        return found
+    found = loose(line)
+    if found is None or not found.message or "." not in found.exception_type:
+        return None
+    return found if found.exception_type.rsplit(".", 1)[-1][0].isupper() else None

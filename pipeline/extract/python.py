@@ -16,6 +16,10 @@ MOST_STRANGE = 4
 #: A message is kept up to here; the longest useful one (a compiler's diagnostics) had 3,100 characters.
 WIDEST_DETAIL = 4000
 MOST_MESSAGE_LINES = 80
+#: A message that quotes a stack (TensorFlow 1 prints where an op was made) is followed over so many lines.
+MOST_NESTED_LINES = 400
+#: Markup that pasting puts before an exception line.
+_MARKUP = "#*`> "
 #: Behind an empty line a message that announced code or a stack goes on with lines indented up to here.
 MOST_INDENT = 60
 
@@ -92,7 +96,7 @@ def _kind(line: Line, base: int, depth: int, since_frame: int) -> str:
         return "stop" if line.is_border else "blank"
     if frames.frame(body) is not None:
         return "frame"
-    stripped = body.strip()
+    stripped = body.strip().lstrip(_MARKUP)
     if line.indent > base and (line.indent > depth or depth <= base) and depth != -1:
         return "elided" if frames.is_elided(body) else "code"
     if frames.is_elided(body):
@@ -128,11 +132,11 @@ def _goes_on(lines: Lines, number: int, base: int) -> bool:
             return False
         if not line.body or frames.is_filler(line.body):
             continue
-        body = line.body.strip()
+        body = line.body.strip().lstrip(_MARKUP)
         return (
             frames.frame(line.body) is not None
             or frames.is_elided(body)
-            or (line.indent <= base and names.strict(body) is not None)
+            or (line.indent <= base and names.apart(body) is not None)
             or (line.indent >= base + 4 and ahead == number + 1)  # every other line is empty: doubled line breaks
         )
     return False
@@ -150,7 +154,7 @@ def message(lines: Lines, at: int, printed: Printed) -> None:
     """Reads type and message from the exception line `at` on into `printed`."""
     line = lines.at(at)
     assert line is not None
-    body = line.body.strip()
+    body = line.body.strip().lstrip(_MARKUP)
     named = names.loose(body) or names.Named(*body.split(":", 1))
     printed.exception_type = named.exception_type
     first = (named.message or "").strip().removesuffix("```").rstrip()
@@ -158,7 +162,9 @@ def message(lines: Lines, at: int, printed: Printed) -> None:
     printed.header_in_message = frames.HEADER in first
     indent, is_nested = line.indent, first.endswith(":")
     while not printed.header_in_message and (line := lines.at(number)) is not None:
-        if number - at > MOST_MESSAGE_LINES or _ends_message(lines, number, indent, is_nested=is_nested):
+        if number - at > (MOST_NESTED_LINES if is_nested else MOST_MESSAGE_LINES) or _ends_message(
+            lines, number, indent, is_nested=is_nested
+        ):
             break
         if line.body:
             is_nested = is_nested or boilerplate.opens_stack(line.body)

@@ -16,6 +16,7 @@ _MARKS: tuple[tuple[str, str], ...] = (
     ("pytest", "\nE   "),
     ("pytest", " E   "),
     ("arrow", "--> "),
+    ("arrow", "\n-> "),
 )
 
 #: Ends of exception names as they stand before a colon.
@@ -58,7 +59,7 @@ def marks(text: str) -> list[Mark]:
 def _place(text: str, at: int, kind: str) -> int:
     if kind == "header":  # the T may be lost (`raceback`)
         return at - (at > 0 and text[at - 1] in "Tt")
-    return at + 1 if kind == "pytest" else at
+    return at + 1 if text[at] in "\n " and kind != "frame" else at
 
 
 def name_ends(text: str) -> list[int]:
