@@ -60,7 +60,9 @@ def read(found: Culprit, frame: str = "") -> Reading:
     if found.hit is None:
         template, gate = _unknown(template, kind, frame, notes)
     else:
-        gate, slots = found.hit.gate, found.hit.slots + slots
+        gate = found.hit.gate
+        named = {slot.value for slot in found.hit.slots}
+        slots = (*found.hit.slots, *(slot for slot in slots if slot.value not in named))
         notes.append(f"family-{found.hit.rule}: known error")
         if kind and found.hit.is_typed:
             template = f"{peel.short(kind)}: {template}"

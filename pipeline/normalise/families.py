@@ -17,6 +17,7 @@ TOOL_SEARCHED = 6000
 #: How much is searched for everything else: longer details are listings (buffer statistics, layer tables).
 SEARCHED = 1500
 
+_AMOUNTS = frozenset({"required", "limit", "bytes"})
 _GROUP = re.compile(r"\{(\w+)\}")
 
 
@@ -94,7 +95,12 @@ def _hit(family: Family, found: re.Match[str]) -> Hit:
     used = {name for _, template in family.gate for name in _GROUP.findall(template)} | set(family.kept)
     gate = [("kind", family.family_id)]
     gate += [(key, _value(key, template, values)) for key, template in family.gate]
-    slots = tuple(slot(name, value) for name, value in values.items() if value and name not in used and name != "rest")
+    unit = family.unit if isinstance(family.unit, str) else (family.unit or {}).get(dict(gate).get("resource", ""))
+    slots = tuple(
+        slot(name, value, unit if name in _AMOUNTS else None)
+        for name, value in values.items()
+        if value and name not in used and name != "rest"
+    )
     return Hit(
         rule=family.family_id,
         tier=family.tier,

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from pipeline.records import Slot
 
-_NUMBER = r"[-+]?\d[\d,_]*(?:\.\d+)?(?:[eE][-+]?\d{1,4})?"
+_NUMBER = r"[-+]?\d{1,400}(?:[,_]\d{3}){0,8}(?:\.\d{1,400})?(?:[eE][-+]?\d{1,4})?"
 _UNIT = (
     r"[KMGTkmgt]i?B(?:ytes)?\b|[Bb]ytes?\b|[KMGT]\b(?=\.?[\s,;)/]|\.?$)|B\b|ms\b|seconds?\b|secs?\b|milliseconds?\b|us\b|s\b(?=[\s,.;)]|$)|%"
 )
@@ -91,6 +91,9 @@ _SLOT_INSIDE = re.compile(r"<[a-z]{1,8}>")
 _LABEL = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s?(?:[:=]|\bof\b|\bis\b)?\s?[('\[]{0,2}\Z")
 _SIZE = re.compile(rf"({_NUMBER}) ?(.*)", re.DOTALL)
 
+_HEX = re.compile(r"0x[0-9a-fA-F]{1,16}")
+_MEASURED = frozenset({"n", "size", "hex"})
+
 _UNITS = {
     "b": ("byte", 1.0), "byte": ("byte", 1.0), "bytes": ("byte", 1.0), "kb": ("byte", 1e3), "mb": ("byte", 1e6), "gb": ("byte", 1e9),
     "tb": ("byte", 1e12), "kib": ("byte", 2.0**10), "mib": ("byte", 2.0**20), "gib": ("byte", 2.0**30), "tib": ("byte", 2.0**40),
@@ -102,20 +105,21 @@ _UNITS = {
 
 def measure(value: str) -> tuple[float | None, str | None]:
     """The number and unit of a printed value: ("1.70 GiB") -> (1825361100.8, "byte")."""
-    found = _SIZE.match(value.strip())
+    value = value.strip()
+    if value.startswith("0x"):
+        return (float(int(value, 16)), None) if _HEX.fullmatch(value) else (None, None)
+    found = _SIZE.match(value)
     if found is None:
-        if value.startswith("0x") and len(value) <= 18 and value[2:].isalnum():
-            return float(int(value, 16)), None
         return None, None
     digits = found[1].replace(",", "").replace("_", "")
     unit, factor = _UNITS.get(found[2].strip().lower(), (None, 1.0))
     return float(digits) * factor, unit
 
 
-def slot(name: str, value: str) -> Slot:
-    """A slot with the number and unit that its printed value holds."""
-    number, unit = measure(value)
-    return Slot(name=name, value=value, number=number, unit=unit)
+def slot(name: str, value: str, unit: str | None = None) -> Slot:
+    """A slot with the number and unit that its printed value holds; `unit` counts where it prints none."""
+    number, printed = measure(value)
+    return Slot(name=name, value=value, number=number, unit=printed or (unit if number is not None else None))
 
 
 def masked(line: str, kept: frozenset[str] = frozenset()) -> tuple[str, tuple[Slot, ...]]:
@@ -131,7 +135,7 @@ def masked(line: str, kept: frozenset[str] = frozenset()) -> tuple[str, tuple[Sl
         if kind == "quoted":
             return _quoted(value, slots)
         name = _label(line, found.start()) if kind in ("n", "size") else kind
-        slots.append(slot(name, value))
+        slots.append(slot(name, value) if kind in _MEASURED else Slot(name, value, None, None))
         return f"<{kind}>"
 
     return " ".join(_MASK.sub(replace, line).split()), tuple(slots)
@@ -148,7 +152,7 @@ def _quoted(value: str, slots: list[Slot]) -> str:
     inner = value[1:-1]
     if _NAME.match(inner) or _SLOT_INSIDE.fullmatch(inner) or not inner.strip():
         return f"'{inner}'"
-    slots.append(slot("quoted", inner))
+    slots.append(Slot("quoted", inner, None, None))
     return "'<quoted>'"
 
 

@@ -35,6 +35,7 @@ class Family:
     needs: tuple[str, ...]  # lower-case; one of them must occur before the pattern is tried
     pattern: re.Pattern[str]
     gate: tuple[tuple[str, str], ...]  # key, "{group}" template
+    unit: str | Mapping[str, str] | None  # of `required` and `limit` where no unit is printed; by resource if a mapping
     kept: tuple[str, ...]  # further groups whose words the template keeps
     is_complete: bool
     is_typed: bool  # the words are nothing without the exception type, so the template keeps it
@@ -69,13 +70,14 @@ def _toml(name: str) -> dict[str, Any]:
     return tomllib.loads(resource.read_text(encoding="utf-8"))
 
 
-def _family(row: Mapping[str, Any], tier: str) -> Family:
+def _family(row: Mapping[str, Any], table: Mapping[str, Any]) -> Family:
     return Family(
         family_id=row["id"],
-        tier=row.get("tier", tier),
+        tier=row.get("tier", table.get("tier", "root")),
         needs=tuple(need.lower() for need in row["need"]),
         pattern=re.compile(row["pattern"]),
         gate=tuple(row.get("gate", {}).items()),
+        unit=row.get("unit", table.get("unit")),
         kept=tuple(row.get("keep", ())),
         is_complete=row.get("complete", False),
         is_typed=row.get("typed", False),
@@ -91,7 +93,7 @@ def families() -> Mapping[str, tuple[Family, ...]]:
     for name in FAMILY_FILES:
         table = _toml(name)
         for row in table["family"]:
-            family = _family(row, table.get("tier", "root"))
+            family = _family(row, table)
             rows[family.tier].append(family)
     return {tier: tuple(found) for tier, found in rows.items()}
 
