@@ -24,7 +24,8 @@ _LOOKS = (
 _GIVEN = frozenset({"remedy.set_parameter", "remedy.set_env", "remedy.set_flag", "remedy.add_flag", "remedy.call",
                     "remedy.use"})
 _TAKEN_AWAY = re.compile(
-    r"(?:remov(?:e|ed|ing)|delet(?:e|ed|ing)|drop(?:ped|ping)?|comment(?:ed|ing)? out|instead of|去掉|删除|注释)\W(?:\W|\w+\W){0,2}$",
+    r"(?:remov(?:e|ed|ing)|delet(?:e|ed|ing)|drop(?:ped|ping)?|comment(?:ed|ing)? out|instead of|去掉|删除|注释)"
+    r"\W(?:\W|\w+\W){0,2}$",
     re.IGNORECASE,
 )
 
@@ -58,8 +59,8 @@ class Action:
 
 
 @cache
-def _rows() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """(template, pattern) of actions.toml, fragments filled in."""
+def _rows() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    """(template, literal that must occur, pattern) of actions.toml, fragments filled in."""
     rows = tables.table("actions.toml")
     spellings = sorted(tables.products(), key=lambda s: (-len(s), s))
     fragments = dict(rows["fragments"])
@@ -70,7 +71,7 @@ def _rows() -> tuple[tuple[str, re.Pattern[str]], ...]:
         pattern = row["pattern"]
         for name, fragment in fragments.items():
             pattern = pattern.replace(f"<{name}>", f"(?:{fragment})")
-        found.append((row["template"], re.compile(pattern, re.IGNORECASE)))
+        found.append((row["template"], row.get("with", ""), re.compile(pattern, re.IGNORECASE)))
     return tuple(found)
 
 
@@ -89,8 +90,9 @@ def _objects() -> re.Pattern[str]:
 
 def action(text: str) -> Action | None:
     """The first typed act that `text` describes, None if no table row reads it or it is negated."""
-    for template, pattern in _rows():
-        for found in pattern.finditer(text):
+    lowered = text.lower()
+    for template, literal, pattern in _rows():
+        for found in pattern.finditer(text) if literal in lowered else ():
             before = text[max(0, found.start() - 24) : found.start()]
             if _NOT.search(before) or (template in _GIVEN and _TAKEN_AWAY.search(before)):
                 continue

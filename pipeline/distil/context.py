@@ -16,8 +16,10 @@ MOST_ROWS = 25
 _MOST_VALUES = 20  # the published record's limit
 
 #: Slots that name things of one machine or one text: they vary, and say nothing.
-_SILENT = frozenset({"path", "hex", "url", "quoted", "name", "pid", "line", "time", "n", "object", "what", "code", "status",
-                     "errno", "error", "signal", "thread", "host", "port", "user", "symbol", "version"})
+_SILENT = frozenset(
+    ["path", "hex", "url", "quoted", "name", "pid", "line", "time", "n", "object", "what", "code", "status", "errno",
+     "error", "signal", "thread", "host", "port", "user", "symbol", "version"]
+)
 
 _Key = tuple[str, str]
 

@@ -1,4 +1,4 @@
-"""Where an error was seen: GPU, driver, CUDA, OS, Python, packages; from blocks, lists and paths, not from sentences."""
+"""Where an error was seen: GPU, driver, CUDA, OS, Python, packages; from blocks, lists and paths, not sentences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ _MAX_VALUE = 60
 _SITE = re.compile(r"[/\\](?:lib|Lib)[/\\]python(\d\.\d{1,2})[/\\](?:site|dist)-packages")
 _SMI = re.compile(r"Driver Version: (\d{3}\.\d{2,3}(?:\.\d{2})?)\s{1,12}CUDA Version: (\d{1,2}\.\d)")
 _HOME = re.compile(r"/usr/local/cuda-(\d{1,2}\.\d)\b")
-_PIN = re.compile(r"^(?:\[(?:pip3?|conda)\] )?([A-Za-z][\w.-]{1,40})(?:==|[ \t]{1,40})v?(\d{1,4}\.\d[\w.+]{0,24})(?=[\s,]|$)")
+_PIN = re.compile(
+    r"^(?:\[(?:pip3?|conda)\] )?([A-Za-z][\w.-]{1,40})(?:==|[ \t]{1,40})v?(\d{1,4}\.\d[\w.+]{0,24})(?=[\s,]|$)"
+)
 
 
 @dataclass(frozen=True, slots=True)

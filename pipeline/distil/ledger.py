@@ -12,6 +12,7 @@ from pipeline.records import Quote, content_id
 Role = Literal[
     "occurrence", "cause", "workaround", "worked", "failed", "fix", "version", "environment", "official", "link"
 ]
+Kind = Literal["issue", "pull", "doc"]
 _KINDS = frozenset({"issue", "pull", "doc"})
 
 
@@ -53,7 +54,7 @@ class Ledger:
             evidence_id=evidence_id,
             role=role,
             url=quote.url,
-            kind=cast(Literal["issue", "pull", "doc"], kind),
+            kind=cast("Kind", kind),
             document_id=quote.document_id,
             repo=document.repo if document else None,
             number=document.number if document else None,

@@ -6,9 +6,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from pipeline.distil import tables
 from pipeline.records import Document, Event, Post, Quote
+from pipeline.text import language_of
 
 MAX_QUOTE = 300  # the contract's limit for anything that leaves raw
 
@@ -18,17 +20,16 @@ _REACH = 400
 _FENCE = re.compile(r"^[ \t>]{0,8}(```+|~~~+)[^\n]*$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.{0,4000}?-->", re.DOTALL)
 _QUOTED = re.compile(r"^[ \t]{0,3}>[^\n]*$|^[ \t]*(?:[-*] )?\[[ xX]\][^\n]*$", re.MULTILINE)
-_BORDER = re.compile(r"\n|(?<=[.!?])[\"')*_]{0,2}[ \t]+(?=[A-Z`\"'(*\[#@/\U0001F300-\U0001FAFF])|(?<=[。！？；])")
+_BORDER = re.compile(
+    r"\n|(?<=[.!?])[\"')*_]{0,2}[ \t]+(?=[A-Z`\"'(*\[#@/\U0001F300-\U0001FAFF])|(?<=[。！？；])"
+)
 _NOT_BORDER = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|ver|v|approx|No|Fig)\.)[ \t]+$", re.IGNORECASE)
 _CODE_LINE = re.compile(
-    r"^\s*(?:>>>|\.\.\. |\$ |# include|#include|File \"|at [\w.$<>]+\(|import \w|from [\w.]+ import|def \w+\(|class \w+[(:]"
-    r"|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|[EWIF]\d{4} \d\d:|\(?\w+ pid=|INFO|WARN|ERROR|DEBUG|\[\w+\] |Traceback |\d+\.\d+ |//|/\*"
-    r"|\|)|[;{]\s*$|^\s*[\w.]+ = |^\s{8,}\S|^\S*Error: "
+    r"^\s*(?:>>>|\.\.\. |\$ |# include|#include|File \"|at [\w.$<>]+\(|import \w|from [\w.]+ import|def \w+\("
+    r"|class \w+[(:]|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|[EWIF]\d{4} \d\d:|\(?\w+ pid=|INFO|WARN|ERROR|DEBUG"
+    r"|\[\w+\] |Traceback |\d+\.\d+ |//|/\*|\|)|[;{]\s*$|^\s*[\w.]+ = |^\s{8,}\S|^\S*Error: "
 )
 _HAN = re.compile(r"[\u4e00-\u9fff]")
-_KANA = re.compile(r"[\u3040-\u30ff]")
-_HANGUL = re.compile(r"[\uac00-\ud7af]")
-_WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +40,6 @@ class Sentence:
     end: int
     text: str
     post: int  # index in `document.posts`, -1 if the document has none
-
-
-def language(text: str) -> str:
-    """"zh", "ja", "ko", "en" or "und" by script: mixed error text fools statistical detectors (notes/chinese, 1.6)."""
-    if len(_KANA.findall(text)) >= 2:
-        return "ja"
-    if len(_HANGUL.findall(text)) >= 2:
-        return "ko"
-    han, words = len(_HAN.findall(text)), len(_WORD.findall(text))
-    if han >= 2 and han > 0.12 * (han + words):
-        return "zh"
-    return "en" if words else "und"
 
 
 class Prose:
@@ -89,7 +78,7 @@ class Prose:
     def _start(self, offset: int) -> int:
         post = self.post_at(offset)
         least = max(offset - _REACH, self.document.posts[post].start if post >= 0 else 0)
-        last = least
+        least = last = max(least, self.visible.rfind("\n", least, offset) + 1)
         for border in _BORDER.finditer(self.visible, least, min(len(self.visible), offset + 1)):
             if border.end() <= offset and not _NOT_BORDER.search(self.visible, max(least, border.end() - 10),
                                                                  border.end()):
@@ -136,11 +125,9 @@ def _blanked(document: Document, events: Sequence[Event]) -> str:
     spans += [(post.start, post.end) for post in document.posts if post.is_bot or _is_notice(text, post)]
     pieces, at = [], 0
     for start, end in sorted(spans):
-        if end <= at:
-            continue
-        start = max(start, at)
-        pieces += [text[at:start], "\x00" * (end - start)]
-        at = end
+        if end > at:
+            pieces += [text[at:start], "\x00" * (end - max(start, at))]
+            at = end
     return "".join([*pieces, text[at:]])
 
 
@@ -163,19 +150,20 @@ def _fences(text: str) -> list[tuple[int, int]]:
 
 def _template_lines(text: str) -> list[tuple[int, int]]:
     spans = []
-    for phrase in tables.boilerplate()[1]:
-        at = text.find(phrase)
-        while at >= 0:
-            end = text.find("\n", at)
-            spans.append((text.rfind("\n", 0, at) + 1, end if end >= 0 else len(text)))
-            at = text.find(phrase, at + len(phrase))
+    for found in _phrases(1).finditer(text):
+        end = text.find("\n", found.start())
+        spans.append((text.rfind("\n", 0, found.start()) + 1, end if end >= 0 else len(text)))
     return spans
+
+
+@cache
+def _phrases(which: int) -> re.Pattern[str]:
+    return re.compile(tables.trie(tables.boilerplate()[which]))
 
 
 def _is_notice(text: str, post: Post) -> bool:
     """True for stale notices and robots' reports; people's words beside them are few."""
-    head = text[post.start:min(post.end, post.start + 1_500)]
-    return any(phrase in head for phrase in tables.boilerplate()[0])
+    return bool(_phrases(0).search(text, post.start, min(post.end, post.start + 1_500)))
 
 
 def quote(document: Document, start: int, end: int, *, post: int) -> Quote:
@@ -194,7 +182,7 @@ def quote(document: Document, start: int, end: int, *, post: int) -> Quote:
         start=start,
         end=end,
         text=text,
-        lang=language(text),
+        lang=language_of(text),
         posted_at=posted.isoformat().replace("+00:00", "Z") if posted else None,
         author_role=written.author_role if written else None,
         author_hash=written.author_hash if written else None,

@@ -74,12 +74,12 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
         about = _subjects(document, errors, finding.start)
         yield _claim(
             document, finding.cue.kind, finding.cue.rule, fact=finding.fact, span=(finding.start, finding.end),
-            about=about, key=finding.key, outcome=finding.cue.outcome,
+            about=about, outcome=finding.cue.outcome,
         )
     for suggestion, reply in replies.pairs(text, found):
         yield _claim(
             document, "remedy", reply.cue.rule, fact=suggestion.fact, span=(suggestion.start, suggestion.end),
-            about=_subjects(document, errors, suggestion.start), key=suggestion.key, outcome=reply.cue.outcome,
+            about=_subjects(document, errors, suggestion.start), outcome=reply.cue.outcome,
             answer=_quoted(document, reply.start, reply.end),
         )
     yield from _closing(document, everything)
@@ -93,7 +93,7 @@ def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> I
         until = min([until, *(s for s in starts if s >= event.end)])
         for hint in hints.hinted(document.text, event, until=until):
             yield _claim(document, "remedy", hint.rule, fact=hint.fact, span=(hint.start, hint.end),
-                         about=(signature.signature_id,), key=actions.key(hint.fact))
+                         about=(signature.signature_id,))
 
 
 def _closing(document: Document, about: tuple[str, ...]) -> Iterator[Claim]:
@@ -105,20 +105,21 @@ def _closing(document: Document, about: tuple[str, ...]) -> Iterator[Claim]:
         if link.kind == "closed_by":
             pr = link.target.removeprefix("github.com/")
             fact = Fact("fix.closed_by", (("pr", pr),))
-            yield _claim(document, "fix", "fix.closed_by_api", fact=fact, span=(title.start, title.end), about=about,
-                         key=actions.key(fact))
+            yield _claim(document, "fix", "fix.closed_by_api", fact=fact, span=(title.start, title.end), about=about)
 
 
 def _claim(
     document: Document, kind: str, rule: str, *, fact: Fact | None, span: tuple[int, int], about: tuple[str, ...],
-    key: str = "", outcome: str | None = None, answer: Quote | None = None,
+    outcome: str | None = None, answer: Quote | None = None,
 ) -> Claim:
     said = _quoted(document, *span)
     stated = fact.template + repr(fact.slots) if fact else ""
     place = f"{said.start}-{said.end}" + (f"-{answer.start}" if answer else "")
     return Claim(
         claim_id=content_id("claim", document.document_id, rule, kind, place, stated),
-        kind=kind, rule=rule, fact=fact, outcome=outcome, key=key, quote=said, outcome_quote=answer,
+        kind=kind, rule=rule, fact=fact, outcome=outcome, quote=said,
+        key=actions.key(fact) if fact and kind in {"remedy", "fix"} else "",
+        outcome_quote=answer,
         signature_ids=about,
     )
 

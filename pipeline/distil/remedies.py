@@ -11,10 +11,10 @@ from rapidfuzz import fuzz
 
 from pipeline.distil import actions
 from pipeline.distil.ledger import Ledger, Role
+from pipeline.distil.material import Official
 from pipeline.distil.scores import best_tier
 from pipeline.draft import Remedy, Statement
 from pipeline.entry import Tier
-from pipeline.distil.material import Official
 from pipeline.records import MAINTAINER_ROLES, Claim, Fact, Quote
 
 #: token_sort_ratio from which two quoted remedies of one language and equal identifiers are one. Of pairs of prose

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pipeline.distil import actions
-from pipeline.distil.prose import MAX_QUOTE, Prose, language
+from pipeline.distil.prose import MAX_QUOTE, Prose
 from pipeline.distil.rules import Finding
 
 #: How many posts back a reply may reach; in labelled threads 19 of 20 true pairs are neighbours or next but one.
@@ -17,12 +17,15 @@ _REACH = 2
 _MOST_READ = 2_000
 _ORDER = re.compile(
     r"(?:@\S{1,40}[ ,:]{0,3})?(?:(?:hi|hello|so|then|ok|and|or|also|instead|maybe|please|yes|no)[, ]{1,3}){0,3}"
-    r"(?:(?:can|could|would) you (?:please |also )?|have you |did you |you (?:can|could|should|need to|may|have to) |just |"
-    r"`|\$ ?)?(?:try|use|using|set|add|upgrade|update|downgrade|install|pip3?|conda|export|sudo|change|replace|remove|"
-    r"disable|enable|reduce|decrease|lower|increase|reinstall|uninstall|switch|pass|run|call|请|试|建议|把|将|升级|降级|安装|设置)",
+    r"(?:(?:can|could|would) you (?:please |also )?|have you |did you |you (?:can|could|should|need to|may|have to) "
+    r"|just |`|\$ ?)?(?:try|use|using|set|add|upgrade|update|downgrade|install|pip3?|conda|export|sudo|change|replace"
+    r"|remove|disable|enable|reduce|decrease|lower|increase|reinstall|uninstall|switch|pass|run|call"
+    r"|请|试|建议|把|将|升级|降级|安装|设置)",
     re.IGNORECASE,
 )
-_DENIED = re.compile(r"\b(?:tried|still|n't|not|failed|error|my|i'm|i am|i have|was|were)\b|没用|不行|报错|还是", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:tried|still|n't|not|failed|error|my|i'm|i am|i have|was|were)\b|没用|不行|报错|还是", re.IGNORECASE
+)
 
 
 def pairs(prose: Prose, found: Sequence[Finding]) -> Iterator[tuple[Finding, Finding]]:
@@ -74,4 +77,4 @@ def _acts(prose: Prose, post: int, reply: Finding) -> Iterator[Finding]:
     for sentence in prose.sentences(written.start, min(written.end, written.start + _MOST_READ)):
         act = actions.action(sentence.text) if len(sentence.text) <= MAX_QUOTE else None
         if act is not None and _ORDER.match(sentence.text) and not _DENIED.search(sentence.text):
-            yield Finding(reply.cue, sentence, sentence.start, sentence.end, act.fact, act.key, language(sentence.text))
+            yield Finding(reply.cue, sentence, sentence.start, sentence.end, act.fact, act.key, reply.lang)

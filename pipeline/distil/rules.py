@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from pipeline.distil import actions, tables
-from pipeline.distil.prose import MAX_QUOTE, Prose, Sentence, language
+from pipeline.distil.prose import MAX_QUOTE, Prose, Sentence
 from pipeline.records import Document, Fact
+from pipeline.text import language_of
 
 #: Longer "sentences" are logs or tables whose line ends were lost; 99 % of labelled true sentences are shorter.
 _MAX_SENTENCE = 480
@@ -83,7 +84,7 @@ def _judged(sentence: Sentence, awake: list[int], document: Document) -> Iterato
     if len(sentence.text) > _MAX_SENTENCE:
         return
     text = sentence.text
-    lang = language(text)
+    lang = language_of(text)
     if lang not in {"en", "zh"}:
         return
     for index in awake:

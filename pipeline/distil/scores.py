@@ -40,12 +40,12 @@ def confidence(*, official: int, maintainers: int, users: int, against: int) -> 
 
 
 def rate(worked: int, failed: int) -> float | None:
-    """worked / (worked + failed), None if nobody said."""
+    """The share of documents in which it worked, None if nobody said."""
     return round(worked / (worked + failed), 3) if worked + failed else None
 
 
 def best_tier(*, is_official: bool, roles: Iterable[str | None], is_confirmed: bool) -> Tier:
-    """documented > maintainer_confirmed > user_confirmed > reported, by who says it and whether it was confirmed."""
+    """The tier: documented > maintainer_confirmed > user_confirmed > reported, by who says it and who confirms."""
     if is_official:
         return "documented"
     if any(role in MAINTAINER_ROLES for role in roles):

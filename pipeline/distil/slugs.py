@@ -15,15 +15,24 @@ MAX_SLUG = 60
 _MAX_TAGS = 12
 #: Words of a signature that a slug can do without.
 _STOP = frozenset(
-    "a an the of to in is was be for on at by with and or that this it its as from error errors exception path n name size"
-    " hex shape dtype quoted version url value got but not_found line file message no such".split()
+    [
+        "a", "an", "the", "of", "to", "in", "is", "was", "be", "for", "on", "at", "by", "with", "and", "or",
+        "that", "this", "it", "its", "as", "from", "error", "errors", "exception", "path", "n", "name",
+        "size", "hex", "shape", "dtype", "quoted", "version", "url", "value", "got", "but", "line", "file",
+        "message", "no", "such",
+    ]
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SLOT = re.compile(r"<[^<>\n]{1,40}>")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 #: Discriminators in the order in which they tell errors apart best; "kind" is a family's id and already a slug.
-_TELLING = ("resource", "space", "symbol", "module", "op", "assertion", "backend", "library", "signal", "errno", "status",
-            "tool", "feature")
+_TELLING = (
+    "resource", "space", "symbol", "module", "op", "assertion", "backend", "library", "signal", "errno", "status",
+    "tool", "feature",
+)
+
+#: With one of these the words of the message add nothing.
+_ENOUGH = ("resource", "space", "symbol", "module", "assertion", "code")
 
 
 def slug(cluster: Cluster, codes: Sequence[str]) -> str:
@@ -39,7 +48,7 @@ def slug(cluster: Cluster, codes: Sequence[str]) -> str:
     if not codes and "kind" in gate:
         parts.append(_slugged(gate["kind"]))
     parts += [_slugged(gate[key]) for key in _TELLING if key in gate]
-    if len("-".join(parts)) < 24 and not codes and not any(key in gate for key in ("resource", "space")):
+    if not any(key in gate for key in _ENOUGH):
         parts.append("-".join(_words(cluster.text)))
     return _joined(parts) or "error"
 
