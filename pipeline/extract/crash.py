@@ -38,6 +38,7 @@ RULES: tuple[Rule, ...] = (
         ("ssertion",),
         compiled(rf"{PLACE}:(?P<line>\d{{1,7}}): (?:(?P<function>[^`\n]{{1,900}}?): )??{_ASSERTION}"),
         goes_on=STACK,
+        needs=("ssertion `", "ssertion '", "ssertion ‘"),
     ),
     Rule(
         "assert-msvc",
@@ -49,6 +50,7 @@ RULES: tuple[Rule, ...] = (
             rf"|,? at {PLACE.replace('file>', 'file2>')}:(?P<line2>\d{{1,7}})$)"
         ),
         goes_on=STACK,
+        needs=("ssertion failed:",),
     ),
     Rule(
         "torch-internal-assert",
@@ -60,6 +62,7 @@ RULES: tuple[Rule, ...] = (
             r"[^\n]{0,1500})"
         ),
         goes_on=STACK,
+        needs=("INTERNAL ASSERT FAILED",),
     ),
     Rule(
         "terminate",

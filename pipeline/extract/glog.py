@@ -48,6 +48,7 @@ RULES: tuple[Rule, ...] = (
         ),
         goes_on=_STACK_OR_REST,
         joins=True,
+        needs=("Check failed: ",),
     ),
     Rule(
         "check-failed",
@@ -78,6 +79,7 @@ RULES: tuple[Rule, ...] = (
             r"|[A-Z]:[^\s:]{1,300}):(?P<line2>\d{1,6}): (?P<condition>[^\n]{1,400}))"
         ),
         goes_on=STACK,
+        needs=("GGML_ASSERT",),
     ),
     Rule(
         "cuda-printed",
