@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pipeline.extract import boilerplate, frames, head, ipython, python, rich
+from pipeline.extract import boilerplate, frames, head, ipython, names, python, rich
 from pipeline.extract.lines import Lines, Peeler
 from pipeline.records import Event, Link
 
@@ -131,6 +131,8 @@ def _joint(lines: Lines, last: python.Printed) -> _Step | None:
         link = next((name for name, rule in _LINKS if rule.search(body)), link)
         if frames.HEADER in body:
             return _Step(link, number, number + 1, line.indent) if link else _remote(lines, last, number)
+        if link == "group" and body and names.loose(body) is not None:  # a sub-exception that was never raised
+            return _Step(link, -1, number, line.indent)
         if number == last.after and frames.frame(body) and _is_remote(last):
             return _Step("remote", -1, number, max(line.indent - 2, 0))
         if body and not (link or _FILLING.match(body) or boilerplate.is_boilerplate(body)):

@@ -10,6 +10,8 @@ from pipeline.extract.lines import Peeler
 
 #: The first frame stands within so many lines of the header (other streams may write between them).
 FRAME_WITHIN = 12
+#: A chain that leads to an exception group shows it within so many characters.
+GROUP_WITHIN = 20_000
 _FRAME_MARK = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d')
 
 
@@ -32,6 +34,7 @@ def learn(text: str, header: int) -> Head:
     is_html = text.find("&quot;", header, stop + 300) >= 0
     if before.rstrip().endswith("+ Exception Group") or before.strip() == "|":
         return _group(text, start, before)
+    is_group = text.find("+ Exception Group Traceback", header, header + GROUP_WITHIN) >= 0
     lead = _frame_lead(text, start, header)
     if lead is None:
         return _from_grammar(text, start, before)
@@ -39,14 +42,14 @@ def learn(text: str, header: int) -> Head:
     blanks = len(lead) - len(core)
     if not core:
         own = len(before) - len(before.lstrip()) if not before.strip() else max(blanks - 2, 0)
-        return Head(start, Peeler(is_html=is_html), min(own, blanks))
+        return Head(start, Peeler(is_html=is_html, is_group=is_group), min(own, blanks))
     hit = peel.shape(core).match(before)
     gap = before[hit.end() :] if hit is not None else ""
     if hit is None or gap.strip() or text.startswith("File", header):
         gap = lead[len(core) : len(lead) - 2] if blanks >= 2 else ""
         if not _is_carried(text, stop, peel.shape(core)):  # only the first frame's line has it: no prefix
-            return Head(header - blanks, Peeler(is_html=is_html), 0)
-    return Head(start, Peeler(peel.shape(core + gap), is_html=is_html), 0)
+            return Head(header - blanks, Peeler(is_html=is_html, is_group=is_group), 0)
+    return Head(start, Peeler(peel.shape(core + gap), is_html=is_html, is_group=is_group), 0)
 
 
 def _is_carried(text: str, stop: int, shape: re.Pattern[str]) -> bool:
@@ -70,7 +73,7 @@ def _frame_lead(text: str, start: int, header: int) -> str | None:
         stop = text.find("\n", at)
         stop = len(text) if stop < 0 else stop
         hit = _FRAME_MARK.search(text, at, min(stop, at + 2000))
-        if hit is not None and hit.start() >= header:
+        if hit is not None and (at > header or hit.start() == header):
             return text[at : hit.start()]
         if stop >= len(text):
             return None

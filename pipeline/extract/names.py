@@ -16,14 +16,10 @@ ENDINGS = (
 _NAME = r"(?:[A-Za-z_]\w{0,80}|<locals>)(?:\.(?:[A-Za-z_]\w{0,80}|<locals>)){0,14}"
 
 #: A line that is an exception by itself: its last name ends like an exception.
-STRICT = re.compile(
-    r"((?:[A-Za-z_][\w<>]{0,80}\.){0,14}[A-Za-z_]\w{0,80})(\([\w.]{1,120}\))?(?: \(see above for traceback\))?[ \t]{0,2}(?:[:：][ \t]?(.*)|$)",
-    re.S,
-)
+_REST = r"(\([\w.]{1,120}\))?(?: \(see above for traceback\))?[ \t]{0,2}(?:[:：][ \t]?(.*)|$)"
+STRICT = re.compile(r"((?:[A-Za-z_][\w<>]{0,80}\.){0,14}[A-Za-z_]\w{0,80})" + _REST, re.S)
 _ENDS = re.compile(rf"\w*?(?:{ENDINGS})$")
-_LOOSE = re.compile(
-    rf"({_NAME})(\([\w.]{{1,120}}\))?(?: \(see above for traceback\))?[ \t]{{0,2}}(?:[:：][ \t]?(.*)|$)", re.S
-)
+_LOOSE = re.compile(f"({_NAME})" + _REST, re.S)
 _CLASS = re.compile(r"<class '([\w.]{1,200})'>\s?:?\s?(.*)", re.S)
 
 # After a traceback any name may be the exception's, but not these words.
