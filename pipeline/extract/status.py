@@ -245,11 +245,14 @@ def _graph_breaks(text: str) -> Iterator[str]:
 
 _SIGNAL_NAME = re.compile(r"SIG(?:SEGV|ABRT|BUS|FPE|ILL|KILL|TRAP|SYS)(?![A-Za-z0-9_])")
 _SIGNAL_TEXTS = (
-    ("Segmentation fault", "signal:SIGSEGV"),
+    ("egmentation fault", "signal:SIGSEGV"),
     ("Aborted (core dumped)", "signal:SIGABRT"),
+    ("abort (core dumped)", "signal:SIGABRT"),
+    ("us error (core dumped)", "signal:SIGBUS"),
     ("Bus error", "signal:SIGBUS"),
-    ("Floating point exception (core", "signal:SIGFPE"),
+    ("loating point exception (core", "signal:SIGFPE"),
     ("Illegal instruction", "signal:SIGILL"),
+    ("illegal hardware instruction", "signal:SIGILL"),
 )
 _EXIT = re.compile(
     r"[Ee](?:xit|XIT)(?:ed)?[ _]?(?:with )?(?:[Cc]ode|CODE|[Ss]tatus"
@@ -335,6 +338,6 @@ _READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("nccl", "NCCL", "unhandled "), status_gpu.nccl),
     (_JAX_TRIGGERS, _jax),
     (("graph-break-site", "Unsupported: "), _graph_breaks),
-    (("SIG", "egmentation", "Abort", "Kill", "us error", "Illegal", "point exc", ": line "), _signals),
+    (("SIG", "egmentation", "bort", "Kill", "us error", "llegal", "point exc", ": line "), _signals),
     (("xit", "XIT"), _exits),
 )
