@@ -26,6 +26,7 @@ def prepare_prefect(settings: Settings) -> None:
     What the user has set already stays.
     """
     folder = (settings.work_path / "prefect").resolve()
+    folder.mkdir(parents=True, exist_ok=True)  # Prefect's server makes its folder, not the folders above
     wanted = {
         "PREFECT_HOME": str(folder),
         "PREFECT_PROFILES_PATH": str(folder / "profiles.toml"),

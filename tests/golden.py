@@ -1,0 +1,42 @@
+"""The golden bundle: what errmine makes of raw/sample. `python -m tests.golden` writes it anew (`make golden`)."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from pipeline import build
+
+ROOT = Path(__file__).parent.parent
+SAMPLE = ROOT / "raw" / "sample"
+GOLDEN = ROOT / "curated" / "sample"
+
+
+def make(home: Path, *, source: Path = SAMPLE, workers: int = 1, partition_documents: int = 500) -> Path:
+    """The curated folder of `home` after import, build and export of `source`."""
+    places = build.Places.of(home)
+    build.import_files(places.raw, [source])
+    build.build(places, workers=workers, partition_documents=partition_documents)
+    build.export(places)
+    return places.curated
+
+
+def bundle_bytes(folder: Path) -> dict[str, bytes]:
+    """Every file of a bundle by its path; the database is not part of it."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.name.startswith("errmine.duckdb")
+    }
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        made = bundle_bytes(make(Path(scratch)))
+    shutil.rmtree(GOLDEN, ignore_errors=True)
+    for name, body in made.items():
+        path = GOLDEN / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(body)
+    print(f"{len(made)} files in {GOLDEN}")

@@ -1,0 +1,84 @@
+"""The whole build: golden bytes, any order, any worker count, any number of runs, and damaged input."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from pipeline import build, store
+from pipeline.build import Places
+from pipeline.build.summary import count
+from pipeline.records import Skipped
+from tests import golden
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    return golden.bundle_bytes(golden.make(tmp_path_factory.mktemp("home")))
+
+
+def shuffled_sample(folder: Path) -> Path:
+    """raw/sample with its lines in another order, under other file names."""
+    folder.mkdir()
+    order = random.Random(7)  # noqa: S311  not for secrets
+    for number, path in enumerate(sorted(golden.SAMPLE.rglob("*"), reverse=True)):
+        if path.suffix == ".jsonl":
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            order.shuffle(lines)
+            (folder / f"{number}.txt").write_text("".join(lines), encoding="utf-8")
+        elif path.is_file():
+            (folder / f"{number}{path.suffix}").write_bytes(path.read_bytes())
+    return folder
+
+
+def test_the_sample_gives_the_golden_bundle_byte_for_byte(bundle: dict[str, bytes]) -> None:
+    assert bundle == golden.bundle_bytes(golden.GOLDEN), "read the difference, then `make golden`"
+
+
+def test_order_names_workers_and_partitions_change_no_byte(bundle: dict[str, bytes], tmp_path: Path) -> None:
+    source = shuffled_sample(tmp_path / "source")
+    made = golden.make(tmp_path / "home", source=source, workers=3, partition_documents=7)
+    assert golden.bundle_bytes(made) == bundle
+
+
+def test_a_second_run_changes_no_byte(bundle: dict[str, bytes], tmp_path: Path) -> None:
+    golden.make(tmp_path)
+    first = store.digest(Places.of(tmp_path).database)
+    assert golden.bundle_bytes(golden.make(tmp_path)) == bundle
+    assert store.digest(Places.of(tmp_path).database) == first
+
+
+def test_a_new_document_is_added_without_touching_other_shards(tmp_path: Path) -> None:
+    golden.make(tmp_path / "home", partition_documents=4)
+    places = Places.of(tmp_path / "home")
+    before = {path: path.stat().st_mtime_ns for path in places.shards.rglob("*.parquet")}
+    row = json.loads((golden.SAMPLE / "issues.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    row |= {"number": 999, "html_url": row["html_url"].rsplit("/", 1)[0] + "/999", "comments": []}
+    (tmp_path / "new.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    build.import_files(places.raw, [tmp_path / "new.jsonl"])
+    build.build(places, workers=1, partition_documents=4)
+    kept = [path for path, written in before.items() if path.exists() and path.stat().st_mtime_ns == written]
+    assert len(kept) > len(before) * 0.8
+
+
+def test_a_damaged_page_costs_its_document_and_is_named(tmp_path: Path) -> None:
+    places = Places.of(tmp_path)
+    build.import_files(places.raw, [golden.SAMPLE])
+    segment = next(iter((places.raw / "segments").glob("*.zip")))
+    body = bytearray(segment.read_bytes())
+    body[200:210] = bytes(10)
+    segment.write_bytes(body)
+    summary = build.build(places, workers=1, partition_documents=500)
+    documents = summary.stages[0]
+    assert documents.reasons == (("damaged-page", 1),)
+    assert documents.taken == documents.given + 1
+    assert segment.name in summary.examples[0].detail
+
+
+def test_a_stage_that_loses_an_item_in_silence_is_a_bug() -> None:
+    assert count("x", taken=3, given=1, lost=[Skipped("x", "a", "r"), Skipped("x", "b", "r")]).reasons == (("r", 2),)
+    with pytest.raises(AssertionError, match="3 in, 1 out, 1 skipped"):
+        count("x", taken=3, given=1, lost=[Skipped("x", "a", "r")])
