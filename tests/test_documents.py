@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import documents
-from pipeline.documents import links, mail, text_page
+from pipeline.documents import bots, links, mail, text_page
 from pipeline.records import Document, RawPage, Skipped
 from pipeline.sources import archive
 
@@ -94,6 +95,16 @@ def test_the_order_of_the_pages_does_not_matter() -> None:
     assert documents.document(pages) == documents.document(pages[::-1])
 
 
+def test_of_a_thread_and_a_saved_copy_of_it_the_thread_is_read() -> None:
+    (whole,) = pages_of(CASES / "html_embedded" / "input.html")
+    thread = dataclasses.replace(
+        whole, form="github-thread", part="main", body=b'{"title": "From the API", "number": 57, "state": "closed"}'
+    )
+    document = documents.document([whole, thread])
+    assert isinstance(document, Document)
+    assert (document.title, document.form, document.state) == ("From the API", "github-thread", "closed")
+
+
 def test_comments_without_their_issue_still_make_a_document() -> None:
     pages = [page for page in pages_of(CASES / "rest_issue" / "input.jsonl") if page.part != "main"]
     document = documents.document(pages)
@@ -145,6 +156,12 @@ def test_a_link_knows_its_relation_only_from_the_words_before_it() -> None:
     ]
 
 
+def test_two_runs_of_one_program_in_a_log_stay_two() -> None:
+    run = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    main()\nValueError: '
+    text = f"{run}1\n{run}2\n{run}1"
+    assert text_page.without_repetition(text) == text
+
+
 def test_a_text_that_repeats_some_lines_is_left_alone() -> None:
     text = "Error\nfirst run\nError\nsecond run with other words and a longer line\n"
     assert text_page.without_repetition(text) == text
@@ -170,13 +187,17 @@ def test_dropping_a_quoted_mail_adds_nothing(text: str) -> None:
         "https://github.com/a/b/issues/" * 3_000,
         "@a\nCopy link\n" * 8_000,
         "Projects\n" * 11_000,
+        "Projects\n" * 9_000 + "@a\nCopy link\n",
+        "a\n" + "".join(f"a\n{n}\n" for n in range(14_000)),
+        "a\nb\n" + "a b\n" * 30_000,
+        "<!doctype html>" + "<div class=timeline-comment>" * 3_500,
     ],
 )
 def test_a_hostile_text_of_100_kB_is_read_quickly(text: str) -> None:
     import time
 
     started = time.process_time()
-    for form in ("plain-text", "github-text", "issue-markdown"):
+    for form in ("plain-text", "github-text", "issue-markdown", "github-html"):
         documents.document([page(form, text.encode())])
     assert time.process_time() - started < 5.0
 
@@ -245,3 +266,11 @@ def test_every_thread_of_the_corpus_head_becomes_a_document_with_its_words_in_pl
         assert isinstance(document, Document)
         assert document.posts[0].start == 0
         assert document.posts[-1].end == len(document.text)
+
+
+def test_every_phrase_of_a_bot_holds_one_of_the_signs_that_are_looked_for_first() -> None:
+    table = tomllib.loads((Path(documents.__file__).parents[1] / "data" / "bots.toml").read_text("utf-8"))
+    for phrase in table["phrases"]:
+        assert bots.may_have_bot_text(phrase)
+        assert bots.is_bot_text(f"This issue: {phrase} and more.")
+    assert not bots.is_bot_text("It works. " * 40 + table["phrases"][0])

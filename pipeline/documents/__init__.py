@@ -15,17 +15,7 @@ Reader = Callable[[Sequence[RawPage]], Document | Skipped]
 
 #: Form -> reader, the form that loses least first: of several pages of one document the first form here is read.
 READERS: Mapping[str, Reader] = {
-    "github-thread": github.read,
-    "gharchive-thread": github.read,
-    "github-comment": github.read,
-    "github-comments": github.read,
-    "github-review": github.read,
-    "github-reviews": github.read,
-    "github-review-comment": github.read,
-    "github-review-comments": github.read,
-    "github-timeline": github.read,
-    "gharchive-comment": github.read,
-    "gharchive-review": github.read,
+    **dict.fromkeys(github.FORMS, github.read),
     "issue-markdown": markdown_page.read,
     "github-html": html_page.read,
     "github-text": text_page.read_thread,

@@ -11,21 +11,21 @@ HEAD_CHARACTERS = 240
 
 
 @cache
-def _table() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+def _table() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     table = tomllib.loads(resources.files("pipeline").joinpath("data/bots.toml").read_text("utf-8"))
-    return frozenset(table["logins"]), tuple(table["login_endings"]), tuple(table["phrases"])
+    return frozenset(table["logins"]), tuple(table["login_endings"]), tuple(table["phrases"]), tuple(table["signs"])
 
 
 def is_bot_login(login: str) -> bool:
     """True for a login that belongs to a program."""
-    logins, endings, _ = _table()
+    logins, endings, _, _ = _table()
     lower = login.lower()
     return lower in logins or lower.endswith(endings)
 
 
 def may_have_bot_text(text: str) -> bool:
     """False where :func:`is_bot_text` is false for every part of `text`."""
-    return any(phrase in text for phrase in _table()[2])
+    return any(sign in text for sign in _table()[3])
 
 
 def is_bot_text(text: str) -> bool:

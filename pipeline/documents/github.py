@@ -17,6 +17,21 @@ from pipeline.records import DocLink, Document, RawPage, Skipped
 
 JsonObject = Mapping[str, object]
 
+#: The forms that are GitHub's JSON, the one with most in it first.
+FORMS = (
+    "github-thread",
+    "gharchive-thread",
+    "github-comment",
+    "github-comments",
+    "github-review",
+    "github-reviews",
+    "github-review-comment",
+    "github-review-comments",
+    "github-timeline",
+    "gharchive-comment",
+    "gharchive-review",
+)
+
 _KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)#(\d+)")
 _REPO = re.compile(r"https?://[^/]+/(?:api/v3/)?(?:repos/)?([^/]+/[^/?#]+)/(?:issues|pulls?)/(\d+)")
 _WRAPPED = {
@@ -37,6 +52,7 @@ _POST_KIND = {
 def read(pages: Sequence[RawPage]) -> Document | Skipped:
     """The thread that the pages of one document make; without its main page, what its comments tell."""
     key = pages[0].document_key
+    pages = [page for page in pages if page.form in FORMS]  # a saved copy of the same thread adds nothing
     try:
         values = {page.part: _value(page) for page in sorted(pages, key=lambda page: page.part)}
     except (ValueError, RecursionError) as error:

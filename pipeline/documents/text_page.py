@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from pipeline.documents import bots
 from pipeline.documents.assemble import Piece
@@ -12,7 +13,10 @@ from pipeline.documents.saved import Thread, page_text, saved_document, stated_t
 from pipeline.records import Document, RawPage, Skipped
 
 # Text above this size is not searched for a second copy of itself: the search compares every line with the first copy.
-MAX_REPEAT_CHARACTERS = 200_000
+# A post has at most 65,536 characters, so two copies of one stay below.
+MAX_REPEAT_CHARACTERS = 140_000
+# Places that are tried as the beginning of the second copy, each a line equal to the first one.
+MAX_RESTARTS = 3
 # A second copy repeats nearly all lines of the first; a text that quotes some of itself does not.
 MIN_REPEATED_RATIO = 0.6
 
@@ -98,9 +102,10 @@ def _posts(lines: Sequence[str], start: int) -> Iterator[_Post]:
     """The posts between the page's head and foot: each begins with a header of its author, date and buttons."""
     post = _Post(None, None, "", [])
     is_header = True
+    last = next((place for place in reversed(range(start, len(lines))) if _begins(lines, place)), start)
     for place in range(start, len(lines)):
         line = lines[place].strip()
-        if _FOOTER.fullmatch(line) and not _has_more(lines, place):
+        if place > last and _FOOTER.fullmatch(line):  # the same words above the last post are somebody's own
             break
         begins = _begins(lines, place)
         if begins is not None or _HAPPENED.fullmatch(line):
@@ -153,27 +158,26 @@ def _took_header_line(post: _Post, line: str) -> bool:
     return True
 
 
-def _has_more(lines: Sequence[str], place: int) -> bool:
-    """True if a post begins below this line: then it is no footer."""
-    return any(_begins(lines, later) for later in range(place + 1, len(lines)))
-
-
 def without_repetition(text: str) -> str:
     """`text` without the lines of a second, flattened copy of itself; what only the second copy says stays.
 
-    Pages copied from a browser hold their text twice when a script keeps it a second time for a shortened view.
+    Pages copied from a browser hold their text twice when a script keeps it a second time for a shortened view. The
+    copy has lost line breaks: that tells it from a log which prints the same lines again.
     """
     lines = text.strip().split("\n")
-    if len(text) > MAX_REPEAT_CHARACTERS:
+    opening = lines[0].strip()
+    if len(text) > MAX_REPEAT_CHARACTERS or not opening:
         return text
-    for place in range(1, len(lines)):
-        if lines[place].strip() == lines[0].strip() and lines[0].strip():
-            first = _squashed("".join(lines[:place]))
-            again = [line for line in lines[place:] if _squashed(line)]
-            repeated = sum(len(line) for line in again if _squashed(line) in first)
-            if repeated >= MIN_REPEATED_RATIO * sum(map(len, again)):
-                fresh = [line for line in again if _squashed(line) not in first]
-                return "\n".join(lines[:place] + fresh)
+    restarts = (place for place in range(1, len(lines)) if lines[place].strip() == opening)
+    for place in islice(restarts, MAX_RESTARTS):
+        apart = "\n".join(map(_squashed, lines[:place]))
+        first = apart.replace("\n", "")
+        again = [(line, squashed) for line in lines[place:] if (squashed := _squashed(line))]
+        repeated = [(line, squashed) for line, squashed in again if squashed in first]
+        is_flattened = any(squashed not in apart for _, squashed in repeated)
+        size = sum(len(squashed) for _, squashed in again)
+        if is_flattened and sum(len(squashed) for _, squashed in repeated) >= MIN_REPEATED_RATIO * size:
+            return "\n".join(lines[:place] + [line for line, squashed in again if squashed not in first])
     return text
 
 

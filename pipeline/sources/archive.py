@@ -152,7 +152,7 @@ def _is_jsonl(head: list[_Chunk]) -> bool:
         return True
     first = head[0].body or b""
     if not first.startswith(b"{"):
-        return any((chunk.body or b"").startswith(b'{"') and _is_object(chunk.body or b"") for chunk in head[:2])
+        return len(head) > 2 and all(_is_object(chunk.body or b"") for chunk in head[1:])
     return any(_is_object(chunk.body or b"") for chunk in head) or all(
         (chunk.body or b"").startswith(b'{"') for chunk in head
     )
