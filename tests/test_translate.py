@@ -190,6 +190,18 @@ def test_a_known_message_says_more_than_the_type_of_its_exception():
     assert made.translations["signature_zh"].status == "tm_exact"
 
 
+@pytest.mark.parametrize(
+    ("exception_type", "text", "wanted"),
+    [
+        ("KeyError", "KeyError: '_id'", "KeyError：映射中没有键 _id。"),
+        ("SyntaxError", "SyntaxError: invalid syntax", "SyntaxError：语法无效。"),
+        (None, "Aborted (core dumped)", "进程中止（核心已转储）。"),
+    ],
+)
+def test_a_message_is_known_with_and_without_the_name_of_its_exception(exception_type, text, wanted):
+    assert entry(draft(text=text, exception_type=exception_type), entry_id="a/b").signature_zh == wanted
+
+
 def test_a_qualified_exception_is_named_once():
     given = draft(
         text="at <n>:<n>:",

@@ -89,7 +89,7 @@ MESSAGES_PO = PO.parents[3] / "memory" / "messages_zh_Hans.po"
 
 @pytest.mark.parametrize("entry", polib.pofile(str(MESSAGES_PO)), ids=lambda entry: entry.msgid)
 def test_every_message_is_explained_with_its_names(entry):
-    names = {f"{{{number}}}": f"Layer{number}" for number in range(1, 5)}
+    names = {f"{{{number}}}": f"Layer{number}" for number in range(1, 6)}
     english, chinese = entry.msgid, entry.msgstr
     for place, name in names.items():
         english, chinese = english.replace(place, f"'{name}'"), chinese.replace(place, name)

@@ -48,7 +48,8 @@ def _precise_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 
 
 def _known_message(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
-    known = messages.explained(draft.cluster.text)
+    text, short = draft.cluster.text, (draft.cluster.exception_type or "").rsplit(".", 1)[-1]
+    known = messages.explained(text) or messages.explained(text.removeprefix(f"{short}: "))
     return None if known is None else Meaning(_sentence(draft, known), "tm_exact", "tm/messages")
 
 
@@ -99,7 +100,7 @@ def _fact(draft: Draft) -> Meaning | None:
 
 def _sentence(draft: Draft, clause: str) -> str:
     exception = draft.cluster.exception_type
-    return f"{exception}：{clause}。" if exception else f"{clause}。"
+    return f"{exception}：{clause}。" if exception and exception not in clause else f"{clause}。"
 
 
 def _with_full_type(chinese: str, exception: str | None) -> str:
