@@ -18,14 +18,13 @@ def unbounded(pattern: Iterable[tuple[Any, Any]]) -> bool:
     """Whether some repeat of the parsed pattern, other than of blanks, has no upper bound."""
     for name, argument in pattern:
         if str(name) in ("MAX_REPEAT", "MIN_REPEAT"):
-            least, most, inner = argument
+            _least, most, inner = argument
             if str(most) == "MAXREPEAT" and r"CATEGORY_SPACE" not in str(inner):
                 return True
             if unbounded(inner):
                 return True
-        elif isinstance(argument, tuple) and argument and hasattr(argument[-1], "data") and unbounded(argument[-1]):
-            return True
-        elif str(name) == "BRANCH" and any(unbounded(branch) for branch in argument[1]):
+        inner = argument[1] if str(name) == "BRANCH" else argument[-1:] if isinstance(argument, tuple) else []
+        if any(hasattr(part, "data") and unbounded(part) for part in inner):
             return True
     return False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from pipeline.normalise import peel, words
 from pipeline.normalise.culprit import Culprit, culprit
@@ -21,9 +22,23 @@ TEMPLATE_LENGTH = 240
 #: How much of a culprit line is read at all.
 LINE_LENGTH = 600
 
+#: Functions in a frame key: the innermost ones carry the identity, library frames further out do not.
+KEY_FRAMES = 3
+
 _CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
 _QUIET_FUNCTIONS = frozenset(
-    {"_call_impl", "_wrapped_call_impl", "wrapper", "_fn", "<lambda>", "__call__", "inner", "_inner", "decorate_context", "<module>"}
+    {
+        "_call_impl",
+        "_wrapped_call_impl",
+        "wrapper",
+        "_fn",
+        "<lambda>",
+        "__call__",
+        "inner",
+        "_inner",
+        "decorate_context",
+        "<module>",
+    }
 )
 
 
@@ -77,9 +92,7 @@ def read(found: Culprit, frame: str = "") -> Reading:
     )
 
 
-def _unknown(
-    template: str, kind: str | None, frame: str, notes: list[str]
-) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _unknown(template: str, kind: str | None, frame: str, notes: list[str]) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The text and the gates of words that are no known error."""
     sentence = words.first_sentence(words.without_tail(template))
     if sentence != template:
@@ -116,8 +129,9 @@ def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signatu
 
 def frame_key(frames: Sequence[Frame]) -> str:
     """The three innermost functions that are not mere plumbing, innermost last."""
-    named = [frame for frame in frames if frame.function and frame.function not in _QUIET_FUNCTIONS]
-    return " > ".join(f"{_module(frame.file)}:{str(frame.function)[:60]}" for frame in named[-3:])
+    telling = (frame for frame in reversed(frames) if frame.function and frame.function not in _QUIET_FUNCTIONS)
+    named = list(islice(telling, KEY_FRAMES))[::-1]
+    return " > ".join(f"{_module(frame.file)}:{str(frame.function)[:60]}" for frame in named)
 
 
 def innermost(frames: Sequence[Frame]) -> str:

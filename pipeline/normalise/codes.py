@@ -9,18 +9,27 @@ from pipeline.normalise.tables import codes, words_of
 #: A library's status constant; the word before the first underscore is the library.
 _STATUS = re.compile(
     r"\b((?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CURAND|CUSPARSELT|HIPBLAS|MIOPEN|CUTENSOR)_STATUS_[A-Z][A-Z_]{2,60}"
-    r"|(?:NVRTC|NVML|NVJITLINK)_ERROR_[A-Z_]{3,60}|CUFFT_[A-Z_]{3,40}|(?:rocblas|hipblas|miopen)_?[sS]tatus_?[A-Za-z]\w{2,40})\b"
+    r"|(?:NVRTC|NVML|NVJITLINK)_ERROR_[A-Z_]{3,60}|CUFFT_[A-Z_]{3,40}|(?:rocblas|hipblas"
+    r"|miopen)_?[sS]tatus_?[A-Za-z]\w{2,40})\b"
 )
 _CUDA_NAME = re.compile(r"\b(cudaError[A-Z]\w{2,60}|CUDA_ERROR_[A-Z_]{3,60})\b")
 _HIP_NAME = re.compile(r"\b(hipError[A-Z]\w{2,60}|HIP_ERROR_[A-Z]\w{2,60})\b")
 #: Words that announce the text of cudaGetErrorString, up to the text itself.
 _CUDA_CONTEXT = re.compile(
     r"(?:CUDA|Cuda|cuda)(?:[ _-]?(?:runtime|driver|RT|kernel|launch))? ?(?:[Ee]rror|ERROR|failure|Failure)\b"
-    r"(?:(?: code)?[ =:]{0,3}\(?\d{1,4}\)?)?[\s:='\"(]{0,6}|Triton Error \[CUDA\]: |GPUassert: |CUDA failed with error |CUDA: "
+    r"(?:(?: code)?[ =:]{0,3}\(?\d{1,4}\)?)?[\s:='\"(]{0,6}|Triton Error \[CUDA\]: |GPUassert: "
+    r"|CUDA failed with error |CUDA: "
 )
-_HIP_CONTEXT = re.compile(r"HIP (?:runtime )?[Ee]rror:? |Triton Error \[HIP\]:\s{1,3}(?:Code: \d{1,5},? Mess?s?age: )?|hip(?:Error)?: ")
-_NCCL_NAME = re.compile(r"\b(nccl(?:UnhandledCudaError|SystemError|InternalError|InvalidArgument|InvalidUsage|RemoteError|InProgress|Timeout))\b")
-_NCCL_CONTEXT = re.compile(r"NCCL (?:[Ee]rror|ERROR|failure)[^\n]{0,200}?[,:] ?(?=unhandled|internal|invalid|remote|NCCL op|timeout)")
+_HIP_CONTEXT = re.compile(
+    r"HIP (?:runtime )?[Ee]rror:? |Triton Error \[HIP\]:\s{1,3}(?:Code: \d{1,5},? Mess?s?age: )?"
+    r"|hip(?:Error)?: "
+)
+_NCCL_NAME = re.compile(
+    r"\b(nccl(?:UnhandledCudaError|SystemError|InternalError|InvalidArgument|InvalidUsage|RemoteError|InProgress|Timeout))\b"
+)
+_NCCL_CONTEXT = re.compile(
+    r"NCCL (?:[Ee]rror|ERROR|failure)[^\n]{0,200}?[,:] ?(?=unhandled|internal|invalid|remote|NCCL op|timeout)"
+)
 
 
 #: How far into a message a CUDA sentence is looked for where the word CUDA does not stand beside it.
@@ -28,7 +37,7 @@ SENTENCE_SEARCHED = 400
 
 
 def code_in(text: str) -> tuple[str, int] | None:
-    """The canonical code that the text names, by its symbol or by its printed words, and where; None if it names none."""
+    """The canonical code that the text names, by its symbol or by its printed words, and where it does."""
     for find in (_nccl, _status, _cuda, _hip):
         found = find(text)
         if found is not None:
@@ -65,7 +74,9 @@ def _cuda(text: str) -> tuple[str, int] | None:
         return _cuda_sentence(text, lowered)
     for named in _CUDA_NAME.finditer(text):
         canonical = codes().cuda_names.get(named[1], named[1])
-        if canonical != "CUDA_SUCCESS" and not text[max(0, named.start() - 3) : named.start()].endswith(("== ", "!= ", "==", "!=")):
+        if canonical != "CUDA_SUCCESS" and not text[max(0, named.start() - 3) : named.start()].endswith(
+            ("== ", "!= ", "==", "!=")
+        ):
             return f"cuda:{canonical}", named.start()
     for context in _CUDA_CONTEXT.finditer(text):
         for words, name in codes().cuda_texts:
@@ -78,8 +89,9 @@ def _cuda_sentence(text: str, lowered: str) -> tuple[str, int] | None:
     if "hip" in lowered or not any(word in lowered for word in ("error", "fail", "terminat")):
         return None
     near = text[:SENTENCE_SEARCHED]
-    for words, name in codes().cuda_sentences.found(near, words_of(near.lower())):
-        return f"cuda:{name}", near.find(words)
+    for words, name in codes().cuda_sentences.found(near.lower(), words_of(near.lower())):
+        if words in near:
+            return f"cuda:{name}", near.find(words)
     return None
 
 

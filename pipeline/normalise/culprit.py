@@ -6,11 +6,12 @@ Every choice carries the name of its rule; :data:`RULES` lists them in the order
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.normalise import peel
 from pipeline.normalise.families import TOOL_SEARCHED, Hit, known_error, tool_error
-from pipeline.normalise.tables import wording
+from pipeline.normalise.tables import Clues, Wrapper, clues, wording
 from pipeline.records import Event
 
 RULES = (
@@ -35,8 +36,8 @@ class Level:
 
     exception_type: str | None
     message: str
-    link: str
     notes: tuple[str, ...]
+    clues: Clues
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Culprit:
 
 def culprit(event: Event) -> Culprit:
     """The words of the event that are its error."""
-    own = _level(event.exception_type, event.detail or event.message, "own")
+    own = _level(event.exception_type, event.detail or event.message)
     tool = _tool(event, own)
     if tool is not None:
         return tool
@@ -67,9 +68,12 @@ def culprit(event: Event) -> Culprit:
 
 
 def _tool(event: Event, own: Level) -> Culprit | None:
-    texts = dict.fromkeys((event.detail or event.message, *(link.detail or link.message for link in event.chain)))
-    for text in texts:
-        hit = tool_error(text)
+    hit = tool_error(event.detail or event.message, own.clues)
+    if hit is not None:
+        return Culprit("tool-diagnostic", event.exception_type, event.detail or event.message, hit, own.notes)
+    for link in event.chain:
+        text = link.detail or link.message
+        hit = tool_error(text, clues(text[:TOOL_SEARCHED]))
         if hit is not None:
             return Culprit("tool-diagnostic", event.exception_type, text, hit, own.notes)
     return None
@@ -78,7 +82,7 @@ def _tool(event: Event, own: Level) -> Culprit | None:
 def _known(level: Level) -> tuple[str, Hit | None]:
     """The level's words as they are searched, with the type before them, and the known error in them."""
     named = f"{level.exception_type}: {level.message}" if level.exception_type else level.message
-    return named, known_error(named)
+    return named, known_error(named, level.clues)
 
 
 def _inner(event: Event, own: Level, hit: Hit | None) -> Culprit | None:
@@ -86,7 +90,7 @@ def _inner(event: Event, own: Level, hit: Hit | None) -> Culprit | None:
     for link in reversed(event.chain):
         if not is_wrapper and link.link == "context":
             continue
-        level = _level(link.exception_type, link.detail or link.message, link.link)
+        level = _level(link.exception_type, link.detail or link.message)
         text, found = _known(level)
         if found is not None and found.tier not in WEAK_TIERS:
             rule = "wrapped-cause" if is_wrapper else "root-cause"
@@ -96,18 +100,20 @@ def _inner(event: Event, own: Level, hit: Hit | None) -> Culprit | None:
     return None
 
 
-def _level(exception_type: str | None, message: str, link: str) -> Level:
+def _level(exception_type: str | None, message: str) -> Level:
     """The exception with boilerplate, prefixes and wrapping words taken off."""
-    text = peel.without_boilerplate(message[:TOOL_SEARCHED]).strip()
+    message = message[:TOOL_SEARCHED].strip()
+    found = clues(f"{exception_type}: {message}")
+    text = peel.without_boilerplate(message, found.stops)
     notes: list[str] = []
-    if len(text) < len(message.strip()):
+    if len(text) < len(message):
         notes.append("boilerplate: dropped words that belong to many errors")
     kind, text = peel.typed(text)
     exception_type = kind or exception_type
     if _NESTED in text:
         exception_type, text = _last_raised(exception_type, text, notes)
     for _ in range(5):
-        unwrapped = _unwrapped(text)
+        unwrapped = _unwrapped(text, found.wrappers)
         if unwrapped is None:
             break
         rule, kind, text = unwrapped
@@ -119,14 +125,11 @@ def _level(exception_type: str | None, message: str, link: str) -> Level:
     bare = peel.bare_type(head) if rest.strip() else None
     if bare is not None:
         kind, head, newline, rest = bare, "", "", rest.strip()
-    return Level(kind or exception_type, head + newline + rest, link, tuple(notes))
+    return Level(kind or exception_type, head + newline + rest, tuple(notes), found)
 
 
-def _unwrapped(text: str) -> tuple[str, str | None, str] | None:
-    lowered = text.lower()
-    for wrapper in wording().wrappers:
-        if wrapper.need not in lowered:
-            continue
+def _unwrapped(text: str, wrappers: Sequence[Wrapper]) -> tuple[str, str | None, str] | None:
+    for wrapper in wrappers:
         found = wrapper.pattern.search(text)
         if found is not None and found["inner"].strip():
             kind = found.groupdict().get("type")

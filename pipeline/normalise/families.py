@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.normalise import codes
 from pipeline.normalise.masks import slot
-from pipeline.normalise.tables import TIERS, Family, family_needles, wording, words_of
+from pipeline.normalise.tables import Clues, Family, wording
 from pipeline.records import Slot
 
 #: How much of a message is searched for a tool's words; a longer one is a log, and its end is not its message.
@@ -36,21 +36,17 @@ class Hit:
     kept: frozenset[str]  # words that decided; the template keeps them
 
 
-def tool_error(text: str) -> Hit | None:
+def tool_error(text: str, found: Clues) -> Hit | None:
     """The first tool diagnostic in the text: assemblers, compilers and device asserts come before any traceback."""
     text = text[:TOOL_SEARCHED]
-    found: Hit | None = None
-    for family in _possible(text)["tool"]:
-        match = family.pattern.search(text)
-        if match is not None and (found is None or match.start() < found.start):
-            found = _hit(family, match)
-    return found
+    hits = [_hit(family, match) for family in found.families["tool"] if (match := family.pattern.search(text))]
+    return min(hits, key=lambda hit: hit.start, default=None)
 
 
-def known_error(text: str) -> Hit | None:
+def known_error(text: str, found: Clues) -> Hit | None:
     """The known error that the text is. Its first line counts before the rest, so no hint outranks the message."""
     text = text[:SEARCHED]
-    rows = _possible(text)
+    rows = found.families
     head, newline, _ = text.partition("\n")
     hit = _of(head, rows) or _in(head, (*rows["head"], *rows["late"], *rows["wrapper"]))
     if hit is not None and hit.tier != "wrapper":
@@ -62,16 +58,6 @@ def known_error(text: str) -> Hit | None:
 
 def _of(text: str, rows: Mapping[str, Sequence[Family]]) -> Hit | None:
     return _in(text, rows["early"]) or _code(text) or _in(text, rows["root"])
-
-
-def _possible(text: str) -> Mapping[str, Sequence[Family]]:
-    """By tier the families that may occur in the text, each once, in their order."""
-    lowered = text.lower()
-    rows: dict[str, list[Family]] = {tier: [] for tier in TIERS}
-    for family in family_needles().found(lowered, words_of(lowered)):
-        if not rows[family.tier] or rows[family.tier][-1] is not family:
-            rows[family.tier].append(family)
-    return rows
 
 
 def _in(text: str, rows: Sequence[Family]) -> Hit | None:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pipeline.normalise.tables import wording
 from pipeline.records import Slot
 
 _NUMBER = r"[-+]?\d{1,400}(?:[,_]\d{3}){0,8}(?:\.\d{1,400})?(?:[eE][-+]?\d{1,4})?"
 _UNIT = (
-    r"[KMGTkmgt]i?B(?:ytes)?\b|[Bb]ytes?\b|[KMGT]\b(?=\.?[\s,;)/]|\.?$)|B\b|ms\b|seconds?\b|secs?\b|milliseconds?\b|us\b|s\b(?=[\s,.;)]|$)|%"
+    r"[KMGTkmgt]i?B(?:ytes)?\b|[Bb]ytes?\b|[KMGT]\b(?=\.?[\s,;)/]|\.?$)|B\b|ms\b|seconds?\b|secs?\b|milliseconds?\b"
+    r"|us\b|s\b(?=[\s,.;)]|$)|%"
 )
 #: What can start where a word starts, if the word runs into a digit, a slash, a dot or the like.
 _AT_WORD = (
@@ -27,22 +29,29 @@ _AT_WORD = (
     ("device", r"(?:cuda|xpu|mps|hip|cpu|hpu|npu):\d{1,3}\b"),
     (
         "path",
-        r"[A-Za-z]:\\{1,4}(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}"
-        r"|(?:[\w.@+-]{1,80}/){2,24}[\w.@+-]{1,160}(?::\d{1,7}){0,2}"
-        r"|[\w-]{1,80}\.(?:py|pyx|cc|cpp|cu|cuh|c|h|hpp|cxx|so|onnx|pt|pth|safetensors|json|yaml|toml|ptx|cubin|mlir|ttir"
-        r"|bin|gguf|dll)\b(?:\.\d{1,6}){0,4}(?::\d{1,7}){0,2}",
+        (
+            r"[A-Za-z]:\\{1,4}(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}"
+            r"|(?:[\w.@+-]{1,80}/){2,24}[\w.@+-]{1,160}(?::\d{1,7}){0,2}"
+            r"|[\w-]{1,80}\.(?:py|pyx|cc|cpp|cu|cuh|c|h|hpp|cxx|so|onnx|pt|pth|safetensors|json|yaml|toml"
+            r"|ptx|cubin|mlir|ttir"
+            r"|bin|gguf|dll)\b(?:\.\d{1,6}){0,4}(?::\d{1,7}){0,2}"
+        ),
     ),
     (
         "shape",
-        r"(?:float|bfloat|int|uint|bool|complex|f|bf|s|u|i|pred|c|f8e\w{3,8})\d{0,3}\[[\d, ]{0,80}\]"
-        r"|torch\.Size\(\[[\d, ]{0,80}\]\)",
+        (
+            r"(?:float|bfloat|int|uint|bool|complex|f|bf|s|u|i|pred|c|f8e\w{3,8})\d{0,3}\[[\d, ]{0,80}\]"
+            r"|torch\.Size\(\[[\d, ]{0,80}\]\)"
+        ),
     ),
     ("version", r"v\d{1,4}\.\d{1,4}\.\d{1,6}(?:[.+-]?\w{1,20}){0,4}"),
     (
         "dtype",
-        r"BFloat16\b|torch\.(?:cuda\.)?\w{3,12}Tensor\b|c10::\w{3,20}"
-        r"|(?:torch\.|tl\.|jnp\.|np\.)?(?:float|bfloat|int|uint|complex)(?:8|16|32|64|128)(?:_e\dm\d\w{0,5})?\b"
-        r"|(?:fp|bf|tf)(?:8|16|32|64)\b",
+        (
+            r"BFloat16\b|torch\.(?:cuda\.)?\w{3,12}Tensor\b|c10::\w{3,20}"
+            r"|(?:torch\.|tl\.|jnp\.|np\.)?(?:float|bfloat|int|uint|complex)(?:8|16|32|64|128)(?:_e\dm\d\w{0,5})?\b"
+            r"|(?:fp|bf|tf)(?:8|16|32|64)\b"
+        ),
     ),
 )
 #: What starts with a digit, a sign, a bracket, a quote or a slash.
@@ -51,8 +60,10 @@ _AT_MARK = (
     ("uuid", r"(?<!\w)\d[0-9a-fA-F]{7}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"),
     (
         "time",
-        r"(?<!\w)\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?"
-        r"|(?<!\w)\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\b",
+        (
+            r"(?<!\w)\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?"
+            r"|(?<!\w)\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\b"
+        ),
     ),
     ("object", r"<[\w.\[\] -]{1,120} (?:object )?at 0x[0-9a-fA-F]{1,16}>"),
     ("node", r"\{\{(?:colocation_)?node [^{}\n]{0,200}\}\}"),
@@ -60,17 +71,28 @@ _AT_MARK = (
     ("device", r"/(?:job|device):[^\s,]{1,120}"),
     (
         "path",
-        r"(?<![\w<>])(?:~/|\.{1,2}/|/)(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}",
+        (
+            r"(?<![\w<>])(?:~/|\.{1,2}/"
+            r"|/)(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}"
+        ),
     ),
     (
         "shape",
-        r"\[\s?-?(?:\d{1,12}|None)(?:\s?[,x]\s?-?(?:\d{1,12}|None)){0,15},?\s?\]"
-        r"|\(\s?-?(?:\d{1,12}|None|\?)(?:\s?[,x]\s?-?(?:\d{1,12}|None|\?)){1,15},?\s?\)|\(\d{1,12},\)"
-        r"|(?<!\w)\d{1,9}(?:x\d{1,9}){1,6}(?:x[a-z]\w{0,6})?\b",
+        (
+            r"\[\s?-?(?:\d{1,12}|None)(?:\s?[,x]\s?-?(?:\d{1,12}|None)){0,15},?\s?\]"
+            r"|\(\s?-?(?:\d{1,12}|None|\?)(?:\s?[,x]\s?-?(?:\d{1,12}|None|\?)){1,15},?\s?\)|\(\d{1,12},\)"
+            r"|(?<!\w)\d{1,9}(?:x\d{1,9}){1,6}(?:x[a-z]\w{0,6})?\b"
+        ),
     ),
     ("size", rf"(?<![\w.]){_NUMBER} ?(?:{_UNIT})"),
     ("version", r"(?<!\w)\d{1,4}\.\d{1,4}\.\d{1,6}(?:[.+-]?\w{1,20}){0,4}"),
-    ("quoted", r"(?<![\w>])'(?:\[[^\]\n]{0,400}\]|[^'\n]{0,200})'(?!\w)|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`|`[^`'\n]{1,200}'|‘[^’\n]{0,200}’"),
+    (
+        "quoted",
+        (
+            r"(?<![\w>])'(?:\[[^\]\n]{0,400}\]|[^'\n]{0,200})'(?!\w)|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`"
+            r"|`[^`'\n]{1,200}'|‘[^’\n]{0,200}’"
+        ),
+    ),
     ("n", rf"(?<![\w.]){_NUMBER}(?!\d)|(?<=[\s:;,=(\[{{#/-])\.\d{{1,20}}(?![\w<])|(?<=[A-Za-z_])\d{{1,20}}(?![\w<])"),
 )
 
@@ -85,22 +107,13 @@ _MASK = re.compile(
     rf"|(?=[^A-Za-z\s])(?:{_alternation(_AT_MARK, '')})"
 )
 
-#: A quoted operator or function ('tt.dot', `aten::add`, 'torch.load') says which error it is; anything else in quotes varies.
+#: A quoted operator or function ('tt.dot', `aten::add`) says which error it is; anything else in quotes varies.
 _NAME = re.compile(r"[a-z_]\w{0,40}(?:(?:\.|::)[A-Za-z_]\w{0,40}){1,4}(?:\(\))?\Z")
 _SLOT_INSIDE = re.compile(r"<[a-z]{1,8}>")
-_LABEL = re.compile(r"([A-Za-z_][\w ]{0,30}?)\s?(?:[:=]|\bof\b|\bis\b)?\s?[('\[]{0,2}\Z")
 _SIZE = re.compile(rf"({_NUMBER}) ?(.*)", re.DOTALL)
 
 _HEX = re.compile(r"0x[0-9a-fA-F]{1,16}")
 _MEASURED = frozenset({"n", "size", "hex"})
-
-_UNITS = {
-    "b": ("byte", 1.0), "byte": ("byte", 1.0), "bytes": ("byte", 1.0), "kb": ("byte", 1e3), "mb": ("byte", 1e6), "gb": ("byte", 1e9),
-    "tb": ("byte", 1e12), "kib": ("byte", 2.0**10), "mib": ("byte", 2.0**20), "gib": ("byte", 2.0**30), "tib": ("byte", 2.0**40),
-    "k": ("byte", 2.0**10), "m": ("byte", 2.0**20), "g": ("byte", 2.0**30), "t": ("byte", 2.0**40), "s": ("second", 1.0),
-    "sec": ("second", 1.0), "secs": ("second", 1.0), "second": ("second", 1.0), "seconds": ("second", 1.0), "ms": ("second", 1e-3),
-    "millisecond": ("second", 1e-3), "milliseconds": ("second", 1e-3), "us": ("second", 1e-6), "%": ("percent", 1.0),
-}  # fmt: skip
 
 
 def measure(value: str) -> tuple[float | None, str | None]:
@@ -112,7 +125,7 @@ def measure(value: str) -> tuple[float | None, str | None]:
     if found is None:
         return None, None
     digits = found[1].replace(",", "").replace("_", "")
-    unit, factor = _UNITS.get(found[2].strip().lower(), (None, 1.0))
+    unit, factor = wording().units.get(found[2].strip().lower(), (None, 1.0))
     return float(digits) * factor, unit
 
 
@@ -145,7 +158,9 @@ def _covers(span: tuple[int, int], found: re.Match[str]) -> bool:
     """Whether the match lies inside kept words, or is kept words with little around them (quotes, a suffix)."""
     start, end = span
     inside = start <= found.start() and found.end() <= end
-    return inside or (found.start() <= start and end <= found.end() and 2 * (end - start) >= found.end() - found.start() - 2)
+    return inside or (
+        found.start() <= start and end <= found.end() and 2 * (end - start) >= found.end() - found.start() - 2
+    )
 
 
 def _quoted(value: str, slots: list[Slot]) -> str:
@@ -157,7 +172,7 @@ def _quoted(value: str, slots: list[Slot]) -> str:
 
 
 def _label(line: str, start: int) -> str:
-    found = _LABEL.search(line[max(0, start - 34) : start])
-    if found is None:
-        return "n"
-    return found[1].strip().rsplit(" ", 1)[-1].lower() or "n"
+    """The word before a number, which says what it counts: "Required: 12" gives "required"."""
+    word = line[max(0, start - 34) : start].rstrip(" \t:=([{'\"#").rpartition(" ")[2]
+    word = word.rpartition("(")[2].rpartition("=")[2].strip("()[]{},.;:'\"`*")
+    return word.lower() if word.isidentifier() else "n"

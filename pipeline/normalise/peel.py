@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-
-from pipeline.normalise.tables import wording
+from collections.abc import Iterable
 
 #: Prefixes of a line, tried again and again from the start; each is anchored and linear.
 _PREFIX = re.compile(
@@ -13,26 +12,38 @@ _PREFIX = re.compile(
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?"
     r"|\[?\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?(?=\s)"
     r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d\d:\d\d:\d\d"
-    r"|\[?(?:rank|default|Rank|worker|gpu|proc)[ _]?\d{1,5}\]?:|\[(?:rank|Rank|default|PG|DP|TP|PP)[^\]\n]{0,60}\]:?"
+    r"|\[?(?:rank|default|Rank|worker|gpu|proc)[ _]?\d{1,5}\]?:|\[(?:rank|Rank|default|PG|DP|TP"
+    r"|PP)[^\]\n]{0,60}\]:?"
     r"|\[\d{1,7}\](?=\s)"
-    r"|\[?[IWEFC]\d{3,8} [\d:.]{5,20} {1,8}(?:\d{1,8} )?[\w./-]{1,160}:\d{1,6}\]|\[?[IWEF] [\w./-]{1,160}:\d{1,6}\]"
-    r"|\[(?:Bug|Question|Feature|BUG|bug|Usage|RFC|Issue|Installation|Misc|Error|Help|question|ERROR|error)[^\]\n]{0,20}\]:?"
+    r"|\[?[IWEFC]\d{3,8} [\d:.]{5,20} {1,8}(?:\d{1,8} )?[\w./-]{1,160}:\d{1,6}\]"
+    r"|\[?[IWEF] [\w./-]{1,160}:\d{1,6}\]"
+    r"|\[(?:Bug|Question|Feature|BUG|bug|Usage|RFC|Issue|Installation|Misc|Error|Help|question|ERROR"
+    r"|error)[^\]\n]{0,20}\]:?"
     r"|\([\w ]{0,40}pid=\d{1,8}[^)\n]{0,40}\)"
-    r"|(?:[\w.-]{1,40} - )?(?:ERROR|WARNING|CRITICAL|FATAL|INFO|Error|DEBUG)(?: - [\w./-]{1,60}:\d{1,6} -|(?: \d\d-\d\d \d\d:\d\d:\d\d)? \[?[\w./-]{1,60}:\d{1,6}\]|\s?:(?=\s))"
-    r"|[\w.-]{1,40}-\d{1,3} {1,4}\| |(?:FAILED|ERROR) (?:\[[\d.]{1,10}s?\] )?\S{1,300}::\S{1,200} - |E {3,8}(?=\S)"
-    r"|\[\d{1,4}/\d{1,4}(?:_\d{1,3})?\]|\[_?[Dd]erived_?\]|(?:Misc\. |Eval |Compile )?[Bb]ug(?: report)?:(?=\s)|\[TRT\]|\[[EWIF]\](?=\s)|\d{1,3}: \[\S{1,120}::\d{1,6}\]"
-    r"|loc\([^)\n]{1,300}\): |(?:[A-Za-z]:)?[^\s:()]{1,300}(?::\d{1,7}:\d{1,6}|:\d{1,7}|\(\d{1,7}\)): (?=(?:fatal )?error)|(?:fatal )?error: "
+    r"|(?:[\w.-]{1,40} - )?(?:ERROR|WARNING|CRITICAL|FATAL|INFO|Error"
+    r"|DEBUG)(?: - [\w./-]{1,60}:\d{1,6} -|(?: \d\d-\d\d \d\d:\d\d:\d\d)? \[?[\w./-]{1,60}:\d{1,6}\]"
+    r"|\s?:(?=\s))"
+    r"|[\w.-]{1,40}-\d{1,3} {1,4}\| |(?:FAILED|ERROR) (?:\[[\d.]{1,10}s?\] )?\S{1,300}::\S{1,200} - "
+    r"|E {3,8}(?=\S)"
+    r"|\[\d{1,4}/\d{1,4}(?:_\d{1,3})?\]|\[_?[Dd]erived_?\]|(?:Misc\. |Eval "
+    r"|Compile )?[Bb]ug(?: report)?:(?=\s)|\[TRT\]|\[[EWIF]\](?=\s)|\d{1,3}: \[\S{1,120}::\d{1,6}\]"
+    r"|loc\([^)\n]{1,300}\): |(?:[A-Za-z]:)?[^\s:()]{1,300}(?::\d{1,7}:\d{1,6}|:\d{1,7}"
+    r"|\(\d{1,7}\)): (?=(?:fatal )?error)|(?:fatal )?error: "
     r"|OP_REQUIRES failed at \S{1,120} :? ?"
     r")"
 )
 _STATUS = re.compile(
-    r"(?:RESOURCE_EXHAUSTED|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED|FAILED_PRECONDITION|NOT_FOUND|UNAVAILABLE|UNKNOWN|ABORTED|"
-    r"DEADLINE_EXCEEDED|OUT_OF_RANGE|ALREADY_EXISTS|PERMISSION_DENIED|CANCELLED|Resource exhausted|Internal|Invalid argument|"
+    r"(?:RESOURCE_EXHAUSTED|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED|FAILED_PRECONDITION|NOT_FOUND"
+    r"|UNAVAILABLE|UNKNOWN|ABORTED|"
+    r"DEADLINE_EXCEEDED|OUT_OF_RANGE|ALREADY_EXISTS|PERMISSION_DENIED|CANCELLED|Resource exhausted"
+    r"|Internal|Invalid argument|"
     r"Unimplemented|Failed precondition|Not found|Unavailable|Unknown): ?"
 )
 _TYPE = re.compile(
-    r"(?P<type>(?:[A-Za-z_]\w{0,60}(?:\.|::)){0,8}[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt|Exit|StackTrace|Unsupported|OutOfResources|"
-    r"Failure|Failed|InvalidArgument|NoSuchFile|NotSupported|Fault|Impl)|Error|Exception|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{2,60})"
+    r"(?P<type>(?:[A-Za-z_]\w{0,60}(?:\.|::)){0,8}[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt"
+    r"|Exit|StackTrace|Unsupported|OutOfResources|"
+    r"Failure|Failed|InvalidArgument|NoSuchFile|NotSupported|Fault|Impl)|Error|Exception"
+    r"|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{2,60})"
     r"(?: \(see above for traceback\))?\s?[:：]\s{0,3}(?=\S)"
 )
 _BARE_TYPE = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))\s?[:：]?\s*\Z")
@@ -40,10 +51,10 @@ _CJK = re.compile(r"[\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-
 _TYPE_WORD = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b")
 
 
-def without_boilerplate(message: str) -> str:
+def without_boilerplate(message: str, stops: Iterable[str]) -> str:
     """The message up to the first line of words that belong to many errors; all of it if nothing would be left."""
     cut = len(message)
-    for stop in wording().stops:
+    for stop in stops:
         place = message.find(stop)
         if 0 < place < cut and message[:place].strip():
             cut = place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -62,6 +62,7 @@ class Wording:
     wrappers: tuple[Wrapper, ...]
     stops: tuple[str, ...]
     words: tuple[tuple[str, frozenset[str]], ...]
+    units: Mapping[str, tuple[str | None, float]]  # printed unit -> unit, factor
     types: Mapping[str, str]  # exception type as printed -> canonical
 
 
@@ -109,6 +110,7 @@ def wording() -> Wording:
         wrappers=tuple(Wrapper(row["id"], row["need"], re.compile(row["pattern"])) for row in table["wrap"]),
         stops=tuple(table["boilerplate"]["stop"]),
         words=tuple((key, frozenset(words)) for key, words in table["words"].items()),
+        units={word: (unit, factor) for unit, row in table["units"].items() for word, factor in row.items()},
         types={old: row["now"] for row in _toml("equivalences").get("type", ()) for old in row["was"]},
     )
 
@@ -119,16 +121,14 @@ class Needles(Generic[T]):
     def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
         self._by_word: dict[str, list[tuple[int, str, T]]] = {}
         for order, (literal, owner) in enumerate(literals):
-            word = max(_WORD.findall(literal.lower()), key=len)
-            self._by_word.setdefault(word, []).append((order, literal, owner))
+            word = max(_WORD.findall(literal.lower()), key=len, default="")
+            self._by_word.setdefault(word, []).append((order, literal.lower(), owner))
 
     def found(self, text: str, words: Set[str]) -> list[T]:
-        """The owners whose literal occurs in the text, in the order given; `words` is `words_of(text)`."""
+        """The owners whose literal occurs in the lower-cased text, in the order given; `words` are its `words_of`."""
         hits: dict[int, T] = {}
-        for word in self._by_word.keys() & words:
-            for order, literal, owner in self._by_word[word]:
-                if literal in text:
-                    hits[order] = owner
+        for word in self._by_word.keys() & words | {""} & self._by_word.keys():
+            hits.update((order, owner) for order, literal, owner in self._by_word[word] if literal in text)
         return [hits[order] for order in sorted(hits)]
 
 
@@ -137,10 +137,36 @@ def words_of(lowered: str) -> frozenset[str]:
     return frozenset(_WORD.findall(lowered))
 
 
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """Which rules may act on a text: found once for an event, so that every later search tries few patterns."""
+
+    families: Mapping[str, Sequence[Family]]  # by tier, each once, in their order
+    wrappers: tuple[Wrapper, ...]
+    stops: tuple[str, ...]
+
+
+def clues(text: str) -> Clues:
+    """The rules whose literals occur in the text; they may act on every part of it."""
+    lowered = text.lower()
+    words = words_of(lowered)
+    rows: dict[str, list[Family]] = {tier: [] for tier in TIERS}
+    for family in _family_needles().found(lowered, words):
+        if not rows[family.tier] or rows[family.tier][-1] is not family:
+            rows[family.tier].append(family)
+    wrappers, stops = _wording_needles()
+    return Clues(rows, tuple(wrappers.found(lowered, words)), tuple(stops.found(lowered, words)))
+
+
 @cache
-def family_needles() -> Needles[Family]:
-    """The families filed under what they need."""
+def _family_needles() -> Needles[Family]:
     return Needles((need, family) for tier in TIERS for family in families()[tier] for need in family.needs)
+
+
+@cache
+def _wording_needles() -> tuple[Needles[Wrapper], Needles[str]]:
+    table = wording()
+    return Needles((row.need, row) for row in table.wrappers), Needles((stop, stop) for stop in table.stops)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ READ_EVENTS = 60
 MESSAGE_LENGTH = 1500
 
 _ERROR_WORD = re.compile(
-    r"error|exception|fail|fatal|abort|cannot|can't|unable|not |denied|out of|exceed|invalid|unsupported|killed|fault|timeout|timed out",
+    r"error|exception|fail|fatal|abort|cannot|can't|unable|not |denied|out of|exceed|invalid"
+    r"|unsupported|killed|fault|timeout|timed out",
     re.IGNORECASE,
 )
 _TYPED = re.compile(r"\b[A-Za-z_][\w.]{0,100}(?:Error|Exception|Unsupported|OutOfResources|Failure)\b")

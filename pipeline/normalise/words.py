@@ -20,7 +20,7 @@ SENTENCE_WORDS = 4
 
 _SENTENCE_END = re.compile(r"[.!?;](?=\s+[A-Z(<'\[*]|\s*\Z)")
 _TAIL = re.compile(r"\s\[Op:\w|\sname: \S|\s\(defined at |\s\[\[")
-MARKUP = " .,:;!?*`\"~_#"
+MARKUP = ' .,:;!?*`"~_#'
 _SLOT = re.compile(r"<[a-z]{1,8}>")
 _WORD = re.compile(r"[A-Za-z][A-Za-z']{2,}")
 _ANY_WORD = re.compile(r"[A-Za-z][A-Za-z']*")
