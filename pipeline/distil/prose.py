@@ -20,6 +20,7 @@ _REACH = 400
 _FENCE = re.compile(r"^[ \t>]{0,8}(```+|~~~+)[^\n]*$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.{0,4000}?-->", re.DOTALL)
 _QUOTED = re.compile(r"^[ \t]{0,3}>[^\n]*$|^[ \t]*(?:[-*] )?\[[ xX]\][^\n]*$", re.MULTILINE)
+_MAYBE_QUOTED = re.compile(r"\n[ \t]{0,3}>|\[[ xX]\]")
 _BORDER = re.compile(
     r"\n|(?<=[.!?])[\"')*_]{0,2}[ \t]+(?=[A-Z`\"'(*\[#@/\U0001F300-\U0001FAFF])|(?<=[。！？；])"
 )
@@ -120,7 +121,7 @@ def _blanked(document: Document, events: Sequence[Event]) -> str:
     spans = [(event.start, event.end) for event in events]
     spans += _fences(text)
     spans += [m.span() for m in _COMMENT.finditer(text)] if "<!--" in text else []
-    spans += [m.span() for m in _QUOTED.finditer(text)] if ">" in text or "[" in text else []
+    spans += [m.span() for m in _QUOTED.finditer(text)] if _MAYBE_QUOTED.search(text) else []
     spans += _template_lines(text)
     spans += [(post.start, post.end) for post in document.posts if post.is_bot or _is_notice(text, post)]
     pieces, at = [], 0

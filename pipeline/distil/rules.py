@@ -21,6 +21,8 @@ _MAX_SENTENCES = 1500
 #: characters in Chinese: below, labelled sentences pointed at something outside themselves.
 _LEAST_WORDS = 6
 _LEAST_HAN = 12
+#: Two stems that share fewer letters than this at their ends do not follow each other in real sentences.
+_LEAST_OVERLAP = 3
 _LONG_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
 
 _PR = re.compile(
@@ -53,9 +55,22 @@ def _scanner() -> tuple[re.Pattern[str], dict[str, tuple[int, ...]]]:
         for stem in cue.stems:
             wakes.setdefault(stem, []).append(index)
     stems = sorted(wakes, key=lambda s: (-len(s), s))
-    # a stem may hide inside a longer one that matched first: what contains it wakes its rules too
-    full = {s: tuple(sorted({i for t in stems if t in s for i in wakes[t]})) for s in stems}
-    return re.compile(tables.trie(stems)), full
+    starts: dict[str, list[str]] = {}
+    for stem in stems:
+        for length in range(min(_LEAST_OVERLAP, len(stem)), len(stem) + 1):
+            starts.setdefault(stem[:length], []).append(stem)
+    return re.compile(tables.trie(stems)), {stem: _woken(stem, starts, wakes) for stem in stems}
+
+
+def _woken(stem: str, starts: dict[str, list[str]], wakes: dict[str, list[int]]) -> tuple[int, ...]:
+    """The rules of `stem` and of every stem that begins inside it: the scan passes over those once it matched."""
+    found = set(wakes[stem])
+    for at in range(len(stem)):
+        rest = stem[at:]
+        inside = [s for n in range(1, len(rest) + 1) for s in starts.get(rest[:n], ()) if rest.startswith(s)]
+        for other in [*inside, *starts.get(rest, ())]:
+            found.update(wakes[other])
+    return tuple(sorted(found))
 
 
 def findings(prose: Prose) -> Iterator[Finding]:
