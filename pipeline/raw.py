@@ -89,29 +89,32 @@ class RawLayer:
         Pages are safe on disk segment by segment: an import that is broken off keeps what it had finished, and the
         same import run again adds the rest.
         """
-        skipped: list[Skipped] = []
-        new = known = 0
         with self._lock(exclusive=False):
-            seen = {_identity(ref) for ref in self.refs()}
-            hidden = self._hidden()
             writer = SegmentWriter(self._segments)
             try:
-                for item in items:
-                    if isinstance(item, Skipped):
-                        skipped.append(item)
-                    elif _tombstone(item.document_key) in hidden:
-                        skipped.append(Skipped("raw", item.document_key, "forgotten"))
-                    elif (identity := _identity(item)) in seen:
-                        known += 1
-                    else:
-                        seen.add(identity)
-                        writer.add(item)
-                        new += 1
-                        if writer.pages >= MAX_SEGMENT_PAGES or writer.size >= MAX_SEGMENT_BYTES:
-                            writer.finish()
-                writer.finish()
+                return self._append(items, writer)
             finally:
                 writer.discard()
+
+    def _append(self, items: Iterable[RawPage | Skipped], writer: SegmentWriter) -> Appended:
+        seen = {_identity(ref) for ref in self.refs()}
+        hidden = self._hidden()
+        skipped: list[Skipped] = []
+        new = known = 0
+        for item in items:
+            if isinstance(item, Skipped):
+                skipped.append(item)
+            elif hidden and _tombstone(item.document_key) in hidden:
+                skipped.append(Skipped("raw", item.document_key, "forgotten"))
+            elif (identity := _identity(item)) in seen:
+                known += 1
+            else:
+                seen.add(identity)
+                writer.add(item)
+                new += 1
+            if writer.pages >= MAX_SEGMENT_PAGES or writer.size >= MAX_SEGMENT_BYTES:
+                writer.finish()
+        writer.finish()
         return Appended(new, known, tuple(skipped))
 
     def refs(self) -> list[PageRef]:
@@ -136,20 +139,13 @@ class RawLayer:
 
     def read(self, refs: Sequence[PageRef]) -> list[RawPage]:
         """The pages of `refs`, in that order, each checked against its sha256."""
-        bodies: dict[int, bytes] = {}
-        by_segment: dict[str, list[int]] = {}
-        for number, ref in enumerate(refs):
-            by_segment.setdefault(ref.segment, []).append(number)
-        for segment, numbers in by_segment.items():
-            path = self._segments / segment
-            try:
-                with path.open("rb") as file:
-                    for number in sorted(numbers, key=lambda number: refs[number].offset):
-                        file.seek(refs[number].offset)
-                        bodies[number] = _body(file.read(refs[number].length), refs[number], path)
-            except OSError as error:
-                raise RawError(f"{path}: cannot be read: {error.strerror}", path=path) from error
-        return [_page(ref, bodies[number]) for number, ref in enumerate(refs)]
+        by_segment: dict[str, list[PageRef]] = {}
+        for ref in refs:
+            by_segment.setdefault(ref.segment, []).append(ref)
+        bodies: dict[tuple[str, int], bytes] = {}
+        for segment, wanted in by_segment.items():
+            bodies.update(((segment, offset), body) for offset, body in _bodies(self._segments / segment, wanted))
+        return [_page(ref, bodies[ref.segment, ref.offset]) for ref in refs]
 
     def forget(self, document_key: str) -> int:
         """How many kept pages of the document were erased. It is never taken in again, nor are its pages found.
@@ -251,6 +247,17 @@ def _ref(row: dict[str, object], path: Path) -> PageRef:
         return PageRef(segment=path.name, **values)  # type: ignore[arg-type]
     except (KeyError, ValueError) as error:
         raise RawError(f"{path}: its index has a line of another form: {error}", path=path) from error
+
+
+def _bodies(path: Path, refs: Sequence[PageRef]) -> Iterator[tuple[int, bytes]]:
+    """Offset and checked body of each of `refs`, all of one segment, read from front to back."""
+    try:
+        with path.open("rb") as file:
+            for ref in sorted(refs, key=lambda ref: ref.offset):
+                file.seek(ref.offset)
+                yield ref.offset, _body(file.read(ref.length), ref, path)
+    except OSError as error:
+        raise RawError(f"{path}: cannot be read: {error.strerror}", path=path) from error
 
 
 def _body(deflated: bytes, ref: PageRef, path: Path) -> bytes:
