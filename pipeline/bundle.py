@@ -5,6 +5,8 @@ Like `entry`: frozen, unknown fields refused, schemas generated from here, a fie
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -182,6 +184,13 @@ PUBLISHED: dict[str, type[BaseModel]] = {
     "extract-line-1.0": ExtractLine,
     "group-line-1.0": GroupLine,
 }
+
+
+def bundle_id(files: Iterable[FileRecord]) -> str:
+    """One sha256 for all of `files`: paths and their sha256, sorted."""
+    lines = sorted(f"{file.path}\0{file.sha256}\n" for file in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -11,7 +11,6 @@ import sys
 import time
 from pathlib import Path
 
-import entry_factory as make
 import pyarrow.parquet as pq
 import pytest
 
@@ -21,6 +20,7 @@ from pipeline.entry import KnowledgeEntry
 from pipeline.errors import ExportError
 from pipeline.export import publishing
 from pipeline.records import Template
+from tests import entry_factory as make
 
 ENTRIES = [make.entry(), make.entry(id="cuda/illegal-address", signature="CUDA error: 非法", domain="cuda")]
 TEMPLATE = Template(
@@ -100,11 +100,11 @@ def test_export_twice_in_any_order_gives_the_same_bytes(bundle: Path, tmp_path: 
 
 def test_another_process_with_another_hash_seed_gives_the_same_bytes(bundle: Path, tmp_path: Path) -> None:
     code = (
-        "import sys, test_export as t; from pathlib import Path; from pipeline import export;"
+        "import sys; from tests import test_export as t; from pathlib import Path; from pipeline import export;"
         "export.write(Path(sys.argv[1]), t.ENTRIES, facts=t.FACTS)"
     )
     root = Path(__file__).parents[1]
-    env = {"PYTHONHASHSEED": "77", "PYTHONPATH": f"{root}:{root / 'tests'}"}
+    env = {"PYTHONHASHSEED": "77", "PYTHONPATH": str(root)}
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "other")], check=True, env=env, cwd=root)
     assert tree(tmp_path / "other") == tree(bundle)
 
@@ -167,7 +167,7 @@ def test_leftovers_of_a_killed_run_are_cleared_and_what_they_held_is_put_back(bu
 
 WRITER = """
 import sys
-import test_export as t
+from tests import test_export as t
 from pathlib import Path
 from pipeline import export
 entries = [t.ENTRIES[0].model_copy(update={"id": f"triton/entry-{n}", "occurrence_count": 9}) for n in range(300)]
@@ -187,7 +187,7 @@ def is_whole(folder: Path) -> bool:
 def test_a_writer_killed_at_any_time_leaves_a_whole_bundle(tmp_path: Path) -> None:
     root, folder = Path(__file__).parents[1], tmp_path / "curated"
     export.write(folder, ENTRIES, facts=FACTS)
-    env = {"PYTHONPATH": f"{root}:{root / 'tests'}", "PYTHONHASHSEED": "0"}
+    env = {"PYTHONPATH": str(root), "PYTHONHASHSEED": "0"}
     sizes = set()
     for attempt in range(5):
         command = [sys.executable, "-c", WRITER, str(folder)]

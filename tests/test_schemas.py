@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import entry_factory as make
 import jsonschema
 import pytest
 
 from pipeline import export
 from pipeline.export.schemas import schemas
+from tests import entry_factory as make
 
 FOLDER = Path(__file__).parents[1] / "schemas"
 

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import duckdb
-import entry_factory as make
 import pyarrow.parquet as pq
 import pytest
 
 from pipeline import store
 from pipeline.errors import ConfigError, StoreError
 from pipeline.records import Skipped
+from tests import entry_factory as make
 
 
 def contents(folder: Path) -> store.Contents:

@@ -23,6 +23,7 @@ from pipeline.bundle import (
     IndexTemplate,
     Manifest,
     Registry,
+    bundle_id,
 )
 from pipeline.entry import SCHEMA_VERSION, KnowledgeEntry
 from pipeline.records import Cluster, Template
@@ -201,12 +202,6 @@ def manifest(entries: Sequence[KnowledgeEntry], facts: Facts, files: Sequence[Fi
         + ",\n".join(f'  "{name}": {_laid_out(fields[name], compact_json(fields[name]))}' for name in sorted(fields))
         + "\n}\n"
     )
-
-
-def bundle_id(files: Sequence[FileRecord]) -> str:
-    """One sha256 for all of `files`: paths and their sha256, sorted."""
-    lines = sorted(f"{file.path}\0{file.sha256}\n" for file in files)
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def record_of(path: str, body: bytes) -> FileRecord:

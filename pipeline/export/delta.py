@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from pipeline.bundle import Delta, FileRecord
+from pipeline.bundle import Delta, bundle_id
 from pipeline.errors import ExportError
 from pipeline.export import content
 from pipeline.export.publishing import MANIFEST, publish
@@ -87,7 +87,7 @@ def _check(staged: Path, change: Delta) -> None:
                 path=staged,
                 hint="The bundles were made by different versions of errmine: fetch the whole new bundle.",
             )
-    if content.bundle_id(manifest.files) != change.to_bundle:
+    if bundle_id(manifest.files) != change.to_bundle:
         raise ExportError("the delta does not lead to the bundle that it names", path=staged)
 
 
@@ -102,6 +102,3 @@ def _text(folder: Path, path: str) -> str:
         return (folder / path).read_text(encoding="utf-8")
     except OSError as error:
         raise ExportError(f"cannot read {folder / path}: {error.strerror}", path=folder / path) from error
-
-
-__all__ = ["FileRecord", "apply", "delta"]

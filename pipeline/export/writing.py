@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from pipeline.bundle import FileRecord
+from pipeline.bundle import FileRecord, bundle_id
 from pipeline.entry import KnowledgeEntry
 from pipeline.errors import ExportError
 from pipeline.export import content
@@ -33,7 +33,7 @@ def write(folder: Path, entries: Iterable[KnowledgeEntry], *, facts: Facts | Non
     _check_ids(folder, ordered)
     records: list[FileRecord] = []
     publish(folder, lambda staged: records.extend(_fill(staged, ordered, told)))
-    bundle = content.bundle_id(records[:-1])
+    bundle = bundle_id(records[:-1])
     return Written(folder, bundle, len(ordered), len(records), sum(record.bytes for record in records))
 
 

@@ -1,0 +1,144 @@
+"""A whole bundle: its files are what the manifest says, its entries are sound, and they fit together."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pipeline.bundle import Index, Manifest, Registry, bundle_id, parsed
+from pipeline.validate.problem import Problem, items, mapping, text, values
+
+_RELATIONS = ("leads_to", "preceded_by", "frequently_confused_with")
+#: Files of the folder that are not of the bundle's own making.
+_STRANGERS = frozenset({"manifest.json", "errmine.duckdb", "errmine.duckdb.wal"})
+
+
+def check_bundle(folder: Path, check: Callable[[object], list[Problem]]) -> tuple[int, list[Problem]]:
+    """(entries, problems) of the bundle in `folder`; `check` judges each entry."""
+    try:
+        manifest = parsed((folder / "manifest.json").read_bytes(), Manifest)
+    except (OSError, ValueError) as error:
+        return 0, [Problem("bundle_manifest", "manifest.json", f"cannot be read: {error}")]
+    problems = [*_file_problems(folder, manifest)]
+    entries, unreadable = _entries(folder)
+    problems += unreadable
+    problems += [problem for entry in entries for problem in check(entry)]
+    problems += _page_problems(folder, entries)
+    problems += _count_problems(manifest, entries)
+    problems += _reference_problems(folder, entries)
+    return len(entries), problems
+
+
+def _file_problems(folder: Path, manifest: Manifest) -> Iterator[Problem]:
+    for file in manifest.files:
+        if file.path.startswith("/") or ".." in file.path.split("/"):
+            yield Problem("bundle_files", file.path, "lies outside the bundle")
+            continue
+        try:
+            body = (folder / file.path).read_bytes()
+        except OSError as error:
+            yield Problem("bundle_files", file.path, f"cannot be read: {error.strerror}")
+            continue
+        if len(body) != file.bytes or hashlib.sha256(body).hexdigest() != file.sha256:
+            yield Problem("bundle_files", file.path, "is not the file that the manifest describes")
+    listed = {file.path for file in manifest.files}
+    names = {*(p.name for p in folder.iterdir() if p.is_file()), *_pages(folder)}
+    for name in sorted(names - listed - _STRANGERS):
+        yield Problem("bundle_files", name, "is not in the manifest")
+    if bundle_id(manifest.files) != manifest.bundle_id:
+        yield Problem("bundle_manifest", "bundle_id", "is not made from the files listed")
+
+
+def _pages(folder: Path) -> list[str]:
+    return [str(page.relative_to(folder)) for page in folder.glob("entries/*/*")]
+
+
+def _entries(folder: Path) -> tuple[list[dict[str, Any]], list[Problem]]:
+    entries, problems = [], []
+    try:
+        lines = (folder / "entries.jsonl").read_bytes().splitlines()
+    except OSError as error:
+        return [], [Problem("bundle_files", "entries.jsonl", f"cannot be read: {error.strerror}")]
+    for place, line in enumerate(lines, 1):
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            problems.append(Problem("json", f"entries.jsonl line {place}", str(error)))
+            continue
+        if isinstance(entry, dict):
+            entries.append(entry)
+        else:
+            problems.append(Problem("json", f"entries.jsonl line {place}", "is no JSON object"))
+    return entries, problems
+
+
+def _page_problems(folder: Path, entries: list[dict[str, Any]]) -> Iterator[Problem]:
+    """Every entry has a page of its own that says the same, and no page is left over."""
+    left = set(_pages(folder))
+    for entry in entries:
+        page = f"entries/{text(entry, 'id')}.json"
+        if page not in left:
+            yield Problem("bundle_pages", page, "the entry has no page", text(entry, "id") or "")
+            continue
+        left.discard(page)
+        try:
+            is_same = json.loads((folder / page).read_bytes()) == entry
+        except (OSError, ValueError, RecursionError):
+            is_same = False
+        if not is_same:
+            yield Problem("bundle_pages", page, "the page differs from entries.jsonl", text(entry, "id") or "")
+    for page in sorted(left):
+        yield Problem("bundle_pages", page, "is the page of no entry")
+
+
+def _count_problems(manifest: Manifest, entries: list[dict[str, Any]]) -> Iterator[Problem]:
+    counted = {
+        "entries": len(entries),
+        "evidence": sum(len(values(entry, "evidence")) for entry in entries),
+        "workarounds": sum(len(values(entry, "workarounds")) for entry in entries),
+        "dead_ends": sum(len(values(entry, "dead_ends")) for entry in entries),
+        **Counter(f"tier.{text(entry, 'verification_tier')}" for entry in entries),
+    }
+    for name, count in counted.items():
+        if manifest.counts.get(name) != count:
+            yield Problem("bundle_counts", f"counts.{name}", f"says {manifest.counts.get(name)}, there are {count}")
+
+
+def _reference_problems(folder: Path, entries: list[dict[str, Any]]) -> Iterator[Problem]:
+    ids = [text(entry, "id") or "" for entry in entries]
+    for name, count in sorted(Counter(ids).items()):
+        if count > 1:
+            yield Problem("bundle_ids", "id", f"{count} entries are called so", name)
+    former = [(alias, text(entry, "id") or "") for entry in entries for alias in values(entry, "aliases")]
+    for alias, entry_id in former:
+        if alias in ids:
+            yield Problem("bundle_ids", "aliases", f"the former id {alias} is another entry's id", entry_id)
+    known = {*ids, *(alias for alias, _ in former)}
+    yield from _side_file_problems(folder, set(ids))
+    for entry in entries:
+        graph = mapping(entry, "transition_graph")
+        for relation in _RELATIONS:
+            for place, edge in items(graph, relation):
+                if text(edge, "entry_id") not in known:
+                    where = f"transition_graph.{place}"
+                    yield Problem(
+                        "bundle_references", where, f"{edge.get('entry_id')} is no entry", text(entry, "id") or ""
+                    )
+
+
+def _side_file_problems(folder: Path, ids: set[str]) -> Iterator[Problem]:
+    try:
+        index = parsed((folder / "index.json").read_bytes(), Index)
+        registry = parsed((folder / "registry.json").read_bytes(), Registry)
+    except (OSError, ValueError) as error:
+        yield Problem("bundle_files", "index.json, registry.json", f"cannot be read: {error}")
+        return
+    indexed = {entry.id for entry in index.entries}
+    for name in sorted(indexed ^ ids):
+        yield Problem("bundle_references", "index.json", "stands in only one of index.json and entries.jsonl", name)
+    for name in sorted(set(registry.aliases) & ids):
+        yield Problem("bundle_ids", "registry.json", "is a former id and an id", name)

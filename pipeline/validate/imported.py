@@ -1,0 +1,204 @@
+"""An entry made elsewhere as one of ours: what nobody can prove is null, and it says of itself that it is unproven."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from typing import Any
+
+from pipeline import gates, vocabulary
+from pipeline.entry import (
+    SCHEMA_VERSION,
+    KnowledgeEntry,
+    Provenance,
+    TransitionGraph,
+    Translation,
+    Version,
+    Workaround,
+)
+from pipeline.validate.patterns import compile_error, unbounded_gaps
+from pipeline.validate.problem import Raw, items, text, values
+from pipeline.validate.wording import unsafe
+
+#: The bound put on an unbounded gap of a foreign regex: what our own use.
+_BOUND = "{0,200}"
+#: The longest text that is taken over from elsewhere.
+_LONGEST = 2_000
+_ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}/[a-z0-9][a-z0-9._-]{0,120}")
+
+
+def imported(payload: str) -> KnowledgeEntry:
+    """The entry that `payload` (one JSON object) holds, unproven; ValueError says why it is none."""
+    raw = json.loads(payload)
+    if not isinstance(raw, dict) or not (text(raw, "signature") or "").strip():
+        raise ValueError("a knowledge entry is a JSON object with a signature")
+    notes: Counter[str] = Counter()
+    signature = _short(raw, "signature") or ""
+    cause = _short(raw, "root_cause")
+    kept = [way for _, way in items(raw, "workarounds") if _is_usable(way, notes)]
+    chinese = _chinese_sides(raw, kept)
+    said: dict[str, Translation] = {}
+    notes["import.dead_end_without_quote"] += sum(1 for _ in items(raw, "dead_ends"))
+    return KnowledgeEntry(
+        schema_version=SCHEMA_VERSION,
+        id=_entry_id(raw, signature),
+        cluster_id=None,
+        signature=signature,
+        signature_zh=_gated("signature_zh", signature, text(raw, "signature_zh"), said),
+        regex=_regex(text(raw, "regex"), signature, notes),
+        domain=_word(raw, "domain", "domains") or "other",
+        category=_word(raw, "category", "categories") or "runtime_error",
+        subcategory=_word(raw, "subcategory", "subcategories"),
+        exception_type=None,
+        root_cause=cause,
+        root_cause_type="generic" if cause else None,
+        root_cause_zh=_gated("root_cause_zh", cause, text(raw, "root_cause_zh"), said),
+        root_cause_evidence=[],
+        versions=_versions(raw),
+        environment=[],
+        parameters=[],
+        os_specific={},
+        dead_ends=[],
+        dead_ends_zh=[],
+        workarounds=[_workaround(way) for way in kept],
+        workarounds_zh=[
+            _gated(f"workarounds_zh[{n}]", _short(way, "action"), chinese[n], said) for n, way in enumerate(kept)
+        ],
+        transition_graph=TransitionGraph(leads_to=[], preceded_by=[], frequently_confused_with=[]),
+        official_doc_url=_url(raw),
+        official_doc_section=_short(raw, "official_doc_section"),
+        error_code=_short(raw, "error_code"),
+        codes=[],
+        verification_tier="ai_generated",
+        confidence=None,
+        fix_success_rate=None,
+        resolvable=None,
+        first_seen=None,
+        last_confirmed=None,
+        last_updated=None,
+        evidence_count=0,
+        occurrence_count=0,
+        evidence=[],
+        tags=sorted({tag for tag in values(raw, "tags") if isinstance(tag, str)}),
+        locale="en",
+        aliases=[],
+        translations=said,
+        provenance=_provenance(payload, notes),
+    )
+
+
+def _provenance(payload: str, notes: Counter[str]) -> Provenance:
+    """Where it comes from, and how many of its statements were dropped or changed by which rule."""
+    return Provenance(
+        rules={name: count for name, count in sorted(notes.items()) if count},
+        rule_precision={},
+        normaliser="",
+        origin="imported",
+        imported_from=hashlib.sha256(payload.encode("utf-8", "surrogatepass")).hexdigest(),
+    )
+
+
+def _short(raw: Raw, name: str) -> str | None:
+    value = (text(raw, name) or "").strip()
+    return value[:_LONGEST] or None
+
+
+def _entry_id(raw: Raw, signature: str) -> str:
+    given = text(raw, "id") or ""
+    if _ID.fullmatch(given):
+        return given
+    slug = re.sub(r"[^a-z0-9]+", "-", signature.lower()).strip("-")[:60].strip("-")
+    return f"{_word(raw, 'domain', 'domains') or 'other'}/{slug or 'unnamed'}"
+
+
+def _word(raw: Raw, field: str, vocabulary_name: str) -> str | None:
+    value = text(raw, field)
+    return value if value in vocabulary.ids(vocabulary_name) else None
+
+
+def _is_usable(way: Raw, notes: Counter[str]) -> bool:
+    action = _short(way, "action")
+    if action is None:
+        notes["import.empty_action"] += 1
+        return False
+    if unsafe(action) or unsafe(_short(way, "how") or ""):
+        notes["import.unsafe_action"] += 1
+        return False
+    return True
+
+
+def _chinese_sides(raw: Raw, kept: list[Raw]) -> list[str | None]:
+    """The Chinese value that stands beside each workaround that is kept."""
+    given = values(raw, "workarounds_zh")
+    places = [place for place, (_, way) in enumerate(items(raw, "workarounds")) if any(way is one for one in kept)]
+    return [given[place] if place < len(given) and isinstance(given[place], str) else None for place in places]
+
+
+def _workaround(way: Raw) -> Workaround:
+    action, how = _short(way, "action") or "", _short(way, "how")
+    return Workaround(
+        action=action,
+        action_lang="en",
+        how=None if how is None or how == action else how,
+        condition=_short(way, "condition"),
+        success_rate=None,
+        worked=0,
+        failed=0,
+        tier="ai_generated",
+        sources=[source for source in values(way, "sources") if isinstance(source, str)],
+        evidence=[],
+    )
+
+
+def _gated(field: str, source: str | None, chinese: str | None, said: dict[str, Translation]) -> str | None:
+    """`chinese` if it passes every gate beside `source`; `said` tells how it went."""
+    if source is None:
+        return None
+    look = gates.check_explanation if field == "signature_zh" else gates.check
+    passed = look(source, chinese) if chinese else {}
+    is_good = bool(passed) and all(passed.values()) and chinese != source
+    failed = sorted(name for name, is_passed in passed.items() if not is_passed)
+    reason = f"the imported value failed {', '.join(failed)}" if failed else "the imported entry has none"
+    said[field] = Translation(
+        status="mt_checked" if is_good else "untranslated",
+        engine="imported" if is_good else None,
+        gates=passed,
+        source_lang="en",
+        source_sha256=hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest(),
+        reason=None if is_good else reason,
+    )
+    return chinese if is_good else None
+
+
+def _regex(regex: str | None, signature: str, notes: Counter[str]) -> str | None:
+    """`regex` with its gaps bounded, if RE2 takes it then and it still matches its signature."""
+    if not regex:
+        return None
+    for gap in unbounded_gaps(regex):
+        atom = gap[:-1] if gap[-1] in "*+" else gap[: gap.rindex("{")]
+        least = "{1,200}" if gap.endswith("+") else _BOUND
+        regex = regex.replace(gap, atom + least)
+        notes["import.regex_bounded"] += 1
+    if unbounded_gaps(regex) or compile_error(regex) is not None or not re.search(regex, signature):
+        notes["import.regex_dropped"] += 1
+        return None
+    return regex
+
+
+def _versions(raw: Raw) -> list[Version]:
+    made: dict[str, Version] = {}
+    for _, version in items(raw, "versions"):
+        name = _short(version, "version")
+        if name:
+            fields: dict[str, Any] = {
+                field: _short(version, field) for field in ("introduced", "deprecated", "removed", "behavior_change")
+            }
+            made[name] = Version(version=name, **fields, status="active", count=0, evidence=[])
+    return [made[name] for name in sorted(made)]
+
+
+def _url(raw: Raw) -> str | None:
+    url = _short(raw, "official_doc_url")
+    return url if url and re.fullmatch(r"https?://[^\s<>\"]{3,2000}", url) else None
