@@ -19,6 +19,9 @@ __all__ = ["events"]
 WIDEST_AFTERMATH = 120
 #: Between a traceback and a library's own line with the same code stand at most this many.
 WIDEST_ECHO = 600
+#: A message shorter than this may begin another one by chance; so many tracebacks of a text are compared.
+SHORTEST_RETOLD = 8
+MOST_RETOLD = 40
 #: A line with more exception names than that is a list of names.
 MOST_NAMES = 6
 
@@ -89,13 +92,24 @@ def _exception_lines(text: str, tracebacks: list[Event]) -> list[Event]:
             continue
         ceiling = starts[at] if at < len(starts) else len(text)
         event = bare.read(text, colon, ceiling=ceiling, is_fenced=_is_inside(fences, colon))
-        if event is None or _key(event.exception_type, event.message) in known:
+        if event is None or _key(event.exception_type, event.message) in known or _retells(event, tracebacks):
             continue
         known.add(_key(event.exception_type, event.message))
         event = replace(event, end=min(event.end, ceiling))
         found.append(event)
         behind = event.end
     return found
+
+
+def _retells(event: Event, tracebacks: list[Event]) -> bool:
+    """Whether a line names an exception shown by a traceback and goes on in its own words behind the message."""
+    last = (event.exception_type or "").rsplit(".", 1)[-1]
+    return any(
+        len(one.message) > SHORTEST_RETOLD
+        and event.message.startswith(one.message[:60])
+        and (one.exception_type or "").rsplit(".", 1)[-1] == last
+        for one in tracebacks[:MOST_RETOLD]
+    )
 
 
 def _key(exception_type: str | None, message: str) -> tuple[str, str]:

@@ -98,7 +98,7 @@ class Lines:
 
     def _peeled(self, raw: str) -> tuple[str, bool]:
         if self.peeler.newline != "\n":
-            raw = raw.replace('\\"', '"').replace("\\\\", "\\")
+            raw = raw.removesuffix("\\r").replace('\\"', '"').replace("\\\\", "\\")
         if self.peeler.is_html:
             raw = html.unescape(raw)
         if self.peeler.prefix is None:  # one quoted line among bare ones: the others wrap

@@ -58,12 +58,12 @@ def loose(line: str) -> Named | None:
     last = name.rsplit(".", 1)[-1]
     if is_exception_name(name):
         return Named(name + (hit.group(2) or ""), message)
-    if name in _NO_NAME or (last.isupper() and "." not in name and "_" not in name and message is None):
+    is_class = last[0].isupper() or (last[0] == "_" and last.lstrip("_")[:1].isupper())
+    if name in _NO_NAME or hit.group(2) or not (is_class or last in _LOWER_NAMES):
         return None
-    is_plausible = last[0].isupper() or "." in name or last in _LOWER_NAMES or last.startswith("_")
-    if not is_plausible or (message is not None and message.startswith(("//", "\\"))):
-        return None
-    if message is None and ("." not in name) and (len(last) < 4 or not any(c.islower() for c in last)):
+    if message is None:  # a word alone on its line: it must at least be written as classes are
+        return Named(name, None) if "." in name or (len(last) > 3 and not last.isupper()) else None
+    if message.startswith(("//", "\\")):
         return None
     return Named(name + (hit.group(2) or ""), message)
 
@@ -76,4 +76,5 @@ def apart(line: str) -> Named | None:
     found = loose(line)
     if found is None or not found.message or "." not in found.exception_type:
         return None
-    return found if found.exception_type.rsplit(".", 1)[-1][0].isupper() else None
+    last = found.exception_type.rsplit(".", 1)[-1]
+    return found if last[0].isupper() or last in _LOWER_NAMES else None
