@@ -72,7 +72,7 @@ BREAKS: list[tuple[str, str, Break]] = [
     ),
     ("imported_unproven", "tier", put("provenance", "origin", value="imported")),
     ("evidence_count", "too many", put("evidence_count", value=4)),
-    ("evidence_count", "documents counted twice", put("evidence", 2, "document_id", value=f"github.com/{make.OWNER}/kernels#1")),
+    ("evidence_count", "counted twice", put("evidence", 2, "document_id", value=make.evidence(1)["document_id"])),
     ("evidence_quoted", "no address", put("evidence", 0, "url", value="somewhere")),
     ("evidence_quoted", "a script as address", put("evidence", 0, "url", value="javascript:alert(1)")),
     ("evidence_offsets", "too short", put("evidence", 0, "end", value=20)),
