@@ -105,6 +105,28 @@ def test_of_a_thread_and_a_saved_copy_of_it_the_thread_is_read() -> None:
     assert (document.title, document.form, document.state) == ("From the API", "github-thread", "closed")
 
 
+def test_what_an_object_claims_is_taken_only_where_it_has_the_form_of_the_field() -> None:
+    evil = '"><script>alert(1)</script>'
+    body = json.dumps(
+        {
+            "title": "t",
+            "body": "b",
+            "repo": f"a/{evil}",
+            "number": -5,
+            "state": evil,
+            "state_reason": evil,
+            "author_association": evil,
+            "comments": [
+                {"body": "c", "html_url": f"https://github.com/a/b/issues/5{evil}", "author_association": evil}
+            ],
+        }
+    ).encode()
+    for key in ("page:0123456789abcdef", "github.com/a/b#5"):
+        document = documents.document([page("github-thread", body, key)])
+        assert isinstance(document, Document)
+        assert "script" not in repr(dataclasses.replace(document, text=""))
+
+
 def test_comments_without_their_issue_still_make_a_document() -> None:
     pages = [page for page in pages_of(CASES / "rest_issue" / "input.jsonl") if page.part != "main"]
     document = documents.document(pages)

@@ -33,6 +33,10 @@ FORMS = (
 )
 
 _KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)#(\d+)")
+_REPO_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
+_LINK = re.compile(r"[A-Za-z0-9_.:/#?=&%~+-]{1,500}")
+_STATE = re.compile("open|closed")
+_REASON = re.compile("[a-z_]{1,30}")
 _REPO = re.compile(r"https?://[^/]+/(?:api/v3/)?(?:repos/)?([^/]+/[^/?#]+)/(?:issues|pulls?)/(\d+)")
 _WRAPPED = {
     "gharchive-thread": ("issue", "pull_request"),
@@ -74,8 +78,8 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
         title=text[posts[0].start : posts[0].end] if title and posts[0].kind == "title" else None,
         text=text,
         posts=posts,
-        state=_lower(thread.get("state")),
-        state_reason=_lower(thread.get("state_reason")),
+        state=_word(thread.get("state"), _STATE),
+        state_reason=_word(thread.get("state_reason"), _REASON),
         is_draft=_flag(thread.get("draft")),
         is_merged=_is_merged(thread, is_pull=is_pull),
         labels=_labels(thread.get("labels")),
@@ -126,9 +130,9 @@ def _home(
     )
     match = _KEY.fullmatch(key)
     if match is None:
-        repo = _string(thread.get("repo"))
-        number = thread.get("number")
-        return Home("github.com" if repo else None, repo, number if isinstance(number, int) else None), is_pull, None
+        repo = thread.get("repo")
+        known = repo if isinstance(repo, str) and _REPO_NAME.fullmatch(repo) else None
+        return Home("github.com" if known else None, known, None), is_pull, None
     host, repo, number = match[1], _spelled(thread, pages, match[2]), int(match[3])
     return Home(host, repo, number), is_pull, f"https://{host}/{repo}/{'pull' if is_pull else 'issues'}/{number}"
 
@@ -162,7 +166,7 @@ def _posts(thread: JsonObject, values: Mapping[str, object], url: str | None) ->
         if body:
             author, is_bot = _author(post)
             link = _string(post.get("html_url"))
-            if not (link and own_links and link.lower().startswith(own_links)):
+            if not (link and own_links and link.lower().startswith(own_links) and _LINK.fullmatch(link)):
                 link = None
             yield Piece(kind, body, link, utc(_time(post)), _role(post), author, is_bot, _reactions(post))
 
@@ -214,7 +218,8 @@ def _author(value: JsonObject) -> tuple[str | None, bool]:
 
 
 def _role(value: JsonObject) -> str | None:
-    return _string(value.get("author_association"))
+    role = _word(value.get("author_association"), _REASON)
+    return role.upper() if role else None
 
 
 def _reactions(value: JsonObject) -> int:
@@ -259,8 +264,10 @@ def _string(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _lower(value: object) -> str | None:
-    return value.lower() if isinstance(value, str) and value else None
+def _word(value: object, pattern: re.Pattern[str]) -> str | None:
+    """The word in lower case, None if it is none of the kind: what an object claims may be anything."""
+    word = value.lower() if isinstance(value, str) else ""
+    return word if pattern.fullmatch(word) else None
 
 
 def _flag(value: object) -> bool | None:
