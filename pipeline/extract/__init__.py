@@ -27,10 +27,13 @@ MOST_NAMES = 6
 
 
 def events(text: str) -> list[Event]:
-    """The failures of a text, sorted by `start`, not overlapping."""
+    """The failures of a text, sorted by `start`, not overlapping. Python's warnings only where nothing failed."""
     tracebacks = _tracebacks(text)
     shown = sorted([*tracebacks, *_exception_lines(text, tracebacks)], key=lambda one: one.start)
-    return _joined(text, shown, native.events(text))
+    found = _joined(text, shown, native.events(text))
+    if any(one.severity != "warning" for one in found):
+        found = [one for one in found if one.severity != "warning" or one.dialect != "exception-line"]
+    return found
 
 
 def _tracebacks(text: str) -> list[Event]:
