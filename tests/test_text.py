@@ -99,7 +99,7 @@ def test_what_names_a_person_or_opens_a_door_is_replaced_and_the_rest_kept(given
         "EOS_TOKEN=50256",
         "https://example.com/home/docs/index.html",
         "see http://localhost:8080/a@b",
-        "%fusion.12 = bf16[2048,4096]{1,0:T(8,128)(2,1)} fusion(%p), kind=kLoop",
+        "%fusion.12 = bf16[512,768]{0,1:T(4,256)(3,2)} fusion(%p), kind=kLoop",
         "commit 0123456789abcdef0123456789abcdef01234567",
         "sk-learn-contrib and task-scheduler-implementation-notes",
         "_ZN5torch3jit11InterpreterE4runERSt6vectorINS_6IValueE",

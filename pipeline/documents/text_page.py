@@ -39,7 +39,7 @@ _BUTTONS = re.compile(
 )
 _ROLES = {role.title(): role for role in ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR")} | {"Author": None}
 _FOOTER = re.compile(
-    r"(?:Sign up for free to join this conversation on GitHub|Sign up for free to subscribe to this conversation"
+    r"(?:Sign up for free to (?:join|subscribe to) this conversation"
     r"|Add a comment|Projects|Footer|Metadata).{0,200}"
 )
 

@@ -33,7 +33,7 @@ _CHROME_LINES = (
     "Copy link",
     "Copy Markdown",
     "Conversation",
-    "Sign up for free to join this conversation on GitHub",
+    "Sign up for free to join this",
 )
 
 
