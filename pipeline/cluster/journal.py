@@ -68,8 +68,9 @@ def _signatures(count: int) -> str:
 def _flowing(one: str, ends: Iterable[str], flows: Mapping[tuple[str, str], int], *, is_source: bool) -> str:
     parts = sorted(ends)
     counts = [flows[(one, end) if is_source else (end, one)] for end in parts]
-    listed = ", ".join(f"{count} {'to' if is_source else 'from'} {end}" for end, count in zip(parts, counts, strict=True))
-    return f"signatures went {listed}" if is_source else f"signatures came {listed}"
+    way, verb = ("to", "went") if is_source else ("from", "came")
+    listed = ", ".join(f"{count} {way} {end}" for end, count in zip(parts, counts, strict=True))
+    return f"signatures {verb}: {listed}"
 
 
 def _continued(before: str, after: str, added: int) -> list[Change]:

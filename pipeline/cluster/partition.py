@@ -29,6 +29,10 @@ class Partition:
     names: tuple[tuple[str, str], ...] = ()  # cluster id, name that people gave it
     ignored: tuple[tuple[str, str], ...] = ()  # signature id, reason that people gave
 
+    def cluster_of(self) -> dict[str, str]:
+        """The cluster id of each signature id: what `changes` compares."""
+        return {one.signature_id: one.cluster_id for one in self.assignments}
+
 
 @dataclass(slots=True)
 class Work:

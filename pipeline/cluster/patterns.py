@@ -27,8 +27,9 @@ MOST_ALTERNATIVES = 4
 KEPT_RATIO = 0.5
 #: The same for a second try, where the first matched texts of other clusters.
 STRICT_RATIO = 0.95
-#: Tokens of a text that are looked at.
-MOST_TOKENS = 300
+#: Parts of a text that are looked at, and characters of a part that may be a literal: a word of 100 kB is a value,
+#: and a literal of that length makes RE2 quadratic.
+MOST_TOKENS, MOST_CHARACTERS = 100, 60
 #: Slots whose value never holds a space.
 ATOMS = frozenset({"<n>", "<hex>", "<version>", "<dtype>", "<arch>", "<uuid>", "<name>", "<addr>"})
 _ATOM_GAP = r"\S{1,80}"
@@ -81,7 +82,11 @@ def alternatives(texts: Sequence[str], *, kept_ratio: float = KEPT_RATIO) -> Pat
 def _covering(texts: Sequence[Text], kept_ratio: float) -> tuple[Pattern | None, list[Text]]:
     """An expression for the first text and all that share enough with it, and the other texts."""
     first = texts[0]
-    kept = {place: [first.spans[place]] for place, part in enumerate(first.parts) if not SLOT.fullmatch(part)}
+    kept = {
+        place: [first.spans[place]]
+        for place, part in enumerate(first.parts)
+        if len(part) <= MOST_CHARACTERS and not SLOT.fullmatch(part)
+    }
     least = kept_ratio * _named(first, kept)
     covered, rest = [first], []
     for text in texts[1:]:

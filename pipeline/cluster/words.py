@@ -114,10 +114,9 @@ def is_variant(word: str, other: str) -> bool:
 
 @cache
 def _stem_of(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
+    ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= 3), "")
+    stem = word.removesuffix(ending)
+    return stem[:-1] if stem[-2:-1] == stem[-1:] else stem  # drop, dropped
 
 
 def _stem(word: str) -> str:
