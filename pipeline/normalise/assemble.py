@@ -25,6 +25,7 @@ LINE_LENGTH = 600
 #: Functions in a frame key: the innermost ones carry the identity, library frames further out do not.
 KEY_FRAMES = 3
 
+_LETTERS = re.compile(r"[^\W\d_]{2}")
 _CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
 _QUIET_FUNCTIONS = frozenset(
     {
@@ -148,7 +149,7 @@ def _line(found: Culprit) -> str:
     """The line of the culprit's text that the hit stands on; the first one that says something if there is none."""
     text = found.message
     if found.hit is None:
-        line = next((line for line in text.split("\n") if line.strip()), "")
+        line = next((line for line in text.split("\n") if _LETTERS.search(line)), text.partition("\n")[0])
     else:
         begin = text.rfind("\n", 0, found.hit.start) + 1
         if text[found.hit.start : found.hit.start + 1] == "\n":

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.normalise import peel
-from pipeline.normalise.families import TOOL_SEARCHED, Hit, known_error, tool_error
+from pipeline.normalise.families import TOOL_SEARCHED, Hit, known_error, official_code, tool_error
 from pipeline.normalise.tables import Clues, Wrapper, clues, wording
 from pipeline.records import Event
 
 RULES = (
     "tool-diagnostic",  # ptxas, nvcc, LLVM, MLIR, a device assert, wherever the event quotes it
     "known-error",  # the last printed exception is a known error
+    "official-code",  # the event names one official code whose sentence is no known error
     "wrapped-cause",  # the last printed exception only wraps; the newest known error under it
     "root-cause",  # an unknown exception raised from a known one
     "wrapper",  # a known wrapper and nothing known inside
@@ -60,6 +61,9 @@ def culprit(event: Event) -> Culprit:
     text, hit = _known(own)
     if hit is not None and hit.tier not in WEAK_TIERS:
         return Culprit("known-error", own.exception_type, text, hit, own.notes)
+    official = official_code(event.codes)
+    if official is not None:
+        return Culprit("official-code", own.exception_type, own.message, official, own.notes)
     inner = _inner(event, own, hit)
     if inner is not None:
         return inner

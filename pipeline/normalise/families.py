@@ -17,6 +17,9 @@ TOOL_SEARCHED = 6000
 #: How much is searched for everything else: longer details are listings (buffer statistics, layer tables).
 SEARCHED = 1500
 
+#: Code lists in which every code is one error; absl and generic status codes are not among them.
+OFFICIAL = ("xla:",)
+
 _AMOUNTS = frozenset({"required", "limit", "bytes"})
 _GROUP = re.compile(r"\{(\w+)\}")
 
@@ -54,6 +57,14 @@ def known_error(text: str, found: Clues) -> Hit | None:
     if newline:
         return _of(text, rows) or hit or _in(text, (*rows["late"], *rows["wrapper"]))
     return hit
+
+
+def official_code(codes: Sequence[str]) -> Hit | None:
+    """The code by which the program itself names its error in the vendor's list, if it names exactly one."""
+    official = sorted({code for code in codes if code.startswith(OFFICIAL)})
+    if len(official) != 1:
+        return None
+    return Hit("code", "code", (("code", official[0]),), True, False, 0, 0, (), frozenset())
 
 
 def _of(text: str, rows: Mapping[str, Sequence[Family]]) -> Hit | None:

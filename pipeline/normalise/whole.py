@@ -17,7 +17,7 @@ READ_EVENTS = 60
 MESSAGE_LENGTH = 1500
 
 _ERROR_WORD = re.compile(
-    r"error|exception|fail|fatal|abort|cannot|can't|unable|not |denied|out of|exceed|invalid"
+    r"error|oom\b|exhausted|exception|fail|fatal|abort|cannot|can't|unable|not |denied|out of|exceed|invalid"
     r"|unsupported|killed|fault|timeout|timed out",
     re.IGNORECASE,
 )

@@ -19,6 +19,8 @@ DECIDING = 160
 SENTENCE_WORDS = 4
 
 _SENTENCE_END = re.compile(r"[.!?;](?=\s+[A-Z(<'\[*]|\s*\Z)")
+#: A remark of three words or more in parentheses at the end; shorter ones hold values.
+_ASIDE = re.compile(r"\s\((?:[A-Za-z][\w'-]{0,30}[ ,;]{1,2}){2,30}[^()]{0,80}\)\Z")
 _TAIL = re.compile(r"\s\[Op:\w|\sname: \S|\s\(defined at |\s\[\[")
 MARKUP = ' .,:;!?*`"~_#'
 _SLOT = re.compile(r"<[a-z]{1,8}>")
@@ -40,10 +42,12 @@ def first_sentence(template: str) -> str:
 
 
 def without_tail(template: str) -> str:
-    """The template without what quoting it left at its end, and without the op and node that TensorFlow appends."""
+    """The template without remarks in parentheses, markup left by quoting, and TensorFlow's op and node, at its end."""
     found = _TAIL.search(template)
     cut = template[: found.start()] if found is not None and is_telling(template[: found.start()]) else template
-    return cut.rstrip(MARKUP) or template
+    cut = cut.rstrip(MARKUP) or template
+    aside = _ASIDE.search(cut)
+    return cut[: aside.start()] if aside is not None and is_telling(cut[: aside.start()]) else cut
 
 
 def gates(template: str, exception_type: str | None) -> tuple[tuple[str, str], ...]:
