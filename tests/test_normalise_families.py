@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.normalise import signature_of_text
+from pipeline.normalise import signature_of_text, tables
 from pipeline.normalise.tables import Family, codes, families, wording
 
 ROWS = [row for tier in families().values() for row in tier]
@@ -70,3 +70,9 @@ def test_every_cuda_text_gives_its_code_wherever_torch_triton_or_cupy_print_it(w
     gates = {signature_of_text(text).gate for text in printed}
     assert len(gates) == 1
     assert dict(gates.pop())["code"].startswith("cuda:")
+
+
+@pytest.mark.parametrize("pair", tables.equivalent_wordings(), ids=lambda pair: pair.versions[:40])
+def test_a_wording_of_another_version_is_the_same_error(pair: tables.Rewording) -> None:
+    assert signature_of_text(pair.was).gate == signature_of_text(pair.now).gate
+    assert signature_of_text(pair.now).is_gate_complete

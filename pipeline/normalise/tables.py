@@ -170,6 +170,21 @@ def _wording_needles() -> tuple[Needles[Wrapper], Needles[str]]:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewording:
+    """One error as two versions of a program word it."""
+
+    versions: str
+    was: str
+    now: str
+
+
+def equivalent_wordings() -> tuple[Rewording, ...]:
+    """The pairs of wordings that the rules promise to join."""
+    rows = _toml("equivalences")["wording"]
+    return tuple(Rewording(row["versions"], row["was"], row["now"]) for row in rows)
+
+
+@dataclass(frozen=True, slots=True)
 class Codes:
     """Names and texts of CUDA and NCCL errors."""
 
