@@ -177,7 +177,7 @@ def event(printed: list[python.Printed], *, start: int, dialect: str) -> Event |
         Link(
             one.link or "context",
             one.exception_type,
-            one.message,
+            one.message[: python.WIDEST_DETAIL],
             len(one.frames),
             one.detail if "\n" in one.detail else "",
         )
@@ -186,7 +186,7 @@ def event(printed: list[python.Printed], *, start: int, dialect: str) -> Event |
     return Event(
         dialect=dialect,
         exception_type=last.exception_type,
-        message=last.message,
+        message=last.message[: python.WIDEST_DETAIL],
         detail=last.detail,
         frames=tuple(last.frames),
         chain=links,

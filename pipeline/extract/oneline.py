@@ -24,7 +24,7 @@ def read(text: str, header: int, stop: int) -> Event | None:
     return Event(
         dialect="python",
         exception_type=kind,
-        message=message,
+        message=message[: python.WIDEST_DETAIL],
         detail=message[: python.WIDEST_DETAIL],
         frames=tuple(Frame(hit.group(1), int(hit.group(2)), hit.group(3)) for hit in found),
         chain=(),

@@ -121,7 +121,7 @@ def _event(found: list[_Failure], start: int) -> Event:
     return Event(
         dialect="pytest",
         exception_type=kind,
-        message=said[0] if said else "",
+        message=said[0][: python.WIDEST_DETAIL] if said else "",
         detail="\n".join(said)[: python.WIDEST_DETAIL],
         frames=tuple(last.frames),
         chain=tuple(links),

@@ -191,7 +191,7 @@ def _ends_message(lines: Lines, number: int, base: int, *, is_nested: bool) -> b
         return not _message_goes_on(lines, number, base, MOST_INDENT if is_nested else 3)
     if _STOP.match(body) or frames.HEADER in body or body.startswith(CHAIN_WORDS) or body in ('"""', "'''"):
         return True
-    if not is_nested and line.indent == base + 2 and frames.frame(body) is not None:
+    if not is_nested and line.indent <= base + 2 and frames.frame(body) is not None:
         return True
     if peel.prefixes(line.body):
         return True
