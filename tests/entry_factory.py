@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +200,7 @@ def document(number: int) -> Document:
         labels=("bug",),
         opened_at=opened,
         updated_at=opened,
-        closed_at=None,
+        closed_at=opened + timedelta(days=4) if number == 2 else None,
         links=(),
         record=record,
         payload=None,

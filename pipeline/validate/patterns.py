@@ -35,13 +35,19 @@ def _matches(regex: str, texts: tuple[str, ...]) -> list[bool]:
 
 
 @lru_cache(maxsize=4096)
+def _examined(regex: str) -> tuple[str | None, float]:
+    """(why RE2 refuses `regex` or None, seconds spent on hostile text): one compilation for both questions."""
+    began = time.process_time()  # a rule may look at how long it takes; the time itself goes nowhere
+    try:
+        _matches(regex, (hostile(regex),))
+    except duckdb.Error as error:
+        return str(error).splitlines()[0].removeprefix("Invalid Input Error: "), 0.0
+    return None, time.process_time() - began
+
+
 def compile_error(regex: str) -> str | None:
     """Why RE2 refuses `regex`, None if it takes it."""
-    try:
-        _matches(regex, ("",))
-    except duckdb.Error as error:
-        return str(error).splitlines()[0].removeprefix("Invalid Input Error: ")
-    return None
+    return _examined(regex)[0]
 
 
 def _usable(raw: Raw, context: Context) -> str | None:
@@ -87,9 +93,7 @@ def _quick(raw: Raw, context: Context) -> Iterator[Finding]:
     regex = text(raw, "regex")
     if regex is None or regex in context.proven or _usable(raw, context) is None:
         return
-    began = time.process_time()  # a rule may look at how long it takes; the time itself goes nowhere
-    _matches(regex, (hostile(regex),))
-    spent = time.process_time() - began
+    spent = _examined(regex)[1]
     if spent > _MOST_SECONDS:
         yield "regex", f"took {spent:.1f} s on {_HOSTILE_CHARACTERS // 1000} kB of hostile text"
 

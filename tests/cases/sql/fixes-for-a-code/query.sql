@@ -1,0 +1,1 @@
+SELECT kind, action, action_zh, worked, failed FROM fixes_for('cudaErrorFixture');
