@@ -66,7 +66,7 @@ _AT_MARK = (
         ),
     ),
     ("object", r"<[\w.\[\] -]{1,120} (?:object )?at 0x[0-9a-fA-F]{1,16}>"),
-    ("node", r"\{\{(?:colocation_)?node [^{}\n]{0,200}\}\}"),
+    ("node", r"\{\{(?:colocation_|function_)?node [^{}\n]{0,200}\}\}"),
     ("hex", r"(?<!\w)\d(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{7,63}\b|(?<!\w)0x[0-9a-fA-F]{1,32}\b"),
     ("device", r"/(?:job|device):[^\s,]{1,120}"),
     (

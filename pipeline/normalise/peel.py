@@ -29,6 +29,7 @@ _PREFIX = re.compile(
     r"|Compile )?[Bb]ug(?: report)?:(?=\s)|\[TRT\]|\[[EWIF]\](?=\s)|\d{1,3}: \[\S{1,120}::\d{1,6}\]"
     r"|loc\([^)\n]{1,300}\): |(?:[A-Za-z]:)?[^\s:()]{1,300}(?::\d{1,7}:\d{1,6}|:\d{1,7}"
     r"|\(\d{1,7}\)): (?=(?:fatal )?error)|(?:fatal )?error: "
+    r"|\{\{(?:function_)?node [^{}\n]{1,200}\}\}"
     r"|OP_REQUIRES failed at \S{1,120} :? ?"
     r")"
 )

@@ -116,12 +116,18 @@ def wording() -> Wording:
 
 
 class Needles(Generic[T]):
-    """Literals found in a text at the cost of its words: each literal is filed under its longest whole word."""
+    """Literals found in a text at the cost of its words: each literal is filed under its longest whole word.
+
+    A literal's last word may go on in the text ("oom-kill event" in "events"), so it is no key if there is another.
+    """
 
     def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
         self._by_word: dict[str, list[tuple[int, str, T]]] = {}
         for order, (literal, owner) in enumerate(literals):
-            word = max(_WORD.findall(literal.lower()), key=len, default="")
+            whole = _WORD.findall(literal.lower())
+            if literal[-1:].isalpha() and len(whole) > 1:
+                whole.pop()
+            word = max(whole, key=len, default="")
             self._by_word.setdefault(word, []).append((order, literal.lower(), owner))
 
     def found(self, text: str, words: Set[str]) -> list[T]:
