@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pipeline.extract import chain, frames, head, python
 from pipeline.extract.lines import Lines
-from pipeline.records import Event
+from pipeline.records import Event, Frame
 
 MARK = "Exception has occurred: "
 _FIRST = re.compile(r"([A-Za-z_][\w.]{0,160})(?:\s(.*))?$")
@@ -34,8 +34,16 @@ def read(text: str, mark: int) -> Event | None:
     if printed.exception_type is None or not printed.frames:
         printed.exception_type, printed.message = first.group(1), kept[0] if kept else ""
         printed.detail = "\n".join(kept)[: python.WIDEST_DETAIL]
+    if _is_innermost_first(printed.frames):
+        printed.frames.reverse()
     event = chain.event([printed], start=where.start, dialect="vscode")
     return replace(event, end=end, is_truncated=False) if event is not None else None
+
+
+def _is_innermost_first(found: list[Frame]) -> bool:
+    """Whether the frames stand as the debugger shows them, told by where the program's first frame is."""
+    outer = ("<module>", "_run_module_as_main")
+    return len(found) > 1 and found[-1].function in outer and found[0].function not in outer
 
 
 def _said(lines: Lines) -> tuple[int, list[str]]:
