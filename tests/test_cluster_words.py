@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from pipeline.cluster.shapes import Shape, folded, tokens
 from pipeline.cluster.words import conflict, is_variant
 

@@ -1,0 +1,104 @@
+"""How cost grows with the number of messages, and what one new message costs against many known signatures.
+
+python benchmarks/scaling.py [--full]        1e5, 3e5, 1e6 messages; with --full also 3e6 and 1e7
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import generator
+import grouping
+
+from pipeline.records import Assignment, Cluster, Signature, Template, content_id
+
+KNOWN, NEW = 50_000, 1000
+
+
+def exponent(sizes: Sequence[int], costs: Sequence[float]) -> float:
+    """The slope of the least-squares line through (log size, log cost)."""
+    xs, ys = [math.log(size) for size in sizes], [math.log(cost) for cost in costs]
+    middle_x, middle_y = sum(xs) / len(xs), sum(ys) / len(ys)
+    return sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys, strict=True)) / sum(
+        (x - middle_x) ** 2 for x in xs
+    )
+
+
+def growth(sizes: Sequence[int]) -> None:
+    """Print CPU seconds and peak memory by number of messages."""
+    print("| messages | wall s | CPU s | floor CPU s | ratio | peak MB | F1 |")
+    print("|---|---|---|---|---|---|---|")
+    costs = []
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = Path(folder) / "messages.parquet", Path(folder) / "clusters.parquet"
+            generator.write(source, size)
+            floor = grouping.measured("floor", source, target)
+            found = grouping.measured("errmine", source, target)
+            f1 = grouping.pairwise(source, target)[2]
+        costs.append(found["cpu"])
+        print(
+            f"| {size:,} | {found['wall']:.2f} | {found['cpu']:.2f} | {floor['cpu']:.2f} "
+            f"| {found['cpu'] / floor['cpu']:.1f} | {found['peak_mb']:.0f} | {f1:.4f} |",
+            flush=True,
+        )
+    print(f"CPU grows as N^{exponent(sizes, costs):.3f}")
+
+
+def assigning() -> None:
+    """Print what assigning one new message costs against KNOWN signatures in one gate, the worst case."""
+    from pipeline.cluster import Index, Match, Partition
+
+    rng = random.Random(7)
+    made = [" ".join(parts) for parts in generator.templates(rng, KNOWN)]
+    templates = [
+        Template(content_id("signature", text), None, text, (), False, False, 1, "") for text in dict.fromkeys(made)
+    ]
+    clusters = [
+        Cluster(
+            content_id("cluster", one.signature_id), one.signature_id, None, one.text, (), (one.signature_id,), "", 100
+        )
+        for one in templates
+    ]
+    rows = [Assignment(one.medoid, one.cluster_id, "founder", 100.0, "") for one in clusters]
+    start = time.perf_counter()
+    index = Index(Partition(tuple(clusters), tuple(rows), ()), templates)
+    loading = time.perf_counter() - start
+    seconds, hits = [], 0
+    for number in range(NEW):
+        own = rng.choice(templates)
+        text = own.text.replace(" ", " the ", 1) if number % 4 else " ".join(rng.sample(own.text.split(), 8))
+        new = Signature(f"new:{number}", None, text, (), False, "", (), "", 0, 0, False, ())
+        start = time.perf_counter()
+        found = index.assign(new)
+        seconds.append(time.perf_counter() - start)
+        hits += isinstance(found, Match) and found.cluster_id == content_id("cluster", own.signature_id)
+    seconds.sort()
+    print(
+        f"\n{NEW} new messages against {len(templates):,} signatures in one gate: loading {loading:.2f} s, "
+        f"p50 {seconds[NEW // 2] * 1e6:.0f} us, p95 {seconds[NEW * 95 // 100] * 1e6:.0f} us, "
+        f"worst {seconds[-1] * 1e6:.0f} us; {hits} of {NEW * 3 // 4} reworded ones found"
+    )
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true")
+    sizes = [100_000, 300_000, 1_000_000]
+    assigning()
+    growth([*sizes, 3_000_000, 10_000_000] if parser.parse_args().full else sizes)
+
+
+if __name__ == "__main__":
+    main()
