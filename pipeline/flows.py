@@ -33,7 +33,7 @@ Progress = Callable[[str, int, int], None]
 _progress: ContextVar[Progress] = ContextVar("progress", default=lambda _stage, _done, _total: None)
 
 #: A busy database or disk: three more tries, half a minute in all.
-_BUSY = {"retries": 3, "retry_delay_seconds": [2, 8, 20]}
+_BUSY_DELAYS_SECONDS: list[float] = [2, 8, 20]
 
 
 @contextmanager
@@ -70,13 +70,25 @@ def extract(home: str, partition: Partition) -> str:
     return list(finished)[-1]
 
 
-@task(name="publish", cache_policy=NO_CACHE, retry_condition_fn=_was_busy, **_BUSY)
+@task(
+    name="publish",
+    cache_policy=NO_CACHE,
+    retry_condition_fn=_was_busy,
+    retries=3,
+    retry_delay_seconds=_BUSY_DELAYS_SECONDS,
+)
 def publish(home: str, partitions: list[Partition], min_documents: int) -> Summary:
     """Cluster, distil, put into words, check, and write the database."""
     return build.publish(Places.of(Path(home)), partitions, min_documents=min_documents)
 
 
-@task(name="export", cache_policy=NO_CACHE, retry_condition_fn=_was_busy, **_BUSY)
+@task(
+    name="export",
+    cache_policy=NO_CACHE,
+    retry_condition_fn=_was_busy,
+    retries=3,
+    retry_delay_seconds=_BUSY_DELAYS_SECONDS,
+)
 def export(home: str) -> Summary:
     """Write the bundle."""
     return build.export(Places.of(Path(home)))
@@ -104,7 +116,9 @@ def run(home: str, paths: list[str], partition_documents: int, min_documents: in
 
 def run_with(workers: int, **arguments: Any) -> Summary:
     """`run` with that many partitions side by side."""
-    return run.with_options(task_runner=ThreadPoolTaskRunner(max_workers=workers))(**arguments)
+    runner: ThreadPoolTaskRunner[Any] = ThreadPoolTaskRunner(max_workers=workers)
+    summary: Summary = run.with_options(task_runner=runner)(**arguments)
+    return summary
 
 
 def _leave_artifacts(summary: Summary) -> None:

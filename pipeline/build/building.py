@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline import cluster, export as bundle, normalise, pool, shards, store, translate
+from pipeline import cluster, normalise, pool, shards, store, translate, validate
+from pipeline import export as bundle
 from pipeline.build import reduce
 from pipeline.build.mapping import Partition, map_partitions, plan, shards_of
 from pipeline.build.summary import MOST_EXAMPLES, StageCount, Summary, count
@@ -155,7 +156,11 @@ def _made(places: Places, result: shards.MapResult, *, min_documents: int, progr
             aliases=assigned.aliases_of(entry_id),
             normaliser=normalise.NORMALISER_VERSION,
         )
-        accepted.append(entry)
+        found = validate.verdict(entry)
+        if isinstance(found, validate.Accepted):
+            accepted.append(entry)
+        else:
+            lost.append(Skipped("entries", entry_id, "breaks-a-rule", "; ".join(map(str, found.reasons))[:1000]))
         if number % 500 == 0 or number == len(enough):
             progress("entries", number, len(enough))
     return Made(

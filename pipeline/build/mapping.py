@@ -136,7 +136,7 @@ def map_text(document: Document) -> shards.MapResult:
 
 
 def official_claims(document: Document) -> tuple[Claim, ...]:
-    """The quotes of an official page, as claims, so that they travel with the shard; `reduce` puts the page together."""
+    """The quotes of an official page, as claims: they travel with the shard, and `reduce` puts the page together."""
     page = distil.official(document)
     if page is None:
         return ()

@@ -15,7 +15,8 @@ from pipeline import cluster, distil, shards, text
 from pipeline.build.mapping import OFFICIAL
 from pipeline.draft import Draft
 from pipeline.entry import Edge, TransitionGraph
-from pipeline.records import Claim, Cluster, Neighbour, Quote, Signature, Template
+from pipeline.match import template_of
+from pipeline.records import Claim, Cluster, Neighbour, Quote, Template
 
 _UNKNOWN_DATE = "9999"
 
@@ -58,26 +59,12 @@ def knowledge(result: shards.MapResult) -> Knowledge:
 def templates(known: Knowledge) -> list[Template]:
     """The distinct signatures with their counts: all that clustering sees."""
     made = []
-    for signature_id, rows in known.events.items():
+    for rows in known.events.values():
         signature = rows[0].signature
         assert signature is not None
         dates = sorted(_date(row, known.documents) for row in rows)
         made.append(template_of(signature, count=len(rows), first_seen="" if dates[0] == _UNKNOWN_DATE else dates[0]))
     return made
-
-
-def template_of(signature: Signature, *, count: int, first_seen: str = "") -> Template:
-    """What clustering sees of a signature."""
-    return Template(
-        signature_id=signature.signature_id,
-        exception_type=signature.exception_type,
-        text=signature.text,
-        gate=signature.gate,
-        is_gate_complete=signature.is_gate_complete,
-        is_truncated=signature.is_truncated,
-        count=count,
-        first_seen=first_seen,
-    )
 
 
 def drafts(known: Knowledge, partition: cluster.Partition) -> list[Draft]:

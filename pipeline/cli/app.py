@@ -40,7 +40,7 @@ def settings(home: Path | None, config: Path | None = None) -> Settings:
     return read_settings(config, home=home)
 
 
-def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer's callback form
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"errmine {__version__}")
         raise typer.Exit
@@ -48,7 +48,7 @@ def _print_version(wanted: bool) -> None:  # noqa: FBT001  typer's callback form
 
 @app.callback()
 def errmine(
-    version: Annotated[  # noqa: ARG001  handled by its callback
+    version: Annotated[
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 
 from pipeline.cli.app import Home, Json, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
+from pipeline.errors import ConfigError
 
 Id = Annotated[str, typer.Argument(help="An entry (domain/slug), a former name of one, or a cluster id.")]
 
@@ -79,14 +81,17 @@ def validate(
     """Check entries against every integrity rule, ours or anybody's. Exit status 1 if one is broken."""
     from pipeline import validate as rules
 
-    problems = rules.check_path(path)
+    if not path.exists():
+        raise ConfigError(f"{path}: no such file or folder", hint="Give a file of entries or the folder of a bundle.")
+    report = rules.check_path(path)
     if as_json:
-        print_json([{"rule": p.rule, "place": p.place, "message": p.message} for p in problems])
-    elif problems:
-        print_table("", ["rule", "place", "problem"], [(p.rule, p.place, p.message) for p in problems])
+        print_json(asdict(report))
+    elif report.problems:
+        rows = [(p.rule, " ".join(filter(None, (p.entry_id, p.place))), p.message) for p in report.problems]
+        print_table(f"{path}: {report.kind}, {report.entry_count:,} entries", ["rule", "place", "problem"], rows)
     else:
-        say(f"{path}: every rule holds")
-    raise typer.Exit(1 if problems else 0)
+        say(f"{path}: {report.kind}, {report.entry_count:,} entries, every rule holds")
+    raise typer.Exit(1 if report.problems or not report.entry_count else 0)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`errmine extract`, `group` and `match`: texts in, what errmine sees in them out. No home is needed but for `match`."""
+"""`errmine extract`, `group` and `match`: texts in, what errmine sees in them out. Only `match` needs a home."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def extract(
 
 
 @app.command()
-def group(file: File = "-", as_json: Json = False) -> None:  # noqa: ARG001  lines of JSON are the only form
+def group(file: File = "-", as_json: Json = False) -> None:
     """Group texts that show the same error: {"id", "text"} lines in, one line with its cluster out for each.
 
     The order of the lines changes nothing, the ids of the clusters included.

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pipeline.build import Summary
     from pipeline.config import Settings
 
+Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default from the settings.")]
+
 
 @app.command()
 def run(
@@ -68,8 +70,8 @@ def import_(
 ) -> None:
     """Put files into raw: GitHub JSON, GH Archive hours, saved issue pages, OpenXLA docs, foreign entries.
 
-    What a file is, is read from its content. What cannot be read is named with its reason; the rest goes on. Exit status
-    1 if nothing could be read.
+    What a file is, is read from its content. What cannot be read is named with its reason; the rest goes on.
+    Exit status 1 if nothing could be read.
     """
     from pipeline import build as joined
 

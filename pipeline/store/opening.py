@@ -70,6 +70,7 @@ def _connected(path: Path) -> duckdb.DuckDBPyConnection:
     try:
         connection = duckdb.connect(str(path), read_only=True, config=_WALLS)
         connection.execute("SET TimeZone = 'UTC'").fetchall()
+        connection.execute("SET enable_progress_bar = false").fetchall()
         connection.execute("SET lock_configuration = true").fetchall()
     except duckdb.IOException as error:
         raise StoreError(_reason(path, error), path=path, hint=_hint(error)) from error

@@ -78,6 +78,7 @@ def _fill(path: Path, contents: Contents) -> None:
     connection = duckdb.connect(str(path), config={"threads": 1, "preserve_insertion_order": True})
     try:
         connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("SET enable_progress_bar = false")
         connection.execute("BEGIN")
         text = schema.sql("schema.sql")
         connection.execute(text)
