@@ -1,0 +1,98 @@
+"""A cluster's regular expression: proven on members and foreigners, bounded, linear."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.cluster import partition, patterns, proofs, regex_for
+from tests.test_cluster import template
+
+
+def regexes(*templates):
+    return {one.text: one.regex for one in partition(templates).clusters}
+
+
+def test_the_expression_matches_messages_with_values_and_no_other_cluster() -> None:
+    threads = "out of resource: threads, Required: <n>, Hardware limit: <n>"
+    memory = "out of resource: shared memory, Required: <n>, Hardware limit: <n>"
+    made = regexes(template(threads, gate={"resource": "threads"}), template(memory, gate={"resource": "memory"}))
+    assert re.search(made[threads], "OutOfResources: out of resource: threads, Required: 384, Hardware limit: 256.")
+    assert not re.search(made[threads], "out of resource: shared memory, Required: 384, Hardware limit: 256")
+    assert re.search(made[memory], memory)
+
+
+def test_two_clusters_with_equal_text_have_no_expression() -> None:
+    text = "the oven overheated while baking <n> loaves"
+    made = partition([template(text, gate={"op": "a"}), template(text, gate={"op": "b"})])
+    assert [one.regex for one in made.clusters] == ["", ""]
+
+
+def test_a_text_inside_another_clusters_text_has_no_expression() -> None:
+    made = regexes(template("the feeder jammed"), template("the feeder jammed twice: drum <n> is broken beyond repair"))
+    assert made["the feeder jammed"] == ""
+    assert made["the feeder jammed twice: drum <n> is broken beyond repair"] != ""
+
+
+def test_wordings_that_share_nothing_become_alternatives() -> None:
+    texts = ["fuse <n> of the main board is blown", "short circuit found behind panel <n>"]
+    cluster = partition([template(text, gate={"code": "f"}, complete=True) for text in texts]).clusters[0]
+    assert cluster.regex.count("|") == 1
+    assert all(re.search(cluster.regex, text.replace("<n>", "12")) for text in texts)
+
+
+def test_nothing_to_name_gives_no_expression() -> None:
+    assert set(regexes(template("<n>"), template("a <n>"), template("!!! ???")).values()) == {""}
+
+
+def test_a_value_glued_to_a_word_is_matched() -> None:
+    text = "target sm_<n> is unknown to the assembler"
+    assert re.search(regexes(template(text))[text], "target sm_90 is unknown to the assembler")
+
+
+def test_raw_messages_prove_or_refuse_the_expression() -> None:
+    cluster = partition([template("tray <n> is stuck in slot <n> of the feeder")]).clusters[0]
+    good = ["E: tray 7 is stuck in slot 12 of the feeder (again)", "tray 1 is stuck in slot 2 of the feeder"]
+    assert regex_for(cluster, good, ["tray 7 is lost in slot 12"]) == cluster.regex
+    moved = [*good, "tray 9 is now stuck in slot 4 of the feeder"]
+    wider = regex_for(cluster, moved, ["tray 7 is lost in slot 12"])
+    assert wider not in ("", cluster.regex)
+    assert all(re.search(wider, message) for message in moved)
+    assert regex_for(cluster, good, ["tray 8 is stuck in slot 3 of the feeder"]) == ""
+
+
+PARTS = ["tray", "<n>", "stuck", "feeder", "(", "a.b", "[x]", "中", "sm_<n>", "\n", "é", "\\"]
+LINES = st.lists(st.sampled_from(PARTS), min_size=1, max_size=14).map(" ".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(LINES, min_size=1, max_size=6, unique=True))
+def test_alternatives_match_all_their_texts_in_both_engines(texts) -> None:
+    made = patterns.alternatives(texts)
+    if made is not None:
+        assert all(re.search(made.regex, text) for text in texts)
+        assert proofs.proven_on({"one": (made.regex, texts)}) == {"one"}
+        assert not re.search(r"\.\*|\.\+|\]\*|\]\+", made.regex)
+
+
+def test_an_expression_that_does_not_compile_fails_alone() -> None:
+    tried = {"bad": ("(", ["("]), "good": ("tray", ["tray 7"]), "wrong": ("tray", ["drum"])}
+    assert proofs.proven_on(tried) == {"good"}
+
+
+@pytest.mark.parametrize("length", [100_000])
+def test_hostile_text_takes_linear_time(length: int) -> None:
+    text = "the feeder: <n> then <path> then <shape> then <n> or <name> and <size> jammed at last"
+    regex = regexes(template(text))[text]
+    piece = "the feeder: 1 then a then b then c or d and e "
+    hostile = [piece * (length // len(piece)), " " * length, "the feeder: " * (length // 12)]
+    start = time.perf_counter()
+    with duckdb.connect(config={"threads": 1}) as connection:
+        for one in hostile:
+            connection.execute("SELECT regexp_matches(?, ?)", [one, regex]).fetchall()
+    assert time.perf_counter() - start < 5

@@ -1,0 +1,123 @@
+"""What people decide (overrides.toml) and what they are told (the journal)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.cluster import Change, aliases, changes, dry_run, lint, overrides, partition, read_overrides, resolved
+from pipeline.errors import ConfigError
+from tests.test_cluster import template
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[merge]]\nreason = 'x'\ntexts = ['only one']\n", "merge number 1 needs at least 2 different texts"),
+        ("[[split]]\ntexts = ['a', 'b']\n", "split number 1 needs a reason"),
+        ("[[rename]]\nreason = 'x'\ntexts = ['a']\n", "rename number 1 needs a name"),
+        ("[[ignore]]\nreason = 'x'\ntexts = 'a'\n", "ignore number 1 needs texts"),
+        ("[[ignore]]\nreason = 'x'\ntexts = ['a']\ncolour = 1\n", "unknown key 'colour'"),
+        ("[[mrege]]\n", "unknown table 'mrege'"),
+        ("merge = 3\n", "merge must be a list of tables"),
+        ("[[merge]\n", "overrides.toml"),
+    ],
+)
+def test_a_bad_row_is_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "overrides.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        read_overrides(path)
+    assert message in str(caught.value)
+
+
+def test_the_file_that_ships_has_no_rows() -> None:
+    assert read_overrides(Path(__file__).parent.parent / "pipeline" / "data" / "overrides.toml") == overrides.NONE
+
+
+def test_example_texts_may_be_raw_messages_where_the_caller_resolves_them(tmp_path: Path) -> None:
+    one, two = template("lamp <n> is dark"), template("the bulb of lamp <n> burnt out")
+    path = tmp_path / "overrides.toml"
+    path.write_text("[[merge]]\nreason = 'same'\ntexts = ['lamp 7 is dark', 'the bulb of lamp 8 burnt out']\n")
+    known = {"lamp 7 is dark": one.signature_id, "the bulb of lamp 8 burnt out": two.signature_id}
+    rows = read_overrides(path, resolve=known.__getitem__)
+    assert len(partition([one, two], overrides=rows).clusters) == 1
+    assert len(partition([one, two]).clusters) == 2
+
+
+def test_a_split_holds_inside_a_complete_gate_and_teaches_the_others() -> None:
+    names = ["fuse <n> blown in the attic", "fuse <n> melted down in the cellar", "fuse <n> melted in the old cellar"]
+    templates = [template(name, gate={"code": "f"}, complete=True) for name in names]
+    row = overrides.Override("split", "two defects", (names[0], names[1]))
+    together = partition(templates, overrides=overrides.Overrides((row,))).cluster_of()
+    ids = [together[one.signature_id] for one in templates]
+    assert ids[0] != ids[1] == ids[2]
+
+
+def test_a_split_wins_although_both_are_near_a_third() -> None:
+    names = ["the lamp at <n> refused a request of <size>", "a lamp at <n> refused the request of <size>"]
+    third = template("the lamp at <n> refused the request of <size>", count=9)
+    row = overrides.Override("split", "two defects", tuple(names))
+    templates = [*(template(name) for name in names), third]
+    together = partition(templates, overrides=overrides.Overrides((row,))).cluster_of()
+    assert together[templates[0].signature_id] != together[templates[1].signature_id]
+    assert len(partition(templates).clusters) == 1
+
+
+def test_rows_that_no_longer_act_are_reported() -> None:
+    one, two = template("lamp <n> is dark in the hall"), template("lamp <n> is dark in the hall!")
+    rows = overrides.Overrides(
+        (
+            overrides.Override("merge", "x", (one.text, two.text)),
+            overrides.Override("split", "x", (one.text, two.text)),
+            overrides.Override("ignore", "x", ("no such text",)),
+        )
+    )
+    found = lint(rows, [one, two], partition([one, two]).cluster_of())
+    assert [(row.override.kind, row.problem) for row in found] == [
+        ("merge", "its texts are one cluster without it"),
+        ("ignore", "no template has the text 'no such text'"),
+    ]
+
+
+def test_every_kind_of_change_is_named() -> None:
+    old = {"s1": "A", "s2": "A", "s3": "B", "s4": "C", "s5": "D", "s6": "E", "s7": "F"}
+    new = {"s1": "A", "s2": "A2", "s3": "BC", "s4": "BC", "s6": "E", "s8": "E", "s9": "N", "s7": "F2"}
+    found = changes(old, new)
+    assert [(one.kind, one.old_ids, one.new_ids) for one in found] == [
+        ("grown", ("E",), ("E",)),
+        ("merged", ("B", "C"), ("BC",)),
+        ("new", (), ("N",)),
+        ("renamed", ("F",), ("F2",)),
+        ("split", ("A",), ("A", "A2")),
+        ("withdrawn", ("D",), ()),
+    ]
+    assert found[1] == Change("merged", ("B", "C"), ("BC",), "signatures came: 1 from B, 1 from C")
+
+
+def test_nothing_changed_gives_no_rows() -> None:
+    assert changes({"s1": "A"}, {"s1": "A"}) == []
+    assert dry_run({"s1": "A"}, {"s1": "A"}) == []
+
+
+def test_a_dry_run_lists_original_new_and_same_for_clusters_that_change() -> None:
+    old, new = {"s1": "A", "s2": "A", "s3": "B"}, {"s1": "A", "s2": "C", "s3": "B"}
+    assert dry_run(old, new) == [("s1", "A", "A", True), ("s2", "A", "C", False)]
+
+
+def test_aliases_resolve_for_ever_and_a_living_id_is_none() -> None:
+    first = aliases({}, {"s1": "A", "s2": "B"}, {"s1": "AB", "s2": "AB"})
+    assert first == {"A": "AB", "B": "AB"}
+    second = aliases(first, {"s1": "AB", "s2": "AB"}, {"s1": "Z", "s2": "Z"})
+    assert [resolved(one, second) for one in ("A", "B", "AB", "Z")] == ["Z"] * 4
+    third = aliases(second, {"s1": "Z", "s2": "Z"}, {"s1": "A", "s2": "Z"})
+    assert "A" not in third
+    assert resolved("A", third) == "A"
+
+
+def test_two_runs_with_new_data_between_them_give_a_journal() -> None:
+    start = [template("lamp <n> is dark in the hall", first_seen="2024-01-01")]
+    later = [*start, template("lamp <n> is dark in the hall!", first_seen="2024-02-01"), template("door <n> is open")]
+    kinds = [one.kind for one in changes(partition(start).cluster_of(), partition(later).cluster_of())]
+    assert kinds == ["grown", "new"]
