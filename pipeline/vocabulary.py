@@ -69,20 +69,20 @@ def _rules(kind: str) -> tuple[_Rule, ...]:
     for row in _tables()["rules"][kind]:
         gate = [(row["gate"], "")] if "gate" in row else []
         gate += [(key, row[key]) for key in ("resource", "space") if key in row]
-        found.append(_Rule(
-            result=row["is"],
-            kind=row.get("kind", ""),
-            code=row.get("code", ""),
-            gate=tuple(gate),
-            type=re.compile(row["type"]) if "type" in row else None,
-            text=re.compile(row["text"]) if "text" in row else None,
-        ))
+        found.append(
+            _Rule(
+                result=row["is"],
+                kind=row.get("kind", ""),
+                code=row.get("code", ""),
+                gate=tuple(gate),
+                type=re.compile(row["type"]) if "type" in row else None,
+                text=re.compile(row["text"]) if "text" in row else None,
+            )
+        )
     return tuple(found)
 
 
-def classify(
-    exception_type: str | None, gate: Iterable[tuple[str, str]], codes: Iterable[str], text: str
-) -> Class:
+def classify(exception_type: str | None, gate: Iterable[tuple[str, str]], codes: Iterable[str], text: str) -> Class:
     """The class of an error, from its type, its discriminators, its codes and its signature's text."""
     gates = dict(gate)
     known = sorted({*codes, *([gates["code"]] if "code" in gates else [])})

@@ -10,7 +10,9 @@ from pipeline.distil import tables
 from pipeline.records import Fact
 
 _SPAN = re.compile(r"`[^`\n]{2,160}`")
-_NOT = re.compile(r"(?:\bnot|n't|\bnever|\bavoid|\bwithout|不要|别|无需|不用)(?: \w+)?\s*$", re.IGNORECASE)
+_NOT = re.compile(
+    r"(?:\bnot|n't|\bnever|\bavoid|\bwithout|不要|别|无需|不用)(?: ?\w+)?[^\w.;,!?。，；！？]{0,3}$", re.IGNORECASE
+)
 _PLACEHOLDER = re.compile(r"^(?:<.*|\.\.\.|x+|path|value|your\w*|foo|bar|/path/.*|none|[$].*)$", re.IGNORECASE)
 
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -21,8 +23,9 @@ _LOOKS = (
     r"|\b[\w-]{1,40}\.(?:py|json|ya?ml|toml|hp?p?|cp?p|cu|so|dll|pb|h5|cfg|txt|sh|onnx|gguf|ini|proto)\b"
 )
 
-_GIVEN = frozenset({"remedy.set_parameter", "remedy.set_env", "remedy.set_flag", "remedy.add_flag", "remedy.call",
-                    "remedy.use"})
+_GIVEN = frozenset(
+    {"remedy.set_parameter", "remedy.set_env", "remedy.set_flag", "remedy.add_flag", "remedy.call", "remedy.use"}
+)
 _TAKEN_AWAY = re.compile(
     r"(?:remov(?:e|ed|ing)|delet(?:e|ed|ing)|drop(?:ped|ping)?|comment(?:ed|ing)? out|instead of|去掉|删除|注释)"
     r"\W(?:\W|\w+\W){0,2}$",
@@ -44,8 +47,15 @@ _FAMILIES = {
     "remedy.remove_parameter": "remove",
 }
 _SWITCHED_ON = frozenset({"remedy.add_flag", "remedy.enable"})
-_TARGETS = {"computer": "machine", "pc": "machine", "内核": "kernel", "电脑": "machine", "机器": "machine",
-            "服务器": "server", "容器": "container"}
+_TARGETS = {
+    "computer": "machine",
+    "pc": "machine",
+    "内核": "kernel",
+    "电脑": "machine",
+    "机器": "machine",
+    "服务器": "server",
+    "容器": "container",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +124,7 @@ def has_object(text: str) -> bool:
 def _versioned() -> re.Pattern[str]:
     spellings = "|".join(map(re.escape, sorted(tables.products(), key=lambda s: (-len(s), s))))
     version = tables.table("actions.toml")["fragments"]["VER"]
-    return re.compile(rf"(?<![\w/.-])({spellings})[ =v-]{{1,3}}({version})(?![\w.])", re.IGNORECASE)
+    return re.compile(rf"(?<![\w/.-])({spellings})[ =v-]{{1,3}}({version})(?!\w|\.\d)", re.IGNORECASE)
 
 
 def versioned(text: str) -> tuple[str, str] | None:

@@ -17,16 +17,38 @@ _MOST_VALUES = 20  # the published record's limit
 
 #: Slots that name things of one machine or one text: they vary, and say nothing.
 _SILENT = frozenset(
-    ["path", "hex", "url", "quoted", "name", "pid", "line", "time", "n", "object", "what", "code", "status", "errno",
-     "error", "signal", "thread", "host", "port", "user", "symbol", "version"]
+    [
+        "path",
+        "hex",
+        "url",
+        "quoted",
+        "name",
+        "pid",
+        "line",
+        "time",
+        "n",
+        "object",
+        "what",
+        "code",
+        "status",
+        "errno",
+        "error",
+        "signal",
+        "thread",
+        "host",
+        "port",
+        "user",
+        "symbol",
+        "version",
+    ]
 )
 
 _Key = tuple[str, str]
 
 
-def _grouped(claims: Sequence[Claim], kind: str, keyed: Callable[[dict[str, str], str], _Key | None]) -> dict[
-    _Key, list[Claim]
-]:
+def _grouped(
+    claims: Sequence[Claim], kind: str, keyed: Callable[[dict[str, str], str], _Key | None]
+) -> dict[_Key, list[Claim]]:
     found: dict[_Key, list[Claim]] = {}
     for claim in claims:
         if claim.kind == kind and claim.fact is not None:
@@ -44,24 +66,27 @@ def _most(found: dict[_Key, list[Claim]]) -> list[_Key]:
 def versions(claims: Sequence[Claim], ledger: Ledger) -> tuple[Version, ...]:
     """The versions in which the error was seen, introduced or fixed; fixes come from fix claims with a release."""
     found = _grouped(claims, "version", lambda s, t: (f"{s['product']} {s['version']}", t.rpartition(".")[2]))
-    fixed = _grouped(claims, "fix", lambda s, t: (f"{s['package']} {s['version']}", "fixed")
-                     if t == "fix.released" else None)
+    fixed = _grouped(
+        claims, "fix", lambda s, t: (f"{s['package']} {s['version']}", "fixed") if t == "fix.released" else None
+    )
     affected = {key: group for key, group in found.items() if key[1] == "affected"}
     told = {key: group for key, group in (found | fixed).items() if key[1] != "affected"}
     rows = []
     for key in sorted({*_most(affected), *_most(told)}):
         group = (found | fixed)[key]
         ids = sorted({ledger.add("fix" if key[1] == "fixed" else "version", c.quote, c.rule) for c in group})
-        rows.append(Version(
-            version=key[0],
-            introduced=key[0].rpartition(" ")[2] if key[1] == "introduced" else None,
-            deprecated=None,
-            removed=None,
-            behavior_change=None,
-            status="fixed" if key[1] == "fixed" else "affected",
-            count=ledger.documents(tuple(ids)),
-            evidence=ids,
-        ))
+        rows.append(
+            Version(
+                version=key[0],
+                introduced=key[0].rpartition(" ")[2] if key[1] == "introduced" else None,
+                deprecated=None,
+                removed=None,
+                behavior_change=None,
+                status="fixed" if key[1] == "fixed" else "affected",
+                count=ledger.documents(tuple(ids)),
+                evidence=ids,
+            )
+        )
     return tuple(rows)
 
 

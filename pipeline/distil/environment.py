@@ -44,8 +44,11 @@ _ENTRY = re.compile(r"^\[?([^\n:=|\]]{1,70}?)\]?[*_`]{0,3}\s{0,6}(?:==?>?|:|=>|\
 @cache
 def _rows() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
     return tuple(
-        (row["name"], re.compile(row["key"], re.IGNORECASE),
-         tables.gpu_pattern() if row["value"] == "gpu" else re.compile(row["value"]))
+        (
+            row["name"],
+            re.compile(row["key"], re.IGNORECASE),
+            tables.gpu_pattern() if row["value"] == "gpu" else re.compile(row["value"]),
+        )
         for row in tables.table("environment.toml")["row"]
     )
 

@@ -28,7 +28,7 @@ def hinted(text: str, event: Event, *, until: int) -> Iterator[Hinted]:
     end = min(event.end + _AFTER, until)
     if end <= event.start:
         return
-    block = text[event.start:end]
+    block = text[event.start : end]
     for hint in tables.hints():
         if hint.stem not in block:
             continue

@@ -17,12 +17,22 @@ _MOST = 80
 
 #: Category of vocabulary.toml -> template that needs only the exception's type.
 _BY_CATEGORY = {
-    "shape_error": "meaning.shape_error", "type_error": "meaning.type_error", "device_error": "meaning.device_error",
-    "import_error": "meaning.import_error", "compile_error": "meaning.compile_error",
-    "build_error": "meaning.build_error", "numerics": "meaning.numerics", "communication": "meaning.communication",
-    "io_error": "meaning.io_error", "configuration": "meaning.configuration",
-    "resource_limit": "meaning.resource_limit", "crash": "meaning.crash", "value_error": "meaning.value_error",
-    "missing_name": "meaning.missing_name", "unsupported": "meaning.unsupported", "timeout": "meaning.timeout",
+    "shape_error": "meaning.shape_error",
+    "type_error": "meaning.type_error",
+    "device_error": "meaning.device_error",
+    "import_error": "meaning.import_error",
+    "compile_error": "meaning.compile_error",
+    "build_error": "meaning.build_error",
+    "numerics": "meaning.numerics",
+    "communication": "meaning.communication",
+    "io_error": "meaning.io_error",
+    "configuration": "meaning.configuration",
+    "resource_limit": "meaning.resource_limit",
+    "crash": "meaning.crash",
+    "value_error": "meaning.value_error",
+    "missing_name": "meaning.missing_name",
+    "unsupported": "meaning.unsupported",
+    "timeout": "meaning.timeout",
 }
 
 

@@ -21,9 +21,7 @@ _FENCE = re.compile(r"^[ \t>]{0,8}(```+|~~~+)[^\n]*$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.{0,4000}?-->", re.DOTALL)
 _QUOTED = re.compile(r"^[ \t]{0,3}>[^\n]*$|^[ \t]*(?:[-*] )?\[[ xX]\][^\n]*$", re.MULTILINE)
 _MAYBE_QUOTED = re.compile(r"\n[ \t]{0,3}>|\[[ xX]\]")
-_BORDER = re.compile(
-    r"\n|(?<=[.!?])[\"')*_]{0,2}[ \t]+(?=[A-Z`\"'(*\[#@/\U0001F300-\U0001FAFF])|(?<=[。！？；])"
-)
+_BORDER = re.compile(r"\n|(?<=[.!?])[\"')*_]{0,2}[ \t]+(?=[A-Z`\"'(*\[#@/\U0001F300-\U0001FAFF])|(?<=[。！？；])")
 _NOT_BORDER = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|ver|v|approx|No|Fig)\.)[ \t]+$", re.IGNORECASE)
 _CODE_LINE = re.compile(
     r"^\s*(?:>>>|\.\.\. |\$ |# include|#include|File \"|at [\w.$<>]+\(|import \w|from [\w.]+ import|def \w+\("
@@ -81,8 +79,9 @@ class Prose:
         least = max(offset - _REACH, self.document.posts[post].start if post >= 0 else 0)
         least = last = max(least, self.visible.rfind("\n", least, offset) + 1)
         for border in _BORDER.finditer(self.visible, least, min(len(self.visible), offset + 1)):
-            if border.end() <= offset and not _NOT_BORDER.search(self.visible, max(least, border.end() - 10),
-                                                                 border.end()):
+            if border.end() <= offset and not _NOT_BORDER.search(
+                self.visible, max(least, border.end() - 10), border.end()
+            ):
                 last = border.end()
         return last
 

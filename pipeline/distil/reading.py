@@ -12,6 +12,9 @@ from pipeline.records import Claim, Document, Event, Fact, Quote, Signature, Ski
 #: How many errors one sentence may speak about where a thread shows several.
 _MOST_SUBJECTS = 3
 
+#: So much of a message finds its line; the rest may be wrapped or cut.
+_TELLING = 60
+
 Pair = tuple[Event, Signature]
 
 
@@ -24,14 +27,16 @@ def occurrences(document: Document, events: Sequence[Event], signatures: Sequenc
     """The document's errors, one record an event, each with its culprit line."""
     found = []
     for event, signature in _errors(events, signatures):
-        found.append(Occurrence(
-            document_id=document.document_id,
-            signature_id=signature.signature_id,
-            rule=f"occurrence.{signature.culprit}" if signature.culprit else "occurrence.message",
-            quote=_culprit(document, event, signature),
-            slots=signature.slots,
-            codes=event.codes,
-        ))
+        found.append(
+            Occurrence(
+                document_id=document.document_id,
+                signature_id=signature.signature_id,
+                rule=f"occurrence.{signature.culprit}" if signature.culprit else "occurrence.message",
+                quote=_culprit(document, event, signature),
+                slots=signature.slots,
+                codes=event.codes,
+            )
+        )
     return found
 
 
@@ -73,13 +78,23 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
             continue
         about = _subjects(document, errors, finding.start)
         yield _claim(
-            document, finding.cue.kind, finding.cue.rule, fact=finding.fact, span=(finding.start, finding.end),
-            about=about, outcome=finding.cue.outcome,
+            document,
+            finding.cue.kind,
+            finding.cue.rule,
+            fact=finding.fact,
+            span=(finding.start, finding.end),
+            about=about,
+            outcome=finding.cue.outcome,
         )
     for suggestion, reply in replies.pairs(text, found):
         yield _claim(
-            document, "remedy", reply.cue.rule, fact=suggestion.fact, span=(suggestion.start, suggestion.end),
-            about=_subjects(document, errors, suggestion.start), outcome=reply.cue.outcome,
+            document,
+            "remedy",
+            reply.cue.rule,
+            fact=suggestion.fact,
+            span=(suggestion.start, suggestion.end),
+            about=_subjects(document, errors, suggestion.start),
+            outcome=reply.cue.outcome,
             answer=_quoted(document, reply.start, reply.end),
         )
     yield from _closing(document, everything)
@@ -92,8 +107,14 @@ def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> I
         until = document.posts[post].end if post >= 0 else len(document.text)
         until = min([until, *(s for s in starts if s >= event.end)])
         for hint in hints.hinted(document.text, event, until=until):
-            yield _claim(document, "remedy", hint.rule, fact=hint.fact, span=(hint.start, hint.end),
-                         about=(signature.signature_id,))
+            yield _claim(
+                document,
+                "remedy",
+                hint.rule,
+                fact=hint.fact,
+                span=(hint.start, hint.end),
+                about=(signature.signature_id,),
+            )
 
 
 def _closing(document: Document, about: tuple[str, ...]) -> Iterator[Claim]:
@@ -109,15 +130,26 @@ def _closing(document: Document, about: tuple[str, ...]) -> Iterator[Claim]:
 
 
 def _claim(
-    document: Document, kind: str, rule: str, *, fact: Fact | None, span: tuple[int, int], about: tuple[str, ...],
-    outcome: str | None = None, answer: Quote | None = None,
+    document: Document,
+    kind: str,
+    rule: str,
+    *,
+    fact: Fact | None,
+    span: tuple[int, int],
+    about: tuple[str, ...],
+    outcome: str | None = None,
+    answer: Quote | None = None,
 ) -> Claim:
     said = _quoted(document, *span)
     stated = fact.template + repr(fact.slots) if fact else ""
     place = f"{said.start}-{said.end}" + (f"-{answer.start}" if answer else "")
     return Claim(
         claim_id=content_id("claim", document.document_id, rule, kind, place, stated),
-        kind=kind, rule=rule, fact=fact, outcome=outcome, quote=said,
+        kind=kind,
+        rule=rule,
+        fact=fact,
+        outcome=outcome,
+        quote=said,
         key=actions.key(fact) if fact and kind in {"remedy", "fix"} else "",
         outcome_quote=answer,
         signature_ids=about,
@@ -157,11 +189,26 @@ def _quoted(document: Document, start: int, end: int) -> Quote:
 
 
 def _culprit(document: Document, event: Event, signature: Signature) -> Quote:
-    """The culprit line; the event's last line where the signature gives no place."""
+    """The line that names the error: a traceback's head says where, and this is to say what."""
     start, end = signature.start, signature.end
     if not event.start <= start < end <= len(document.text):
         start, end = event.start, event.end
-        start = max(start, document.text.rfind("\n", start, end) + 1)
+    if "\n" in document.text[start:end]:
+        start, end = _telling_line(document.text, start, end, event=event, wanted=signature.text)
     line = document.text[start:end]
     start += len(line) - len(line.lstrip())
     return prose.quote(document, start, max(start + 1, end), post=_post(document, start))
+
+
+def _telling_line(text: str, start: int, end: int, *, event: Event, wanted: str) -> tuple[int, int]:
+    """The line that holds the message (of the event or of a link of its chain) that the signature was made from."""
+    words = set(wanted.split())
+    messages = [event.message, *(link.message for link in event.chain)]
+    message = max(messages, key=lambda m: len(words.intersection(m.split())))
+    at = text.rfind(message[:_TELLING], start, end) if message else -1
+    if at < 0:
+        stripped = text[start:end].rstrip()
+        at = start + max(stripped.rfind("\n") + 1, 0)
+    line_start = max(start, text.rfind("\n", start, at) + 1)
+    line_end = text.find("\n", max(at, line_start), end)
+    return line_start, line_end if line_end >= 0 else end

@@ -96,8 +96,13 @@ def _occurrence_dates(occurrences: Sequence[Occurrence], ledger: Ledger) -> list
 
 
 def _cause(
-    cluster: Cluster, claims: Sequence[Claim], occurrences: Sequence[Occurrence], *,
-    official: Sequence[Official], codes: tuple[str, ...], ledger: Ledger,
+    cluster: Cluster,
+    claims: Sequence[Claim],
+    occurrences: Sequence[Occurrence],
+    *,
+    official: Sequence[Official],
+    codes: tuple[str, ...],
+    ledger: Ledger,
 ) -> tuple[Statement | None, str | None]:
     """(the cause, its type): an official page, else the program's own numbers, else people, else the code's string."""
     stated = [c for c in claims if c.kind == "cause"]
@@ -114,8 +119,12 @@ def _cause(
     if stated:
         best = min(stated, key=_cause_order)
         chosen = ledger.add("cause", best.quote, best.rule)
-        return Statement(best.fact, "" if best.fact else best.quote.text, "" if best.fact else best.quote.lang,
-                         (chosen, *(i for i in cited if i != chosen))), "quoted"
+        return Statement(
+            best.fact,
+            "" if best.fact else best.quote.text,
+            "" if best.fact else best.quote.lang,
+            (chosen, *(i for i in cited if i != chosen)),
+        ), "quoted"
     official_string = code_cause(codes)
     if official_string is not None and occurrences:
         first = ledger.add("occurrence", occurrences[0].quote, occurrences[0].rule)
@@ -128,16 +137,23 @@ def _cause_order(claim: Claim) -> tuple[bool, bool, float, str, str]:
     right, _, everything = tables.precision().get(claim.rule, "0/1").partition("/")
     hedged = any(word in claim.quote.text.lower() for word in ("i think", "seems", "probably", "likely", "appears"))
     return (
-        claim.quote.author_role not in MAINTAINER_ROLES, hedged, -int(right) / max(1, int(everything)),
-        claim.quote.posted_at or "~", claim.claim_id,
+        claim.quote.author_role not in MAINTAINER_ROLES,
+        hedged,
+        -int(right) / max(1, int(everything)),
+        claim.quote.posted_at or "~",
+        claim.claim_id,
     )
 
 
 def _graph(cluster: Cluster, material: Material) -> TransitionGraph:
     """Look-alikes across a gate, and errors that people met after this one's remedy."""
     confused = [
-        Edge(entry_id=n.other_id if n.cluster_id == cluster.cluster_id else n.cluster_id, count=0, reason=n.reason,
-             evidence=[])
+        Edge(
+            entry_id=n.other_id if n.cluster_id == cluster.cluster_id else n.cluster_id,
+            count=0,
+            reason=n.reason,
+            evidence=[],
+        )
         for n in material.neighbours
         if cluster.cluster_id in {n.cluster_id, n.other_id}
     ]
@@ -177,13 +193,15 @@ def _confidence(official: Sequence[Official], ledger: Ledger) -> float | None:
         elif piece.role == "failed":
             against.add(piece.document_id)
     return scores.confidence(
-        official=len(official), maintainers=sum(voices.values()), users=len(voices) - sum(voices.values()),
+        official=len(official),
+        maintainers=sum(voices.values()),
+        users=len(voices) - sum(voices.values()),
         against=len(against),
     )
 
 
 def _resolvable(found: Sequence[Remedy]) -> Literal["true", "partial"] | None:
-    """"true": a fix exists, or an act worked that nobody saw fail; "partial": only contested or unconfirmed help."""
+    """Whether it can be solved. "true": a fix exists, or an act worked that nobody saw fail; "partial": only contested or unconfirmed help."""
     if any(r.action.fact and r.action.fact.template.startswith("fix.") for r in found):
         return "true"
     if any(r.worked and not r.failed for r in found):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, utils
 
 from pipeline.distil import actions
 from pipeline.distil.ledger import Ledger, Role
@@ -70,7 +70,7 @@ def _is_same(one: Quote, two: Quote) -> bool:
         return False
     if set(_IDENTIFIER.findall(one.text)) != set(_IDENTIFIER.findall(two.text)):
         return False
-    return fuzz.token_sort_ratio(one.text, two.text) >= SAME_PROSE
+    return fuzz.token_sort_ratio(one.text, two.text, processor=utils.default_process) >= SAME_PROSE
 
 
 def remedy(group: Group, ledger: Ledger) -> Remedy:
@@ -141,7 +141,5 @@ def _tier(group: Group) -> Tier:
 def ranked(found: Iterable[Remedy]) -> tuple[Remedy, ...]:
     """Best supported first: worked, fewer failures, tier, number of sources, key."""
     tiers = ("documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated")
-    ordered = sorted(
-        found, key=lambda r: (-r.worked, r.failed, tiers.index(r.tier), -len(r.action.evidence), r.key)
-    )
+    ordered = sorted(found, key=lambda r: (-r.worked, r.failed, tiers.index(r.tier), -len(r.action.evidence), r.key))
     return tuple(ordered[:MOST_REMEDIES])

@@ -129,8 +129,13 @@ def boilerplate() -> tuple[tuple[str, ...], tuple[str, ...]]:
 def hints() -> tuple[Hint, ...]:
     """What programs advise, from hints.toml."""
     return tuple(
-        Hint(row["id"], row["stem"], re.compile(row["pattern"]), row["template"],
-             tuple(sorted(row.get("slots", {}).items())))
+        Hint(
+            row["id"],
+            row["stem"],
+            re.compile(row["pattern"]),
+            row["template"],
+            tuple(sorted(row.get("slots", {}).items())),
+        )
         for row in table("hints.toml")["hint"]
     )
 

@@ -1,0 +1,239 @@
+"""Distil, the map step: what a document says about its errors, case folder by case folder, and what always holds."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline import distil
+from pipeline.distil import actions, prose, tables
+from tests.distil_factory import document, events, reading
+
+CASES = sorted((Path(__file__).parent / "cases" / "distil").iterdir())
+
+
+def _case(name: str) -> dict[str, Any]:
+    return json.loads((CASES[0].parent / name / "input.json").read_text("utf-8"))
+
+
+def shown(read: distil.Reading) -> dict[str, Any]:
+    """A reading as a case folder spells it."""
+    claims = [
+        {
+            "kind": claim.kind,
+            "rule": claim.rule,
+            "fact": None if claim.fact is None else [claim.fact.template, dict(claim.fact.slots)],
+            "outcome": claim.outcome,
+            "key": claim.key,
+            "quote": claim.quote.text,
+            "answer": claim.outcome_quote.text if claim.outcome_quote else None,
+            "role": claim.quote.author_role,
+            "about": len(claim.signature_ids),
+        }
+        for claim in read.claims
+    ]
+    return {
+        "claims": claims,
+        "occurrences": [
+            [
+                occurrence.quote.text,
+                {s.name: s.value for s in occurrence.slots if s.name in {"required", "limit"}},
+            ]
+            for occurrence in read.occurrences
+        ],
+        "skipped": [[skip.stage, skip.reason, skip.detail] for skip in read.skipped],
+    }
+
+
+@pytest.mark.parametrize("folder", CASES, ids=lambda folder: folder.name)
+def test_a_case_folder_gives_what_it_expects(folder: Path) -> None:
+    case = json.loads((folder / "input.json").read_text("utf-8"))
+    assert shown(reading(case)) == json.loads((folder / "expected.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("folder", CASES, ids=lambda folder: folder.name)
+def test_every_quote_is_found_at_its_offsets_and_is_short(folder: Path) -> None:
+    made = document(json.loads((folder / "input.json").read_text("utf-8")))
+    read = distil.read(made, *events(made))
+    quotes = [c.quote for c in read.claims] + [c.outcome_quote for c in read.claims if c.outcome_quote]
+    for quote in [*quotes, *(o.quote for o in read.occurrences)]:
+        assert made.text[quote.start : quote.end] == quote.text
+        assert 0 < len(quote.text) <= prose.MAX_QUOTE
+
+
+def test_a_document_without_errors_claims_nothing() -> None:
+    case = _case("cause-fix-and-version")
+    made = document(case)
+    assert distil.claims(made, [], []) == []
+
+
+def test_reading_twice_gives_equal_claims_with_distinct_ids() -> None:
+    made = document(_case("dead-ends-need-attempt-and-outcome"))
+    first, second = (distil.claims(made, *events(made)) for _ in range(2))
+    assert first == second
+    assert len({claim.claim_id for claim in first}) == len(first)
+
+
+def test_a_long_sentence_is_quoted_around_its_cue_and_its_act() -> None:
+    case = _case("dead-ends-need-attempt-and-outcome")
+    padding = "which is a machine that we rent by the hour for work of this kind and others, " * 3
+    case["posts"] = [
+        *case["posts"][:2],
+        {
+            "kind": "comment",
+            "author": "z",
+            "at": None,
+            "text": f"On our machine, {padding}setting `TORCH_SHOW_CPP_STACKTRACES=1` fixed the problem",
+        },
+    ]
+    made = document(case)
+    worked = [c for c in distil.claims(made, *events(made)) if c.outcome == "worked"]
+    assert [dict(c.fact.slots)["name"] for c in worked if c.fact] == ["TORCH_SHOW_CPP_STACKTRACES"]
+    assert "TORCH_SHOW_CPP_STACKTRACES=1" in worked[0].quote.text
+    assert " fixed" in worked[0].quote.text
+    assert len(worked[0].quote.text) <= prose.MAX_QUOTE
+
+
+def test_a_reply_is_not_paired_with_its_own_author() -> None:
+    case = _case("hint-environment-and-confirmed-advice")
+    case["posts"][3]["author"] = case["posts"][2]["author"]
+    assert not [c for c in reading(case).claims if c.rule == "reply.worked"]
+
+
+def test_the_closing_change_is_a_fix_unless_the_report_was_refused() -> None:
+    from dataclasses import replace
+
+    from pipeline.records import DocLink
+
+    made = replace(
+        document(_case("cause-fix-and-version")),
+        links=(DocLink("closed_by", "github.com/errmine-fixtures/kernels#78", None, None),),
+    )
+    facts = [c.fact for c in distil.claims(made, *events(made)) if c.rule == "fix.closed_by_api"]
+    assert [dict(f.slots)["pr"] for f in facts if f] == ["errmine-fixtures/kernels#78"]
+    refused = replace(made, state_reason="not_planned")
+    assert not [c for c in distil.claims(refused, *events(refused)) if c.rule == "fix.closed_by_api"]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "I tried setting X_Y=1, and still, ",
+        "because of that this is due to ",
+        "fixed in #1 by with since ",
+        "please set `a` to `b` instead of ",
+        "没用 还是 试过 设置 ",
+        "a" * 50 + "=",
+        "GPU: CUDA: Python: ",
+        "--flag ",
+        "<!-- ",
+        "> ",
+        "```\n",
+        "pip install ",
+        "tried " * 8,
+        "does not ",
+        "1.1.1.1.",
+        "\x00\x00",
+    ],
+)
+def test_hostile_text_of_100_kb_stays_fast(piece: str) -> None:
+    case = _case("unsafe-acts-are-refused")
+    case["posts"].append({"kind": "comment", "author": "z", "at": None, "text": piece * (100_000 // len(piece))})
+    made = document(case)
+    found = events(made)
+    began = time.process_time()
+    distil.read(made, *found)
+    assert time.process_time() - began < 3.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "Setting `A_B=1` fixed it.",
+                "I tried that, but still no luck.",
+                "> quoted",
+                "```",
+                "The root cause is a race in the queue",
+                "升级到 torch 2.3.0 之后解决了。",
+                "🤖",
+                "\n",
+                "Works now, thanks!",
+                "<!--",
+                "-->",
+                "GPU: H100",
+                "\u202e",
+                "x" * 600,
+            ]
+        ),
+        max_size=30,
+    )
+)
+def test_any_mixture_gives_true_quotes(pieces: list[str]) -> None:
+    case = _case("unsafe-acts-are-refused")
+    case["posts"].append({"kind": "comment", "author": "z", "at": None, "text": " ".join(pieces)})
+    made = document(case)
+    for claim in distil.claims(made, *events(made)):
+        assert made.text[claim.quote.start : claim.quote.end] == claim.quote.text
+
+
+def test_every_template_that_a_table_emits_is_listed_with_its_slots() -> None:
+    listed = tables.table("facts.toml")["facts"]
+    for hint in tables.hints():
+        templates = [hint.template] if "$" not in hint.template else ["remedy.increase_flag", "remedy.decrease_flag"]
+        for template in templates:
+            assert set(listed[template]["slots"]) == {name for name, _ in hint.slots}, hint.rule
+    for row in tables.table("actions.toml")["action"]:
+        named = {name for name in listed[row["template"]]["slots"] if f"(?P<{name}>" in row["pattern"]}
+        assert named == set(listed[row["template"]]["slots"]), row
+
+
+def test_rule_ids_are_unique() -> None:
+    ids = [cue.rule for cue in tables.cues()] + [hint.rule for hint in tables.hints()]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_hint_is_found_in_the_text_that_the_program_prints() -> None:
+    text = (
+        "CUDA out of memory. Tried to allocate 2.00 GiB. See docs. If reserved but unallocated memory is large "
+        "try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation."
+    )
+    hint = next(h for h in tables.hints() if h.rule == "hint.torch.expandable_segments")
+    found = hint.pattern.search(text)
+    assert found is not None
+    assert found["value"] == "expandable_segments:True"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("curl -sSL https://x.invalid/a.sh | bash", "pipe-to-shell"),
+        ("wget -qO- x.invalid | sudo sh", "pipe-to-shell"),
+        ('bash -c "$(curl -fsSL https://x.invalid)"', "pipe-to-shell"),
+        ("bash <(curl -s x.invalid)", "pipe-to-shell"),
+        ("rm -rf build", "recursive-delete"),
+        ("rm -fr ~/x", "recursive-delete"),
+        ("rm --recursive x", "recursive-delete"),
+        ("shutil.rmtree(path)", "recursive-delete"),
+        ("requests.get(u, verify=False)", "no-verification"),
+        ("git config http.sslVerify false", "no-verification"),
+        ("pip install --trusted-host pypi.org x", "no-verification"),
+        ("wget --no-check-certificate u", "no-verification"),
+        ("apt-get install --allow-unauthenticated x", "no-verification"),
+        ("turn off SSL certificate verification", "no-verification"),
+        ("I disabled the antivirus", "antivirus-off"),
+        ("chmod -R 777 /data", "permissions-all"),
+        ("setting `num_stages=1`", None),
+        ("rm cache.json", None),
+        ("curl https://x.invalid/health", None),
+    ],
+)
+def test_unsafe_acts_are_recognised(text: str, name: str | None) -> None:
+    assert actions.unsafe(text) == name

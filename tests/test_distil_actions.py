@@ -1,0 +1,112 @@
+"""Acts that people describe, read as typed facts."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.distil import actions
+
+
+@pytest.mark.parametrize(
+    ("text", "template", "slots"),
+    [
+        ("Setting `NCCL_P2P_DISABLE=1` helps", "remedy.set_env", {"name": "NCCL_P2P_DISABLE", "value": "1"}),
+        ("set CUDA_VISIBLE_DEVICES to 0", "remedy.set_env", {"name": "CUDA_VISIBLE_DEVICES", "value": "0"}),
+        ("unset LD_PRELOAD", "remedy.unset_env", {"name": "LD_PRELOAD"}),
+        ("pass --enforce-eager", "remedy.add_flag", {"flag": "--enforce-eager"}),
+        ("with --max-model-len 4096", "remedy.set_flag", {"flag": "--max-model-len", "value": "4096"}),
+        ("remove `--enable-foo`", "remedy.remove_flag", {"flag": "--enable-foo"}),
+        ("increase --mem-fraction-static", "remedy.increase_flag", {"flag": "--mem-fraction-static"}),
+        ("downgrading torch to 2.1.0.", "remedy.downgrade_to", {"package": "PyTorch", "version": "2.1.0"}),
+        ("upgraded Python from 3.6.0 to 3.6.1", "remedy.upgrade_to", {"package": "Python", "version": "3.6.1"}),
+        ("upgrade the nvidia driver", "remedy.upgrade", {"package": "NVIDIA driver"}),
+        ("pip install numpy==1.26.4", "remedy.pin", {"package": "NumPy", "version": "1.26.4"}),
+        ("pip install 'numpy<2'", "remedy.pin", {"package": "NumPy", "version": "<2"}),
+        ("pip install -U triton", "remedy.upgrade", {"package": "Triton"}),
+        ("pip install some-package", "remedy.install", {"package": "some-package"}),
+        ("conda install -c anaconda cudnn", "remedy.install", {"package": "cuDNN"}),
+        ("pip uninstall -y xformers", "remedy.uninstall", {"package": "xFormers"}),
+        ("reinstalling flash-attn", "remedy.reinstall", {"package": "flash-attn"}),
+        ("building vllm from source", "remedy.build_from_source", {"package": "vLLM"}),
+        (
+            "uninstalling numpy 1.15.3 and installing numpy 1.16.1",
+            "remedy.pin",
+            {"package": "NumPy", "version": "1.16.1"},
+        ),
+        ("set num_workers to 0", "remedy.set_parameter", {"name": "num_workers", "value": "0"}),
+        ("reduce `max_num_seqs`", "remedy.decrease_parameter", {"name": "max_num_seqs"}),
+        ("lower max_model_len to 4096", "remedy.decrease_parameter_to", {"name": "max_model_len", "value": "4096"}),
+        ("reduce the batch size to 8", "remedy.decrease_quantity_to", {"quantity": "batch size", "value": "8"}),
+        ("increasing swap space", "remedy.increase_quantity", {"quantity": "swap space"}),
+        (
+            "use `torch.sigmoid` instead of `F.sigmoid`",
+            "remedy.use_instead",
+            {"new": "torch.sigmoid", "old": "F.sigmoid"},
+        ),
+        ("replace `a.view` with `a.reshape`", "remedy.use_instead", {"new": "a.reshape", "old": "a.view"}),
+        ("disable `use_cache`", "remedy.disable", {"name": "use_cache"}),
+        ("removing layer.trainable = False", "remedy.remove_parameter", {"name": "layer.trainable"}),
+        ("call torch.cuda.empty_cache()", "remedy.call", {"name": "torch.cuda.empty_cache()"}),
+        ("run `sudo ldconfig -v`", "remedy.run_command", {"command": "sudo ldconfig -v"}),
+        ("restarting the kernel", "remedy.restart", {"target": "kernel"}),
+        ("delete the ~/.triton/cache folder", "remedy.clear_cache", {"path": "~/.triton/cache"}),
+        ("升级到 torch 2.3.0 之后", "remedy.upgrade_to", {"package": "PyTorch", "version": "2.3.0"}),
+        ("把 BLOCK_SIZE 改成 64", "remedy.set_parameter", {"name": "BLOCK_SIZE", "value": "64"}),
+        ("降低 batch size 到 4", "remedy.decrease_quantity_to", {"quantity": "batch size", "value": "4"}),
+        ("重启电脑", "remedy.restart", {"target": "machine"}),
+    ],
+)
+def test_an_act_becomes_a_fact(text: str, template: str, slots: dict[str, str]) -> None:
+    act = actions.action(text)
+    assert act is not None
+    assert (act.fact.template, dict(act.fact.slots)) == (template, slots)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "do not use `use_cache`",
+        "it is slow",
+        "pip install -r requirements.txt",
+        "set FOO_BAR to where the library is",
+        "never set `num_workers=0`",
+        "不要设置 num_workers=0",
+        "pip install .",
+        "pip install git+https://example.invalid/x",
+    ],
+)
+def test_what_is_no_act_or_is_negated_gives_no_fact(text: str) -> None:
+    assert actions.action(text) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("pass --enforce-eager", "set enforce_eager=True"),
+        ("pip install torch==2.1.0", "downgrade PyTorch to 2.1.0"),
+        ("enable `use_cache`", "set use_cache=true"),
+    ],
+)
+def test_two_ways_to_say_one_act_have_one_key(one: str, two: str) -> None:
+    first, second = actions.action(one), actions.action(two)
+    assert first is not None
+    assert second is not None
+    assert first.key == second.key
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("set num_stages=1", "set num_stages=2"),
+        ("reduce `num_warps`", "increase `num_warps`"),
+        ("upgrade torch to 2.1.0", "upgrade torch to 2.2.0"),
+        ("upgrade torch to 2.1.0", "upgrade jax to 2.1.0"),
+        ("enable `use_cache`", "disable `use_cache`"),
+        ("remove `--foo-bar`", "pass --foo-bar"),
+    ],
+)
+def test_flag_direction_package_and_version_gate_the_key(one: str, two: str) -> None:
+    first, second = actions.action(one), actions.action(two)
+    assert first is not None
+    assert second is not None
+    assert first.key != second.key
