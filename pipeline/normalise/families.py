@@ -64,7 +64,8 @@ def official_code(codes: Sequence[str]) -> Hit | None:
     official = sorted({code for code in codes if code.startswith(OFFICIAL)})
     if len(official) != 1:
         return None
-    return Hit("code", "code", (("code", official[0]),), True, False, 0, 0, (), frozenset())
+    gate = wording().official.get(official[0], {"code": official[0], "kind": "xla-code"})
+    return Hit("code", "code", tuple(sorted(gate.items())), True, False, 0, 0, (), frozenset())
 
 
 def _of(text: str, rows: Mapping[str, Sequence[Family]]) -> Hit | None:

@@ -14,7 +14,7 @@ T = TypeVar("T")
 _WORD = re.compile(r"[a-z]+")
 
 #: Files of families, in the order in which their rows are tried inside one tier.
-FAMILY_FILES = ("families_tool", "families_memory", "families_gpu", "families_python")
+FAMILY_FILES = ("families_tool", "families_xla", "families_memory", "families_gpu", "families_python")
 
 #: Tiers in the order in which they are tried; the codes of CUDA and its libraries stand between "early" and "root".
 #: "head" rows look at a message's first line only, "late" and "wrapper" rows give way to everything before them.
@@ -62,6 +62,7 @@ class Wording:
     wrappers: tuple[Wrapper, ...]
     stops: tuple[str, ...]
     words: tuple[tuple[str, frozenset[str]], ...]
+    official: Mapping[str, Mapping[str, str]]  # official code -> the gate of the family that knows it by its words
     units: Mapping[str, tuple[str | None, float]]  # printed unit -> unit, factor
     types: Mapping[str, str]  # exception type as printed -> canonical
 
@@ -110,6 +111,7 @@ def wording() -> Wording:
         wrappers=tuple(Wrapper(row["id"], row["need"], re.compile(row["pattern"])) for row in table["wrap"]),
         stops=tuple(table["boilerplate"]["stop"]),
         words=tuple((key, frozenset(words)) for key, words in table["words"].items()),
+        official=table["official"],
         units={word: (unit, factor) for unit, row in table["units"].items() for word, factor in row.items()},
         types={old: row["now"] for row in _toml("equivalences").get("type", ()) for old in row["was"]},
     )
