@@ -73,7 +73,7 @@ def test_a_damaged_page_costs_its_document_and_is_named(tmp_path: Path) -> None:
     segment.write_bytes(body)
     summary = build.build(places, workers=1, partition_documents=500)
     documents = summary.stages[0]
-    assert documents.reasons == (("damaged-page", 1),)
+    assert documents.reasons == (("damaged_page", 1),)
     assert documents.taken == documents.given + 1
     assert segment.name in summary.examples[0].detail
 

@@ -19,6 +19,9 @@ from pipeline.entry import KnowledgeEntry
 from pipeline.records import Cluster, Skipped, Template
 from pipeline.store import reading
 
+#: Stages whose `Skipped` stands for a whole document.
+UNREAD = frozenset({"raw", "document", "extract"})
+
 #: Told of (stage, items done, items in all).
 Progress = Callable[[str, int, int], None]
 
@@ -160,9 +163,12 @@ def _made(places: Places, result: shards.MapResult, *, min_documents: int, progr
         if isinstance(found, validate.Accepted):
             accepted.append(entry)
         else:
-            lost.append(Skipped("entries", entry_id, "breaks-a-rule", "; ".join(map(str, found.reasons))[:1000]))
+            lost.append(_broken(found))
         if number % 500 == 0 or number == len(enough):
             progress("entries", number, len(enough))
+    foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
+    accepted += foreign
+    lost += refused
     return Made(
         partition=partition,
         clusters=partition.clusters,
@@ -176,6 +182,33 @@ def _made(places: Places, result: shards.MapResult, *, min_documents: int, progr
     )
 
 
+def _imported(known: reduce.Knowledge, *, taken: set[str]) -> tuple[list[KnowledgeEntry], list[Skipped]]:
+    """The entries that were made elsewhere, unproven, under a name that none of ours has."""
+    made: list[KnowledgeEntry] = []
+    lost: list[Skipped] = []
+    for row in sorted(known.documents.values(), key=lambda row: row.document_id):
+        if row.payload is None:
+            continue
+        try:
+            entry = validate.imported(row.payload)
+        except ValueError as error:
+            lost.append(Skipped("entries", row.document_id, "foreign_entry_unusable", str(error)[:300]))
+            continue
+        if entry.id in taken:
+            entry = entry.model_copy(update={"id": f"{entry.id}-{row.raw_sha256[:6]}"})
+        taken.add(entry.id)
+        found = validate.verdict(entry)
+        if isinstance(found, validate.Accepted):
+            made.append(entry)
+        else:
+            lost.append(_broken(found))
+    return made, lost
+
+
+def _broken(found: validate.Rejected) -> Skipped:
+    return Skipped("entries", found.entry_id, "breaks_a_rule", "; ".join(map(str, found.reasons))[:1000])
+
+
 def _split(drafts: Iterable[Draft], min_documents: int) -> tuple[list[Draft], list[Skipped]]:
     enough: list[Draft] = []
     few: list[Skipped] = []
@@ -184,7 +217,7 @@ def _split(drafts: Iterable[Draft], min_documents: int) -> tuple[list[Draft], li
         if documents >= min_documents:
             enough.append(draft)
         else:
-            few.append(Skipped("entries", draft.cluster.cluster_id, "too-few-documents", f"{documents} documents"))
+            few.append(Skipped("entries", draft.cluster.cluster_id, "too_few_documents", f"{documents} documents"))
     return enough, few
 
 
@@ -201,13 +234,14 @@ def _wanted(draft: Draft) -> bundle.Wanted:
 
 def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Made) -> list[StageCount]:
     documents = sum(len(partition.documents) for partition in partitions)
-    unread = [item for item in result.skipped if item.stage in {"raw", "documents", "extract"}]
+    unread = [item for item in result.skipped if item.stage in UNREAD]
     set_aside = [row.event.severity for row in result.events if row.signature is None]
     grouped = len(result.events) - len(set_aside)
+    foreign = sum(row.payload is not None for row in result.documents)
     return [
         count("documents", taken=documents, given=len(result.documents), lost=unread),
         count("events", taken=len(result.events), given=grouped, lost=set_aside),
-        count("entries", taken=len(made.clusters), given=len(made.entries), lost=made.skipped),
+        count("entries", taken=len(made.clusters) + foreign, given=len(made.entries), lost=made.skipped),
     ]
 
 

@@ -103,7 +103,7 @@ def map_document(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResul
     try:
         pages = layer.read(refs.refs)
     except RawError as error:
-        return shards.MapResult(skipped=(Skipped("raw", refs.document_key, "damaged-page", str(error)),))
+        return shards.MapResult(skipped=(Skipped("raw", refs.document_key, "damaged_page", str(error)),))
     document = documents.document(pages)
     if isinstance(document, Skipped):
         return shards.MapResult(skipped=(document,))
