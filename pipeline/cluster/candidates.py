@@ -1,8 +1,8 @@
 """Which pairs of texts are worth a comparison: a star of MinHash bands, so that cost grows with texts, not pairs.
 
 Texts come in order of rank, most frequent first. Every band key belongs to the first few texts that have it, its
-owners; a later text is paired with owners only. A clique of all texts with one key would be a hundred times as many
-pairs for one more point of recall (benchmarks/README.md, "Candidates").
+owners; a later text is paired with owners only. At 1e6 messages a clique of all texts with one key was measured to be a
+hundred times as many pairs, for one more point of recall.
 """
 
 from __future__ import annotations
