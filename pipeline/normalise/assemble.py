@@ -59,11 +59,11 @@ class Reading:
 def signature(event: Event, text: str = "") -> Signature:
     """What the event is, with what varies taken out; `text` is what `extract.events` was given."""
     found = culprit(event)
-    return signed(event, found, read(found, innermost(event.frames)), text)
+    return signed(event, found, read(found, event.frames), text)
 
 
-def read(found: Culprit, frame: str = "") -> Reading:
-    """The template, gates and slots of chosen words; `frame` is the innermost function, for an error without words."""
+def read(found: Culprit, frames: Sequence[Frame] = ()) -> Reading:
+    """The template, gates and slots of chosen words; `frames` stand for an error without words."""
     line = _line(found)
     kind, words_only = peel.typed(line)
     kind = kind or found.exception_type
@@ -74,7 +74,7 @@ def read(found: Culprit, frame: str = "") -> Reading:
         slots = (*slots, Slot("status", status, None, None))
         notes.append(f"status: {status} is no part of the text")
     if found.hit is None:
-        template, gate = _unknown(template, kind, frame, notes)
+        template, gate = _unknown(template, kind, frames, notes)
     else:
         gate = found.hit.gate
         named = {slot.value for slot in found.hit.slots}
@@ -93,13 +93,16 @@ def read(found: Culprit, frame: str = "") -> Reading:
     )
 
 
-def _unknown(template: str, kind: str | None, frame: str, notes: list[str]) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _unknown(
+    template: str, kind: str | None, frames: Sequence[Frame], notes: list[str]
+) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The text and the gates of words that are no known error."""
     sentence = words.first_sentence(words.without_tail(template))
     if sentence != template:
         notes.append("first-sentence: dropped what follows it")
     gate = words.gates(sentence, kind)
-    if not sentence and frame:
+    frame = "" if sentence else innermost(frames)
+    if frame:
         gate = tuple(sorted((*gate, ("symbol", frame))))
         notes.append("frame: there is no message; the innermost function stands for it")
     if any(key == "exception" for key, _ in gate):
@@ -154,9 +157,11 @@ def _line(found: Culprit) -> str:
         begin = text.rfind("\n", 0, found.hit.start) + 1
         if text[found.hit.start : found.hit.start + 1] == "\n":
             begin = found.hit.start + 1
+        if not found.hit.is_complete:
+            begin = found.hit.start  # its text is compared: words before the diagnostic are no part of it
         end = text.find("\n", max(found.hit.end, begin))
         line = text[begin : end if end >= 0 else len(text)]
-    return peel.without_foreign_words(peel.without_prefix(" ".join(line.split())))
+    return peel.without_foreign_words(peel.without_prefix(" ".join(line.split()).removeprefix(": ")))
 
 
 def _bounded(template: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pipeline.normalise import peel
-from pipeline.normalise.assemble import innermost, read, signature, signed
+from pipeline.normalise.assemble import read, signature, signed
 from pipeline.normalise.culprit import WEAK_TIERS, culprit
 from pipeline.records import Event, Signature
 
@@ -34,8 +35,10 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
         whole = _own_event(text, at=0)
         again = culprit(whole)
         if again.hit is not None and again.hit.tier not in WEAK_TIERS:
+            note = "whole-text: the message goes on past a broken line"
+            again = replace(again, notes=(*again.notes, note))
             return signed(whole, again, read(again), text)
-    return signed(chosen, found, read(found, innermost(chosen.frames)), text)
+    return signed(chosen, found, read(found, chosen.frames), text)
 
 
 def _chosen(events: Sequence[Event]) -> Event | None:
