@@ -12,6 +12,9 @@ from pipeline.records import Claim, Document, Event, Fact, Quote, Signature, Ski
 #: How many errors one sentence may speak about where a thread shows several.
 _MOST_SUBJECTS = 3
 
+#: An announced error stands this close behind its announcement.
+_FOLLOWS = 300
+
 #: So much of a message finds its line; the rest may be wrapped or cut.
 _TELLING = 60
 
@@ -76,6 +79,9 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
     for finding in found:
         if finding.cue.kind in {"ask", "reply"}:
             continue
+        if finding.cue.kind == "link":
+            yield from _succession(document, errors, finding)
+            continue
         about = _subjects(document, errors, finding.start)
         yield _claim(
             document,
@@ -98,6 +104,23 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
             answer=_quoted(document, reply.start, reply.end),
         )
     yield from _closing(document, everything)
+
+
+def _succession(document: Document, errors: list[Pair], finding: rules.Finding) -> Iterator[Claim]:
+    """An announced "new error" with an event behind it: the report's last error before leads to that one.
+
+    `signature_ids` of the claim are in that order, the one place where their order means something.
+    """
+    end = finding.end + _FOLLOWS
+    after = next((s for e, s in errors if finding.end <= e.start < end), None)
+    before = [s for e, s in errors if e.end <= finding.start]
+    if after is None or not before or _post(document, finding.start) != _post(document, finding.end):
+        return
+    first, second = before[-1].signature_id, after.signature_id
+    if first != second:
+        yield _claim(
+            document, "link", finding.cue.rule, fact=None, span=(finding.start, finding.end), about=(first, second)
+        )
 
 
 def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim]:

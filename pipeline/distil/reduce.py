@@ -16,6 +16,7 @@ from pipeline.draft import Draft, Remedy, Statement
 from pipeline.entry import Edge, Tier, TransitionGraph
 from pipeline.records import MAINTAINER_ROLES, Claim, Cluster
 
+_PAIR = 2  # signatures of a "link" claim: the earlier, the later
 _SUPPORTING = frozenset({"cause", "fix", "worked"})
 
 
@@ -39,10 +40,11 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     versions = context.versions(claims, ledger)
     environment = context.environment(claims, ledger)
     page = official[0].record if official else None
+    graph = _graph(cluster, material, claims, ledger)
     evidence = ledger.all()
     return Draft(
         cluster=cluster,
-        slug=slugs.slug(cluster, codes),
+        slug=slugs.slug(cluster, codes, domain=kind.domain),
         domain=kind.domain,
         category=kind.category,
         subcategory=kind.subcategory,
@@ -55,7 +57,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         environment=environment,
         parameters=context.parameters(occurrences),
         os_specific={},
-        graph=_graph(cluster, material),
+        graph=graph,
         official_doc_url=_official_url(official, codes),
         official_doc_section=page.remedies[0].section if page and page.remedies else None,
         error_code=next((code.partition(":")[2] for code in codes if code.startswith("xla:")), None),
@@ -145,7 +147,7 @@ def _cause_order(claim: Claim) -> tuple[bool, bool, float, str, str]:
     )
 
 
-def _graph(cluster: Cluster, material: Material) -> TransitionGraph:
+def _graph(cluster: Cluster, material: Material, claims: Sequence[Claim], ledger: Ledger) -> TransitionGraph:
     """Look-alikes across a gate, and errors that people met after this one's remedy."""
     confused = [
         Edge(
@@ -157,7 +159,32 @@ def _graph(cluster: Cluster, material: Material) -> TransitionGraph:
         for n in material.neighbours
         if cluster.cluster_id in {n.cluster_id, n.other_id}
     ]
-    return TransitionGraph(leads_to=[], preceded_by=[], frequently_confused_with=_unique(confused))
+    after: dict[str, list[str]] = {}
+    before: dict[str, list[str]] = {}
+    cluster_of = dict(material.clusters) | dict.fromkeys(cluster.members, cluster.cluster_id)
+    for claim in claims:
+        if claim.kind == "link" and len(claim.signature_ids) == _PAIR:
+            first, second = (cluster_of.get(signature_id) for signature_id in claim.signature_ids)
+            if first and second and first != second:
+                seen, other = (after, second) if first == cluster.cluster_id else (before, first)
+                seen.setdefault(other, []).append(ledger.add("link", claim.quote, claim.rule))
+    return TransitionGraph(
+        leads_to=_edges(after, "met after this error in one thread", ledger),
+        preceded_by=_edges(before, "met before this error in one thread", ledger),
+        frequently_confused_with=_unique(confused),
+    )
+
+
+def _edges(found: dict[str, list[str]], reason: str, ledger: Ledger) -> list[Edge]:
+    return [
+        Edge(
+            entry_id=other,
+            count=ledger.documents(tuple(found[other])),
+            reason=reason,
+            evidence=sorted(set(found[other])),
+        )
+        for other in sorted(found)
+    ]
 
 
 def _unique(edges: Sequence[Edge]) -> list[Edge]:
@@ -201,7 +228,7 @@ def _confidence(official: Sequence[Official], ledger: Ledger) -> float | None:
 
 
 def _resolvable(found: Sequence[Remedy]) -> Literal["true", "partial"] | None:
-    """Whether it can be solved. "true": a fix exists, or an act worked that nobody saw fail; "partial": only contested or unconfirmed help."""
+    """Whether it can be solved: "true" by a fix or an uncontested act, "partial" by contested or unconfirmed help."""
     if any(r.action.fact and r.action.fact.template.startswith("fix.") for r in found):
         return "true"
     if any(r.worked and not r.failed for r in found):

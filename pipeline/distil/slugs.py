@@ -85,7 +85,7 @@ _TELLING = (
 _ENOUGH = ("resource", "space", "symbol", "module", "assertion", "code")
 
 
-def slug(cluster: Cluster, codes: Sequence[str]) -> str:
+def slug(cluster: Cluster, codes: Sequence[str], *, domain: str) -> str:
     """The wanted slug: ASCII, at most 60 characters, from type, code or family, and discriminators."""
     gate = dict(cluster.gate)
     parts: list[str] = []
@@ -100,7 +100,7 @@ def slug(cluster: Cluster, codes: Sequence[str]) -> str:
     parts += [_slugged(gate[key]) for key in _TELLING if key in gate]
     if not any(key in gate for key in _ENOUGH):
         parts.append("-".join(_words(cluster.text)))
-    return _joined(parts) or "error"
+    return _joined(parts, domain) or "error"
 
 
 def _words(text: str) -> list[str]:
@@ -113,12 +113,12 @@ def _slugged(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
 
 
-def _joined(parts: Sequence[str]) -> str:
-    """The words of all parts, each once, cut at a word's border."""
+def _joined(parts: Sequence[str], domain: str) -> str:
+    """The words of all parts, each once, cut at a word's border; the id names the domain already."""
     words: list[str] = []
     for part in parts:
         for word in part.split("-"):
-            if word and (word not in words or word.isdigit()):
+            if word and word != domain and (word not in words or word.isdigit()):
                 words.append(word)
     kept: list[str] = []
     for word in words:
