@@ -225,7 +225,7 @@ def pair_scores(labels: list[str], keys: list[str]) -> tuple[float, float]:
     return both["right"] / both["found"], both["right"] / both["true"]
 
 
-@pytest.mark.parametrize("name", ["messages.jsonl", "later.jsonl", "latest.jsonl"])
+@pytest.mark.parametrize("name", ["messages.jsonl", "later.jsonl", "latest.jsonl", "last.jsonl"])
 def test_families_of_real_wordings_group_well(name: str) -> None:
     rows = [json.loads(line) for line in (CASES / "families" / name).read_text(encoding="utf-8").splitlines()]
     precision, recall = pair_scores([row["cluster"] for row in rows], grouped([row["message"] for row in rows]))

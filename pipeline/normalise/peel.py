@@ -15,7 +15,7 @@ _PREFIX = re.compile(
     r"|\[?(?:rank|default|Rank|worker|gpu|proc)[ _]?\d{1,5}\]?:|\[(?:rank|Rank|default|PG|DP|TP"
     r"|PP)[^\]\n]{0,60}\]:?"
     r"|\[\d{1,7}\](?=\s)"
-    r"|\[?[IWEFC]\d{3,8} [\d:.]{5,20} {1,8}(?:\d{1,8} )?[\w./-]{1,160}:\d{1,6}\]"
+    r"|\[?[IWEFC]\d{3,8} (?:[\d:.]{5,20} {1,8}(?:\d{1,8} )?)?[\w./-]{1,160}:\d{1,6}\]"
     r"|\[?[IWEF] [\w./-]{1,160}:\d{1,6}\]"
     r"|\[(?:Bug|Question|Feature|BUG|bug|Usage|RFC|Issue|Installation|Misc|Error|Help|question|ERROR"
     r"|error)[^\]\n]{0,20}\]:?"
@@ -30,6 +30,7 @@ _PREFIX = re.compile(
     r"|loc\([^)\n]{1,300}\): |(?:[A-Za-z]:)?[^\s:()]{1,300}(?::\d{1,7}:\d{1,6}|:\d{1,7}"
     r"|\(\d{1,7}\)): (?=(?:fatal )?error)|(?:fatal )?error: "
     r"|\{\{(?:function_)?node [^{}\n]{1,200}\}\}"
+    r"|[a-z]\w{0,40}_\w{1,40}: (?=(?:error|failed|fatal|unable|cannot)\b)"
     r"|OP_REQUIRES failed at \S{1,120} :? ?"
     r")"
 )

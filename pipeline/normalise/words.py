@@ -15,8 +15,8 @@ TELLING_WORDS = 4
 DECIDING = 160
 
 #: A first sentence with so many telling words says which error it is; what follows is advice that versions reword.
-#: Read on the corpus: "Weights only load failed." has four, "An error occurred." one.
-SENTENCE_WORDS = 4
+#: Read on the corpus: "Failed to find C compiler." has three, "An error occurred." two.
+SENTENCE_WORDS = 3
 
 _SENTENCE_END = re.compile(r"[.!?;](?=\s+[A-Z(<'\[*]|\s*\Z)")
 #: A remark of three words or more in parentheses at the end; shorter ones hold values.
