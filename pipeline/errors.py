@@ -11,12 +11,15 @@
       RawError(path)            a kept page is missing or is not its sha256     exit 3
       StoreError(path)          the file is locked, or of another version       exit 3
       ExportError(path)         the bundle cannot be written or read            exit 3
+      HomeBusy(path)            another run is at work in the home              exit 3
       CatalogueError(path)      a data file of the package is broken            exit 3
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 
 class PipelineError(Exception):
@@ -28,6 +31,10 @@ class PipelineError(Exception):
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
         self._hint = hint
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """How an error crosses from a worker process: whole, also where its class asks for keywords."""
+        return _restored, (type(self), self.args, self.__dict__)
 
     def hint(self) -> str:
         """What the reader can do now, in one sentence."""
@@ -101,6 +108,16 @@ class ExportError(PipelineError):
         self.path = path
 
 
+class HomeBusy(PipelineError):
+    """Another run is at work in the home; its lock is at `path`."""
+
+    advice = "Wait until that run has ended, then run the command again."
+
+    def __init__(self, message: str, *, path: Path, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
 class CatalogueError(PipelineError):
     """A data file that ships with the package is broken."""
 
@@ -109,3 +126,10 @@ class CatalogueError(PipelineError):
     def __init__(self, message: str, *, path: Path, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.path = path
+
+
+def _restored(kind: type[PipelineError], args: tuple[Any, ...], state: dict[str, Any]) -> PipelineError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error

@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from pipeline.errors import PipelineError
@@ -156,12 +157,27 @@ def _watch(crew: Sequence[_Worker[T]], limits: Limits) -> Iterator[tuple[int, An
             continue
         if kind == "error":
             raise content
-        yield number, _Death("memory", "out of memory") if kind == "memory" else content
+        yield number, _verdict(kind, content)
     now = time.monotonic()
     for number in busy.values():
         worker = crew[number]
         if worker.item.value != _IDLE and now - worker.started.value > limits.seconds:
             yield number, _Death("timeout", f"no end after {limits.seconds:g} s")
+
+
+def _verdict(kind: str, content: Any) -> Any:
+    if kind == "memory":
+        return _Death("memory", "out of memory")
+    return _Death("crash", content) if kind == "bug" else content
+
+
+def _place_of(error: BaseException) -> str:
+    """The kind of a bug and where it is; not its message, which may hold text of the item."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    place = f" at {Path(at.tb_frame.f_code.co_filename).name}:{at.tb_lineno}" if at else ""
+    return f"{type(error).__name__}{place}"
 
 
 def _death_of(worker: _Worker[T]) -> _Death:
@@ -176,7 +192,8 @@ def _requeue(queue: _Queue[T], task: Task[T], number: int, death: _Death) -> Fai
     item = task.items[number]
     if task.name in queue.suspects:
         return Failure(item, task.name, death.reason, death.detail)
-    alone = Task(f"{task.name}.{number}", (item,))
+    # numbered by how many came before, not by place: places shift when an item is taken out
+    alone = Task(f"{task.name}.{len(queue.suspects)}", (item,))
     queue.suspects.add(alone.name)
     queue.waiting.append(alone)
     rest = task.items[:number] + task.items[number + 1 :]
@@ -228,5 +245,8 @@ def _serve(connection: Connection, item: Any, started: Any, work: Work[T, R], li
         except PipelineError as error:
             connection.send(("error", error))
             return
+        except BaseException as error:  # a bug that this item brings out: it costs this item, and is named
+            connection.send(("bug", _place_of(error)))
+            raise
         item.value = _IDLE
         connection.send(("result", result))

@@ -6,11 +6,12 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from pipeline import pool
-from pipeline.errors import ConfigError
+from pipeline.errors import ConfigError, StoreError
 
 Report = Callable[[int], None]
 
@@ -29,6 +30,12 @@ def double(task: pool.Task[str], report: Report) -> list[str]:
             raise MemoryError
         if item == "settings":
             raise ConfigError("wrong")
+        if item == "disk":
+            raise StoreError("no space", path=Path("/shards"), hint="Make room.")
+        if item == "bug":
+            raise ValueError("text of the document")
+        if item == "greedy":
+            bytearray(8 << 30)
         done.append(item * 2)
     return done
 
@@ -70,6 +77,31 @@ def test_a_hanging_item_is_ended_at_its_deadline() -> None:
 def test_an_error_raised_on_purpose_ends_the_run() -> None:
     with pytest.raises(ConfigError, match="wrong"):
         outcome([pool.Task("t", ("settings",))])
+
+
+def test_poisoned_neighbours_each_have_a_task_of_their_own() -> None:
+    tasks = [pool.Task("t", ("a", "kill", "abort", "bug", "b"))]
+    failures = [r for r in pool.run(double, tasks, workers=2) if isinstance(r, pool.Failure)]
+    assert sorted(failure.item for failure in failures) == ["abort", "bug", "kill"]
+    assert len({failure.task for failure in failures}) == 3
+
+
+def test_a_bug_is_named_by_its_place_and_without_the_text_that_met_it() -> None:
+    (failure,) = [r for r in pool.run(double, [pool.Task("t", ("bug",))], workers=1) if isinstance(r, pool.Failure)]
+    assert failure.detail.startswith("ValueError at test_pool.py:")
+
+
+def test_a_worker_has_no_more_memory_than_it_is_given() -> None:
+    limits = pool.Limits(bytes=2 << 30)
+    results = list(pool.run(double, [pool.Task("t", ("greedy", "a"))], workers=1, limits=limits))
+    assert [r.reason for r in results if isinstance(r, pool.Failure)] == ["memory"]
+    assert ["aa"] in results
+
+
+def test_an_error_comes_whole_out_of_a_worker() -> None:
+    with pytest.raises(StoreError, match="no space") as caught:
+        outcome([pool.Task("t", ("disk",))])
+    assert (caught.value.path, caught.value.hint()) == (Path("/shards"), "Make room.")
 
 
 def test_workers_that_never_start_end_the_run() -> None:

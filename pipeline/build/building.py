@@ -11,16 +11,21 @@ from pathlib import Path
 from pipeline import cluster, normalise, pool, shards, store, translate, validate
 from pipeline import export as bundle
 from pipeline.build import reduce
-from pipeline.build.mapping import Partition, map_partitions, plan, shards_of
+from pipeline.build.mapping import (
+    UNREAD,
+    Partition,
+    drop_shards,
+    map_partitions,
+    partition_of,
+    plan,
+    shards_of,
+)
 from pipeline.build.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.bundle import Registry
 from pipeline.draft import Draft
 from pipeline.entry import KnowledgeEntry
 from pipeline.records import Cluster, Skipped, Template
 from pipeline.store import reading
-
-#: Stages whose `Skipped` stands for a whole document.
-UNREAD = frozenset({"raw", "document", "extract"})
 
 #: Told of (stage, items done, items in all).
 Progress = Callable[[str, int, int], None]
@@ -82,7 +87,7 @@ def publish(
     """The reduce step: read the shards of `partitions`, make the entries, write the database, drop stale shards."""
     wanted = {partition.name for partition in partitions}
     found = shards_of(places.shards)
-    used = [paths for name, paths in sorted(found.items()) if name.split(".", 1)[0] in wanted]
+    used = [paths for name, paths in sorted(found.items()) if partition_of(name) in wanted]
     result = shards.read(used)
     made = _made(places, result, min_documents=min_documents, progress=progress)
     stages = _stages(partitions, result, made)
@@ -108,7 +113,8 @@ def publish(
             },
         ),
     )
-    _drop_stale(found, wanted)
+    drop_shards(places.shards, {partition_of(name) for name in found} - wanted)
+    shards.discard_leftovers(places.shards)
     progress("publish", 1, 1)
     return Summary(stages, (*result.skipped, *made.skipped)[:MOST_EXAMPLES], _figures(made))
 
@@ -254,10 +260,3 @@ def _figures(made: Made) -> dict[str, object]:
         "tiers": dict(sorted(tiers.items())),
         "zh": translate.coverage(made.entries),
     }
-
-
-def _drop_stale(found: dict[str, shards.ShardPaths], wanted: set[str]) -> None:
-    for name, paths in found.items():
-        if name.split(".", 1)[0] not in wanted:
-            for path in (paths.skipped, paths.claims, paths.events, paths.documents):
-                path.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ new document touches one partition.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import resources
@@ -16,11 +16,13 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from pipeline import __version__, distil, documents, extract, normalise, pool, raw, shards
-from pipeline.errors import RawError
+from pipeline.errors import RawError, StoreError
 from pipeline.records import Claim, DocRecord, Document, Event, Signature, Skipped, content_id
 
 #: Reasons for which an event is kept but not grouped; any other severity is an error's.
 UNGROUPED = frozenset({"warning", "interruption"})
+#: Stages whose `Skipped` stands for a whole document.
+UNREAD = frozenset({"raw", "document", "extract"})
 #: Severity of the events that official pages make of their samples: they found a cluster but are no occurrence.
 OFFICIAL = "official"
 
@@ -57,9 +59,10 @@ def map_partitions(
 
     A document whose worker hangs, dies or runs out of memory twice becomes a `Skipped` in a shard of its own.
     """
-    existing = {stem.split(".", 1)[0] for stem in shards_of(shard_folder)}
-    yield from sorted(p.name for p in partitions if p.name in existing)
+    existing = finished(partitions, shard_folder)
+    yield from sorted(existing)
     waiting = [pool.Task(p.name, p.documents) for p in partitions if p.name not in existing]
+    drop_shards(shard_folder, {task.name for task in waiting})  # pieces that a killed run left
     work = partial(map_task, raw_path, shard_folder)
     if not waiting:
         return
@@ -69,6 +72,39 @@ def map_partitions(
             shards.write(shard_folder, result.task, shards.MapResult(skipped=(lost,)))
         else:
             yield result
+
+
+def finished(partitions: Sequence[Partition], shard_folder: Path) -> set[str]:
+    """The names of the partitions whose shards account for every document, read or skipped.
+
+    A partition with a poisoned document has several shards; a run that was killed may have left only some of them.
+    """
+    pieces: dict[str, list[shards.ShardPaths]] = {}
+    for name, paths in shards_of(shard_folder).items():
+        pieces.setdefault(partition_of(name), []).append(paths)
+    return {p.name for p in partitions if len(p.documents) == sum(map(_documents_of, pieces.get(p.name, ())))}
+
+
+def drop_shards(folder: Path, partitions: Set[str]) -> None:
+    """Nothing; no shard of these partitions is left."""
+    for name, paths in shards_of(folder).items():
+        if partition_of(name) in partitions:
+            for path in (paths.skipped, paths.claims, paths.events, paths.documents):
+                path.unlink(missing_ok=True)
+
+
+def partition_of(shard_name: str) -> str:
+    """The partition that a shard is of."""
+    return shard_name.split(".", 1)[0]
+
+
+def _documents_of(shard: shards.ShardPaths) -> int:
+    """The documents that a shard accounts for; a shard that cannot be read accounts for none and is made anew."""
+    try:
+        read = shards.count_documents(shard)
+        return read + sum(item.stage in UNREAD for item in shards.read_skipped([shard.skipped]))
+    except StoreError:
+        return -1
 
 
 def shards_of(folder: Path) -> dict[str, shards.ShardPaths]:

@@ -13,6 +13,8 @@ write shards, one task loads them: see `store`.
 
 from pipeline.shards.files import (
     ShardPaths,
+    count_documents,
+    discard_leftovers,
     listing,
     read,
     read_claims,
@@ -38,6 +40,8 @@ __all__ = [
     "EventRow",
     "MapResult",
     "ShardPaths",
+    "count_documents",
+    "discard_leftovers",
     "document_row",
     "event_row",
     "listing",

@@ -55,6 +55,22 @@ def listing(folder: Path) -> list[ShardPaths]:
     return [s for s in shards if s.documents.exists() and s.events.exists() and s.claims.exists()]
 
 
+def count_documents(shard: ShardPaths) -> int:
+    """The number of document rows of a shard, from its footer alone."""
+    try:
+        return int(pq.read_metadata(shard.documents).num_rows)
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(f"cannot read the shard {shard.documents}: {error}", path=shard.documents) from error
+
+
+def discard_leftovers(folder: Path) -> int:
+    """How many half-written files of killed writers were removed; call it while nobody writes shards."""
+    found = [path for table in TABLES for path in (folder / table).glob(".*.parquet.*")]
+    for path in found:
+        _discard(path)
+    return len(found)
+
+
 def read(shards: Iterable[ShardPaths]) -> MapResult:
     """All rows of `shards` in one result, in the order of the shards."""
     listed = list(shards)
@@ -143,7 +159,8 @@ def _read_table(path: Path, schema: pa.Schema) -> pa.Table:
     try:
         table = pq.read_table(path, memory_map=False)
     except (OSError, pa.ArrowException) as error:
-        raise StoreError(f"cannot read the shard {path}: {error}", path=path) from error
+        hint = "Delete the file and run `errmine build`: it makes it anew."
+        raise StoreError(f"cannot read the shard {path}: {error}", path=path, hint=hint) from error
     version = (table.schema.metadata or {}).get(b"errmine_shard_version", b"").decode()
     if version != columns.SHARD_VERSION:
         raise StoreError(f"the shard {path} is of version {version or 'unknown'}, not 1", path=path)
