@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.cluster import partition, patterns, proofs, regex_for
+from pipeline.cluster import partition, patterns, proofs, regex_for, regexes_for
 from tests.test_cluster import template
 
 
@@ -64,6 +64,27 @@ def test_raw_messages_prove_or_refuse_the_expression() -> None:
     assert wider not in ("", cluster.regex)
     assert all(re.search(wider, message) for message in moved)
     assert regex_for(cluster, good, ["tray 8 is stuck in slot 3 of the feeder"]) == ""
+
+
+def test_the_expressions_of_many_clusters_are_proven_against_one_another() -> None:
+    texts = ["tray <n> is stuck in slot <n> of the feeder", "lamp <n> is dark in the hall", "door <n> is open"]
+    made = partition([template(text) for text in texts]).clusters
+    messages = {one.cluster_id: [one.text.replace("<n>", "17"), one.text.replace("<n>", "4")] for one in made}
+    assert regexes_for(made, messages) == {one.cluster_id: one.regex for one in made}
+    thief = next(one for one in made if one.text == texts[2])
+    messages[thief.cluster_id] = ["x: lamp 3 is dark in the hall", "door 7 is open"]
+    found = regexes_for(made, messages)
+    assert found[next(one.cluster_id for one in made if one.text == texts[1])] == ""
+
+
+def test_the_words_of_a_known_expression_are_those_that_it_was_made_with() -> None:
+    for text in ("target sm_<n> is unknown (a.b|c) to <path> assembler", "tray <n> is stuck | really [x]"):
+        made = patterns.alternatives([text])
+        assert made is not None
+        read = patterns.known(made.regex)
+        assert read.regex == made.regex
+        assert made.words >= read.words >= made.words - {"a", "b", "c", "x"}
+        assert read.words
 
 
 PARTS = ["tray", "<n>", "stuck", "feeder", "(", "a.b", "[x]", "中", "sm_<n>", "\n", "é", "\\"]

@@ -4,7 +4,7 @@ from pipeline.cluster.index import Abstention, Candidate, Index, Match
 from pipeline.cluster.journal import Change, aliases, changes, dry_run, resolved
 from pipeline.cluster.overrides import NONE, Lint, Override, Overrides, lint, read_overrides
 from pipeline.cluster.partition import Partition, founder, partition
-from pipeline.cluster.proofs import regex_for
+from pipeline.cluster.proofs import regex_for, regexes_for
 
 __all__ = [
     "NONE",
@@ -25,5 +25,6 @@ __all__ = [
     "partition",
     "read_overrides",
     "regex_for",
+    "regexes_for",
     "resolved",
 ]

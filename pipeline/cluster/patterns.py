@@ -37,6 +37,11 @@ _ATOM_GAP = r"\S{1,80}"
 TIGHT = ("", r"\s+", r"\s*")
 
 _PART = re.compile(rf"{SLOT.pattern}|\w+|[^\w\s]")
+_SIDES = re.compile(r"(?<!\\)\|")
+_GAP = re.compile(r"(?:\\s\*)?(?:\[\^\\n\]|\[\\s\\S\]|\\S)\{\d+,\d+\}(?:\\s\*)?")
+_SPACES = re.compile(r"\\s[+*]")
+_ESCAPED = re.compile(r"\\(.)")
+_WHOLE = re.compile(r"(?<![\w\x01])[A-Za-z0-9_]+(?![\w\x01])", re.ASCII)
 _SPECIAL = re.compile(r"([\\.+*?()\[\]{}^$|])")
 
 
@@ -61,6 +66,19 @@ class Pattern:
 
     regex: str
     words: frozenset[str]
+
+
+def known(regex: str) -> Pattern:
+    """An expression that this module made before, with the whole words that it demands read from it."""
+    sides = [_whole_words(side) for side in _SIDES.split(regex)]
+    return Pattern(regex, frozenset.intersection(*sides))
+
+
+def _whole_words(regex: str) -> frozenset[str]:
+    """The words of an expression without "|" that no gap touches: any text it matches holds them as words."""
+    text = _GAP.sub("\x01", regex)
+    text = _SPACES.sub(" ", text).replace(r"\b", "\x02")
+    return frozenset(_WHOLE.findall(f"\x01{_ESCAPED.sub(chr(92) + '1', text)}\x01"))
 
 
 def alternatives(texts: Sequence[str], *, kept_ratio: float = KEPT_RATIO) -> Pattern | None:

@@ -104,20 +104,42 @@ def _is_matched_alone(connection: duckdb.DuckDBPyConnection, regex: str, text: s
 def regex_for(cluster: Cluster, member_messages: Sequence[str], foreign_messages: Iterable[str]) -> str:
     """The expression that finds every member message and no foreign one; "" where none can be proven.
 
-    The one from the signature texts is tried first, then one made from the signature text and the messages.
+    The one from the signature texts is tried first, then those made from the signature text and the messages. For
+    many clusters `regexes_for` does the same in one query.
     """
-    members = list(dict.fromkeys(member_messages))
-    foreign = list(dict.fromkeys(foreign_messages))
+    foreign = Foreigners([("", text) for text in dict.fromkeys(foreign_messages)])
+    return _proven({cluster.cluster_id: (cluster, list(dict.fromkeys(member_messages)))}, foreign)[cluster.cluster_id]
+
+
+def regexes_for(clusters: Iterable[Cluster], messages: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The proven expression of each cluster id, "" where there is none; messages of other clusters are foreign."""
+    work = {one.cluster_id: (one, list(dict.fromkeys(messages.get(one.cluster_id, ())))) for one in clusters}
+    texts = [(owner, text) for owner, (_, members) in work.items() for text in members]
+    return _proven(work, Foreigners(texts))
+
+
+def _proven(work: Mapping[str, tuple[Cluster, list[str]]], foreigners: Foreigners) -> dict[str, str]:
+    """Each try that Python accepts goes to RE2, all clusters in one query; the first that both accept is kept."""
+    found = dict.fromkeys(work, "")
+    waiting = {
+        owner: [one for one in _tries(cluster, members) if _is_held(one, owner, members, foreigners)]
+        for owner, (cluster, members) in work.items()
+    }
+    while waiting := {owner: tries for owner, tries in waiting.items() if tries}:
+        first = {owner: (tries[0].regex, [work[owner][0].text, *work[owner][1]]) for owner, tries in waiting.items()}
+        good = proven_on(first)
+        found.update({owner: first[owner][0] for owner in good})
+        waiting = {owner: tries[1:] for owner, tries in waiting.items() if owner not in good}
+    return found
+
+
+def _tries(cluster: Cluster, members: Sequence[str]) -> list[Pattern]:
     texts = [cluster.text, *members[:MOST_TEXTS]]
-    tries = [patterns.alternatives(texts, kept_ratio=ratio) for ratio in (patterns.KEPT_RATIO, patterns.STRICT_RATIO)]
-    for regex in dict.fromkeys((cluster.regex, *(one.regex for one in tries if one is not None))):
-        if regex and _is_proven(regex, [cluster.text, *members], foreign):
-            return regex
-    return ""
+    made = [patterns.alternatives(texts, kept_ratio=ratio) for ratio in (patterns.KEPT_RATIO, patterns.STRICT_RATIO)]
+    known = [patterns.known(cluster.regex)] if cluster.regex else []
+    return list({one.regex: one for one in (*known, *made) if one is not None}.values())
 
 
-def _is_proven(regex: str, members: Sequence[str], foreign: Sequence[str]) -> bool:
-    if "key" not in proven_on({"key": (regex, members)}):
-        return False
-    search = re.compile(regex).search
-    return not any(search(text) for text in foreign)
+def _is_held(pattern: Pattern, owner: str, members: Sequence[str], foreigners: Foreigners) -> bool:
+    search = re.compile(pattern.regex).search
+    return all(search(text) for text in members) and _is_foreign_free(pattern, foreigners, owner)
