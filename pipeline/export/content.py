@@ -92,24 +92,41 @@ class Encoded:
 def encoded(entry: KnowledgeEntry) -> Encoded:
     """`entry` as text. The page has a field a line, and in lists an item a line: quick to write, easy to compare."""
     fields = entry.model_dump(mode="json")
-    compact = {name: compact_json(fields[name]) for name in sorted(fields)}
-    line = "{" + ",".join(f'"{name}":{text}' for name, text in compact.items()) + "}\n"
-    body = ",\n".join(f'  "{name}": {_laid_out(fields[name], text)}' for name, text in compact.items())
-    return Encoded(entry.id, line, "{\n" + body + "\n}\n")
+    texts = {name: _both_forms(fields[name]) for name in sorted(fields)}
+    return Encoded(entry.id, _joined_line(texts), _joined_page(texts))
+
+
+#: One encoder for all: making one costs more than a short text takes.
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def compact_json(value: object) -> str:
     """`value` as JSON without spaces, keys sorted, UTF-8 as it is."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
 
 
-def _laid_out(value: object, compact: str) -> str:
+def _both_forms(value: object) -> tuple[str, str]:
+    """(on one line, an item a line); every part is encoded once for both."""
     if isinstance(value, list) and value:
-        return "[\n    " + ",\n    ".join(map(compact_json, value)) + "\n  ]"
+        items = [compact_json(item) for item in value]
+        return "[" + ",".join(items) + "]", "[\n    " + ",\n    ".join(items) + "\n  ]"
     if isinstance(value, dict) and value:
-        items = (f"{compact_json(name)}: {compact_json(value[name])}" for name in sorted(value))
-        return "{\n    " + ",\n    ".join(items) + "\n  }"
-    return compact
+        pairs = [(compact_json(name), compact_json(value[name])) for name in sorted(value)]
+        line, page = (sign.join(f"{name}{colon}{text}" for name, text in pairs) for sign, colon in _SIGNS)
+        return "{" + line + "}", "{\n    " + page + "\n  }"
+    text = compact_json(value)
+    return text, text
+
+
+_SIGNS = ((",", ":"), (",\n    ", ": "))
+
+
+def _joined_line(texts: Mapping[str, tuple[str, str]]) -> str:
+    return "{" + ",".join(f'"{name}":{line}' for name, (line, _) in texts.items()) + "}\n"
+
+
+def _joined_page(texts: Mapping[str, tuple[str, str]]) -> str:
+    return "{\n" + ",\n".join(f'  "{name}": {page}' for name, (_, page) in texts.items()) + "\n}\n"
 
 
 def page_path(entry_id: str) -> str:
@@ -197,11 +214,7 @@ def manifest(entries: Sequence[KnowledgeEntry], facts: Facts, files: Sequence[Fi
         files=listed,
     )
     fields = made.model_dump(mode="json")
-    return (
-        "{\n"
-        + ",\n".join(f'  "{name}": {_laid_out(fields[name], compact_json(fields[name]))}' for name in sorted(fields))
-        + "\n}\n"
-    )
+    return _joined_page({name: _both_forms(fields[name]) for name in sorted(fields)})
 
 
 def record_of(path: str, body: bytes) -> FileRecord:

@@ -88,9 +88,10 @@ def _new_ids(newcomers: Sequence[Wanted], taken: set[str]) -> dict[str, str]:
     for want in newcomers:
         name = f"{want.domain}/{slug_form(want.slug)}"
         if name in taken:
-            name = f"{name}-{want.cluster_id.rpartition(':')[2][:_HASH_DIGITS]}"
-        while name in taken:  # 1 in 16 million for each pair that wants the same name
-            name += "x"
+            digits = want.cluster_id.rpartition(":")[2]
+            candidates = (f"{name}-{digits[:length]}" for length in (_HASH_DIGITS, len(digits)))
+            # a withdrawn entry of this very cluster may hold even the long one: then its id is its own again
+            name = next((candidate for candidate in candidates if candidate not in taken), f"{name}-{digits}")
         taken.add(name)
         ids[want.cluster_id] = name
     return ids
