@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pipeline.documents import foreign_entry, github, html_page, markdown_page, text_page
+from pipeline.documents import foreign_entry, github, html_page, markdown_page, text_page, xla
 from pipeline.records import Document, RawPage, Skipped
 
 Reader = Callable[[Sequence[RawPage]], Document | Skipped]
@@ -21,6 +21,11 @@ READERS: Mapping[str, Reader] = {
     "github-text": text_page.read_thread,
     "plain-text": text_page.read_plain,
     "entry": foreign_entry.read,
+    "xla-md": xla.read_markdown,
+    "xla-html": xla.read_html,
+    "xla-text": xla.read_text,
+    "xla-catalog": xla.read_catalogue,
+    "xla-history": xla.read_history,
 }
 
 _RANK = {form: rank for rank, form in enumerate(READERS)}
