@@ -56,6 +56,7 @@ class Grouped:
 def group(source: Path, target: Path, *, threads: int = 2, memory: str = "") -> Grouped:
     """Group a Parquet file with columns `id` and `text`; write one with `id` and `cluster_id`, in no order."""
     with duckdb.connect(config={"threads": threads, **({"memory_limit": memory} if memory else {})}) as connection:
+        connection.execute("SET enable_progress_bar = false")
         texts = _masked(connection, source)
         pairs = _pairs(texts, threads=threads)
         groups = leaders_of(texts, pairs, threads=threads)

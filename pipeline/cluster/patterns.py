@@ -42,6 +42,8 @@ _GAP = re.compile(r"(?:\\s\*)?(?:\[\^\\n\]|\[\\s\\S\]|\\S)\{\d+,\d+\}(?:\\s\*)?"
 _SPACES = re.compile(r"\\s[+*]")
 _ESCAPED = re.compile(r"\\(.)")
 _WHOLE = re.compile(r"(?<![\w\x01])[A-Za-z0-9_]+(?![\w\x01])", re.ASCII)
+_MARKS = frozenset("'\"`")
+_QUOTES = "['\"`]"
 _SPECIAL = re.compile(r"([\\.+*?()\[\]{}^$|])")
 
 
@@ -158,7 +160,7 @@ def _literal(
 ) -> tuple[str, frozenset[str]]:
     r"""The expression of parts that follow one another, and its whole words; \b guards a word at either end."""
     parts = texts[0].parts
-    pieces = [joint + _SPECIAL.sub(r"\\\1", parts[place]) for place, joint in zip(run, joints, strict=True)]
+    pieces = [joint + _escaped(parts[place]) for place, joint in zip(run, joints, strict=True)]
     glued = {place for place in (run[0], run[-1]) if _is_glued(texts, kept[place])}
     words = frozenset(parts[place] for place in run if _is_word(parts[place]) and place not in glued)
     if parts[run[0]] in words:
@@ -166,6 +168,11 @@ def _literal(
     if parts[run[-1]] in words:
         pieces[-1] += r"\b"
     return "".join(pieces), words
+
+
+def _escaped(part: str) -> str:
+    """A part as it stands; a quotation mark as any of them, since `normalise` writes them all alike."""
+    return _QUOTES if part in _MARKS else _SPECIAL.sub(r"\\\1", part)
 
 
 def _is_word(part: str) -> bool:
