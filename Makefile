@@ -28,6 +28,7 @@ format: $(READY)
 # curated/sample is what errmine makes of raw/sample; a test rebuilds it and compares every byte
 golden: $(READY)
 	$(BIN)/python -m tests.golden
+	$(BIN)/python -m tests.readme
 
 schemas: $(READY)
 	$(BIN)/python -m pipeline.export.schemas

@@ -1,0 +1,52 @@
+"""The parts of README.md that programs write: the entry shown, and the help of every command.
+
+`python -m tests.readme` writes them anew (`make golden` does); a test compares them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from typer.main import get_command
+
+from tests.golden import GOLDEN, ROOT
+
+README = ROOT / "README.md"
+_ENTRY = re.compile(r"<!-- entry: (\S+) -->\n.*?<!-- /entry -->", re.DOTALL)
+_HELP = re.compile(r"<!-- help -->\n.*?<!-- /help -->", re.DOTALL)
+_QUERIES = re.compile(r"<!-- queries -->\n```sql\n(.*?)```\n<!-- /queries -->", re.DOTALL)
+
+
+def commands() -> dict[str, str]:
+    """The first paragraph of every command's help, by name."""
+    from pipeline.cli import look, read, work  # noqa: F401
+    from pipeline.cli.app import app
+
+    group = get_command(app)
+    found = getattr(group, "commands")  # noqa: B009  a click group, whatever click calls it
+    return {name: " ".join((command.help or "").split("\n\n")[0].split()) for name, command in sorted(found.items())}
+
+
+def filled(text: str) -> str:
+    """`text` with its entry and its table of commands as they are now."""
+
+    def entry(found: re.Match[str]) -> str:
+        body = (GOLDEN / "entries" / f"{found.group(1)}.json").read_text(encoding="utf-8")
+        return f"<!-- entry: {found.group(1)} -->\n```json\n{body.rstrip()}\n```\n<!-- /entry -->"
+
+    rows = "\n".join(f"| `errmine {name}` | {sentence} |" for name, sentence in commands().items())
+    table = f"<!-- help -->\n| command | does |\n|---|---|\n{rows}\n<!-- /help -->"
+    return _HELP.sub(lambda _: table, _ENTRY.sub(entry, text))
+
+
+def queries(text: str) -> list[str]:
+    """The SQL that README shows, one statement each."""
+    found = _QUERIES.search(text)
+    assert found is not None
+    return [statement.strip() for statement in found.group(1).split(";") if statement.strip()]
+
+
+if __name__ == "__main__":
+    README.write_text(filled(Path(README).read_text(encoding="utf-8")), encoding="utf-8")
+    print(README)

@@ -1,0 +1,56 @@
+"""Documentation is tested: what README shows is what the program does."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from pipeline import store
+from pipeline.build import Places
+from tests import golden, readme
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("home")
+    golden.make(home)
+    return Places.of(home).database
+
+
+def test_readme_shows_the_entry_and_the_help_of_today() -> None:
+    text = readme.README.read_text(encoding="utf-8")
+    assert text == readme.filled(text), "run `make golden`"
+
+
+def test_every_command_says_what_it_does() -> None:
+    silent = [name for name, sentence in readme.commands().items() if len(sentence) < 20]
+    assert silent == []
+
+
+@pytest.mark.parametrize("statement", readme.queries(readme.README.read_text(encoding="utf-8")))
+def test_the_queries_of_readme_answer_something(database: Path, statement: str) -> None:
+    assert store.query(database, statement).rows
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [
+        str(path.relative_to(golden.ROOT))
+        for path in sorted((golden.ROOT / "pipeline").rglob("*.py"))
+        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert silent == []
+
+
+def test_every_reason_for_a_skip_is_named_in_the_closed_list() -> None:
+    named = tomllib.loads((golden.ROOT / "pipeline" / "data" / "skip_reasons.toml").read_text(encoding="utf-8"))
+    used = set()
+    for path in sorted((golden.ROOT / "pipeline").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Skipped" and len(node.args) >= 3:
+                reason = node.args[2]
+                if isinstance(reason, ast.Constant):
+                    used.add(reason.value)
+    assert used - set(named["reasons"]) == set()
