@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipeline import cluster, normalise, pool, shards, store, translate, validate
 from pipeline import export as bundle
-from pipeline.build import reduce
+from pipeline.build import history, recording, reduce
 from pipeline.build.mapping import (
     UNREAD,
     Partition,
@@ -24,6 +24,7 @@ from pipeline.build.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.bundle import Registry
 from pipeline.draft import Draft
 from pipeline.entry import KnowledgeEntry
+from pipeline.errors import StoreError
 from pipeline.records import Cluster, Skipped, Template
 from pipeline.store import reading
 
@@ -35,6 +36,7 @@ Progress = Callable[[str, int, int], None]
 class Places:
     """Where a home keeps what."""
 
+    home: Path
     raw: Path
     shards: Path
     curated: Path
@@ -44,7 +46,7 @@ class Places:
     def of(cls, home: Path) -> Places:
         """The places of `home`."""
         curated = home / "curated"
-        return cls(home / "raw", home / ".errmine" / "shards", curated, curated / "errmine.duckdb")
+        return cls(home, home / "raw", home / ".errmine" / "shards", curated, curated / "errmine.duckdb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ def build(
     progress: Progress = lambda _stage, _done, _total: None,
 ) -> Summary:
     """Make the database from raw; give back what every stage took and gave."""
+    store.check_replaceable(places.database)  # before an hour of work, not after it
     partitions = plan(places.raw, partition_documents=partition_documents)
     names = map_partitions(partitions, raw_path=places.raw, shard_folder=places.shards, workers=workers, limits=limits)
     for done, _ in enumerate(names, 1):
@@ -91,7 +94,8 @@ def publish(
     result = shards.read(used)
     made = _made(places, result, min_documents=min_documents, progress=progress)
     stages = _stages(partitions, result, made)
-    earlier = reading.journal(places.database) if places.database.exists() else ()
+    before, memberships = _last_build(places.database)
+    journal = before.continued(made.journal, bundle.read_registry(places.curated))
     store.write(
         places.database,
         store.Contents(
@@ -105,18 +109,26 @@ def publish(
             entries=made.entries,
             skipped=made.skipped,
             aliases=made.registry.aliases,
-            journal=(*earlier, *made.journal),
+            journal=journal.rows,
+            runs=recording.rows(places.home),
             stage_counts=tuple(store.StageCount(s.stage, s.stage, s.taken, s.given, s.skipped) for s in stages),
             meta={
                 "normaliser": normalise.NORMALISER_VERSION,
                 "registry": made.registry.model_dump_json(),
+                **journal.meta(),
             },
         ),
     )
     drop_shards(places.shards, {partition_of(name) for name in found} - wanted)
     shards.discard_leftovers(places.shards)
     progress("publish", 1, 1)
-    return Summary(stages, (*result.skipped, *made.skipped)[:MOST_EXAMPLES], _figures(made))
+    changed = history.changes(memberships, made.partition, _error_counts(result))
+    figures = _figures(made) | {
+        "sources": dict(sorted(Counter(row.source for row in result.documents).items())),
+        "changes": changed.counts(),
+        "changed": changed.named(MOST_EXAMPLES),
+    }
+    return Summary(stages, (*result.skipped, *made.skipped)[:MOST_EXAMPLES], figures)
 
 
 def export(places: Places) -> Summary:
@@ -249,6 +261,26 @@ def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Mad
         count("events", taken=len(result.events), given=grouped, lost=set_aside),
         count("entries", taken=len(made.clusters) + foreign, given=len(made.entries), lost=made.skipped),
     ]
+
+
+def _last_build(database: Path) -> tuple[history.Journal, tuple[reading.Membership, ...]]:
+    """The journal and the clusters of the build before this one; nothing if there was none or its file is broken."""
+    if not database.exists():
+        return history.Journal(), ()
+    try:
+        journal = history.journal_of(reading.journal(database), store.meta(database))
+        return journal, reading.memberships(database)
+    except StoreError:  # what can be broken is about to be replaced; one that is held or newer was refused before
+        return history.Journal(), ()
+
+
+def _error_counts(result: shards.MapResult) -> Counter[str]:
+    """Errors by signature."""
+    return Counter(
+        row.signature.signature_id
+        for row in result.events
+        if row.signature is not None and row.event.severity == "error"
+    )
 
 
 def _figures(made: Made) -> dict[str, object]:

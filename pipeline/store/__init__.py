@@ -11,7 +11,7 @@ that is what a second build must reproduce. The table `runs` holds wall-clock ti
 
 from pipeline.store.contents import Contents, JournalRow, RunRow, StageCount
 from pipeline.store.digest import digest, table_counts
-from pipeline.store.opening import SCHEMA_VERSION, meta, read_only
+from pipeline.store.opening import SCHEMA_VERSION, check_replaceable, meta, read_only
 from pipeline.store.querying import FORMS, QueryResult, query, rendered
 from pipeline.store.writing import add_run, write
 
@@ -24,6 +24,7 @@ __all__ = [
     "RunRow",
     "StageCount",
     "add_run",
+    "check_replaceable",
     "digest",
     "meta",
     "query",

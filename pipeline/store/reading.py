@@ -50,6 +50,11 @@ SELECT c.cluster_id, c.signature_id, c.exception_type, c.text, c.gate, coalesce(
     (SELECT list(a.signature_id ORDER BY a.signature_id) FROM assignments a WHERE a.cluster_id = c.cluster_id)
 FROM clusters c ORDER BY c.cluster_id
 """
+_MEMBERSHIPS = """
+SELECT c.cluster_id, c.event_count,
+    (SELECT list(a.signature_id ORDER BY a.signature_id) FROM assignments a WHERE a.cluster_id = c.cluster_id)
+FROM clusters c ORDER BY c.cluster_id
+"""
 _SIGNATURES = """
 SELECT signature_id, exception_type, text, gate, is_gate_complete, is_truncated, event_count, first_seen
 FROM signatures ORDER BY signature_id
@@ -89,6 +94,21 @@ def status(path: Path, *, runs: int = 10) -> dict[str, Any]:
 def entries(path: Path) -> list[dict[str, Any]]:
     """All entries as published, sorted by id."""
     return [json.loads(row[0]) for row in query(path, _ENTRIES).rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Who stands in a cluster."""
+
+    cluster_id: str
+    event_count: int
+    members: tuple[str, ...]  # signature ids
+
+
+def memberships(path: Path) -> tuple[Membership, ...]:
+    """Every cluster of the file with its members, by its id."""
+    rows = query(path, _MEMBERSHIPS).rows
+    return tuple(Membership(name, count, tuple(members or ())) for name, count, members in rows)
 
 
 @dataclass(frozen=True, slots=True)
