@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline import cluster, normalise, pool, shards, store, translate, validate
 from pipeline import export as bundle
-from pipeline.build import history, recording, reduce
+from pipeline import normalise, pool, shards, store, translate
+from pipeline.build import history, recording
+from pipeline.build.making import Made, make
 from pipeline.build.mapping import (
     UNREAD,
     Partition,
@@ -22,10 +23,8 @@ from pipeline.build.mapping import (
 )
 from pipeline.build.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.bundle import Registry
-from pipeline.draft import Draft
 from pipeline.entry import KnowledgeEntry
 from pipeline.errors import StoreError
-from pipeline.records import Cluster, Skipped, Template
 from pipeline.store import reading
 
 #: Told of (stage, items done, items in all).
@@ -47,19 +46,6 @@ class Places:
         """The places of `home`."""
         curated = home / "curated"
         return cls(home, home / "raw", home / ".errmine" / "shards", curated, curated / "errmine.duckdb")
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What the reduce step made of the shards."""
-
-    partition: cluster.Partition
-    clusters: tuple[Cluster, ...]  # those of the partition, with their regular expressions
-    templates: tuple[Template, ...]
-    entries: tuple[KnowledgeEntry, ...]
-    skipped: tuple[Skipped, ...]
-    registry: Registry
-    journal: tuple[store.JournalRow, ...]
 
 
 def build(
@@ -92,7 +78,7 @@ def publish(
     found = shards_of(places.shards)
     used = [paths for name, paths in sorted(found.items()) if partition_of(name) in wanted]
     result = shards.read(used)
-    made = _made(places, result, min_documents=min_documents, progress=progress)
+    made = make(result, registry=bundle.read_registry(places.curated), min_documents=min_documents, progress=progress)
     stages = _stages(partitions, result, made)
     before, memberships = _last_build(places.database)
     journal = before.continued(made.journal, bundle.read_registry(places.curated))
@@ -155,99 +141,6 @@ def joined_summary(*summaries: Summary) -> Summary:
     figures = {name: value for summary in summaries for name, value in summary.figures.items()}
     examples = tuple(item for summary in summaries for item in summary.examples)
     return Summary([stage for summary in summaries for stage in summary.stages], examples[:MOST_EXAMPLES], figures)
-
-
-def _made(places: Places, result: shards.MapResult, *, min_documents: int, progress: Progress) -> Made:
-    known = reduce.knowledge(result)
-    templates = sorted(reduce.templates(known), key=lambda template: template.signature_id)
-    partition = cluster.partition(templates)
-    progress("cluster", 1, 1)
-    drafts = reduce.drafts(known, partition)
-    enough, few = _split(drafts, min_documents)
-    registry = bundle.read_registry(places.curated)
-    assigned = bundle.assign(map(_wanted, enough), registry)
-    names = reduce.Naming(assigned.ids, assigned.registry.aliases)
-    accepted: list[KnowledgeEntry] = []
-    lost = list(few)
-    for number, draft in enumerate(enough, 1):
-        entry_id = assigned.ids[draft.cluster.cluster_id]
-        entry = translate.entry(
-            reduce.with_names(draft, names),
-            entry_id=entry_id,
-            aliases=assigned.aliases_of(entry_id),
-            normaliser=normalise.NORMALISER_VERSION,
-        )
-        found = validate.verdict(entry)
-        if isinstance(found, validate.Accepted):
-            accepted.append(entry)
-        else:
-            lost.append(_broken(found))
-        if number % 500 == 0 or number == len(enough):
-            progress("entries", number, len(enough))
-    foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
-    accepted += foreign
-    lost += refused
-    return Made(
-        partition=partition,
-        clusters=partition.clusters,
-        templates=tuple(templates),
-        entries=tuple(sorted(accepted, key=lambda entry: entry.id)),
-        skipped=tuple(lost),
-        registry=assigned.registry,
-        journal=tuple(
-            store.JournalRow(note.action, note.entry_id, note.other_id, note.detail) for note in assigned.journal
-        ),
-    )
-
-
-def _imported(known: reduce.Knowledge, *, taken: set[str]) -> tuple[list[KnowledgeEntry], list[Skipped]]:
-    """The entries that were made elsewhere, unproven, under a name that none of ours has."""
-    made: list[KnowledgeEntry] = []
-    lost: list[Skipped] = []
-    for row in sorted(known.documents.values(), key=lambda row: row.document_id):
-        if row.payload is None:
-            continue
-        try:
-            entry = validate.imported(row.payload)
-        except ValueError as error:
-            lost.append(Skipped("entries", row.document_id, "foreign_entry_unusable", str(error)[:300]))
-            continue
-        if entry.id in taken:
-            entry = entry.model_copy(update={"id": f"{entry.id}-{row.raw_sha256[:6]}"})
-        taken.add(entry.id)
-        found = validate.verdict(entry)
-        if isinstance(found, validate.Accepted):
-            made.append(entry)
-        else:
-            lost.append(_broken(found))
-    return made, lost
-
-
-def _broken(found: validate.Rejected) -> Skipped:
-    return Skipped("entries", found.entry_id, "breaks_a_rule", "; ".join(map(str, found.reasons))[:1000])
-
-
-def _split(drafts: Iterable[Draft], min_documents: int) -> tuple[list[Draft], list[Skipped]]:
-    enough: list[Draft] = []
-    few: list[Skipped] = []
-    for draft in drafts:
-        documents = reduce.document_count(draft)
-        if documents >= min_documents:
-            enough.append(draft)
-        else:
-            few.append(Skipped("entries", draft.cluster.cluster_id, "too_few_documents", f"{documents} documents"))
-    return enough, few
-
-
-def _wanted(draft: Draft) -> bundle.Wanted:
-    return bundle.Wanted(
-        cluster_id=draft.cluster.cluster_id,
-        domain=draft.domain,
-        slug=draft.slug,
-        medoid=draft.cluster.medoid,
-        members=draft.cluster.members,
-        weight=reduce.document_count(draft),
-    )
 
 
 def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Made) -> list[StageCount]:

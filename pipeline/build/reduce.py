@@ -85,25 +85,6 @@ def document_count(draft: Draft) -> int:
     return len({piece.document_id for piece in draft.evidence})
 
 
-def naming(made: Sequence[Draft], *, registry: Mapping[str, str]) -> Naming:
-    """The entry ids of `made`; `registry` holds those published before (cluster id -> entry id), which stay.
-
-    Where two clusters want one id, the one seen first has it; the others carry digits of their cluster's id.
-    """
-    taken = {registry[draft.cluster.cluster_id] for draft in made if draft.cluster.cluster_id in registry}
-    entry_ids: dict[str, str] = {}
-    for draft in sorted(made, key=lambda d: (d.first_seen or _UNKNOWN_DATE, d.cluster.cluster_id)):
-        cluster_id = draft.cluster.cluster_id
-        wanted = f"{draft.domain}/{draft.slug}"
-        if cluster_id in registry:
-            wanted = registry[cluster_id]
-        elif wanted in taken:
-            wanted = f"{wanted}-{cluster_id.partition(':')[2][:8]}"
-        taken.add(wanted)
-        entry_ids[cluster_id] = wanted
-    return Naming(entry_ids, {})
-
-
 def with_names(draft: Draft, names: Naming) -> Draft:
     """`draft` with entry ids in its graph in the place of cluster ids; edges to clusters without an entry go."""
     graph = draft.graph

@@ -1,0 +1,142 @@
+"""Shards into entries: cluster, prove expressions, draft, name, put into words, check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pipeline import cluster, normalise, shards, store, translate, validate
+from pipeline import export as bundle
+from pipeline.build import reduce
+from pipeline.bundle import Registry
+from pipeline.draft import Draft
+from pipeline.entry import KnowledgeEntry
+from pipeline.records import Cluster, Skipped, Template
+
+#: Told of (stage, items done, items in all).
+Progress = Callable[[str, int, int], None]
+#: Entries between two reports of progress.
+_REPORT_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What the reduce step made of the shards."""
+
+    partition: cluster.Partition
+    clusters: tuple[Cluster, ...]  # those of the partition, with their regular expressions
+    templates: tuple[Template, ...]
+    entries: tuple[KnowledgeEntry, ...]
+    skipped: tuple[Skipped, ...]
+    registry: Registry
+    journal: tuple[store.JournalRow, ...]
+
+
+def make(result: shards.MapResult, *, registry: Registry, min_documents: int, progress: Progress) -> Made:
+    """Everything that the reduce step makes of the rows of all shards; `registry` holds the ids published before."""
+    known = reduce.knowledge(result)
+    templates = sorted(reduce.templates(known), key=lambda template: template.signature_id)
+    partition = _proven(known, cluster.partition(templates))
+    progress("cluster", 1, 1)
+    enough, few = _split(reduce.drafts(known, partition), min_documents)
+    assigned = bundle.assign(map(_wanted, enough), registry)
+    mined, broken = _worded(enough, assigned, proven=_regexes(partition), progress=progress)
+    foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
+    return Made(
+        partition=partition,
+        clusters=partition.clusters,
+        templates=tuple(templates),
+        entries=tuple(sorted([*mined, *foreign], key=lambda entry: entry.id)),
+        skipped=(*few, *broken, *refused),
+        registry=assigned.registry,
+        journal=tuple(
+            store.JournalRow(note.action, note.entry_id, note.other_id, note.detail) for note in assigned.journal
+        ),
+    )
+
+
+def _proven(known: reduce.Knowledge, partition: cluster.Partition) -> cluster.Partition:
+    """`partition` with expressions that find every member's own words and no other cluster's."""
+    quotes = {
+        found.cluster_id: sorted({row.quote for member in found.members for row in known.events[member]})
+        for found in partition.clusters
+    }
+    regexes = cluster.regexes_for(partition.clusters, quotes)
+    return replace(
+        partition, clusters=tuple(replace(found, regex=regexes[found.cluster_id]) for found in partition.clusters)
+    )
+
+
+def _regexes(partition: cluster.Partition) -> frozenset[str]:
+    return frozenset(found.regex for found in partition.clusters if found.regex)
+
+
+def _worded(
+    drafts: Sequence[Draft], assigned: bundle.Assigned, *, proven: frozenset[str], progress: Progress
+) -> tuple[list[KnowledgeEntry], list[Skipped]]:
+    """The entries of `drafts` that keep every rule, and the others with the rules they break."""
+    names = reduce.Naming(assigned.ids, assigned.registry.aliases)
+    context = validate.Context(proven=proven)
+    accepted: list[KnowledgeEntry] = []
+    lost: list[Skipped] = []
+    for number, draft in enumerate(drafts, 1):
+        entry_id = assigned.ids[draft.cluster.cluster_id]
+        entry = translate.entry(
+            reduce.with_names(draft, names),
+            entry_id=entry_id,
+            aliases=assigned.aliases_of(entry_id),
+            normaliser=normalise.NORMALISER_VERSION,
+        )
+        _sort(validate.verdict(entry, context), accepted, lost)
+        if number % _REPORT_EVERY == 0 or number == len(drafts):
+            progress("entries", number, len(drafts))
+    return accepted, lost
+
+
+def _imported(known: reduce.Knowledge, *, taken: set[str]) -> tuple[list[KnowledgeEntry], list[Skipped]]:
+    """The entries that were made elsewhere, unproven, under a name that none of ours has."""
+    accepted: list[KnowledgeEntry] = []
+    lost: list[Skipped] = []
+    for row in sorted(known.documents.values(), key=lambda row: row.document_id):
+        if row.payload is None:
+            continue
+        try:
+            entry = validate.imported(row.payload)
+        except ValueError as error:
+            lost.append(Skipped("entries", row.document_id, "foreign_entry_unusable", str(error)[:300]))
+            continue
+        if entry.id in taken:
+            entry = entry.model_copy(update={"id": f"{entry.id}-{row.raw_sha256[:6]}"})
+        taken.add(entry.id)
+        _sort(validate.verdict(entry), accepted, lost)
+    return accepted, lost
+
+
+def _sort(found: validate.Verdict, accepted: list[KnowledgeEntry], lost: list[Skipped]) -> None:
+    if isinstance(found, validate.Accepted):
+        accepted.append(found.entry)
+    else:
+        lost.append(Skipped("entries", found.entry_id, "breaks_a_rule", "; ".join(map(str, found.reasons))[:1000]))
+
+
+def _split(drafts: Iterable[Draft], min_documents: int) -> tuple[list[Draft], list[Skipped]]:
+    enough: list[Draft] = []
+    few: list[Skipped] = []
+    for draft in drafts:
+        documents = reduce.document_count(draft)
+        if documents >= min_documents:
+            enough.append(draft)
+        else:
+            few.append(Skipped("entries", draft.cluster.cluster_id, "too_few_documents", f"{documents} documents"))
+    return enough, few
+
+
+def _wanted(draft: Draft) -> bundle.Wanted:
+    return bundle.Wanted(
+        cluster_id=draft.cluster.cluster_id,
+        domain=draft.domain,
+        slug=draft.slug,
+        medoid=draft.cluster.medoid,
+        members=draft.cluster.members,
+        weight=reduce.document_count(draft),
+    )
