@@ -11,8 +11,8 @@ from pipeline.documents.xla_blocks import Block, Section
 from pipeline.documents.xla_words import is_scenario, words
 
 _URL_CODE = re.compile(r"/errors/error_(\d{4})$")
-_STATUS = re.compile(r"(?:[A-Za-z][\w.]{0,60}(?: [a-z]{1,20}){0,3}: ){0,2}([A-Z][A-Z_]{2,30}):")
-_MESSAGE_START = re.compile(r"(?:[A-Za-z_.]{1,60}: ){0,2}[A-Z][A-Z_]{2,30}:")
+# A status stands behind at most this many prefixes: "jax.errors.JaxRuntimeError: ", "Core halted unexpectedly: ".
+MAX_PREFIXES = 2
 _BACKEND = re.compile(r"[A-Z]{2,6}")
 _BACKEND_ENDING = re.compile(r"(.{1,200}) - (TPU|GPU|CPU)")
 
@@ -61,7 +61,6 @@ def facts(sections: Sequence[Section]) -> Facts | str:
     if summary is None:
         return "a paragraph of description"
     phase, category, backends = _category(stated, blocks)
-    status = _STATUS.match(samples[0])
     return Facts(
         title=stated,
         phase=phase,
@@ -71,14 +70,14 @@ def facts(sections: Sequence[Section]) -> Facts | str:
         samples=samples,
         templates=templates,
         scenarios=tuple(s.heading.text for s in sections if s.heading and is_scenario(s.heading.text)),
-        status_code=status[1] if status and f"absl:{status[1]}" in catalogues.absl_statuses() else None,
+        status_code=_status(samples[0]),
     )
 
 
 def messages(code_text: str) -> tuple[str, ...]:
     """The messages in a piece of code: one for each line that begins with a status, else the whole."""
     lines = code_text.split("\n")
-    starts = [place for place, line in enumerate(lines) if _MESSAGE_START.match(line)]
+    starts = [place for place, line in enumerate(lines) if _status(line)]
     if len(starts) < 2 or starts[0] != 0:
         return (code_text,)
     ends = [*starts[1:], len(lines)]
@@ -94,6 +93,12 @@ def is_label(text: str) -> bool:
 def is_samples_label(text: str) -> bool:
     """Whether a paragraph or heading announces sample messages."""
     return text.lower() in words().samples
+
+
+def _status(message: str) -> str | None:
+    """The absl status that a message begins with, behind few prefixes: "XLA:TPU ..." has none."""
+    words_before = message[:200].split(":", MAX_PREFIXES + 1)[:-1]
+    return next((word.strip() for word in words_before if f"absl:{word.strip()}" in catalogues.absl_statuses()), None)
 
 
 def _flat(sections: Sequence[Section]) -> Iterator[Block]:

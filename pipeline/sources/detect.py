@@ -13,6 +13,7 @@ _THREAD_URL = re.compile(
     r"([A-Za-z0-9_.-]{1,100})/([A-Za-z0-9_.-]{1,100})/(?:issues|pulls?)/(\d{1,10})(?![\w.])"
 )
 _XLA_CODE = re.compile(r"E\d{4}")
+_XLA_PAGE_FILE = re.compile(r"docs/errors/(error_\d{4})\.md")
 
 JsonObject = Mapping[str, object]
 
@@ -165,6 +166,20 @@ def _catalogue_row(value: JsonObject, sha256: str) -> tuple[Place, ...] | None:
     return (Place("xla-catalog", f"openxla.org/xla/errors/error_{code[1:]}", "catalog", "", url),)
 
 
+def _history(value: JsonObject, sha256: str) -> tuple[Place, ...] | None:
+    """When files landed: of one docs page, or of a repository's files. Each error page of OpenXLA takes its dates."""
+    files = value.get("files", {value["path"]: value} if isinstance(value.get("path"), str) else None)
+    if not isinstance(files, dict) or value.get("repository", "openxla/xla") != "openxla/xla":
+        return None
+    found = []
+    for path, row in sorted(files.items()):
+        name = _XLA_PAGE_FILE.fullmatch(path)
+        if name and isinstance(row, dict) and isinstance(row.get("last_updated"), str):
+            key = f"openxla.org/xla/errors/{name[1]}"
+            found.append(Place("xla-history", key, "history", row["last_updated"], f"https://{key}"))
+    return tuple(found) or None
+
+
 def _timeline(value: list[object], sha256: str) -> tuple[Place, ...] | str:
     """A list kept whole: the timeline of one thread, which names itself in one of its comments."""
     events = [item for item in value if isinstance(item, dict)]
@@ -191,4 +206,5 @@ _RULES: tuple[Callable[[JsonObject, str], tuple[Place, ...] | str | None], ...] 
     _post,
     _thread,
     _catalogue_row,
+    _history,
 )

@@ -23,7 +23,12 @@ _CANONICAL = (
     re.compile(r"saved from url=\(\d{1,6}\)(\S{1,500})"),
 )
 _THREAD_PATH = re.compile(r"https?://[^/\s]{1,253}/[\w.-]{1,100}/[\w.-]{1,100}/(?:issues|pull)/\d{1,10}")
-_DOCS_PATH = re.compile(r"https?://(?:www\.)?(openxla\.org/xla/[a-z0-9_/]{1,200}?)/?(?:\.html|\.md)?(?:[?#].*)?$")
+# An error page of any host, or another page of OpenXLA's docs.
+_DOCS_PATH = re.compile(
+    r"https?://(?:www\.)?([a-z0-9.-]{1,253}(?::\d{1,5})?/(?:[a-z0-9_-]{1,60}/){0,6}errors/error_\d{4}"
+    r"|openxla\.org/xla/[a-z0-9_/]{1,200}?)/?(?:\.html|\.md)?(?:[?#].*)?$"
+)
+_HTML_HEADING = re.compile(r"<title>\s{0,20}Error code:\s{0,3}E(\d{4})\b", re.IGNORECASE)
 _LAST_UPDATED = re.compile(r"Last updated (\d{4}-\d\d-\d\d)")
 _TIMES = re.compile(r'(?:datetime="|"(?:updatedAt|createdAt)":")(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)')
 _ISSUE_UPDATED = re.compile(r"^- \*\*Updated\*\*: (.{1,60})$", re.MULTILINE)
@@ -83,6 +88,9 @@ def _html(text: str) -> Found | str:
     url = next((match[1] for pattern in _CANONICAL if (match := pattern.search(head))), None)
     if "devsite-article" in text and (url is None or docs_key(url)):
         updated = _LAST_UPDATED.search(text)
+        heading = _HTML_HEADING.search(head)
+        if url is None and heading:
+            url = _error_url(heading[1])
         return Found("xla-html", "page:html", url.split("?")[0] if url else None, updated[1] if updated else "")
     thread = _THREAD_PATH.match(url or "")
     if thread:
