@@ -11,6 +11,7 @@ from pathlib import Path
 from pipeline import export as bundle
 from pipeline import normalise, pool, shards, store, translate
 from pipeline.build import history, recording
+from pipeline.build.garbage import uncollected
 from pipeline.build.making import Made, make
 from pipeline.build.mapping import (
     UNREAD,
@@ -77,8 +78,11 @@ def publish(
     wanted = {partition.name for partition in partitions}
     found = shards_of(places.shards)
     used = [paths for name, paths in sorted(found.items()) if partition_of(name) in wanted]
-    result = shards.read(used)
-    made = make(result, registry=bundle.read_registry(places.curated), min_documents=min_documents, progress=progress)
+    with uncollected():
+        result = shards.read(used)
+        made = make(
+            result, registry=bundle.read_registry(places.curated), min_documents=min_documents, progress=progress
+        )
     stages = _stages(partitions, result, made)
     before, memberships = _last_build(places.database)
     journal = before.continued(made.journal, bundle.read_registry(places.curated))
@@ -183,5 +187,5 @@ def _figures(made: Made) -> dict[str, object]:
         "clusters": len(made.clusters),
         "entries": len(made.entries),
         "tiers": dict(sorted(tiers.items())),
-        "zh": translate.coverage(made.entries),
+        "zh": {row.field: dict(row.by_status) for row in translate.coverage(made.entries)},
     }

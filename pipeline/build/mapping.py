@@ -16,6 +16,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from pipeline import __version__, distil, documents, extract, normalise, pool, raw, shards
+from pipeline.build.garbage import uncollected
 from pipeline.errors import RawError, StoreError
 from pipeline.records import Claim, DocRecord, Document, Event, Signature, Skipped, content_id
 
@@ -118,9 +119,10 @@ def map_task(
     """Map the task's documents, write their shard, and give back the task's name."""
     layer = raw.RawLayer(raw_path)
     parts = []
-    for number, refs in enumerate(task.items):
-        report(number)
-        parts.append(map_document(layer, refs))
+    with uncollected():
+        for number, refs in enumerate(task.items):
+            report(number)
+            parts.append(map_document(layer, refs))
     shards.write(shard_folder, task.name, _joined(parts))
     return task.name
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import duckdb
@@ -79,9 +79,7 @@ def proven_on(expressions: Mapping[str, tuple[str, Sequence[str]]]) -> frozenset
         try:
             found = _matched(connection, regexes, texts)
         except duckdb.Error:  # one expression that RE2 refuses spoils the whole query: find it
-            found = [
-                _is_matched_alone(connection, regex, text) for regex, text in zip(regexes, texts, strict=True)
-            ]
+            found = [_is_matched_alone(connection, regex, text) for regex, text in zip(regexes, texts, strict=True)]
     failed = {key for key, is_found in zip(keys, found, strict=True) if not is_found}
     return frozenset(expressions) - failed
 
@@ -119,25 +117,43 @@ def regexes_for(clusters: Iterable[Cluster], messages: Mapping[str, Sequence[str
 
 
 def _proven(work: Mapping[str, tuple[Cluster, list[str]]], foreigners: Foreigners) -> dict[str, str]:
-    """Each try that Python accepts goes to RE2, all clusters in one query; the first that both accept is kept."""
+    """Each try that Python accepts goes to RE2, all clusters in one query; the first that both accept is kept.
+
+    Tries are made one at a time: most clusters keep the first, which costs nothing to make.
+    """
     found = dict.fromkeys(work, "")
-    waiting = {
-        owner: [one for one in _tries(cluster, members) if _is_held(one, owner, members, foreigners)]
-        for owner, (cluster, members) in work.items()
-    }
-    while waiting := {owner: tries for owner, tries in waiting.items() if tries}:
-        first = {owner: (tries[0].regex, [work[owner][0].text, *work[owner][1]]) for owner, tries in waiting.items()}
+    waiting = {owner: _held_tries(owner, cluster, members, foreigners) for owner, (cluster, members) in work.items()}
+    while True:
+        tried = {owner: pattern for owner, tries in waiting.items() if (pattern := next(tries, None)) is not None}
+        if not tried:
+            return found
+        first = {owner: (one.regex, [work[owner][0].text, *work[owner][1]]) for owner, one in tried.items()}
         good = proven_on(first)
         found.update({owner: first[owner][0] for owner in good})
-        waiting = {owner: tries[1:] for owner, tries in waiting.items() if owner not in good}
-    return found
+        waiting = {owner: waiting[owner] for owner in tried if owner not in good}
 
 
-def _tries(cluster: Cluster, members: Sequence[str]) -> list[Pattern]:
-    texts = [cluster.text, *members[:MOST_TEXTS]]
-    made = [patterns.alternatives(texts, kept_ratio=ratio) for ratio in (patterns.KEPT_RATIO, patterns.STRICT_RATIO)]
-    known = [patterns.known(cluster.regex)] if cluster.regex else []
-    return list({one.regex: one for one in (*known, *made) if one is not None}.values())
+def _held_tries(owner: str, cluster: Cluster, members: Sequence[str], foreigners: Foreigners) -> Iterator[Pattern]:
+    """The expressions that hold on `members` and on no foreigner, the cluster's own first."""
+    seen: set[str] = set()
+    for make in (_known, _loose, _strict):
+        pattern = make(cluster, members)
+        if pattern is not None and pattern.regex not in seen:
+            seen.add(pattern.regex)
+            if _is_held(pattern, owner, members, foreigners):
+                yield pattern
+
+
+def _known(cluster: Cluster, _members: Sequence[str]) -> Pattern | None:
+    return patterns.known(cluster.regex) if cluster.regex else None
+
+
+def _loose(cluster: Cluster, members: Sequence[str]) -> Pattern | None:
+    return patterns.alternatives([cluster.text, *members[:MOST_TEXTS]], kept_ratio=patterns.KEPT_RATIO)
+
+
+def _strict(cluster: Cluster, members: Sequence[str]) -> Pattern | None:
+    return patterns.alternatives([cluster.text, *members[:MOST_TEXTS]], kept_ratio=patterns.STRICT_RATIO)
 
 
 def _is_held(pattern: Pattern, owner: str, members: Sequence[str], foreigners: Foreigners) -> bool:
