@@ -13,7 +13,7 @@ from datetime import datetime
 from urllib.parse import urljoin, urlsplit
 
 from pipeline import catalogues
-from pipeline.documents import devsite, xla_markdown, xla_record, xla_remedies, xla_text
+from pipeline.documents import devsite, xla_header, xla_markdown, xla_record, xla_remedies, xla_text
 from pipeline.documents.assemble import Piece, assembled, utc
 from pipeline.documents.saved import page_text
 from pipeline.documents.xla_blocks import Builder, Section, anchor_of, sections
@@ -47,10 +47,22 @@ def read_text(pages: Sequence[RawPage]) -> Document | Skipped:
 def read_catalogue(pages: Sequence[RawPage]) -> Document | Skipped:
     """No document: a row of the list of codes is no page. The reason says whether the code should have one."""
     page = pages[0]
+    if page.document_key.endswith("/error/error_codes"):
+        return _header(page)
     number = page.document_key[-4:]
     known = catalogues.xla_codes().get(f"E{number}")
     detail = f"{known.name}, documented: {str(known.is_documented).lower()}" if known else "the list of codes"
     return Skipped("document", page.document_key, "catalogue_only", detail)
+
+
+def _header(page: RawPage) -> Skipped:
+    """What the list of codes in XLA's source says otherwise than the shipped catalogue."""
+    found = xla_header.rows(page_text(page))
+    if not found:
+        return _changed(page, "XLA_ERROR_CODE_LIST with rows X(code, name, status)")
+    notes = xla_header.drift(found)
+    reason = "catalogue_drift" if notes else "catalogue_only"
+    return Skipped("document", page.document_key, reason, "; ".join(notes)[:300] or f"{len(found)} codes, as shipped")
 
 
 def read_history(pages: Sequence[RawPage]) -> Document | Skipped:
