@@ -76,6 +76,11 @@ def known(regex: str) -> Pattern:
     return Pattern(regex, frozenset.intersection(*sides))
 
 
+def sides(pattern: Pattern) -> list[Pattern]:
+    """The alternatives of an expression, each with the words that it demands by itself."""
+    return [Pattern(side, _whole_words(side)) for side in _SIDES.split(pattern.regex)]
+
+
 def _whole_words(regex: str) -> frozenset[str]:
     """The words of an expression without "|" that no gap touches: any text it matches holds them as words."""
     text = _GAP.sub("\x01", regex)

@@ -61,27 +61,42 @@ def _cuts(cluster: Cluster, templates: Mapping[str, Template]) -> list[bool]:
 
 
 def _is_foreign_free(pattern: Pattern, foreigners: Foreigners, owner: str) -> bool:
-    texts = foreigners.could_match(pattern, owner)
-    if not texts:
-        return True
-    search = re.compile(pattern.regex).search
-    return not any(search(text) for text in texts)
+    """Whether no other owner's text matches; each alternative is tried on the few texts that hold its words."""
+    for side in patterns.sides(pattern):
+        texts = foreigners.could_match(side, owner)
+        if texts:
+            search = re.compile(side.regex, re.ASCII).search
+            if any(search(text) for text in texts):
+                return False
+    return True
 
 
 def proven_on(expressions: Mapping[str, tuple[str, Sequence[str]]]) -> frozenset[str]:
-    """The keys whose expression RE2 compiles and finds in each of its texts."""
-    keys = [key for key, (_, texts) in expressions.items() for _ in texts]
-    regexes = [regex for regex, texts in expressions.values() for _ in texts]
-    texts = [text for _, texts in expressions.values() for text in texts]
-    if not keys:
+    """The keys whose expression is found in each of its texts, by Python; and by RE2 in the longest of them.
+
+    The language of `patterns` means the same to both, with ASCII classes; RE2 must still accept and compile each
+    expression, which costs most of the time, so it sees one text.
+    """
+    held = {key: max(texts, key=len) for key, (regex, texts) in expressions.items() if texts and _finds(regex, texts)}
+    if not held:
         return frozenset()
+    keys, regexes = list(held), [expressions[key][0] for key in held]
+    texts = [held[key] for key in keys]
     with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute("SET enable_progress_bar = false")
         try:
             found = _matched(connection, regexes, texts)
         except duckdb.Error:  # one expression that RE2 refuses spoils the whole query: find it
             found = [_is_matched_alone(connection, regex, text) for regex, text in zip(regexes, texts, strict=True)]
-    failed = {key for key, is_found in zip(keys, found, strict=True) if not is_found}
-    return frozenset(expressions) - failed
+    return frozenset(key for key, is_found in zip(keys, found, strict=True) if is_found)
+
+
+def _finds(regex: str, texts: Iterable[str]) -> bool:
+    try:
+        search = re.compile(regex, re.ASCII).search
+    except re.error:
+        return False
+    return all(search(text) for text in texts)
 
 
 def _matched(connection: duckdb.DuckDBPyConnection, regexes: Sequence[str], texts: Sequence[str]) -> list[bool]:
@@ -157,5 +172,5 @@ def _strict(cluster: Cluster, members: Sequence[str]) -> Pattern | None:
 
 
 def _is_held(pattern: Pattern, owner: str, members: Sequence[str], foreigners: Foreigners) -> bool:
-    search = re.compile(pattern.regex).search
+    search = re.compile(pattern.regex, re.ASCII).search
     return all(search(text) for text in members) and _is_foreign_free(pattern, foreigners, owner)
