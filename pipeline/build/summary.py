@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
 from typing import Any
 
 from pipeline.records import Skipped
@@ -45,6 +49,13 @@ class Summary:
             "examples": [asdict(item) for item in self.examples],
             **self.figures,
         }
+
+
+@cache
+def reason_meanings() -> Mapping[str, str]:
+    """What each reason for a skip means, one sentence each."""
+    body = (resources.files("pipeline") / "data" / "skip_reasons.toml").read_text(encoding="utf-8")
+    return MappingProxyType(tomllib.loads(body)["reasons"])
 
 
 def count(stage: str, *, taken: int, given: int, lost: Iterable[Skipped | str]) -> StageCount:

@@ -109,6 +109,9 @@ def build(
             progress=progress,
         )
     _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
+    if not summary.stages[0].taken:
+        complain(f"there is nothing in {chosen.raw_path}", hint="Bring something in with `errmine import PATH…`.")
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -147,11 +150,15 @@ def _finish(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool
 
 def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
     """The summary table, and of what was skipped the first few by name."""
+    from pipeline.build.summary import reason_meanings
+
     if as_json:
         print_json(summary.as_dict())
         return
+    meanings = reason_meanings()
     for item in summary.examples:
-        complain(f"{item.item_id}: {item.reason}{': ' + item.detail if item.detail else ''}")
+        detail = f" ({item.detail})" if item.detail else ""
+        complain(f"{item.item_id}: {meanings.get(item.reason, item.reason)}{detail}")
     if is_quiet:
         return
     rows = [
