@@ -10,7 +10,20 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import replace
 
-from pipeline.extract import bare, chain, faulthandler, markdown, native, oneline, pytest_, scan, status, vscode
+from pipeline.extract import (
+    bare,
+    chain,
+    faulthandler,
+    foreign,
+    markdown,
+    native,
+    oneline,
+    pytest_,
+    scan,
+    status,
+    vscode,
+)
+from pipeline.extract.sight import Literals, Seen
 from pipeline.records import Event
 
 __all__ = ["events"]
@@ -25,22 +38,28 @@ MOST_RETOLD = 40
 #: A line with more exception names than that is a list of names.
 MOST_NAMES = 6
 
+#: Everything that a reader of some dialect looks for; a text without any of it is read no further.
+_LITERALS = Literals((*scan.LITERALS, *native.LITERALS))
+
 
 def events(text: str) -> list[Event]:
     """The failures of a text, sorted by `start`, not overlapping. Python's warnings only where nothing failed."""
-    tracebacks = _tracebacks(text)
-    shown = sorted([*tracebacks, *_exception_lines(text, tracebacks)], key=lambda one: one.start)
-    found = _joined(text, shown, native.events(text))
+    seen = _LITERALS.seen(text)
+    if not seen and not foreign.may_have(text, seen):
+        return []
+    tracebacks = _tracebacks(text, seen)
+    shown = sorted([*tracebacks, *_exception_lines(text, tracebacks, seen)], key=lambda one: one.start)
+    found = _joined(text, shown, native.events(text, seen))
     if any(one.severity != "warning" for one in found):
         found = [one for one in found if one.severity != "warning" or one.dialect != "exception-line"]
     return found
 
 
-def _tracebacks(text: str) -> list[Event]:
+def _tracebacks(text: str, seen: Seen) -> list[Event]:
     found: list[Event] = []
     behind = 0
     tried: dict[str, int] = {}  # kind of mark -> end of the last line on which one led to nothing
-    for mark in scan.marks(text):
+    for mark in scan.marks(text, seen):
         if mark.at < behind or mark.at < tried.get(mark.kind, 0):
             continue
         event = _read(text, mark, behind)
@@ -73,9 +92,9 @@ def _read(text: str, mark: scan.Mark, floor: int) -> Event | None:
     return vscode.read(text, mark.at) if mark.kind == "vscode" else faulthandler.read(text, mark.at)
 
 
-def _exception_lines(text: str, tracebacks: list[Event]) -> list[Event]:
+def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Event]:
     """Exceptions named outside every traceback, each once, and none that a traceback shows already."""
-    ends = scan.name_ends(text)
+    ends = scan.name_ends(text, seen)
     if not ends:
         return []
     starts = [one.start for one in tracebacks]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pipeline.extract.rule import Block, Rule, compiled
+from pipeline.extract.sight import Seen
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -84,9 +85,14 @@ _STACK_RULE = Rule("jvm-js-stack", "java", (), compiled(r"(?!)"))
 _JS_RULE = Rule("js-stack", "js", (), compiled(r"(?!)"))
 
 
-def blocks(text: str) -> Iterator[Block]:
+#: How the first frame line begins.
+LITERALS = ("\tat ",)
+_INDENTED = ("\n    at ", "\n  at ")
+
+
+def blocks(text: str, seen: Seen) -> Iterator[Block]:
     """The failures that nothing but their first frame line tells: `    at f (file.js:1:2)`."""
-    if "\n    at " not in text and "\tat " not in text and "\n  at " not in text:
+    if not may_have(text, seen):
         return
     end = 0
     for match in _AT_LINE.finditer(text):
@@ -96,6 +102,13 @@ def blocks(text: str) -> Iterator[Block]:
         end = _stack_end(text, match.start())
         if header:
             yield _block(text, header, end)
+
+
+def may_have(text: str, seen: Seen) -> bool:
+    """Whether any line of the text may be such a frame."""
+    if "\tat " in seen:
+        return True
+    return "  at " in text and any(beginning in text for beginning in _INDENTED)
 
 
 def _header(text: str, at: int) -> re.Match[str] | None:

@@ -63,8 +63,10 @@ RULES: tuple[Rule, ...] = (
         "glog",
         (".cc:", ".cpp:"),
         compiled(
-            rf"(?:\b[EF]\d{{4}} \d\d:\d\d:[\d.]{{2,24}} {{1,8}}\d{{1,9}} "
-            rf"|\[libprotobuf (?:FATAL|ERROR) |\[[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |\[[EF] |: [EF] |^[EF] )"
+            # begins with a set of letters, so that the engine skips to them
+            rf"[EF:\[](?:(?<=\b[EF])\d{{4}} \d\d:\d\d:[\d.]{{2,24}} {{1,8}}\d{{1,9}} "
+            rf"|(?<=\[)(?:libprotobuf (?:FATAL|ERROR) |[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |[EF] )"
+            rf"|(?<=:) [EF] |(?<=^[EF]) )"
             rf"{_SOURCE}:(?P<line>\d{{1,6}})\] {_CHATTER}(?P<msg>\S[^\n]{{1,3000}})"
         ),
         goes_on=_STACK_OR_REST,
@@ -111,7 +113,7 @@ RULES: tuple[Rule, ...] = (
             r"[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
             rf"|{PLACE.replace('file>', 'file3>')}:(?P<line3>\d{{1,7}}): error: (?P<msg3>\(-\d[^\n]{{3,900}}))"
         ),
-        needs=("OpenCV", "error: (-"),
+        needs=("OpenCV Error", "OpenCV(", "error: (-"),
         joins=True,
     ),
 )

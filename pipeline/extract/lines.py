@@ -38,6 +38,9 @@ class Peeler(NamedTuple):
     is_html: bool = False
 
 
+_BARE = Peeler()
+
+
 def _end_of_string(text: str, start: int) -> int:
     """Where the quoted string ends in which an escaped block stands: at its closing quote, else with the line."""
     stop = text.find("\n", start)
@@ -51,7 +54,7 @@ def _end_of_string(text: str, start: int) -> int:
 class Lines:
     """Lines from `start` on (the start of a line, or of an escaped line), numbered from 0."""
 
-    __slots__ = ("_kept", "_limit", "_next", "peeler", "text")
+    __slots__ = ("_is_bare", "_kept", "_limit", "_next", "peeler", "text")
 
     def __init__(self, text: str, start: int, peeler: Peeler) -> None:
         self.text = text
@@ -59,6 +62,7 @@ class Lines:
         self._kept: list[Line] = []
         self._next = start
         self._limit = len(text)
+        self._is_bare = peeler == _BARE
         if peeler.newline != "\n":
             self._limit = _end_of_string(text, start)
 
@@ -83,8 +87,11 @@ class Lines:
 
     def _line(self, start: int, end: int) -> Line:
         raw = self.text[start : min(end, start + WIDEST_LINE)]
-        body, is_foreign = self._peeled(raw)
-        is_border = False
+        is_foreign = is_border = False
+        if self._is_bare:
+            body = raw[2:] if raw.startswith("> ") else raw
+        else:
+            body, is_foreign = self._peeled(raw)
         if self.peeler.is_group:
             is_border = _GROUP_BORDER.match(body) is not None
             margin = _GROUP_MARGIN.match(body)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from pipeline.extract import compiler, crash, foreign, glog, prose, stack, status, statusline
 from pipeline.extract.rule import Block, Rule
+from pipeline.extract.sight import Literals, Seen
 from pipeline.records import Event, Frame, Link
 
 #: What is looked at of one line: before the literal and behind it. Longer lines are data, not diagnostics.
@@ -30,6 +31,10 @@ for _index, _rule in enumerate(_RULES):
     for _trigger in _rule.triggers:
         _BY_TRIGGER.setdefault(_trigger, []).append(_index)
 
+#: What `events` wants to have been looked for.
+LITERALS = (*_BY_TRIGGER, *foreign.LITERALS, *prose.LITERALS)
+_ALONE = Literals(LITERALS)
+
 #: Source code that writes such a message, tests that expect one, printf and stream placeholders.
 _LISTING = re.compile(
     r"(?:printf|LOG\(|cerr|cout|throw |raise |assert\w*\(|CHECK(?:-\w+)?:|expected-error|std::|logger\."
@@ -43,26 +48,27 @@ _WARNING = re.compile(
     r"|\[W )[\w./-]{1,200}:\d{1,6}\]"
 )
 _CHATTER = re.compile(r"Failed to open libibverbs|Could not load dynamic library")
-_TRAILING = re.compile(r"(?:\s|```|`|\x1b\[[0-9;]{0,8}m|\\n)+$")
+_COLOUR_END = re.compile(r"\x1b\[[0-9;]{0,8}m\Z")
 _WRAP = re.compile(r"\s*\n\s*")
 _ESCAPED_BREAK = re.compile(r"\\{1,2}n")
 
 
-def events(text: str) -> list[Event]:
-    """The native diagnostics of `text`, by start, not overlapping."""
-    blocks = _joined(text, _without_overlap(sorted(_blocks(text), key=lambda block: (block.start, -block.end))))
+def events(text: str, seen: Seen | None = None) -> list[Event]:
+    """The native diagnostics of `text`, by start, not overlapping; `seen` tells where the LITERALS stand."""
+    seen = _ALONE.seen(text) if seen is None else seen
+    blocks = _joined(text, _without_overlap(sorted(_blocks(text, seen), key=lambda block: (block.start, -block.end))))
     return [_event(text, block) for block in blocks]
 
 
-def _blocks(text: str) -> Iterator[Block]:
-    for start, end, rules in _candidates(text):
+def _blocks(text: str, seen: Seen) -> Iterator[Block]:
+    for start, end, rules in _candidates(text, seen):
         for rule in (_RULES[index] for index in rules):
             match = _match(text, rule, start, end)
             if match and not _is_listing(text, match):
                 yield _block(text, rule, match)
                 break
-    yield from foreign.blocks(text)
-    yield from prose.blocks(text)
+    yield from foreign.blocks(text, seen)
+    yield from prose.blocks(text, seen)
 
 
 def _match(text: str, rule: Rule, start: int, end: int) -> re.Match[str] | None:
@@ -71,18 +77,19 @@ def _match(text: str, rule: Rule, start: int, end: int) -> re.Match[str] | None:
     return rule.pattern.search(text, start, end)
 
 
-def _candidates(text: str) -> list[tuple[int, int, list[int]]]:
+def _candidates(text: str, seen: Seen) -> list[tuple[int, int, list[int]]]:
     """Lines that hold a literal, each once, with the rules to try on it in order."""
     lines: dict[int, tuple[int, set[int]]] = {}
     for trigger, rules in _BY_TRIGGER.items():
-        at = text.find(trigger)
-        while at >= 0:
+        end = -1
+        for at in seen.get(trigger, ()):
+            if at < end:
+                continue
             first = at + 1 if trigger[0] == "\n" else at
             start = max(text.rfind("\n", max(first - _BEFORE, 0), first) + 1, first - _BEFORE, 0)
             end = text.find("\n", first, first + _BEHIND)
             end = min(first + _BEHIND, len(text)) if end < 0 else end
             lines.setdefault(start, (end, set()))[1].update(rules)
-            at = text.find(trigger, end)
     return [(start, end, sorted(rules)) for start, (end, rules) in sorted(lines.items())]
 
 
@@ -202,7 +209,7 @@ def _event(text: str, block: Block) -> Event:
         dialect=block.rule.dialect,
         exception_type=block.exception_type,
         message=message,
-        detail=_TRAILING.sub("", whole)[:_MOST_DETAIL],
+        detail=_trimmed(whole)[:_MOST_DETAIL],
         frames=found,
         chain=tuple(Link("wrapper", kind, line, count) for kind, line, count in block.links),
         codes=status.codes(whole[:_MOST_DETAIL]),
@@ -222,4 +229,16 @@ def _severity(block: Block, before: str, message: str) -> str:
 def _clean(message: str) -> str:
     """The message up to an escaped line break, without trailing blanks and marks."""
     first = _ESCAPED_BREAK.split(message, maxsplit=1)[0]
-    return _WRAP.sub(" ", _TRAILING.sub("", first).strip())[:_MOST_MESSAGE]
+    return _WRAP.sub(" ", _trimmed(first).strip())[:_MOST_MESSAGE]
+
+
+def _trimmed(text: str) -> str:
+    """The text without blanks, markup, colours and escaped line breaks at its end."""
+    size = -1
+    while size != len(text):
+        size = len(text)
+        text = text.rstrip().rstrip("`")
+        text = text.removesuffix("\\n")
+        if text.endswith("m") and (colour := _COLOUR_END.search(text, max(0, len(text) - 12))):
+            text = text[: colour.start()]
+    return text

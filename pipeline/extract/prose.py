@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pipeline.extract.rule import Block, Rule, compiled
+from pipeline.extract.sight import Seen
 
 _RULE = Rule("cpp-named", "cpp-prose", (), compiled(r"(?!)"))
 
@@ -23,17 +24,16 @@ _STEMS = (
 )
 
 
-def blocks(text: str) -> Iterator[Block]:
+LITERALS = tuple(stem for stem, _, _ in _STEMS)
+
+
+def blocks(text: str, seen: Seen) -> Iterator[Block]:
     """One block for each C++ function that a sentence says the program died in; each function once."""
-    if "::" not in text:
-        return
-    seen: set[str] = set()
+    named: set[str] = set()
     for stem, initials, label in _STEMS:
-        at = text.find(stem)
-        while at >= 0:
-            match = _FAILURE.match(text, at)
-            if match and at and text[at - 1] in initials and match["name"] not in seen:
-                seen.add(match["name"])
+        for at in seen.get(stem, ()):
+            match = _FAILURE.match(text, at) if at and text[at - 1] in initials else None
+            if match and match["name"] not in named:
+                named.add(match["name"])
                 name = match["name"]
                 yield Block(rule=_RULE, start=at - 1, end=match.end(), message=f"{label} in {name}", function=name)
-            at = text.find(stem, at + len(stem))

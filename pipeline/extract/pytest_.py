@@ -11,7 +11,7 @@ from pipeline.records import Event, Frame, Link
 
 _E = re.compile(r"E(?:  ? ?|$)\s{0,200}(.*)$")
 _PLACE = re.compile(r"([^\s:>][^\n:]{0,300}?\.\w{1,5}):(\d{1,7}): ?(in [^\n]{1,200}|[A-Z_][\w.]{0,100})?\s*$")
-_TEST = re.compile(r"_{3,200} .{1,300} _{3,200}$|_ _ _")
+_TEST = re.compile(r"_{3,200} .{1,300} _{3,200}$")
 _SECTION = re.compile(r"={6,}|-{10,} Captured|_{3,200} [^_\n]{1,300} _{3,200}$|```")
 #: A report is searched for its beginning so far back (functions are printed whole).
 BACK_LINES = 600
@@ -52,11 +52,11 @@ def _begin(text: str, line_start: int, floor: int) -> int:
         before = text.rfind("\n", floor, at - 1) + 1 if at - 1 > floor else floor
         before = max(before, floor)
         line = text[before : at - 1][:400]
-        if _TEST.search(line) and " _ _" not in line:
+        if "___" in line and " _ _" not in line and _TEST.search(line):
             return before
         if "```" in line or line.startswith(("=====", "E   ")):
             return at
-        if line.lstrip().startswith(">") or _PLACE.search(line):
+        if line.lstrip().startswith(">") or (":" in line and _PLACE.search(line)):
             last_marked = before
         at = before
     return last_marked

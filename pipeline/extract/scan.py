@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-# Plain substring searches; they cost less than 0.1 s for 100 MB each.
+from pipeline.extract.sight import Seen
+
 _MARKS: tuple[tuple[str, str], ...] = (
     ("header", "raceback (most recent call"),
     ("frame", 'File "'),
@@ -33,7 +34,11 @@ _ENDINGS = (
     "Fault",
     "Timeout",
 )
+#: What `marks` and `name_ends` want to have been looked for.
+LITERALS = (*(needle for _, needle in _MARKS), *_ENDINGS)
+
 _FRAME = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d|File "[^"\n]{1,1000}$', re.M)
+_BEFORE_COLON = frozenset(("(", " ", ":", "："))
 _COLON = re.compile(r"(?:\([\w.]{1,80}\))? ?[:：]")
 
 
@@ -44,15 +49,14 @@ class Mark(NamedTuple):
     kind: str  # "header" | "frame" | "fatal" | "vscode" | "pytest" | "arrow"
 
 
-def marks(text: str) -> list[Mark]:
+def marks(text: str, seen: Seen) -> list[Mark]:
     """The places of the text that a reader of some dialect should look at, in order."""
     found: list[Mark] = []
     for kind, needle in _MARKS:
-        at = text.find(needle)
-        while at >= 0:
-            if kind != "frame" or _FRAME.match(text, at) is not None:
-                found.append(Mark(_place(text, at, kind), kind))
-            at = text.find(needle, at + len(needle))
+        places = seen.get(needle, ())
+        if kind == "frame":
+            places = [at for at in places if _FRAME.match(text, at) is not None]
+        found.extend(Mark(_place(text, at, kind), kind) for at in places)
     return sorted(found)
 
 
@@ -62,14 +66,13 @@ def _place(text: str, at: int, kind: str) -> int:
     return at + 1 if text[at] in "\n " and kind != "frame" else at
 
 
-def name_ends(text: str) -> list[int]:
+def name_ends(text: str, seen: Seen) -> list[int]:
     """The places where a name that ends like an exception's stands before a colon, in order."""
     found: list[int] = []
     for ending in _ENDINGS:
-        at = text.find(ending)
-        while at >= 0:
-            at += len(ending)
-            if _COLON.match(text, at):
-                found.append(at)
-            at = text.find(ending, at)
+        width = len(ending)
+        for at in seen.get(ending, ()):
+            end = at + width
+            if text[end : end + 1] in _BEFORE_COLON and _COLON.match(text, end):
+                found.append(end)
     return sorted(found)
