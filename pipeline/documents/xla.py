@@ -7,6 +7,7 @@ come from a companion page of form "xla-history", where the source knows them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,6 +22,7 @@ from pipeline.records import DocRecord, DocRemedy, Document, Post, RawPage, Skip
 
 _INDEXES = ("/xla/error_codes", "/xla/errors_overview")
 _HISTORY = "xla-history"
+_MARKDOWN_ENDING = re.compile(r"\.md(?=$|#)")
 
 
 def read_markdown(pages: Sequence[RawPage]) -> Document | Skipped:
@@ -79,12 +81,12 @@ def _document(pages: Sequence[RawPage], built: Builder, *, stated_at: str | None
         return Skipped("document", page.document_key, "not_an_error_page")
     parts = sections(built.blocks)
     heading = parts[0].heading if parts else None
-    code = xla_record.code(page.document_key, page.url, heading.text if heading else "")
-    if heading is None or code is None:
-        return _changed(page, "a heading 'Error code: E...'")
     facts = xla_record.facts(parts)
     if isinstance(facts, str):
         return _changed(page, facts)
+    code = xla_record.code(page.document_key, heading.text if heading else "", facts.title)
+    if code is None:
+        return _changed(page, "a heading 'Error code: E...'")
     found = xla_remedies.remedies(parts)
     if not found and page.form != "xla-text":
         return _changed(page, "a remedy below a heading 'Debugging'")
@@ -120,7 +122,7 @@ def _with_record(page: RawPage, record: DocRecord, *, url: str, text: str, posts
         url=url,
         repo=None,
         number=None,
-        title=text[posts[0].start : posts[0].end],
+        title=text[posts[0].start : posts[0].end] if posts[0].kind == "title" else None,
         text=text,
         posts=posts,
         state=None,
@@ -184,6 +186,7 @@ def _url(page: RawPage, code: str | None) -> str:
 
 def _resolver(base: str) -> Callable[[str], str | None]:
     """What makes a link absolute; links inside the page and other schemes lead nowhere."""
+    own = urlsplit(base)
 
     def resolve(link: str) -> str | None:
         if not link or link.startswith("#"):
@@ -193,8 +196,11 @@ def _resolver(base: str) -> Callable[[str], str | None]:
             parts = urlsplit(url)
         except ValueError:
             return None
-        is_web = parts.scheme in ("http", "https") and bool(parts.netloc)
-        return url if is_web and url.split("#")[0] != base else None
+        if parts.scheme not in ("http", "https") or not parts.netloc or url.split("#")[0] == base:
+            return None
+        if parts.netloc == own.netloc:  # the site shows its Markdown files without their ending
+            url = _MARKDOWN_ENDING.sub("", url)
+        return url
 
     return resolve
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from pipeline.documents.xla_blocks import BULLET, Builder, anchor_of
 
-_COMMENT = re.compile(r"<!--.{0,500}?-->", re.DOTALL)
 _FENCE = re.compile(r"\s{0,8}(```|~~~)")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _ANCHOR = re.compile(r"\s*\{:?\s*#([\w-]{1,100})\s*\}\s*$")
@@ -25,12 +24,25 @@ _INLINE = re.compile(
 def blocks(text: str, resolve: Callable[[str], str | None]) -> Builder:
     """The blocks of a Markdown page; `resolve` gives the absolute URL of a link, None for one inside the page."""
     reader = _Reader(Builder(), resolve)
-    lines = _COMMENT.sub("", text).split("\n")
+    lines = _without_comments(text).split("\n")
     place = 0
     while place < len(lines):
         place = reader.take(lines, place)
     reader.flush()
     return reader.page
+
+
+def _without_comments(text: str) -> str:
+    """`text` without HTML comments; one that is not closed is words."""
+    kept: list[str] = []
+    position = 0
+    while (start := text.find("<!--", position)) >= 0:
+        end = text.find("-->", start)
+        if end < 0:
+            break
+        kept.append(text[position:start])
+        position = end + len("-->")
+    return "".join([*kept, text[position:]])
 
 
 @dataclass(slots=True)

@@ -32,17 +32,19 @@ class Facts:
     status_code: str | None
 
 
-def code(key: str, url: str | None, heading: str) -> str | None:
-    """The catalogue code of a page: its address decides, else its heading; numbers of old are today's."""
-    match = _URL_CODE.search(key) or _URL_CODE.search(url or "")
-    if match:
-        number = f"E{match[1]}"
-    else:
-        named = words().heading.match(heading)
-        if named is None:
-            return None
+def code(key: str, heading: str, category: str) -> str | None:
+    """The catalogue code of a page: its address decides, else its heading, else what it is about.
+
+    Numbers of old are today's.
+    """
+    address, named = _URL_CODE.search(key), words().heading.match(heading)
+    if address:
+        number = f"E{address[1]}"
+    elif named:
         number = f"E{named[1].lstrip('Ee')}"
         number = words().misprints.get(number, number)
+    else:
+        number = words().categories.get(category.lower(), "")
     if len(number) != len("E0000"):
         return None
     return f"xla:{catalogues.xla_aliases().get(number, number)}"

@@ -149,10 +149,10 @@ def _item(number: int, section: Section, place: int, end: int) -> Iterator[Found
         for inner, last in zip(children, ends, strict=True):
             yield from _item(number, section, inner, last)
         return
-    whole = " ".join(block.text for block in blocks[place : end + 1]).lower()
-    if own.lower() in words().explaining_leads or _leads_elsewhere(whole):
+    whole = " ".join(block.text for block in blocks[place : end + 1])
+    if own.lower() in words().explaining_leads or _leads_elsewhere(whole.lower()):
         return
-    if own or is_action(blocks[place].text) or any(name.startswith("--") for name in flags(blocks[place].text)):
+    if own or is_action(blocks[place].text) or any(name.startswith("--") for name in flags(whole)):
         yield Found(number, section.heading.text if section.heading else "", own, place, end)
 
 

@@ -72,7 +72,7 @@ def _samples(page: Builder, parts: list[str], place: int) -> int:
 
 def _ends_sample(part: str) -> bool:
     lower = part.lower()
-    return lower.startswith(words().sample_ends) or lower in words().second or is_scenario(part)
+    return lower.startswith((*words().sample_ends, *words().samples)) or lower in words().second or is_scenario(part)
 
 
 def _template(page: Builder, lines: list[str]) -> None:
@@ -85,6 +85,7 @@ def _template(page: Builder, lines: list[str]) -> None:
 def _lines(page: Builder, lines: list[str]) -> None:
     """A list, wrapped lines of a paragraph, or the rows of a table."""
     loose: list[str] = []
+    page.close()
     for line in lines:
         item = _ITEM.match(line)
         if item:

@@ -19,6 +19,7 @@ class Words:
 
     heading: re.Pattern[str]
     misprints: dict[str, str]
+    categories: dict[str, str]  # to codes, lower case
     category: str
     type: str
     backends: tuple[str, ...]
@@ -42,6 +43,7 @@ def words() -> Words:
     return Words(
         heading=re.compile(table["code"]["heading"], re.IGNORECASE),
         misprints=table["code"]["misprints"],
+        categories=table["code"]["categories"],
         category=labels["category"],
         type=labels["type"],
         backends=tuple(labels["backends"]),

@@ -1,0 +1,465 @@
+"""Error pages of OpenXLA's docs: case folders (tests/cases/xla), the 12 pages in all forms, their 55 revisions."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline import catalogues, documents
+from pipeline.documents import xla_header, xla_remedies
+from pipeline.records import DocRecord, Document, RawPage, Skipped
+from pipeline.sources import archive, detect
+
+CASES = Path(__file__).parent / "cases" / "xla"
+SAMPLE = Path(__file__).parents[1] / "raw" / "sample" / "docs"
+SHARED = Path(__file__).parents[2] / "shared"
+XLA = SHARED / "xla"
+
+needs_shared = pytest.mark.skipif(not XLA.is_dir(), reason="the internal corpus is not here")
+
+#: Fields that every form gives alike; text alone loses links, and dates are known where the source states them.
+COMPARED = [f.name for f in dataclasses.fields(DocRecord) if f.name not in ("is_lossy", "first_seen", "last_updated")]
+
+#: The remedies of the 12 pages, by hand: the first words of each title, and the flags that it names.
+REMEDIES: dict[str, list[tuple[str, tuple[str, ...]]]] = {
+    "0100": [
+        ("Decrease batch size", ()),
+        ("Parameter sharding", ()),
+        ("Shorten sequence/context length", ()),
+        ("Buffer donation", ("jax.jit", "donate_argnums")),
+        ("Optimize checkpoint strategy", ()),
+        ("Address memory layout", ()),
+        ("Ensure no memory", ("jax.Array",)),
+        ("", ("tpu_log_allocations_on_oom",)),
+    ],
+    "0101": [
+        ("Decrease batch size", ()),
+        ("Parameter sharding", ()),
+        ("Shorten sequence/context length", ()),
+        ("Buffer donation", ("jax.jit", "donate_argnums")),
+        ("Reduce program’s memory", ("tpu_shared_memory_percent",)),
+        ("Manage program loading", ()),
+        ("Ensure no memory", ("jax.Array",)),
+        ("", ("tpu_log_allocations_on_oom",)),
+        ("Profile Your Program", ()),
+    ],
+    "0102": [("Ensure configuration consistency", ()), ("Hardware/topology-specific layouts", ())],
+    "0200": [
+        ("Retry the job", ()),
+        ("Identify and remove", ()),
+        ("Verify XLA flags", ("XLA_FLAGS",)),
+        ("Check for consistent", ()),
+        ("Debug custom kernels", ("pl.debug_print",)),
+        ("Check sharding", ()),
+        ("Audit synchronization", ("dma_start", "dma_wait")),
+        ("Check semaphores", ()),
+    ],
+    "1000": [
+        (
+            "Optimize HBM stack",
+            (
+                "feature_width",
+                "max_unique_nz_per_row",
+                "logical_replica_count",
+                "--xla_sc_num_serialized_tables_to_optimize_hbm",
+            ),
+        ),
+        ("Check padding overhead", ()),
+        ("Reduce heap usage", ("maximum_parallel_iterations",)),
+        ("Verify sharding", ()),
+        ("Remove debugging artifacts", ("jax.debug.print()",)),
+        ("Fix inefficient mesh", ()),
+        ("Reduce batch size", ()),
+        ("Donate input buffers", ("donate_argnums", "jax.jit")),
+        ("Enable mixed precision", ()),
+        ("Micro-batching (optional)", ()),
+        ("Use newer TPU", ()),
+        ("Run on a", ()),
+        ("Implement advanced sharding", ()),
+        ("Use JAX host", ()),
+        ("Audit shapes of", ()),
+        ("Align dimensions", ()),
+        ("Tune key memory", ()),
+        ("Tune XLA rematerialization", ("jax.checkpoint", "jax.grad", "jax.remat")),
+        ("--xla_tpu_max_hbm_size_mib", ("--xla_tpu_max_hbm_size_mib",)),
+        (
+            "--xla_tpu_rematerialization_algo=PEAK_PRIORITY",
+            ("--xla_tpu_rematerialization_algo=PEAK_PRIORITY",),
+        ),
+        (
+            "--xla_tpu_rematerialization_max_block_size_limit=32",
+            ("--xla_tpu_rematerialization_max_block_size_limit=32",),
+        ),
+        (
+            "--xla_tpu_rematerialization_block_effort_factor=10.0",
+            ("--xla_tpu_rematerialization_block_effort_factor=10.0",),
+        ),
+        ("--xla_tpu_pre_fusion_remat=true", ("--xla_tpu_pre_fusion_remat=true",)),
+        ("Use advanced profiling", ()),
+    ],
+    "1001": [
+        ("Adjust Block Sizes", ()),
+        ("Set Per-Kernel Scoped", ("vmem_limit_bytes",)),
+        ("Modify Memory Coloring", ("pallas.tpu.with_memory_space_constraint",)),
+        ("Adjust Vmem limit", ("--xla_tpu_scoped_vmem_limit_kib",)),
+    ],
+    "1200": [
+        ("Intended to return", ()),
+        ("Intended to return", ()),
+        ("Enable logging", ("--vmodule=host_offloader=1",)),
+        ("Analyze Logs", ()),
+    ],
+    "2001": [
+        ("Cast to native", ()),
+        ("Check Compatibility Mode", ("--xla_mosaic_compat_mode",)),
+        ("Upgrade hardware or", ()),
+    ],
+    "2002": [("", ())],
+    "2003": [("Assert alignment explicitly", ("tpu.assume_multiple",)), ("Use aligned loads", ())],
+    "3000": [
+        ("Check sharding", ()),
+        ("Adjust limits", ("max_ids_per_partition", "max_unique_ids_per_partition")),
+        ("Dump SparseCore MLIR", ("--xla_sc_dump_mlir_to=/path/to/dump",)),
+        ("Dump Mosaic LLO", ("--xla_mosaic_dump_to=/path/to/dump",)),
+        ("Reduce scratch sizes", ("scratch_shapes", "pltpu.SMEM")),
+        (
+            "Disable collective offload",
+            (
+                "--xla_tpu_enable_sparse_core_collective_offload_all_gather=false",
+                "--xla_tpu_enable_sparse_core_collective_offload_all_reduce=false",
+            ),
+        ),
+    ],
+    "3001": [
+        ("Improve metadata estimations", ("max_nz_per_row", "max_unique_nz_per_row")),
+        ("Reduce batch size", ("sample_count",)),
+    ],
+}
+
+#: (phase, category, backends, status that the sample prints, samples, templates, scenarios) of the 12 pages, by hand.
+FIELDS: dict[str, tuple[str, str, tuple[str, ...], str | None, int, int, int]] = {
+    "0100": ("Runtime", "Buffer Allocation Failure", ("TPU",), "RESOURCE_EXHAUSTED", 1, 0, 0),
+    "0101": ("Runtime", "Program Allocation Failure", ("TPU",), "RESOURCE_EXHAUSTED", 1, 0, 0),
+    "0102": ("Runtime", "Program Input Mismatch", ("TPU",), "INVALID_ARGUMENT", 1, 0, 0),
+    "0200": ("Runtime", "Core Halted Unexpectedly", ("TPU",), "INTERNAL", 4, 0, 6),
+    "1000": ("Compile Time", "HBM OOM", ("TPU",), "RESOURCE_EXHAUSTED", 2, 0, 9),
+    "1001": ("Compile Time", "Scoped Vmem OOM", ("TPU",), "RESOURCE_EXHAUSTED", 1, 1, 0),
+    "1200": ("Compile Time", "Host Offload Output Mismatch", ("TPU", "GPU"), "INVALID_ARGUMENT", 1, 0, 0),
+    "2001": ("Compile Time", "Unsupported RHS DataType on Hardware", ("TPU",), "INTERNAL", 1, 0, 0),
+    "2002": ("Compile Time", "Mosaic Input/Output Misaligned Block and Tiling", ("TPU",), "UNIMPLEMENTED", 1, 0, 0),
+    "2003": ("Compile Time", "Mosaic Unproven Memory Access Alignment", ("TPU",), "INTERNAL", 1, 0, 0),
+    "3000": ("Compile Time", "SparseCore Allocation Failure", ("TPU",), "INTERNAL", 1, 0, 2),
+    "3001": ("Compile Time", "SparseCore No Viable Logical Replica Count", ("TPU",), None, 1, 0, 0),
+}
+
+
+def pages_of(path: Path) -> list[RawPage]:
+    return [item for item in archive.pages([path]) if isinstance(item, RawPage)]
+
+
+def read(path: Path) -> Document | Skipped:
+    """The document of a file that is one page."""
+    return documents.document(pages_of(path))
+
+
+def document(path: Path) -> Document:
+    found = read(path)
+    assert isinstance(found, Document), found
+    return found
+
+
+def recorded(found: Document | Skipped) -> tuple[Document, DocRecord]:
+    assert isinstance(found, Document), found
+    assert found.record is not None
+    return found, found.record
+
+
+def record(path: Path) -> DocRecord:
+    return recorded(read(path))[1]
+
+
+def page(form: str, body: bytes, key: str = "openxla.org/xla/errors/error_1001") -> RawPage:
+    return RawPage("0" * 64, "import", None, form, key, "main", "", None, None, body)
+
+
+def compared(found: DocRecord, *, without: Sequence[str] = ()) -> dict[str, object]:
+    """The record's fields; remedies without their offsets."""
+    values = {name: getattr(found, name) for name in COMPARED if name not in without}
+    values["remedies"] = [(r.section, r.title, r.text, r.flags) for r in found.remedies]
+    return values
+
+
+def as_case(found: Document | Skipped) -> dict[str, object]:
+    """What expected.json holds: the document without its text and offsets, or the reason why there is none."""
+    values = json.loads(json.dumps(dataclasses.asdict(found), default=str))
+    if isinstance(found, Document):
+        for name in ("text", "raw_sha256"):
+            del values[name]
+        values["posts"] = [[post["kind"], post["url"]] for post in values["posts"]]
+        for remedy in values["record"]["remedies"]:
+            del remedy["start"], remedy["end"]
+    return {key: value for key, value in values.items() if value not in (None, [], ())}
+
+
+# ---------------------------------------------------------------- cases
+
+
+@pytest.mark.parametrize("case", sorted(path.name for path in CASES.iterdir()))
+def test_the_page_of_a_case_gives_its_expected_record_or_reason(case: str) -> None:
+    folder = CASES / case
+    assert as_case(read(next(folder.glob("input.*")))) == json.loads((folder / "expected.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("path", [*sorted(CASES.glob("*/input.*")), *sorted(SAMPLE.iterdir())], ids=str)
+def test_every_remedy_sample_and_summary_stands_in_the_text_where_it_says(path: Path) -> None:
+    found = read(path)
+    if isinstance(found, Skipped):
+        assert found.detail or found.reason == "not_an_error_page"
+        return
+    assert found.record is not None
+    for remedy in found.record.remedies:
+        assert found.text[remedy.start : remedy.end] == remedy.text
+        assert all(flag in remedy.text for flag in remedy.flags)
+        assert any(post.start <= remedy.start < remedy.end <= post.end for post in found.posts)
+    for words in (*found.record.samples, *found.record.templates, found.record.summary):
+        assert words in found.text
+
+
+def test_one_page_in_three_forms_is_one_record_and_one_text() -> None:
+    (markdown, first), (html, second), (text, third) = (
+        recorded(read(CASES / f"layout_b_{form}" / f"input.{ending}"))
+        for form, ending in (("markdown", "md"), ("html", "html"), ("text", "txt"))
+    )
+    assert compared(first) == compared(second)
+    assert compared(first, without=["links"]) == compared(third, without=["links"])
+    assert markdown.text == html.text == text.text
+    assert [post.url for post in markdown.posts][:3] == [post.url for post in html.posts][:3]
+    assert (markdown.is_lossy, html.is_lossy, text.is_lossy) == (False, False, True)
+    assert first.links[-1] == "https://openxla.org/xla/guide#steps"
+
+
+def test_of_several_forms_of_a_page_the_markdown_is_read_whatever_their_order() -> None:
+    forms = [*CASES.glob("layout_b_*/input.*")]
+    pages = [page for path in forms for page in pages_of(path)]
+    assert {page.part for page in pages} == {"main", "page:html", "page:text"}
+    first = documents.document(pages)
+    assert isinstance(first, Document)
+    assert first.form == "xla-md"
+    assert documents.document(pages[::-1]) == first
+
+
+def test_landing_dates_come_from_the_history_and_win_over_the_day_that_a_page_states() -> None:
+    (page_of_site,) = pages_of(SAMPLE / "error_1001.html")
+    (dates,) = pages_of(CASES / "history_json" / "input.json")
+    alone = recorded(documents.document([page_of_site]))[1]
+    dated, known = recorded(documents.document([dates, page_of_site]))
+    assert (alone.first_seen, alone.last_updated) == (None, "2026-04-20")
+    assert (known.first_seen, known.last_updated) == ("2026-01-08", "2026-08-20")
+    assert (str(dated.opened_at), str(dated.updated_at)[:10]) == ("2026-01-08 00:00:00+00:00", "2026-08-20")
+
+
+def test_a_history_of_a_repository_dates_each_of_its_pages_and_no_other_repositorys() -> None:
+    row = {"first_seen": "2026-01-05T12:00:00-08:00", "last_updated": "2026-03-11T20:00:00-07:00"}
+    files = {f"docs/errors/error_{number}.md": row for number in REMEDIES} | {"docs/other.md": row}
+    whole = {"repository": "openxla/xla", "files": files}
+    found = detect.places(whole, "0" * 64)
+    assert not isinstance(found, str)
+    assert [place.document_key for place in found] == [f"openxla.org/xla/errors/error_{n}" for n in sorted(REMEDIES)]
+    assert detect.places(whole | {"repository": "errmine-fixtures/pond"}, "0" * 64) == "unknown_json"
+    dates = page("xla-history", json.dumps(whole).encode(), "openxla.org/xla/errors/error_3000")
+    pages = [*pages_of(CASES / "layout_b_markdown" / "input.md"), dates]
+    dated = recorded(documents.document(pages))[1]
+    assert (dated.first_seen, dated.last_updated) == ("2026-01-05", "2026-03-12")
+
+
+def test_secrets_in_a_page_are_redacted_and_offsets_still_hold() -> None:
+    body = (CASES / "layout_b_markdown" / "input.md").read_text("utf-8").replace("equal rows", "ghp_" + "a1B2" * 9)
+    found, facts = recorded(documents.document([page("xla-md", body.encode(), "openxla.org/xla/errors/error_3000")]))
+    assert "ghp_a1" not in repr(found)
+    assert all(found.text[r.start : r.end] == r.text for r in facts.remedies)
+
+
+@pytest.mark.parametrize("missing", ["**Category:**", "**Sample Error Messages:**", "## Debugging"])
+def test_a_page_that_lacks_what_every_error_page_has_is_not_read_in_part(missing: str) -> None:
+    body = (CASES / "layout_b_markdown" / "input.md").read_text("utf-8").replace(missing, "Words")
+    found = documents.document([page("xla-md", body.encode())])
+    assert isinstance(found, Skipped)
+    assert found.reason == "source_changed"
+    assert found.detail.startswith("expected ")
+
+
+def test_the_address_decides_the_code_before_the_heading() -> None:
+    body = (CASES / "layout_b_markdown" / "input.md").read_bytes()
+    found, facts = recorded(
+        documents.document([page("xla-md", body, "docs.errmine-fixtures.example/xla/errors/error_1001")])
+    )
+    assert (facts.code, found.url) == (
+        "xla:E1001",
+        "https://docs.errmine-fixtures.example/xla/errors/error_1001",
+    )
+
+
+@pytest.mark.parametrize("name", ["error_1000", "error_1001"])
+def test_the_samples_pages_live_on_their_own_host(name: str) -> None:
+    found = document(SAMPLE / f"{name}.html")
+    assert found.document_id == f"docs.errmine-fixtures.example/xla/errors/{name}"
+    assert found.url == f"https://{found.document_id}"
+    assert not any(words in found.text for words in ("Keep this page", "Send feedback", "Error codes", "Last updated"))
+
+
+def test_flags_are_names_of_programs_and_not_words() -> None:
+    text = (
+        "Set --xla_a_b=false. or `--vmodule=host_offloader=1`, XLA_FLAGS, e.g. jax.jit(f, donate_argnums=0), "
+        "jax.debug.print()s, i.e. 3.5 of v5.2; see https://a.b/c_d and pl.load."
+    )
+    assert xla_remedies.flags(text) == (
+        "--xla_a_b=false",
+        "--vmodule=host_offloader=1",
+        "XLA_FLAGS",
+        "jax.jit",
+        "donate_argnums",
+        "jax.debug.print()",
+        "pl.load",
+    )
+
+
+def test_the_list_of_codes_tells_what_drifted() -> None:
+    rows = xla_header.rows((CASES / "header_h" / "input.h").read_text("utf-8"))
+    assert [row.code for row in rows] == ["E1001", "E2001", "E9001"]
+    notes = xla_header.drift(rows)
+    assert notes[0] == "E9001 CompileTimePondDry is new"
+    assert sum("is gone" in note for note in notes) == len(catalogues.xla_codes()) - 2
+    name = "CompileTimeMosaicUnsupportedRhsType"
+    assert notes[-1] == f"E2001 {name} UNIMPLEMENTED is now {name} INTERNAL"
+    same = tuple(xla_header.Row(code, c.name, c.status) for code, c in catalogues.xla_codes().items())
+    assert xla_header.drift(same) == ()
+
+
+FORMS = ("xla-md", "xla-html", "xla-text", "xla-catalog", "xla-history")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "* " * 50_000,
+        "*" * 100_000,
+        "[" * 100_000,
+        "[a](" * 25_000,
+        "`" * 99_999,
+        "<!--" * 25_000,
+        "| - " * 25_000,
+        "|-|\n" * 25_000,
+        "- a\n" * 25_000,
+        "".join(f"{' ' * n}- a\n" for n in range(400)),
+        "#" * 100_000,
+        "1. " * 33_000,
+        "a_" * 50_000,
+        "a." * 50_000,
+        "--a=" * 25_000,
+        "Sample error message:\n\n" * 4_000,
+        "Debugging\n\n" * 9_000,
+        "A: " * 33_000,
+        'X("E1001", ' * 9_000,
+        'X("E1001",\\\n' * 8_000,
+        "<!doctype html><article class=devsite-article>" + "<ul><li>" * 12_000,
+        "<!doctype html><article class=devsite-article><h1 class=devsite-page-title>E</h1>"
+        "<div class=devsite-article-body>" + "<div>" * 15_000,
+        "<!doctype html><article class=devsite-article><h1 class=devsite-page-title>E</h1>"
+        "<div class=devsite-article-body><p>" + "<b>" * 20_000,
+    ],
+    ids=lambda text: text[:20],
+)
+def test_a_hostile_page_of_100_kB_is_read_quickly_and_never_raises(text: str) -> None:
+    started = time.process_time()
+    for form in FORMS:
+        head = "# Error code: E1001\n\n**Category:** x\n\n## Debugging\n\n" if form == "xla-md" else ""
+        assert isinstance(documents.document([page(form, (head + text).encode())]), Document | Skipped)
+    assert time.process_time() - started < 5.0
+
+
+HEAD = "# Error code: E1001\n\n**Category:** x\n\nWhy.\n\n**Sample error message:**\n\n```\nINTERNAL: x\n```\n\n"
+
+
+@given(st.text(alphabet="a*`_[]()#|-:> \n1.<•", max_size=300))
+@settings(max_examples=150, deadline=None)
+def test_whatever_stands_below_debugging_offsets_hold(words: str) -> None:
+    body = f"{HEAD}## Debugging\n\nUse less.\n\n{words}\n\n- Use more: or `--flag=a`.\n"
+    found, facts = recorded(documents.document([page("xla-md", body.encode())]))
+    assert facts.remedies
+    assert all(found.text[r.start : r.end] == r.text for r in facts.remedies)
+
+
+# ---------------------------------------------------------------- the true pages
+
+
+@pytest.mark.shared
+@needs_shared
+class TestTruePages:
+    @pytest.mark.parametrize("number", sorted(REMEDIES))
+    def test_a_page_gives_the_facts_that_a_reader_found_in_it(self, number: str) -> None:
+        found = record(XLA / "md" / "errors" / f"error_{number}.md")
+        assert [(" ".join(r.title.split()[:3]), r.flags) for r in found.remedies] == REMEDIES[number]
+        counts = (len(found.samples), len(found.templates), len(found.scenarios))
+        assert (found.phase, found.category, found.backends, found.status_code, *counts) == FIELDS[number]
+        assert found.name == catalogues.code_name(found.code)
+        assert found.code == f"xla:E{number}"
+
+    @pytest.mark.parametrize("number", sorted(REMEDIES))
+    @pytest.mark.parametrize("form", ["html/generated", "html", "text/seedlike", "text/dash"])
+    def test_all_forms_of_a_page_give_one_record(self, number: str, form: str) -> None:
+        path = XLA / form / f"error_{number}.{'txt' if form.startswith('text') else 'html'}"
+        if not path.exists():
+            pytest.skip("two pages only have this form")
+        truth, expected = recorded(read(XLA / "md" / "errors" / f"error_{number}.md"))
+        found, facts = recorded(read(path))
+        lost = ["links"] if form.startswith("text") else []
+        assert compared(facts, without=lost) == compared(expected, without=lost)
+        assert facts.is_lossy is form.startswith("text")
+        assert (found.document_id, found.url) == (truth.document_id, truth.url)
+        if form.startswith("html"):
+            assert found.text == truth.text
+
+    def test_all_55_revisions_of_the_12_pages_are_read(self) -> None:
+        revisions = sorted((XLA / "md_history").glob("error_[0-9]*/*.md"))
+        assert len(revisions) == 55
+        for path in revisions:
+            found = record(path)
+            assert found.code == f"xla:{path.parent.name.replace('error_', 'E')}"
+            assert all((found.samples, found.summary, found.remedies))
+            assert found.backends or path.parent.name in ("error_0101", "error_0102")
+            assert found.phase in ("Runtime", "Compile Time", None)
+            assert len(found.remedies) >= len(REMEDIES[path.parent.name[-4:]]) - 2
+
+    def test_the_landing_dates_of_the_repository_reach_every_page(self) -> None:
+        dates = {page.document_key: page for page in pages_of(XLA / "history.json")}
+        for number in REMEDIES:
+            pages = pages_of(XLA / "md" / "errors" / f"error_{number}.md")
+            found = recorded(documents.document([*pages, dates[pages[0].document_key]]))[1]
+            first, last = found.first_seen or "", found.last_updated or ""
+            assert "2025-11-12" <= first <= last <= "2026-08-20"
+
+    def test_28_codes_are_known_and_16_have_no_page(self) -> None:
+        found = [documents.document([page]) for page in pages_of(XLA / "source_catalog.jsonl")]
+        details = [item.detail for item in found if isinstance(item, Skipped) and item.reason == "catalogue_only"]
+        assert len(details) == 28
+        assert sum(detail.endswith("documented: false") for detail in details) == 16
+
+    def test_seed_003_is_the_lossy_page_of_e1001(self) -> None:
+        (path,) = (SHARED / "seeds").glob("003*")
+        found, facts = recorded(read(path))
+        assert (found.document_id, found.is_lossy) == ("openxla.org/xla/errors/error_1001", True)
+        assert (facts.phase, facts.category, facts.backends) == FIELDS["1001"][:3]
+        assert (len(facts.samples), len(facts.templates)) == (1, 1)
+        assert "%my-custom-kernel" in facts.samples[0]
+        assert "tpu_custom_call" in facts.templates[0]
+        assert [(" ".join(r.title.split()[:3]), r.flags) for r in facts.remedies] == REMEDIES["1001"]
+        assert {r.section for r in facts.remedies} == {"Retune the kernel"}
+        dates = (facts.first_seen, facts.last_updated, found.opened_at, found.updated_at)
+        assert dates == (None, None, None, None)
