@@ -225,8 +225,11 @@ def _locked(descriptor: int, kind: int, *, attempts: int) -> bool:
 
 
 def _identity(page: RawPage | PageRef) -> bytes:
-    """What makes two pages the same page: content, document and part. Hashed, because a layer has millions."""
-    parts = "\x1f".join((page.sha256, page.document_key, page.part))
+    """What makes two pages the same page: content, document, part and version. Hashed, because a layer has millions.
+
+    The version is in it because content may return to what it was: a comment is added, then deleted.
+    """
+    parts = "\x1f".join((page.sha256, page.document_key, page.part, page.version_at))
     return hashlib.blake2b(parts.encode(), digest_size=16).digest()
 
 

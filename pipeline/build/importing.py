@@ -1,13 +1,18 @@
-"""Files on disk into raw: the import step."""
+"""Pages into raw: files on disk, and GitHub's API."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from pipeline import raw
 from pipeline.build.summary import MOST_EXAMPLES, Summary, count
-from pipeline.sources import archive
+from pipeline.errors import RateLimited, SourceError
+from pipeline.records import Skipped
+from pipeline.sources import archive, github
 
 
 def import_files(raw_path: Path, paths: Sequence[Path]) -> Summary:
@@ -16,3 +21,96 @@ def import_files(raw_path: Path, paths: Sequence[Path]) -> Summary:
     given = done.new + done.known
     stage = count("import", taken=given + len(done.skipped), given=given, lost=done.skipped)
     return Summary([stage], done.skipped[:MOST_EXAMPLES], {"new_pages": done.new, "known_pages": done.known})
+
+
+@dataclass(slots=True)
+class Fetched:
+    """What an ingest did, and what ended it early, if anything did."""
+
+    summary: Summary
+    error: SourceError | None = None
+    outcomes: list[github.Outcome] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Tally:
+    new: int = 0
+    known: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+
+
+def ingest_github(
+    raw_path: Path,
+    state_path: Path,
+    wanted: Sequence[github.Wanted],
+    *,
+    client: github.Client,
+    told: Callable[[str, github.Figures], None] = lambda _repo, _figures: None,
+) -> Fetched:
+    """What came of the repositories, one after the other.
+
+    A repository that fails does not keep the others from being read; a limit that may not be waited for ends the run.
+    Everything that was fetched is in raw by then, and the next run goes on from there.
+    """
+    tally, outcomes = _Tally(), []
+    error: SourceError | None = None
+    host = urlsplit(client.api_url).netloc
+    with github.alone(state_path, client.api_url):
+        for one in wanted:
+            outcome = github.Outcome(one.repo)
+            outcomes.append(outcome)
+            client.report = lambda figures, repo=one.repo: told(repo, figures)  # type: ignore[misc]
+            ledger = github.Ledger(github.ledger_path(state_path, host, one.repo))
+            try:
+                _keep(raw.RawLayer(raw_path), client, one, ledger, outcome, tally)
+            except SourceError as failed:
+                outcome.reason, error = str(failed), error or failed
+                if isinstance(failed, RateLimited):
+                    break
+            finally:
+                ledger.close()
+    return Fetched(_summary(tally, outcomes, client.figures), error, outcomes)
+
+
+def _keep(
+    layer: raw.RawLayer,
+    client: github.Client,
+    wanted: github.Wanted,
+    ledger: github.Ledger,
+    outcome: github.Outcome,
+    tally: _Tally,
+) -> None:
+    """Brings the batches of one repository into raw; each is confirmed only when it is there."""
+
+    def kept(prefix: str) -> Iterator[github.Kept]:
+        for ref in layer.refs():
+            if ref.source == "github" and ref.document_key.startswith(prefix):
+                number = int(ref.document_key[len(prefix) :])
+                yield github.Kept(number, ref.part, ref.version_at, ref.sha256)
+
+    for batch in github.ingest(client, wanted, ledger, kept=kept, outcome=outcome):
+        if batch.items:
+            done = layer.append(batch.items)
+            tally.new += done.new
+            tally.known += done.known
+            tally.skipped += done.skipped
+        batch.saved()
+
+
+def _summary(tally: _Tally, outcomes: Sequence[github.Outcome], figures: github.Figures) -> Summary:
+    given = tally.new + tally.known
+    stage = count("github", taken=given + len(tally.skipped), given=given, lost=tally.skipped)
+    told: dict[str, Any] = {
+        "new_pages": tally.new,
+        "threads": sum(outcome.threads for outcome in outcomes),
+        "tombstones": sum(outcome.tombstones for outcome in outcomes),
+        "requests": figures.requests,
+        "not_modified": figures.not_modified,
+        "graphql_requests": figures.graphql,
+        "waited_seconds": round(figures.waited_seconds, 1),
+        "quota_left": figures.quota_left,
+    }
+    for outcome in outcomes:
+        state = "complete" if outcome.is_complete else f"partial, resumable: {outcome.reason}"
+        told[outcome.repo] = f"{state}; references by {outcome.references_by or 'nothing yet'}"
+    return Summary([stage], tuple(tally.skipped[:MOST_EXAMPLES]), told)
