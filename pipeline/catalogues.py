@@ -223,6 +223,57 @@ def official_url(code: str) -> str | None:
     return found.url if found else None
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One code of any catalogue, as SQL shows it."""
+
+    code: str
+    family: str
+    name: str
+    number: int | None
+    string: str | None
+    status: str | None  # absl status, XLA's codes only
+    url: str | None
+    is_documented: bool
+    aliases: tuple[str, ...]
+
+
+def listed() -> list[Listed]:
+    """Every code of every catalogue, sorted: 28 of XLA with and without a page, CUDA, NCCL, graph breaks, ..."""
+    drivers: dict[str, list[str]] = {}
+    for name, code in sorted(cuda_canonical().items()):
+        if code != f"cuda:{name}":
+            drivers.setdefault(code, []).append(f"cuda:{name}")
+    rows = {
+        f"xla:{row.code}": Listed(
+            code=f"xla:{row.code}",
+            family="xla",
+            name=row.name,
+            number=None,
+            string=None,
+            status=row.status,
+            url=row.url,
+            is_documented=row.is_documented,
+            aliases=tuple(f"xla:{alias}" for alias in row.aliases),
+        )
+        for row in xla_codes().values()
+    }
+    for found in {id(read): read for read in _FAMILIES.values()}.values():
+        for row in found().values():
+            rows[row.code] = Listed(
+                code=row.code,
+                family=row.code.partition(":")[0],
+                name=row.name,
+                number=row.number,
+                string=row.string,
+                status=None,
+                url=row.url,
+                is_documented=row.url is not None,
+                aliases=tuple(drivers.get(row.code, ())),
+            )
+    return [rows[code] for code in sorted(rows)]
+
+
 def explains(code: str) -> str | None:
     """The official string that the program itself prints for a code, None where it prints none."""
     found = entry(code)

@@ -99,13 +99,51 @@ def test_the_programs_own_numbers_are_the_cause_and_the_meaning() -> None:
     draft = _drafted(THREE)
     assert draft.cause is not None
     assert draft.cause.fact is not None
-    assert draft.cause.fact.template == "cause.exceeds"
+    assert draft.cause.fact.template == "cause.exceeds_bytes"
     assert dict(draft.cause.fact.slots) == {"resource": "shared memory", "required": "263168", "limit": "232448"}
     assert draft.cause_type == "program"
     assert draft.meaning is not None
     assert draft.meaning.template == "meaning.out_of_resource"
     assert (draft.domain, draft.category, draft.subcategory) == ("triton", "resource_limit", "shared_memory")
     assert draft.slug == "out-of-resources-shared-memory"
+
+
+def _stated(role: str, words: str) -> dict[str, Any]:
+    case = _case(OOR, 120, [words])
+    case["posts"][2]["role"] = role
+    return case
+
+
+def test_a_maintainers_plain_statement_comes_before_the_programs_numbers() -> None:
+    words = "This happens because the autotuner keeps a configuration that was measured on a larger device."
+    draft = _drafted([_stated("MEMBER", words)])
+    assert draft.cause is not None
+    assert (draft.cause.text, draft.cause_type) == (words, "quoted")
+    # the numbers stay as evidence of the cause
+    roles = {e.evidence_id: e for e in draft.evidence}
+    assert any("263168" in roles[i].quote for i in draft.cause.evidence)
+
+
+@pytest.mark.parametrize(
+    ("role", "words"),
+    [
+        ("NONE", "This happens because the autotuner keeps a configuration that was measured on a larger device."),
+        ("MEMBER", "I think this happens because the autotuner keeps a configuration of a larger device around."),
+    ],
+)
+def test_the_programs_numbers_come_before_guesses(role: str, words: str) -> None:
+    draft = _drafted([_stated(role, words)])
+    assert draft.cause_type == "program"
+    assert any(e.role == "cause" and e.quote == words for e in draft.evidence)
+
+
+def test_where_occurrences_differ_a_pair_of_numbers_is_an_example() -> None:
+    other = _case(OOR, 121)
+    other["posts"][1]["text"] = other["posts"][1]["text"].replace("263168", "526336")
+    draft = _drafted([*THREE, other])
+    assert draft.cause is not None
+    assert draft.cause.fact is not None
+    assert draft.cause.fact.template == "cause.exceeds_bytes_example"
 
 
 def test_parameters_say_how_the_occurrences_differ() -> None:

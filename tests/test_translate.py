@@ -225,10 +225,9 @@ def test_a_telling_type_of_exception_is_explained_before_its_category(exception_
     assert made.signature_zh == wanted
 
 
-def test_a_domain_alone_is_no_explanation_but_a_code_is():
-    meaning = fact("meaning.generic", domain="cuda")
-    assert entry(draft(text="no message", exception_type=None, meaning=meaning), entry_id="a/b").signature_zh is None
-    made = entry(draft(text="got CUBLAS_STATUS_ALLOC_FAILED", exception_type=None, meaning=meaning), entry_id="a/b")
+def test_a_message_without_a_meaning_has_no_explanation_but_a_code_in_it_has():
+    assert entry(draft(text="no message", exception_type=None, meaning=None), entry_id="a/b").signature_zh is None
+    made = entry(draft(text="got CUBLAS_STATUS_ALLOC_FAILED", exception_type=None, meaning=None), entry_id="a/b")
     assert made.signature_zh == "CUBLAS_STATUS_ALLOC_FAILED：cuBLAS 内部分配资源失败，通常是显存不足。"
 
 
@@ -239,7 +238,20 @@ def test_an_engine_may_explain_a_message_that_nobody_knows():
     made = entry(given, entry_id="a/b", engines=(engine,))
     assert made.signature_zh == "RuntimeError：小部件在启动时坏了。"
     assert made.translations["signature_zh"].engine == "llm:x"
-    assert entry(given, entry_id="a/b").signature_zh == "程序引发了 RuntimeError：运行时出错。"
+    bare = entry(given, entry_id="a/b")  # that the program raised its exception explains nothing
+    assert bare.signature_zh is None
+    assert bare.translations["signature_zh"].reason == "the meaning of the message is not known"
+
+
+def test_a_category_that_only_repeats_the_type_is_no_explanation():
+    repeated = draft(
+        text="it broke", exception_type="ValueError", meaning=fact("meaning.value_error", type="ValueError")
+    )
+    assert entry(repeated, entry_id="a/b").signature_zh is None
+    telling = draft(
+        text="it broke", exception_type="ValueError", meaning=fact("meaning.shape_error", type="ValueError")
+    )
+    assert entry(telling, entry_id="a/b").signature_zh == "ValueError：操作数的形状不匹配。"
 
 
 def test_chinese_lists_align_with_their_english_lists():

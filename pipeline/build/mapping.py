@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -18,7 +18,7 @@ from pathlib import Path
 from pipeline import __version__, distil, documents, extract, normalise, pool, raw, shards
 from pipeline.build.garbage import uncollected
 from pipeline.errors import RawError, StoreError
-from pipeline.records import Claim, DocRecord, Document, Event, Signature, Skipped, content_id
+from pipeline.records import Claim, DocRecord, Document, Event, Link, Signature, Skipped, content_id
 
 #: Reasons for which an event is kept but not grouped; any other severity is an error's.
 UNGROUPED = frozenset({"warning", "interruption"})
@@ -168,8 +168,29 @@ def map_text(document: Document) -> shards.MapResult:
             shards.event_row(document, event, ordinal=ordinal, signature=signature)
             for ordinal, (event, signature) in enumerate(found)
         ),
-        claims=reading.claims + official_claims(document),
+        claims=reading.claims + tuple(chain_claims(document, grouped)) + official_claims(document),
         skipped=reading.skipped,
+    )
+
+
+def chain_claims(document: Document, grouped: Sequence[tuple[Event, Signature]]) -> Iterator[Claim]:
+    """What the chains of the document's tracebacks say about which error led to which."""
+    for event, signature in grouped:
+        if links := distil.causal(event):
+            earlier = [(link, normalise.signature(_alone(event, link), document.text)) for link in links]
+            yield from distil.chained(document, event, signature, earlier=earlier)
+
+
+def _alone(event: Event, link: Link) -> Event:
+    """The link as if its error had been printed alone."""
+    return replace(
+        event,
+        exception_type=link.exception_type,
+        message=link.message,
+        detail=link.detail,
+        frames=(),
+        chain=(),
+        codes=(),
     )
 
 

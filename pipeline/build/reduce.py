@@ -116,6 +116,8 @@ def _material(
     codes = Counter(code for row in rows for code in row.event.codes)
     codes.update(value for key, value in found.gate if key == "code")
     pages = tuple(page for code in sorted(codes) for page in known.official.get(code, ()))
+    # a claim about one error after another names signatures of two clusters
+    spoken_of = set(found.members) | {one for claim in claims.values() for one in claim.signature_ids}
     cited = {row.document_id for row in rows} | {c.quote.document_id for c in claims.values()}
     cited |= {q.document_id for page in pages for q in (page.summary, *page.remedies) if q is not None}
     return distil.Material(
@@ -124,7 +126,7 @@ def _material(
         documents=tuple(_facts(known.documents[document_id]) for document_id in sorted(cited)),
         official=pages,
         neighbours=tuple(near),
-        clusters=tuple(sorted((signature_id, cluster_of[signature_id]) for signature_id in found.members)),
+        clusters=tuple(sorted((one, cluster_of[one]) for one in spoken_of if one in cluster_of)),
     )
 
 

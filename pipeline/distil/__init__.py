@@ -4,6 +4,7 @@
 Rules live in `pipeline/data/distil`; each has an id, and its measured precision stands in rule_precision.toml.
 """
 
+from pipeline.distil.chains import causal, chained
 from pipeline.distil.material import DocumentFacts, Material, Occurrence, Official, Reading
 from pipeline.distil.pages import document_facts, official
 from pipeline.distil.reading import claims, occurrences, read
@@ -15,6 +16,8 @@ __all__ = [
     "Occurrence",
     "Official",
     "Reading",
+    "causal",
+    "chained",
     "claims",
     "document_facts",
     "draft",

@@ -42,8 +42,8 @@ def short_type(cluster: Cluster) -> str | None:
     return name.rsplit(".", 1)[-1].rsplit("::", 1)[-1][:_MOST] if name else None
 
 
-def meaning(cluster: Cluster, kind: Class, codes: Sequence[str], occurrences: Sequence[Occurrence]) -> Fact:
-    """The most telling fact about what the signature means."""
+def meaning(cluster: Cluster, kind: Class, codes: Sequence[str], occurrences: Sequence[Occurrence]) -> Fact | None:
+    """The most telling fact about what the signature means, None if nothing is known of it."""
     name = short_type(cluster)
     return (
         _by_code(codes, name)
@@ -110,9 +110,9 @@ def _by_slot(family: str, occurrences: Sequence[Occurrence]) -> Fact | None:
     return _fact(template, **{slot: min(values)[:_MOST]}) if len(values) == 1 else None
 
 
-def _by_category(kind: Class, name: str | None) -> Fact:
+def _by_category(kind: Class, name: str | None) -> Fact | None:
     if name is None:
-        return _fact("meaning.generic", domain=kind.domain)
+        return None  # a domain alone says nothing that the entry's `domain` does not say
     return _fact(_BY_CATEGORY.get(kind.category, "meaning.exception"), type=name)
 
 
@@ -122,7 +122,10 @@ def _terms(name: str) -> frozenset[str]:
 
 
 def program_cause(cluster: Cluster, occurrences: Sequence[Occurrence]) -> tuple[Fact, list[Occurrence]] | None:
-    """(fact, the occurrences that show it): the numbers that the program printed, the most frequent pair of them."""
+    """(fact, the occurrences that show it): the numbers that the program printed, the most frequent pair of them.
+
+    Where occurrences show other pairs as well, the fact says that this one is an example.
+    """
     resource = dict(cluster.gate).get("resource")
     if resource not in _terms("resource"):
         return None
@@ -137,7 +140,14 @@ def program_cause(cluster: Cluster, occurrences: Sequence[Occurrence]) -> tuple[
     if not pairs:
         return None
     pair = min(pairs, key=lambda p: (-pairs[p], p))
-    return _fact("cause.exceeds", resource=str(resource), required=pair[0], limit=pair[1]), showing[pair]
+    return _exceeded(str(resource), pair, is_example=len(pairs) > 1), showing[pair]
+
+
+def _exceeded(resource: str, pair: tuple[str, str], *, is_example: bool) -> Fact:
+    listed = tables.table("facts.toml")
+    template = listed["units"].get(resource, "cause.exceeds") + ("_example" if is_example else "")
+    slots = {"resource": resource, "required": pair[0], "limit": pair[1]}
+    return _fact(template, **{name: slots[name] for name in listed["facts"][template]["slots"]})
 
 
 def code_cause(codes: Sequence[str]) -> Fact | None:

@@ -58,7 +58,7 @@ def read(document: Document, events: Sequence[Event], signatures: Sequence[Signa
                 found.append(claim)
             else:
                 place = f"{document.document_id}@{claim.quote.start}"
-                skipped.append(Skipped("distil", place, "unsafe-action", reason))
+                skipped.append(Skipped("distil", place, "unsafe_action", reason))
     unique = {claim.claim_id: claim for claim in found}
     ordered = sorted(unique.values(), key=lambda c: (c.quote.start, c.quote.end, c.kind, c.claim_id))
     return Reading(tuple(ordered), tuple(occurrences(document, events, signatures)), tuple(skipped))

@@ -17,6 +17,10 @@ from pipeline.entry import Edge, Tier, TransitionGraph
 from pipeline.records import MAINTAINER_ROLES, Claim, Cluster
 
 _PAIR = 2  # signatures of a "link" claim: the earlier, the later
+#: Why an edge is there: (a program printed both in one chain, people met one after the other).
+_AFTER = ("raised by the program while it handled this error", "met after this error in one thread")
+_BEFORE = ("the program was handling it when it raised this error", "met before this error in one thread")
+_HEDGES = ("i think", "seems", "probably", "likely", "appears", "估计", "应该是")
 _SUPPORTING = frozenset({"cause", "fix", "worked"})
 
 
@@ -106,8 +110,13 @@ def _cause(
     codes: tuple[str, ...],
     ledger: Ledger,
 ) -> tuple[Statement | None, str | None]:
-    """(the cause, its type): an official page, else the program's own numbers, else people, else the code's string."""
-    stated = [c for c in claims if c.kind == "cause"]
+    """(the cause, its type); what is not chosen stays as evidence.
+
+    First an official page. Then a maintainer's plain statement: numbers say that a limit was passed, who knows the code
+    says why. Then the program's own numbers, which are certain, before other people's guesses; then the string of the
+    code. The price is a language: numbers are a fact in two, a statement stands in its own, and its other side is null.
+    """
+    stated = sorted((c for c in claims if c.kind == "cause"), key=_cause_order)
     cited = tuple(sorted(ledger.add("cause", c.quote, c.rule) for c in stated))
     for page in official:
         if page.summary is not None:
@@ -117,9 +126,11 @@ def _cause(
     if numbers is not None:
         shown = {o.document_id: o for o in reversed(numbers[1])}
         ids = tuple(sorted(ledger.add("cause", o.quote, o.rule) for o in shown.values()))
-        return Statement(numbers[0], "", "", ids), "program"
+        if not (stated and _is_authority(stated[0])):
+            return Statement(numbers[0], "", "", ids), "program"
+        cited = tuple(sorted({*cited, *ids}))
     if stated:
-        best = min(stated, key=_cause_order)
+        best = stated[0]
         chosen = ledger.add("cause", best.quote, best.rule)
         return Statement(
             best.fact,
@@ -137,14 +148,21 @@ def _cause(
 def _cause_order(claim: Claim) -> tuple[bool, bool, float, str, str]:
     """Maintainers first, then what is not hedged, then the rule that was right most often, then the earliest."""
     right, _, everything = tables.precision().get(claim.rule, "0/1").partition("/")
-    hedged = any(word in claim.quote.text.lower() for word in ("i think", "seems", "probably", "likely", "appears"))
     return (
         claim.quote.author_role not in MAINTAINER_ROLES,
-        hedged,
+        _is_hedged(claim),
         -int(right) / max(1, int(everything)),
         claim.quote.posted_at or "~",
         claim.claim_id,
     )
+
+
+def _is_authority(claim: Claim) -> bool:
+    return claim.quote.author_role in MAINTAINER_ROLES and not _is_hedged(claim)
+
+
+def _is_hedged(claim: Claim) -> bool:
+    return any(word in claim.quote.text.lower() for word in _HEDGES)
 
 
 def _graph(cluster: Cluster, material: Material, claims: Sequence[Claim], ledger: Ledger) -> TransitionGraph:
@@ -169,18 +187,19 @@ def _graph(cluster: Cluster, material: Material, claims: Sequence[Claim], ledger
                 seen, other = (after, second) if first == cluster.cluster_id else (before, first)
                 seen.setdefault(other, []).append(ledger.add("link", claim.quote, claim.rule))
     return TransitionGraph(
-        leads_to=_edges(after, "met after this error in one thread", ledger),
-        preceded_by=_edges(before, "met before this error in one thread", ledger),
+        leads_to=_edges(after, _AFTER, ledger),
+        preceded_by=_edges(before, _BEFORE, ledger),
         frequently_confused_with=_unique(confused),
     )
 
 
-def _edges(found: dict[str, list[str]], reason: str, ledger: Ledger) -> list[Edge]:
+def _edges(found: dict[str, list[str]], reasons: tuple[str, str], ledger: Ledger) -> list[Edge]:
+    chained = {o for o, ids in found.items() if any(ledger[i].rule.startswith("link.chain_") for i in ids)}
     return [
         Edge(
             entry_id=other,
             count=ledger.documents(tuple(found[other])),
-            reason=reason,
+            reason=reasons[other not in chained],
             evidence=sorted(set(found[other])),
         )
         for other in sorted(found)

@@ -9,7 +9,8 @@ from pipeline.distil import actions
 from pipeline.distil.prose import MAX_QUOTE, Prose
 from pipeline.distil.rules import Finding
 
-#: How many posts back a reply may reach; in labelled threads 19 of 20 true pairs are neighbours or next but one.
+#: How many posts back a reply may reach. Of the 29 pairs that the corpus gives at 2, 22 of 22 labelled ones are right;
+#: at 4 it gives 19 more, of which 7 are right as read, the others answer something in between.
 _REACH = 2
 
 

@@ -12,9 +12,11 @@ from pipeline.distil.prose import MAX_QUOTE, Prose, Sentence
 from pipeline.records import Document, Fact
 from pipeline.text import language_of
 
-#: Longer "sentences" are logs or tables whose line ends were lost; 99 % of labelled true sentences are shorter.
+#: Longer "sentences" are logs or tables whose line ends were lost. Of 3,376 accepted sentences of the corpus 99 % have
+#: at most 242 characters, the longest has 453; without this limit none longer is accepted.
 _MAX_SENTENCE = 480
-#: A thread has fewer cue sentences than this (corpus: most 410); beyond it, somebody pasted a book.
+#: A thread has fewer cue sentences than this (8,227 threads with errors: median 4, 99 % at most 39, most 465); beyond
+#: it, somebody pasted a book.
 _MAX_SENTENCES = 1500
 
 #: A cause needs this many words of four letters or more from the cue on (the cue itself has one or two), or this many

@@ -259,6 +259,17 @@ CREATE TABLE official_docs ( -- Official pages about error codes
     last_updated VARCHAR, -- ISO date of the last change, where known
     is_lossy BOOLEAN -- Read from a form that loses parts
 );
+CREATE TABLE catalogue ( -- Official codes, those without an entry too: the catalogues that this errmine knows
+    code VARCHAR, -- family:name, xla:E1001, cuda:cudaErrorIllegalAddress, gb:GB0025; entries.codes holds such
+    family VARCHAR, -- xla, cuda, nccl, absl, jax, gb, hip, cublas, signal, exit, ...
+    name VARCHAR, -- As the program or the catalogue spells it
+    number BIGINT, -- Numeric value, null where it has none
+    string VARCHAR, -- What the program prints for it, null where it prints none
+    status VARCHAR, -- absl status that XLA registers for the code; a printed one may differ
+    url VARCHAR, -- Official page, null where there is none
+    is_documented BOOLEAN, -- Whether there is an official page
+    aliases VARCHAR[] -- Other codes for the same: retired numbers, names of the driver API
+);
 CREATE TABLE skipped ( -- Items that could not go on; per stage in = out + skipped
     stage VARCHAR, -- Which stage
     item_id VARCHAR, -- File and place, or a record's id

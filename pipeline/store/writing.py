@@ -6,12 +6,14 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from pipeline import catalogues
 from pipeline.errors import StoreError
 from pipeline.store import schema
 from pipeline.store.contents import Contents, RunRow
@@ -127,6 +129,7 @@ def _load_records(connection: duckdb.DuckDBPyConnection, contents: Contents) -> 
             (a.signature_id, a.cluster_id, a.rule, a.score, a.explanation) for a in contents.assignments
         ),
         "neighbours": sorted((n.cluster_id, n.other_id, n.score, n.reason) for n in contents.neighbours),
+        "catalogue": [astuple(row) for row in catalogues.listed()],
         "skipped": sorted((s.stage, s.item_id, s.reason, s.detail) for s in contents.skipped),
         "aliases": sorted(contents.aliases.items()),
         "journal": [

@@ -21,6 +21,7 @@ from pipeline.translate.rendering import engine_name, fill, render
 
 _LISTS = tomllib.loads((files("pipeline") / "data" / "meanings.toml").read_text(encoding="utf-8"))
 PRECISE, VAGUE, BROAD = (frozenset(_LISTS[name]) for name in ("precise", "vague", "broad"))
+REPEATS: dict[str, str] = _LISTS["repeats"]
 
 _NAMES = catalogue.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
 
@@ -62,7 +63,10 @@ def _telling_type(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 
 
 def _category_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
-    return None if draft.meaning is None or draft.meaning.template in VAGUE else _fact(draft)
+    fact = draft.meaning
+    if fact is None or fact.template in VAGUE or REPEATS.get(fact.template) == dict(fact.slots).get("type"):
+        return None
+    return _fact(draft)
 
 
 def _named_code(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
@@ -76,12 +80,8 @@ def _from_engine(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
     return None if offer is None else Meaning(_sentence(draft, offer.text.rstrip("。")), offer.status, offer.engine)
 
 
-def _vague_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
-    # a domain alone says nothing that the entry's `domain` does not say
-    return _fact(draft) if draft.meaning is not None and draft.meaning.template == "meaning.exception" else None
-
-
-#: Asked in this order; the first that knows the message is taken.
+#: Asked in this order; the first that knows the message is taken. "The program raised RuntimeError" is not among them:
+#: a sentence that repeats the type explains nothing, and null with its reason is the honest value.
 WAYS: tuple[Callable[[Draft, Sequence[Engine]], Meaning | None], ...] = (
     _precise_fact,
     _known_message,
@@ -89,7 +89,6 @@ WAYS: tuple[Callable[[Draft, Sequence[Engine]], Meaning | None], ...] = (
     _category_fact,
     _named_code,
     _from_engine,
-    _vague_fact,
 )
 
 

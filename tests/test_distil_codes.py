@@ -1,0 +1,59 @@
+"""Official codes on their way from a data file to entries and SQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline import catalogues
+from pipeline.build import Places
+from pipeline.store import querying
+from tests.test_distil_graph import built
+
+BREAK = """```
+Traceback (most recent call last):
+  File "/srv/app/train.py", line 12, in <module>
+    step(batch)
+  File "/opt/venv/lib/python3.12/site-packages/torch/_dynamo/exc.py", line 601, in unimplemented_v2
+    raise Unsupported(msg)
+torch._dynamo.exc.Unsupported: Call to `torch._dynamo.graph_break()`
+  Explanation: User-inserted graph break. Message: None
+  Hint: Remove the `torch._dynamo.graph_break()` call.
+
+  Developer debug context: Called `torch._dynamo.graph_break()` with args `[]`, kwargs `{}`
+
+ For more details about this graph break, please visit: https://meta-pytorch.github.io/compile-graph-break-site/gb/gb0025.html
+```
+"""
+
+
+def test_a_catalogue_of_561_graph_breaks_is_a_file_and_a_parser(tmp_path: Path) -> None:
+    (row,) = built(tmp_path, BREAK).values()
+    assert row["codes"] == ["gb:GB0025"]
+    assert row["official_doc_url"] == "https://meta-pytorch.org/compile-graph-break-site/gb/gb0025.html"
+    assert row["signature_zh"].startswith("torch.compile")
+    assert "GB0025" in row["signature_zh"]
+
+
+def test_sql_knows_every_code_also_those_without_entry_or_page(tmp_path: Path) -> None:
+    built(tmp_path, BREAK)
+    database = Places.of(tmp_path / "home").database
+    sql = """SELECT family, count(*), count(*) FILTER (NOT is_documented) FROM catalogue
+        WHERE family IN ('xla', 'gb', 'cuda') GROUP BY ALL ORDER BY 1"""
+    assert querying.query(database, sql).rows == [("cuda", 141, 0), ("gb", 561, 0), ("xla", 28, 16)]
+    sql = "SELECT e.entry_id FROM entries e JOIN catalogue c ON list_contains(e.codes, c.code) WHERE c.family = 'gb'"
+    assert len(querying.query(database, sql).rows) == 1
+
+
+def test_the_list_of_codes_names_each_once_with_its_former_numbers() -> None:
+    rows = {row.code: row for row in catalogues.listed()}
+    assert len(rows) == len(catalogues.listed())
+    assert rows["xla:E0200"].aliases == ("xla:E0103",)
+    assert "cuda:CUDA_ERROR_ILLEGAL_ADDRESS" in rows["cuda:cudaErrorIllegalAddress"].aliases
+    assert rows["xla:E0000"].is_documented is False
+
+
+@pytest.mark.parametrize("family", ["cuda", "nccl", "absl", "jax", "gb", "hip", "xla"])
+def test_every_family_is_listed(family: str) -> None:
+    assert any(row.family == family and row.name for row in catalogues.listed())
