@@ -369,6 +369,8 @@ FORMS = ("xla-md", "xla-html", "xla-text", "xla-catalog", "xla-history")
         'X("E1001", ' * 9_000,
         'X("E1001",\\\n' * 8_000,
         "<!doctype html><article class=devsite-article>" + "<ul><li>" * 12_000,
+        "<!doctype html>" + "<a " * 30_000,
+        "<!doctype html>" + "<a href='" * 10_000 + "'>",
         "<!doctype html><article class=devsite-article><h1 class=devsite-page-title>E</h1>"
         "<div class=devsite-article-body>" + "<div>" * 15_000,
         "<!doctype html><article class=devsite-article><h1 class=devsite-page-title>E</h1>"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pipeline.documents import foreign_entry, github, html_page, markdown_page, text_page, xla
+from pipeline.documents import foreign_entry, github, html_page, markdown_page, text_page, tombstone, xla
 from pipeline.records import Document, RawPage, Skipped
 
 Reader = Callable[[Sequence[RawPage]], Document | Skipped]
@@ -33,7 +33,10 @@ _RANK = {form: rank for rank, form in enumerate(READERS)}
 
 def document(pages: Sequence[RawPage]) -> Document | Skipped:
     """The document that `pages` make: the current pages of one document key, in any order."""
-    ordered = sorted(pages, key=lambda page: (_RANK.get(page.form, len(_RANK)), page.part, page.sha256))
+    there = tombstone.living(pages)
+    if isinstance(there, Skipped):
+        return there
+    ordered = sorted(there, key=lambda page: (_RANK.get(page.form, len(_RANK)), page.part, page.sha256))
     first = ordered[0]
     reader = READERS.get(first.form)
     if reader is None:

@@ -28,6 +28,7 @@ FORMS = (
     "github-review-comment",
     "github-review-comments",
     "github-timeline",
+    "github-references",
     "gharchive-comment",
     "gharchive-review",
 )
@@ -86,7 +87,7 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
         opened_at=utc(thread.get("created_at")),
         updated_at=utc(thread.get("updated_at")),
         closed_at=utc(thread.get("closed_at")),
-        links=(*mentions(text, home), *_timeline_links(values.get("timeline"), home)),
+        links=(*mentions(text, home), *_stated_links(values, home)),
         record=None,
         payload=None,
         raw_sha256=main.sha256,
@@ -181,7 +182,7 @@ def _found_posts(thread: JsonObject, values: Mapping[str, object]) -> list[tuple
     for part, value in sorted(values.items()):
         kind = _POST_KIND.get(part.partition(":")[0])
         posts = [post for post in (value if isinstance(value, list) else [value]) if _is_object(post)]
-        if part == "timeline":
+        if part.partition(":")[0] == "timeline":
             found += (("comment", post) for post in posts if post.get("event") == "commented")
         elif kind:
             found += ((kind, post) for post in posts)
@@ -193,8 +194,32 @@ def _found_posts(thread: JsonObject, values: Mapping[str, object]) -> list[tuple
     return sorted(once.values(), key=lambda item: str(item[1].get("id") or ""))
 
 
+def _stated_links(values: Mapping[str, object], home: Home) -> tuple[DocLink, ...]:
+    """Edges that the API states, each once: what closes what, who refers to this thread, and by which commit."""
+    links = [*_closing_links(values.get("references"))]
+    for part in sorted((part for part in values if part.partition(":")[0] == "timeline"), key=_page_number):
+        links += _timeline_links(values[part], home)
+    return tuple(dict.fromkeys(links))
+
+
+def _page_number(part: str) -> int:
+    number = part.partition(":")[2]
+    return int(number) if number.isdigit() else 1
+
+
+def _closing_links(references: object) -> Iterator[DocLink]:
+    """What GraphQL says: only a merged pull request has closed anything, another one merely speaks of it."""
+    for kind in ("closed_by", "closes"):
+        edges = references.get(kind) if _is_object(references) else None
+        for edge in edges if isinstance(edges, list) else ():
+            target = url_target(edge.get("url")) if _is_object(edge) else None
+            if target:
+                is_meant = kind == "closed_by" and edge.get("merged") is not True
+                yield DocLink("cross_reference" if is_meant else kind, target, None, None)
+
+
 def _timeline_links(timeline: object, home: Home) -> Iterator[DocLink]:
-    """Edges that the API states: who refers to this thread, and which commit closed it."""
+    """Who refers to this thread, and which commit closed it."""
     for event in timeline if isinstance(timeline, list) else ():
         if not _is_object(event):
             continue

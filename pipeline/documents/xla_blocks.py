@@ -92,6 +92,19 @@ def anchor_of(heading: str) -> str:
     return _NOT_IN_ANCHORS.sub("", heading.lower()).strip().replace(" ", "_")
 
 
+def without_comments(text: str) -> str:
+    """`text` without HTML comments; one that is not closed is words."""
+    kept: list[str] = []
+    position = 0
+    while (start := text.find("<!--", position)) >= 0:
+        end = text.find("-->", start)
+        if end < 0:
+            break
+        kept.append(text[position:start])
+        position = end + len("-->")
+    return "".join([*kept, text[position:]])
+
+
 def one_line(text: str) -> str:
     """`text` with every run of white space as one space."""
     return " ".join(text.split())

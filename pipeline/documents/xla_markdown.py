@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pipeline.documents.xla_blocks import BULLET, Builder, anchor_of
+from pipeline.documents.xla_blocks import BULLET, Builder, anchor_of, without_comments
 
 _FENCE = re.compile(r"\s{0,8}(```|~~~)")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
@@ -24,25 +24,12 @@ _INLINE = re.compile(
 def blocks(text: str, resolve: Callable[[str], str | None]) -> Builder:
     """The blocks of a Markdown page; `resolve` gives the absolute URL of a link, None for one inside the page."""
     reader = _Reader(Builder(), resolve)
-    lines = _without_comments(text).split("\n")
+    lines = without_comments(text).split("\n")
     place = 0
     while place < len(lines):
         place = reader.take(lines, place)
     reader.flush()
     return reader.page
-
-
-def _without_comments(text: str) -> str:
-    """`text` without HTML comments; one that is not closed is words."""
-    kept: list[str] = []
-    position = 0
-    while (start := text.find("<!--", position)) >= 0:
-        end = text.find("-->", start)
-        if end < 0:
-            break
-        kept.append(text[position:start])
-        position = end + len("-->")
-    return "".join([*kept, text[position:]])
 
 
 @dataclass(slots=True)

@@ -62,11 +62,13 @@ class Get(Protocol):
 class Session:
     """Fetches pages one after the other; sleep and clock are given, so that tests need not wait.
 
-    `credentials` are headers for one site, by its "scheme://host": they are sent nowhere else.
+    `credentials` are headers for one site, by its "scheme://host": they are sent nowhere else. `api_sites` are made for
+    programs: their robots.txt, written for crawlers of pages, is not asked.
     """
 
     delay_seconds: float = DELAY_SECONDS
     credentials: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    api_sites: frozenset[str] = frozenset()
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     _session: requests.Session = field(default_factory=requests.Session, repr=False)
@@ -84,7 +86,7 @@ class Session:
         """
         site = _site(url)
         if site not in self._rules:
-            self._rules[site] = self._robots(site)
+            self._rules[site] = robots.ALLOW_ALL if site in self.api_sites else self._robots(site)
         parts = urlsplit(url)
         if not self._rules[site].allows(f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"):
             raise Disallowed(f"robots.txt of {site} disallows {url}", url=url)

@@ -24,6 +24,8 @@ from pipeline.sources.http import Disallowed, Get, Response
 
 SOURCE = "xla"
 INDEX_URL = "https://openxla.org/xla/error_codes"
+# Real pages have 1, scripts with comparisons up to some dozens; 90 kB of "<a <a " cost html.parser 72 s.
+MAX_OPEN_TAGS = 1000
 _PAGE_URL = re.compile(r"(https?://[^/?#]+/[^?#]*errors/error_(\d{4}))(?:\.md|\.html)?/?(?:[?#].*)?")
 _HEADING_CODE = re.compile(r"Error code:\s{0,3}E?(\d{4})", re.IGNORECASE)
 
@@ -37,19 +39,20 @@ class Known:
 
 
 def pages(
-    get: Get, *, index_url: str = INDEX_URL, via: str = "html", known: Known = Known()
+    get: Get, *, index_url: str | None = None, via: str = "html", known: Known = Known()
 ) -> Iterator[RawPage | Skipped]:
     """Every page of the catalogue that is new, and a `Skipped` for each one that is not or cannot be had.
 
-    `via` is "html" (`index_url` is the docs site's index page) or "github" (it is the API's base).
+    `via` is "html" (`index_url` is the docs site's index page) or "github" (it is the API's base); without `index_url`
+    the public ones are asked.
 
     Raises:
         SourceChanged: after the last page, if the index or a page is not built as expected.
     """
     if via == "github":
-        yield from xla_github.pages(get, api_url=index_url, fetched_at=known.fetched_at)
+        yield from xla_github.pages(get, api_url=index_url or xla_github.API_URL, fetched_at=known.fetched_at)
         return
-    index = _index(get, index_url)
+    index = _index(get, index_url or INDEX_URL)
     yield _raw(index, known.fetched_at)
     changed: list[str] = []
     for url in _listed(index):
@@ -70,7 +73,7 @@ def _index(get: Get, index_url: str) -> Response:
     if response.status != 200 or response.content_type != "text/html":
         kind = response.content_type or "no type"
         raise SourceChanged(f"expected an HTML index page, got {response.status}, {kind}", url=response.url)
-    language = _language(BeautifulSoup(response.body, "html.parser"))
+    language = _language(_soup(response))
     if language != "en":
         raise SourceChanged(f"expected the English index page, got {language!r}", url=response.url)
     return response
@@ -78,7 +81,7 @@ def _index(get: Get, index_url: str) -> Response:
 
 def _listed(index: Response) -> list[str]:
     """The error pages that the index links to, on its own site, sorted."""
-    soup = BeautifulSoup(index.body, "html.parser")
+    soup = _soup(index)
     body = soup.find("div", class_="devsite-article-body")
     found: set[str] = set()
     for link in body.find_all("a", href=True) if isinstance(body, Tag) else ():
@@ -88,6 +91,13 @@ def _listed(index: Response) -> list[str]:
     if not found:
         raise SourceChanged("expected links to error pages in div.devsite-article-body", url=index.url)
     return sorted(found)
+
+
+def _soup(response: Response) -> BeautifulSoup:
+    """The page's tree. Tags that are begun and not ended make the parser slow beyond all patience."""
+    if max(part.count(b"<") for part in response.body.split(b">")) > MAX_OPEN_TAGS:
+        raise SourceChanged("expected markup that closes its tags", url=response.url)
+    return BeautifulSoup(response.body, "html.parser")
 
 
 # ---------------------------------------------------------------- one page
@@ -108,7 +118,7 @@ def _page(get: Get, url: str, known: Known, changed: list[str]) -> Iterator[RawP
         return
     if response.content_type != "text/html":
         raise SourceChanged(f"expected text/html, got {response.content_type or 'no type'}", url=url)
-    soup = BeautifulSoup(response.body, "html.parser")
+    soup = _soup(response)
     language = _language(soup)
     if language != "en":
         yield Skipped("ingest", url, "translated_page", language)
