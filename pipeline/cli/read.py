@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Iterator
@@ -86,8 +87,10 @@ def match(
     """
     from pipeline.match import Matcher
 
+    gc.disable()  # a bundle holds no cycles, and looking for some in it costs as much as reading it
     matcher = Matcher.read(bundle or settings(home).curated_path)
     if jsonl:
+        matcher.prepare()
         hits = 0
         for item_id, text in _lines(file):
             answer = matcher.match(text)
