@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import time
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import catalogues, documents
-from pipeline.documents import xla_header, xla_remedies
+from pipeline.documents import xla, xla_header, xla_remedies
 from pipeline.records import DocRecord, Document, RawPage, Skipped
 from pipeline.sources import archive, detect
 
@@ -248,7 +249,7 @@ def test_one_page_in_three_forms_is_one_record_and_one_text() -> None:
 def test_of_several_forms_of_a_page_the_markdown_is_read_whatever_their_order() -> None:
     forms = [*CASES.glob("layout_b_*/input.*")]
     pages = [page for path in forms for page in pages_of(path)]
-    assert {page.part for page in pages} == {"main", "page:html", "page:text"}
+    assert sorted(page.part.split(":")[0] for page in pages) == ["main", "page", "page"]
     first = documents.document(pages)
     assert isinstance(first, Document)
     assert first.form == "xla-md"
@@ -277,6 +278,33 @@ def test_a_history_of_a_repository_dates_each_of_its_pages_and_no_other_reposito
     pages = [*pages_of(CASES / "layout_b_markdown" / "input.md"), dates]
     dated = recorded(documents.document(pages))[1]
     assert (dated.first_seen, dated.last_updated) == ("2026-01-05", "2026-03-12")
+
+
+def test_of_several_files_of_a_page_the_one_that_its_history_names_is_read() -> None:
+    (old,) = pages_of(CASES / "layout_b_markdown" / "input.md")
+    bodies = [old.body.replace(b"equal rows", words) for words in (b"equal parts", b"equal shares", b"equal heaps")]
+    versions = [dataclasses.replace(old, body=body, sha256=hashlib.sha256(body).hexdigest()) for body in bodies]
+    for version, body in zip(versions, bodies, strict=True):
+        history = {"path": "docs/errors/error_3000.md", "last_updated": "2026-03-11", "sha256": version.sha256}
+        dates = page("xla-history", json.dumps(history).encode(), old.document_key)
+        found = recorded(documents.document([*versions, dates]))[0]
+        assert (found.raw_sha256, "equal" in found.text) == (version.sha256, True)
+        assert body.split(b"equal ")[1].split(b".")[0].decode() in found.text
+    newest = dataclasses.replace(versions[0], version_at="2026-04-01T00:00:00Z")
+    assert recorded(documents.document([versions[1], newest, versions[2]]))[0].raw_sha256 == newest.sha256
+
+
+def test_forms_that_say_different_things_are_told_apart_by_their_fields() -> None:
+    pages = [
+        page for form in ("markdown", "html") for page in pages_of(next((CASES / f"layout_b_{form}").glob("input.*")))
+    ]
+    assert xla.drift(pages) == ()
+    assert xla.drift(pages[:1]) == ()
+    other = dataclasses.replace(
+        pages[1], body=pages[1].body.replace(b"TPU, GPU", b"TPU").replace(b"equal rows", b"few")
+    )
+    (finding,) = xla.drift([pages[0], other])
+    assert (finding.reason, finding.detail) == ("forms_differ", "xla-html: backends, remedies")
 
 
 def test_secrets_in_a_page_are_redacted_and_offsets_still_hold() -> None:

@@ -63,7 +63,11 @@ def text_place(text: str, sha256: str) -> Place | str:
     if isinstance(found, str):
         return found
     key = thread_key(found.url) or saved_page.docs_key(found.url) or unknown_key(sha256)
-    return Place(found.form, key, found.part, found.version_at, found.url)
+    part = found.part
+    if found.form == "xla-md" and "/errors/error_" in key and not found.version_at:
+        # A file does not say how new it is: all versions are kept, and the page's history tells which one holds.
+        part = f"{part}:{sha256[:16]}"
+    return Place(found.form, key, part, found.version_at, found.url)
 
 
 def _version(value: JsonObject, *names: str) -> str:

@@ -99,6 +99,7 @@ def _file(get: Get, base: str, path: str, fetched_at: datetime | None) -> Iterat
     history = {
         "repository": REPOSITORY,
         "path": path,
+        "sha256": hashlib.sha256(body).hexdigest(),
         "first_seen": first.isoformat(),
         "last_updated": last.isoformat(),
         "commits": [{"commit": c.sha, "commit_date": c.commit.committer.date.isoformat()} for c in commits],
