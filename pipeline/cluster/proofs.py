@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from pipeline.cluster import patterns
 from pipeline.cluster.patterns import Pattern
 from pipeline.records import Cluster, Template
+
+if TYPE_CHECKING:
+    import duckdb
 
 #: Words of an expression whose texts are intersected, the rarest first, before the expression itself is tried.
 _RAREST_WORDS = 4
@@ -77,6 +79,8 @@ def proven_on(expressions: Mapping[str, tuple[str, Sequence[str]]]) -> frozenset
     The language of `patterns` means the same to both, with ASCII classes; RE2 must still accept and compile each
     expression, which costs most of the time, so it sees one text.
     """
+    import duckdb  # noqa: PLC0415  50 ms that `errmine match` does not have
+
     held = {key: max(texts, key=len) for key, (regex, texts) in expressions.items() if texts and _finds(regex, texts)}
     if not held:
         return frozenset()
@@ -108,6 +112,8 @@ def _matched(connection: duckdb.DuckDBPyConnection, regexes: Sequence[str], text
 
 
 def _is_matched_alone(connection: duckdb.DuckDBPyConnection, regex: str, text: str) -> bool:
+    import duckdb  # noqa: PLC0415  50 ms that `errmine match` does not have
+
     try:
         return _matched(connection, [regex], [text])[0]
     except duckdb.Error:
