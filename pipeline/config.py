@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -24,10 +25,26 @@ class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class GithubSource(_Section):
+    """`[[sources.github]]`: repositories that are read through GitHub's API. The token is GITHUB_TOKEN, never here."""
+
+    repos: list[str] = Field(min_length=1, description="owner/name, as many as wanted.")
+    since: date | None = Field(default=None, description="Only threads changed on this day (UTC) or later.")
+    state: Literal["all", "open", "closed"] = Field(default="all", description="Which threads.")
+    labels: list[str] = Field(default=[], description="Only threads that have all of these labels.")
+    max_wait_seconds: Annotated[float, Field(ge=0)] = Field(
+        default=3900.0, description="Longest that a run waits for GitHub's limits in all; then it ends, resumable."
+    )
+    overlap_seconds: Annotated[int, Field(ge=1)] = Field(
+        default=600, description="How far before its last start the next run begins again."
+    )
+
+
 class Sources(_Section):
-    """`[sources]`: files and folders that `errmine run` imports."""
+    """`[sources]`: files and folders that `errmine run` imports, and repositories that `errmine ingest` reads."""
 
     paths: list[str] = Field(default=[], description="Files and folders; relative to the settings file; globs allowed.")
+    github: list[GithubSource] = Field(default=[], description="Repositories, read through GitHub's API.")
 
 
 class Build(_Section):
@@ -37,12 +54,34 @@ class Build(_Section):
         default_factory=lambda: min(8, os.cpu_count() or 1), description="Processes that read and extract."
     )
     partition_documents: Annotated[int, Field(ge=1)] = Field(default=500, description="Documents in one partition.")
+    seconds: Annotated[float, Field(gt=0)] = Field(
+        default=60.0, description="Longest that one document may take; then it goes to quarantine."
+    )
+    memory_mib: Annotated[int, Field(ge=512)] | None = Field(
+        default=4096, description="Address space of a worker process in MiB; a document that needs more is poisoned."
+    )
 
 
 class Publish(_Section):
     """`[publish]`: which clusters become entries."""
 
     min_documents: Annotated[int, Field(ge=1)] = Field(default=1, description="Least number of documents of an entry.")
+
+
+class Schedule(_Section):
+    """`[schedule]`: when `errmine serve` starts what; cron, UTC. Build and export follow an ingest by themselves."""
+
+    ingest: str = Field(default="17 * * * *", description="Ingest, every source that is configured.")
+    reconcile: str = Field(default="43 3 * * 0", description="Look for damage and drift.")
+    wait_seconds: Annotated[float, Field(ge=0)] = Field(
+        default=3600.0, description="How long a scheduled run waits for another run in the same home."
+    )
+
+
+class Notify(_Section):
+    """`[notify]`: who hears of a failed run. A webhook's address is a secret: ERRMINE_NOTIFY_WEBHOOK holds it."""
+
+    command: list[str] = Field(default=[], description="Program and arguments; gets JSON on its standard input.")
 
 
 class Settings(_Section):
@@ -52,6 +91,8 @@ class Settings(_Section):
     sources: Sources = Sources()
     build: Build = Build()
     publish: Publish = Publish()
+    schedule: Schedule = Schedule()
+    notify: Notify = Notify()
     origin: Path | None = Field(default=None, description="The file that these settings were read from.")
 
     @property

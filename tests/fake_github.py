@@ -1,4 +1,4 @@
-"""A GitHub of our own on real sockets: it keeps state, counts quotas, refuses, breaks off, and changes under the reader.
+"""A GitHub of our own on real sockets: it keeps state, counts quotas, refuses, breaks off, changes under the reader.
 
 It speaks what errmine uses: repository, listing with cursors (or numbered pages that end at 422), single threads,
 comments, timelines, pull requests, reviews, search counts, GraphQL; ETags per token; primary and secondary limits.

@@ -4,11 +4,12 @@ Plain functions without Prefect; `flows` gives them order and retries, `cli` cal
 """
 
 from pipeline.build.building import Places, build, export, joined_summary, publish
-from pipeline.build.importing import import_files
+from pipeline.build.importing import Fetched, forget, import_files, ingest_github, plan_github
 from pipeline.build.mapping import Partition, map_partitions, plan
 from pipeline.build.summary import StageCount, Summary, as_markdown
 
 __all__ = [
+    "Fetched",
     "Partition",
     "Places",
     "StageCount",
@@ -16,9 +17,12 @@ __all__ = [
     "as_markdown",
     "build",
     "export",
+    "forget",
     "import_files",
+    "ingest_github",
     "joined_summary",
     "map_partitions",
     "plan",
+    "plan_github",
     "publish",
 ]

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from pipeline import raw
 from pipeline.build.summary import MOST_EXAMPLES, Summary, count
-from pipeline.errors import RateLimited, SourceError
+from pipeline.errors import ConfigError, RateLimited, SourceError
 from pipeline.records import Skipped
-from pipeline.sources import archive, github
+from pipeline.sources import archive, detect, github
 
 
 def import_files(raw_path: Path, paths: Sequence[Path]) -> Summary:
@@ -70,6 +70,29 @@ def ingest_github(
             finally:
                 ledger.close()
     return Fetched(_summary(tally, outcomes, client.figures), error, outcomes)
+
+
+def plan_github(state_path: Path, wanted: Sequence[github.Wanted], *, client: github.Client) -> list[github.Plan]:
+    """What an ingest would cost, repository by repository; it fetches and keeps nothing."""
+    host = urlsplit(client.api_url).netloc
+    plans = []
+    for one in wanted:
+        path = github.ledger_path(state_path, host, one.repo)
+        plans.append(github.plan(client, one, github.read_progress(path)))
+    return plans
+
+
+def forget(raw_path: Path, url: str) -> tuple[str, int]:
+    """The document key of the thread at `url`, and how many of its pages were erased from raw.
+
+    Raises:
+        ConfigError: `url` is not the address of a thread.
+    """
+    key = detect.thread_key(url)
+    if key is None:
+        hint = "Give the address of an issue or pull request, as the browser shows it."
+        raise ConfigError(f"{url[:200]}: not the address of a thread", hint=hint)
+    return key, raw.RawLayer(raw_path).forget(key)
 
 
 def _keep(

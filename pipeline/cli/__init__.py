@@ -12,7 +12,7 @@ from pipeline.errors import PipelineError
 
 def main() -> None:
     """Run the command line; the exit status is 0 done, 1 found nothing or invalid, 2 usage, 3 the world failed."""
-    from pipeline.cli import look, read, work  # noqa: F401  they register their commands
+    from pipeline.cli import fetch, look, read, work  # noqa: F401  they register their commands
     from pipeline.cli.app import app
     from pipeline.cli.output import complain
 

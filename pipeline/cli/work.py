@@ -1,4 +1,4 @@
-"""`errmine run`, `ingest`, `import`, `build`, `export`: the commands that change a home."""
+"""`errmine run`, `import`, `build`, `export`: the commands that change a home."""
 
 from __future__ import annotations
 
@@ -43,22 +43,6 @@ def run(
     with progress_bar(is_quiet=quiet or as_json) as progress, flows.reporting_to(progress):
         summary = flows.run_with(chosen.build.workers, **_flow_arguments(chosen), paths=paths)
     _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
-
-
-@app.command()
-def ingest(home: Home = None, config: Config = None, quiet: Quiet = False, as_json: Json = False) -> None:
-    """Bring the configured sources into raw; without Prefect."""
-    from pipeline import build as joined
-
-    chosen = settings(home, config)
-    paths = chosen.source_paths()
-    if not paths:
-        complain(
-            "no source is configured", hint="Name files in errmine.toml, [sources] paths, or use `errmine import`."
-        )
-        raise typer.Exit(2)
-    summary = joined.import_files(chosen.raw_path, paths)
-    _report(summary, is_quiet=quiet, as_json=as_json)
 
 
 @app.command("import")

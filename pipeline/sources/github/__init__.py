@@ -26,7 +26,7 @@ from pipeline.sources.github import absence, shapes
 from pipeline.sources.github.client import DEFAULT_API_URL, Client, Figures, Refused, Tuning
 from pipeline.sources.github.desk import Desk, Held, Home, Kept
 from pipeline.sources.github.governor import Governor
-from pipeline.sources.github.ledger import Ledger, Progress, Validator, alone, ledger_path
+from pipeline.sources.github.ledger import Ledger, Progress, Validator, alone, ledger_path, read_progress
 from pipeline.sources.github.plan import Plan, plan
 from pipeline.sources.github.run import Batch, Outcome, Run, Wanted
 
@@ -48,6 +48,7 @@ __all__ = [
     "ingest",
     "ledger_path",
     "plan",
+    "read_progress",
 ]
 
 _REPO = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")

@@ -16,8 +16,8 @@ MARKED = 50
 def bring(desk: Desk, thread: shapes.Thread) -> tuple[list[RawPage], str | None]:
     """The pages of a thread that raw lacks, its main page excepted, and the mark of its cross-references.
 
-    The mark is None if the timeline, or a page of it, is the one that raw holds. A list is not asked for where an answer that we have
-    says that it is empty, and raw holds nothing of it either.
+    The mark is None if the timeline, or a page of it, is the one that raw holds. A list is not asked for where an
+    answer that we have says that it is empty, and raw holds nothing of it either.
     """
     number, issue = thread.number, f"issues/{thread.number}"
     timeline = desk.collect(number, "timeline", f"{issue}/timeline", shapes.TimelineEvent)

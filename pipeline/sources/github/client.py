@@ -35,7 +35,7 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _log = logging.getLogger(__name__)
 
 
-class Refused(SourceError):
+class Refused(SourceError):  # noqa: N818 - named as its siblings in errors.py
     """GitHub answered that we may not have this, or that it is not there; asking again changes nothing."""
 
     advice = "Check the name of the repository, and that GITHUB_TOKEN may read it."

@@ -125,6 +125,17 @@ class Ledger:
             return Progress()
 
 
+def read_progress(path: Path) -> Progress:
+    """How far the ingest came whose ledger lies there; nothing is made."""
+    if not path.is_file():
+        return Progress()
+    ledger = Ledger(path)
+    try:
+        return ledger.progress
+    finally:
+        ledger.close()
+
+
 def ledger_path(folder: Path, host: str, repo: str) -> Path:
     """Where the memory of `owner/name` at `host` lies in `folder`."""
     parts = [_UNSAFE.sub(lambda m: f"_{ord(m[0]):x}_", part) for part in (host, *repo.lower().split("/"))]

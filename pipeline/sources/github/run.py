@@ -270,7 +270,7 @@ class Run:
             if living is not None:
                 self._items.append(Skipped("github", error.url, "refused", str(error)[:300]))
             return
-        reason = "unreachable" if isinstance(error, SourceUnreachable) else "source_changed"
+        reason = "unreachable" if isinstance(error, SourceUnreachable) else "bad_answer"
         skipped = Skipped("github", error.url, reason, str(error)[:300])
         self._items.append(skipped)
         self._outcome.failures.append(skipped)

@@ -1,0 +1,208 @@
+"""`errmine ingest` and `errmine forget`: what comes into raw from outside, and what is erased from it on request."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
+from pipeline.cli.output import complain, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from pipeline.build import Fetched
+    from pipeline.config import Settings
+    from pipeline.sources import github
+
+SOURCES = ("files", "github")
+# In logs, one line a minute says that the run lives.
+LOG_SECONDS = 60.0
+PLAN_COLUMNS = (
+    "repo",
+    "since",
+    "issues",
+    "pulls",
+    "least_requests",
+    "most_requests",
+    "graphql_points",
+    "quota_left",
+    "most_hours",
+)
+
+Told = Callable[[str, "github.Figures"], None]
+
+
+@app.command()
+def ingest(  # noqa: PLR0913, PLR0917 - one a command-line option
+    source: Annotated[str, typer.Argument(help="files, github; without it: all that is configured.")] = "",
+    repo: Annotated[list[str] | None, typer.Option("--repo", help="owner/name; again for more.")] = None,
+    since: Annotated[str, typer.Option("--since", help="Only threads changed on this day (UTC) or later.")] = "",
+    state: Annotated[str, typer.Option("--state", help="all, open or closed.")] = "",
+    labels: Annotated[
+        str, typer.Option("--labels", help="Only threads with all of these labels, comma-separated.")
+    ] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, fetch nothing.")] = False,
+    home: Home = None,
+    config: Config = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Bring the configured sources, or one of them, into raw; without Prefect.
+
+    GitHub's API needs no token for public repositories, but without one it answers 60 requests an hour; GITHUB_TOKEN
+    raises that to 5,000. GITHUB_API_URL names another server. A run that must wait too long ends with status 3 and the
+    next one goes on from there.
+    """
+    chosen = settings(home, config)
+    if source not in ("", *SOURCES):
+        raise typer.BadParameter(f"there is: {', '.join(SOURCES)}", param_hint="SOURCE")
+    wanted = _wanted(chosen, repo or [], since=since, state=state, labels=labels) if source != "files" else []
+    paths = chosen.source_paths() if source in ("", "files") and not repo else []
+    if not wanted and not paths:
+        hint = "Name files or repositories in errmine.toml, or use `errmine import` or `errmine ingest github --repo`."
+        complain("no source is configured", hint=hint)
+        raise typer.Exit(2)
+    if dry_run:
+        _show_plans(chosen, wanted, as_json=as_json)
+        return
+    _ingest(chosen, paths, wanted, is_quiet=quiet, as_json=as_json)
+
+
+@app.command()
+def forget(
+    url: Annotated[list[str], typer.Option("--url", help="Web address of an issue or pull request; again for more.")],
+    home: Home = None,
+) -> None:
+    """Erase a thread from raw for good; it is never taken in again.
+
+    The database and the bundle lose it with the next `errmine build` and `errmine export`.
+    """
+    from pipeline import build as joined
+
+    chosen = settings(home)
+    for address in url:
+        key, erased = joined.forget(chosen.raw_path, address)
+        say(f"{key}: {erased:,} pages erased")
+    say("now run `errmine build` and `errmine export`: until then the database and the bundle still have it")
+
+
+def _ingest(chosen: Settings, paths: list[Path], wanted: list[github.Wanted], *, is_quiet: bool, as_json: bool) -> None:
+    from pipeline import build as joined
+    from pipeline.cli.work import _report
+
+    summaries = [joined.import_files(chosen.raw_path, paths)] if paths else []
+    error = None
+    if wanted:
+        with _telling(is_quiet=is_quiet or as_json) as told:
+            fetched: Fetched = joined.ingest_github(
+                chosen.raw_path, _state_path(chosen), wanted, client=_client(chosen), told=told
+            )
+        summaries.append(fetched.summary)
+        error = fetched.error
+    for summary in summaries:
+        _report(summary, is_quiet=is_quiet, as_json=as_json)
+    if error is not None:
+        raise error
+    if wanted and not all(outcome.is_complete for outcome in fetched.outcomes):
+        complain("the run is partial", hint="What was fetched is kept; run the same command again to go on.")
+        raise typer.Exit(3)
+
+
+def _wanted(chosen: Settings, repos: list[str], *, since: str, state: str, labels: str) -> list[github.Wanted]:
+    """The repositories named, or those of the settings; what the command line says wins."""
+    from pipeline.config import GithubSource
+    from pipeline.sources import github
+
+    sections = [GithubSource(repos=repos)] if repos else chosen.sources.github
+    found = []
+    for section in sections:
+        begun = _day(since) if since else section.since
+        for name in section.repos:
+            one = github.Wanted(
+                repo=github.checked_repo(name),
+                since=f"{begun.isoformat()}T00:00:00Z" if begun else None,
+                state=_state(state) or section.state,
+                labels=tuple(part.strip() for part in labels.split(",") if part.strip()) or tuple(section.labels),
+                overlap_seconds=section.overlap_seconds,
+            )
+            found.append(one)
+    return found
+
+
+def _state(value: str) -> Literal["all", "open", "closed"] | None:
+    if value not in ("", "all", "open", "closed"):
+        raise typer.BadParameter("all, open or closed", param_hint="--state")
+    return value or None  # type: ignore[return-value]
+
+
+def _day(value: str) -> date:
+    try:
+        return date.fromisoformat(value)
+    except ValueError as error:
+        raise typer.BadParameter("a day such as 2026-01-31", param_hint="--since") from error
+
+
+def _state_path(chosen: Settings) -> Path:
+    return chosen.work_path / "github"
+
+
+def _client(chosen: Settings) -> github.Client:
+    from pipeline.sources import github
+
+    longest = min((section.max_wait_seconds for section in chosen.sources.github), default=None)
+    governor = github.Governor() if longest is None else github.Governor(max_wait_seconds=longest)
+    api_url = os.environ.get("GITHUB_API_URL") or github.DEFAULT_API_URL
+    return github.Client(os.environ.get("GITHUB_TOKEN"), api_url=api_url, governor=governor)
+
+
+def _show_plans(chosen: Settings, wanted: list[github.Wanted], *, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from pipeline import build as joined
+
+    plans = joined.plan_github(_state_path(chosen), wanted, client=_client(chosen))
+    if as_json:
+        print_json([{**asdict(plan), "most_hours": plan.most_hours} for plan in plans])
+        return
+    columns = [name.replace("_", " ") for name in PLAN_COLUMNS]
+    rows = [[getattr(plan, name) for name in PLAN_COLUMNS] for plan in plans]
+    print_table("", columns, rows)
+    if any(plan.limit_per_hour < 1000 for plan in plans):
+        say("without GITHUB_TOKEN GitHub answers 60 requests an hour, and unchanged pages cost as much as new ones")
+
+
+@contextmanager
+def _telling(*, is_quiet: bool) -> Iterator[Told]:
+    """What shows the figures as they change: a status line on a terminal, one line a minute elsewhere."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if is_quiet:
+        yield lambda _repo, _figures: None
+    elif console.is_terminal:
+        with console.status("ingest") as status:
+            yield lambda repo, figures: status.update(_line(repo, figures))
+    else:
+        last = [time.monotonic()]
+
+        def log(repo: str, figures: github.Figures) -> None:
+            if time.monotonic() - last[0] >= LOG_SECONDS:
+                last[0] = time.monotonic()
+                console.print(_line(repo, figures), markup=False, highlight=False, soft_wrap=True)
+
+        yield log
+
+
+def _line(repo: str, figures: github.Figures) -> str:
+    reset = ""
+    if figures.quota_reset_at is not None:
+        reset = f", reset {datetime.fromtimestamp(figures.quota_reset_at, UTC):%H:%M} UTC"
+    left = "" if figures.quota_left is None else f", {figures.quota_left:,} left{reset}"
+    counts = f"{figures.threads:,} threads, {figures.requests:,} requests, {figures.not_modified:,} unchanged"
+    return f"{repo}: {counts}{left}"

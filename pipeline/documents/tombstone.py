@@ -1,0 +1,35 @@
+"""What a source said last about a document that is away: transferred, deleted, or out of sight.
+
+Its evidence is withdrawn, not forgotten: raw keeps the pages, the document becomes a `Skipped` with the reason, and the
+entries that stood on it lose it at the next build. A later page may say that it has returned.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from pipeline.records import RawPage, Skipped
+
+FORM = "github-tombstone"
+
+
+def living(pages: Sequence[RawPage]) -> Sequence[RawPage] | Skipped:
+    """The pages without tombstones, or why the document is not there any more."""
+    tombstone = next((page for page in pages if page.form == FORM), None)
+    if tombstone is None:
+        return pages
+    try:
+        value = json.loads(tombstone.body)
+    except ValueError:
+        return Skipped("document", tombstone.document_key, "unreadable_page", "tombstone")
+    state = value.get("state") if isinstance(value, dict) else None
+    if state == "returned":
+        return [page for page in pages if page.form != FORM] or _gone(tombstone, "returned without a page")
+    if state == "transferred":
+        return Skipped("document", tombstone.document_key, "transferred", f"to {value.get('to')}"[:300])
+    return _gone(tombstone, str(state))
+
+
+def _gone(tombstone: RawPage, detail: str) -> Skipped:
+    return Skipped("document", tombstone.document_key, "withdrawn", detail[:300])
