@@ -342,6 +342,14 @@ def test_the_samples_pages_live_on_their_own_host(name: str) -> None:
     assert not any(words in found.text for words in ("Keep this page", "Send feedback", "Error codes", "Last updated"))
 
 
+def test_a_heading_that_was_printed_wrong_names_the_page_that_it_meant() -> None:
+    body = (CASES / "phase_words_markdown" / "input.md").read_text("utf-8").replace("E3001", "E201")
+    place = detect.text_place(body, "0" * 64)
+    assert isinstance(place, detect.Place)
+    assert place.document_key == "openxla.org/xla/errors/error_2001"
+    assert recorded(documents.document([page("xla-md", body.encode(), "page:0123")]))[1].code == "xla:E2001"
+
+
 def test_flags_are_names_of_programs_and_not_words() -> None:
     text = (
         "Set --xla_a_b=false. or `--vmodule=host_offloader=1`, XLA_FLAGS, e.g. jax.jit(f, donate_argnums=0), "

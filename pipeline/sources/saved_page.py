@@ -67,7 +67,7 @@ def recognise(text: str) -> Found | str:
         return Found("xla-catalog", "main", "https://openxla.org/xla/error/error_codes")
     code = _XLA_TEXT.match(start)
     if code or _CATEGORY.match(start):
-        return Found("xla-text", "page:text", _error_url(code[1]) if code else None)
+        return Found("xla-text", "page:text", _error_url(code[1]) if code else _url_of_category(start))
     if _PULL_CHROME.search(start[:HEAD_CHARACTERS]) or sum(line in start for line in _CHROME_LINES) >= 2:
         return Found("github-text", "page:text", None)
     return Found("plain-text", "page:text", None)
@@ -79,7 +79,22 @@ def docs_key(url: str | None) -> str | None:
     return match[1] if match else None
 
 
+@cache
+def _docs_codes() -> tuple[dict[str, str], dict[str, str]]:
+    """Headings that were printed wrong, and codes by what their page is about."""
+    path = resources.files("pipeline").joinpath("data/docs/xla_pages.toml")
+    table = tomllib.loads(path.read_text("utf-8"))["code"]
+    return table["misprints"], table["categories"]
+
+
+def _url_of_category(text: str) -> str | None:
+    """The address of a page that lost its heading and says what it is about."""
+    about = text.split("\n", 1)[0].replace("**", "").partition(":")[2].strip().lower()
+    return _error_url(_docs_codes()[1].get(about, "").removeprefix("E"))
+
+
 def _error_url(digits: str) -> str | None:
+    digits = _docs_codes()[0].get(f"E{digits}", digits).removeprefix("E")
     return f"https://openxla.org/xla/errors/error_{digits}" if len(digits) == 4 else None
 
 
