@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from typer.main import get_command
 
@@ -20,12 +22,16 @@ _QUERIES = re.compile(r"<!-- queries -->\n```sql\n(.*?)```\n<!-- /queries -->", 
 
 def commands() -> dict[str, str]:
     """The first paragraph of every command's help, by name."""
-    from pipeline.cli import look, read, work  # noqa: F401
-    from pipeline.cli.app import app
+    from pipeline.cli import application
 
-    group = get_command(app)
-    found = getattr(group, "commands")  # noqa: B009  a click group, whatever click calls it
-    return {name: " ".join((command.help or "").split("\n\n")[0].split()) for name, command in sorted(found.items())}
+    return dict(sorted(_sentences("", get_command(application()))))
+
+
+def _sentences(prefix: str, group: Any) -> Iterator[tuple[str, str]]:
+    for name, command in group.commands.items():
+        yield f"{prefix}{name}", " ".join((command.help or "").split("\n\n")[0].split())
+        if hasattr(command, "commands"):
+            yield from _sentences(f"{prefix}{name} ", command)
 
 
 def filled(text: str) -> str:

@@ -6,18 +6,28 @@ Commands import what they need when they run, so that `errmine --help` answers a
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from pipeline.errors import PipelineError
+
+if TYPE_CHECKING:
+    from typer import Typer
+
+
+def application() -> Typer:
+    """The application with all its commands."""
+    from pipeline.cli import fetch, look, read, work  # noqa: F401  they register their commands
+    from pipeline.cli.app import app
+
+    return app
 
 
 def main() -> None:
     """Run the command line; the exit status is 0 done, 1 found nothing or invalid, 2 usage, 3 the world failed."""
-    from pipeline.cli import fetch, look, read, work  # noqa: F401  they register their commands
-    from pipeline.cli.app import app
     from pipeline.cli.output import complain
 
     try:
-        app()
+        application()()
     except PipelineError as error:
         complain(str(error), hint=error.hint())
         sys.exit(error.exit_code)
