@@ -50,7 +50,7 @@ def remedies(sections: Sequence[Section]) -> tuple[Found, ...]:
         if heading is None or heading.level <= 1:
             continue
         if heading.level == 2:
-            is_inside = heading.text.lower() in words().remedy_headings
+            is_inside = heading.text.lower().startswith(words().remedy_headings)
             opening = opening or (_opening(number, section, "") if is_inside else None)
         if not is_inside:
             continue

@@ -6,9 +6,8 @@ import re
 
 from pipeline.documents.xla_blocks import BULLET, Builder, anchor_of
 from pipeline.documents.xla_record import is_label, is_samples_label, messages
-from pipeline.documents.xla_words import is_lettered, is_numbered, is_scenario, words
+from pipeline.documents.xla_words import MAX_HEADING_CHARACTERS, is_lettered, is_numbered, is_scenario, is_second, words
 
-MAX_HEADING_CHARACTERS = 90
 MAX_HEADING_WORDS = 9
 
 _ITEM = re.compile(r"(\s*)([•*-]|\d{1,2}\.)\s+(\S.*)")
@@ -43,10 +42,9 @@ def blocks(text: str) -> Builder:
 
 def _level(part: str, before: int) -> int:
     """The level of the heading that `part` is, 0 if it is none; `before` is the last heading's."""
-    lower = part.lower()
     if words().heading.match(part):
         return 1
-    if lower in words().second:
+    if is_second(part):
         return 2
     if "\n" in part or len(part) > MAX_HEADING_CHARACTERS or part.endswith((".", ":", ";", ",")) or before < 2:
         return 0
@@ -72,7 +70,7 @@ def _samples(page: Builder, parts: list[str], place: int) -> int:
 
 def _ends_sample(part: str) -> bool:
     lower = part.lower()
-    return lower.startswith((*words().sample_ends, *words().samples)) or lower in words().second or is_scenario(part)
+    return lower.startswith((*words().sample_ends, *words().samples)) or is_second(part) or is_scenario(part)
 
 
 def _template(page: Builder, lines: list[str]) -> None:

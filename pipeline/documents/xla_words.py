@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+# The longest heading of 55 revisions has 73 characters.
+MAX_HEADING_CHARACTERS = 90
+
 _SCENARIO = re.compile(r"(?:Scenario|Section) \d{1,2}(?:\.?[A-Z])?\b|[A-Z]\. \S")
 _NUMBERED = re.compile(r"(?:(?:Scenario|Section) \d{1,2}(?:\.[A-Z])?[.:]?|\d{1,2}\.|[A-Z]\.) (.*)")
 _LETTERED = re.compile(r"(?:(?:Scenario|Section) \d{1,2}\.)?[A-Z][.: ]")
@@ -28,7 +31,7 @@ class Words:
     template_intros: tuple[str, ...]
     phases: dict[str, str]
     second: frozenset[str]
-    remedy_headings: frozenset[str]
+    remedy_headings: tuple[str, ...]
     verbs: frozenset[str]
     explaining_leads: frozenset[str]
     explaining_intros: tuple[str, ...]
@@ -52,12 +55,19 @@ def words() -> Words:
         template_intros=tuple(labels["template_intros"]),
         phases=table["phases"],
         second=frozenset(table["headings"]["second"]),
-        remedy_headings=frozenset(table["headings"]["remedies"]),
+        remedy_headings=tuple(table["headings"]["remedies"]),
         verbs=frozenset(table["actions"]["verbs"]),
         explaining_leads=frozenset(others["leads"]),
         explaining_intros=tuple(others["intros"]),
         elsewhere=(*others["navigation"], *others["reports"]),
     )
+
+
+def is_second(heading: str) -> bool:
+    """Whether a line of text is one of the known second-level headings."""
+    lower = heading.lower()
+    is_short = len(lower) <= MAX_HEADING_CHARACTERS and "\n" not in lower and not lower.endswith((".", ":", ",", ";"))
+    return lower in words().second or (is_short and lower.startswith(words().remedy_headings))
 
 
 def is_scenario(heading: str) -> bool:
