@@ -18,6 +18,7 @@ from pipeline.sources.github.shapes import ShapeT
 
 PER_PAGE = 100
 EMPTY_LIST = b"[]"
+_EMPTY_SHA256 = hashlib.sha256(EMPTY_LIST).hexdigest()
 
 
 class Kept(NamedTuple):
@@ -84,7 +85,8 @@ class Desk:
     def ask_part(self, url: str, number: int, part: str) -> tuple[Answer, str | None]:
         """The same for a page that raw keeps: a validator that stands for another page than the held is of no use."""
         known = self.ledger.validator(url, self.client.fingerprint)
-        return self._asked(url, known if known and known.sha256 == self._sha256(number, part) else None)
+        held = self._sha256(number, part) or _EMPTY_SHA256  # an empty list is not kept, only its validator
+        return self._asked(url, known if known and known.sha256 == held else None)
 
     def _asked(self, url: str, known: Validator | None) -> tuple[Answer, str | None]:
         answer = self.client.get(url, etag=known.etag if known else None)
@@ -172,10 +174,9 @@ class Desk:
 
     def _beyond(self, number: int, part: str, count: int) -> Iterator[str]:
         """The held pages of a list that has become shorter."""
-        empty = hashlib.sha256(EMPTY_LIST).hexdigest()
         for name, (_, sha256) in sorted(self.held.parts(number).items()):
             root, _, position = name.partition(":")
-            if root == part and position.isdigit() and int(position) > count and sha256 != empty:
+            if root == part and position.isdigit() and int(position) > count and sha256 != _EMPTY_SHA256:
                 yield name
 
 

@@ -62,7 +62,7 @@ class Outcome:
     references_by: str = ""  # "graphql", or "rest" and why
     threads: int = 0  # brought, because new or changed
     tombstones: int = 0
-    failures: list[Skipped] = field(default_factory=list)
+    failures: dict[int, Skipped] = field(default_factory=dict)  # threads that could not be had, by number
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,7 @@ class Run:
         self._unsaved = 0  # threads in `_items`
         self._crossings: dict[int, str] = {}  # marks learnt since the last save
         self._brought: set[int] = set()
+        self._refused: set[int] = set()
         self._mentioned: set[int] = set()
         self._failed_in_a_row = 0
         self._news = 0
@@ -96,9 +97,11 @@ class Run:
             yield from self._swept()
             yield from self._compared()
         except SourceError:
+            self._items += self._outcome.failures.values()
             yield self._batch()
             raise
         self._end()
+        self._items += self._outcome.failures.values()
         yield self._batch()
 
     # ------------------------------------------------------------ where to begin, and what to remember
@@ -255,6 +258,7 @@ class Run:
             self._crossings[number] = mark
         self._mentioned |= references.mentioned(f"{thread.title}\n{thread.body or ''}") - {number}
         self._brought.add(number)
+        self._outcome.failures.pop(number, None)  # at a second attempt it came
         self._news += 1
         self._unsaved += 1
         self._outcome.threads += 1
@@ -267,13 +271,13 @@ class Run:
                 raise error
             tombstone, living = absence.look(self._desk, number) if error.status in _AWAY else (None, error)
             self._keep(tombstone)
+            self._refused.add(number)
             if living is not None:
                 self._items.append(Skipped("github", error.url, "refused", str(error)[:300]))
             return
         reason = "unreachable" if isinstance(error, SourceUnreachable) else "bad_answer"
         skipped = Skipped("github", error.url, reason, str(error)[:300])
-        self._items.append(skipped)
-        self._outcome.failures.append(skipped)
+        self._outcome.failures[number] = skipped
         self._failed_in_a_row += 1
         if self._failed_in_a_row >= MAX_FAILURES_IN_A_ROW:
             raise error
@@ -304,7 +308,8 @@ class Run:
             listed.add(number)
             self._keep(crossing.page)
             if "main" not in desk.held.parts(number):
-                late += [number] if crossing.created_at < (self._progress.run_started_at or "") else []
+                is_late = crossing.created_at < (self._progress.run_started_at or "")
+                late += [number] if is_late and number not in self._refused else []
                 continue
             if absence.is_buried(desk, number):
                 self._missed(number)
