@@ -398,6 +398,19 @@ def test_the_repository_gives_markdown_with_its_landing_dates_and_the_list_of_co
     assert drift.reason == "catalogue_drift"
 
 
+def test_a_file_that_did_not_change_is_asked_for_with_its_tag(httpserver: HTTPServer, session: http.Session) -> None:
+    path = "/repos/openxla/xla/contents/docs/errors/error_3000.md"
+    tag = {"If-None-Match": '"kept"'}
+    httpserver.expect_request(path, headers=tag).respond_with_data(status=304)
+    github(httpserver)
+    url = "https://github.com/openxla/xla/blob/main/docs/errors/error_3000.md"
+    items = list(
+        xla.pages(session.get, index_url=httpserver.url_for("/"), via="github", known=xla.Known({url: '"kept"'}))
+    )
+    assert [item.reason for item in items if isinstance(item, Skipped)] == ["unchanged_page"]
+    assert [item.form for item in items if isinstance(item, RawPage)] == ["xla-catalog", "xla-history"]
+
+
 def test_a_file_that_is_not_what_its_sha_names_is_an_error(httpserver: HTTPServer, session: http.Session) -> None:
     github(httpserver, size_off_by=1)
     with pytest.raises(SourceChanged, match="not the file that its sha names"):

@@ -167,6 +167,14 @@ class Session:
         self._asked_at[site] = self.clock()
 
 
+def condition(validator: str | None) -> dict[str, str]:
+    """The header that asks for a page only if it is another one than that of `validator`, an ETag or a date."""
+    if not validator:
+        return {}
+    is_tag = validator.startswith(('"', "W/"))
+    return {"If-None-Match" if is_tag else "If-Modified-Since": validator}
+
+
 def _site(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rsplit('@', 1)[-1].lower()}"

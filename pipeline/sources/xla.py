@@ -20,7 +20,7 @@ from pipeline import catalogues
 from pipeline.errors import SourceChanged
 from pipeline.records import RawPage, Skipped
 from pipeline.sources import detect, xla_github
-from pipeline.sources.http import Disallowed, Get, Response
+from pipeline.sources.http import Disallowed, Get, Response, condition
 
 SOURCE = "xla"
 INDEX_URL = "https://openxla.org/xla/error_codes"
@@ -50,7 +50,8 @@ def pages(
         SourceChanged: after the last page, if the index or a page is not built as expected.
     """
     if via == "github":
-        yield from xla_github.pages(get, api_url=index_url or xla_github.API_URL, fetched_at=known.fetched_at)
+        api_url = index_url or xla_github.API_URL
+        yield from xla_github.pages(get, api_url=api_url, validators=known.validators, fetched_at=known.fetched_at)
         return
     index = _index(get, index_url or INDEX_URL)
     yield _raw(index, known.fetched_at)
@@ -106,7 +107,7 @@ def _soup(response: Response) -> BeautifulSoup:
 def _page(get: Get, url: str, known: Known, changed: list[str]) -> Iterator[RawPage | Skipped]:
     asked = f"{url}?hl=en"
     try:
-        response = get(asked, headers=_condition(known.validators.get(url)))
+        response = get(asked, headers=condition(known.validators.get(url)))
     except Disallowed as error:
         yield Skipped("ingest", url, "robots_disallowed", str(error))
         return
@@ -127,14 +128,6 @@ def _page(get: Get, url: str, known: Known, changed: list[str]) -> Iterator[RawP
     expected = _missing(soup, url)
     if expected:
         changed.append(f"{url}: expected {expected}")
-
-
-def _condition(validator: str | None) -> dict[str, str]:
-    """The header that asks for a page only if it is another one than that of `validator`."""
-    if not validator:
-        return {}
-    is_tag = validator.startswith(('"', "W/"))
-    return {"If-None-Match" if is_tag else "If-Modified-Since": validator}
 
 
 def _language(soup: BeautifulSoup) -> str:

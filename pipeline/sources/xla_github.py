@@ -7,8 +7,9 @@ import binascii
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -16,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from pipeline.errors import SourceChanged
 from pipeline.records import RawPage, Skipped
-from pipeline.sources.http import Get, Response
+from pipeline.sources.http import Get, Response, condition
 
 API_URL = "https://api.github.com"
 REPOSITORY = "openxla/xla"
@@ -25,6 +26,7 @@ HEADER = "xla/error/error_codes.h"
 SITE = "openxla.org/xla"
 # A page has at most 7 commits so far; ten full lists of 100 are no history of a page.
 MAX_COMMIT_PAGES = 10
+NONE: Mapping[str, str] = MappingProxyType({})
 _PAGE_NAME = re.compile(r"error_\d{4}\.md")
 _NEXT = re.compile(r'<([^<>]{1,2000})>;\s{0,3}rel="next"')
 _HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
@@ -68,8 +70,12 @@ _COMMITS = TypeAdapter(list[_Commit])
 _Answer = TypeVar("_Answer")
 
 
-def pages(get: Get, *, api_url: str = API_URL, fetched_at: datetime | None = None) -> Iterator[RawPage | Skipped]:
+def pages(
+    get: Get, *, api_url: str = API_URL, validators: Mapping[str, str] = NONE, fetched_at: datetime | None = None
+) -> Iterator[RawPage | Skipped]:
     """Each error page as Markdown with its dates beside it, and the list of codes.
+
+    `validators` are ETags by the URL of the page kept; a file's URL ends with its path on whatever host it is.
 
     Raises:
         SourceChanged: an answer is not what the contents API gives.
@@ -79,18 +85,23 @@ def pages(get: Get, *, api_url: str = API_URL, fetched_at: datetime | None = Non
     names = sorted(item.path for item in listing if item.type == "file" and _PAGE_NAME.fullmatch(item.name))
     if not names:
         raise SourceChanged(f"expected error pages in {FOLDER}", url=f"{base}/contents/{FOLDER}")
-    for path in names:
-        yield from _file(get, base, path, fetched_at)
-    yield from _file(get, base, HEADER, fetched_at)
+    for path in (*names, HEADER):
+        response = get(f"{base}/contents/{path}", headers={**_HEADERS, **condition(_validator(validators, path))})
+        if response.status == 304:
+            yield Skipped("ingest", response.url, "unchanged_page")
+        elif response.status == 404:
+            yield Skipped("ingest", response.url, "missing_page", "status 404")
+        else:
+            yield from _file(get, base, response, fetched_at)
 
 
-def _file(get: Get, base: str, path: str, fetched_at: datetime | None) -> Iterator[RawPage | Skipped]:
-    url = f"{base}/contents/{path}"
-    response = get(url, headers=_HEADERS)
-    if response.status == 404:
-        yield Skipped("ingest", url, "missing_page", "status 404")
-        return
+def _validator(validators: Mapping[str, str], path: str) -> str | None:
+    return next((validators[url] for url in sorted(validators) if url.endswith(f"/{path}")), None)
+
+
+def _file(get: Get, base: str, response: Response, fetched_at: datetime | None) -> Iterator[RawPage]:
     file = _checked(response, _FILE)
+    path, url = file.path, response.url
     body = _content(file, url)
     commits = _commits(get, f"{base}/commits?path={path}&per_page=100")
     is_header = path == HEADER
