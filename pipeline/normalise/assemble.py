@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from pipeline.normalise import peel, words
+from pipeline.normalise import peel, values, words
 from pipeline.normalise.culprit import Culprit, culprit
 from pipeline.normalise.masks import masked
 from pipeline.normalise.tables import wording
@@ -97,7 +97,7 @@ def _unknown(
     template: str, kind: str | None, frames: Sequence[Frame], notes: list[str]
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The text and the gates of words that are no known error."""
-    sentence = words.first_sentence(words.without_tail(template))
+    sentence = values.without_ends(words.first_sentence(words.without_tail(values.folded(template))))
     if sentence != template:
         notes.append("first-sentence: dropped what follows it")
     gate = words.gates(sentence, kind)

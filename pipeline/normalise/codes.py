@@ -59,12 +59,13 @@ def _nccl(text: str) -> tuple[str, int] | None:
 
 
 def _status(text: str) -> tuple[str, int] | None:
-    if "_" not in text:
+    if "_" not in text and "tatus" not in text:
         return None
     for found in _STATUS.finditer(text):
         name = found[1].upper()
         if not name.endswith("SUCCESS"):
-            return f"{name.partition('_')[0].lower()}:{name}", found.start()
+            library = name.partition("STATUS")[0].strip("_") or name.partition("_")[0]
+            return f"{library.partition('_')[0].lower()}:{name}", found.start()
     return None
 
 
@@ -86,9 +87,13 @@ def _cuda(text: str) -> tuple[str, int] | None:
 
 
 def _cuda_sentence(text: str, lowered: str) -> tuple[str, int] | None:
-    if "hip" in lowered or not any(word in lowered for word in ("error", "fail", "terminat")):
-        return None
     near = text[:SENTENCE_SEARCHED]
+    if "hip" in lowered:
+        return None
+    if not any(word in lowered for word in ("error", "fail", "terminat")):
+        line = text.partition("\n")[0].strip(" .")  # nothing announces it: the sentence is the whole message
+        found = [name for words, name in codes().cuda_sentences.found(lowered, words_of(lowered)) if words == line]
+        return (f"cuda:{found[0]}", text.find(line)) if found else None
     for words, name in codes().cuda_sentences.found(near.lower(), words_of(near.lower())):
         if words in near:
             return f"cuda:{name}", near.find(words)

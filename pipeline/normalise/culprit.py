@@ -54,7 +54,8 @@ class Culprit:
 
 def culprit(event: Event) -> Culprit:
     """The words of the event that are its error."""
-    own = _level(event.exception_type, event.detail or event.message)
+    is_wordless = event.exception_type is not None and not event.message  # its detail is a stack
+    own = _level(event.exception_type, "" if is_wordless else event.detail or event.message)
     tool = _tool(event, own)
     if tool is not None:
         return tool

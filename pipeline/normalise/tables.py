@@ -14,7 +14,10 @@ T = TypeVar("T")
 _WORD = re.compile(r"[a-z]+")
 
 #: Files of families, in the order in which their rows are tried inside one tier.
-FAMILY_FILES = ("families_tool", "families_xla", "families_memory", "families_gpu", "families_python")
+FAMILY_FILES = (
+    *("families_tool", "families_xla", "families_memory", "families_gpu"),
+    *("families_frameworks", "families_python"),
+)
 
 #: Tiers in the order in which they are tried; the codes of CUDA and its libraries stand between "early" and "root".
 #: "head" rows look at a message's first line only, "late" and "wrapper" rows give way to everything before them.

@@ -31,10 +31,11 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     if chosen is None:
         return signature(_own_event(text), text)
     found = culprit(chosen)
-    if found.hit is None and len(text) <= MESSAGE_LENGTH:
+    if (found.hit is None or found.hit.tier in WEAK_TIERS) and len(text) <= MESSAGE_LENGTH:
         whole = _own_event(text, at=0)
         again = culprit(whole)
-        if again.hit is not None and again.hit.tier not in WEAK_TIERS:
+        is_unwrapped = again.rule == "own-message" and any(note.startswith("unwrap-") for note in again.notes)
+        if is_unwrapped or (again.hit is not None and again.hit.tier not in WEAK_TIERS):
             note = "whole-text: the message goes on past a broken line"
             again = replace(again, notes=(*again.notes, note))
             return signed(whole, again, read(again), text)

@@ -21,28 +21,41 @@ SENTENCE_WORDS = 3
 _SENTENCE_END = re.compile(r"[.!?;](?=\s+[A-Z(<'\[*]|\s*\Z)")
 #: A remark of three words or more in parentheses at the end; shorter ones hold values.
 _ASIDE = re.compile(r"\s\((?:[A-Za-z][\w'-]{0,30}[ ,;]{1,2}){2,30}[^()]{0,80}\)\Z")
-_TAIL = re.compile(r"\s\[Op:\w|\sname: \S|\s\(defined at |\s\[\[")
+_TAIL = re.compile(r"\sname: \S|\s\(defined (?:at|in) |\s\[\[")
+_OPERATION = re.compile(r"\s\[Op:\w{1,80}\]")
+#: Where advice begins inside a sentence: versions reword it.
+_ADVICE = re.compile(
+    r"[,;:.]?\s(?:[Pp]lease\b|[Tt]ry (?:to|again|with|using|\w{3,12}ing)\b|[Cc]onsider \w|[Mm]ake sure\b)"
+)
 MARKUP = ' .,:;!?*`"~_#'
-_SLOT = re.compile(r"<[a-z]{1,8}>")
+SLOT = re.compile(r"<[a-z]{1,8}>")
 _WORD = re.compile(r"[A-Za-z][A-Za-z']{2,}")
 _ANY_WORD = re.compile(r"[A-Za-z][A-Za-z']*")
 
 
 def is_telling(template: str) -> bool:
     """Whether the words alone, without the exception type, say which error it is."""
-    return len(_WORD.findall(_SLOT.sub(" ", template))) >= TELLING_WORDS
+    return len(_WORD.findall(SLOT.sub(" ", template))) >= TELLING_WORDS
+
+
+def says_enough(template: str) -> bool:
+    """Whether the words are as many as a first sentence needs."""
+    return len(_WORD.findall(SLOT.sub(" ", template))) >= SENTENCE_WORDS
 
 
 def first_sentence(template: str) -> str:
     """The template up to the end of its first sentence that says enough; all of it if none does."""
     for found in _SENTENCE_END.finditer(template):
-        if len(_WORD.findall(_SLOT.sub(" ", template[: found.start()]))) >= SENTENCE_WORDS:
-            return template[: found.start()]
-    return template
+        if says_enough(template[: found.start()]):
+            template = template[: found.start()]
+            break
+    advice = _ADVICE.search(template)
+    return template[: advice.start()] if advice is not None and is_telling(template[: advice.start()]) else template
 
 
 def without_tail(template: str) -> str:
     """The template without remarks in parentheses, markup left by quoting, and TensorFlow's op and node, at its end."""
+    template = _OPERATION.sub("", template)
     found = _TAIL.search(template)
     cut = template[: found.start()] if found is not None and is_telling(template[: found.start()]) else template
     cut = cut.rstrip(MARKUP) or template

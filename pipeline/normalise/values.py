@@ -1,0 +1,81 @@
+"""Values that are printed as structures: calls, lists and mappings folded to one slot, values at the ends dropped.
+
+Only for words of no known family. `Tensor('a', shape=(2,))` and `KerasTensor(type_spec=...)` are one thing there, and
+so are lists of any length: what a message is about stands in its words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.normalise import words
+
+#: An instruction of XLA's HLO, up to the name of the operation: `%fusion.3 = (f32[2]{0}, u8[0]{0}) `.
+_HLO = re.compile(r"%[A-Za-z][\w.-]{0,80}(?: = (?:\([^()]{0,400}\)|\S{1,120}))?")
+_LAYOUT = re.compile(r"(<shape>)\{(?:<n>|[\d,])[^{}\n]{0,40}\}")
+#: A call is a value if it shows one and its name is a class's: `ShapedArray(<shape>)`, not `dlopen(<path>, <n>)`.
+_CALL = re.compile(
+    r"\b(?!OpenCV)(?:(?:\w{1,40}\.){0,6}[A-Z]\w{0,80}|array|tensor|range|slice|datetime\.\w{4,8})"
+    r"\((?=[^()]{0,200}(?:=|<[a-z]{1,8}>))[^()]{0,600}\)"
+)
+_LIST = re.compile(
+    r"\[(?=[^\[\]]{0,400}(?:'|<[a-z]{1,8}>|\.\.\.))[^\[\]]{0,1000}\]"
+    r"|\{(?=[^{}]{0,400}(?:'|<[a-z]{1,8}>|\.\.\.|[\w+]\[))[^{}]{0,1000}\}"
+    r"|\((?:\s?'?<[a-z]{1,8}>'?,){1,30}(?:\s?'?<[a-z]{1,8}>'?)?\s?\)"
+)
+#: A sentence in brackets is no list.
+_PROSE = re.compile(r"[A-Za-z]{2,40} [A-Za-z]{2,40}(?: |\W{0,3}\Z)")
+_KEYS = re.compile(r"\bdict_(?:keys|values|items)\b(?:\(?<list>\)?)?")
+_LETTERS = re.compile(r"[A-Za-z]{2}")
+#: Nested structures are folded from inside; deeper ones were not seen.
+DEPTH = 4
+
+#: Names that follow the word for what they name, where they look like a program's: `variable conv2d_1/kernel`.
+_IDENTIFIER = r"(?=[\w.<>/@-]{0,80}(?:[_/\d]|<n>|[a-z][A-Z]|[A-Z]{2}))[A-Za-z_][\w.<>/@-]{1,120}"
+_NAMED = re.compile(
+    r"\b((?:variable|layer|node|class|model|trainer|tokenizer|parameter|buffer|tensor|blob|axis|dataset|brain|host"
+    rf"|container|localhost|placeholder|actor|worker|process|experiment|target)\s){_IDENTIFIER}(?![\w(])"
+)
+#: A class of a model that is the subject of the sentence: `LlamaTokenizer requires ...`.
+_SUBJECT = re.compile(
+    r"\A[A-Z]\w{1,80}(?:Tokenizer|TokenizerFast|Model|Config|LM|ForConditionalGeneration|Trainer|Pipeline|Dataset|Layer"
+    r"|Processor|Expression|Network)(?=\s[a-z]{2})"
+)
+
+_VALUE = r"(?:'?<[a-z]{1,8}>'?|<class '[\w.]{1,120}'>)"
+_LEADING = re.compile(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|[-:]\s)+")
+_TRAILING = re.compile(rf"\s?:\s?{_VALUE}(?:\s?,?\s?{_VALUE}){{0,40}}[\s.,]{{0,3}}\Z")
+
+
+def folded(template: str) -> str:
+    """The template with every printed structure as one slot; as it is if that would leave no words."""
+    made = _folded(template)
+    return made if _LETTERS.search(words.SLOT.sub(" ", made)) else template
+
+
+def _list(found: re.Match[str]) -> str:
+    return found[0] if _PROSE.search(found[0], 1, found.end() - found.start() - 1) else "<list>"
+
+
+def _folded(template: str) -> str:
+    if "%" in template:
+        template = _HLO.sub("<name>", template)
+    if "{" in template:
+        template = _LAYOUT.sub(r"\1", template)
+    for _ in range(DEPTH):
+        again = _LIST.sub(_list, _CALL.sub("<object>", template))
+        if again == template:
+            break
+        template = again
+    return _SUBJECT.sub("<name>", _NAMED.sub(r"\1<name>", _KEYS.sub("<list>", template)))
+
+
+def without_ends(template: str) -> str:
+    """The template without a place before it and values after a colon behind it, if enough words are left."""
+    start = _LEADING.match(template)
+    if start is not None and words.says_enough(template[start.end() :]):
+        template = template[start.end() :]
+    end = _TRAILING.search(template)
+    if end is not None and words.says_enough(template[: end.start()]):
+        template = template[: end.start()]
+    return template
