@@ -1,4 +1,4 @@
-"""Error pages of OpenXLA's docs: case folders (tests/cases/xla), the 12 pages in all forms, their 55 revisions."""
+"""Error pages of OpenXLA's docs: case folders (tests/cases/xla), the sample's pages, hostile pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,186 +14,12 @@ from hypothesis import strategies as st
 
 from pipeline import catalogues, documents
 from pipeline.documents import xla, xla_header, xla_remedies
-from pipeline.records import DocRecord, Document, RawPage, Skipped
-from pipeline.sources import archive, detect
+from pipeline.records import Document, Skipped
+from pipeline.sources import detect
+from tests.xla_pages import REMEDIES, compared, document, page, pages_of, read, recorded
 
 CASES = Path(__file__).parent / "cases" / "xla"
 SAMPLE = Path(__file__).parents[1] / "raw" / "sample" / "docs"
-SHARED = Path(__file__).parents[2] / "shared"
-XLA = SHARED / "xla"
-
-needs_shared = pytest.mark.skipif(not XLA.is_dir(), reason="the internal corpus is not here")
-
-#: Fields that every form gives alike; text alone loses links, and dates are known where the source states them.
-COMPARED = [f.name for f in dataclasses.fields(DocRecord) if f.name not in ("is_lossy", "first_seen", "last_updated")]
-
-#: The remedies of the 12 pages, by hand: the first words of each title, and the flags that it names.
-REMEDIES: dict[str, list[tuple[str, tuple[str, ...]]]] = {
-    "0100": [
-        ("Decrease batch size", ()),
-        ("Parameter sharding", ()),
-        ("Shorten sequence/context length", ()),
-        ("Buffer donation", ("jax.jit", "donate_argnums")),
-        ("Optimize checkpoint strategy", ()),
-        ("Address memory layout", ()),
-        ("Ensure no memory", ("jax.Array",)),
-        ("", ("tpu_log_allocations_on_oom",)),
-    ],
-    "0101": [
-        ("Decrease batch size", ()),
-        ("Parameter sharding", ()),
-        ("Shorten sequence/context length", ()),
-        ("Buffer donation", ("jax.jit", "donate_argnums")),
-        ("Reduce program’s memory", ("tpu_shared_memory_percent",)),
-        ("Manage program loading", ()),
-        ("Ensure no memory", ("jax.Array",)),
-        ("", ("tpu_log_allocations_on_oom",)),
-        ("Profile Your Program", ()),
-    ],
-    "0102": [("Ensure configuration consistency", ()), ("Hardware/topology-specific layouts", ())],
-    "0200": [
-        ("Retry the job", ()),
-        ("Identify and remove", ()),
-        ("Verify XLA flags", ("XLA_FLAGS",)),
-        ("Check for consistent", ()),
-        ("Debug custom kernels", ("pl.debug_print",)),
-        ("Check sharding", ()),
-        ("Audit synchronization", ("dma_start", "dma_wait")),
-        ("Check semaphores", ()),
-    ],
-    "1000": [
-        (
-            "Optimize HBM stack",
-            (
-                "feature_width",
-                "max_unique_nz_per_row",
-                "logical_replica_count",
-                "--xla_sc_num_serialized_tables_to_optimize_hbm",
-            ),
-        ),
-        ("Check padding overhead", ()),
-        ("Reduce heap usage", ("maximum_parallel_iterations",)),
-        ("Verify sharding", ()),
-        ("Remove debugging artifacts", ("jax.debug.print()",)),
-        ("Fix inefficient mesh", ()),
-        ("Reduce batch size", ()),
-        ("Donate input buffers", ("donate_argnums", "jax.jit")),
-        ("Enable mixed precision", ()),
-        ("Micro-batching (optional)", ()),
-        ("Use newer TPU", ()),
-        ("Run on a", ()),
-        ("Implement advanced sharding", ()),
-        ("Use JAX host", ()),
-        ("Audit shapes of", ()),
-        ("Align dimensions", ()),
-        ("Tune key memory", ()),
-        ("Tune XLA rematerialization", ("jax.checkpoint", "jax.grad", "jax.remat")),
-        ("--xla_tpu_max_hbm_size_mib", ("--xla_tpu_max_hbm_size_mib",)),
-        (
-            "--xla_tpu_rematerialization_algo=PEAK_PRIORITY",
-            ("--xla_tpu_rematerialization_algo=PEAK_PRIORITY",),
-        ),
-        (
-            "--xla_tpu_rematerialization_max_block_size_limit=32",
-            ("--xla_tpu_rematerialization_max_block_size_limit=32",),
-        ),
-        (
-            "--xla_tpu_rematerialization_block_effort_factor=10.0",
-            ("--xla_tpu_rematerialization_block_effort_factor=10.0",),
-        ),
-        ("--xla_tpu_pre_fusion_remat=true", ("--xla_tpu_pre_fusion_remat=true",)),
-        ("Use advanced profiling", ()),
-    ],
-    "1001": [
-        ("Adjust Block Sizes", ()),
-        ("Set Per-Kernel Scoped", ("vmem_limit_bytes",)),
-        ("Modify Memory Coloring", ("pallas.tpu.with_memory_space_constraint",)),
-        ("Adjust Vmem limit", ("--xla_tpu_scoped_vmem_limit_kib",)),
-    ],
-    "1200": [
-        ("Intended to return", ()),
-        ("Intended to return", ()),
-        ("Enable logging", ("--vmodule=host_offloader=1",)),
-        ("Analyze Logs", ()),
-    ],
-    "2001": [
-        ("Cast to native", ()),
-        ("Check Compatibility Mode", ("--xla_mosaic_compat_mode",)),
-        ("Upgrade hardware or", ()),
-    ],
-    "2002": [("", ())],
-    "2003": [("Assert alignment explicitly", ("tpu.assume_multiple",)), ("Use aligned loads", ())],
-    "3000": [
-        ("Check sharding", ()),
-        ("Adjust limits", ("max_ids_per_partition", "max_unique_ids_per_partition")),
-        ("Dump SparseCore MLIR", ("--xla_sc_dump_mlir_to=/path/to/dump",)),
-        ("Dump Mosaic LLO", ("--xla_mosaic_dump_to=/path/to/dump",)),
-        ("Reduce scratch sizes", ("scratch_shapes", "pltpu.SMEM")),
-        (
-            "Disable collective offload",
-            (
-                "--xla_tpu_enable_sparse_core_collective_offload_all_gather=false",
-                "--xla_tpu_enable_sparse_core_collective_offload_all_reduce=false",
-            ),
-        ),
-    ],
-    "3001": [
-        ("Improve metadata estimations", ("max_nz_per_row", "max_unique_nz_per_row")),
-        ("Reduce batch size", ("sample_count",)),
-    ],
-}
-
-#: (phase, category, backends, status that the sample prints, samples, templates, scenarios) of the 12 pages, by hand.
-FIELDS: dict[str, tuple[str, str, tuple[str, ...], str | None, int, int, int]] = {
-    "0100": ("Runtime", "Buffer Allocation Failure", ("TPU",), "RESOURCE_EXHAUSTED", 1, 0, 0),
-    "0101": ("Runtime", "Program Allocation Failure", ("TPU",), "RESOURCE_EXHAUSTED", 1, 0, 0),
-    "0102": ("Runtime", "Program Input Mismatch", ("TPU",), "INVALID_ARGUMENT", 1, 0, 0),
-    "0200": ("Runtime", "Core Halted Unexpectedly", ("TPU",), "INTERNAL", 4, 0, 6),
-    "1000": ("Compile Time", "HBM OOM", ("TPU",), "RESOURCE_EXHAUSTED", 2, 0, 9),
-    "1001": ("Compile Time", "Scoped Vmem OOM", ("TPU",), "RESOURCE_EXHAUSTED", 1, 1, 0),
-    "1200": ("Compile Time", "Host Offload Output Mismatch", ("TPU", "GPU"), "INVALID_ARGUMENT", 1, 0, 0),
-    "2001": ("Compile Time", "Unsupported RHS DataType on Hardware", ("TPU",), "INTERNAL", 1, 0, 0),
-    "2002": ("Compile Time", "Mosaic Input/Output Misaligned Block and Tiling", ("TPU",), "UNIMPLEMENTED", 1, 0, 0),
-    "2003": ("Compile Time", "Mosaic Unproven Memory Access Alignment", ("TPU",), "INTERNAL", 1, 0, 0),
-    "3000": ("Compile Time", "SparseCore Allocation Failure", ("TPU",), "INTERNAL", 1, 0, 2),
-    "3001": ("Compile Time", "SparseCore No Viable Logical Replica Count", ("TPU",), None, 1, 0, 0),
-}
-
-
-def pages_of(path: Path) -> list[RawPage]:
-    return [item for item in archive.pages([path]) if isinstance(item, RawPage)]
-
-
-def read(path: Path) -> Document | Skipped:
-    """The document of a file that is one page."""
-    return documents.document(pages_of(path))
-
-
-def document(path: Path) -> Document:
-    found = read(path)
-    assert isinstance(found, Document), found
-    return found
-
-
-def recorded(found: Document | Skipped) -> tuple[Document, DocRecord]:
-    assert isinstance(found, Document), found
-    assert found.record is not None
-    return found, found.record
-
-
-def record(path: Path) -> DocRecord:
-    return recorded(read(path))[1]
-
-
-def page(form: str, body: bytes, key: str = "openxla.org/xla/errors/error_1001") -> RawPage:
-    return RawPage("0" * 64, "import", None, form, key, "main", "", None, None, body)
-
-
-def compared(found: DocRecord, *, without: Sequence[str] = ()) -> dict[str, object]:
-    """The record's fields; remedies without their offsets."""
-    values = {name: getattr(found, name) for name in COMPARED if name not in without}
-    values["remedies"] = [(r.section, r.title, r.text, r.flags) for r in found.remedies]
-    return values
 
 
 def as_case(found: Document | Skipped) -> dict[str, object]:
@@ -432,72 +257,3 @@ def test_whatever_stands_below_debugging_offsets_hold(words: str) -> None:
     found, facts = recorded(documents.document([page("xla-md", body.encode())]))
     assert facts.remedies
     assert all(found.text[r.start : r.end] == r.text for r in facts.remedies)
-
-
-# ---------------------------------------------------------------- the true pages
-
-
-@pytest.mark.shared
-@needs_shared
-class TestTruePages:
-    @pytest.mark.parametrize("number", sorted(REMEDIES))
-    def test_a_page_gives_the_facts_that_a_reader_found_in_it(self, number: str) -> None:
-        found = record(XLA / "md" / "errors" / f"error_{number}.md")
-        assert [(" ".join(r.title.split()[:3]), r.flags) for r in found.remedies] == REMEDIES[number]
-        counts = (len(found.samples), len(found.templates), len(found.scenarios))
-        assert (found.phase, found.category, found.backends, found.status_code, *counts) == FIELDS[number]
-        assert found.name == catalogues.code_name(found.code)
-        assert found.code == f"xla:E{number}"
-
-    @pytest.mark.parametrize("number", sorted(REMEDIES))
-    @pytest.mark.parametrize("form", ["html/generated", "html", "text/seedlike", "text/dash"])
-    def test_all_forms_of_a_page_give_one_record(self, number: str, form: str) -> None:
-        path = XLA / form / f"error_{number}.{'txt' if form.startswith('text') else 'html'}"
-        if not path.exists():
-            pytest.skip("two pages only have this form")
-        truth, expected = recorded(read(XLA / "md" / "errors" / f"error_{number}.md"))
-        found, facts = recorded(read(path))
-        lost = ["links"] if form.startswith("text") else []
-        assert compared(facts, without=lost) == compared(expected, without=lost)
-        assert facts.is_lossy is form.startswith("text")
-        assert (found.document_id, found.url) == (truth.document_id, truth.url)
-        if form.startswith("html"):
-            assert found.text == truth.text
-
-    def test_all_55_revisions_of_the_12_pages_are_read(self) -> None:
-        revisions = sorted((XLA / "md_history").glob("error_[0-9]*/*.md"))
-        assert len(revisions) == 55
-        for path in revisions:
-            found = record(path)
-            assert found.code == f"xla:{path.parent.name.replace('error_', 'E')}"
-            assert all((found.samples, found.summary, found.remedies))
-            assert found.backends or path.parent.name in ("error_0101", "error_0102")
-            assert found.phase in ("Runtime", "Compile Time", None)
-            assert len(found.remedies) >= len(REMEDIES[path.parent.name[-4:]]) - 2
-
-    def test_the_landing_dates_of_the_repository_reach_every_page(self) -> None:
-        dates = {page.document_key: page for page in pages_of(XLA / "history.json")}
-        for number in REMEDIES:
-            pages = pages_of(XLA / "md" / "errors" / f"error_{number}.md")
-            found = recorded(documents.document([*pages, dates[pages[0].document_key]]))[1]
-            first, last = found.first_seen or "", found.last_updated or ""
-            assert "2025-11-12" <= first <= last <= "2026-08-20"
-
-    def test_28_codes_are_known_and_16_have_no_page(self) -> None:
-        found = [documents.document([page]) for page in pages_of(XLA / "source_catalog.jsonl")]
-        details = [item.detail for item in found if isinstance(item, Skipped) and item.reason == "catalogue_only"]
-        assert len(details) == 28
-        assert sum(detail.endswith("documented: false") for detail in details) == 16
-
-    def test_seed_003_is_the_lossy_page_of_e1001(self) -> None:
-        (path,) = (SHARED / "seeds").glob("003*")
-        found, facts = recorded(read(path))
-        assert (found.document_id, found.is_lossy) == ("openxla.org/xla/errors/error_1001", True)
-        assert (facts.phase, facts.category, facts.backends) == FIELDS["1001"][:3]
-        assert (len(facts.samples), len(facts.templates)) == (1, 1)
-        assert "%my-custom-kernel" in facts.samples[0]
-        assert "tpu_custom_call" in facts.templates[0]
-        assert [(" ".join(r.title.split()[:3]), r.flags) for r in facts.remedies] == REMEDIES["1001"]
-        assert {r.section for r in facts.remedies} == {"Retune the kernel"}
-        dates = (facts.first_seen, facts.last_updated, found.opened_at, found.updated_at)
-        assert dates == (None, None, None, None)

@@ -13,9 +13,9 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from pipeline import __version__, documents
-from pipeline.errors import RateLimited, SourceChanged, SourceError, SourceUnreachable
+from pipeline.errors import SourceChanged, SourceError
 from pipeline.records import Document, RawPage, Skipped
-from pipeline.sources import http, robots, xla
+from pipeline.sources import http, xla
 
 SAMPLE = Path(__file__).parents[1] / "raw" / "sample" / "docs"
 MARKDOWN = Path(__file__).parent / "cases" / "xla" / "layout_b_markdown" / "input.md"
@@ -130,20 +130,6 @@ def test_robots_txt_is_asked_once_and_obeyed(httpserver: HTTPServer, session: ht
     assert [request.path for request, _ in httpserver.log].count("/robots.txt") == 1
 
 
-@pytest.mark.parametrize(("status", "is_allowed"), [(404, True), (403, True), (410, True), (500, False), (503, False)])
-def test_a_missing_robots_txt_allows_and_a_failing_site_forbids(
-    httpserver: HTTPServer, session: http.Session, status: int, is_allowed: bool
-) -> None:
-    httpserver.expect_request("/robots.txt").respond_with_data("x", status=status)
-    httpserver.expect_request("/page").respond_with_data("here")
-    if is_allowed:
-        assert session.get(httpserver.url_for("/page")).body == b"here"
-    else:
-        with pytest.raises(http.Disallowed):
-            session.get(httpserver.url_for("/page"))
-        assert [request.path for request, _ in httpserver.log] == ["/robots.txt"]
-
-
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -209,133 +195,6 @@ def test_an_index_that_cannot_be_read_stops_the_run(
     _, _, error = collected(httpserver, session)
     assert isinstance(error, SourceChanged)
     assert expected in str(error)
-
-
-# ---------------------------------------------------------------- the session
-
-
-@pytest.fixture
-def page(httpserver: HTTPServer) -> str:
-    httpserver.expect_request("/robots.txt").respond_with_data("", status=404)
-    return httpserver.url_for("/page")
-
-
-def test_a_redirect_within_the_site_is_followed_and_one_to_another_site_is_not(
-    httpserver: HTTPServer, session: http.Session, page: str
-) -> None:
-    httpserver.expect_request("/page").respond_with_data("", status=301, headers={"Location": "/new"})
-    httpserver.expect_request("/new").respond_with_data("here")
-    found = session.get(page)
-    assert (found.url, found.body) == (httpserver.url_for("/new"), b"here")
-    httpserver.expect_request("/away").respond_with_data("", status=302, headers={"Location": "https://b.example/"})
-    with pytest.raises(SourceChanged, match="leads to another site"):
-        session.get(httpserver.url_for("/away"))
-    httpserver.expect_request("/round").respond_with_data("", status=302, headers={"Location": "/round"})
-    with pytest.raises(SourceChanged, match="circles"):
-        session.get(httpserver.url_for("/round"))
-
-
-def test_a_cut_body_is_an_error_and_never_a_short_page(
-    httpserver: HTTPServer, session: http.Session, page: str
-) -> None:
-    def cut(request: Request) -> Response:
-        response = Response(iter([b"<html>half"]), content_type=HTML)
-        response.headers["Content-Length"] = "5000"
-        return response
-
-    httpserver.expect_request("/page").respond_with_handler(cut)
-    with pytest.raises(SourceUnreachable) as raised:
-        session.get(page)
-    assert raised.value.url == page
-
-
-def test_failing_sites_and_limits_have_errors_of_their_own(
-    httpserver: HTTPServer, session: http.Session, page: str
-) -> None:
-    httpserver.expect_oneshot_request("/page").respond_with_data("", status=503)
-    httpserver.expect_oneshot_request("/page").respond_with_data("", status=429, headers={"Retry-After": "7"})
-    with pytest.raises(SourceUnreachable, match="503"):
-        session.get(page)
-    with pytest.raises(RateLimited) as raised:
-        session.get(page)
-    assert raised.value.wait_seconds == 7.0
-
-
-def test_a_site_that_nobody_answers_for_is_not_asked_further() -> None:
-    with pytest.raises(http.Disallowed):
-        http.Session(delay_seconds=0.0).get("http://127.0.0.1:9/page")
-
-
-def test_a_body_beyond_all_pages_is_given_up(
-    httpserver: HTTPServer, session: http.Session, page: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(http, "MAX_BODY_BYTES", 1000)
-    httpserver.expect_request("/page").respond_with_data("x" * 2000)
-    with pytest.raises(SourceChanged, match="larger than 1000 bytes"):
-        session.get(page)
-
-
-def test_requests_keep_their_distance_and_the_sites_own_wish_is_the_greater(httpserver: HTTPServer) -> None:
-    httpserver.expect_request("/robots.txt").respond_with_data("User-agent: *\nCrawl-delay: 5\n")
-    httpserver.expect_request("/page").respond_with_data("here")
-    now = [0.0]
-    slept: list[float] = []
-
-    def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        now[0] += seconds
-
-    session = http.Session(delay_seconds=1.0, sleep=sleep, clock=lambda: now[0])
-    for _ in range(3):
-        session.get(httpserver.url_for("/page"))
-    session.close()
-    assert slept == [5.0, 5.0, 5.0]
-
-
-def test_credentials_go_to_their_own_site_only_and_stand_in_no_description(httpserver: HTTPServer, page: str) -> None:
-    httpserver.expect_request("/page").respond_with_data("here")
-    token = {"Authorization": "Bearer fixture"}
-    for owner, expected in ((httpserver.url_for("").rstrip("/"), "Bearer fixture"), ("https://other.example", None)):
-        session = http.Session(delay_seconds=0.0, credentials={owner: token})
-        session.get(page)
-        session.close()
-        assert "fixture" not in repr(session)
-        assert httpserver.log[-1][0].headers.get("Authorization") == expected
-
-
-@pytest.mark.parametrize(
-    ("path", "is_allowed"),
-    [
-        ("/", True),
-        ("/private", False),
-        ("/private/open", True),
-        ("/a/b.pdf", False),
-        ("/a/b.pdf?x", True),
-        ("/search?q=1", False),
-        ("/tie", True),
-    ],
-)
-def test_the_longest_rule_wins_and_allow_wins_a_tie(path: str, is_allowed: bool) -> None:
-    text = (
-        "User-agent: other\nDisallow: /\n\nUser-agent: one\nUser-Agent: ERRMINE/2\n# words\nDisallow: /private\n"
-        "Allow: /private/open # said so\nDisallow: /*.pdf$\nDisallow: /search?\nDisallow: /tie\nAllow: /tie\n"
-        "Disallow:\n"
-    )
-    assert robots.rules(text, "errmine").allows(path) is is_allowed
-
-
-def test_an_api_is_made_for_programs_and_its_robots_txt_is_not_asked(httpserver: HTTPServer) -> None:
-    httpserver.expect_request("/page").respond_with_data("here")
-    session = http.Session(delay_seconds=0.0, api_sites=frozenset({httpserver.url_for("").rstrip("/")}))
-    assert session.get(httpserver.url_for("/page")).body == b"here"
-    session.close()
-    assert [request.path for request, _ in httpserver.log] == ["/page"]
-
-
-def test_hostile_rules_are_read_quickly() -> None:
-    rules = robots.rules("User-agent: *\nDisallow: " + "*a" * 50_000 + "\n" + "Disallow: /*a*b\n" * 20_000, "errmine")
-    assert rules.allows("/" + "a" * 2_000)
-    assert robots.rules("", "errmine").allows("/x")
 
 
 # ---------------------------------------------------------------- the repository
