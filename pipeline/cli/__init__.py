@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def application() -> Typer:
     """The application with all its commands."""
-    from pipeline.cli import fetch, look, read, work  # noqa: F401  they register their commands
+    from pipeline.cli import fetch, look, read, share, work  # noqa: F401  they register their commands
     from pipeline.cli.app import app
 
     return app

@@ -98,16 +98,6 @@ def build(
         raise typer.Exit(1)
 
 
-@app.command()
-def export(home: Home = None, config: Config = None, quiet: Quiet = False, as_json: Json = False) -> None:
-    """Write the bundle in curated/ from errmine.duckdb: whole or not at all."""
-    from pipeline import build as joined
-
-    chosen = settings(home, config)
-    summary = joined.export(joined.Places.of(chosen.home))
-    _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
-
-
 def _check_sources(wanted: list[str] | None) -> None:
     from pipeline.errors import ConfigError
 

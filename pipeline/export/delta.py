@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from pipeline.bundle import Delta, bundle_id
+from pipeline.bundle import Delta, Manifest, bundle_id, parsed
 from pipeline.errors import ExportError
 from pipeline.export import content
 from pipeline.export.publishing import MANIFEST, publish
@@ -19,7 +19,12 @@ _LINES = "entries.jsonl"
 
 def delta(older: Path, newer: Path) -> Delta:
     """What turns the bundle in `older` into the one in `newer`."""
-    before, after = read_manifest(older), read_manifest(newer)
+    return delta_since(read_manifest(older), newer)
+
+
+def delta_since(before: Manifest, newer: Path) -> Delta:
+    """What turns the bundle of the manifest `before` into the one in `newer`; no older file is needed."""
+    after = read_manifest(newer)
     old_files = {file.path: file.sha256 for file in before.files}
     new_files = {file.path: file.sha256 for file in after.files}
     old_ids, new_ids = _pages(old_files), _pages(new_files)
@@ -37,6 +42,28 @@ def delta(older: Path, newer: Path) -> Delta:
         files=texts,
         deleted_files=sorted(set(old_files) - set(new_files)),
     )
+
+
+def read_delta(path: Path) -> Delta:
+    """The delta that a file holds."""
+    try:
+        return parsed(path.read_bytes(), Delta)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        hint = "A delta is what `errmine export --since` writes."
+        raise ExportError(f"cannot read {path}: {reason}", path=path, hint=hint) from error
+
+
+def write_delta(path: Path, change: Delta) -> None:
+    """Nothing; `path` holds the delta then, or what it held before."""
+    body = content.compact_json(change.model_dump(mode="json")) + "\n"
+    staged = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staged.write_text(body, encoding="utf-8", newline="\n")
+        staged.replace(path)
+    except OSError as error:
+        raise ExportError(f"cannot write {path}: {error.strerror}", path=path) from error
 
 
 def apply(folder: Path, change: Delta, *, into: Path) -> None:

@@ -1,0 +1,123 @@
+"""`errmine export` and `apply`: the bundle, what changed in it, and other forms of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
+from pipeline.cli.output import print_json, say
+from pipeline.cli.work import _finish
+from pipeline.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pipeline.bundle import Delta, Manifest
+    from pipeline.config import Settings
+
+To = Annotated[Path | None, typer.Option("--to", help="Where the result goes.", metavar="PATH")]
+
+
+@app.command()
+def export(
+    home: Home = None,
+    config: Config = None,
+    since: Annotated[
+        Path | None,
+        typer.Option(
+            "--since",
+            help="Also write what changed since this bundle: its folder or its manifest.json.",
+            metavar="PATH",
+        ),
+    ] = None,
+    form: Annotated[str, typer.Option("--form", help="bundle, markdown or errorcanon.")] = "bundle",
+    to: To = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write the bundle in curated/ from errmine.duckdb: whole or not at all.
+
+    With --since also a delta that `errmine apply` turns the older bundle into this one with, byte for byte; --to names
+    its file. The older bundle may be the one in curated/: it is read before it is replaced. With --form markdown (pages
+    and llms.txt) or --form errorcanon the bundle is left alone and the entries go to the new folder that --to names.
+    """
+    from pipeline import build as joined
+
+    chosen = settings(home, config)
+    if form != "bundle":
+        _write_form(chosen, form, to, is_quiet=quiet, as_json=as_json)
+        return
+    if to is not None and since is None:
+        raise ConfigError("--to without --since or --form", hint="The bundle goes to curated/ of the home.")
+    before = _manifest(since) if since is not None else None
+    summary = joined.export(joined.Places.of(chosen.home))
+    if before is None:
+        _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
+    else:
+        _write_delta(before, chosen, to, is_quiet=quiet, as_json=as_json)
+
+
+@app.command()
+def apply(
+    delta: Annotated[Path, typer.Argument(metavar="DELTA", help="A file that `errmine export --since` wrote.")],
+    home: Home = None,
+    bundle: Annotated[Path | None, typer.Option("--bundle", help="The older bundle; default: curated/.")] = None,
+    to: To = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Turn an older bundle into the newer one, byte for byte, checked against its manifest.
+
+    The result takes the place of the older bundle, or goes to the folder that --to names. If anything does not fit,
+    nothing changes.
+    """
+    from pipeline import export as bundles
+
+    folder = bundle or settings(home).curated_path
+    change = bundles.read_delta(delta)
+    bundles.apply(folder, change, into=to or folder)
+    _tell(change, to or folder, is_quiet=quiet, as_json=as_json)
+
+
+def _manifest(since: Path) -> Manifest:
+    from pipeline import export as bundles
+
+    if not since.exists():
+        raise ConfigError(f"{since}: no such bundle", hint="Give the folder of the older bundle, or its manifest.json.")
+    if since.is_dir():
+        return bundles.read_manifest(since)
+    if since.name != "manifest.json":
+        raise ConfigError(
+            f"{since} is no manifest.json", hint="Give the folder of the older bundle, or its manifest.json."
+        )
+    return bundles.read_manifest(since.parent)
+
+
+def _write_delta(before: Manifest, chosen: Settings, to: Path | None, *, is_quiet: bool, as_json: bool) -> None:
+    from pipeline import export as bundles
+
+    change = bundles.delta_since(before, chosen.curated_path)
+    path = to or chosen.home / f"delta-{change.from_bundle[:12]}-{change.to_bundle[:12]}.json"
+    bundles.write_delta(path, change)
+    _tell(change, path, is_quiet=is_quiet, as_json=as_json)
+
+
+def _write_form(chosen: Settings, form: str, to: Path | None, *, is_quiet: bool, as_json: bool) -> None:
+    from pipeline import export as bundles
+
+    folder = to or chosen.home / form
+    count = bundles.write_form(folder, bundles.read_entries(chosen.curated_path), form)
+    if as_json:
+        print_json({"form": form, "folder": str(folder), "files": count})
+    elif not is_quiet:
+        say(f"{count:,} files in {folder}")
+
+
+def _tell(change: Delta, place: Path, *, is_quiet: bool, as_json: bool) -> None:
+    counts = {name: len(getattr(change, name)) for name in ("added", "changed", "removed", "aliased")}
+    if as_json:
+        print_json({"path": str(place), "from_bundle": change.from_bundle, "to_bundle": change.to_bundle, **counts})
+    elif not is_quiet:
+        words = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        say(f"{change.from_bundle[:12]} → {change.to_bundle[:12]}: {words}\n{place}")
