@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import documents
-from pipeline.documents import bots, links, mail, text_page
+from pipeline.documents import bots, links, mail, markup, text_page
 from pipeline.records import Document, RawPage, Skipped
 from pipeline.sources import archive
 
@@ -296,3 +296,10 @@ def test_every_phrase_of_a_bot_holds_one_of_the_signs_that_are_looked_for_first(
         assert bots.may_have_bot_text(phrase)
         assert bots.is_bot_text(f"This issue: {phrase} and more.")
     assert not bots.is_bot_text("It works. " * 40 + table["phrases"][0])
+
+
+def test_markup_that_never_closes_its_tags_is_refused_before_it_is_parsed() -> None:
+    assert markup.soup("<p>" + "<a " * 30_000) is None
+    kept = markup.soup("<p>a < b, c < d</p>")
+    assert kept is not None
+    assert kept.get_text() == "a < b, c < d"

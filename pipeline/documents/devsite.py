@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from bs4 import BeautifulSoup
 from bs4.element import Comment, NavigableString, PageElement, Tag
 
+from pipeline.documents import markup
 from pipeline.documents.xla_blocks import BULLET, Builder, anchor_of, without_comments
 
 # A page's tree is not followed deeper than this; real pages stay under 60.
 MAX_DEPTH = 150
-# Tags that begin before one ends; real pages have 1, scripts with comparisons up to some dozens. html.parser looks for
-# the end of each of them anew, and of each open comment: 90 kB of "<a <a " cost it 72 s.
-MAX_OPEN_TAGS = 1000
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCK_NAMES = frozenset(
     [*_HEADINGS, "p", "ul", "ol", "pre", "table", "div", "section", "aside", "blockquote", "devsite-code", "dl"]
@@ -35,10 +33,9 @@ class Page:
 
 def page(text: str, resolve: Callable[[str], str | None]) -> Page | str:
     """The page's blocks, or what was expected and is not there."""
-    markup = without_comments(text).replace("<!--", "")
-    if max(part.count("<") for part in markup.split(">")) > MAX_OPEN_TAGS:
+    soup = markup.soup(without_comments(text).replace("<!--", ""))
+    if soup is None:
         return "markup that closes its tags"
-    soup = BeautifulSoup(markup, "html.parser")
     article = soup.find("article", class_="devsite-article")
     if not isinstance(article, Tag):
         return "an element article.devsite-article"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, Tag
 
-from pipeline.documents import bots
+from pipeline.documents import bots, markup
 from pipeline.documents.assemble import Piece, utc
 from pipeline.documents.saved import Thread, page_text, saved_document
 from pipeline.records import Document, RawPage, Skipped
@@ -27,9 +27,11 @@ _NUMBER = re.compile(r"#?(\d{1,10})")
 
 def read(pages: Sequence[RawPage]) -> Document | Skipped:
     """The thread that a saved HTML page shows."""
-    soup = BeautifulSoup(page_text(pages[0]), "html.parser")
+    tree = markup.soup(page_text(pages[0]))
+    if tree is None:
+        return Skipped("document", pages[0].document_key, "unreadable_page", "tags that never close")
     try:
-        thread = _embedded(soup) or _rendered(soup)
+        thread = _embedded(tree) or _rendered(tree)
     except RecursionError:
         return Skipped("document", pages[0].document_key, "unreadable_page", "nested too deep")
     return saved_document(thread, pages)
@@ -108,7 +110,8 @@ def _nodes(issue: dict[str, object]) -> Iterator[dict[str, object]]:
 def _data_piece(kind: str, post: dict[str, object]) -> Piece:
     body = post.get("body")
     if not isinstance(body, str) or not body:
-        body = _plain(BeautifulSoup(str(post.get("bodyHTML") or ""), "html.parser"))
+        tree = markup.soup(str(post.get("bodyHTML") or ""))
+        body = _plain(tree) if tree is not None else ""
     author = post.get("author")
     login = author.get("login") if isinstance(author, dict) else None
     name = login if isinstance(login, str) else None
