@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pipeline.cli.app import Home, Json, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
 from pipeline.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pipeline.validate import Problem, Report
 
 Id = Annotated[str, typer.Argument(help="An entry (domain/slug), a former name of one, or a cluster id.")]
 
@@ -76,6 +79,9 @@ def query(
 @app.command()
 def validate(
     path: Annotated[Path, typer.Argument(help="An entry, a list or lines of entries, or a bundle.")],
+    raw: Annotated[
+        Path | None, typer.Option("--raw", help="Also find every quote again in this raw/ folder.", metavar="FOLDER")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check entries against every integrity rule, ours or anybody's. Exit status 1 if one is broken."""
@@ -84,14 +90,38 @@ def validate(
     if not path.exists():
         raise ConfigError(f"{path}: no such file or folder", hint="Give a file of entries or the folder of a bundle.")
     report = rules.check_path(path)
+    quote_count = None
+    if raw is not None:
+        quote_count, more = _quotes_in_raw(path, raw)
+        report = replace(report, problems=(*report.problems, *more))
     if as_json:
-        print_json(asdict(report))
+        print_json({**asdict(report), "quotes_found_in_raw": quote_count})
     elif report.problems:
-        rows = [(p.rule, " ".join(filter(None, (p.entry_id, p.place))), p.message) for p in report.problems]
-        print_table(f"{path}: {report.kind}, {report.entry_count:,} entries", ["rule", "place", "problem"], rows)
+        print_table(f"{path}: {_checked(report)}", *_problem_rows(report))
     else:
-        say(f"{path}: {report.kind}, {report.entry_count:,} entries, every rule holds")
+        found = "" if quote_count is None else f", {quote_count:,} quotes stand in raw as cited"
+        say(f"{path}: {_checked(report)}, every rule holds{found}")
     raise typer.Exit(1 if report.problems or not report.entry_count else 0)
+
+
+def _quotes_in_raw(path: Path, raw: Path) -> tuple[int, list[Problem]]:
+    from pipeline.build import checking
+
+    if not raw.is_dir():
+        raise ConfigError(f"{raw}: no such folder", hint="Give raw/ of the home that the entries were made in.")
+    return checking.quote_problems(checking.entries_at(path), raw)
+
+
+def _checked(report: Report) -> str:
+    return f"{report.kind}, {report.entry_count:,} {'entry' if report.entry_count == 1 else 'entries'}"
+
+
+def _problem_rows(report: Report) -> tuple[list[str], list[tuple[str, ...]]]:
+    """Columns and rows; an id that all rows would repeat is left out."""
+    if report.entry_count == 1:
+        return ["rule", "place", "problem"], [(p.rule, p.place, p.message) for p in report.problems]
+    columns = ["rule", "entry", "place", "problem"]
+    return columns, [(p.rule, p.entry_id, p.place, p.message) for p in report.problems]
 
 
 @app.command()
