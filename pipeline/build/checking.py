@@ -45,7 +45,7 @@ def quote_problems(entries: Iterable[Mapping[str, Any]], raw_path: Path) -> tupl
 
 
 def entries_at(path: Path) -> Iterator[dict[str, Any]]:
-    """Every entry that can be read at `path`, a bundle, a folder or a file; what cannot, `validate.check_path` names."""
+    """Every entry that can be read at `path`: bundle, folder or file. What cannot, `validate.check_path` names."""
     if path.is_dir():
         lines = path / "entries.jsonl"
         files = [lines] if lines.exists() else sorted(path.rglob("*.json"))

@@ -37,6 +37,8 @@ OTHER_EVENTS = 20
 #: print what happened on the second line, their first says "terminate called" and is no answer.
 OPEN_ENDED = ("python", "pytest", "ipython", "rich")
 
+#: An id is also a path: one from a bundle made elsewhere must not lead out of it.
+_ENTRY_ID = re.compile(r"[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9._-]*")
 _SLOT = re.compile(r"<[a-z][a-z0-9_-]{0,30}>")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -125,6 +127,10 @@ class Matcher:
     def entry(self, entry_id: str) -> dict[str, Any]:
         """The entry as published."""
         path = self._folder / "entries" / f"{entry_id}.json"
+        if not _ENTRY_ID.fullmatch(entry_id):
+            raise ExportError(
+                f"{entry_id!r} is no id of an entry", path=path, hint="Check the bundle: errmine validate."
+            )
         try:
             entry: dict[str, Any] = json.loads(path.read_bytes())
         except (OSError, ValueError) as error:
@@ -157,8 +163,9 @@ class Matcher:
 
     def _nothing(self, signature: Signature, found: Abstention) -> Answer:
         near = found.nearest
+        reason = f"nothing known is like enough: {found.reason}" if found.reason.startswith("score") else found.reason
         return replace(
-            _abstained(signature, found.reason),
+            _abstained(signature, reason),
             score=near.score if near else 0.0,
             runner_up=self._entry_of.get(near.cluster_id) if near else None,
             runner_up_reason="looks like it, but not enough to be sure" if near else "",

@@ -1,0 +1,175 @@
+"""A text against a bundle: the entry of its error, or an abstention with the reason."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline.build import Places
+from pipeline.errors import ExportError
+from pipeline.match import Matcher, group_texts
+from tests import golden
+
+SHARED_MEMORY = """Traceback (most recent call last):
+  File "/srv/bench/attention.py", line 88, in <module>
+    kernel[grid](q, k, v)
+triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 999424, Hardware limit: 232448. \
+Reducing block sizes or `num_stages` may help.
+"""
+UNKNOWN = """Traceback (most recent call last):
+  File "/srv/shop/till.py", line 3, in <module>
+    basket.pay()
+shop.errors.BasketError: the basket was lost on the way to the till
+"""
+LOG = "2026-03-04T10:00:00Z INFO gateway: request 17 served in 12 ms\nloss=0.312 lr=0.0001 step 400\n"
+PROSE = """The exit status is negative if the child was killed: it is -SIG, where SIG is the signal that killed it.
+Errors are not raised here; see the documentation of the parent class for what may fail and why.
+"""
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("home")
+    golden.make(home)
+    return Places.of(home).curated
+
+
+@pytest.fixture(scope="module")
+def ready(bundle: Path) -> Matcher:
+    return Matcher.read(bundle)
+
+
+def test_an_error_with_other_numbers_and_paths_finds_its_entry(ready: Matcher) -> None:
+    answer = ready.match(SHARED_MEMORY)
+    assert answer.entry_id is not None
+    assert answer.entry_id.startswith("triton/out-of-resources-shared-memory")
+    assert answer.score >= 90
+
+
+def test_a_look_alike_of_another_resource_is_another_entry_or_none(ready: Matcher) -> None:
+    first = ready.match(SHARED_MEMORY)
+    other = ready.match(SHARED_MEMORY.replace("shared memory", "tensor memory"))
+    assert other.entry_id != first.entry_id
+
+
+@pytest.mark.parametrize("text", [LOG * 40, PROSE, "", "\n", "ok", "'quoted'", "def f(x):\n    return x\n"])
+def test_a_text_without_an_error_is_not_answered(ready: Matcher, text: str) -> None:
+    answer = ready.match(text)
+    assert (answer.entry_id, answer.rule) == (None, "abstained")
+    assert answer.reason
+
+
+def test_an_unknown_error_is_not_answered_and_the_nearest_is_only_a_runner_up(ready: Matcher) -> None:
+    answer = ready.match(UNKNOWN)
+    assert (answer.entry_id, answer.cluster_id) == (None, None)
+    assert answer.reason
+
+
+def test_the_answer_says_where_in_a_log_its_error_stands(ready: Matcher) -> None:
+    text = LOG * 30 + SHARED_MEMORY + LOG
+    answer = ready.match(text)
+    assert answer.entry_id == ready.match(SHARED_MEMORY).entry_id
+    assert answer.start is not None
+    assert answer.end is not None
+    assert "OutOfResources" in text[answer.start : answer.end]
+    assert answer.start >= 29 * len(LOG)
+
+
+def test_where_the_last_error_is_unknown_an_earlier_known_one_is_named_as_such(ready: Matcher) -> None:
+    text = f"{SHARED_MEMORY}\n{LOG}{UNKNOWN}"
+    answer = ready.match(text)
+    assert answer.entry_id == ready.match(SHARED_MEMORY).entry_id
+    assert answer.start is not None
+    assert "OutOfResources" in text[answer.start : answer.end]
+
+
+def test_log_lines_after_a_message_do_not_hide_it(ready: Matcher) -> None:
+    text = SHARED_MEMORY.rstrip("\n") + "\nCollecting package-17==2.0\nSuccessfully installed package-17\n"
+    assert ready.match(text).entry_id == ready.match(SHARED_MEMORY).entry_id
+
+
+def test_every_quoted_occurrence_of_the_sample_is_answered_with_its_own_entry_or_not_at_all(
+    ready: Matcher, bundle: Path
+) -> None:
+    """Quotes are bits of an event, often too little to answer: silence is right then, another entry is not."""
+    asked = wrong = right = 0
+    for line in (bundle / "entries.jsonl").read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        for piece in entry["evidence"]:
+            if piece["role"] == "occurrence":
+                found = ready.match(piece["quote"]).entry_id
+                asked, right, wrong = (
+                    asked + 1,
+                    right + (found == entry["id"]),
+                    wrong + (found not in (None, entry["id"])),
+                )
+    assert wrong <= asked * 0.02
+    assert right >= asked * 0.6
+
+
+def test_a_matcher_made_ready_for_many_answers_as_one_asked_once(bundle: Path, ready: Matcher) -> None:
+    many = Matcher.read(bundle)
+    many.prepare()
+    for text in (SHARED_MEMORY, UNKNOWN, LOG, PROSE, SHARED_MEMORY.replace("may help", "could help")):
+        one, other = ready.match(text), many.match(text)
+        assert (one.entry_id, one.rule, one.score) == (other.entry_id, other.rule, other.score)
+
+
+def test_an_answer_is_plain_json(ready: Matcher) -> None:
+    answer = ready.match(SHARED_MEMORY)
+    assert json.loads(json.dumps(answer.as_dict()))["entry_id"] == answer.entry_id
+
+
+def test_the_entry_of_an_answer_is_read_from_its_own_page(ready: Matcher) -> None:
+    answer = ready.match(SHARED_MEMORY)
+    assert answer.entry_id is not None
+    assert ready.entry(answer.entry_id)["cluster_id"] == answer.cluster_id
+
+
+@pytest.mark.parametrize("body", ["{}", "[]", "null", '{"entries": [{"id": "a/b"}]}', "not json", '{"entries": [7]}'])
+def test_an_index_of_another_form_is_refused_with_a_hint(tmp_path: Path, body: str) -> None:
+    (tmp_path / "index.json").write_text(body)
+    with pytest.raises(ExportError) as caught:
+        Matcher.read(tmp_path)
+    assert caught.value.hint() == "Export the bundle anew."
+
+
+def test_an_entry_that_points_outside_the_bundle_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "secret.json").write_text("{}")
+    (tmp_path / "bundle" / "entries").mkdir(parents=True)
+    (tmp_path / "bundle" / "index.json").write_text('{"entries": []}')
+    with pytest.raises(ExportError):
+        Matcher.read(tmp_path / "bundle").entry("../../secret")
+
+
+def test_no_bundle_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(ExportError) as caught:
+        Matcher.read(tmp_path)
+    assert "errmine run" in caught.value.hint()
+
+
+def test_an_empty_bundle_answers_nothing(tmp_path: Path) -> None:
+    (tmp_path / "index.json").write_text('{"entries": []}')
+    empty = Matcher.read(tmp_path)
+    assert empty.match(SHARED_MEMORY).entry_id is None
+    assert empty.match("").entry_id is None
+
+
+def test_hostile_text_stays_quick(ready: Matcher) -> None:
+    began = time.process_time()
+    for text in ("Error: " * 15_000, "(" * 100_000, "Traceback (most recent call last):\n" * 3_000, "\x00" * 100_000):
+        ready.match(text)
+    assert time.process_time() - began < 5
+
+
+def test_groups_do_not_depend_on_the_order_of_texts() -> None:
+    texts = [SHARED_MEMORY, UNKNOWN, SHARED_MEMORY.replace("999424", "1"), "one more message", UNKNOWN]
+    there = [label.cluster_id for label in group_texts(texts)]
+    back = [label.cluster_id for label in group_texts(texts[::-1])]
+    assert there == back[::-1]
+    assert there[0] == there[2]
+    assert there[1] == there[4]
+    assert len(set(there)) == 3
