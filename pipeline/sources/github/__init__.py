@@ -3,6 +3,7 @@
 ::
 
     governor.py    how long to wait, by every rate header; when to give up
+    answers.py     an answer, a refusal, the figures
     client.py      one serial session; every answer checked
     shapes.py      what an answer must have
     ledger.py      what is remembered between runs: progress, validators (SQLite, one file a repository)
@@ -10,7 +11,9 @@
     children.py    timeline, comments, pull request, reviews of one thread
     references.py  cross-references by GraphQL
     absence.py     tombstones: transferred, deleted, gone or private
-    run.py         one run: sweep, prove, compare, look for the missing; the watermark
+    compare.py     references that changed no date, threads that are away
+    work.py        one thread after the other into batches
+    run.py         one run: sweep, prove, compare; the watermark
     plan.py        what a run would cost
 """
 
@@ -23,12 +26,14 @@ from urllib.parse import urlsplit
 
 from pipeline.errors import ConfigError
 from pipeline.sources.github import absence, shapes
-from pipeline.sources.github.client import DEFAULT_API_URL, Client, Figures, Refused, Tuning
+from pipeline.sources.github.answers import Figures, Refused, Tuning
+from pipeline.sources.github.client import DEFAULT_API_URL, Client
 from pipeline.sources.github.desk import Desk, Held, Home, Kept
 from pipeline.sources.github.governor import Governor
 from pipeline.sources.github.ledger import Ledger, Progress, Validator, alone, ledger_path, read_progress
 from pipeline.sources.github.plan import Plan, plan
-from pipeline.sources.github.run import Batch, Outcome, Run, Wanted
+from pipeline.sources.github.run import Run
+from pipeline.sources.github.work import Batch, Outcome, Wanted
 
 __all__ = [
     "DEFAULT_API_URL",

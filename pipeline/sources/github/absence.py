@@ -7,7 +7,7 @@ import json
 
 from pipeline.records import RawPage
 from pipeline.sources import detect
-from pipeline.sources.github.client import Answer, Refused
+from pipeline.sources.github.answers import Answer, Refused
 from pipeline.sources.github.desk import Desk
 
 FORM = "github-tombstone"

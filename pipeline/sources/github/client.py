@@ -8,7 +8,6 @@ import logging
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urljoin, urlsplit
@@ -18,14 +17,20 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 from pipeline import __version__
-from pipeline.errors import ConfigError, SourceChanged, SourceError, SourceUnreachable
+from pipeline.errors import ConfigError, SourceChanged, SourceUnreachable
+from pipeline.sources.github.answers import (
+    DEFAULT_TUNING,
+    Answer,
+    Figures,
+    Refused,
+    Tuning,
+    check_json,
+    message,
+    origin,
+)
 from pipeline.sources.github.governor import Governor, is_limit
 
 DEFAULT_API_URL = "https://api.github.com"
-#: Connect and read timeout of one request.
-TIMEOUT_SECONDS = (5.0, 30.0)
-# A body may come slowly, but not for ever: the read timeout alone starts anew with each byte.
-MAX_BODY_SECONDS = 120.0
 MAX_BODY_BYTES = 64 * 1024 * 1024
 RETRIES = 3
 MAX_REDIRECTS = 3
@@ -35,57 +40,11 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _log = logging.getLogger(__name__)
 
 
-class Refused(SourceError):  # noqa: N818 - named as its siblings in errors.py
-    """GitHub answered that we may not have this, or that it is not there; asking again changes nothing."""
-
-    advice = "Check the name of the repository, and that GITHUB_TOKEN may read it."
-
-    def __init__(self, message: str, *, url: str, status: int) -> None:
-        super().__init__(message, url=url)
-        self.status = status
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A checked answer. `body` is whole and JSON if `status` is 200, empty if it is 304."""
-
-    url: str  # that was asked for
-    final_url: str  # that answered, after redirects within the same host
-    status: int  # 200 or 304
-    body: bytes
-    etag: str | None
-    next_url: str | None
-    served_at: datetime
-
-
-@dataclass(slots=True)
-class Figures:
-    """What the client did so far."""
-
-    requests: int = 0
-    not_modified: int = 0
-    retried: int = 0
-    graphql: int = 0
-    waited_seconds: float = 0.0
-    quota_left: int | None = None
-    quota_reset_at: float | None = None
-    threads: int = 0  # threads whose pages were brought
-
-
 Report = Callable[[Figures], None]
 
 
 def _silent(_figures: Figures) -> None:
     """Tells nobody."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tuning:
-    """What tests set to go fast; the defaults are right for GitHub."""
-
-    retry_seconds: float = 1.0  # first pause after a 5xx or a broken connection, doubled each time
-    timeout_seconds: tuple[float, float] = TIMEOUT_SECONDS
-    max_body_seconds: float = MAX_BODY_SECONDS
 
 
 class Client:
@@ -98,7 +57,7 @@ class Client:
         api_url: str = DEFAULT_API_URL,
         graphql_url: str | None = None,
         governor: Governor | None = None,
-        tuning: Tuning = Tuning(),
+        tuning: Tuning = DEFAULT_TUNING,
     ) -> None:
         self.api_url = _checked_base(api_url, token)
         self.graphql_url = graphql_url or _graphql_url(self.api_url)
@@ -107,7 +66,7 @@ class Client:
         self.report: Report = _silent
         self._token = _checked_token(token)
         self._tuning = tuning
-        self._origins = {_origin(self.api_url), _origin(self.graphql_url)}
+        self._origins = {origin(self.api_url), origin(self.graphql_url)}
         self._session = self._new_session()
 
     @property
@@ -161,7 +120,7 @@ class Client:
         self, method: str, url: str, *, headers: Mapping[str, str], payload: bytes | None = None
     ) -> tuple[requests.Response, bytes]:
         """The first answer that is no limit, with its whole body."""
-        if _origin(url) not in self._origins:
+        if origin(url) not in self._origins:
             raise SourceChanged(f"{url}: leads away from {self.api_url}; it was not followed", url=url)
         resource = "graphql" if payload is not None else "search" if "/search/" in url else "core"
         while True:
@@ -232,21 +191,21 @@ class Client:
 
     def _redirect(self, response: requests.Response, url: str) -> str:
         target = urljoin(url, response.headers.get("Location", ""))
-        if "Location" not in response.headers or _origin(target) != _origin(url):
-            message = f"{url}: redirected to another host ({_origin(target)}); it was not followed"
+        if "Location" not in response.headers or origin(target) != origin(url):
+            message = f"{url}: redirected to another host ({origin(target)}); it was not followed"
             raise SourceChanged(message, url=url)
         return target
 
     def _checked(self, response: requests.Response, body: bytes, *, asked: str) -> Answer:
         status = response.status_code
         if 400 <= status < 500:
-            raise Refused(f"{asked}: {status} {_message(body)}".rstrip(), url=asked, status=status)
+            raise Refused(f"{asked}: {status} {message(body)}".rstrip(), url=asked, status=status)
         if status >= 500:
             raise SourceUnreachable(f"{asked}: {status} after {RETRIES + 1} attempts", url=asked)
         if status not in (200, 304):
             raise SourceChanged(f"{asked}: status {status} where 200 or 304 was expected", url=asked)
         if status == 200:
-            _check_json(response.headers.get("Content-Type", ""), body, asked)
+            check_json(response.headers.get("Content-Type", ""), body, asked)
         return Answer(
             url=asked,
             final_url=response.url or asked,
@@ -262,7 +221,7 @@ class Client:
         match = _NEXT.search(response.headers.get("Link", ""))
         if match is None:
             return None
-        if _origin(match[1]) != _origin(self.api_url):
+        if origin(match[1]) != origin(self.api_url):
             raise SourceChanged(f"{asked}: its next page is on another host", url=asked)
         return match[1]
 
@@ -323,30 +282,6 @@ class _Bearer(requests.auth.AuthBase):
 
     def __repr__(self) -> str:
         return "_Bearer(…)"
-
-
-def _check_json(content_type: str, body: bytes, url: str) -> None:
-    if content_type.partition(";")[0].strip().lower() not in ("application/json", "application/vnd.github+json"):
-        raise SourceChanged(f"{url}: {content_type or 'no content type'} where JSON was expected", url=url)
-    try:
-        json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise SourceChanged(f"{url}: the answer is not valid JSON", url=url) from error
-
-
-def _message(body: bytes) -> str:
-    """GitHub's own word about a refusal, bounded."""
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return ""
-    message = value.get("message") if isinstance(value, dict) else None
-    return f"({message[:200]})" if isinstance(message, str) else ""
-
-
-def _origin(url: str) -> tuple[str, str]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.netloc.lower()
 
 
 def _graphql_url(api_url: str) -> str:

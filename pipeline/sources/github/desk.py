@@ -12,7 +12,8 @@ from typing import NamedTuple
 from pipeline.errors import SourceChanged
 from pipeline.records import RawPage
 from pipeline.sources.github import shapes
-from pipeline.sources.github.client import Answer, Client, Refused
+from pipeline.sources.github.answers import Answer, Refused
+from pipeline.sources.github.client import Client
 from pipeline.sources.github.ledger import Ledger, Validator
 from pipeline.sources.github.shapes import ShapeT
 

@@ -54,6 +54,7 @@ class Progress:
     run_since: str | None = None  # where that run began
     position: str | None = None  # everything up to this time of change is in raw
     recheck_after: int = 0  # REST only: timelines up to this number were looked at
+    mentioned: tuple[int, ...] = ()  # named by texts that are newer than the timelines held; still to be looked at
 
 
 class Ledger:
@@ -120,8 +121,9 @@ class Ledger:
         if row is None:
             return Progress()
         try:
-            return Progress(**json.loads(row[0]))
-        except (ValueError, TypeError):
+            values = json.loads(row[0])
+            return Progress(**{**values, "mentioned": tuple(values["mentioned"])})
+        except (ValueError, TypeError, KeyError):
             return Progress()
 
 

@@ -8,9 +8,10 @@ from urllib.parse import urlencode
 
 from pipeline.sources.github import shapes
 from pipeline.sources.github.client import Client
+from pipeline.sources.github.compare import ANONYMOUS_RECHECKS
 from pipeline.sources.github.desk import PER_PAGE
 from pipeline.sources.github.ledger import Progress
-from pipeline.sources.github.run import ANONYMOUS_RECHECKS, Wanted
+from pipeline.sources.github.work import Wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline.errors import RateLimited, SourceChanged
 from pipeline.records import RawPage
+from pipeline.sources.github.answers import Answer
 from pipeline.sources.github.children import MARKED, cross_mark
 from pipeline.sources.github.desk import Desk
 
@@ -55,7 +56,8 @@ class Crossing(NamedTuple):
     number: int
     created_at: str
     mark: str
-    page: RawPage | None  # its closing references, where raw does not hold just these
+    closing: bytes | None  # its closing references, None if there are none
+    answer: Answer
 
 
 class _Shape(BaseModel):
@@ -110,42 +112,39 @@ def sweep(desk: Desk) -> Iterator[Crossing]:
     for kind in ("issues", "pullRequests"):
         after: str | None = None
         while True:
-            threads = _ask(desk, kind, {"owner": owner, "name": name, "after": after})
-            for node, page in threads:
+            threads, answer = _ask(desk, kind, {"owner": owner, "name": name, "after": after})
+            for node in threads.nodes:
                 times = sorted(time.createdAt or "" for time in node.crossings.nodes)
-                yield Crossing(node.number, node.createdAt, cross_mark(times), page)
-            after = threads.after
-            if after is None:
+                yield Crossing(node.number, node.createdAt, cross_mark(times), _closing(node, kind), answer)
+            after = threads.pageInfo.endCursor
+            if not threads.pageInfo.hasNextPage or after is None:
                 break
 
 
-class _Answered(list[tuple[_Node, RawPage | None]]):
-    after: str | None = None
+def page(desk: Desk, crossing: Crossing) -> RawPage | None:
+    """The closing references of a thread that raw holds, where it does not hold just these."""
+    held = desk.held.parts(crossing.number)
+    if "main" not in held or (crossing.closing is None and PART not in held):
+        return None
+    return desk.page(crossing.number, PART, crossing.closing or b"{}", form=FORM, answer=crossing.answer)
 
 
-def _ask(desk: Desk, kind: str, variables: Mapping[str, object]) -> _Answered:
+def _ask(desk: Desk, kind: str, variables: Mapping[str, object]) -> tuple[_Threads, Answer]:
     answer = desk.client.graphql(query(kind), variables)
     value = json.loads(answer.body)
     _check_errors(value, desk)
     try:
-        threads = _Repository.model_validate(value["data"]["repository"]).threads
+        return _Repository.model_validate(value["data"]["repository"]).threads, answer
     except (ValidationError, KeyError, TypeError) as error:
         raise SourceChanged(f"{answer.url}: GraphQL answered in another shape", url=answer.url) from error
-    found = _Answered()
-    for node in threads.nodes:
-        found.append((node, _page(desk, node, kind, answer=answer)))
-    found.after = threads.pageInfo.endCursor if threads.pageInfo.hasNextPage else None
-    return found
 
 
-def _page(desk: Desk, node: _Node, kind: str, *, answer: object) -> RawPage | None:
-    held = desk.held.parts(node.number)
-    if "main" not in held or (not node.closing.nodes and PART not in held):
+def _closing(node: _Node, kind: str) -> bytes | None:
+    if not node.closing.nodes:
         return None
     name = "closed_by" if kind == "issues" else "closes"
     edges = sorted(node.closing.nodes, key=lambda edge: str(edge.get("url")))
-    body = json.dumps({name: edges}, sort_keys=True, separators=(",", ":")).encode()
-    return desk.page(node.number, PART, body, form=FORM, answer=answer)  # type: ignore[arg-type]
+    return json.dumps({name: edges}, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _check_errors(value: object, desk: Desk) -> None:
