@@ -43,7 +43,17 @@ _SUBJECT = re.compile(
 )
 
 _VALUE = r"(?:'?<[a-z]{1,8}>'?|<class '[\w.]{1,120}'>)"
-_LEADING = re.compile(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|[-:]\s)+")
+_LEADING = re.compile(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|\(Batch element <n>\):\s|[-:]\s)+")
+#: Who says it, or what failed because of it: `llama_model_load: `, `error loading model: `, `docker: `.
+_CONTEXT = re.compile(
+    r"(?:[a-z]\w{0,40}(?:[_.:]{1,2}\w{1,60}){1,6}(?:\(\))?|docker|pip|nvidia-smi|conda|cmake|clang|gcc|ld|python3?"
+    r"|(?:[Ee]rror|[Ff]ailed|[Uu]nable|[Ff]ailure)(?: [a-z]{2,12}){1,5}|[Ff]atal error|[Ii]nternal error)(?: error)?: "
+)
+#: What was got, in parentheses at the end, closed or cut.
+_REMARK = re.compile(
+    r"\s?\((?:got|from|expected|found|note|e\.g\.|see|currently?|Request|size|should|which|at|in)\b[^()]{0,300}"
+    r"(?:\([^()]{0,200}\)?[^()]{0,100})?\)?[\s.]{0,3}\Z"
+)
 _TRAILING = re.compile(rf"\s?:\s?{_VALUE}(?:\s?,?\s?{_VALUE}){{0,40}}[\s.,]{{0,3}}\Z")
 
 
@@ -71,7 +81,15 @@ def _folded(template: str) -> str:
 
 
 def without_ends(template: str) -> str:
-    """The template without a place before it and values after a colon behind it, if enough words are left."""
+    """The template without a place or a context before it and values behind it, if enough words are left."""
+    for _ in range(DEPTH):
+        context = _CONTEXT.match(template)
+        if context is None or not words.is_telling(template[context.end() :]):
+            break
+        template = template[context.end() :]
+    remark = _REMARK.search(template)
+    if remark is not None and words.says_enough(template[: remark.start()]):
+        template = template[: remark.start()]
     start = _LEADING.match(template)
     if start is not None and words.says_enough(template[start.end() :]):
         template = template[start.end() :]
