@@ -40,11 +40,19 @@ class GithubSource(_Section):
     )
 
 
+class DocsSource(_Section):
+    """`[sources.docs]`: the OpenXLA error pages, from their site or from their repository."""
+
+    via: Literal["html", "github"] = Field(default="html", description="The site, or GitHub's contents API with dates.")
+    index_url: str | None = Field(default=None, description="Another site's index page, or another API's base.")
+
+
 class Sources(_Section):
     """`[sources]`: files and folders that `errmine run` imports, and repositories that `errmine ingest` reads."""
 
     paths: list[str] = Field(default=[], description="Files and folders; relative to the settings file; globs allowed.")
     github: list[GithubSource] = Field(default=[], description="Repositories, read through GitHub's API.")
+    docs: DocsSource | None = Field(default=None, description="Official error pages; absent: they are not read.")
 
 
 class Build(_Section):

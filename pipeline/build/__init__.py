@@ -5,6 +5,7 @@ Plain functions without Prefect; `flows` gives them order and retries, `cli` cal
 
 from pipeline.build.building import Places, build, export, joined_summary, publish
 from pipeline.build.importing import Fetched, forget, import_files, ingest_github, plan_github
+from pipeline.build.ingesting_docs import ingest_docs
 from pipeline.build.mapping import Partition, map_partitions, plan
 from pipeline.build.summary import StageCount, Summary, as_markdown
 
@@ -19,6 +20,7 @@ __all__ = [
     "export",
     "forget",
     "import_files",
+    "ingest_docs",
     "ingest_github",
     "joined_summary",
     "map_partitions",

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import urlsplit
 
 import typer
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pipeline.config import Settings
     from pipeline.sources import github
 
-SOURCES = ("files", "github")
+SOURCES = ("files", "github", "docs")
 # In logs, one line a minute says that the run lives.
 LOG_SECONDS = 60.0
 PLAN_COLUMNS = (
@@ -40,13 +41,14 @@ Told = Callable[[str, "github.Figures"], None]
 
 @app.command()
 def ingest(  # noqa: PLR0913, PLR0917 - one a command-line option
-    source: Annotated[str, typer.Argument(help="files, github; without it: all that is configured.")] = "",
+    source: Annotated[str, typer.Argument(help="files, github or docs; without it: all that is configured.")] = "",
     repo: Annotated[list[str] | None, typer.Option("--repo", help="owner/name; again for more.")] = None,
     since: Annotated[str, typer.Option("--since", help="Only threads changed on this day (UTC) or later.")] = "",
     state: Annotated[str, typer.Option("--state", help="all, open or closed.")] = "",
     labels: Annotated[
         str, typer.Option("--labels", help="Only threads with all of these labels, comma-separated.")
     ] = "",
+    via: Annotated[str, typer.Option("--via", help="docs: html (their site) or github (their repository).")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, fetch nothing.")] = False,
     home: Home = None,
     config: Config = None,
@@ -62,6 +64,10 @@ def ingest(  # noqa: PLR0913, PLR0917 - one a command-line option
     chosen = settings(home, config)
     if source not in ("", *SOURCES):
         raise typer.BadParameter(f"there is: {', '.join(SOURCES)}", param_hint="SOURCE")
+    if source == "docs" or (source == "" and chosen.sources.docs and not repo and not dry_run):
+        _ingest_docs(chosen, via=via, is_quiet=quiet, as_json=as_json)
+        if source == "docs" or not (chosen.sources.github or chosen.sources.paths):
+            return
     wanted = _wanted(chosen, repo or [], since=since, state=state, labels=labels) if source != "files" else []
     paths = chosen.source_paths() if source in ("", "files") and not repo else []
     if not wanted and not paths:
@@ -112,6 +118,32 @@ def _ingest(chosen: Settings, paths: list[Path], wanted: list[github.Wanted], *,
     if wanted and not all(outcome.is_complete for outcome in fetched.outcomes):
         complain("the run is partial", hint="What was fetched is kept; run the same command again to go on.")
         raise typer.Exit(3)
+
+
+def _ingest_docs(chosen: Settings, *, via: str, is_quiet: bool, as_json: bool) -> None:
+    from pipeline import build as joined
+    from pipeline.cli.work import _report
+    from pipeline.config import DocsSource
+    from pipeline.sources import github
+
+    if via not in ("", "html", "github"):
+        raise typer.BadParameter("html or github", param_hint="--via")
+    section = chosen.sources.docs or DocsSource()
+    token = os.environ.get("GITHUB_TOKEN")
+    api_url = os.environ.get("GITHUB_API_URL") or github.DEFAULT_API_URL
+    api = urlsplit(api_url)
+    site = f"{api.scheme}://{api.netloc}"
+    is_github = (via or section.via) == "github"
+    fetched = joined.ingest_docs(
+        chosen.raw_path,
+        via=via or section.via,
+        index_url=section.index_url or (api_url if is_github else None),
+        fetched_at=datetime.now(UTC),
+        credentials={site: {"Authorization": f"Bearer {token}"}} if token and is_github else {},
+    )
+    _report(fetched.summary, is_quiet=is_quiet, as_json=as_json)
+    if fetched.error is not None:
+        raise fetched.error
 
 
 def _wanted(chosen: Settings, repos: list[str], *, since: str, state: str, labels: str) -> list[github.Wanted]:

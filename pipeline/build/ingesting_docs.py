@@ -1,0 +1,53 @@
+"""Official error pages into raw: from the docs site, or from the repository that they are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pipeline import raw
+from pipeline.build.importing import Fetched
+from pipeline.build.summary import MOST_EXAMPLES, Summary, count
+from pipeline.errors import SourceError
+from pipeline.records import RawPage, Skipped
+from pipeline.sources import http, xla
+
+
+def ingest_docs(
+    raw_path: Path,
+    *,
+    via: str,
+    index_url: str | None,
+    fetched_at: datetime,
+    credentials: Mapping[str, Mapping[str, str]],
+    delay_seconds: float = http.DELAY_SECONDS,
+) -> Fetched:
+    """What came of the docs: new pages, unchanged ones, and what could not be had.
+
+    `via` is "html" or "github"; `index_url` is the site's index page or the API's base; `credentials` are headers by
+    "scheme://host". A failure in the middle keeps what came before it, and stands in `error`.
+    """
+    layer = raw.RawLayer(raw_path)
+    api = urlsplit(index_url or xla.xla_github.API_URL)
+    session = http.Session(
+        delay_seconds=delay_seconds,
+        credentials=credentials,
+        api_sites=frozenset({f"{api.scheme}://{api.netloc}"} if via == "github" else ()),
+    )
+    validators = {ref.url: ref.etag for ref in layer.refs() if ref.source == xla.SOURCE and ref.url and ref.etag}
+    failed: list[SourceError] = []
+
+    def pages() -> Iterator[RawPage | Skipped]:
+        known = xla.Known(validators, fetched_at)
+        try:
+            yield from xla.pages(session.get, index_url=index_url, via=via, known=known)
+        except SourceError as error:  # raised after the last page: what came must reach raw first
+            failed.append(error)
+
+    done = layer.append(pages())
+    given = done.new + done.known
+    stage = count("docs", taken=given + len(done.skipped), given=given, lost=done.skipped)
+    summary = Summary([stage], done.skipped[:MOST_EXAMPLES], {"new_pages": done.new, "known_pages": done.known})
+    return Fetched(summary, failed[0] if failed else None)
