@@ -1,0 +1,1 @@
+"""Figures as ratios against baselines, measured in one run; see README.md."""

@@ -1,4 +1,4 @@
-"""What `distil` hands to `translate`: an entry whose sentences are still facts and quotes, in no language or in their own."""
+"""What `distil` hands to `translate`: an entry whose sentences are still facts, or quotes in their own language."""
 
 from __future__ import annotations
 

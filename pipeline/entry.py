@@ -1,7 +1,7 @@
 """The published knowledge entry. `schemas/entry-1.0.json` is generated from here and compared in a test.
 
-A field is only ever added, with a sentence and a new `SCHEMA_VERSION`. Every number in an entry is counted from `evidence`;
-what is not known is null. Lists are sorted, so equal knowledge has equal bytes.
+A field is only ever added, with a sentence and a new `SCHEMA_VERSION`. Every number in an entry is counted from its
+`evidence`; what is not known is null. Lists are sorted, so equal knowledge has equal bytes.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def shuffled_sample(folder: Path) -> Path:
     """raw/sample with its lines in another order, under other file names."""
     folder.mkdir()
-    order = random.Random(7)  # noqa: S311  not for secrets
+    order = random.Random(7)
     for number, path in enumerate(sorted(golden.SAMPLE.rglob("*"), reverse=True)):
         if path.suffix == ".jsonl":
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""What the documents that the project was born from must give, end to end; our own re-creations where they are absent."""
+"""What the documents that the project was born from must give, end to end; our own re-creations beside them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,8 @@ class TestSeeds:
         )
         assert entry["evidence_count"] == 1
         assert "threads" in entry["entry_id"]
-        values = {(row["name"], row["value"]) for row in seeds.ask(f"FROM environment WHERE entry_id = '{entry['entry_id']}'")}
+        facts = seeds.ask(f"FROM environment WHERE entry_id = '{entry['entry_id']}'")
+        values = {(row["name"], row["value"]) for row in facts}
         assert {("CUDA", "12.8"), ("Python", "3.10"), ("NVSHMEM", "3.4.5")} <= values
         assert any(name == "GPU" and "H100" in value for name, value in values)
 
