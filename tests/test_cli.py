@@ -1,0 +1,334 @@
+"""The command line: help, exit statuses, JSON forms, and messages that say what to do next."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.build import Places
+from tests import golden, readme
+from tests.cli import process, run
+
+ERROR = """Traceback (most recent call last):
+  File "/srv/bench/attention.py", line 88, in <module>
+    kernel[grid](q, k, v)
+triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 999424, Hardware limit: 232448. \
+Reducing block sizes or `num_stages` may help.
+"""
+PLAIN = "INFO all is well\n"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    golden.make(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def entry_id(home: Path) -> str:
+    found = json.loads(run("match", "--home", home, "--json", stdin=ERROR).out)["entry_id"]
+    assert isinstance(found, str)
+    return found
+
+
+# ---------------------------------------------------------------- help, version, completion
+
+
+@pytest.mark.parametrize("name", sorted(readme.commands()))
+def test_every_command_has_help_that_names_its_options(name: str) -> None:
+    done = run(*name.split(), "--help")
+    assert done.code == 0
+    assert "--help" in done.out
+
+
+def test_version_and_help_answer_without_a_home(tmp_path: Path) -> None:
+    env = {"ERRMINE_HOME": str(tmp_path / "none")}
+    assert process("--version", env=env).out.startswith("errmine ")
+    done = process("-h", env=env)
+    assert done.code == 0
+    assert all(name in done.out for name in ("run", "match", "query", "apply"))
+
+
+def test_no_command_shows_the_help_and_is_a_usage_error() -> None:
+    assert run().code == 2
+
+
+def test_an_unknown_command_or_option_is_a_usage_error() -> None:
+    assert run("mach").code == 2
+    assert run("match", "--nosuch").code == 2
+
+
+def test_the_shell_can_ask_for_completions() -> None:
+    env = {"_ERRMINE_COMPLETE": "complete_bash", "COMP_WORDS": "errmine va", "COMP_CWORD": "1"}
+    done = process(env=env)
+    assert "validate" in done.out.split()
+
+
+# ---------------------------------------------------------------- colour
+
+
+def test_no_colour_where_the_output_is_no_terminal_or_no_color_is_set(home: Path, entry_id: str) -> None:
+    for env in ({}, {"NO_COLOR": "1", "FORCE_COLOR": ""}, {"NO_COLOR": "1", "TERM": "xterm-256color"}):
+        assert "\x1b[" not in process("show", entry_id, "--home", home, env=env).out
+
+
+# ---------------------------------------------------------------- extract, group
+
+
+def test_extract_prints_the_events_of_a_text_as_json() -> None:
+    done = run("extract", "--json", stdin=ERROR)
+    [event] = json.loads(done.out)["events"]
+    assert done.code == 0
+    assert event["exception_type"] == "triton.runtime.errors.OutOfResources"
+    assert event["frames"] == [{"file": "/srv/bench/attention.py", "line": 88, "function": "<module>"}]
+    assert (event["start"], event["truncated"]) == (0, False)
+
+
+def test_extract_reads_lines_and_answers_each_with_its_id() -> None:
+    lines = [{"id": "a", "text": ERROR}, {"id": 7, "text": PLAIN}]
+    done = run("extract", "--jsonl", stdin="\n".join(map(json.dumps, lines)))
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert [(row["id"], len(row["events"])) for row in rows] == [("a", 1), (7, 0)]
+
+
+def test_extract_without_an_error_exits_with_1_and_a_hint() -> None:
+    done = run("extract", stdin=PLAIN)
+    assert done.code == 1
+    assert "errmine reads tracebacks" in done.err
+
+
+def test_bytes_that_are_no_utf8_are_read_all_the_same() -> None:
+    done = run("extract", "--json", stdin=b"\xff\xfe\n" + ERROR.encode() + b"\xff")
+    assert done.code == 0
+
+
+def test_group_gives_each_line_its_cluster_in_the_order_of_the_input() -> None:
+    lines = [{"id": 1, "text": ERROR}, {"id": 2, "text": PLAIN}, {"id": 3, "text": ERROR.replace("999424", "5")}]
+    done = run("group", stdin="\n".join(map(json.dumps, lines)))
+    rows = [json.loads(line) for line in done.out.splitlines()]
+    assert [row["id"] for row in rows] == [1, 2, 3]
+    assert rows[0]["cluster_id"] == rows[2]["cluster_id"] != rows[1]["cluster_id"]
+    assert all(row["signature"] and row["explanation"] for row in rows)
+
+
+def test_a_line_that_is_no_json_is_named_by_its_number_and_passed_over() -> None:
+    done = run("group", stdin=f'{{"id": 1, "text": "x failed"}}\nnonsense\n[]\n{json.dumps({"id": 2, "text": ERROR})}')
+    assert [json.loads(line)["id"] for line in done.out.splitlines()] == [1, 2]
+    assert "standard input:2: not JSON" in done.err
+    assert "standard input:3" in done.err
+
+
+def test_group_of_nothing_exits_with_1() -> None:
+    assert run("group", stdin="").code == 1
+
+
+@pytest.mark.parametrize("command", ["extract", "group", "match"])
+def test_a_file_that_is_not_there_is_a_usage_error_with_a_hint(command: str, home: Path) -> None:
+    extra = ("--home", home) if command == "match" else ()
+    done = run(command, "/nowhere/at/all.log", *extra)
+    assert done.code == 2
+    assert "/nowhere/at/all.log" in done.err
+    assert "readable file" in done.err
+
+
+# ---------------------------------------------------------------- match
+
+
+def test_match_prints_the_entry_in_both_languages(home: Path, entry_id: str) -> None:
+    done = run("match", "--home", home, stdin=ERROR)
+    assert done.code == 0
+    assert entry_id in done.out
+    assert "Evidence · 证据" in done.out
+
+
+def test_match_as_json_holds_the_whole_entry(home: Path, entry_id: str) -> None:
+    answer = json.loads(run("match", "--home", home, "--json", stdin=ERROR).out)
+    assert answer["entry"]["id"] == entry_id
+    assert answer["rule"] in {"equal", "gate", "ratio"}
+
+
+def test_match_abstains_with_a_reason_and_status_1(home: Path) -> None:
+    done = run("match", "--home", home, stdin=PLAIN)
+    assert done.code == 1
+    assert "no entry: no error was found in the text" in done.out
+    as_json = run("match", "--home", home, "--json", stdin=PLAIN)
+    assert as_json.code == 1
+    assert json.loads(as_json.out)["entry"] is None
+
+
+def test_match_answers_many_lines(home: Path, entry_id: str) -> None:
+    lines = [{"id": "a", "text": ERROR}, {"id": "b", "text": PLAIN}]
+    done = run("match", "--home", home, "--jsonl", stdin="\n".join(map(json.dumps, lines)))
+    assert [json.loads(line)["entry_id"] for line in done.out.splitlines()] == [entry_id, None]
+
+
+def test_match_needs_nothing_but_a_bundle(home: Path, entry_id: str, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    (bundle / "entries" / entry_id).parent.mkdir(parents=True)
+    for name in ("index.json", f"entries/{entry_id}.json"):
+        (bundle / name).write_bytes((Places.of(home).curated / name).read_bytes())
+    done = process("match", "--bundle", bundle, "--json", stdin=ERROR)
+    assert json.loads(done.out)["entry_id"] == entry_id
+
+
+def test_match_without_a_bundle_says_how_to_make_one(tmp_path: Path) -> None:
+    done = process("match", "--home", tmp_path, stdin=ERROR)
+    assert done.code == 3
+    assert "errmine run" in done.err
+    assert "Traceback" not in done.err
+
+
+# ---------------------------------------------------------------- show, explain
+
+
+def test_show_finds_an_entry_by_id_and_by_cluster(home: Path, entry_id: str) -> None:
+    entry = json.loads(run("show", entry_id, "--home", home, "--json").out)
+    assert entry["id"] == entry_id
+    assert json.loads(run("show", entry["cluster_id"], "--home", home, "--json").out) == entry
+
+
+def test_show_of_an_unknown_id_says_how_to_find_one(home: Path) -> None:
+    done = run("show", "nothing/here", "--home", home)
+    assert done.code == 1
+    assert "cluster_summary" in done.err
+
+
+def test_explain_says_why_templates_stand_together(home: Path, entry_id: str) -> None:
+    found = json.loads(run("explain", entry_id, "--home", home, "--json").out)
+    assert found["entry_id"] == entry_id
+    assert all(template["explanation"] for template in found["templates"])
+    by_template = run("explain", found["templates"][0]["signature_id"], "--home", home, "--json")
+    assert json.loads(by_template.out)["cluster_id"] == found["cluster_id"]
+
+
+def test_explain_of_an_unknown_id_exits_with_1(home: Path) -> None:
+    assert run("explain", "cluster:none", "--home", home).code == 1
+
+
+# ---------------------------------------------------------------- query
+
+
+def test_a_query_answers_in_every_form(home: Path, tmp_path: Path) -> None:
+    sql = "SELECT entry_id, evidence_count, tags FROM entries ORDER BY entry_id LIMIT 3"
+    as_json = json.loads(run("query", sql, "--home", home, "--format", "json").out)
+    assert list(as_json[0]) == ["entry_id", "evidence_count", "tags"]
+    rows = list(csv.DictReader(io.StringIO(run("query", sql, "--home", home, "--format", "csv").out)))
+    assert [row["entry_id"] for row in rows] == [row["entry_id"] for row in as_json]
+    table = pq.read_table(pa.BufferReader(run("query", sql, "--home", home, "--format", "parquet").out_bytes))
+    assert table.to_pylist() == as_json
+    assert run("query", sql, "--home", home).out.splitlines()[0].split() == ["entry_id", "evidence_count", "tags"]
+
+
+def test_a_query_may_come_from_standard_input(home: Path) -> None:
+    done = run("query", "-", "--home", home, "--json", stdin="SELECT count(*) AS n FROM entries")
+    assert json.loads(done.out)[0]["n"] > 10
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT * FROM read_text('/etc/hostname')",
+        "SELECT * FROM '/etc/passwd'",
+        "SELECT * FROM read_parquet('https://example.invalid/x.parquet')",
+        "COPY entries TO '/tmp/errmine-must-not-exist.csv'",
+        "ATTACH '/tmp/errmine-must-not-exist.duckdb' AS other",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "EXPORT DATABASE '/tmp/errmine-must-not-exist'",
+        "SET enable_external_access = true",
+        "PRAGMA enable_external_access = true",
+        "DROP TABLE entries",
+        "DELETE FROM entries",
+        "CREATE TABLE mine AS SELECT 1",
+        "SELECT getenv('HOME')",
+    ],
+)
+def test_a_query_reaches_no_file_no_network_and_changes_nothing(home: Path, sql: str) -> None:
+    done = run("query", sql, "--home", home)
+    assert done.code == 2
+    assert "the query failed" in done.err
+    assert not list(Path("/tmp").glob("errmine-must-not-exist*"))
+
+
+def test_a_query_that_fails_says_how_to_find_names(home: Path) -> None:
+    done = run("query", "SELECT nosuch FROM entries", "--home", home)
+    assert done.code == 2
+    assert "DESCRIBE entries" in done.err
+
+
+def test_an_unknown_format_is_a_usage_error(home: Path) -> None:
+    assert run("query", "SELECT 1", "--home", home, "--format", "xml").code == 2
+
+
+@pytest.mark.parametrize("command", [("query", "SELECT 1"), ("show", "a/b"), ("explain", "a/b")])
+def test_without_a_database_the_message_says_what_to_run(tmp_path: Path, command: tuple[str, ...]) -> None:
+    done = run(*command, "--home", tmp_path)
+    assert done.code in {2, 3}
+    assert "errmine" in done.err.split("\n", 1)[1]
+
+
+# ---------------------------------------------------------------- validate, status
+
+
+def test_validate_holds_for_the_sample_and_its_quotes_stand_in_raw(home: Path) -> None:
+    places = Places.of(home)
+    done = run("validate", places.curated, "--raw", places.raw)
+    assert done.code == 0
+    assert "every rule holds" in done.out
+    assert "stand in raw as cited" in done.out
+
+
+def test_validate_names_each_rule_that_a_file_breaks(home: Path, entry_id: str, tmp_path: Path) -> None:
+    entry = json.loads((Places.of(home).curated / "entries" / f"{entry_id}.json").read_bytes())
+    entry["evidence_count"] += 1
+    path = tmp_path / "entry.json"
+    path.write_text(json.dumps(entry))
+    done = run("validate", path, "--json")
+    report = json.loads(done.out)
+    assert done.code == 1
+    assert [problem["rule"] for problem in report["problems"]]
+    assert report["kind"] == "entry"
+
+
+def test_validate_of_one_entry_does_not_repeat_its_id_in_each_row(home: Path, entry_id: str, tmp_path: Path) -> None:
+    entry = json.loads((Places.of(home).curated / "entries" / f"{entry_id}.json").read_bytes())
+    (tmp_path / "e.json").write_text(json.dumps({**entry, "evidence_count": 99, "confidence": 7}))
+    assert entry_id not in run("validate", tmp_path / "e.json").out
+
+
+def test_validate_of_nothing_is_a_usage_error(tmp_path: Path) -> None:
+    done = run("validate", tmp_path / "none")
+    assert done.code == 2
+    assert "no such file or folder" in done.err
+
+
+def test_validate_without_that_raw_folder_is_a_usage_error(home: Path, tmp_path: Path) -> None:
+    assert run("validate", Places.of(home).curated, "--raw", tmp_path / "none").code == 2
+
+
+def test_status_counts_every_stage_in_and_out(home: Path) -> None:
+    stages = json.loads(run("status", "--home", home, "--json").out)["stages"]
+    assert stages
+    assert all(stage["in_count"] == stage["out_count"] + stage["skipped_count"] for stage in stages)
+
+
+# ---------------------------------------------------------------- quiet, import
+
+
+def test_quiet_prints_nothing_where_all_went_well(tmp_path: Path) -> None:
+    done = process("import", golden.SAMPLE, "--home", tmp_path, "--quiet")
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
+def test_import_of_a_path_that_is_not_there_says_so(tmp_path: Path) -> None:
+    done = run("import", tmp_path / "none.jsonl", "--home", tmp_path)
+    assert done.code == 2
+    assert "no such file or folder" in done.err
