@@ -46,7 +46,7 @@ _VALUE = r"(?:'?<[a-z]{1,8}>'?|<class '[\w.]{1,120}'>)"
 _LEADING = re.compile(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|\(Batch element <n>\):\s|[-:]\s)+")
 #: Who says it, or what failed because of it: `llama_model_load: `, `error loading model: `, `docker: `.
 _CONTEXT = re.compile(
-    r"(?:[a-z]\w{0,40}(?:[_.:]{1,2}\w{1,60}){1,6}(?:\(\))?|docker|pip|nvidia-smi|conda|cmake|clang|gcc|ld|python3?"
+    r"(?:[a-z][a-z0-9]{0,40}(?:[_.:]{1,2}[A-Za-z0-9]{1,60}){1,12}(?:\(\))?|docker|pip|nvidia-smi|conda|cmake|clang|gcc|ld|python3?"
     r"|(?:[Ee]rror|[Ff]ailed|[Uu]nable|[Ff]ailure)(?: [a-z]{2,12}){1,5}|[Ff]atal error|[Ii]nternal error)(?: error)?: "
 )
 #: What was got, in parentheses at the end, closed or cut.
