@@ -21,19 +21,24 @@ _FENCE = re.compile(r"^[ \t>]{0,8}(```+|~~~+)[^\n]*$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.{0,4000}?-->", re.DOTALL)
 _QUOTED = re.compile(r"^[ \t]{0,3}>[^\n]*$|^[ \t]*(?:[-*] )?\[[ xX]\][^\n]*$", re.MULTILINE)
 _MAYBE_QUOTED = re.compile(r"\n[ \t]{0,3}>|\[[ xX]\]")
-_BORDER = re.compile(r"\n|(?<=[.!?])[\"')*_]{0,2}[ \t]+(?=[A-Z`\"'(*\[#@/\U0001F300-\U0001FAFF])|(?<=[。！？；])")
+#: A line that begins with one space and a small letter goes on from the line before: pages saved as text break there
+#: behind every link ("Fixed in #12\\n which ...").
+_BORDER = re.compile(
+    r"\n(?! [a-z])|(?<=[.!?])[\"')*_]{0,2}[ \t]+(?=[A-Z`\"'(*\[#@/\U0001F300-\U0001FAFF])|(?<=[。！？；])"
+)
 _NOT_BORDER = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|ver|v|approx|No|Fig)\.)[ \t]+$", re.IGNORECASE)
 _CODE_LINE = re.compile(
     r"^\s*(?:>>>|\.\.\. |\$ |# include|#include|File \"|at [\w.$<>]+\(|import \w|from [\w.]+ import|def \w+\("
     r"|class \w+[(:]|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|[EWIF]\d{4} \d\d:|\(?\w+ pid=|INFO|WARN|ERROR|DEBUG"
     r"|\[\w+\] |Traceback |\d+\.\d+ |//|/\*|\|)|[;{]\s*$|^\s*[\w.]+ = |^\s{8,}\S|^\S*Error: "
 )
+_GOES_ON = re.compile(r"\n [a-z]")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """`document.text[start:end]`, stripped, inside one post."""
+    """`document.text[start:end]`, stripped, inside one post; a line break inside it is a space in `text`."""
 
     start: int
     end: int
@@ -77,7 +82,10 @@ class Prose:
     def _start(self, offset: int) -> int:
         post = self.post_at(offset)
         least = max(offset - _REACH, self.document.posts[post].start if post >= 0 else 0)
-        least = last = max(least, self.visible.rfind("\n", least, offset) + 1)
+        line = self.visible.rfind("\n", least, offset)
+        while line >= 0 and _GOES_ON.match(self.visible, line):
+            line = self.visible.rfind("\n", least, line)
+        least = last = max(least, line + 1)
         for border in _BORDER.finditer(self.visible, least, min(len(self.visible), offset + 1)):
             if border.end() <= offset and not _NOT_BORDER.search(
                 self.visible, max(least, border.end() - 10), border.end()
@@ -99,7 +107,7 @@ class Prose:
             start += 1
         while end > start and self.visible[end - 1] in " \t\n\r":
             end -= 1
-        text = self.visible[start:end]
+        text = self.visible[start:end].replace("\n", " ")
         if end - start < 4 or "\x00" in text or _is_code(text):
             return None
         return Sentence(start, end, text, post)

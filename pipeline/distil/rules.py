@@ -19,6 +19,9 @@ _MAX_SENTENCE = 480
 #: it, somebody pasted a book.
 _MAX_SENTENCES = 1500
 
+#: Orders are read in posts up to this length: of 45 read without a limit 20 were lines of pasted scripts, logs and lists
+#: of changes, nearly all in longer ones.
+_MOST_ORDERED = 1_500
 #: A cause needs this many words of four letters or more from the cue on (the cue itself has one or two), or this many
 #: characters in Chinese: below, labelled sentences pointed at something outside themselves.
 _LEAST_WORDS = 6
@@ -75,8 +78,41 @@ def _woken(stem: str, starts: dict[str, list[str]], wakes: dict[str, list[int]])
     return tuple(sorted(found))
 
 
-def findings(prose: Prose) -> Iterator[Finding]:
+@cache
+def _orders() -> tuple[re.Pattern[str], tuple[int, ...]]:
+    """(how an order begins: a verb in capitals, or at the start of a line; the rules that judge orders)."""
+    orders = tables.table("cues.toml")["orders"]
+    capital = "|".join(sorted(verb.capitalize() for verb in orders["verbs"]))
+    rules = tuple(i for i, cue in enumerate(tables.cues()) if not cue.stems)
+    return re.compile(rf"(?:{capital})\b|\n(?:{'|'.join(sorted(orders['plain']))})\b"), rules
+
+
+def findings(prose: Prose) -> list[Finding]:
     """What the rules find, in the order of the text, at most one finding a sentence."""
+    found = list(_cued(prose))
+    taken = {finding.sentence.start for finding in found}
+    found += [order for order in _ordered(prose) if order.sentence.start not in taken]
+    return sorted(found, key=lambda finding: finding.sentence.start)
+
+
+def _ordered(prose: Prose) -> Iterator[Finding]:
+    """Sentences of comments that begin with an order: "Set `X=Y`" needs no cue, its place in the thread is the cue."""
+    starts, rules = _orders()
+    posts = prose.document.posts
+    opening = {post.author_hash for post in posts if post.kind == "body"} - {None}
+    for post in posts:
+        if post.kind not in {"comment", "review"} or post.is_bot or post.author_hash in opening:
+            continue
+        if post.end - post.start > _MOST_ORDERED:
+            continue
+        for hit in starts.finditer(prose.visible, max(0, post.start - 1), post.end):
+            at = hit.start() + hit.group().startswith("\n")
+            sentence = prose.sentence(at)
+            if sentence is not None and sentence.start == at:
+                yield from _judged(sentence, list(rules), prose.document)
+
+
+def _cued(prose: Prose) -> Iterator[Finding]:
     scanner, wakes = _scanner()
     pending: Sentence | None = None
     awake: set[int] = set()
@@ -174,15 +210,15 @@ def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
         if document.kind != "pull" or not document.is_merged or document.repo is None:
             return None
         return Fact("fix.closed_by", (("pr", f"{document.repo}#{document.number}"),))
-    change = _PR.search(region) if cue.rule in {"fix.in_ref", "fix.zh"} else None
+    change = _PR.search(region) if cue.rule in {"fix.in_ref", "fix.ref_fixes", "fix.zh"} else None
     if change is not None:
         return Fact("fix.merged", (("pr", _named(change, document)),))
-    named = actions.versioned(region)
+    named = actions.versioned(region) if cue.rule not in {"fix.works_on_branch", "fix.ref_fixes"} else None
     if named is not None:
         return Fact("fix.released", (("package", named[0]), ("version", named[1])))
     if cue.rule in {"fix.in_version", "fix.zh"} and (version := _VERSION.search(region)):
         return Fact("fix.released_in", (("version", version.group(1)),))
-    branch = _BRANCH.search(region) if cue.rule == "fix.in_branch" else None
+    branch = _BRANCH.search(region) if cue.rule in {"fix.in_branch", "fix.works_on_branch"} else None
     return Fact("fix.on_branch", (("branch", branch.group(1).lower()),)) if branch else None
 
 
