@@ -29,6 +29,8 @@ format: $(READY)
 golden: $(READY)
 	$(BIN)/python -m tests.golden
 	$(BIN)/python -m tests.readme
+	$(BIN)/python -m tests.cookbook
+	$(BIN)/python -m tests.schema_page
 
 schemas: $(READY)
 	$(BIN)/python -m pipeline.export.schemas

@@ -18,7 +18,7 @@ CASES = sorted((Path(__file__).parent / "cases" / "sql").iterdir())
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The invented world, with a contested remedy and an error code."""
     folder = tmp_path_factory.mktemp("cookbook")
-    raw = make.raw_entry(codes=["cuda:cudaErrorFixture"])
+    raw = make.raw_entry(codes=["xla:E1001"])
     again = make.evidence(3, role="failed", quote="TRITON_STAGES=2 did not help me.")
     raw["evidence"].append(again)
     raw["workarounds"][0] |= {"failed": 1, "success_rate": 0.5}

@@ -1,1 +1,1 @@
-SELECT kind, action, action_zh, worked, failed FROM fixes_for('cudaErrorFixture');
+SELECT kind, action, action_zh, worked, failed FROM fixes_for('xla:E1001');

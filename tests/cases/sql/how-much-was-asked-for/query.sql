@@ -1,4 +1,4 @@
-SELECT name, unit, event_count, least, middle, greatest
+SELECT entry_id, name, unit, event_count, least, middle, greatest
 FROM parameter_summary
 WHERE name IN ('required', 'limit')
-ORDER BY event_count DESC, name;
+ORDER BY event_count DESC, entry_id, name;
