@@ -192,7 +192,7 @@ class Event:
     start: int
     end: int
     is_truncated: bool
-    severity: str  # "error" | "warning" | "interruption" (KeyboardInterrupt and the like): only errors are grouped
+    severity: str  # "error" | "warning" | "interruption" (KeyboardInterrupt ...) | "wrapper" (`make: *** Error`); see build
 
 
 # ---------------------------------------------------------------- normalise

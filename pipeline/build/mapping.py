@@ -21,7 +21,7 @@ from pipeline.errors import RawError, StoreError
 from pipeline.records import Claim, DocRecord, Document, Event, Link, Signature, Skipped, content_id
 
 #: Reasons for which an event is kept but not grouped; any other severity is an error's.
-UNGROUPED = frozenset({"warning", "interruption"})
+UNGROUPED = frozenset({"warning", "interruption", "wrapper"})
 #: Stages whose `Skipped` stands for a whole document.
 UNREAD = frozenset({"raw", "document", "extract"})
 #: Severity of the events that official pages make of their samples: they found a cluster but are no occurrence.

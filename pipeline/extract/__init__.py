@@ -32,6 +32,8 @@ __all__ = ["events"]
 WIDEST_AFTERMATH = 120
 #: Between a traceback and a library's own line with the same code stand at most this many.
 WIDEST_ECHO = 600
+#: A failure explains `make: *** Error 2` or `Aborted` that stands so near; posts of the corpus have a median of 1,500.
+WIDEST_RELATED = 3000
 #: A message shorter than this may begin another one by chance; so many tracebacks of a text are compared.
 SHORTEST_RETOLD = 8
 MOST_RETOLD = 40
@@ -52,7 +54,34 @@ def events(text: str) -> list[Event]:
     found = _joined(text, shown, native.events(text, seen))
     if any(one.severity != "warning" for one in found):
         found = [one for one in found if one.severity != "warning" or one.dialect != "exception-line"]
-    return found
+    return _with_wrappers(found)
+
+
+def _with_wrappers(found: list[Event]) -> list[Event]:
+    """The events, where those that only say that something failed are wrappers if a failure is shown near them."""
+    is_wrapper = [_is_wrapper(one) for one in found]
+    shown = [one for one, wraps in zip(found, is_wrapper, strict=True) if not wraps and one.severity == "error"]
+    if not shown or not any(is_wrapper):
+        return found
+    return [
+        replace(one, severity="wrapper") if wraps and _is_near(one, shown) else one
+        for one, wraps in zip(found, is_wrapper, strict=True)
+    ]
+
+
+def _is_wrapper(event: Event) -> bool:
+    if event.severity != "error":
+        return False
+    if event.dialect in ("build", "signal"):
+        return not event.codes or event.dialect == "build" or not event.frames
+    last = (event.exception_type or "").rsplit(".", 1)[-1]
+    return last == "CalledProcessError" and not event.chain and "\n" not in event.detail.strip()
+
+
+def _is_near(event: Event, shown: list[Event]) -> bool:
+    place = bisect_right(shown, event.start, key=lambda one: one.start)
+    before = place > 0 and event.start - shown[place - 1].end <= WIDEST_RELATED
+    return before or (place < len(shown) and shown[place].start - event.end <= WIDEST_RELATED)
 
 
 def _tracebacks(text: str, seen: Seen) -> list[Event]:

@@ -9,6 +9,8 @@ from pipeline.records import Frame
 HEADER = "raceback (most recent call"
 
 _FRAME = re.compile(r'\s*File "([^"\n]{0,1000})", line (\d{1,9})(?:,? in (.*))?')
+#: A name, with Cython's place behind it; where line breaks were lost, source follows on the same line.
+_FUNCTION = re.compile(r"<[^<>\n]{1,60}>(?:\(\))?|\S{1,400}(?: \([^()\n]{1,200}:\d{1,7}\))?")
 _FRAME_CUT = re.compile(r'\s*File "([^"\n]{0,1000})(?:",? ?l?i?n?e?|\.\.\.)?$')
 _ELIDED = re.compile(
     r"\s*(?:\.{3,}|…|<\.{3,}>|\[\.{3,}\]|\(\.{3,}\)|\[?\.{3} ?\d{1,6} [\w ]{1,40}\.{3}\]?"
@@ -27,8 +29,8 @@ def frame(body: str) -> Frame | None:
     hit = _FRAME.match(body)
     if hit is None:
         return None
-    function = hit.group(3)
-    return Frame(hit.group(1), int(hit.group(2)), function.strip() or None if function else None)
+    function = _FUNCTION.match(hit.group(3).strip()) if hit.group(3) else None
+    return Frame(hit.group(1), int(hit.group(2)), function.group() if function else None)
 
 
 def is_cut_frame(body: str) -> bool:

@@ -45,7 +45,7 @@ _PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+|\{\w{
 #: A log line that calls itself a warning or a remark, and NCCL's warnings on machines without InfiniBand.
 _WARNING = re.compile(
     r"(?:: [WI] |\b[WI]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,9} |^[WI] "
-    r"|\[W )[\w./-]{1,200}:\d{1,6}\]"
+    r"|\[W )[\w./-]{1,200}:\d{1,6}\]|\bNCCL INFO "
 )
 _CHATTER = re.compile(r"Failed to open libibverbs|Could not load dynamic library")
 _COLOUR_END = re.compile(r"\x1b\[[0-9;]{0,8}m\Z")

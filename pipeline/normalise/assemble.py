@@ -83,7 +83,7 @@ def read(found: Culprit, frames: Sequence[Frame] = ()) -> Reading:
         if kind and found.hit.is_typed:
             template = f"{peel.short(kind)}: {template}"
     return Reading(
-        text=_bounded(template) or kind or "no message",
+        text=_bounded(template) or kind or _wordless(gate),
         line=line,
         exception_type=_canonical(kind),
         gate=gate,
@@ -91,6 +91,12 @@ def read(found: Culprit, frames: Sequence[Frame] = ()) -> Reading:
         slots=slots,
         notes=tuple(notes),
     )
+
+
+def _wordless(gate: tuple[tuple[str, str], ...]) -> str:
+    """What stands for an error without type and words: a traceback whose end was cut."""
+    frame = dict(gate).get("symbol")
+    return f"no message in {frame}" if frame else "no message"
 
 
 def _unknown(
@@ -140,7 +146,10 @@ def frame_key(frames: Sequence[Frame]) -> str:
 
 def innermost(frames: Sequence[Frame]) -> str:
     """The innermost function that is not mere plumbing, "" if there is none."""
-    return frame_key(frames).rpartition(" > ")[2]
+    telling = frame_key(frames).rpartition(" > ")[2]
+    if telling or not frames:
+        return telling
+    return f"{_module(frames[-1].file)}:{(frames[-1].function or '?')[:60]}"  # a script's own level
 
 
 def _module(file: str | None) -> str:
