@@ -111,7 +111,8 @@ def test_faults_on_a_fifth_of_all_requests_change_nothing(
     fake.fault = lambda _n, _a: Fault(chance.choice(kinds), status=502) if chance.random() < 0.2 else None
     try:
         runs = 0
-        for runs in range(1, 40):
+        while runs < 39:
+            runs += 1
             if place.ingest(governor={"max_wait_seconds": 1e9}).outcomes[0].is_complete:
                 break
     finally:
