@@ -68,3 +68,11 @@ def test_every_table_view_macro_and_column_carries_a_comment(database: Path) -> 
     text = schema_page.page(database)
     assert [line for line in text.splitlines() if line.startswith("| ") and line.endswith("|  |")] == []
     assert "None." not in text
+
+
+def test_the_picture_in_readme_is_part_of_the_whole_picture(database: Path) -> None:
+    readme = (golden.ROOT / "README.md").read_text(encoding="utf-8")
+    shown = [line for line in readme.splitlines() if "||--o{" in line]
+    whole = schema_page.page(database).splitlines()
+    assert shown
+    assert [line for line in shown if line not in whole] == []

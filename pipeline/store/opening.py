@@ -13,6 +13,8 @@ from pipeline.errors import StoreError
 #: Version of the tables. A minor step adds; a major step changes and needs a rebuild.
 SCHEMA_VERSION = "1.0"
 
+_MAKE_IT = "Begin with `errmine run`; where pages were imported already, `errmine build` makes it."
+
 #: Untrusted SQL gets no file, no network, no extension, no Python variable, and cannot change that.
 _WALLS: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": False,
@@ -66,7 +68,7 @@ def check_replaceable(path: Path) -> None:
 
 def _connected(path: Path) -> duckdb.DuckDBPyConnection:
     if not path.is_file():
-        raise StoreError(f"there is no database at {path}", path=path, hint="Run `errmine build` to make it.")
+        raise StoreError(f"there is no database at {path}", path=path, hint=_MAKE_IT)
     try:
         connection = duckdb.connect(str(path), read_only=True, config=_WALLS)
         connection.execute("SET TimeZone = 'UTC'").fetchall()
