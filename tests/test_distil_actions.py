@@ -110,3 +110,33 @@ def test_flag_direction_package_and_version_gate_the_key(one: str, two: str) -> 
     assert first is not None
     assert second is not None
     assert first.key != second.key
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "expected"),
+    [
+        ("Shrink tiles: Reduce the block sizes of the kernel.", (), ("remedy.decrease_quantity", "block sizes")),
+        ("Reduce the block sizes of the kernel, then try again.", (), ("remedy.decrease_quantity", "block sizes")),
+        ("Smaller work: Lower the batch size first.", (), ("remedy.decrease_quantity", "batch size")),
+        ("--xla_fixture_limit=32 Bounds the pass.", ("--xla_fixture_limit",), ("remedy.set_flag", "32")),
+        (
+            "--xla_fixture_limit Bounds the pass.",
+            ("--xla_fixture_limit",),
+            ("remedy.adjust_flag", "--xla_fixture_limit"),
+        ),
+        ("Ask for more using the fixture_limit_bytes param", (), ("remedy.set_parameter_any", "fixture_limit_bytes")),
+        ("Switch off: set --xla_a_b=false and --xla_c_d=false", ("--xla_a_b", "--xla_c_d"), None),
+        ("--xla_a_b=false Is weaker than --xla_c_d.", ("--xla_a_b", "--xla_c_d"), None),
+        ("Look at the shapes of the large buffers.", (), None),
+    ],
+)
+def test_an_official_remedy_is_a_fact_only_if_it_is_one_typed_act(
+    text: str, flags: tuple[str, ...], expected: tuple[str, str] | None
+) -> None:
+    fact = actions.official(text, flags)
+    if expected is None:
+        assert fact is None
+    else:
+        assert fact is not None
+        assert fact.template == expected[0]
+        assert expected[1] in dict(fact.slots).values()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -78,11 +79,21 @@ def _rows() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
     fragments["QUANTITY"] = "|".join(rows["quantities"].values())
     found = []
     for row in rows["action"]:
-        pattern = row["pattern"]
-        for name, fragment in fragments.items():
-            pattern = pattern.replace(f"<{name}>", f"(?:{fragment})")
-        found.append((row["template"], row.get("with", ""), re.compile(pattern, re.IGNORECASE)))
+        found.append((row["template"], row.get("with", ""), _compiled(row["pattern"], fragments)))
     return tuple(found)
+
+
+def _compiled(pattern: str, fragments: Mapping[str, str]) -> re.Pattern[str]:
+    for name, fragment in fragments.items():
+        pattern = pattern.replace(f"<{name}>", f"(?:{fragment})")
+    return re.compile(pattern, re.IGNORECASE)
+
+
+@cache
+def _official_rows() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    rows = tables.table("actions.toml")
+    fragments = {"LESS": rows["fragments"]["LESS"], "QUANTITY": "|".join(rows["quantities"].values())}
+    return tuple((row["template"], _compiled(row["pattern"], fragments)) for row in rows["official"])
 
 
 @cache
@@ -109,6 +120,22 @@ def action(text: str) -> Action | None:
             fact = _fact(template, found)
             if fact is not None:
                 return Action(fact, key(fact), found.start(), found.end())
+    return None
+
+
+#: An official remedy says what to do in its lead and its first sentence or two; what follows says why.
+_LEAD = 260
+
+
+def official(text: str, flags: Sequence[str]) -> Fact | None:
+    """The fact that the remedy of an official page states, None if it is more than one act or none that is typed."""
+    lead = text[:_LEAD]
+    for template, pattern in _official_rows():
+        found = pattern.search(lead)
+        fact = _fact(template, found) if found else None
+        if fact is not None:
+            said = " ".join(value for _, value in fact.slots)
+            return fact if all(flag.split("=")[0] in said for flag in flags if flag in lead) else None
     return None
 
 

@@ -15,7 +15,7 @@ from pipeline.distil.material import Official
 from pipeline.distil.scores import best_tier
 from pipeline.draft import Remedy, Statement
 from pipeline.entry import Tier
-from pipeline.records import MAINTAINER_ROLES, Claim, Fact, Quote
+from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Quote
 
 #: token_sort_ratio from which two quoted remedies of one language and equal identifiers are one. A cautious choice with
 #: little behind it: of 434 prose remedies of the corpus three pairs from different documents score 75 or more, one at
@@ -35,7 +35,7 @@ class Group:
 
     key: str
     claims: list[Claim] = field(default_factory=list)
-    pages: list[tuple[Quote, str]] = field(default_factory=list)  # official remedies: (quote, section)
+    pages: list[tuple[Quote, DocRemedy]] = field(default_factory=list)  # what official pages say
 
 
 def group_remedies(claims: Iterable[Claim], official: Sequence[Official]) -> list[Group]:
@@ -51,7 +51,7 @@ def group_remedies(claims: Iterable[Claim], official: Sequence[Official]) -> lis
         for remedy, quote in zip(page.record.remedies, page.remedies, strict=True):
             if actions.unsafe(quote.text) is None:
                 key = f"official|{page.record.code}|{remedy.section}|{remedy.title or quote.text[:40]}"
-                groups.setdefault(key, Group(key)).pages.append((quote, remedy.section))
+                groups.setdefault(key, Group(key)).pages.append((quote, remedy))
     joined: list[Group] = []
     for claim in prose:
         mate = next((g for g in joined if _is_same(g.claims[0].quote, claim.quote)), None)
@@ -112,7 +112,10 @@ def _cited(claim: Claim, ledger: Ledger) -> list[str]:
 def _worded(group: Group, ids: tuple[str, ...]) -> tuple[Statement, str | None]:
     """(the action, the words that add to it): a fact where there is one, else the first quote."""
     if group.pages:
-        quote = group.pages[0][0]
+        quote, official = group.pages[0]
+        told = actions.official(quote.text, official.flags)
+        if told is not None:
+            return Statement(told, "", "", ids), quote.text
         return Statement(None, quote.text, quote.lang, ids), None
     facts = Counter(claim.fact for claim in group.claims if claim.fact is not None)
     first = group.claims[0]

@@ -19,8 +19,8 @@ _MAX_SENTENCE = 480
 #: it, somebody pasted a book.
 _MAX_SENTENCES = 1500
 
-#: Orders are read in posts up to this length: of 45 read without a limit 20 were lines of pasted scripts, logs and lists
-#: of changes, nearly all in longer ones.
+#: Orders are read in posts up to this length: of 45 that were read without a limit 20 were lines of pasted scripts,
+#: logs and lists of changes, nearly all in longer posts.
 _MOST_ORDERED = 1_500
 #: A cause needs this many words of four letters or more from the cue on (the cue itself has one or two), or this many
 #: characters in Chinese: below, labelled sentences pointed at something outside themselves.

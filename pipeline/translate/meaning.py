@@ -40,7 +40,7 @@ def meaning(draft: Draft, signature: str, engines: Sequence[Engine]) -> Meaning 
     found = next((made for way in WAYS if (made := way(draft, engines)) is not None), None)
     if found is None:
         return None
-    chinese = _with_full_type(found.chinese, draft.cluster.exception_type)
+    chinese = _with_full_type(_with_type(found.chinese, draft.cluster.exception_type), draft.cluster.exception_type)
     return Meaning(_with_names(chinese, signature), found.status, found.engine)
 
 
@@ -72,7 +72,11 @@ def _category_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 def _named_code(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     codes = [code.split(":", 1)[-1] for code in draft.codes] + sorted(gates.protected(draft.cluster.text))
     named = next((code for code in codes if catalogue.annotated(code) != code), None)
-    return Meaning(f"{named}：{catalogue.explanation(named)}。", "template", engine_name("code")) if named else None
+    if named is None:
+        return None
+    alone = f"{named}：{catalogue.explanation(named)}。"  # with a type in front the meaning stands in brackets
+    sentence = f"{catalogue.annotated(named)}。" if draft.cluster.exception_type else alone
+    return Meaning(sentence, "template", engine_name("code"))
 
 
 def _from_engine(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
@@ -100,6 +104,12 @@ def _fact(draft: Draft) -> Meaning | None:
 def _sentence(draft: Draft, clause: str) -> str:
     exception = draft.cluster.exception_type
     return f"{exception}：{clause}。" if exception and exception not in clause else f"{clause}。"
+
+
+def _with_type(chinese: str, exception: str | None) -> str:
+    """The sentence with the exception in front, where it names only a code; at its end it would be one name of many."""
+    short = (exception or "").rsplit(".", 1)[-1]
+    return chinese if not short or short in chinese else f"{exception}：{chinese}"
 
 
 def _with_full_type(chinese: str, exception: str | None) -> str:
