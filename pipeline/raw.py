@@ -162,6 +162,10 @@ class RawLayer:
                 self._rewrite(path, hidden)
         return erased
 
+    def is_forgotten(self, document_key: str) -> bool:
+        """True if the document was forgotten: a source need not ask for it again."""
+        return (self._forgotten / _tombstone(document_key)).exists()
+
     def check(self) -> int:
         """The number of pages, after every segment and every page was read and compared with its sha256."""
         for path in self._files():

@@ -32,6 +32,22 @@ class Fetched:
     outcomes: list[github.Outcome] = field(default_factory=list)
 
 
+class _Holding:
+    """The raw layer as the source sees it."""
+
+    def __init__(self, layer: raw.RawLayer) -> None:
+        self._layer = layer
+
+    def kept(self, prefix: str) -> Iterator[github.Kept]:
+        for ref in self._layer.refs():
+            if ref.source == "github" and ref.document_key.startswith(prefix):
+                number = int(ref.document_key[len(prefix) :])
+                yield github.Kept(number, ref.part, ref.version_at, ref.sha256)
+
+    def is_forgotten(self, document_key: str) -> bool:
+        return self._layer.is_forgotten(document_key)
+
+
 @dataclass(slots=True)
 class _Tally:
     new: int = 0
@@ -104,14 +120,7 @@ def _keep(
     tally: _Tally,
 ) -> None:
     """Brings the batches of one repository into raw; each is confirmed only when it is there."""
-
-    def kept(prefix: str) -> Iterator[github.Kept]:
-        for ref in layer.refs():
-            if ref.source == "github" and ref.document_key.startswith(prefix):
-                number = int(ref.document_key[len(prefix) :])
-                yield github.Kept(number, ref.part, ref.version_at, ref.sha256)
-
-    for batch in github.ingest(client, wanted, ledger, kept=kept, outcome=outcome):
+    for batch in github.ingest(client, wanted, ledger, raw=_Holding(layer), outcome=outcome):
         if batch.items:
             done = layer.append(batch.items)
             tally.new += done.new

@@ -20,8 +20,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from pipeline.errors import ConfigError
@@ -45,6 +46,7 @@ __all__ = [
     "Ledger",
     "Outcome",
     "Plan",
+    "Raw",
     "Refused",
     "Tuning",
     "Wanted",
@@ -57,8 +59,16 @@ __all__ = [
 ]
 
 _REPO = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
-#: Gives the pages that raw holds of the documents whose keys begin so.
-KeptOf = Callable[[str], Iterable[Kept]]
+
+
+class Raw(Protocol):
+    """What the ingest must know of the raw layer."""
+
+    def kept(self, prefix: str) -> Iterable[Kept]:
+        """The pages that it holds of the documents whose keys begin so."""
+
+    def is_forgotten(self, document_key: str) -> bool:
+        """True if the document was forgotten on request."""
 
 
 def checked_repo(repo: str) -> str:
@@ -72,7 +82,7 @@ def checked_repo(repo: str) -> str:
     return repo
 
 
-def ingest(client: Client, wanted: Wanted, ledger: Ledger, *, kept: KeptOf, outcome: Outcome) -> Iterator[Batch]:
+def ingest(client: Client, wanted: Wanted, ledger: Ledger, *, raw: Raw, outcome: Outcome) -> Iterator[Batch]:
     """What is new in one repository, batch by batch; each is to be kept and then confirmed by its `saved`.
 
     Raises:
@@ -82,12 +92,12 @@ def ingest(client: Client, wanted: Wanted, ledger: Ledger, *, kept: KeptOf, outc
     home, canonical = _home(client, ledger, wanted.repo)
     before = ledger.progress.canonical
     if before is not None and before.lower() != canonical.lower():
-        yield _renamed(client, ledger, f"{before.lower()}#", kept=kept, home=home)
+        yield _renamed(client, ledger, f"{before.lower()}#", raw=raw, home=home)
         ledger.forget_validators()
         ledger.save(Progress(canonical=canonical))
     elif before is None:
         ledger.save(replace(ledger.progress, canonical=canonical))
-    desk = Desk(client, ledger, home, Held(kept(home.prefix)))
+    desk = Desk(client, ledger, home, Held(raw.kept(home.prefix)), forgotten=raw.is_forgotten)
     yield from Run(desk, wanted, outcome).batches()
 
 
@@ -108,8 +118,8 @@ def _home(client: Client, ledger: Ledger, repo: str) -> tuple[Home, str]:
     return Home(canonical.partition("/")[2], f"{canonical.lower()}#"), canonical
 
 
-def _renamed(client: Client, ledger: Ledger, prefix: str, *, kept: KeptOf, home: Home) -> Batch:
+def _renamed(client: Client, ledger: Ledger, prefix: str, *, raw: Raw, home: Home) -> Batch:
     """The threads under the old name say where they went; under the new name they are brought anew."""
-    old = Desk(client, ledger, Home(home.name, prefix), Held(kept(prefix)))
+    old = Desk(client, ledger, Home(home.name, prefix), Held(raw.kept(prefix)), forgotten=raw.is_forgotten)
     pages = [absence.moved(old, number, f"{home.prefix}{number}") for number in sorted(old.held.numbers())]
     return Batch(tuple(page for page in pages if page), lambda: None)

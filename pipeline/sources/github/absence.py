@@ -32,7 +32,7 @@ def look(desk: Desk, number: int) -> tuple[RawPage | None, Answer | None]:
             raise
         return _tombstone(desk, number, {"state": _STATES[error.status], "status": error.status}), None
     key = detect.thread_key(json.loads(answer.body).get("html_url"))
-    if key is not None and key != f"{desk.home.prefix}{number}":
+    if key is not None and key != desk.key(number):
         return _tombstone(desk, number, {"state": "transferred", "status": 301, "to": key}), None
     return None, answer
 

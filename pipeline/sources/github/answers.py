@@ -15,7 +15,7 @@ TIMEOUT_SECONDS = (5.0, 30.0)
 MAX_BODY_SECONDS = 120.0
 
 
-class Refused(SourceError):  # noqa: N818 - named as its siblings in errors.py
+class Refused(SourceError):
     """GitHub answered that we may not have this, or that it is not there; asking again changes nothing."""
 
     advice = "Check the name of the repository, and that GITHUB_TOKEN may read it."

@@ -49,7 +49,8 @@ class Comparison:
             self._work.keep(references.page(desk, crossing))
             if "main" not in desk.held.parts(number):
                 is_late = crossing.created_at < (self._work.progress.run_started_at or "")
-                late += [crossing] if is_late and number not in self._work.refused else []
+                is_known = number in self._work.refused or desk.is_forgotten(number)
+                late += [crossing] if is_late and not is_known else []
                 continue
             if absence.is_buried(desk, number):
                 self._missed(number)

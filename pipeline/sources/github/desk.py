@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -72,9 +72,20 @@ class Collected(NamedTuple):
 class Desk:
     """Where one repository's pages are asked for and made into records."""
 
-    def __init__(self, client: Client, ledger: Ledger, home: Home, held: Held) -> None:
+    def __init__(
+        self, client: Client, ledger: Ledger, home: Home, held: Held, *, forgotten: Callable[[str], bool]
+    ) -> None:
         self.client, self.ledger, self.home, self.held = client, ledger, home, held
+        self._forgotten = forgotten
         self.validators: list[Validator] = []  # learnt since the ledger was saved last
+
+    def key(self, number: int) -> str:
+        """The document key of a thread."""
+        return f"{self.home.prefix}{number}"
+
+    def is_forgotten(self, number: int) -> bool:
+        """True if a person asked that the thread be forgotten: it is not asked for."""
+        return self._forgotten(self.key(number))
 
     def ask(self, url: str) -> tuple[Answer, str | None]:
         """The answer to a listing, conditional where a validator is known, and the address of the next page.
@@ -150,7 +161,7 @@ class Desk:
             source="github",
             url=answer.url,
             form=form,
-            document_key=f"{self.home.prefix}{number}",
+            document_key=self.key(number),
             part=part,
             version_at=self._version(number, part, answer.served_at),
             fetched_at=answer.served_at,

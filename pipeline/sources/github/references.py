@@ -46,7 +46,7 @@ _QUERY = """query($owner: String!, $name: String!, $after: String) {
 _MENTION = re.compile(r"(?:#|/(?:issues|pull)/)([1-9]\d{0,9})(?!\d)")
 
 
-class NoGraphql(Exception):  # noqa: N818 - says what is missing; caught where the REST way begins
+class NoGraphql(Exception):
     """GraphQL cannot be used here; the message says why."""
 
 

@@ -105,9 +105,12 @@ class Work:
     def thread(self, body: bytes, thread: shapes.Thread, answer: Answer) -> None:
         """One thread with all that belongs to it, its main page last: where raw has that, it has all."""
         desk, number = self.desk, thread.number
-        if detect.thread_key(thread.html_url) != f"{desk.home.prefix}{number}":
+        if detect.thread_key(thread.html_url) != desk.key(number):
             message = f"{answer.url}: lists a thread of another repository: {thread.html_url}"
             raise SourceChanged(message, url=answer.url)
+        if desk.is_forgotten(number):
+            self.items.append(Skipped("raw", desk.key(number), "forgotten"))
+            return
         self.keep(absence.returned(desk, number, answer))
         version, sha256 = desk.held.parts(number).get("main", ("", ""))
         digest = hashlib.sha256(body).hexdigest()
@@ -123,7 +126,7 @@ class Work:
         self.succeeded()
         for page in pages:
             self.keep(page)
-        self.keep(_main(body, thread, digest, answer=answer, key=f"{desk.home.prefix}{number}", held=version))
+        self.keep(_main(body, thread, digest, answer=answer, key=desk.key(number), held=version))
         self._remember(thread, mark)
 
     def _note_move(self, version: str, updated_at: str) -> None:
