@@ -215,3 +215,29 @@ def test_an_edge_to_no_entry_and_a_former_id_in_use_are_named(tmp_path: Path) ->
     ]
     export.write(tmp_path / "c", entries)
     assert rules(tmp_path / "c") == {"bundle_references", "bundle_ids"}
+
+
+def _canon() -> dict[str, object]:
+    return {
+        "schema_version": "1.0.0",
+        "id": "shop/till-closed/any",
+        "error": {"signature": "TillError: it is closed", "regex": "it.*closed", "domain": "shop", "category": "till"},
+        "environment": {"runtime": {"name": "till", "version_range": ">=1"}, "os": "linux"},
+        "verdict": {"resolvable": "true", "fix_success_rate": 0.9, "confidence": 0.9, "summary": "It is evening."},
+        "dead_ends": [],
+        "workarounds": [{"action": "Open it.", "success_rate": 0.9, "how": "Open it.", "sources": []}],
+        "transition_graph": {"leads_to": [], "preceded_by": [], "frequently_confused_with": []},
+        "metadata": {"evidence_count": 50},
+    }  # fmt: skip
+
+
+def test_what_an_errorcanon_file_says_is_judged_by_the_same_rules_and_its_form_is_no_defect() -> None:
+    rules = {problem.rule for problem in validate.check(_canon())}
+    assert {"evidence_count", "rates_counted", "fix_rate_counted", "regex_bounded", "how_adds"} <= rules
+    assert not rules & {"schema", "vocabulary", "zh_explained", "id_form"}
+
+
+def test_an_errorcanon_file_of_any_shape_is_judged_without_a_crash() -> None:
+    for part in ("environment", "dead_ends", "workarounds", "transition_graph", "metadata"):
+        for value in (None, 7, "x", [], [7], {}, {"leads_to": 7}):
+            assert isinstance(validate.check({**_canon(), part: value}), list)

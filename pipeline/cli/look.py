@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -98,6 +99,8 @@ def validate(
         print_json({**asdict(report), "quotes_found_in_raw": quote_count})
     elif report.problems:
         print_table(f"{path}: {_checked(report)}", *_problem_rows(report))
+        rules_broken = Counter(problem.rule for problem in report.problems).most_common()
+        say("broken: " + ", ".join(f"{rule} {count:,}" for rule, count in rules_broken))
     else:
         found = "" if quote_count is None else f", {quote_count:,} quotes stand in raw as cited"
         say(f"{path}: {_checked(report)}, every rule holds{found}")

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from pipeline.entry import KnowledgeEntry
 from pipeline.validate.bundles import check_bundle
+from pipeline.validate.canon import FORM_RULES, flattened, is_canon
 from pipeline.validate.problem import Context, Problem
 from pipeline.validate.rules import broken
 
@@ -30,9 +31,11 @@ class Report:
 
 
 def check(raw: object, context: Context = _NOTHING_KNOWN) -> list[Problem]:
-    """Every problem of one entry given as parsed JSON; empty if it is sound."""
+    """Every problem of one entry given as parsed JSON, in our form or ErrorCanon's; empty if it is sound."""
     if not isinstance(raw, dict):
         return [Problem("json", "", f"an entry is a JSON object, this is {type(raw).__name__}")]
+    if is_canon(raw):
+        return [found for found in broken(flattened(raw), context) if found.rule not in FORM_RULES]
     return [*_schema_problems(raw), *broken(raw, context)]
 
 
