@@ -594,3 +594,62 @@ def test_two_ingests_of_one_home_do_not_talk_at_once(place: Place, fake: FakeGit
         pytest.raises(Exception, match="another ingest of this home"),
     ):
         place.ingest()
+
+
+# ---------------------------------------------------------------- gaps between two runs
+
+
+def test_a_timeline_that_failed_in_the_comparison_is_brought_by_the_next_run(place: Place, fake: FakeGithub) -> None:
+    small_world(fake, threads=6)
+    place.ingest()
+    fake.cross_reference(REPO, 5, fake.add("errmine-fixtures/elsewhere", 3, pull=True))
+    fake.fault = lambda _n, a: Fault("html") if "issues/5/timeline" in a.path else None
+    assert not place.ingest().outcomes[0].is_complete
+    fake.fault = lambda _n, _a: None
+    assert place.ingest().outcomes[0].is_complete
+    assert ("cross_reference", "github.com/errmine-fixtures/elsewhere#3") in links(place.document(5))
+
+
+def test_a_mention_outlives_a_run_that_broke_off_before_it_was_followed(place: Place, fake: FakeGithub) -> None:
+    small_world(fake, threads=70)
+    fake.has_graphql = False
+    place.ingest()
+    pull = fake.add(REPO, 71, pull=True, body="Fixes #69, by hand", updated_at=stamp(fake.now()))
+    fake.cross_reference(REPO, 69, pull)
+    fake.fault = lambda _n, a: Fault("status") if "graphql" in a.path else None
+    assert place.ingest().error is not None  # #71 is in raw, #69 was not looked at
+    assert ("cross_reference", f"github.com/{REPO}#71") not in links(place.document(69))
+    fake.fault = lambda _n, _a: None
+    place.ingest()
+    assert ("cross_reference", f"github.com/{REPO}#71") in links(place.document(69))
+
+
+def test_a_thread_that_failed_once_comes_within_the_same_run_with_its_references(
+    place: Place, fake: FakeGithub
+) -> None:
+    small_world(fake, threads=4)
+    failed: list[str] = []
+
+    def once(_count: int, asked: Asked) -> Fault | None:
+        if "issues/4/timeline" in asked.path and not failed:
+            failed.append(asked.path)
+            return Fault("garbage")
+        return None
+
+    fake.fault = once
+    done = place.ingest()
+    assert done.outcomes[0].is_complete
+    assert ("closes", f"github.com/{REPO}#3") in links(place.document(4))
+
+
+def test_what_was_imported_before_is_completed_not_doubled(place: Place, fake: FakeGithub) -> None:
+    small_world(fake, threads=4)
+    file = place.folder / "dump.jsonl"
+    rows = [thread.issue for _, thread in sorted(fake.repo(REPO).threads.items())]
+    file.write_text("\n".join(json.dumps(row) for row in rows))
+    place.layer.append(archive.pages([file]))
+    place.ingest()
+    assert len(place.layer.documents()) == 4
+    document = place.document(1)
+    assert isinstance(document, Document)
+    assert sum(post.kind == "comment" for post in document.posts) == 231

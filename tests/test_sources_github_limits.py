@@ -8,7 +8,7 @@ from email.utils import formatdate
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import ConfigError, RateLimited, SourceChanged, SourceError
@@ -91,6 +91,7 @@ def test_a_wrong_clock_of_ours_changes_no_wait() -> None:
     assert waits == [21]
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["Retry-After", "Date", "X-RateLimit-Remaining", "X-RateLimit-Reset"]), st.text())
 )
@@ -185,6 +186,7 @@ def test_an_exception_holds_no_request(tmp_path: Path) -> None:
         error = error.__cause__
 
 
+@settings(deadline=None)
 @given(st.lists(st.dictionaries(st.text(max_size=5), st.text() | st.integers() | st.none(), max_size=3), max_size=5))
 def test_the_elements_of_a_list_are_cut_at_their_own_bytes(values: list[dict[str, object]]) -> None:
     for indent in (None, 2):

@@ -21,7 +21,7 @@ def living(pages: Sequence[RawPage]) -> Sequence[RawPage] | Skipped:
         return pages
     try:
         value = json.loads(tombstone.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return Skipped("document", tombstone.document_key, "unreadable_page", "tombstone")
     state = value.get("state") if isinstance(value, dict) else None
     if state == "returned":
