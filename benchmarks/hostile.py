@@ -1,0 +1,144 @@
+"""What the worst text for each rule costs by its length: growth must be linear.
+
+    python -m benchmarks.hostile [--png FILE]
+
+Every text repeats what makes a rule begin: a header, a trigger, a prefix, an open bracket, a chain of names. Text of
+other people is input, so one document of 400 kB may cost no more than four times one of 100 kB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from pipeline import extract, normalise
+from pipeline.extract import native, scan
+from pipeline.normalise.tables import families, wording
+from pipeline.records import Event
+
+SIZES = (100_000, 200_000, 400_000)
+#: Cost may grow by this much more than length before a text is called out: quadratic cost shows 4, caches up to 1.6.
+TOLERATED = 2.0
+#: Below this many seconds a measurement is noise.
+LEAST_SECONDS = 0.02
+
+#: Pieces that begin a structure, glued without end.
+STRUCTURES = (  # fmt: skip
+    *("a", "_", " ", "\n", "\t", "[", "(", "{", "<", "'", '"', "`", ">", "|", ":", "/", "\\n", "0", "1."),
+    *("a_", "A_", "a.b", "a::", "A<", "Foo(", "foo=1,", "[0, ", "(1, ", "%a = ", "<n>", "0x1f", "ab1"),
+    *("/a b", "Ab", "é", "错", "\x1b[0m", "&quot;", "Traceback (most recent call last):\n"),
+    *('  File "a", line 1, in f\n', "ValueError: ", "ValueError: x\n", "E   x\n"),
+    *("During handling of the above exception, another exception occurred:\n\n", "```\n"),
+    *("    at a(b.js:1:2)\n", "--> 1 x\n", "+ Exception Group Traceback (most recent call last):\n", "  | "),
+    *("[rank0]: ", "2024-01-01 00:00:00,000 ERROR ", "(pid=1) ", "name_of_a_thing_", "error: "),
+    *("failed to load: ", "Could not load x: ", "RuntimeError: RuntimeError: ", "at 1:2:\n", "('a', "),
+)
+
+Task = Callable[[str], object]
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """A name and a unit for each rule's worst case."""
+    for piece in STRUCTURES:
+        yield f"structure {piece[:24]!r}", piece
+    for literal in (*scan.LITERALS, *native.LITERALS):
+        yield f"trigger {literal!r}", literal
+        yield f"trigger line {literal!r}", f"{literal} x\n"
+    for tier in families().values():
+        for row in tier:
+            yield f"family {row.family_id}", row.examples[0] + " "
+    for wrapper in wording().wrappers:
+        yield f"wrapper {wrapper.wrapper_id}", wrapper.need + " "
+
+
+def whole(text: str) -> object:
+    """Everything that the map step does to a text."""
+    return [normalise.signature(event, text) for event in extract.events(text)]
+
+
+def message(text: str) -> object:
+    """The text as the message of one exception, as a program might print it."""
+    event = Event("python", "ValueError", text, text, (), (), (), 0, len(text), False, "error")
+    return normalise.signature(event, text)
+
+
+TASKS: dict[str, Task] = {"document": whole, "message": message}
+
+
+def seconds(task: Task, text: str) -> float:
+    """CPU seconds of a task, the better of two tries."""
+    tries = []
+    for _ in range(2):
+        began = time.process_time()
+        task(text)
+        tries.append(time.process_time() - began)
+        if tries[0] > 1:
+            break
+    return min(tries)
+
+
+def measured(sizes: tuple[int, ...] = SIZES) -> list[tuple[str, list[float]]]:
+    """The cost of each text at each size, the most expensive first; cheap ones are measured at the ends only."""
+    rows = []
+    for task_name, task in TASKS.items():
+        for name, unit in texts():
+            costs = [seconds(task, (unit * (size // len(unit) + 1))[:size]) for size in sizes]
+            rows.append((f"{task_name}: {name}", costs))
+    return sorted(rows, key=lambda row: -row[1][-1])
+
+
+def growth(costs: list[float], sizes: tuple[int, ...]) -> float:
+    """How much faster than the length the cost grows from the first size to the last; 1 is linear."""
+    return (max(costs[-1], LEAST_SECONDS) / max(costs[0], LEAST_SECONDS)) / (sizes[-1] / sizes[0])
+
+
+def report(rows: list[tuple[str, list[float]]], sizes: tuple[int, ...], *, shown: int = 15) -> None:
+    """Print the most expensive texts and all that grow faster than their length."""
+    print(f"| worst texts of {len(rows)} | {' | '.join(f'{size // 1000} kB' for size in sizes)} | growth / length |")
+    print("|---|" + "---|" * (len(sizes) + 1))
+    for name, costs in rows[:shown]:
+        print(f"| {name} | {' | '.join(f'{cost:.3f} s' for cost in costs)} | {growth(costs, sizes):.2f} |")
+    worse = [name for name, costs in rows if growth(costs, sizes) > TOLERATED]
+    print(f"\n{len(worse)} of {len(rows)} grow faster than {TOLERATED} x their length. {', '.join(worse)}")
+
+
+def plot(rows: list[tuple[str, list[float]]], sizes: tuple[int, ...], target: Path) -> None:
+    """Draw time against length for the most expensive texts; nothing where matplotlib is not installed."""
+    if not find_spec("matplotlib"):
+        print("skipped the plot: matplotlib is not installed")
+        return
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    for name, costs in rows[:12]:
+        pyplot.plot([size / 1000 for size in sizes], costs, marker="o", label=name)
+    pyplot.xlabel("length, kB")
+    pyplot.ylabel("CPU seconds")
+    pyplot.legend(fontsize=6)
+    pyplot.savefig(target, dpi=150)
+
+
+def quick() -> None:
+    """Print the table for shorter texts."""
+    sizes = (50_000, 100_000)
+    report(measured(sizes), sizes, shown=8)
+
+
+def main() -> None:
+    """Print the table and draw the plot."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--png", type=Path, default=None)
+    options = parser.parse_args()
+    rows = measured()
+    report(rows, SIZES)
+    if options.png:
+        plot(rows, SIZES, options.png)
+
+
+if __name__ == "__main__":
+    main()
