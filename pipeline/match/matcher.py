@@ -102,7 +102,7 @@ class Matcher:
         first = _placed(first, culprit)
         if first.entry_id is not None:
             return first
-        alone = self._by_first_line(text, culprit)
+        alone = self._by_first_line(text, culprit, signature)
         if alone is not None:
             return alone
         others = [event for event in reversed(found) if event is not culprit]
@@ -113,8 +113,10 @@ class Matcher:
                 return _placed(replace(other, reason=reason), event)
         return first
 
-    def _by_first_line(self, text: str, event: Event) -> Answer | None:
+    def _by_first_line(self, text: str, event: Event, whole: Signature) -> Answer | None:
         """The answer to the first line of a message, where that line is a whole known message."""
+        if any(note.startswith("unwrap") for note in whole.notes):  # the first line only wraps what was read
+            return None
         first, _, rest = event.detail.strip().partition("\n")
         if event.dialect not in OPEN_ENDED or not rest or first.rstrip().endswith(":"):
             return None
