@@ -332,3 +332,14 @@ def test_import_of_a_path_that_is_not_there_says_so(tmp_path: Path) -> None:
     done = run("import", tmp_path / "none.jsonl", "--home", tmp_path)
     assert done.code == 2
     assert "no such file or folder" in done.err
+
+
+def test_the_help_begins_with_what_a_newcomer_needs() -> None:
+    shown = [line.split()[1] for line in run("--help").out.splitlines() if line.startswith("│ ") and line[2] != " "]
+    commands = [name for name in shown if not name.startswith("-")]
+    assert commands[:4] == ["run", "match", "show", "explain"]
+
+
+def test_match_says_in_which_lines_of_a_log_the_error_stands(home: Path) -> None:
+    done = run("match", "--home", home, stdin=PLAIN * 30 + ERROR)
+    assert done.out.startswith("lines 31–34: ")

@@ -12,6 +12,13 @@ from pipeline.errors import PipelineError
 
 if TYPE_CHECKING:
     from typer import Typer
+    from typer.models import CommandInfo
+
+#: The help lists first what a newcomer needs: get an answer, look around, then make and share more.
+_ORDER = (
+    "run", "match", "show", "explain", "query", "status", "import", "ingest", "build", "export", "apply", "validate",
+    "extract", "group", "forget",
+)  # fmt: skip
 
 
 def application() -> Typer:
@@ -19,7 +26,12 @@ def application() -> Typer:
     from pipeline.cli import fetch, look, read, share, work  # noqa: F401  they register their commands
     from pipeline.cli.app import app
 
+    app.registered_commands.sort(key=lambda command: _ORDER.index(_name(command)) if _name(command) in _ORDER else 99)
     return app
+
+
+def _name(command: CommandInfo) -> str:
+    return command.name or getattr(command.callback, "__name__", "").rstrip("_")
 
 
 def main() -> None:

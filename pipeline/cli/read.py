@@ -97,21 +97,25 @@ def match(
             hits += answer.entry_id is not None
             print_json_line({"id": item_id, **answer.as_dict()})
         raise typer.Exit(0 if hits else 1)
-    answer = matcher.match(_text(file))
+    text = _text(file)
+    answer = matcher.match(text)
     if as_json:
         print_json({**answer.as_dict(), "entry": matcher.entry(answer.entry_id) if answer.entry_id else None})
     else:
-        _print_answer(answer, matcher.entry(answer.entry_id) if answer.entry_id else None)
+        _print_answer(answer, matcher.entry(answer.entry_id) if answer.entry_id else None, text)
     raise typer.Exit(0 if answer.entry_id else 1)
 
 
-def _print_answer(answer: Answer, entry: dict[str, Any] | None) -> None:
+def _print_answer(answer: Answer, entry: dict[str, Any] | None, text: str) -> None:
+    if answer.start is not None:
+        first, last = (1 + text.count("\n", 0, place) for place in (answer.start, (answer.end or 1) - 1))
+        say(f"lines {first}–{last}: {answer.signature}", style="dim")
     if entry is None:
         say(f"no entry: {answer.reason}")
     else:
         from pipeline.cli.look import print_entry
 
-        say(f"{answer.entry_id}  score {answer.score:.0f}  ({answer.reason})", style="bold")
+        say(f"score {answer.score:.0f}: {answer.reason}\n", style="dim")
         print_entry(entry)
     if answer.runner_up:
         say(f"runner-up: {answer.runner_up} ({answer.runner_up_reason})")
