@@ -47,6 +47,9 @@ _FAMILIES = {
     "remedy.remove_flag": "remove",
     "remedy.remove_parameter": "remove",
 }
+#: Fragments of verbs with which rows begin: looked for once a sentence, not once a row.
+_VERBS = ("LESS", "MORE", "UP", "DOWN", "PIN", "SET")
+_FRAGMENT = re.compile(rf"<({'|'.join(_VERBS)})>")
 _SWITCHED_ON = frozenset({"remedy.add_flag", "remedy.enable"})
 _TARGETS = {
     "computer": "machine",
@@ -70,17 +73,31 @@ class Action:
 
 
 @cache
-def _rows() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
-    """(template, literal that must occur, pattern) of actions.toml, fragments filled in."""
+def _rows() -> tuple[tuple[str, str, str, re.Pattern[str]], ...]:
+    """(template, literal that must occur, verbs one of which must, pattern) of actions.toml, fragments filled in."""
     rows = tables.table("actions.toml")
     spellings = sorted(tables.products(), key=lambda s: (-len(s), s))
     fragments = dict(rows["fragments"])
     fragments["PKG"] = r"(?<![\w/.-])(?:" + "|".join(map(re.escape, spellings)) + ")"
     fragments["QUANTITY"] = "|".join(rows["quantities"].values())
-    found = []
-    for row in rows["action"]:
-        found.append((row["template"], row.get("with", ""), _compiled(row["pattern"], fragments)))
-    return tuple(found)
+    return tuple(
+        (r["template"], r.get("with", ""), _verb(r["pattern"]), _compiled(r["pattern"], fragments))
+        for r in rows["action"]
+    )
+
+
+def _verb(pattern: str) -> str:
+    """The first fragment of verbs that the row cannot do without, "" if it has none."""
+    if pattern.startswith("(?:把|将)?"):  # Chinese word order
+        return "HAN"
+    found = _FRAGMENT.match(pattern)
+    return found.group(1) if found else ""
+
+
+@cache
+def _verbs() -> dict[str, re.Pattern[str]]:
+    fragments = tables.table("actions.toml")["fragments"]
+    return {name: _compiled(fragments[name], {}) for name in _VERBS} | {"HAN": _HAN}
 
 
 def _compiled(pattern: str, fragments: Mapping[str, str]) -> re.Pattern[str]:
@@ -112,8 +129,11 @@ def _objects() -> re.Pattern[str]:
 def action(text: str) -> Action | None:
     """The first typed act that `text` describes, None if no table row reads it or it is negated."""
     lowered = text.lower()
-    for template, literal, pattern in _rows():
-        for found in pattern.finditer(text) if literal in lowered else ():
+    absent = {name for name, verbs in _verbs().items() if not verbs.search(text)}
+    for template, literal, verb, pattern in _rows():
+        if verb in absent or literal not in lowered:
+            continue
+        for found in pattern.finditer(text):
             before = text[max(0, found.start() - 24) : found.start()]
             if _NOT.search(before) or (template in _GIVEN and _TAKEN_AWAY.search(before)):
                 continue

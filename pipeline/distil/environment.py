@@ -35,7 +35,7 @@ class Seen:
 @cache
 def _line() -> re.Pattern[str]:
     start = tables.trie(tables.table("environment.toml")["start"])
-    return re.compile(rf"^[ \t>*#|+`_-]{{0,8}}({start}[^\n]{{0,200}})$", re.IGNORECASE | re.MULTILINE)
+    return re.compile(rf"\n[ \t>*#|+`_-]{{0,8}}({start}[^\n]{{0,200}})(?=\n|\Z)", re.IGNORECASE)
 
 
 _ENTRY = re.compile(r"^\[?([^\n:=|\]]{1,70}?)\]?[*_`]{0,3}\s{0,6}(?:==?>?|:|=>|\|)[*_`]{0,3}\s{0,6}(\S.{0,120})$")
@@ -73,8 +73,10 @@ def seen(document: Document) -> list[Seen]:
 
 
 def _listed(text: str, least: int, most: int) -> Iterator[Seen]:
-    for line in _line().finditer(text, least, most):
-        start, content = line.start(1), line.group(1).rstrip()
+    # the literal line break in front lets the search leap; a text that begins with such a line gets one
+    text, shift = (text, 0) if least else ("\n" + text, 1)
+    for line in _line().finditer(text, max(0, least - shift), most):
+        start, content = line.start(1) - shift, line.group(1).rstrip()
         entry = _ENTRY.match(content)
         read = _entry(entry) if entry else None
         if read is not None:

@@ -17,7 +17,8 @@ MAX_QUOTE = 300  # the contract's limit for anything that leaves raw
 #: Sentences are looked at up to this length on either side of a cue; longer ones are cut at the limit.
 _REACH = 400
 
-_FENCE = re.compile(r"^[ \t>]{0,8}(```+|~~~+)[^\n]*$", re.MULTILINE)
+_FENCE = re.compile(r"\n[ \t>]{0,8}(```+|~~~+)[^\n]*")
+_FIRST_FENCE = re.compile(r"[ \t>]{0,8}(```+|~~~+)[^\n]*")
 _COMMENT = re.compile(r"<!--.{0,4000}?-->", re.DOTALL)
 _QUOTED = re.compile(r"^[ \t]{0,3}>[^\n]*$|^[ \t]*(?:[-*] )?\[[ xX]\][^\n]*$", re.MULTILINE)
 _MAYBE_QUOTED = re.compile(r"\n[ \t]{0,3}>|\[[ xX]\]")
@@ -51,7 +52,7 @@ class Prose:
 
     def __init__(self, document: Document, events: Sequence[Event]) -> None:
         self.document = document
-        self.visible = _blanked(document, events)
+        self.visible, self.spans = _blanked(document, events)
         lowered = self.visible.lower()
         # lower() lengthens a few letters of Turkish and German; then offsets would lie, so case is kept
         self.lowered = lowered if len(lowered) == len(self.visible) else self.visible
@@ -122,8 +123,8 @@ def _is_code(line: str) -> bool:
     return letters < 0.55 * len(line) or line.count(" ") < 1
 
 
-def _blanked(document: Document, events: Sequence[Event]) -> str:
-    """The text with everything that is not prose replaced by NUL, character for character."""
+def _blanked(document: Document, events: Sequence[Event]) -> tuple[str, list[tuple[int, int]]]:
+    """(the text with everything that is not prose replaced by NUL, character for character; the spans of prose)."""
     text = document.text
     spans = [(event.start, event.end) for event in events]
     spans += _fences(text)
@@ -131,12 +132,14 @@ def _blanked(document: Document, events: Sequence[Event]) -> str:
     spans += [m.span() for m in _QUOTED.finditer(text)] if _MAYBE_QUOTED.search(text) else []
     spans += _template_lines(text)
     spans += [(post.start, post.end) for post in document.posts if post.is_bot or _is_notice(text, post)]
-    pieces, at = [], 0
+    pieces, shown, at = [], [], 0
     for start, end in sorted(spans):
         if end > at:
             pieces += [text[at:start], "\x00" * (end - max(start, at))]
+            shown.append((at, max(start, at)))
             at = end
-    return "".join([*pieces, text[at:]])
+    shown.append((at, len(text)))
+    return "".join([*pieces, text[at:]]), [span for span in shown if span[1] > span[0]]
 
 
 def _fences(text: str) -> list[tuple[int, int]]:
@@ -145,14 +148,15 @@ def _fences(text: str) -> list[tuple[int, int]]:
         return []
     spans: list[tuple[int, int]] = []
     opened: re.Match[str] | None = None
-    for mark in _FENCE.finditer(text):
+    first = _FIRST_FENCE.match(text)
+    for mark in (*((first,) if first else ()), *_FENCE.finditer(text)):
         if opened is None:
             opened = mark
         elif mark.group(1)[0] == opened.group(1)[0]:
-            spans.append((opened.start(), mark.end()))
+            spans.append((opened.start(1), mark.end()))
             opened = None
     if opened is not None:
-        spans.append((opened.start(), min(len(text), opened.start() + 20_000)))
+        spans.append((opened.start(1), min(len(text), opened.start(1) + 20_000)))
     return spans
 
 
@@ -166,7 +170,8 @@ def _template_lines(text: str) -> list[tuple[int, int]]:
 
 @cache
 def _phrases(which: int) -> re.Pattern[str]:
-    return re.compile(tables.trie(tables.boilerplate()[which]))
+    # a phrase begins where a word does: cheaper to ask than the first branch of the tree
+    return re.compile(rf"(?<![A-Za-z])(?:{tables.trie(tables.boilerplate()[which])})")
 
 
 def _is_notice(text: str, post: Post) -> bool:

@@ -53,8 +53,12 @@ class Finding:
 
 
 @cache
-def _scanner() -> tuple[re.Pattern[str], dict[str, tuple[int, ...]]]:
-    """(one pattern for all stems, stem -> indices of the rules that it wakes)."""
+def _scanner() -> tuple[tuple[re.Pattern[str], ...], dict[str, tuple[int, ...]]]:
+    """(patterns for all stems, stem -> indices of the rules that it wakes).
+
+    Stems that begin a word and the others ("n't help", Chinese) are looked for apart: the test for a word's beginning
+    is cheaper than the first branch of the tree, and it is the same for nearly all stems.
+    """
     wakes: dict[str, list[int]] = {}
     for index, cue in enumerate(tables.cues()):
         for stem in cue.stems:
@@ -64,7 +68,19 @@ def _scanner() -> tuple[re.Pattern[str], dict[str, tuple[int, ...]]]:
     for stem in stems:
         for length in range(min(_LEAST_OVERLAP, len(stem)), len(stem) + 1):
             starts.setdefault(stem[:length], []).append(stem)
-    return re.compile(tables.trie(stems)), {stem: _woken(stem, starts, wakes) for stem in stems}
+    words = [stem for stem in stems if "a" <= stem[0] <= "z" and not stem.startswith("n't")]
+    others = sorted(set(stems) - set(words))
+    patterns = (re.compile(rf"(?<![a-z])(?:{tables.trie(words)})"), re.compile(tables.trie(others)))
+    return patterns, {stem: _woken(stem, starts, wakes) for stem in stems}
+
+
+def _hits(prose: Prose) -> Iterator[re.Match[str]]:
+    """The stems that the prose holds, in the order of the text."""
+    words, others = _scanner()[0]
+    for span in prose.spans:
+        rare = list(others.finditer(prose.lowered, *span))
+        hits = words.finditer(prose.lowered, *span)
+        yield from sorted([*hits, *rare], key=re.Match.start) if rare else hits
 
 
 def _woken(stem: str, starts: dict[str, list[str]], wakes: dict[str, list[int]]) -> tuple[int, ...]:
@@ -82,9 +98,9 @@ def _woken(stem: str, starts: dict[str, list[str]], wakes: dict[str, list[int]])
 def _orders() -> tuple[re.Pattern[str], tuple[int, ...]]:
     """(how an order begins: a verb in capitals, or at the start of a line; the rules that judge orders)."""
     orders = tables.table("cues.toml")["orders"]
-    capital = "|".join(sorted(verb.capitalize() for verb in orders["verbs"]))
+    capital = tables.trie([verb.capitalize() for verb in orders["verbs"]])
     rules = tuple(i for i, cue in enumerate(tables.cues()) if not cue.stems)
-    return re.compile(rf"(?:{capital})\b|\n(?:{'|'.join(sorted(orders['plain']))})\b"), rules
+    return re.compile(rf"(?:{capital})\b|\n(?:{tables.trie(orders['plain'])})\b"), rules
 
 
 def findings(prose: Prose) -> list[Finding]:
@@ -113,11 +129,11 @@ def _ordered(prose: Prose) -> Iterator[Finding]:
 
 
 def _cued(prose: Prose) -> Iterator[Finding]:
-    scanner, wakes = _scanner()
+    wakes = _scanner()[1]
     pending: Sentence | None = None
     awake: set[int] = set()
     count = 0
-    for hit in scanner.finditer(prose.lowered):
+    for hit in _hits(prose):
         sentence = pending if pending and hit.start() < pending.end else prose.sentence(hit.start())
         if sentence is None:
             continue
@@ -143,10 +159,7 @@ def _judged(sentence: Sentence, awake: list[int], document: Document) -> Iterato
     for index in awake:
         cue = tables.cues()[index]
         found = _applied(cue, sentence, document) if cue.lang == lang else None
-        if found is None:
-            continue
-        # asked last: few sentences come so far, and this is the slowest pattern
-        if cue.kind == "ask" or not tables.refusals(lang).search(text):
+        if found is not None:
             yield found
             return
 
@@ -158,6 +171,9 @@ def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding
         return None
     last = cue.then.search(text, first.end()) if cue.then is not None else None
     if cue.then is not None and last is None:
+        return None
+    # asked late: few sentences come so far, and this is a slow pattern; the tables of acts behind it are slower
+    if cue.kind != "ask" and tables.refusals(cue.lang).search(text):
         return None
     least, most = first.start(), last.end() if last else first.end()
     if cue.act == "after" and last is not None:
