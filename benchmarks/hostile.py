@@ -26,7 +26,7 @@ TOLERATED = 2.0
 LEAST_SECONDS = 0.02
 
 #: Pieces that begin a structure, glued without end.
-STRUCTURES = (  # fmt: skip
+STRUCTURES = (
     *("a", "_", " ", "\n", "\t", "[", "(", "{", "<", "'", '"', "`", ">", "|", ":", "/", "\\n", "0", "1."),
     *("a_", "A_", "a.b", "a::", "A<", "Foo(", "foo=1,", "[0, ", "(1, ", "%a = ", "<n>", "0x1f", "ab1"),
     *("/a b", "Ab", "é", "错", "\x1b[0m", "&quot;", "Traceback (most recent call last):\n"),

@@ -16,7 +16,7 @@ _LAYOUT = re.compile(r"(<shape>)\{(?:<n>|[\d,])[^{}\n]{0,40}\}")
 #: A call is a value if it shows one and its name is a class's: `ShapedArray(<shape>)`, not `dlopen(<path>, <n>)`.
 _CALL = re.compile(
     r"\b(?!OpenCV)(?:(?:\w{1,40}\.){0,6}[A-Z]\w{0,80}|array|tensor|range|slice|datetime\.\w{4,8})"
-    r"\((?=[^()]{0,200}(?:=|<[a-z]{1,8}>))[^()]{0,600}\)"
+    r"\((?=[^()]{0,200}(?:=|<[a-z]{1,8}>))(?:[^()]|\(\)){0,600}\)"
 )
 _LIST = re.compile(
     r"\[(?=[^\[\]]{0,400}(?:'|<[a-z]{1,8}>|\.\.\.))[^\[\]]{0,1000}\]"
@@ -48,10 +48,14 @@ _LEADING = re.compile(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|\(Batch elem
 _CONTEXT = re.compile(
     r"(?:[a-z][a-z0-9]{0,40}(?:[_.:]{1,2}[A-Za-z0-9]{1,60}){1,12}(?:\(\))?|docker|pip|nvidia-smi|conda|cmake|clang|gcc|ld|python3?"
     r"|(?:[Ee]rror|[Ff]ailed|[Uu]nable|[Ff]ailure)(?: [a-z]{2,12}){1,5}|[Ff]atal error|[Ii]nternal error)(?: error)?: "
+    r"|\[libprotobuf [A-Z]{4,7} <path>\] |(?:Aborting \w{4,20} with |\w{4,40} failed: |\w{4,40}: )?"
+    r"(?:Internal|Invalid argument|Cancelled|Not found|Unimplemented|Unavailable|Out of range|Failed precondition): "
+    r"(?:\[_?Derived_?\])?|(?:[\w.@-]{1,40}:<n> )?Uncaught (?:\(in promise\) )?Error: "
+    r"|cc1(?:plus)?: error: |[\w-]{1,20}: (?:fatal )?error: "
 )
 #: What was got, in parentheses at the end, closed or cut.
 _REMARK = re.compile(
-    r"\s?\((?:got|from|expected|found|note|e\.g\.|see|currently?|Request|size|should|which|at|in)\b[^()]{0,300}"
+    r"\s?\((?:got|from|expected|found|note|e\.g\.|see|currently?|Request|size|should|which|through|at|in)\b[^()]{0,300}"
     r"(?:\([^()]{0,200}\)?[^()]{0,100})?\)?[\s.]{0,3}\Z"
 )
 _TRAILING = re.compile(rf"\s?:\s?{_VALUE}(?:\s?,?\s?{_VALUE}){{0,40}}[\s.,]{{0,3}}\Z")
