@@ -361,3 +361,18 @@ def test_coverage_counts_each_item_of_a_list_field():
 def test_the_same_draft_gives_the_same_bytes():
     given = draft(meaning=OUT_OF_RESOURCE, workarounds=(remedy(fact("remedy.install", package="ninja")),))
     assert entry(given, entry_id="a/b").model_dump_json() == entry(given, entry_id="a/b").model_dump_json()
+
+
+def test_a_type_of_another_language_is_not_explained_by_its_short_name():
+    given = draft(text="no space left", exception_type="java.lang.OutOfMemoryError", meaning=None)
+    assert entry(given, entry_id="a/b").signature_zh is None
+    here = draft(text="no space left", exception_type="torch.OutOfMemoryError", meaning=None)
+    assert "显存不足" in entry(here, entry_id="a/b").signature_zh
+
+
+def test_the_meaning_of_a_code_is_said_once():
+    text = "failed: CUDA_ERROR_OUT_OF_MEMORY"
+    meaning = fact("meaning.cuda_code", code="cudaErrorMemoryAllocation", string="out of memory")
+    made = entry(draft(text=text, exception_type="RuntimeError", meaning=meaning), entry_id="a/b").signature_zh
+    assert made.startswith("RuntimeError：CUDA 返回错误 cudaErrorMemoryAllocation：")
+    assert made.endswith("报错原文中的标识符：CUDA_ERROR_OUT_OF_MEMORY。")

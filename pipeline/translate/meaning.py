@@ -21,6 +21,7 @@ from pipeline.translate.rendering import engine_name, fill, render
 
 _LISTS = tomllib.loads((files("pipeline") / "data" / "meanings.toml").read_text(encoding="utf-8"))
 PRECISE, VAGUE, BROAD = (frozenset(_LISTS[name]) for name in ("precise", "vague", "broad"))
+FOREIGN = tuple(_LISTS["foreign"])
 REPEATS: dict[str, str] = _LISTS["repeats"]
 
 _NAMES = catalogue.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
@@ -57,7 +58,7 @@ def _known_message(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 def _telling_type(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     exception = draft.cluster.exception_type or ""
     text = catalogue.explanation(exception)
-    if text is None or exception.removeprefix("builtins.") in BROAD:
+    if text is None or exception.removeprefix("builtins.") in BROAD or exception.startswith(FOREIGN):
         return None
     return Meaning(_sentence(draft, text), "template", engine_name("code"))
 
@@ -127,4 +128,8 @@ def _with_names(chinese: str, signature: str) -> str:
     missing = [name for name in gates.protected(signature) if not gates.identifiers_kept(f"`{name}`", chinese)]
     if not missing:
         return chinese
-    return chinese + fill(sentence, {"names": "、".join(map(catalogue.annotated, missing))}, _NAMES)
+    # what the sentence says already is not said again behind the name
+    names = [
+        name if (catalogue.explanation(name) or name) in chinese else catalogue.annotated(name) for name in missing
+    ]
+    return chinese + fill(sentence, {"names": "、".join(names)}, _NAMES)
