@@ -1,4 +1,4 @@
-"""Pairs of near messages of real threads, labelled by reading: the same error or another one. Kept as places, not texts.
+"""Pairs of near messages of real threads, labelled by reading: the same error or another. Kept as places, not texts.
 
 The pairs were drawn from what was split (ratio 75 and more between representatives of unknown families), so recall on
 them starts at nothing: what counts is that no pair of different errors is joined while rules are made wider.

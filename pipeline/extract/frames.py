@@ -18,6 +18,8 @@ _ELIDED = re.compile(
     r"|-{2,}8<-{2,}|#{2,} ?\.{3}.{0,40})\s*$",
     re.I,
 )
+#: What such a line begins with: most lines are known by their first character not to be one.
+_ELIDED_FIRST = frozenset(".…<[(-#sSoOtT")
 _REPEATED = re.compile(r"\s*\[Previous line repeated \d{1,12} more times?\]")
 _CARETS = re.compile(r"\s*[\^~]{1,2000}[\^~ ]*$")
 
@@ -40,7 +42,7 @@ def is_cut_frame(body: str) -> bool:
 
 def is_elided(body: str) -> bool:
     """Whether somebody left out frames here and said so."""
-    return _ELIDED.match(body) is not None
+    return body.lstrip()[:1] in _ELIDED_FIRST and _ELIDED.match(body) is not None
 
 
 def is_filler(body: str) -> bool:

@@ -64,16 +64,15 @@ def _stack(lines: Lines, first: int, base: int, printed: Printed) -> int | None:
     """The number of the exception line behind the frames, None if the text ends before it comes."""
     number, strange, since_frame, depth = first, 0, 9, -1
     while (line := lines.at(number)) is not None:
-        kind = _kind(line, base, depth, since_frame)
+        found = None if line.is_foreign or line.is_border else frames.frame(line.body)
+        kind = "frame" if found is not None else _kind(line, base, depth, since_frame)
         if kind == "blank":
             kind = "strange" if _goes_on(lines, number, base) else "stop"
         if kind == "exception":
             return number
         if kind == "stop":
             return None
-        if kind == "frame":
-            found = frames.frame(line.body)
-            assert found is not None
+        if found is not None:
             printed.frames.append(found)
             depth, since_frame = line.indent, 0
         elif kind == "elided":
@@ -94,8 +93,6 @@ def _kind(line: Line, base: int, depth: int, since_frame: int) -> str:
         return "foreign"
     if not body or line.is_border:
         return "stop" if line.is_border else "blank"
-    if frames.frame(body) is not None:
-        return "frame"
     stripped = body.strip().lstrip(_MARKUP)
     if line.indent > base and (line.indent > depth or depth <= base) and depth != -1:
         return "elided" if frames.is_elided(body) else "code"
