@@ -21,7 +21,7 @@ import pytest
 import requests
 
 from pipeline.sources import github
-from pipeline.sources.github import shapes
+from pipeline.sources.github import references, shapes
 from tests.fake_github import FakeGithub, small_world, stamp
 from tests.github_home import REPO, Place, client
 
@@ -133,6 +133,19 @@ def test_every_parameter_is_one_that_github_publishes(
         template = next(used for used in USED if re.fullmatch(re.sub(r"\{[^}]+\}", "[^/]+", used), parts.path))
         allowed = {resolved(whole, one)["name"] for one in whole["paths"][template]["get"]["parameters"]}
         assert set(parse_qs(parts.query)) <= allowed, path
+
+
+@pytest.mark.skipif(not (MODULES / "@octokit" / "graphql-schema").exists(), reason="an older tests/contract")
+@pytest.mark.parametrize(("kind", "faults"), [("issues", 0), ("pullRequests", 0), ("discussionsOfOld", 1)])
+def test_githubs_graphql_schema_accepts_the_query(kind: str, faults: int) -> None:
+    query = references.query("issues").replace("issues(first", f"{kind}(first") if faults else references.query(kind)
+    script = (
+        f'import {{ validate }} from "{(MODULES / "@octokit" / "graphql-schema" / "index.js").as_uri()}";'
+        "console.log(JSON.stringify(validate(process.argv[1]).map((error) => error.message)));"
+    )
+    command = ["node", "--input-type=module", "--eval", script, query]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    assert len(json.loads(done.stdout)) == faults, done.stdout
 
 
 @pytest.mark.parametrize("path", sorted(USED))

@@ -26,6 +26,7 @@ THREADS = 130
 def fake() -> Iterator[FakeGithub]:
     with FakeGithub() as made:
         small_world(made, threads=THREADS)
+        made.limit = 10**9
         yield made
 
 

@@ -69,11 +69,11 @@ class _Time(_Shape):
 
 
 class _Times(_Shape):
-    nodes: list[_Time]
+    nodes: list[_Time | None]  # null: out of this token's sight
 
 
 class _Edges(_Shape):
-    nodes: list[dict[str, object]]
+    nodes: list[dict[str, object] | None]
 
 
 class _Node(_Shape):
@@ -114,7 +114,7 @@ def sweep(desk: Desk) -> Iterator[Crossing]:
         while True:
             threads, answer = _ask(desk, kind, {"owner": owner, "name": name, "after": after})
             for node in threads.nodes:
-                times = sorted(time.createdAt or "" for time in node.crossings.nodes)
+                times = sorted(time.createdAt or "" for time in node.crossings.nodes if time is not None)
                 yield Crossing(node.number, node.createdAt, cross_mark(times), _closing(node, kind), answer)
             after = threads.pageInfo.endCursor
             if not threads.pageInfo.hasNextPage or after is None:
@@ -140,10 +140,10 @@ def _ask(desk: Desk, kind: str, variables: Mapping[str, object]) -> tuple[_Threa
 
 
 def _closing(node: _Node, kind: str) -> bytes | None:
-    if not node.closing.nodes:
+    edges = sorted((edge for edge in node.closing.nodes if edge is not None), key=lambda edge: str(edge.get("url")))
+    if not edges:
         return None
     name = "closed_by" if kind == "issues" else "closes"
-    edges = sorted(node.closing.nodes, key=lambda edge: str(edge.get("url")))
     return json.dumps({name: edges}, sort_keys=True, separators=(",", ":")).encode()
 
 
