@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.distil import actions
+from pipeline.records import Fact
 
 
 @pytest.mark.parametrize(
@@ -140,3 +141,8 @@ def test_an_official_remedy_is_a_fact_only_if_it_is_one_typed_act(
         assert fact is not None
         assert fact.template == expected[0]
         assert expected[1] in dict(fact.slots).values()
+
+
+def test_a_change_that_fixed_and_closed_the_report_is_one_remedy() -> None:
+    said, linked = (Fact(f"fix.{how}", (("pr", "errmine-fixtures/kernels#7"),)) for how in ("merged", "closed_by"))
+    assert actions.key(said) == actions.key(linked)

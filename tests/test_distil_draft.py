@@ -172,7 +172,7 @@ def test_a_maintainers_word_raises_the_tier_and_a_users_confirmation_too() -> No
 def test_a_fix_makes_the_error_resolvable_and_is_a_remedy() -> None:
     draft = _drafted([_case("cause-fix-and-version", 108)])
     assert draft.resolvable == "true"
-    assert "fix.merged|errmine-fixtures/kernels#77" in {r.key for r in draft.workarounds}
+    assert "change|errmine-fixtures/kernels#77" in {r.key for r in draft.workarounds}
     assert draft.cause is not None
     assert draft.cause.text.startswith("The root cause is a stale socket")
     assert draft.cause_type == "quoted"

@@ -46,6 +46,8 @@ _FAMILIES = {
     "remedy.disable": "set",
     "remedy.remove_flag": "remove",
     "remedy.remove_parameter": "remove",
+    "fix.merged": "change",
+    "fix.closed_by": "change",
 }
 #: Fragments of verbs with which rows begin: looked for once a sentence, not once a row.
 _VERBS = ("LESS", "MORE", "UP", "DOWN", "PIN", "SET")
