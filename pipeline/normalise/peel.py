@@ -45,7 +45,7 @@ _STATUS = re.compile(
 _TYPE = re.compile(
     r"(?P<type>(?:[A-Za-z_]\w{0,60}(?:\.|::)){0,8}[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt"
     r"|Exit|StackTrace|Unsupported|OutOfResources|"
-    r"Failure|Failed|InvalidArgument|NoSuchFile|NotSupported|Fault|Impl)|Error|Exception"
+    r"Failure|Failed|InvalidArgument|NoSuchFile|NotSupported|Fault|Impl)|Error|Exception|Unsupported|OutOfResources"
     r"|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{2,60}"
     r"|\A[A-Z][a-z]{1,20}(?:[A-Z][a-z]{1,20}){1,3}(?=: [A-Z][a-z]{1,20} [a-z]))"
     r"(?: \(see above for traceback\))?\s?[:：]\s{0,3}(?=\S)"

@@ -51,6 +51,8 @@ _CONTEXT = re.compile(
     r"|\[libprotobuf [A-Z]{4,7} <path>\] |(?:Aborting \w{4,20} with |\w{4,40} failed: |\w{4,40}: )?"
     r"(?:Internal|Invalid argument|Cancelled|Not found|Unimplemented|Unavailable|Out of range|Failed precondition): "
     r"(?:\[_?Derived_?\])?|(?:[\w.@-]{1,40}:<n> )?Uncaught (?:\(in promise\) )?Error: "
+    r"|(?:INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED|FAILED_PRECONDITION|NOT_FOUND|UNAVAILABLE|UNKNOWN|ABORTED): "
+    r"|[A-Za-z]\w{0,60}(?:::\w{1,60}){0,6}\(\): "
     r"|cc1(?:plus)?: error: |[\w-]{1,20}: (?:fatal )?error: "
 )
 #: What was got, in parentheses at the end, closed or cut.
@@ -88,7 +90,7 @@ def without_ends(template: str) -> str:
     """The template without a place or a context before it and values behind it, if enough words are left."""
     for _ in range(DEPTH):
         context = _CONTEXT.match(template)
-        if context is None or not words.is_telling(template[context.end() :]):
+        if context is None or not words.says_enough(template[context.end() :]):
             break
         template = template[context.end() :]
     remark = _REMARK.search(template)
