@@ -243,6 +243,10 @@ EXPLANATION_GATES: dict[str, Gate] = {
 }
 
 
+#: Gates that look at a sentence as it is read, whatever marks its identifiers carried when its template was gated.
+UNMARKED = {name: GATES[name] for name in ("script", "repetition", "simplified")}
+
+
 def check(source: str, zh: str, *, gates: dict[str, Gate] | None = None) -> dict[str, bool]:
     """What each gate says of `zh` as the Chinese of `source`: name -> passed."""
     asked = GATES if gates is None else gates

@@ -149,6 +149,8 @@ def _statement(statement: Statement, engines: Sequence[Engine]) -> Wording:
 def _rendered(fact: Fact) -> Wording:
     english, chinese = render(fact, "en"), render(fact, "zh")
     said = gates.check(render(marked(fact), "en"), render(marked(fact), "zh"))
+    for name, passed in gates.check(english, chinese, gates=gates.UNMARKED).items():
+        said[name] = said[name] and passed
     failed = sorted(name for name, passed in said.items() if not passed)
     if failed:
         reason = f"template {fact.template} failed {', '.join(failed)}"

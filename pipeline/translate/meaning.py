@@ -42,6 +42,7 @@ def meaning(draft: Draft, signature: str, engines: Sequence[Engine]) -> Meaning 
     if found is None:
         return None
     chinese = _with_full_type(_with_type(found.chinese, draft.cluster.exception_type), draft.cluster.exception_type)
+    chinese = chinese.replace(".。", "。")  # a value that ended its English sentence
     return Meaning(_with_names(chinese, signature), found.status, found.engine)
 
 

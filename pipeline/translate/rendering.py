@@ -69,7 +69,8 @@ def fill(sentence: str, atoms: dict[str, str], template: catalogue.MessageTempla
         spans.append(f"“{atoms[name].rstrip('.')}”" if is_official else atoms[name])
         return typography.MARK
 
-    return typography.restore(typography.set_marks(_PLACE.sub(value, sentence)), spans)
+    filled = typography.restore(typography.set_marks(_PLACE.sub(value, sentence)), spans)
+    return filled.replace(".。", "。")  # a value that ended its English sentence
 
 
 def _explained(code: str) -> str:
