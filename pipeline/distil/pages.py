@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from pipeline.distil.material import DocumentFacts, Official
-from pipeline.distil.prose import quote
-from pipeline.records import Document
+from pipeline.distil.prose import post_at, quote
+from pipeline.records import Document, Quote
 
 
 def _iso(moment: datetime | None) -> str | None:
@@ -36,6 +36,10 @@ def official(document: Document) -> Official | None:
     if document.kind != "doc" or record is None:
         return None
     at = document.text.find(record.summary) if record.summary else -1
-    summary = quote(document, at, at + len(record.summary), post=-1) if at >= 0 else None
-    remedies = tuple(quote(document, r.start, r.end, post=-1) for r in record.remedies)
-    return Official(record, summary, remedies)
+    summary = _quoted(document, at, at + len(record.summary)) if at >= 0 else None
+    return Official(record, summary, tuple(_quoted(document, r.start, r.end) for r in record.remedies))
+
+
+def _quoted(document: Document, start: int, end: int) -> Quote:
+    """The words under the address of their section."""
+    return quote(document, start, end, post=post_at(document, start))

@@ -179,6 +179,16 @@ def _is_notice(text: str, post: Post) -> bool:
     return bool(_phrases(0).search(text, post.start, min(post.end, post.start + 1_500)))
 
 
+def post_at(document: Document, place: int) -> int:
+    """The number of the post that holds `place`, or the last one before it; -1 before the first."""
+    found = -1
+    for index, post in enumerate(document.posts):
+        if post.start > place:
+            break
+        found = index
+    return found
+
+
 def quote(document: Document, start: int, end: int, *, post: int) -> Quote:
     """The verbatim quote of a span, cut to the permitted length at a word's border."""
     text = document.text[start:end]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pipeline.distil import actions, environment, hints, prose, replies, rules
 from pipeline.distil.material import Occurrence, Reading
-from pipeline.distil.prose import Prose, quote
+from pipeline.distil.prose import Prose, post_at, quote
 from pipeline.records import Claim, Document, Event, Fact, Quote, Signature, Skipped, content_id
 
 #: How many errors one sentence may speak about where a thread shows several.
@@ -114,7 +114,7 @@ def _succession(document: Document, errors: list[Pair], finding: rules.Finding) 
     end = finding.end + _FOLLOWS
     after = next((s for e, s in errors if finding.end <= e.start < end), None)
     before = [s for e, s in errors if e.end <= finding.start]
-    if after is None or not before or _post(document, finding.start) != _post(document, finding.end):
+    if after is None or not before or post_at(document, finding.start) != post_at(document, finding.end):
         return
     first, second = before[-1].signature_id, after.signature_id
     if first != second:
@@ -126,7 +126,7 @@ def _succession(document: Document, errors: list[Pair], finding: rules.Finding) 
 def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim]:
     starts = sorted(e.start for e in events)
     for event, signature in errors:
-        post = _post(document, event.start)
+        post = post_at(document, event.start)
         until = document.posts[post].end if post >= 0 else len(document.text)
         until = min([until, *(s for s in starts if s >= event.end)])
         for hint in hints.hinted(document.text, event, until=until):
@@ -184,8 +184,8 @@ def _subjects(document: Document, errors: list[Pair], place: int) -> tuple[str, 
     everything = sorted({s.signature_id for _, s in errors})
     if len(everything) == 1:
         return tuple(everything)
-    post = _post(document, place)
-    before = [s for e, s in errors if e.start < place and _post(document, e.start) == post]
+    post = post_at(document, place)
+    before = [s for e, s in errors if e.start < place and post_at(document, e.start) == post]
     if before:
         return (before[-1].signature_id,)
     opening = [s.signature_id for e, s in errors if _is_opening(document, e.start)]
@@ -194,21 +194,12 @@ def _subjects(document: Document, errors: list[Pair], place: int) -> tuple[str, 
 
 
 def _is_opening(document: Document, place: int) -> bool:
-    post = _post(document, place)
+    post = post_at(document, place)
     return post < 0 or document.posts[post].kind in {"title", "body"}
 
 
-def _post(document: Document, place: int) -> int:
-    found = -1
-    for index, post in enumerate(document.posts):
-        if post.start > place:
-            break
-        found = index
-    return found
-
-
 def _quoted(document: Document, start: int, end: int) -> Quote:
-    return quote(document, start, end, post=_post(document, start))
+    return quote(document, start, end, post=post_at(document, start))
 
 
 def _culprit(document: Document, event: Event, signature: Signature) -> Quote:
@@ -220,7 +211,7 @@ def _culprit(document: Document, event: Event, signature: Signature) -> Quote:
         start, end = _telling_line(document.text, start, end, event=event, wanted=signature.text)
     line = document.text[start:end]
     start += len(line) - len(line.lstrip())
-    return prose.quote(document, start, max(start + 1, end), post=_post(document, start))
+    return prose.quote(document, start, max(start + 1, end), post=post_at(document, start))
 
 
 def _telling_line(text: str, start: int, end: int, *, event: Event, wanted: str) -> tuple[int, int]:

@@ -34,7 +34,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     )
     claims = [c for c in material.claims if members.intersection(c.signature_ids)]
     official = sorted(material.official, key=lambda page: page.record.code)
-    codes = _codes(cluster, occurrences)
+    codes = tuple(sorted({*_codes(cluster, occurrences), *(page.record.code for page in official)}))
     kind = vocabulary.classify(cluster.exception_type, cluster.gate, codes, cluster.text)
     dates = _occurrence_dates(occurrences, ledger)
     found = [remedy(g, ledger) for g in group_remedies((c for c in claims if c.kind in {"remedy", "fix"}), official)]
