@@ -46,8 +46,10 @@ SLOTS: dict[str, Slot] = {
     "path": lambda rng: f"/home/u{rng.randrange(999)}/{rng.choice(SYLLABLES)}{rng.randrange(99)}/run.py",
     "shape": lambda rng: "[" + ", ".join(str(rng.randrange(1, 4096)) for _ in range(rng.randrange(1, 5))) + "]",
     "dtype": lambda rng: rng.choice(("float32", "float16", "bfloat16", "int8", "int32", "int64", "float64")),
-    "uuid": lambda rng: f"{rng.getrandbits(32):08x}-{rng.getrandbits(16):04x}-{rng.getrandbits(16):04x}-"
-    f"{rng.getrandbits(16):04x}-{rng.getrandbits(48):012x}",
+    "uuid": lambda rng: (
+        f"{rng.getrandbits(32):08x}-{rng.getrandbits(16):04x}-{rng.getrandbits(16):04x}-"
+        f"{rng.getrandbits(16):04x}-{rng.getrandbits(48):012x}"
+    ),
     "version": lambda rng: f"{rng.randrange(9)}.{rng.randrange(30)}.{rng.randrange(9)}",
     "size": lambda rng: f"{rng.randrange(1, 999)}.{rng.randrange(100):02d} {rng.choice(('KiB', 'MiB', 'GiB'))}",
     "float": lambda rng: f"{rng.uniform(-9, 9):.4e}",

@@ -73,9 +73,7 @@ def confusions(items: Sequence[Item], keys: Sequence[Hashable]) -> list[str]:
         groups[item.label].add(key)
         labels[key].setdefault(item.label, item.group)
     split = [f"split   {label} into {len(found)} groups" for label, found in groups.items() if len(found) > 1]
-    merged = [
-        f"merged  {' + '.join(sorted(found))}" for found in labels.values() if len(set(found.values())) > 1
-    ]
+    merged = [f"merged  {' + '.join(sorted(found))}" for found in labels.values() if len(set(found.values())) > 1]
     return sorted(split) + sorted(merged)
 
 

@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import resource
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -222,11 +223,21 @@ def _dismiss(worker: _Worker[T]) -> int:
     return number
 
 
+def _end_with_parent() -> None:
+    """Nothing; the worker ends when its parent is killed, so that it cannot write into the next run."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def _serve(connection: Connection, item: Any, started: Any, work: Work[T, R], limits: Limits) -> None:
     """The worker's life: take a task, give back its result, until the parent hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     if limits.bytes is not None:
         resource.setrlimit(resource.RLIMIT_AS, (limits.bytes, limits.bytes))
+
+    threading.Thread(target=_end_with_parent, daemon=True).start()
 
     def report(number: int) -> None:
         started.value = time.monotonic()

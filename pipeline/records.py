@@ -192,7 +192,9 @@ class Event:
     start: int
     end: int
     is_truncated: bool
-    severity: str  # "error" | "warning" | "interruption" (KeyboardInterrupt ...) | "wrapper" (`make: *** Error`); see build
+    severity: (
+        str  # "error" | "warning" | "interruption" (KeyboardInterrupt ...) | "wrapper" (`make: *** Error`); see build
+    )
 
 
 # ---------------------------------------------------------------- normalise

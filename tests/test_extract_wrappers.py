@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipeline.extract import events
 from pipeline.normalise import signature
 
-COMPILE = "kernel.cu(7): error: identifier \"foo\" is undefined\n"
+COMPILE = 'kernel.cu(7): error: identifier "foo" is undefined\n'
 MADE = "make: *** [all] Error 2\n"
 TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n'
 

@@ -3,28 +3,41 @@
 Plain functions without Prefect; `flows` gives them order and retries, `cli` calls them directly in `errmine build`.
 """
 
-from pipeline.build.building import Places, build, export, joined_summary, publish
+from pipeline.build.building import Places, build, export, extract, joined_summary, limits, publish
 from pipeline.build.importing import Fetched, forget, import_files, ingest_github, plan_github
 from pipeline.build.ingesting_docs import ingest_docs
-from pipeline.build.mapping import Partition, map_partitions, plan
-from pipeline.build.summary import StageCount, Summary, as_markdown
+from pipeline.build.mapping import Partition, batches, map_partitions, plan
+from pipeline.build.notifying import notify
+from pipeline.build.reconciling import reconcile
+from pipeline.build.recording import Record, recorded
+from pipeline.build.report import as_markdown, source_rows
+from pipeline.build.summary import StageCount, Summary, from_dict
 
 __all__ = [
     "Fetched",
     "Partition",
     "Places",
+    "Record",
     "StageCount",
     "Summary",
     "as_markdown",
+    "batches",
     "build",
     "export",
+    "extract",
     "forget",
+    "from_dict",
     "import_files",
     "ingest_docs",
     "ingest_github",
     "joined_summary",
+    "limits",
     "map_partitions",
+    "notify",
     "plan",
     "plan_github",
     "publish",
+    "reconcile",
+    "recorded",
+    "source_rows",
 ]

@@ -67,6 +67,19 @@ def build(
     return publish(places, partitions, min_documents=min_documents, progress=progress)
 
 
+def extract(places: Places, names: Sequence[str], *, partition_documents: int, limits: pool.Limits) -> int:
+    """How many of the partitions in `names` have their shards now; made one after the other in a guarded process."""
+    wanted = set(names)
+    chosen = [p for p in plan(places.raw, partition_documents=partition_documents) if p.name in wanted]
+    done = map_partitions(chosen, raw_path=places.raw, shard_folder=places.shards, workers=1, limits=limits)
+    return sum(1 for _ in done)
+
+
+def limits(seconds: float, memory_mib: int | None) -> pool.Limits:
+    """What one document may cost."""
+    return pool.Limits(seconds, None if memory_mib is None else memory_mib << 20)
+
+
 def publish(
     places: Places,
     partitions: Sequence[Partition],

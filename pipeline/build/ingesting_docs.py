@@ -12,7 +12,7 @@ from pipeline.build.importing import Fetched
 from pipeline.build.summary import MOST_EXAMPLES, Summary, count
 from pipeline.errors import SourceError
 from pipeline.records import RawPage, Skipped
-from pipeline.sources import http, xla
+from pipeline.sources import http, xla, xla_github
 
 
 def ingest_docs(
@@ -30,7 +30,7 @@ def ingest_docs(
     "scheme://host". A failure in the middle keeps what came before it, and stands in `error`.
     """
     layer = raw.RawLayer(raw_path)
-    api = urlsplit(index_url or xla.xla_github.API_URL)
+    api = urlsplit(index_url or xla_github.API_URL)
     session = http.Session(
         delay_seconds=delay_seconds,
         credentials=credentials,

@@ -75,6 +75,12 @@ def map_partitions(
             yield result
 
 
+def batches(partitions: Sequence[Partition], *, count: int) -> list[list[str]]:
+    """The names of the partitions in at most `count` batches of nearly equal size."""
+    names = [partition.name for partition in partitions]
+    return [batch for number in range(min(count, len(names))) if (batch := names[number::count])]
+
+
 def finished(partitions: Sequence[Partition], shard_folder: Path) -> set[str]:
     """The names of the partitions whose shards account for every document, read or skipped.
 

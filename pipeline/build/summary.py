@@ -51,6 +51,15 @@ class Summary:
         }
 
 
+def from_dict(told: Mapping[str, Any]) -> Summary:
+    """The summary that `as_dict` told of."""
+    stages = [
+        StageCount(row["stage"], row["taken"], row["given"], tuple(row["reasons"].items())) for row in told["stages"]
+    ]
+    figures = {name: value for name, value in told.items() if name not in ("stages", "examples")}
+    return Summary(stages, tuple(Skipped(**item) for item in told["examples"]), figures)
+
+
 @cache
 def reason_meanings() -> Mapping[str, str]:
     """What each reason for a skip means, one sentence each."""
@@ -68,14 +77,3 @@ def count(stage: str, *, taken: int, given: int, lost: Iterable[Skipped | str]) 
     made = StageCount(stage, taken, given, tuple(sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))))
     assert taken == given + made.skipped, f"{stage}: {taken} in, {given} out, {made.skipped} skipped"
     return made
-
-
-def as_markdown(summary: Summary) -> str:
-    """The summary as a Markdown table and a list of figures."""
-    lines = ["| stage | in | out | skipped | because |", "|---|---:|---:|---:|---|"]
-    for stage in summary.stages:
-        because = ", ".join(f"{reason} {number:,}" for reason, number in stage.reasons)
-        lines.append(f"| {stage.stage} | {stage.taken:,} | {stage.given:,} | {stage.skipped:,} | {because} |")
-    lines.append("")
-    lines += [f"- {name.replace('_', ' ')}: {value}" for name, value in summary.figures.items()]
-    return "\n".join(lines) + "\n"

@@ -23,7 +23,7 @@ _ORDER = (
 
 def application() -> Typer:
     """The application with all its commands."""
-    from pipeline.cli import fetch, look, read, share, work  # noqa: F401  they register their commands
+    from pipeline.cli import fetch, look, quarantine, read, share, work  # noqa: F401  they register their commands
     from pipeline.cli.app import app
 
     app.registered_commands.sort(key=lambda command: _ORDER.index(_name(command)) if _name(command) in _ORDER else 99)

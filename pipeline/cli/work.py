@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -31,6 +31,7 @@ def run(
 
     Without settings it runs on the sample that comes with errmine.
     """
+    from pipeline.build import from_dict
     from pipeline.cli.progress import progress_bar
     from pipeline.cli.surroundings import prepare_prefect, sample_path
 
@@ -41,8 +42,8 @@ def run(
     from pipeline import flows
 
     with progress_bar(is_quiet=quiet or as_json) as progress, flows.reporting_to(progress):
-        summary = flows.run_with(chosen.build.workers, **_flow_arguments(chosen), paths=paths)
-    _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
+        told = flows.run(home=str(chosen.home), config=str(chosen.origin or ""), paths=paths)
+    _finish(from_dict(told), chosen, is_quiet=quiet, as_json=as_json)
 
 
 @app.command("import")
@@ -84,12 +85,13 @@ def build(
     from pipeline.cli.progress import progress_bar
 
     chosen = settings(home, config)
-    with progress_bar(is_quiet=quiet or as_json) as progress:
-        summary = joined.build(
+    with progress_bar(is_quiet=quiet or as_json) as progress, joined.recorded(chosen.home, "build") as record:
+        summary = record.summary = joined.build(
             joined.Places.of(chosen.home),
             workers=workers or chosen.build.workers,
             partition_documents=chosen.build.partition_documents,
             min_documents=chosen.publish.min_documents,
+            limits=joined.limits(chosen.build.seconds, chosen.build.memory_mib),
             progress=progress,
         )
     _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
@@ -104,14 +106,6 @@ def _check_sources(wanted: list[str] | None) -> None:
     unknown = sorted(set(wanted or ()) - {"files"})
     if unknown:
         raise ConfigError(f"no source called {', '.join(unknown)}", hint="There is: files.")
-
-
-def _flow_arguments(chosen: Settings) -> dict[str, Any]:
-    return {
-        "home": str(chosen.home),
-        "partition_documents": chosen.build.partition_documents,
-        "min_documents": chosen.publish.min_documents,
-    }
 
 
 def _finish(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool) -> None:

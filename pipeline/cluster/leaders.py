@@ -75,9 +75,7 @@ def grouped(shapes: Sequence[Shape], pairs: tuple[Ints, Ints], *, apart: frozens
     return elected(len(texts), (*pairs, similar), rescored=rescored, refused=refused)
 
 
-def elected(
-    count: int, scored: tuple[Ints, Ints, Floats], *, rescored: Score, refused: Refuse
-) -> Groups:
+def elected(count: int, scored: tuple[Ints, Ints, Floats], *, rescored: Score, refused: Refuse) -> Groups:
     """The groups of `count` texts in order of rank, from scored pairs (later, earlier, score; 0 is no pair).
 
     A text whose near ones are members of a group is scored against their leader. `refused` says why a text that

@@ -40,9 +40,7 @@ def neighbours(work: Work, id_of: Mapping[int, str], medoid_of: Mapping[int, int
     return _kept(found)
 
 
-def _note(
-    found: dict[tuple[str, str], tuple[float, str]], pair: tuple[str, str], score: float, reason: str
-) -> None:
+def _note(found: dict[tuple[str, str], tuple[float, str]], pair: tuple[str, str], score: float, reason: str) -> None:
     if pair[0] == pair[1]:
         return
     key = (min(pair), max(pair))

@@ -84,9 +84,7 @@ def _work(templates: Sequence[Template]) -> Work:
 
 def _group_complete(work: Work, apart: frozenset[tuple[int, int]]) -> None:
     """Put every template of a complete gate into one group; where people split it, into that of the nearest text."""
-    complete = {
-        block for template, block in zip(work.templates, work.blocks, strict=True) if template.is_gate_complete
-    }
+    complete = {block for template, block in zip(work.templates, work.blocks, strict=True) if template.is_gate_complete}
     split = {position for pair in apart for position in pair}
     leaders_of: dict[int, list[int]] = {}
     for position, block in enumerate(work.blocks):
@@ -214,9 +212,7 @@ def _cluster(work: Work, members: Sequence[int], found: medoids.Medoid) -> Clust
     )
 
 
-def _assignments(
-    work: Work, cluster: Cluster, members: Sequence[int], found: medoids.Medoid
-) -> list[Assignment]:
+def _assignments(work: Work, cluster: Cluster, members: Sequence[int], found: medoids.Medoid) -> list[Assignment]:
     named_after = founder([work.templates[position] for position in members]).signature_id
     made = []
     for position, score in zip(members, found.scores, strict=True):

@@ -192,9 +192,7 @@ def _is_glued(texts: Sequence[Text], spans: Sequence[tuple[int, int]]) -> bool:
     )
 
 
-def _between(
-    texts: Sequence[Text], left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]
-) -> str:
+def _between(texts: Sequence[Text], left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> str:
     """What may lie between two kept parts: nothing, space, one atom, or a gap wide enough for what was seen."""
     seen = {text.text[one[1] : other[0]] for text, one, other in zip(texts, left, right, strict=True)}
     if seen == {""}:

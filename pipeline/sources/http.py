@@ -29,7 +29,7 @@ _PIECE = 64 * 1024
 _LOST = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
 
 
-class Disallowed(SourceError):  # noqa: N818  # named by what its catcher does
+class Disallowed(SourceError):  # named by what its catcher does
     """The site's robots.txt asks programs to leave this page alone."""
 
     advice = "Leave the page out, or ask the site's owner."

@@ -1,0 +1,63 @@
+"""A document that kills its worker goes to quarantine; the rest is built; it can be tried again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pipeline import build, pool, raw, shards
+from pipeline.build import Places, mapping, quarantine
+from pipeline.errors import ConfigError
+from tests.golden import SAMPLE
+
+POISONED = "github.com/errmine-fixtures/gemmforge#9"
+real_map_document = mapping.map_document
+
+
+def deadly(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResult:
+    if refs.document_key == POISONED:
+        os.abort()
+    return real_map_document(layer, refs)
+
+
+def deadly_task(raw_path: Path, shard_folder: Path, task: pool.Task[raw.DocumentRefs], report: object) -> str:
+    mapping.map_document = deadly  # type: ignore[assignment]
+    return original_task(raw_path, shard_folder, task, report)  # type: ignore[arg-type]
+
+
+original_task = mapping.map_task
+
+
+@pytest.fixture
+def poisoned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+    places = Places.of(tmp_path)
+    build.import_files(places.raw, [SAMPLE])
+    monkeypatch.setattr(mapping, "map_task", deadly_task)
+    summary = build.build(places, workers=1, partition_documents=1000)
+    monkeypatch.undo()
+    assert summary.stages[0].reasons == (("crash", 1),)
+    return places
+
+
+def test_one_poisoned_document_costs_one_document(poisoned: Places) -> None:
+    (document,) = quarantine.listed(poisoned)
+    assert (document.document_key, document.reason) == (POISONED, "crash")
+    closeup = quarantine.closeup(poisoned, POISONED)
+    assert closeup is not None
+    assert [page.document_key for page in closeup.pages] == [POISONED]
+
+
+def test_a_second_build_does_not_try_it_again_until_it_is_let_out(poisoned: Places) -> None:
+    again = build.build(poisoned, workers=1, partition_documents=1000)
+    assert again.stages[0].skipped == 1
+    quarantine.retry(poisoned, [POISONED])
+    cured = build.build(poisoned, workers=1, partition_documents=1000)
+    assert cured.stages[0].skipped == 0
+    assert quarantine.listed(poisoned) == []
+
+
+def test_a_document_that_is_not_inside_is_named(poisoned: Places) -> None:
+    with pytest.raises(ConfigError, match="not in quarantine: nobody"):
+        quarantine.retry(poisoned, ["nobody"])
