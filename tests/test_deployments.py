@@ -1,0 +1,181 @@
+"""prefect.yaml and deploy/ say what they mean: no misspelt key, no secret, every entrypoint there."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import shutil
+import subprocess
+from configparser import ConfigParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+ROOT = Path(__file__).parent.parent
+DEPLOY = ROOT / "deploy"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Pool(_Strict):
+    name: str
+
+
+class Limit(_Strict):
+    limit: int
+    collision_strategy: str
+
+
+class Schedule(_Strict):
+    cron: str
+    timezone: str
+    slug: str
+    active: bool
+
+
+class Deployment(_Strict):
+    """Prefect's own model of a deployment lets unknown keys pass; this one does not."""
+
+    name: str
+    description: str
+    entrypoint: str
+    parameters: dict[str, str]
+    work_pool: Pool
+    concurrency_limit: Limit
+    schedules: list[Schedule] = []
+    triggers: list[dict[str, Any]] = []
+
+
+class File(_Strict):
+    model_config = ConfigDict(extra="forbid", alias_generator=lambda name: name.replace("_", "-"))
+    name: str
+    prefect_version: str
+    deployments: list[Deployment]
+
+
+def described() -> dict[str, Any]:
+    return yaml.safe_load((ROOT / "prefect.yaml").read_text(encoding="utf-8"))
+
+
+def deployments() -> list[Deployment]:
+    return File.model_validate(described()).deployments
+
+
+def test_every_key_is_one_that_prefect_knows() -> None:
+    from prefect.cli.deploy._models import DeploymentConfig
+
+    known = set(DeploymentConfig.model_fields)
+    for each in described()["deployments"]:
+        assert set(each) <= known
+    assert deployments()
+
+
+def test_a_misspelt_key_is_refused() -> None:
+    told = described()
+    told["deployments"][0]["schedulez"] = told["deployments"][0].pop("schedules")
+    with pytest.raises(ValidationError, match="schedulez"):
+        File.model_validate(told)
+
+
+@pytest.mark.parametrize("deployment", deployments(), ids=lambda each: each.name)
+def test_a_deployment_names_a_flow_and_parameters_that_are_there(deployment: Deployment) -> None:
+    module, _, name = deployment.entrypoint.rpartition(".")
+    found = getattr(importlib.import_module(module), name)
+    assert set(deployment.parameters) <= set(inspect.signature(found.fn).parameters)
+
+
+@pytest.mark.parametrize("deployment", deployments(), ids=lambda each: each.name)
+def test_a_deployment_has_a_limit_and_its_schedules_are_utc(deployment: Deployment) -> None:
+    from prefect.client.schemas.objects import ConcurrencyLimitStrategy
+    from prefect.client.schemas.schedules import CronSchedule
+
+    assert deployment.concurrency_limit.limit == 1
+    assert ConcurrencyLimitStrategy(deployment.concurrency_limit.collision_strategy)
+    for schedule in deployment.schedules:
+        assert schedule.timezone == "UTC"
+        assert CronSchedule(cron=schedule.cron, timezone="UTC")  # it refuses what is no cron line
+
+
+def test_triggers_listen_to_flows_that_exist_and_every_flow_is_deployed() -> None:
+    from prefect.events import DeploymentTriggerTypes
+
+    from pipeline import flows
+
+    names = {flow.name for flow in vars(flows).values() if hasattr(flow, "fn") and hasattr(flow, "to_deployment")}
+    reader: TypeAdapter[Any] = TypeAdapter(DeploymentTriggerTypes)
+    listened: set[str] = set()
+    for deployment in deployments():
+        for trigger in deployment.triggers:
+            reader.validate_python({**trigger, "name": "t"})
+            wanted = trigger["match_related"]["prefect.resource.name"]
+            listened |= {wanted} if isinstance(wanted, str) else set(wanted)
+    assert listened <= names
+    deployed = {each.entrypoint.rpartition(".")[2].replace("_", "-") for each in deployments()}
+    assert {"run", "build", "export", "reconcile"} | {name for name in names if name.startswith("ingest")} <= deployed
+
+
+def test_schedules_are_those_of_serve() -> None:
+    from pipeline.config import Settings
+
+    crons = {each.entrypoint.rpartition(".")[2]: [s.cron for s in each.schedules] for each in deployments()}
+    assert crons["ingest_files"] == [Settings().schedule.ingest]
+    assert crons["reconcile"] == [Settings().schedule.reconcile]
+
+
+def test_nothing_secret_is_in_the_files() -> None:
+    for path in (ROOT / "prefect.yaml", *DEPLOY.rglob("*.*")):
+        if path.suffix != ".md":
+            for line in path.read_text(encoding="utf-8").splitlines():
+                assert "ghp_" not in line
+                assert not line.strip().startswith(("GITHUB_TOKEN=", "Environment=GITHUB_TOKEN"))
+
+
+def test_the_automation_against_zombies_is_one_that_prefect_can_make() -> None:
+    from prefect.events.schemas.automations import AutomationCore, EventTrigger
+
+    (told,) = yaml.safe_load((DEPLOY / "zombie-runs.yaml").read_text(encoding="utf-8"))["automations"]
+    made = AutomationCore.model_validate(told)
+    assert isinstance(made.trigger, EventTrigger)
+    assert "prefect.flow-run.heartbeat" in made.trigger.expect
+
+
+@pytest.mark.parametrize("path", sorted(DEPLOY.glob("systemd/*.service")), ids=lambda path: path.name)
+def test_units_have_the_sections_and_stop_by_sigterm(path: Path) -> None:
+    unit = ConfigParser(interpolation=None, strict=False)
+    unit.optionxform = str  # type: ignore[assignment, method-assign]
+    unit.read(path, encoding="utf-8")
+    assert set(unit.sections()) == {"Unit", "Service", "Install"}
+    assert unit["Service"]["KillSignal"] == "SIGTERM"
+    assert unit["Service"]["Restart"] in {"on-failure", "always"}
+
+
+@pytest.mark.parametrize("path", sorted(DEPLOY.glob("systemd/*.service")), ids=lambda path: path.name)
+def test_systemd_accepts_the_units(path: Path) -> None:
+    verify = shutil.which("systemd-analyze")
+    if verify is None:
+        pytest.skip("systemd-analyze is not installed")
+    done = subprocess.run(
+        [verify, "verify", "--recursive-errors=no", str(path)], check=False, capture_output=True, text=True
+    )
+    complaints = [line for line in done.stderr.splitlines() if "is not executable" not in line and path.name in line]
+    assert not complaints
+
+
+def test_the_compose_file_names_images_volumes_and_commands() -> None:
+    told = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    assert set(told) == {"name", "services", "volumes"}
+    assert set(told["services"]) == {"postgres", "server", "worker"}
+    for service in told["services"].values():
+        assert {"image", "build"} & set(service)
+        assert set(service) <= {
+            "image", "build", "command", "environment", "volumes", "ports", "depends_on", "healthcheck", "restart",
+            "stop_signal", "env_file",
+        }  # fmt: skip
+        for mount in service.get("volumes", []):
+            source = mount.split(":", 1)[0]
+            assert source.startswith(".") or source in told["volumes"]
