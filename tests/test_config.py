@@ -1,0 +1,49 @@
+"""Settings: the block that README shows is accepted, a misspelt key is not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pipeline.config import read_settings
+from pipeline.errors import ConfigError
+from tests.readme import README
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "errmine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_settings_that_readme_shows_are_settings(tmp_path: Path) -> None:
+    blocks = re.findall(r"```toml\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    (shown,) = blocks
+    settings = read_settings(written(tmp_path, shown), environ={})
+    assert settings.sources.github[0].repos == ["errmine-fixtures/tilelab"]
+    assert settings.build.workers == 2
+
+
+def test_a_misspelt_key_is_named_with_its_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"errmine\.toml: build\.workerz"):
+        read_settings(written(tmp_path, "[build]\nworkerz = 2\n"), environ={})
+
+
+def test_the_home_comes_from_the_option_then_the_environment_then_here(tmp_path: Path) -> None:
+    environ = {"ERRMINE_HOME": str(tmp_path / "b")}
+    assert read_settings(home=tmp_path / "a", environ=environ).home == tmp_path / "a"
+    assert read_settings(environ=environ).home == tmp_path / "b"
+    assert read_settings(environ={}).home == Path()
+
+
+def test_a_source_path_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
+    settings = read_settings(written(tmp_path, '[sources]\npaths = ["*.nothing"]\n'), environ={})
+    with pytest.raises(ConfigError, match="nothing there"):
+        settings.source_paths()
+
+
+def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="not valid TOML"):
+        read_settings(written(tmp_path, "[build\n"), environ={})
