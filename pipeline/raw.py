@@ -27,7 +27,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pipeline.errors import RawError
-from pipeline.raw_segment import SegmentWriter, index_rows, segment_fields, sync_folder
+from pipeline.raw_segment import SegmentWriter, index_rows, segment_fields, sync_folder, writing_to
 from pipeline.records import RawPage, Skipped
 
 # A segment is closed at either limit: small enough to rewrite when a document is forgotten, large enough that a year of
@@ -110,11 +110,14 @@ class RawLayer:
                 known += 1
             else:
                 seen.add(identity)
-                writer.add(item)
+                with writing_to(self.folder):
+                    writer.add(item)
                 new += 1
             if writer.pages >= MAX_SEGMENT_PAGES or writer.size >= MAX_SEGMENT_BYTES:
-                writer.finish()
-        writer.finish()
+                with writing_to(self.folder):
+                    writer.finish()
+        with writing_to(self.folder):
+            writer.finish()
         return Appended(new, known, tuple(skipped))
 
     def refs(self) -> list[PageRef]:
@@ -200,9 +203,10 @@ class RawLayer:
 
     @contextmanager
     def _lock(self, *, exclusive: bool) -> Iterator[None]:
-        self._segments.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self.folder / "lock"
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        with writing_to(self.folder):
+            self._segments.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             alone = _locked(descriptor, fcntl.LOCK_EX, attempts=1)
             if alone:

@@ -8,7 +8,8 @@ import os
 import secrets
 import zipfile
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from io import BufferedRandom
 from pathlib import Path
 
@@ -40,6 +41,17 @@ _FIELDS = (
 def segment_fields() -> tuple[str, ...]:
     """The keys of one line of the index, in their order."""
     return _FIELDS
+
+
+@contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """Nothing; what the disk refuses inside the context is an error that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        message = f"cannot write to {folder}: {error.strerror or error}"
+        hint = "Check free space and rights of the folder, then run the command again: what was finished is kept."
+        raise RawError(message, path=folder, hint=hint) from error
 
 
 class SegmentWriter:
@@ -96,11 +108,10 @@ class SegmentWriter:
 
     def _close(self) -> None:
         """Lets go of the temporary file, which stays where it is."""
-        with suppress(OSError, ValueError):  # a full disk; the archive is thrown away
-            if self._archive is not None:
-                self._archive.close()
-        if self._file is not None:
-            self._file.close()
+        for open_file in (self._archive, self._file):
+            with suppress(OSError, ValueError):  # a full disk; what is in it is thrown away
+                if open_file is not None:
+                    open_file.close()
         self._archive = self._file = self._temporary = None
         self._forget()
 

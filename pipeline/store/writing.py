@@ -54,13 +54,15 @@ def write(path: Path, contents: Contents) -> Path:
         _discard_leftovers(path)
         _fill(staged, contents)
         _publish(staged, path)
-    except (OSError, duckdb.IOException) as error:
+    except (OSError, *_DISK_ERRORS) as error:
         raise StoreError(f"cannot write {path}: {error}", path=path, hint=_ADVICE) from error
     finally:
         _discard(staged)
     return path
 
 
+#: What DuckDB raises where the disk is full or fails: while it writes, and when it commits.
+_DISK_ERRORS = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 _ADVICE = "Check free space and rights of the folder; the old file is unharmed."
 
 

@@ -1,0 +1,324 @@
+"""Killed anywhere, out of space, locked out, damaged or early: a clear state, nothing lost, the same bytes afterwards.
+
+`ERRMINE_KILLS=100` sets how many random moments a run is killed at; a few of them are enough for every change.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from pipeline import build, raw, store
+from pipeline.build import Places, locking, recording
+from pipeline.errors import ExportError, HomeBusy, PipelineError, StoreError
+from pipeline.export import read_manifest
+from tests import golden
+
+KILLS = int(os.environ.get("ERRMINE_KILLS", "4"))
+ROOT = golden.ROOT
+#: A run of build and export on the sample, as the command line does it.
+WORK = """
+import sys
+from pathlib import Path
+from pipeline import build
+home = Path(sys.argv[1])
+places = build.Places.of(home)
+with build.recorded(home, "build", wait_seconds=30) as record:
+    record.summary = build.build(places, workers=2, partition_documents=5)
+with build.recorded(home, "export", wait_seconds=30) as record:
+    record.summary = build.export(places)
+"""
+
+
+def start(home: Path) -> subprocess.Popen[bytes]:
+    """Build and export in a process of its own, leader of its group."""
+    return subprocess.Popen(
+        [sys.executable, "-c", WORK, str(home)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def finish(home: Path) -> dict[str, bytes]:
+    process = start(home)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said.decode()
+    return golden.bundle_bytes(Places.of(home).curated)
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("imported")
+    build.import_files(Places.of(home).raw, [golden.SAMPLE])
+    return home
+
+
+@pytest.fixture(scope="module")
+def undisturbed(imported: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, bytes], str, float]:
+    home = tmp_path_factory.mktemp("undisturbed") / "home"
+    shutil.copytree(imported, home)
+    begun = time.monotonic()
+    made = finish(home)
+    return made, store.digest(Places.of(home).database), time.monotonic() - begun
+
+
+@pytest.fixture
+def home(imported: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(imported, tmp_path / "home"))
+
+
+def build_and_export(home: Path) -> None:
+    with build.recorded(home, "build") as record:
+        record.summary = build.build(Places.of(home), workers=1, partition_documents=5)
+        build.export(Places.of(home))
+
+
+def holding(database: Path, *, read_only: bool) -> subprocess.Popen[bytes]:
+    """Another program that has the database open."""
+    program = f"import duckdb, time; c = duckdb.connect({str(database)!r}, read_only={read_only})"
+    program += "; print(1); time.sleep(60)"
+    holder = subprocess.Popen([sys.executable, "-u", "-c", program], stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    return holder
+
+
+def readable(places: Places) -> bool:
+    """What a reader finds at any moment: nothing yet, or something whole."""
+    if places.database.exists():
+        assert store.query(places.database, "SELECT count(*) FROM entries").rows[0][0] > 0
+    if (places.curated / "manifest.json").exists():
+        manifest = read_manifest(places.curated)
+        assert all((places.curated / file.path).stat().st_size == file.bytes for file in manifest.files)
+    return True
+
+
+@pytest.mark.parametrize("number", range(KILLS))
+def test_killed_at_any_moment_the_next_run_gives_the_same_bytes(
+    number: int, home: Path, undisturbed: tuple[dict[str, bytes], str, float]
+) -> None:
+    bytes_wanted, digest_wanted, seconds = undisturbed
+    places = Places.of(home)
+    process = start(home)
+    moment = random.Random(number).uniform(0.0, seconds * 1.05)
+    time.sleep(moment)
+    process.send_signal(signal.SIGKILL)  # the run only: its workers must notice by themselves
+    process.communicate(timeout=60)
+    readable(places)
+    assert finish(home) == bytes_wanted
+    assert store.digest(places.database) == digest_wanted
+    left = [path.name for path in home.rglob(".*") if path.is_file()]
+    assert left == [], f"killed after {moment:.2f} s"
+
+
+def test_a_killed_run_is_recorded_by_the_next_one(home: Path) -> None:
+    process = start(home)
+    lock = home / ".errmine" / "lock"
+    until(lambda: lock.exists() and lock.stat().st_size > 0)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+    finish(home)
+    statuses = [(row.flow, row.status) for row in recording.rows(home)]
+    assert statuses == [("build", "killed"), ("build", "completed"), ("export", "completed")]
+    told = store.query(Places.of(home).database, "SELECT flow, status FROM runs ORDER BY started_at").rows
+    assert told == statuses
+
+
+def test_two_runs_at_once_take_turns(home: Path, undisturbed: tuple[dict[str, bytes], str, float]) -> None:
+    processes = [start(home), start(home)]
+    for process in processes:
+        _, said = process.communicate(timeout=180)
+        assert process.returncode == 0, said.decode()
+    assert golden.bundle_bytes(Places.of(home).curated) == undisturbed[0]
+
+
+def test_a_run_that_does_not_want_to_wait_is_told_who_is_at_work(home: Path) -> None:
+    mine = locking.Holder("r", "build", 4711, "2026-01-01T00:00:00+00:00")
+    with (
+        locking.sole(home, mine),
+        pytest.raises(HomeBusy, match=r"build \(process 4711, since 2026-01-01"),
+        build.recorded(home, "export"),
+    ):
+        pytest.fail("it must not get in")
+
+
+def test_readers_never_see_half_a_state_and_never_stand_in_the_way(
+    home: Path, undisturbed: tuple[dict[str, bytes], str, float]
+) -> None:
+    places = Places.of(home)
+    finish(home)
+    stop = threading.Event()
+    looks: list[bool] = []
+
+    def look() -> None:
+        while not stop.is_set():
+            looks.append(readable(places))
+
+    held = holding(places.database, read_only=True)  # a reader that stays
+    reader = threading.Thread(target=look)
+    reader.start()
+    try:
+        assert finish(home) == undisturbed[0]
+    finally:
+        stop.set()
+        reader.join()
+        held.kill()
+        held.communicate()
+    assert len(looks) > 10
+
+
+def test_a_database_held_by_a_writer_is_named_before_the_work(home: Path) -> None:
+    places = Places.of(home)
+    finish(home)
+    holder = holding(places.database, read_only=False)
+    try:
+        with pytest.raises(StoreError, match="held open for writing by another program"):
+            build.build(places, workers=1, partition_documents=5)
+    finally:
+        holder.kill()
+        holder.communicate()
+    assert finish(home)
+
+
+def test_a_database_that_is_no_database_is_made_anew(
+    home: Path, undisturbed: tuple[dict[str, bytes], str, float]
+) -> None:
+    places = Places.of(home)
+    finish(home)
+    places.database.write_bytes(b"not a database" * 1000)
+    assert finish(home) == undisturbed[0]
+
+
+def test_a_shard_that_was_damaged_is_named_with_what_to_do(home: Path) -> None:
+    places = Places.of(home)
+    finish(home)
+    damaged = next((places.shards / "events").glob("*.parquet"))
+    damaged.write_bytes(b"PAR1" + bytes(100))
+    with pytest.raises(StoreError, match="cannot read the shard") as caught:
+        build.build(places, workers=1, partition_documents=5)
+    assert "Delete the file" in caught.value.hint()
+    damaged.unlink()
+    assert finish(home)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 3 MB."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode != 0:
+        pytest.skip("only root can mount a small disk")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("free", [0, 40_000, 200_000, 600_000, 1_500_000])
+def test_a_full_disk_ends_the_run_with_a_message_and_loses_nothing(
+    free: int, tiny: Path, imported: Path, undisturbed: tuple[dict[str, bytes], str, float]
+) -> None:
+    home = Path(shutil.copytree(imported, tiny / "home"))
+    (home / ".errmine").mkdir()
+    filler = tiny / "filler"
+    status = os.statvfs(tiny)
+    with filler.open("wb") as file:
+        file.write(bytes(max(0, status.f_bavail * status.f_frsize - free)))
+    with pytest.raises((StoreError, ExportError, HomeBusy)):
+        build_and_export(home)
+    readable(Places.of(home))
+    filler.unlink()
+    subprocess.run(["mount", "-o", "remount,size=64m", str(tiny)], check=True)
+    assert finish(home) == undisturbed[0]
+
+
+def test_a_full_disk_ends_an_import_with_a_message(tiny: Path, imported: Path) -> None:
+    with (tiny / "filler").open("wb") as file:
+        status = os.statvfs(tiny)
+        file.write(bytes(status.f_bavail * status.f_frsize - 8192))
+    with pytest.raises(PipelineError):
+        build.import_files(tiny / "raw", [golden.SAMPLE])
+    (tiny / "filler").unlink()
+    build.import_files(tiny / "raw", [golden.SAMPLE])
+    assert [r.sha256 for r in raw.RawLayer(tiny / "raw").refs()] == [
+        r.sha256 for r in raw.RawLayer(Places.of(imported).raw).refs()
+    ]
+
+
+@pytest.fixture
+def read_only_home(home: Path) -> Iterator[Path]:
+    """A home on a file system that is read-only."""
+    bind = ["mount", "--bind", str(home), str(home)]
+    if os.geteuid() != 0 or subprocess.run(bind, check=False, capture_output=True).returncode != 0:
+        pytest.skip("only root can make a file system read-only")
+    subprocess.run(["mount", "-o", "remount,ro,bind", str(home)], check=True)
+    yield home
+    subprocess.run(["umount", "--lazy", str(home)], check=False)
+
+
+def test_a_read_only_home_is_named(read_only_home: Path, undisturbed: tuple[dict[str, bytes], str, float]) -> None:
+    with (
+        pytest.raises(HomeBusy, match=r"cannot be written: Read-only file system"),
+        build.recorded(read_only_home, "build"),
+    ):
+        pytest.fail("it must not get in")
+    with pytest.raises(StoreError, match="Read-only"):
+        build.build(Places.of(read_only_home), workers=1, partition_documents=500)
+    subprocess.run(["umount", "--lazy", str(read_only_home)], check=True)
+    assert finish(read_only_home) == undisturbed[0]
+
+
+def test_a_clock_that_is_set_back_changes_no_byte_and_no_run_ends_before_it_began(
+    home: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: tuple[dict[str, bytes], str, float]
+) -> None:
+    class Back(datetime):
+        calls = 0
+
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
+            cls.calls += 1
+            return datetime(2031 - cls.calls, 1, 1, tzinfo=tz)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(recording, "datetime", Back)
+    places = Places.of(home)
+    for flow, work in (("build", lambda: build.build(places, workers=1, partition_documents=5)),
+                       ("export", lambda: build.export(places))):  # fmt: skip
+        with build.recorded(home, flow) as record:
+            record.summary = work()
+    assert golden.bundle_bytes(places.curated) == undisturbed[0]
+    monkeypatch.undo()
+    for row in recording.rows(home):
+        assert row.started_at is not None
+        assert row.ended_at is not None
+        assert row.ended_at >= row.started_at
+
+
+def test_a_line_of_the_run_file_that_was_torn_is_passed_over(home: Path) -> None:
+    with build.recorded(home, "build"):
+        pass
+    ledger = home / ".errmine" / "runs.jsonl"
+    ledger.write_bytes(ledger.read_bytes()[:-20])
+    with build.recorded(home, "export"):
+        pass
+    assert [row.flow for row in recording.rows(home)] == ["export"]
+    assert json.loads(ledger.read_text().splitlines()[-1])["status"] == "completed"
+
+
+def until(is_so: object, *, seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not is_so():  # type: ignore[operator]
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.02)
