@@ -34,6 +34,7 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 from prefect.cache_policies import NO_CACHE
+from prefect.events import emit_event
 from prefect.futures import as_completed
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
@@ -146,7 +147,7 @@ def ingest_files(home: str = "", config: str = "", paths: list[str] | None = Non
     """Put `paths`, else the files of the settings, into raw."""
     with _recorded("ingest-files", home, config) as record:
         record.summary = import_task(home, config, paths or [])
-    return _left(record)
+    return _left(record, announce="errmine.ingested", home=home, config=config)
 
 
 @flow(name="build", **_FLOW)
@@ -155,7 +156,7 @@ def build(home: str = "", config: str = "", runner: str = "process", address: st
     with _recorded("build", home, config) as record:
         _extract(home, config, runner, address)
         record.summary = publish_task(home, config)
-    return _left(record)
+    return _left(record, announce="errmine.built", home=home, config=config)
 
 
 @flow(name="export", **_FLOW)
@@ -260,8 +261,12 @@ def _progress_artifact(name: str) -> Progress:
     return show
 
 
-def _left(record: Record) -> dict[str, Any]:
-    """The summary of a run for programs, after its artifacts were left for people."""
+def _left(record: Record, *, announce: str = "", home: str = "", config: str = "") -> dict[str, Any]:
+    """The summary of a run for programs, after its artifacts were left for people and its end was announced.
+
+    The next flow is started by the event `announce` and not by Prefect's own "Completed": of a run that a schedule
+    started the server holds that event back for 15 minutes, waiting for a "Scheduled" that is never sent.
+    """
     summary = record.summary or Summary()
     create_markdown_artifact(
         joined.as_markdown(summary), key=f"{record.flow}-summary", description="What the run did and what changed"
@@ -269,4 +274,6 @@ def _left(record: Record) -> dict[str, Any]:
     rows = joined.source_rows(summary)
     if rows:
         create_table_artifact(rows, key=f"{record.flow}-sources", description="What came from each source")
+    if announce:
+        emit_event(announce, {"prefect.resource.id": "errmine.home", "errmine.home": str(_settings(home, config).home)})
     return summary.as_dict()

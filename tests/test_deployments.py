@@ -101,7 +101,7 @@ def test_a_deployment_has_a_limit_and_its_schedules_are_utc(deployment: Deployme
         assert CronSchedule(cron=schedule.cron, timezone="UTC")  # it refuses what is no cron line
 
 
-def test_triggers_listen_to_flows_that_exist_and_every_flow_is_deployed() -> None:
+def test_triggers_listen_to_events_that_flows_send_and_every_flow_is_deployed() -> None:
     from prefect.events import DeploymentTriggerTypes
 
     from pipeline import flows
@@ -112,9 +112,10 @@ def test_triggers_listen_to_flows_that_exist_and_every_flow_is_deployed() -> Non
     for deployment in deployments():
         for trigger in deployment.triggers:
             reader.validate_python({**trigger, "name": "t"})
-            wanted = trigger["match_related"]["prefect.resource.name"]
-            listened |= {wanted} if isinstance(wanted, str) else set(wanted)
-    assert listened <= names
+            listened |= set(trigger["expect"])
+    source = inspect.getsource(flows)
+    assert listened
+    assert all(f'announce="{event}"' in source for event in listened)
     deployed = {each.entrypoint.rpartition(".")[2].replace("_", "-") for each in deployments()}
     assert {"run", "build", "export", "reconcile"} | {name for name in names if name.startswith("ingest")} <= deployed
 

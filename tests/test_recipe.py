@@ -1,0 +1,132 @@
+"""The recipe of deploy/README.md on a throw-away server: cron fires, build and export follow, SIGTERM stops it all.
+
+It ends as soon as the bundle is there: about a minute on two cores, most of it waiting for the next full minute.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.build import Places, recording
+from tests import golden
+
+pytestmark = pytest.mark.prefect
+ROOT = golden.ROOT
+#: The whole recipe may take this long, on a busy machine.
+LIMIT_SECONDS = 150
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def surroundings(home: Path, port: int) -> dict[str, str]:
+    """The environment of the recipe; nothing of the machine's own Prefect, nothing in ~."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT")}
+    folder = home / ".errmine" / "prefect"
+    folder.mkdir(parents=True)
+    return {
+        **kept,
+        "PYTHONPATH": str(ROOT),
+        "ERRMINE_HOME": str(home),
+        "PREFECT_HOME": str(folder),
+        "PREFECT_PROFILES_PATH": str(folder / "profiles.toml"),
+        "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
+        "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+        "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
+        "PREFECT_CLI_PROMPT": "false",
+        "PREFECT_WORKER_QUERY_SECONDS": "2",
+    }
+
+
+@contextmanager
+def running(command: list[str], env: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that lasts as long as the context, stopped by SIGTERM; one that does not heed it fails the test."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=output, stderr=output, start_new_session=True)
+    try:
+        yield process
+        assert process.poll() is None, log.read_text()[-3000:]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) in (0, -signal.SIGTERM, 128 + signal.SIGTERM), log.read_text()[-3000:]
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def prefect(*arguments: str, env: dict[str, str]) -> str:
+    command = [sys.executable, "-m", "prefect", *arguments]
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, timeout=90, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def asked(env: dict[str, str], path: str, body: dict[str, Any] | None = None) -> Any:
+    request = urllib.request.Request(
+        env["PREFECT_API_URL"] + path,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        return json.load(answer)
+
+
+def until(is_so: Callable[[], Any], *, end: float, what: str) -> Any:
+    while True:
+        try:
+            if found := is_so():
+                return found
+        except (urllib.error.URLError, OSError):
+            pass
+        assert time.monotonic() < end, f"never came: {what}"
+        time.sleep(0.5)
+
+
+def test_the_recipe_from_server_to_bundle(tmp_path: Path) -> None:
+    end = time.monotonic() + LIMIT_SECONDS
+    home = tmp_path / "home"
+    port = free_port()
+    env = surroundings(home, port)
+    (home / "errmine.toml").write_text(f'[sources]\npaths = ["{golden.SAMPLE}"]\n')
+    deployments = tmp_path / "prefect.yaml"
+    deployments.write_text((ROOT / "prefect.yaml").read_text().replace("17 * * * *", "* * * * *"))
+    serve = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"]
+    work = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "errmine", "--limit", "2"]
+    with running(serve, env, tmp_path / "server.log"):
+        until(lambda: asked(env, "/health"), end=end, what="the server")
+        prefect("work-pool", "create", "errmine", "--type", "process", "--overwrite", env=env)
+        prefect("--no-prompt", "deploy", "--all", "--prefect-file", str(deployments), env=env)
+        prefect("automation", "create", "--from-file", "deploy/zombie-runs.yaml", env=env)
+        with running([*work, "--install-policy", "never"], env, tmp_path / "worker.log"):
+            until(lambda: artifact(env, "ingest-files-summary"), end=end, what="a run that cron started")
+            until(lambda: artifact(env, "export-summary"), end=end, what="the export after the build after the ingest")
+    (scheduled,) = [row for row in recording.rows(home) if row.flow == "ingest-files"][:1]
+    assert scheduled.status == "completed"
+    assert golden.bundle_bytes(Places.of(home).curated) == golden.bundle_bytes(golden.GOLDEN)
+    assert "CRITICAL" not in (tmp_path / "server.log").read_text()
+    with socket.socket() as probe:  # the server is gone
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
+def artifact(env: dict[str, str], key: str) -> Any:
+    found = asked(env, "/artifacts/filter", {"artifacts": {"key": {"any_": [key]}}})
+    return [each for each in found if each["data"]]
