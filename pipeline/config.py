@@ -77,7 +77,7 @@ class Publish(_Section):
 
 
 class Schedule(_Section):
-    """`[schedule]`: when `errmine serve` starts what; cron, UTC. Build and export follow an ingest by themselves."""
+    """`[schedule]`: when the deployments start what; cron, UTC. Build and export follow an ingest by themselves."""
 
     ingest: str = Field(default="17 * * * *", description="Ingest, every source that is configured.")
     reconcile: str = Field(default="43 3 * * 0", description="Look for damage and drift.")

@@ -120,7 +120,7 @@ def test_triggers_listen_to_events_that_flows_send_and_every_flow_is_deployed() 
     assert {"run", "build", "export", "reconcile"} | {name for name in names if name.startswith("ingest")} <= deployed
 
 
-def test_schedules_are_those_of_serve() -> None:
+def test_schedules_are_those_of_the_settings() -> None:
     from pipeline.config import Settings
 
     crons = {each.entrypoint.rpartition(".")[2]: [s.cron for s in each.schedules] for each in deployments()}
