@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import catalogues, documents
-from pipeline.documents import xla, xla_header, xla_remedies
+from pipeline.documents import xla_header, xla_remedies
 from pipeline.records import Document, Skipped
 from pipeline.sources import detect
 from tests.xla_pages import REMEDIES, compared, document, page, pages_of, read, recorded
@@ -117,19 +117,6 @@ def test_of_several_files_of_a_page_the_one_that_its_history_names_is_read() -> 
         assert body.split(b"equal ")[1].split(b".")[0].decode() in found.text
     newest = dataclasses.replace(versions[0], version_at="2026-04-01T00:00:00Z")
     assert recorded(documents.document([versions[1], newest, versions[2]]))[0].raw_sha256 == newest.sha256
-
-
-def test_forms_that_say_different_things_are_told_apart_by_their_fields() -> None:
-    pages = [
-        page for form in ("markdown", "html") for page in pages_of(next((CASES / f"layout_b_{form}").glob("input.*")))
-    ]
-    assert xla.drift(pages) == ()
-    assert xla.drift(pages[:1]) == ()
-    other = dataclasses.replace(
-        pages[1], body=pages[1].body.replace(b"TPU, GPU", b"TPU").replace(b"equal rows", b"few")
-    )
-    (finding,) = xla.drift([pages[0], other])
-    assert (finding.reason, finding.detail) == ("forms_differ", "xla-html: backends, remedies")
 
 
 def test_secrets_in_a_page_are_redacted_and_offsets_still_hold() -> None:

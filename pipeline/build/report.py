@@ -10,7 +10,7 @@ from pipeline.records import Skipped
 from pipeline.text import clean
 
 #: Figures that have a section of their own.
-_SECTIONS = ("changes", "changed", "tiers", "zh", "sources", "quota")
+_SECTIONS = ("changes", "changed", "tiers", "zh", "sources", "quota", "drift")
 #: Characters of a skipped item's detail.
 _DETAIL_CHARACTERS = 160
 
@@ -23,6 +23,7 @@ def as_markdown(summary: Summary) -> str:
         parts += _pairs(title, figures.get(name, {}))
     parts += _coverage(figures.get("zh", {}))
     parts += [f"- {name.replace('_', ' ')}: {value}" for name, value in figures.items() if name not in _SECTIONS]
+    parts += _drift(figures.get("drift", ()))
     parts += _skipped(summary.examples)
     return "\n".join(parts) + "\n"
 
@@ -71,6 +72,19 @@ def _coverage(fields: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         shares = ", ".join(f"{status} {number / total:.0%}" for status, number in statuses.items())
         yield f"| {_code(name)} | {total:,} | {shares} |"
     yield ""
+
+
+def _drift(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Where official sources say different things."""
+    if not rows:
+        return
+    yield ""
+    yield from _table("| page | section | sources | first | second |", "|---|---|---|---|---|")
+    for row in rows:
+        first, second = (f"{row[f'{side}_sha256'][:12]} {row[side]}" for side in ("first", "second"))
+        yield (
+            "| " + " | ".join(map(_code, (row["page"], row["section"], " / ".join(row["sides"]), first, second))) + " |"
+        )
 
 
 def _skipped(items: Sequence[Skipped]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`errmine show`, `explain`, `query`, `validate`, `status`: look at what there is, change nothing."""
+"""`errmine show`, `explain`, `query`, `validate`, `status`, `reconcile`: look at what there is, change nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli.app import Home, Json, app, settings
+from pipeline.cli.app import Config, Home, Json, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
 from pipeline.errors import ConfigError
 
@@ -142,6 +142,48 @@ def status(home: Home = None, as_json: Json = False) -> None:
     print_table("stages of the last build", ["stage", "items", "in", "out", "skipped"], stages)
     if found["skipped"]:
         print_table("skipped", ["stage", "reason", "items"], [tuple(row.values()) for row in found["skipped"]])
+    _print_drift("differ, as the last reconcile found", found["drift"])
+
+
+@app.command()
+def reconcile(home: Home = None, config: Config = None, as_json: Json = False) -> None:
+    """Look for damage and drift: between raw, database and bundle, and where official sources contradict each other.
+
+    Nothing is changed. What raw and the bundle differ in, the next build and export put right; where the HTML and the
+    Markdown of an official page, or a page and the list of codes, say different things, a person must look. Exit status
+    1 if a page in raw is damaged.
+    """
+    from pipeline import build as joined
+    from pipeline.cli.work import _report
+
+    chosen = settings(home, config)
+    with joined.recorded(chosen.home, "reconcile") as record:
+        summary = record.summary = joined.reconcile(
+            joined.Places.of(chosen.home), partition_documents=chosen.build.partition_documents
+        )
+    _report(summary, is_quiet=False, as_json=as_json)
+    if not as_json:
+        _print_drift("differ", summary.figures["drift"])
+    if summary.stages[0].skipped:
+        raise typer.Exit(1)
+
+
+def _print_drift(title: str, rows: list[dict[str, Any]]) -> None:
+    """Where official sources say different things: page, section, and each side with the hash of its text."""
+    if rows:
+        told = [
+            (
+                row["page"],
+                row["section"],
+                *(f"{form}: {row[side]} [{row[f'{side}_sha256'][:12]}]" for form, side in _sides(row)),
+            )
+            for row in rows
+        ]
+        print_table(title, ["page", "section", "first", "second"], told)
+
+
+def _sides(row: dict[str, Any]) -> list[tuple[str, str]]:
+    return list(zip(row["sides"], ("first", "second"), strict=True))
 
 
 def print_entry(entry: dict[str, Any]) -> None:

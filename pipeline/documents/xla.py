@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import urljoin, urlsplit
 
@@ -22,8 +22,6 @@ from pipeline.records import DocRecord, DocRemedy, Document, Post, RawPage, Skip
 
 _INDEXES = ("/xla/error_codes", "/xla/errors_overview")
 _HISTORY = "xla-history"
-# What every form of a page says alike; dates come from elsewhere.
-_COMPARED = tuple(f.name for f in fields(DocRecord) if f.name not in ("first_seen", "last_updated", "is_lossy"))
 _MARKDOWN_ENDING = re.compile(r"\.md(?=$|#)")
 
 
@@ -170,30 +168,6 @@ def _placed(found: xla_remedies.Found, parts: Sequence[Section], text: str, post
     if at < 0:
         return None
     return DocRemedy(found.heading, found.title, words, xla_remedies.flags(words), at, at + len(words))
-
-
-def drift(pages: Sequence[RawPage]) -> tuple[Skipped, ...]:
-    """Which fields the forms of one page give differently from the form that is read: one finding a form."""
-    records: list[tuple[str, DocRecord]] = []
-    for form, reader in (("xla-md", read_markdown), ("xla-html", read_html)):
-        own = [page for page in pages if page.form == form]
-        found = reader(own) if own else None
-        if isinstance(found, Document) and found.record is not None:
-            records.append((form, found.record))
-    if len(records) < 2:
-        return ()
-    (_, first), (form, second) = records
-    differing = [name for name in _COMPARED if _comparable(first, name) != _comparable(second, name)]
-    if not differing:
-        return ()
-    return (Skipped("document", pages[0].document_key, "forms_differ", f"{form}: {', '.join(differing)}"),)
-
-
-def _comparable(record: DocRecord, name: str) -> object:
-    """A field without the places in the text."""
-    if name == "remedies":
-        return [(remedy.section, remedy.title, remedy.text, remedy.flags) for remedy in record.remedies]
-    return getattr(record, name)
 
 
 def _changed(page: RawPage, expected: str) -> Skipped:

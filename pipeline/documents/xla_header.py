@@ -27,14 +27,19 @@ def rows(header: str) -> tuple[Row, ...]:
     return tuple(Row(code, name, names.get(status, status)) for code, name, status in _ROW.findall(header))
 
 
+def shipped() -> tuple[Row, ...]:
+    """The codes of the catalogue that errmine ships, as rows of such a list."""
+    return tuple(Row(code, known.name, known.status) for code, known in catalogues.xla_codes().items())
+
+
 def drift(found: tuple[Row, ...]) -> tuple[str, ...]:
     """What the source says otherwise than the shipped catalogue, one short note each; empty if they agree."""
-    shipped = {code: Row(code, known.name, known.status) for code, known in catalogues.xla_codes().items()}
+    ours = {row.code: row for row in shipped()}
     listed = {row.code: row for row in found}
-    notes = [f"{code} {listed[code].name} is new" for code in sorted(listed.keys() - shipped.keys())]
-    notes += [f"{code} {shipped[code].name} is gone" for code in sorted(shipped.keys() - listed.keys())]
-    for code in sorted(shipped.keys() & listed.keys()):
-        old, new = shipped[code], listed[code]
+    notes = [f"{code} {listed[code].name} is new" for code in sorted(listed.keys() - ours.keys())]
+    notes += [f"{code} {ours[code].name} is gone" for code in sorted(ours.keys() - listed.keys())]
+    for code in sorted(ours.keys() & listed.keys()):
+        old, new = ours[code], listed[code]
         if old != new:
             notes.append(f"{code} {old.name} {old.status} is now {new.name} {new.status}")
     return tuple(notes)

@@ -41,6 +41,10 @@ SELECT e.event_id, e.url, e.posted_at, e.quote, s.notes FROM cluster_events e JO
 WHERE e.cluster_id = $1 ORDER BY e.posted_at, e.event_id LIMIT $2
 """
 _RUNS = "SELECT run_id, flow, status, started_at, ended_at, detail FROM runs ORDER BY started_at DESC, run_id LIMIT $1"
+_DRIFT = """
+SELECT detail->'drift' FROM runs WHERE flow = 'reconcile' AND status = 'completed'
+ORDER BY started_at DESC, run_id LIMIT 1
+"""
 _STAGES = "SELECT stage, item_kind, in_count, out_count, skipped_count FROM stage_counts ORDER BY rowid"
 _SKIPPED = "SELECT stage, reason, count(*) AS items FROM skipped GROUP BY ALL ORDER BY items DESC, stage, reason"
 _ENTRIES = "SELECT json FROM entries ORDER BY entry_id"
@@ -87,8 +91,14 @@ def explanation(path: Path, wanted: str) -> dict[str, Any] | None:
 
 
 def status(path: Path, *, runs: int = 10) -> dict[str, Any]:
-    """What ran when, what each stage took and gave, and what was skipped."""
-    return {"runs": _dicts(path, _RUNS, runs), "stages": _dicts(path, _STAGES), "skipped": _dicts(path, _SKIPPED)}
+    """What ran when, what each stage took and gave, what was skipped, and what the last reconcile found to differ."""
+    told = query(path, _DRIFT).rows
+    return {
+        "runs": _dicts(path, _RUNS, runs),
+        "stages": _dicts(path, _STAGES),
+        "skipped": _dicts(path, _SKIPPED),
+        "drift": json.loads(told[0][0]) if told and told[0][0] else [],
+    }
 
 
 def entries(path: Path) -> list[dict[str, Any]]:
