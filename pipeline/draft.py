@@ -34,6 +34,17 @@ class Remedy:
 
 
 @dataclass(frozen=True, slots=True)
+class Withheld:
+    """A statement that is kept out of the entry because it speaks of one project, not of the error."""
+
+    claim_id: str
+    document_id: str
+    repo: str | None
+    frame: str | None  # "module:function" in which that document's error was raised, None if it shows no frames
+    reason: str  # "names_nothing" | "common_names" | "outer_error" | "many_projects" | "fix_of_one_project"
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A cluster with its evidence, counted, before it is put into words."""
 
@@ -68,3 +79,4 @@ class Draft:
     tags: tuple[str, ...]
     rules: dict[str, int]
     rule_precision: dict[str, str]
+    withheld: tuple[Withheld, ...] = ()

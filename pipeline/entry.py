@@ -140,6 +140,11 @@ class Provenance(_Part):
     normaliser: str = Field(description="Version of the normalisation rules.")
     origin: Literal["mined", "imported", "catalogue"]
     imported_from: str | None = Field(description="sha256 of the foreign entry, if it was imported.")
+    withheld: dict[str, Count] = Field(
+        default_factory=dict,
+        description="Reason -> statements of threads that are not shown because they speak of one project, not of the "
+        "error; the table `withheld` has each.",
+    )
 
 
 class Parameter(_Part):

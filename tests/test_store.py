@@ -28,6 +28,11 @@ def contents(folder: Path) -> store.Contents:
         assignments=(make.ASSIGNMENT,),
         neighbours=(make.NEIGHBOUR,),
         entries=(make.entry(), make.entry(id="triton/another", cluster_id=None)),
+        withheld=(
+            store.WithheldRow(
+                make.CLUSTER.cluster_id, "claim:1", make.document(1).document_id, "o/r", None, "names_nothing"
+            ),
+        ),
         skipped=(Skipped("validate", "triton/bad", "broken_rule"),),
         aliases={"triton/old-name": "triton/out-of-resources-shared-memory"},
         journal=(store.JournalRow("new", "cluster:0000000000000001", None, "first seen"),),

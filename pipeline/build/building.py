@@ -110,6 +110,7 @@ def publish(
             assignments=made.partition.assignments,
             neighbours=made.partition.neighbours,
             entries=made.entries,
+            withheld=made.withheld,
             skipped=made.skipped,
             aliases=made.registry.aliases,
             journal=journal.rows,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 
 from pipeline import cluster, normalise, shards, store, translate, validate
 from pipeline import export as bundle
@@ -27,6 +27,7 @@ class Made:
     clusters: tuple[Cluster, ...]  # those of the partition, with their regular expressions
     templates: tuple[Template, ...]
     entries: tuple[KnowledgeEntry, ...]
+    withheld: tuple[store.WithheldRow, ...]
     skipped: tuple[Skipped, ...]
     registry: Registry
     journal: tuple[store.JournalRow, ...]
@@ -38,7 +39,8 @@ def make(result: shards.MapResult, *, registry: Registry, min_documents: int, pr
     templates = sorted(reduce.templates(known), key=lambda template: template.signature_id)
     partition = _proven(known, cluster.partition(templates))
     progress("cluster", 1, 1)
-    enough, few = _split(reduce.drafts(known, partition), min_documents)
+    drafts = reduce.drafts(known, partition)
+    enough, few = _split(drafts, min_documents)
     assigned = bundle.assign(map(_wanted, enough), registry)
     mined, broken = _worded(enough, assigned, proven=_regexes(partition), progress=progress)
     foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
@@ -47,6 +49,7 @@ def make(result: shards.MapResult, *, registry: Registry, min_documents: int, pr
         clusters=partition.clusters,
         templates=tuple(templates),
         entries=tuple(sorted([*mined, *foreign], key=lambda entry: entry.id)),
+        withheld=tuple(_kept_aside(drafts)),
         skipped=(*few, *broken, *refused),
         registry=assigned.registry,
         journal=tuple(
@@ -129,6 +132,12 @@ def _split(drafts: Iterable[Draft], min_documents: int) -> tuple[list[Draft], li
         else:
             few.append(Skipped("entries", draft.cluster.cluster_id, "too_few_documents", f"{documents} documents"))
     return enough, few
+
+
+def _kept_aside(drafts: Iterable[Draft]) -> Iterator[store.WithheldRow]:
+    for draft in drafts:
+        for kept in draft.withheld:
+            yield store.WithheldRow(draft.cluster.cluster_id, **asdict(kept))
 
 
 def _wanted(draft: Draft) -> bundle.Wanted:

@@ -155,6 +155,7 @@ def _occurrence(row: shards.EventRow, documents: Mapping[str, shards.DocumentRow
         ),
         slots=signature.slots,
         codes=row.event.codes,
+        frame=signature.frame_key.rpartition(" > ")[2],
     )
 
 

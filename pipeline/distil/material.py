@@ -34,6 +34,7 @@ class Occurrence:
     quote: Quote
     slots: tuple[Slot, ...]
     codes: tuple[str, ...]
+    frame: str = ""  # "module:function" that raised it, "" if the event shows no frames
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ def occurrences(document: Document, events: Sequence[Event], signatures: Sequenc
                 quote=_culprit(document, event, signature),
                 slots=signature.slots,
                 codes=event.codes,
+                frame=signature.frame_key.rpartition(" > ")[2],
             )
         )
     return found
@@ -103,7 +104,7 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
             outcome=reply.cue.outcome,
             answer=_quoted(document, reply.start, reply.end),
         )
-    yield from _closing(document, everything)
+    yield from _closing(document, errors)
 
 
 def _succession(document: Document, errors: list[Pair], finding: rules.Finding) -> Iterator[Claim]:
@@ -140,8 +141,11 @@ def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> I
             )
 
 
-def _closing(document: Document, about: tuple[str, ...]) -> Iterator[Claim]:
-    """The change that closed the report by the API's word; the quote is the title, which names what was closed."""
+def _closing(document: Document, errors: list[Pair]) -> Iterator[Claim]:
+    """The change that closed the report by the API's word; the quote is the title, which names what was closed.
+
+    It closed what the report opened with, not what others pasted below.
+    """
     title = next((p for p in document.posts if p.kind == "title" and p.end > p.start), None)
     if title is None or document.state_reason in {"not_planned", "duplicate"}:
         return
@@ -149,7 +153,14 @@ def _closing(document: Document, about: tuple[str, ...]) -> Iterator[Claim]:
         if link.kind == "closed_by":
             pr = link.target.removeprefix("github.com/")
             fact = Fact("fix.closed_by", (("pr", pr),))
-            yield _claim(document, "fix", "fix.closed_by_api", fact=fact, span=(title.start, title.end), about=about)
+            yield _claim(
+                document,
+                "fix",
+                "fix.closed_by_api",
+                fact=fact,
+                span=(title.start, title.end),
+                about=_subjects(document, errors, title.start),
+            )
 
 
 def _claim(

@@ -11,6 +11,7 @@ from pipeline.distil import context, scores, slugs, tables
 from pipeline.distil.ledger import Ledger
 from pipeline.distil.material import Material, Occurrence, Official
 from pipeline.distil.meaning import code_cause, meaning, program_cause
+from pipeline.distil.reach import Reach
 from pipeline.distil.remedies import group_remedies, ranked, remedy
 from pipeline.draft import Draft, Remedy, Statement
 from pipeline.entry import Edge, Tier, TransitionGraph
@@ -32,10 +33,11 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         (o for o in material.occurrences if o.signature_id in members),
         key=lambda o: (o.quote.posted_at or "~", o.document_id, o.quote.start),
     )
-    claims = [c for c in material.claims if members.intersection(c.signature_ids)]
     official = sorted(material.official, key=lambda page: page.record.code)
     codes = tuple(sorted({*_codes(cluster, occurrences), *(page.record.code for page in official)}))
     kind = vocabulary.classify(cluster.exception_type, cluster.gate, codes, cluster.text)
+    reach = Reach(cluster, occurrences, {d.document_id: d for d in material.documents}, category=kind.category)
+    claims, withheld = reach.sorted_out([c for c in material.claims if members.intersection(c.signature_ids)])
     dates = _occurrence_dates(occurrences, ledger)
     found = [remedy(g, ledger) for g in group_remedies((c for c in claims if c.kind in {"remedy", "fix"}), official)]
     workarounds = ranked(r for r in found if r.worked or not r.failed)
@@ -78,6 +80,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         tags=slugs.tags(cluster, kind, codes),
         rules=dict(sorted(ledger.rules.items())),
         rule_precision={r: p for r, p in sorted(tables.precision().items()) if r in ledger.rules},
+        withheld=withheld,
     )
 
 

@@ -33,7 +33,8 @@ _LONG_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
 _PR = re.compile(
     r"https?://github\.com/(?P<repo>[\w.-]{1,60}/[\w.-]{1,80})/(?:pull|issues)/(?P<number>\d{1,6})"
     r"|(?P<short>[\w.-]{1,40}/[\w.-]{1,60})?#(?P<n>\d{1,6})\b"
-    r"|/commit/(?P<sha>[0-9a-f]{7,40})|(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
+    r"|(?:https?://github\.com/(?P<home>[\w.-]{1,60}/[\w.-]{1,80}))?/commit/(?P<sha>[0-9a-f]{7,40})"
+    r"|(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
 )
 _BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
 _VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d)", re.IGNORECASE)
@@ -233,15 +234,24 @@ def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
     if named is not None:
         return Fact("fix.released", (("package", named[0]), ("version", named[1])))
     if cue.rule in {"fix.in_version", "fix.zh"} and (version := _VERSION.search(region)):
-        return Fact("fix.released_in", (("version", version.group(1)),))
+        return _of_repo("fix.released_in", "_repo", ("version", version.group(1)), document)
     branch = _BRANCH.search(region) if cue.rule in {"fix.in_branch", "fix.works_on_branch"} else None
-    return Fact("fix.on_branch", (("branch", branch.group(1).lower()),)) if branch else None
+    return _of_repo("fix.on_branch", "_of", ("branch", branch.group(1).lower()), document) if branch else None
+
+
+def _of_repo(template: str, ending: str, slot: tuple[str, str], document: Document) -> Fact:
+    """A version or branch of the project itself: the report's repository says whose, so that a reader knows."""
+    if document.repo is None:
+        return Fact(template, (slot,))
+    return Fact(template + ending, tuple(sorted((slot, ("repo", document.repo)))))
 
 
 def _named(change: re.Match[str], document: Document) -> str:
-    """`owner/repo#5`, or what is known of it."""
-    if change["sha"] or change["bare"]:
-        return (change["sha"] or change["bare"])[:12]
+    """`owner/repo#5`, `owner/repo@<commit>`, or what is known of it."""
+    commit = change["sha"] or change["bare"]
+    if commit:
+        home = change["home"] or document.repo
+        return f"{home}@{commit[:12]}" if home else commit[:12]
     repo = change["repo"] or change["short"] or document.repo or ""
     return f"{repo}#{change['number'] or change['n']}"
 

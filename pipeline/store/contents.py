@@ -22,6 +22,18 @@ class JournalRow:
 
 
 @dataclass(frozen=True, slots=True)
+class WithheldRow:
+    """A statement about a cluster that its entry does not show."""
+
+    cluster_id: str
+    claim_id: str
+    document_id: str
+    repo: str | None
+    frame: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class StageCount:
     """What went into a stage and came out: in = out + skipped."""
 
@@ -56,6 +68,7 @@ class Contents:
     assignments: tuple[Assignment, ...] = ()
     neighbours: tuple[Neighbour, ...] = ()
     entries: tuple[KnowledgeEntry, ...] = ()
+    withheld: tuple[WithheldRow, ...] = ()
     skipped: tuple[Skipped, ...] = ()  # of the stages after the map step
     aliases: Mapping[str, str] = field(default_factory=dict)  # former id -> id
     journal: tuple[JournalRow, ...] = ()

@@ -30,6 +30,13 @@ WHERE c.part IN ('workaround', 'dead_end')
 ORDER BY c.entry_id, c.part, c.ordinal, v.evidence_id;
 COMMENT ON VIEW remedy_evidence IS 'Every quote behind every workaround and dead end: roles worked and failed are the ones counted';
 
+CREATE VIEW withheld_claims AS
+SELECT c.entry_id, w.cluster_id, w.repo, w.frame, w.reason, m.kind, m.outcome, m.template, m.slots, m.quote, m.url,
+    m.posted_at, m.author_role, w.document_id, w.claim_id
+FROM withheld w JOIN claims m ON m.claim_id = w.claim_id LEFT JOIN clusters c ON c.cluster_id = w.cluster_id
+ORDER BY w.cluster_id, w.repo, w.frame, w.claim_id;
+COMMENT ON VIEW withheld_claims IS 'What threads say of errors that any program prints, by repository and frame: kept out of the entries';
+
 CREATE VIEW parameter_summary AS
 SELECT a.cluster_id, c.entry_id, p.name, p.unit, count(*) AS event_count, count(p.number) AS number_count,
     min(p.number) AS least, median(p.number) AS middle, max(p.number) AS greatest,

@@ -132,6 +132,7 @@ def _load_records(connection: duckdb.DuckDBPyConnection, contents: Contents) -> 
         ),
         "neighbours": sorted((n.cluster_id, n.other_id, n.score, n.reason) for n in contents.neighbours),
         "catalogue": [astuple(row) for row in catalogues.listed()],
+        "withheld": sorted(map(astuple, contents.withheld), key=lambda row: row[:2]),
         "skipped": sorted((s.stage, s.item_id, s.reason, s.detail) for s in contents.skipped),
         "aliases": sorted(contents.aliases.items()),
         "journal": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -105,6 +106,7 @@ def _provenance(draft: Draft, normaliser: str) -> Provenance:
         normaliser=normaliser,
         origin="mined" if draft.occurrence_count else "catalogue",
         imported_from=None,
+        withheld=dict(sorted(Counter(kept.reason for kept in draft.withheld).items())),
     )
 
 

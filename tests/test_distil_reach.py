@@ -1,0 +1,105 @@
+"""Distil: an error that any program prints shows only what is tied to it; the rest is kept aside with its place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pipeline import distil
+from pipeline.draft import Draft
+from pipeline.records import Cluster
+from tests.distil_factory import document, events
+
+INDEX = "IndexError: list index out of range"
+SHAPE = "RuntimeError: The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1"
+OWN = "ValueError: the decoder of this kernel needs an even head size, got 7"
+MODULE = "ModuleNotFoundError: No module named 'packaging'"
+
+
+def _traceback(error: str, function: str) -> str:
+    return (
+        "It fails:\n\n```\nTraceback (most recent call last):\n"
+        f'  File "/opt/app/{function}.py", line 3, in {function}\n    call()\n{error}\n```\n'
+    )
+
+
+def _drafted(threads: list[tuple[str, str, str, str]]) -> Draft:
+    """The draft of the one error of `threads`: (repository, function that raises, error, what a comment says)."""
+    occurrences, claims, facts, signatures = [], [], [], {}
+    for number, (repo, function, error, said) in enumerate(threads, 1):
+        posts: list[dict[str, Any]] = [
+            {"kind": "title", "text": "It fails"},
+            {"kind": "body", "text": _traceback(error, function), "author": "a", "at": "2026-01-01T10:00:00Z"},
+            {"kind": "comment", "text": said, "author": "b", "role": "NONE", "at": "2026-01-02T10:00:00Z"},
+        ]
+        made = replace(
+            document({"number": number, "kind": "issue", "posts": posts}),
+            document_id=f"github.com/{repo}#{number}",
+            repo=repo,
+        )
+        found, signed = events(made)
+        signatures |= {one.signature_id: one for one in signed}
+        reading = distil.read(made, found, signed)
+        occurrences += reading.occurrences
+        claims += reading.claims
+        facts.append(distil.document_facts(made))
+    first = next(iter(signatures.values()))
+    cluster = Cluster(
+        "cluster:1", first.signature_id, first.exception_type, first.text, first.gate, tuple(signatures), "", 100.0
+    )
+    return distil.draft(cluster, distil.Material(tuple(occurrences), tuple(claims), tuple(facts)))
+
+
+WORKED = "Setting `num_stages=1` fixed it."
+FIXED = "This was fixed in #77."
+CAUSE = "The problem is that the reader drops the last column of every table it reads."
+
+
+@pytest.mark.parametrize("said", [WORKED, FIXED, CAUSE])
+def test_words_that_any_program_prints_show_nothing_of_one_project(said: str) -> None:
+    draft = _drafted([("one/app", "load", INDEX, said)])
+    assert not draft.workarounds
+    assert draft.cause is None
+    assert draft.confidence is None
+    assert [(w.repo, w.frame, w.reason) for w in draft.withheld] == [("one/app", "load:load", "names_nothing")]
+
+
+@pytest.mark.parametrize("said", [WORKED, FIXED])
+def test_words_of_one_project_show_what_helped(said: str) -> None:
+    draft = _drafted([("one/app", "load", OWN, said)])
+    assert len(draft.workarounds) == 1
+    assert not draft.withheld
+
+
+def test_what_strangers_did_alike_is_tied_to_the_error() -> None:
+    draft = _drafted([("one/app", "load", INDEX, WORKED), ("two/tool", "read", INDEX, WORKED)])
+    assert [(r.key, r.worked) for r in draft.workarounds] == [("set|num_stages|1", 2)]
+
+
+def test_repositories_of_one_owner_or_name_are_no_strangers() -> None:
+    for other in ("one/tool", "two/app"):
+        assert not _drafted([("one/app", "load", INDEX, WORKED), (other, "read", INDEX, WORKED)]).workarounds
+
+
+def test_many_projects_that_raise_it_in_different_places_share_nothing() -> None:
+    threads = [("one/a", "load", SHAPE, WORKED), ("two/b", "read", SHAPE, "Same."), ("six/c", "mix", SHAPE, "Same.")]
+    assert {w.reason for w in _drafted(threads).withheld} == {"many_projects"}
+    one_place = [(repo, "match", error, said) for repo, _, error, said in threads]
+    assert _drafted(one_place).workarounds
+
+
+def test_a_fix_of_one_project_is_no_remedy_for_three() -> None:
+    threads = [("one/a", "match", SHAPE, FIXED), ("two/b", "match", SHAPE, "Same."), ("six/c", "match", SHAPE, "Same.")]
+    draft = _drafted(threads)
+    assert not draft.workarounds
+    assert {w.reason for w in draft.withheld} == {"fix_of_one_project"}
+
+
+def test_who_names_what_the_error_names_speaks_of_it() -> None:
+    said = "`pip install packaging` solved it."
+    threads = [("one/a", "load", MODULE, said), ("two/b", "read", MODULE, WORKED), ("six/c", "mix", MODULE, "Same.")]
+    draft = _drafted(threads)
+    assert [w.repo for w in draft.withheld] == ["two/b"]
+    assert len(draft.workarounds) == 1
