@@ -79,7 +79,8 @@ class Publish(_Section):
 class Schedule(_Section):
     """`[schedule]`: when the deployments start what; cron, UTC. Build and export follow an ingest by themselves."""
 
-    ingest: str = Field(default="17 * * * *", description="Ingest, every source that is configured.")
+    ingest: str = Field(default="17 * * * *", description="Files and repositories into raw.")
+    docs: str = Field(default="7 4 * * *", description="Official pages into raw.")
     reconcile: str = Field(default="43 3 * * 0", description="Look for damage and drift.")
     wait_seconds: Annotated[float, Field(ge=0)] = Field(
         default=3600.0, description="How long a scheduled run waits for another run in the same home."

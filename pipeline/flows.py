@@ -1,71 +1,51 @@
-"""The flows under Prefect: order, retries, schedules, artifacts. No rule, no pattern and no SQL lives here.
+"""The flows under Prefect: order, retries, schedules. No rule, no pattern and no SQL lives here.
 
 ::
 
-    ingest-files   files into raw
-    build          extract (side by side) -> publish: clusters, entries, database
-    export         the bundle in curated/
-    reconcile      damage and drift: looks only
-    run            ingest-files, build, export in one
+    ingest-files, ingest-github, ingest-docs   one source of the settings into raw
+    build                                      extract (side by side) -> publish: clusters, entries, database
+    export                                     the bundle in curated/
+    reconcile                                  damage and drift: looks only
+    run                                        every source, build, export in one
 
-A task calls one plain function of `build` and hands on names, never records: rows travel as files, and secrets are no
-parameters. Tasks are coarse, because each costs the server more than a document costs us.
+A task calls one plain function and hands on names, never records: rows travel as files, and secrets are no parameters.
+Tasks are coarse, because each costs the server more than a document costs us.
 
-Retries have one place for each kind of failure: a lost worker process in `pool`, the network in `sources`, another run
-in the same home in `recorded` (it waits), a database that a reader of old held open in `publish` and `export` here.
+Retries have one place for each kind of failure: a lost worker process in `pool`, the network and its limits in
+`sources`, another run in the same home in `recorded` (it waits), a database that a reader of old held open in `publish`
+and `export` here.
 """
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, cast
-from uuid import UUID
 
 from prefect import flow, task
-from prefect.artifacts import (
-    create_markdown_artifact,
-    create_progress_artifact,
-    create_table_artifact,
-    update_progress_artifact,
-)
 from prefect.cache_policies import NO_CACHE
-from prefect.events import emit_event
 from prefect.futures import as_completed
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
+from prefect.states import Completed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from pipeline import build as joined
-from pipeline.build import Places, Record, Summary
+from pipeline import sourcing
+from pipeline.build import Fetched, Places, Record, Summary
 from pipeline.config import Settings, read_settings
 from pipeline.errors import ConfigError, StoreError
-
-#: Told of (stage, items done, items in all).
-Progress = Callable[[str, int, int], None]
-
-_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
+from pipeline.reporting import announce, leave, report, reporting, tell
+from pipeline.sources.github import Figures
 
 #: A busy database or disk: three more tries, half a minute in all.
 _BUSY_DELAYS_SECONDS: list[float] = [2, 8, 20]
-#: Between two updates of the progress artifact: each is a request to the server.
-_PROGRESS_SECONDS = 2.0
 #: Batches of partitions that each worker gets on average: enough to even out, few enough not to feel their cost.
 _BATCHES_A_WORKER = 4
-
-
-@contextmanager
-def reporting_to(progress: Progress) -> Iterator[None]:
-    """Flows started inside the context report to `progress`."""
-    token = _progress.set(progress)
-    try:
-        yield
-    finally:
-        _progress.reset(token)
+#: Between two lines in the log of a long ingest.
+_LOG_SECONDS = 60.0
 
 
 def _was_busy(_task: Any, _run: Any, state: Any) -> bool:
@@ -77,12 +57,7 @@ def _say_what_is_undone(failed: Any, _run: Any, _state: Any) -> None:
 
 
 def _tell(failed: Any, run: Any, state: Any) -> None:
-    """Tell who wants to know that a flow run failed or crashed."""
-    settings = _settings(run.parameters.get("home", ""), run.parameters.get("config", ""))
-    event = {"flow": failed.name, "run": run.name, "run_id": str(run.id), "state": state.name, "message": state.message}
-    webhook = os.environ.get("ERRMINE_NOTIFY_WEBHOOK", "")
-    for problem in joined.notify(event, command=settings.notify.command, webhook=webhook):
-        get_run_logger().warning(problem)
+    tell(_settings(run.parameters.get("home", ""), run.parameters.get("config", "")), failed, run, state)
 
 
 _TASK: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False, "on_failure": [_say_what_is_undone]}
@@ -100,12 +75,16 @@ _FLOW: dict[str, Any] = {
 }
 
 
+@task(name="fetch", description="What was fetched is in raw; the next run goes on from there.", **_TASK)
+def fetch_task(home: str, config: str, source: str) -> Fetched:
+    """Bring one source of the settings into raw."""
+    return sourcing.bring(_settings(home, config), source, told=_telling())
+
+
 @task(name="import", description="Pages of the last unfinished segment are not kept; the next run adds them.", **_TASK)
-def import_task(home: str, config: str, paths: list[str]) -> Summary:
+def import_task(home: str, config: str, paths: list[str]) -> Fetched:
     """Put files into raw."""
-    settings = _settings(home, config)
-    chosen = [Path(path) for path in paths] or settings.source_paths()
-    return joined.import_files(settings.raw_path, chosen)
+    return Fetched(joined.import_files(_settings(home, config).raw_path, [Path(path) for path in paths]))
 
 
 @task(name="extract", description="Finished shards are kept; the next build makes the others.", **_TASK)
@@ -124,9 +103,14 @@ def extract_task(home: str, config: str, names: list[str]) -> int:
 def publish_task(home: str, config: str) -> Summary:
     """Cluster, distil, put into words, check, and write the database."""
     settings = _settings(home, config)
-    places = Places.of(settings.home)
-    partitions = joined.plan(places.raw, partition_documents=settings.build.partition_documents)
-    return joined.publish(places, partitions, min_documents=settings.publish.min_documents, progress=_report)
+    return joined.build(  # it extracts what came into raw meanwhile, and what a lost worker left
+        Places.of(settings.home),
+        workers=settings.build.workers,
+        partition_documents=settings.build.partition_documents,
+        min_documents=settings.publish.min_documents,
+        limits=joined.limits(settings.build.seconds, settings.build.memory_mib),
+        progress=report,
+    )
 
 
 @task(name="export", description="The bundle of the last export stands.", **_BUSY)
@@ -143,11 +127,21 @@ def reconcile_task(home: str, config: str) -> Summary:
 
 
 @flow(name="ingest-files", **_FLOW)
-def ingest_files(home: str = "", config: str = "", paths: list[str] | None = None) -> dict[str, Any]:
-    """Put `paths`, else the files of the settings, into raw."""
-    with _recorded("ingest-files", home, config) as record:
-        record.summary = import_task(home, config, paths or [])
-    return _left(record, announce="errmine.ingested", home=home, config=config)
+def ingest_files(home: str = "", config: str = "") -> dict[str, Any]:
+    """Put the files of the settings into raw."""
+    return _ingest("files", home, config)
+
+
+@flow(name="ingest-github", **_FLOW)
+def ingest_github(home: str = "", config: str = "") -> dict[str, Any]:
+    """Bring the repositories of the settings into raw; a run that may wait no longer ends as Partial."""
+    return _ingest("github", home, config)
+
+
+@flow(name="ingest-docs", **_FLOW)
+def ingest_docs(home: str = "", config: str = "") -> dict[str, Any]:
+    """Bring the official pages of the settings into raw."""
+    return _ingest("docs", home, config)
 
 
 @flow(name="build", **_FLOW)
@@ -156,7 +150,8 @@ def build(home: str = "", config: str = "", runner: str = "process", address: st
     with _recorded("build", home, config) as record:
         _extract(home, config, runner, address)
         record.summary = publish_task(home, config)
-    return _left(record, announce="errmine.built", home=home, config=config)
+        announce("errmine.built", _settings(home, config))
+        return leave(record)
 
 
 @flow(name="export", **_FLOW)
@@ -164,7 +159,7 @@ def export(home: str = "", config: str = "") -> dict[str, Any]:
     """Write the bundle from the database."""
     with _recorded("export", home, config) as record:
         record.summary = export_task(home, config)
-    return _left(record)
+        return leave(record)
 
 
 @flow(name="reconcile", **_FLOW)
@@ -172,23 +167,30 @@ def reconcile(home: str = "", config: str = "") -> dict[str, Any]:
     """Look for damage and drift between raw, shards, database and bundle."""
     with _recorded("reconcile", home, config) as record:
         record.summary = reconcile_task(home, config)
-    return _left(record)
+        return leave(record)
 
 
 @flow(name="run", **_FLOW)
 def run(
-    home: str = "", config: str = "", paths: list[str] | None = None, runner: str = "process", address: str = ""
+    home: str = "",
+    config: str = "",
+    sources: list[str] | None = None,
+    paths: list[str] | None = None,
+    runner: str = "process",
+    address: str = "",
 ) -> dict[str, Any]:
-    """The whole job: ingest, build, export."""
+    """The whole job: ingest (`paths`, or `sources` of the settings, or all of them), build, export."""
+    chosen = [] if paths else sourcing.chosen(_settings(home, config), sources or ())
     with _recorded("run", home, config) as record:
-        imported = import_task(home, config, paths or [])
-        _report("import", 1, 1)
+        fetched = [import_task(home, config, paths)] if paths else []
+        fetched += [fetch_task(home, config, source) for source in chosen]
+        report("import", 1, 1)
         _extract(home, config, runner, address)
         published = publish_task(home, config)
         exported = export_task(home, config)
-        _report("export", 1, 1)
-        record.summary = joined.joined_summary(imported, published, exported)
-    return _left(record)
+        report("export", 1, 1)
+        record.summary = joined.joined_summary(*(each.summary for each in fetched), published, exported)
+        return _ended(record, fetched)
 
 
 @flow(name="extract", persist_result=False)
@@ -197,7 +199,7 @@ def _spread(home: str, config: str, batches: list[list[str]]) -> None:
     waiting = [extract_task.submit(home, config, names) for names in batches]
     for done, future in enumerate(as_completed(waiting), 1):
         future.result()
-        _report("extract", done, len(waiting))
+        report("extract", done, len(waiting))
 
 
 def _extract(home: str, config: str, runner: str, address: str) -> None:
@@ -224,56 +226,58 @@ def _task_runner(name: str, address: str, *, workers: int) -> Any:
     return made
 
 
+def _ingest(source: str, home: str, config: str) -> dict[str, Any]:
+    settings = _settings(home, config)
+    with _recorded(f"ingest-{source}", home, config, is_ingest=True) as record:
+        fetched = fetch_task(home, config, source)
+        record.summary = fetched.summary
+        announce("errmine.ingested", settings)  # also after a failure: what came before it is in raw
+        return _ended(record, [fetched])
+
+
+def _ended(record: Record, fetched: Sequence[Fetched]) -> dict[str, Any]:
+    """The summary of a run with its artifacts left; of one that stopped at a limit, in a state that says so.
+
+    Raises:
+        SourceError: a source failed; all else was done.
+    """
+    told = leave(record)
+    for each in fetched:
+        if each.error is not None and not each.is_partial:
+            raise each.error
+    if any(each.is_partial for each in fetched):
+        record.status = "partial"
+        message = next((str(each.error) for each in fetched if each.error), "some threads have to be asked for again")
+        state: Any = Completed(name="Partial", message=message, data={**told, "is_partial": True})
+        return cast("dict[str, Any]", state)  # what a flow returns as a state, its caller gets as the state's data
+    return told
+
+
+def _telling() -> sourcing.Told:
+    """What tells of a long ingest: the progress at every change, a line in the log now and then."""
+    logger = get_run_logger()
+    last = [time.monotonic()]
+
+    def told(repo: str, figures: Figures) -> None:
+        report(repo, figures.threads, 0)
+        if time.monotonic() - last[0] >= _LOG_SECONDS:
+            last[0] = time.monotonic()
+            logger.info(sourcing.line(repo, figures))
+
+    return told
+
+
 def _settings(home: str, config: str) -> Settings:
     return read_settings(Path(config) if config else None, home=Path(home) if home else None)
 
 
 @contextmanager
-def _recorded(name: str, home: str, config: str) -> Iterator[Record]:
-    """The record of this run, which waits for its turn; progress goes to the artifact, or to whoever asked for it."""
+def _recorded(name: str, home: str, config: str, *, is_ingest: bool = False) -> Iterator[Record]:
+    """The record of this run, which waits for its turn; what it reports reaches whoever wants it."""
     settings = _settings(home, config)
-    wait = settings.schedule.wait_seconds
-    with joined.recorded(settings.home, name, run_id=str(flow_run.id or ""), wait_seconds=wait) as record:
-        if _progress.get() is not None:
-            yield record
-        else:
-            with reporting_to(_progress_artifact(name)):
-                yield record
-
-
-def _report(stage: str, done: int, total: int) -> None:
-    progress = _progress.get()
-    if progress is not None:
-        progress(stage, done, total)
-
-
-def _progress_artifact(name: str) -> Progress:
-    artifact = cast("UUID", create_progress_artifact(0.0, key=f"{name}-progress", description="starting"))
-    last = [time.monotonic()]
-
-    def show(stage: str, done: int, total: int) -> None:
-        if done < total and time.monotonic() - last[0] < _PROGRESS_SECONDS:
-            return
-        last[0] = time.monotonic()
-        share = 100.0 * done / total if total else 100.0
-        update_progress_artifact(artifact, share, description=f"{stage}: {done:,} of {total:,}")
-
-    return show
-
-
-def _left(record: Record, *, announce: str = "", home: str = "", config: str = "") -> dict[str, Any]:
-    """The summary of a run for programs, after its artifacts were left for people and its end was announced.
-
-    The next flow is started by the event `announce` and not by Prefect's own "Completed": of a run that a schedule
-    started the server holds that event back for 15 minutes, waiting for a "Scheduled" that is never sent.
-    """
-    summary = record.summary or Summary()
-    create_markdown_artifact(
-        joined.as_markdown(summary), key=f"{record.flow}-summary", description="What the run did and what changed"
-    )
-    rows = joined.source_rows(summary)
-    if rows:
-        create_table_artifact(rows, key=f"{record.flow}-sources", description="What came from each source")
-    if announce:
-        emit_event(announce, {"prefect.resource.id": "errmine.home", "errmine.home": str(_settings(home, config).home)})
-    return summary.as_dict()
+    wait, run_id = settings.schedule.wait_seconds, str(flow_run.id or "")
+    with (
+        joined.recorded(settings.home, name, run_id=run_id, wait_seconds=wait, is_ingest=is_ingest) as record,
+        reporting(name),
+    ):
+        yield record

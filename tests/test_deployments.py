@@ -115,7 +115,7 @@ def test_triggers_listen_to_events_that_flows_send_and_every_flow_is_deployed() 
             listened |= set(trigger["expect"])
     source = inspect.getsource(flows)
     assert listened
-    assert all(f'announce="{event}"' in source for event in listened)
+    assert all(f'announce("{event}", ' in source for event in listened)
     deployed = {each.entrypoint.rpartition(".")[2].replace("_", "-") for each in deployments()}
     assert {"run", "build", "export", "reconcile"} | {name for name in names if name.startswith("ingest")} <= deployed
 
@@ -124,7 +124,8 @@ def test_schedules_are_those_of_the_settings() -> None:
     from pipeline.config import Settings
 
     crons = {each.entrypoint.rpartition(".")[2]: [s.cron for s in each.schedules] for each in deployments()}
-    assert crons["ingest_files"] == [Settings().schedule.ingest]
+    assert crons["ingest_files"] == crons["ingest_github"] == [Settings().schedule.ingest]
+    assert crons["ingest_docs"] == [Settings().schedule.docs]
     assert crons["reconcile"] == [Settings().schedule.reconcile]
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from pipeline.build import Places
+from pipeline.build import Places, recording
 from pipeline.store import reading
 from tests import golden
+from tests.fake_github import TOKEN, FakeGithub, Fault, small_world
+from tests.github_home import REPO
 
 pytestmark = [
     pytest.mark.prefect,
@@ -33,6 +35,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
         with prefect_test_harness(server_startup_timeout=SERVER_START_SECONDS):
             yield
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGithub]:
+    with FakeGithub() as made:
+        small_world(made, threads=8)
+        monkeypatch.setenv("GITHUB_API_URL", made.url)
+        monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +84,58 @@ def test_looking_for_drift_finds_none_after_a_run(ran: tuple[Path, dict[str, Any
     assert told["entries_not_exported"] == 0
     assert told["stale_entries"] == 0
     assert told["documents_not_built"] == 0
+
+
+def test_a_run_brings_every_source_that_the_settings_name(server: None, world: FakeGithub, tmp_path: Path) -> None:
+    from pipeline import flows
+
+    (tmp_path / "errmine.toml").write_text(
+        f"[sources]\npaths = ['{golden.SAMPLE}']\n[[sources.github]]\nrepos = ['{REPO}']\n"
+    )
+    told = flows.run(home=str(tmp_path))
+    stages = [stage["stage"] for stage in told["stages"]]
+    assert stages == ["import", "github", "documents", "events", "entries", "export"]
+    assert told["sources"][REPO]["threads"] == 8
+    assert told["new_pages"] > 8  # of the files and of the repository
+
+
+def test_an_ingest_that_may_not_wait_ends_as_partial_and_the_next_one_goes_on(
+    server: None, world: FakeGithub, tmp_path: Path
+) -> None:
+    from pipeline import flows
+
+    settings = f"[[sources.github]]\nrepos = ['{REPO}']\nmax_wait_seconds = 0\n"
+    (tmp_path / "errmine.toml").write_text(settings)
+    world.fault = lambda count, _asked: Fault("secondary", status=429, retry_after="3600") if count > 6 else None
+    state = flows.ingest_github(home=str(tmp_path), return_state=True)
+    assert (state.type.value, state.name) == ("COMPLETED", "Partial")
+    world.fault = lambda _count, _asked: None
+    assert "is_partial" not in flows.ingest_github(home=str(tmp_path))
+    partial, whole = recording.rows(tmp_path)
+    assert (partial.status, whole.status) == ("partial", "completed")
+    assert whole.detail[REPO] == "complete; references by graphql"
+
+
+def test_a_source_that_fails_fails_the_run_after_all_else_was_done(
+    server: None, world: FakeGithub, tmp_path: Path
+) -> None:
+    from pipeline import flows
+
+    (tmp_path / "errmine.toml").write_text(
+        f"[sources]\npaths = ['{golden.SAMPLE}']\n[[sources.github]]\nrepos = ['errmine-fixtures/nothing']\n"
+    )
+    state = flows.run(home=str(tmp_path), return_state=True)
+    assert state.type.value == "FAILED"
+    assert golden.bundle_bytes(Places.of(tmp_path).curated) == golden.bundle_bytes(golden.GOLDEN)
+    (row,) = recording.rows(tmp_path)
+    assert (row.status, row.detail["stages"][-1]["stage"]) == ("failed", "export")
+    assert "errmine-fixtures/nothing" in row.detail["error"]
+
+
+def test_an_ingest_does_not_wait_for_a_build(server: None, world: FakeGithub, tmp_path: Path) -> None:
+    from pipeline import flows
+
+    (tmp_path / "errmine.toml").write_text(f"[[sources.github]]\nrepos = ['{REPO}']\n[schedule]\nwait_seconds = 0\n")
+    with recording.recorded(tmp_path, "build"):
+        told = flows.ingest_github(home=str(tmp_path))
+    assert told["threads"] == 8

@@ -127,6 +127,22 @@ def test_the_recipe_from_server_to_bundle(tmp_path: Path) -> None:
         assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
+def test_serve_does_the_same_in_one_process_and_stops_by_sigterm(tmp_path: Path) -> None:
+    end = time.monotonic() + LIMIT_SECONDS
+    home, log, port = tmp_path / "home", tmp_path / "serve.log", free_port()
+    home.mkdir()
+    settings = f'[sources]\npaths = ["{golden.SAMPLE}"]\n[schedule]\ningest = "* * * * *"\n'
+    (home / "errmine.toml").write_text(settings, encoding="utf-8")
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT")}
+    errmine = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+    with running([*errmine, "serve", "--home", str(home), "--port", str(port)], env | {"PYTHONPATH": str(ROOT)}, log):
+        done = {"ingest-files", "build", "export"}
+        until(lambda: done <= {row.flow for row in recording.rows(home)}, end=end, what="the export after the build")
+    assert golden.bundle_bytes(Places.of(home).curated) == golden.bundle_bytes(golden.GOLDEN)
+    with socket.socket() as probe:  # the server that it started is gone
+        assert probe.connect_ex(("127.0.0.1", port)) != 0
+
+
 def artifact(env: dict[str, str], key: str) -> Any:
     found = asked(env, "/artifacts/filter", {"artifacts": {"key": {"any_": [key]}}})
     return [each for each in found if each["data"]]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pipeline import export as bundle
 from pipeline import normalise, pool, shards, store, translate
@@ -155,10 +156,19 @@ def export(places: Places) -> Summary:
 
 
 def joined_summary(*summaries: Summary) -> Summary:
-    """One summary of a run's parts, in their order."""
-    figures = {name: value for summary in summaries for name, value in summary.figures.items()}
+    """One summary of a run's parts, in their order; what several of them counted is added up."""
+    figures: dict[str, Any] = {}
+    for summary in summaries:
+        for name, value in summary.figures.items():
+            figures[name] = _added(figures.get(name), value)
     examples = tuple(item for summary in summaries for item in summary.examples)
     return Summary([stage for summary in summaries for stage in summary.stages], examples[:MOST_EXAMPLES], figures)
+
+
+def _added(before: Any, value: Any) -> Any:
+    if isinstance(before, dict) and isinstance(value, dict):
+        return {**before, **value}
+    return before + value if isinstance(before, int) and isinstance(value, int) else value
 
 
 def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Made) -> list[StageCount]:

@@ -31,6 +31,13 @@ class Fetched:
     error: SourceError | None = None
     outcomes: list[github.Outcome] = field(default_factory=list)
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether the next run has to go on where this one stopped, though nothing is broken."""
+        if self.error is not None:
+            return isinstance(self.error, RateLimited)
+        return not all(outcome.is_complete for outcome in self.outcomes)
+
 
 class _Holding:
     """The raw layer as the source sees it."""
@@ -142,7 +149,10 @@ def _summary(tally: _Tally, outcomes: Sequence[github.Outcome], figures: github.
         "waited_seconds": round(figures.waited_seconds, 1),
         "quota_left": figures.quota_left,
     }
+    sources: dict[str, dict[str, Any]] = {}
     for outcome in outcomes:
         state = "complete" if outcome.is_complete else f"partial, resumable: {outcome.reason}"
         told[outcome.repo] = f"{state}; references by {outcome.references_by or 'nothing yet'}"
+        sources[outcome.repo] = {"threads": outcome.threads, "tombstones": outcome.tombstones, "state": state}
+    told["sources"] = sources
     return Summary([stage], tuple(tally.skipped[:MOST_EXAMPLES]), told)

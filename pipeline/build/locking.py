@@ -32,13 +32,15 @@ class Holder:
 
 
 @contextmanager
-def sole(home: Path, holder: Holder, *, wait_seconds: float = 0.0) -> Iterator[Holder | None]:
+def sole(home: Path, holder: Holder, *, name: str = "lock", wait_seconds: float = 0.0) -> Iterator[Holder | None]:
     """While the context lasts nobody else works in `home`; gives the run that was killed before it could let go.
 
+    Runs that may go on side by side hold locks of different names.
+
     Raises:
-        HomeBusy: another run holds the home, and still does after `wait_seconds`.
+        HomeBusy: another run holds the lock, and still does after `wait_seconds`.
     """
-    path = home / ".errmine" / "lock"
+    path = home / ".errmine" / name
     descriptor = _opened(path)
     try:
         _wait(descriptor, path, wait_seconds)

@@ -35,26 +35,33 @@ class Record:
     flow: str
     started_at: datetime
     summary: Summary | None = None
+    status: str = "completed"  # of a run that raises nothing; "partial" of one that has to go on later
     detail: dict[str, Any] = field(default_factory=dict)
 
 
 @contextmanager
-def recorded(home: Path, flow: str, *, run_id: str = "", wait_seconds: float = 0.0) -> Iterator[Record]:
+def recorded(
+    home: Path, flow: str, *, run_id: str = "", wait_seconds: float = 0.0, is_ingest: bool = False
+) -> Iterator[Record]:
     """The record of this run, which has the home for itself as long as the context lasts.
 
+    An ingest only keeps others of its own name away: it may wait hours for a quota, and raw takes pages while a build
+    reads it.
+
     Raises:
-        HomeBusy: another run holds the home, and still does after `wait_seconds`.
+        HomeBusy: another run is in the way, and still is after `wait_seconds`.
     """
     record = Record(run_id or str(uuid.uuid4()), flow, datetime.now(UTC))
     begun = time.monotonic()  # the wall clock may be set back meanwhile
     holder = locking.here(record.run_id, flow, now=record.started_at)
-    with locking.sole(home, holder, wait_seconds=wait_seconds) as killed:
+    name = f"lock.{flow}" if is_ingest else "lock"
+    with locking.sole(home, holder, name=name, wait_seconds=wait_seconds) as killed:
         if killed is not None:
             _keep(home, _killed(killed))
         status = "failed"
         try:
             yield record
-            status = "completed"
+            status = record.status
         except BaseException as error:
             record.detail["error"] = str(error) if isinstance(error, PipelineError) else type(error).__name__
             raise

@@ -58,7 +58,8 @@ def _pairs(title: str, counts: Mapping[str, Any]) -> Iterator[str]:
         return
     yield from _table(f"| {title} | |", "|---|---:|")
     for name, count in counts.items():
-        yield f"| {_code(name)} | {count} |"
+        told = ", ".join(f"{key} {value}" for key, value in count.items()) if isinstance(count, dict) else str(count)
+        yield f"| {_code(name)} | {_cell(told)} |"
     yield ""
 
 
@@ -103,4 +104,8 @@ def _table(*head: str) -> Sequence[str]:
 
 def _code(text: str) -> str:
     """`text` as a code span in a table cell: what strangers wrote stays text."""
-    return "`" + " ".join(clean(text).replace("`", "'").replace("|", "¦").split()) + "`"
+    return "`" + _cell(text.replace("`", "'")) + "`"
+
+
+def _cell(text: str) -> str:
+    return " ".join(clean(text).replace("|", "¦").split())

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from pipeline.config import Settings
     from pipeline.sources import github
 
-SOURCES = ("files", "github", "docs")
 # In logs, one line a minute says that the run lives.
 LOG_SECONDS = 60.0
 PLAN_COLUMNS = (
@@ -61,6 +58,8 @@ def ingest(  # noqa: PLR0913, PLR0917 - one a command-line option
     raises that to 5,000. GITHUB_API_URL names another server. A run that must wait too long ends with status 3 and the
     next one goes on from there.
     """
+    from pipeline.sourcing import SOURCES
+
     chosen = settings(home, config)
     if source not in ("", *SOURCES):
         raise typer.BadParameter(f"there is: {', '.join(SOURCES)}", param_hint="SOURCE")
@@ -100,47 +99,31 @@ def forget(
 
 def _ingest(chosen: Settings, paths: list[Path], wanted: list[github.Wanted], *, is_quiet: bool, as_json: bool) -> None:
     from pipeline import build as joined
-    from pipeline.cli.work import _report
+    from pipeline import sourcing
+    from pipeline.cli.work import _report, say_partial
 
     summaries = [joined.import_files(chosen.raw_path, paths)] if paths else []
     error = None
     if wanted:
         with _telling(is_quiet=is_quiet or as_json) as told:
-            fetched: Fetched = joined.ingest_github(
-                chosen.raw_path, _state_path(chosen), wanted, client=_client(chosen), told=told
-            )
+            fetched: Fetched = sourcing.bring_github(chosen, wanted, told=told)
         summaries.append(fetched.summary)
         error = fetched.error
     for summary in summaries:
         _report(summary, is_quiet=is_quiet, as_json=as_json)
     if error is not None:
         raise error
-    if wanted and not all(outcome.is_complete for outcome in fetched.outcomes):
-        complain("the run is partial", hint="What was fetched is kept; run the same command again to go on.")
-        raise typer.Exit(3)
+    if wanted and fetched.is_partial:
+        say_partial()
 
 
 def _ingest_docs(chosen: Settings, *, via: str, is_quiet: bool, as_json: bool) -> None:
-    from pipeline import build as joined
+    from pipeline import sourcing
     from pipeline.cli.work import _report
-    from pipeline.config import DocsSource
-    from pipeline.sources import github
 
     if via not in ("", "html", "github"):
         raise typer.BadParameter("html or github", param_hint="--via")
-    section = chosen.sources.docs or DocsSource()
-    token = os.environ.get("GITHUB_TOKEN")
-    api_url = os.environ.get("GITHUB_API_URL") or github.DEFAULT_API_URL
-    api = urlsplit(api_url)
-    site = f"{api.scheme}://{api.netloc}"
-    is_github = (via or section.via) == "github"
-    fetched = joined.ingest_docs(
-        chosen.raw_path,
-        via=via or section.via,
-        index_url=section.index_url or (api_url if is_github else None),
-        fetched_at=datetime.now(UTC),
-        credentials={site: {"Authorization": f"Bearer {token}"}} if token and is_github else {},
-    )
+    fetched = sourcing.bring_docs(chosen, via=via)
     _report(fetched.summary, is_quiet=is_quiet, as_json=as_json)
     if fetched.error is not None:
         raise fetched.error
@@ -148,23 +131,17 @@ def _ingest_docs(chosen: Settings, *, via: str, is_quiet: bool, as_json: bool) -
 
 def _wanted(chosen: Settings, repos: list[str], *, since: str, state: str, labels: str) -> list[github.Wanted]:
     """The repositories named, or those of the settings; what the command line says wins."""
+    from pipeline import sourcing
     from pipeline.config import GithubSource
-    from pipeline.sources import github
 
+    said: dict[str, Any] = {
+        "since": _day(since) if since else None,
+        "state": _state(state),
+        "labels": [part.strip() for part in labels.split(",") if part.strip()],
+    }
     sections = [GithubSource(repos=repos)] if repos else chosen.sources.github
-    found = []
-    for section in sections:
-        begun = _day(since) if since else section.since
-        for name in section.repos:
-            one = github.Wanted(
-                repo=github.checked_repo(name),
-                since=f"{begun.isoformat()}T00:00:00Z" if begun else None,
-                state=_state(state) or section.state,
-                labels=tuple(part.strip() for part in labels.split(",") if part.strip()) or tuple(section.labels),
-                overlap_seconds=section.overlap_seconds,
-            )
-            found.append(one)
-    return found
+    said = {name: value for name, value in said.items() if value}
+    return [one for section in sections for one in sourcing.wanted_of(section.model_copy(update=said))]
 
 
 def _state(value: str) -> Literal["all", "open", "closed"] | None:
@@ -180,25 +157,13 @@ def _day(value: str) -> date:
         raise typer.BadParameter("a day such as 2026-01-31", param_hint="--since") from error
 
 
-def _state_path(chosen: Settings) -> Path:
-    return chosen.work_path / "github"
-
-
-def _client(chosen: Settings) -> github.Client:
-    from pipeline.sources import github
-
-    longest = min((section.max_wait_seconds for section in chosen.sources.github), default=None)
-    governor = github.Governor() if longest is None else github.Governor(max_wait_seconds=longest)
-    api_url = os.environ.get("GITHUB_API_URL") or github.DEFAULT_API_URL
-    return github.Client(os.environ.get("GITHUB_TOKEN"), api_url=api_url, governor=governor)
-
-
 def _show_plans(chosen: Settings, wanted: list[github.Wanted], *, as_json: bool) -> None:
     from dataclasses import asdict
 
     from pipeline import build as joined
+    from pipeline import sourcing
 
-    plans = joined.plan_github(_state_path(chosen), wanted, client=_client(chosen))
+    plans = joined.plan_github(sourcing.state_path(chosen), wanted, client=sourcing.github_client(chosen))
     if as_json:
         print_json([{**asdict(plan), "most_hours": plan.most_hours} for plan in plans])
         return
@@ -214,27 +179,20 @@ def _telling(*, is_quiet: bool) -> Iterator[Told]:
     """What shows the figures as they change: a status line on a terminal, one line a minute elsewhere."""
     from rich.console import Console
 
+    from pipeline.sourcing import line
+
     console = Console(stderr=True)
     if is_quiet:
         yield lambda _repo, _figures: None
     elif console.is_terminal:
         with console.status("ingest") as status:
-            yield lambda repo, figures: status.update(_line(repo, figures))
+            yield lambda repo, figures: status.update(line(repo, figures))
     else:
         last = [time.monotonic()]
 
         def log(repo: str, figures: github.Figures) -> None:
             if time.monotonic() - last[0] >= LOG_SECONDS:
                 last[0] = time.monotonic()
-                console.print(_line(repo, figures), markup=False, highlight=False, soft_wrap=True)
+                console.print(line(repo, figures), markup=False, highlight=False, soft_wrap=True)
 
         yield log
-
-
-def _line(repo: str, figures: github.Figures) -> str:
-    reset = ""
-    if figures.quota_reset_at is not None:
-        reset = f", reset {datetime.fromtimestamp(figures.quota_reset_at, UTC):%H:%M} UTC"
-    left = "" if figures.quota_left is None else f", {figures.quota_left:,} left{reset}"
-    counts = f"{figures.threads:,} threads, {figures.requests:,} requests, {figures.not_modified:,} unchanged"
-    return f"{repo}: {counts}{left}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-#: Told of (stage, items done, items in all) as a run goes on.
+#: Told of (stage, items done, items in all or 0 where nobody knows) as a run goes on.
 Progress = Callable[[str, int, int], None]
 
 
@@ -25,7 +25,7 @@ def progress_bar(*, is_quiet: bool) -> Iterator[Progress]:
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-            bars.update(tasks[stage], completed=done, total=total)
+                tasks[stage] = bars.add_task(stage, total=total or None)
+            bars.update(tasks[stage], completed=done, total=total or None)
 
         yield show

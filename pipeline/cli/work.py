@@ -22,28 +22,33 @@ def run(
     home: Home = None,
     config: Config = None,
     source: Annotated[
-        list[str] | None, typer.Option("--source", help="Only this source; give it again for more.", metavar="NAME")
+        list[str] | None, typer.Option("--source", help="Only files, github or docs; give it again for more.")
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Do the whole job under Prefect: ingest, build, export.
+    """Do the whole job under Prefect: ingest every source of the settings, build, export.
 
-    Without settings it runs on the sample that comes with errmine.
+    Without settings it runs on the sample that comes with errmine. A run that may not wait any longer for a quota
+    builds from what it has and ends with status 3; the next one goes on from there.
     """
+    from pipeline import sourcing
     from pipeline.build import from_dict
     from pipeline.cli.progress import progress_bar
     from pipeline.cli.surroundings import prepare_prefect, sample_path
 
     chosen = settings(home, config)
-    paths = [str(path) for path in chosen.source_paths()] or [str(sample_path())]
-    _check_sources(source)
+    paths = [] if source or sourcing.configured(chosen) else [str(sample_path())]
+    sourcing.chosen(chosen, source or ())  # what is wrong with it is said before Prefect starts
     prepare_prefect(chosen)
-    from pipeline import flows
+    from pipeline import flows, reporting
 
-    with progress_bar(is_quiet=quiet or as_json) as progress, flows.reporting_to(progress):
-        told = flows.run(home=str(chosen.home), config=str(chosen.origin or ""), paths=paths)
+    with progress_bar(is_quiet=quiet or as_json) as progress, reporting.reporting_to(progress):
+        told = flows.run(home=str(chosen.home), config=str(chosen.origin or ""), sources=source, paths=paths)
+    is_partial = told.pop("is_partial", False)
     _finish(from_dict(told), chosen, is_quiet=quiet, as_json=as_json)
+    if is_partial:
+        say_partial()
 
 
 @app.command("import")
@@ -100,12 +105,10 @@ def build(
         raise typer.Exit(1)
 
 
-def _check_sources(wanted: list[str] | None) -> None:
-    from pipeline.errors import ConfigError
-
-    unknown = sorted(set(wanted or ()) - {"files"})
-    if unknown:
-        raise ConfigError(f"no source called {', '.join(unknown)}", hint="There is: files.")
+def say_partial() -> None:
+    """Nothing; it ends the command with the status of what goes on later."""
+    complain("the run is partial", hint="What was fetched is kept; run the same command again to go on.")
+    raise typer.Exit(3)
 
 
 def _finish(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool) -> None:

@@ -294,7 +294,7 @@ CREATE TABLE stage_counts ( -- What went into and came out of each stage of the 
 CREATE TABLE runs ( -- What ran when; the only table with wall-clock times, left out of the content digest
     run_id VARCHAR, -- Id of the run
     flow VARCHAR, -- ingest, build, export, run, ...
-    status VARCHAR, -- completed, failed, ...
+    status VARCHAR, -- completed, partial (goes on with the next run), failed or killed
     started_at TIMESTAMPTZ, -- Wall clock
     ended_at TIMESTAMPTZ, -- Wall clock
     detail JSON -- Counts and figures of the run

@@ -1,0 +1,103 @@
+"""`errmine serve`: schedules and runs in one process, for people without a Prefect server of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipeline.cli.app import Config, Home, app, settings
+from pipeline.cli.output import say
+
+if TYPE_CHECKING:
+    from pipeline.config import Settings
+
+#: A server that was told to stop was seen to need a second.
+STOP_SECONDS = 20
+
+
+@app.command()
+def serve(
+    home: Home = None,
+    config: Config = None,
+    port: Annotated[int, typer.Option("--port", help="Where Prefect's pages are; on this machine only.")] = 4200,
+) -> None:
+    """Ingest, build and export on a schedule until told to stop.
+
+    `[schedule]` says when. With PREFECT_API_URL set it works for that server, else it starts one of its own.
+    """
+    from pipeline.cli.surroundings import prepare_prefect
+    from pipeline.config import read_settings
+    from pipeline.errors import ConfigError
+    from pipeline.sourcing import configured
+
+    found = settings(home, config)
+    # the runs are processes of their own: a place of theirs must not depend on where they start
+    chosen = read_settings(found.origin.resolve() if found.origin else None, home=found.home.resolve())
+    if not configured(chosen):
+        raise ConfigError(f"{chosen.home}: no source is configured", hint="Name files or repositories in errmine.toml.")
+    prepare_prefect(chosen)
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        if "PREFECT_API_URL" in os.environ:
+            _serve(chosen)
+            return
+        with _server(port, chosen.work_path / "prefect" / "server.log"):
+            say(f"schedules of {chosen.home} are kept; http://127.0.0.1:{port} shows the runs; Ctrl-C stops")
+            _serve(chosen)
+    except KeyboardInterrupt:
+        say("stopped; what runs had finished is kept")
+
+
+def _stop(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _serve(chosen: Settings) -> None:
+    from pipeline.serving import serve as served
+
+    served(chosen)
+
+
+@contextmanager
+def _server(port: int, log: Path) -> Iterator[None]:
+    """A Prefect server of this process, up as long as the context lasts."""
+    os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
+    with log.open("wb") as output:
+        server = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)  # noqa: S603
+    try:
+        _wait_until_up(server, port, log)
+        yield
+    finally:
+        server.terminate()
+        try:
+            server.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _wait_until_up(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    from pipeline.cli.surroundings import SERVER_START_SECONDS
+    from pipeline.errors import ConfigError
+
+    end = time.monotonic() + SERVER_START_SECONDS
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/health", timeout=2):
+                break
+        except OSError:
+            time.sleep(0.5)
+    # another server may hold the port: then ours has ended, and theirs has answered
+    if server.poll() is not None or time.monotonic() >= end:
+        raise ConfigError(f"Prefect's server did not start on port {port}", hint=f"Read {log}, or give another --port.")

@@ -1,0 +1,124 @@
+"""The sources that the settings name, each brought into raw by one function; tokens come from the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pipeline.build import Fetched, Summary, import_files, ingest_docs, ingest_github
+from pipeline.config import DocsSource, GithubSource, Settings
+from pipeline.errors import ConfigError
+from pipeline.sources import github
+
+#: Every source that there is, in the order in which a run reads them.
+SOURCES = ("files", "github", "docs")
+
+#: Told of a repository and of what was done for it so far.
+Told = Callable[[str, github.Figures], None]
+
+
+def _nobody(_repo: str, _figures: github.Figures) -> None:
+    """Told of what nobody wants to know."""
+
+
+def configured(settings: Settings) -> tuple[str, ...]:
+    """The sources that have anything in the settings."""
+    sources = settings.sources
+    there = {"files": bool(sources.paths), "github": bool(sources.github), "docs": sources.docs is not None}
+    return tuple(name for name in SOURCES if there[name])
+
+
+def chosen(settings: Settings, names: Sequence[str]) -> tuple[str, ...]:
+    """The sources in `names`, or else all that are configured.
+
+    Raises:
+        ConfigError: a name is of no source, or of one with nothing in the settings.
+    """
+    unknown = sorted(set(names) - set(SOURCES))
+    if unknown:
+        raise ConfigError(f"no source called {', '.join(unknown)}", hint=f"There are: {', '.join(SOURCES)}.")
+    empty = sorted(set(names) - set(configured(settings)))
+    if empty:
+        where = settings.origin or "errmine.toml"
+        raise ConfigError(f"{where}: nothing is configured for {', '.join(empty)}")
+    return tuple(name for name in SOURCES if name in names) if names else configured(settings)
+
+
+def bring(settings: Settings, source: str, *, told: Told = _nobody) -> Fetched:
+    """What came of one source of the settings; nothing, if it has nothing there."""
+    if source not in configured(settings):
+        return Fetched(Summary())
+    if source == "files":
+        return Fetched(import_files(settings.raw_path, settings.source_paths()))
+    if source == "github":
+        wanted = [one for section in settings.sources.github for one in wanted_of(section)]
+        return bring_github(settings, wanted, told=told)
+    return bring_docs(settings)
+
+
+def bring_github(settings: Settings, wanted: Sequence[github.Wanted], *, told: Told = _nobody) -> Fetched:
+    """What came of the repositories in `wanted`, read with the token and from the server of the environment."""
+    return ingest_github(settings.raw_path, state_path(settings), wanted, client=github_client(settings), told=told)
+
+
+def bring_docs(settings: Settings, *, via: str = "") -> Fetched:
+    """What came of the official pages; `via` ("html" or "github") wins over the settings."""
+    section = settings.sources.docs or DocsSource()
+    via = via or section.via
+    token, api_url = os.environ.get("GITHUB_TOKEN"), _api_url()
+    api = urlsplit(api_url)
+    is_api = via == "github"
+    credentials: Mapping[str, Mapping[str, str]] = {}
+    if token and is_api:
+        credentials = {f"{api.scheme}://{api.netloc}": {"Authorization": f"Bearer {token}"}}
+    return ingest_docs(
+        settings.raw_path,
+        via=via,
+        index_url=section.index_url or (api_url if is_api else None),
+        fetched_at=datetime.now(UTC),
+        credentials=credentials,
+    )
+
+
+def wanted_of(section: GithubSource) -> list[github.Wanted]:
+    """The repositories of a section as the source takes them."""
+    since = f"{section.since.isoformat()}T00:00:00Z" if section.since else None
+    return [
+        github.Wanted(
+            repo=github.checked_repo(name),
+            since=since,
+            state=section.state,
+            labels=tuple(section.labels),
+            overlap_seconds=section.overlap_seconds,
+        )
+        for name in section.repos
+    ]
+
+
+def github_client(settings: Settings) -> github.Client:
+    """A client with the environment's token; it waits no longer than the least patient section allows."""
+    longest = min((section.max_wait_seconds for section in settings.sources.github), default=None)
+    governor = github.Governor() if longest is None else github.Governor(max_wait_seconds=longest)
+    return github.Client(os.environ.get("GITHUB_TOKEN"), api_url=_api_url(), governor=governor)
+
+
+def state_path(settings: Settings) -> Path:
+    """Folder of what is known of GitHub's repositories: watermarks, validators."""
+    return settings.work_path / "github"
+
+
+def _api_url() -> str:
+    return os.environ.get("GITHUB_API_URL") or github.DEFAULT_API_URL
+
+
+def line(repo: str, figures: github.Figures) -> str:
+    """How far a repository is, in one line."""
+    reset = ""
+    if figures.quota_reset_at is not None:
+        reset = f", reset {datetime.fromtimestamp(figures.quota_reset_at, UTC):%H:%M} UTC"
+    left = "" if figures.quota_left is None else f", {figures.quota_left:,} left{reset}"
+    counts = f"{figures.threads:,} threads, {figures.requests:,} requests, {figures.not_modified:,} unchanged"
+    return f"{repo}: {counts}{left}"
