@@ -47,12 +47,23 @@ class DocsSource(_Section):
     index_url: str | None = Field(default=None, description="Another site's index page, or another API's base.")
 
 
+class CatalogueSource(_Section):
+    """`[[sources.catalogues]]`: a page that lists error codes; a shipped one by its name, another with all keys."""
+
+    name: str = Field(description="jax-errors, cuda-runtime, cuda-driver, nccl, graph-breaks, or a name of your own.")
+    url: str | None = Field(default=None, description="The page.")
+    parser: str | None = Field(default=None, description="sphinx, doxygen-enum or graph-break-registry.")
+    names: str | None = Field(default=None, description="Regular expression of the names that are error codes.")
+    family: str | None = Field(default=None, description="What the codes begin with: cuda, jax, hip, ...")
+
+
 class Sources(_Section):
     """`[sources]`: files and folders that `errmine run` imports, and repositories that `errmine ingest` reads."""
 
     paths: list[str] = Field(default=[], description="Files and folders; relative to the settings file; globs allowed.")
     github: list[GithubSource] = Field(default=[], description="Repositories, read through GitHub's API.")
     docs: DocsSource | None = Field(default=None, description="Official error pages; absent: they are not read.")
+    catalogues: list[CatalogueSource] = Field(default=[], description="Pages that list error codes of other projects.")
 
 
 class Build(_Section):

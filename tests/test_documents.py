@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import documents
-from pipeline.documents import bots, links, mail, markup, text_page
+from pipeline import documents, markup
+from pipeline.documents import bots, links, mail, text_page
 from pipeline.records import Document, RawPage, Skipped
 from pipeline.sources import archive
 

@@ -1,8 +1,8 @@
-"""Official error pages into raw: from the docs site, or from the repository that they are written in."""
+"""Official pages into raw: OpenXLA's from their site or their repository, and pages that list the codes of others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,9 +10,10 @@ from urllib.parse import urlsplit
 from pipeline import raw
 from pipeline.build.importing import Fetched
 from pipeline.build.summary import MOST_EXAMPLES, Summary, count
+from pipeline.catalogue_pages import Catalogue
 from pipeline.errors import SourceError
 from pipeline.records import RawPage, Skipped
-from pipeline.sources import http, xla, xla_github
+from pipeline.sources import code_pages, http, xla, xla_github
 
 
 def ingest_docs(
@@ -46,7 +47,46 @@ def ingest_docs(
         except SourceError as error:  # raised after the last page: what came must reach raw first
             failed.append(error)
 
-    done = layer.append(pages())
+    return _kept(layer, pages(), failed)
+
+
+def ingest_catalogues(
+    raw_path: Path,
+    catalogues: Sequence[Catalogue],
+    *,
+    fetched_at: datetime,
+    delay_seconds: float = http.DELAY_SECONDS,
+) -> Fetched:
+    """What came of the pages that list error codes, one after the other.
+
+    One that fails does not keep the others from being read; the first failure stands in `error`.
+    """
+    layer = raw.RawLayer(raw_path)
+    session = http.Session(delay_seconds=delay_seconds)
+    refs = [ref for ref in layer.refs() if ref.source == code_pages.SOURCE]  # the newest of a key comes last
+    known = code_pages.Known(
+        validators={ref.url: ref.etag for ref in sorted(refs, key=lambda ref: ref.version_at) if ref.url and ref.etag},
+        contents={ref.document_key: ref.sha256 for ref in refs},
+        fetched_at=fetched_at,
+    )
+    failed: list[SourceError] = []
+
+    def pages() -> Iterator[RawPage | Skipped]:
+        for catalogue in catalogues:
+            try:
+                yield from code_pages.pages(session.get, catalogue, known=known)
+            except SourceError as error:
+                failed.append(error)
+
+    try:
+        return _kept(layer, pages(), failed)
+    finally:
+        session.close()
+
+
+def _kept(layer: raw.RawLayer, pages: Iterator[RawPage | Skipped], failed: Sequence[SourceError]) -> Fetched:
+    """What became of the pages; `failed` is filled while they come."""
+    done = layer.append(pages)
     given = done.new + done.known
     stage = count("docs", taken=given + len(done.skipped), given=given, lost=done.skipped)
     summary = Summary([stage], done.skipped[:MOST_EXAMPLES], {"new_pages": done.new, "known_pages": done.known})

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from pipeline.documents import foreign_entry, github, html_page, markdown_page, text_page, tombstone, xla
+from pipeline import catalogue_pages
+from pipeline.documents import code_page, foreign_entry, github, html_page, markdown_page, text_page, tombstone, xla
 from pipeline.records import Document, RawPage, Skipped
 
 Reader = Callable[[Sequence[RawPage]], Document | Skipped]
@@ -26,6 +27,7 @@ READERS: Mapping[str, Reader] = {
     "xla-text": xla.read_text,
     "xla-catalog": xla.read_catalogue,
     "xla-history": xla.read_history,
+    **dict.fromkeys((f"{catalogue_pages.FORM_PREFIX}{name}" for name in catalogue_pages.PARSERS), code_page.read),
 }
 
 _RANK = {form: rank for rank, form in enumerate(READERS)}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bs4 import BeautifulSoup
 from bs4.element import Comment, NavigableString, PageElement, Tag
 
-from pipeline.documents import markup
+from pipeline import markup
 from pipeline.documents.xla_blocks import BULLET, Builder, anchor_of, without_comments
 
 # A page's tree is not followed deeper than this; real pages stay under 60.

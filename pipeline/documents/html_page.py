@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, Tag
 
-from pipeline.documents import bots, markup
+from pipeline import markup
+from pipeline.documents import bots
 from pipeline.documents.assemble import Piece, utc
 from pipeline.documents.saved import Thread, page_text, saved_document
 from pipeline.records import Document, RawPage, Skipped

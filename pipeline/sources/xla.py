@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 from bs4 import BeautifulSoup
 from bs4.element import Tag
 
-from pipeline import catalogues
+from pipeline import catalogues, markup
 from pipeline.errors import SourceChanged
 from pipeline.records import RawPage, Skipped
 from pipeline.sources import detect, xla_github
@@ -24,8 +24,6 @@ from pipeline.sources.http import Disallowed, Get, Response, condition
 
 SOURCE = "xla"
 INDEX_URL = "https://openxla.org/xla/error_codes"
-# Real pages have 1, scripts with comparisons up to some dozens; 90 kB of "<a <a " cost html.parser 72 s.
-MAX_OPEN_TAGS = 1000
 _PAGE_URL = re.compile(r"(https?://[^/?#]+/[^?#]*errors/error_(\d{4}))(?:\.md|\.html)?/?(?:[?#].*)?")
 _HEADING_CODE = re.compile(r"Error code:\s{0,3}E?(\d{4})", re.IGNORECASE)
 
@@ -96,9 +94,10 @@ def _listed(index: Response) -> list[str]:
 
 def _soup(response: Response) -> BeautifulSoup:
     """The page's tree. Tags that are begun and not ended make the parser slow beyond all patience."""
-    if max(part.count(b"<") for part in response.body.split(b">")) > MAX_OPEN_TAGS:
+    soup = markup.soup(response.body.decode("utf-8-sig", "replace"))
+    if soup is None:
         raise SourceChanged("expected markup that closes its tags", url=response.url)
-    return BeautifulSoup(response.body, "html.parser")
+    return soup
 
 
 # ---------------------------------------------------------------- one page
