@@ -95,7 +95,7 @@ def test_a_fact_reads_as_expected_in_both_languages(case):
 @pytest.mark.parametrize("some", ALL_FACTS, ids=lambda some: f"{some.template}-{dict(some.slots)}")
 def test_every_fact_has_chinese_that_passes_every_gate(some):
     english, chinese = render(some, "en"), render(some, "zh")
-    if some.template.startswith("meaning."):
+    if some.template.startswith(("meaning.", "shape.")):
         assert all(gates.check_explanation(english, chinese).values()), (english, chinese)
     else:
         assert all(gates.check(english, chinese).values()), (english, chinese, gates.check(english, chinese))
@@ -364,8 +364,10 @@ def test_the_same_draft_gives_the_same_bytes():
 
 
 def test_a_type_of_another_language_is_not_explained_by_its_short_name():
-    given = draft(text="no space left", exception_type="java.lang.OutOfMemoryError", meaning=None)
+    given = draft(text="no space left", exception_type="com.example.OutOfMemoryError", meaning=None)
     assert entry(given, entry_id="a/b").signature_zh is None
+    java = draft(text="no space left", exception_type="java.lang.OutOfMemoryError", meaning=None)
+    assert entry(java, entry_id="a/b").signature_zh == "java.lang.OutOfMemoryError：Java 进程内存不足。"
     here = draft(text="no space left", exception_type="torch.OutOfMemoryError", meaning=None)
     assert "显存不足" in entry(here, entry_id="a/b").signature_zh
 

@@ -1,6 +1,7 @@
 """The message catalogue: every fact's English and Chinese sentence.
 
-English and slot types are the contract with `distil`, `pipeline/data/distil/facts.toml`. Chinese is a gettext
+English and slot types are the contract with `distil`, `pipeline/data/distil/facts.toml`; what messages say by their
+shape is in `pipeline/data/message_shapes.toml`. Chinese is a gettext
 catalogue, `locale/zh_Hans/LC_MESSAGES/errmine.po`: msgctxt is the template id, msgid the English sentence, msgstr the
 Chinese one.
 Other contexts: `term.<list>` for the closed lists of facts.toml, `code.<namespace>:<code>` for what a code means.
@@ -19,12 +20,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import Any
 
 from pipeline.errors import CatalogueError
 
 _PACKAGE = files("pipeline")
 _MO = _PACKAGE / "translate" / "locale" / "zh_Hans" / "LC_MESSAGES" / "errmine.mo"
 _FACTS = _PACKAGE / "data" / "distil" / "facts.toml"
+_SHAPES = _PACKAGE / "data" / "message_shapes.toml"
 
 #: Where a bare code may be listed, in this order ("cudaErrorAssert" is found as "cuda:cudaErrorAssert").
 NAMESPACES = ("", "cuda:", "hip:", "nccl:", "xla:", "absl:", "jax:", "jax:jax.errors.", "signal:", "python:")
@@ -42,16 +45,20 @@ class MessageTemplate:
 
 @cache
 def templates() -> Mapping[str, MessageTemplate]:
-    """Every template that `distil` may use, by id."""
-    facts = tomllib.loads(_FACTS.read_text(encoding="utf-8"))["facts"]
+    """Every template by id: those that `distil` may use, and what messages say by their shape."""
+    facts = {key: fact for table in _tables() for key, fact in table["facts"].items()}
     return {key: MessageTemplate(key, fact["en"], fact["slots"]) for key, fact in facts.items()}
+
+
+@cache
+def _tables() -> tuple[dict[str, Any], ...]:
+    return tuple(tomllib.loads(path.read_text(encoding="utf-8")) for path in (_FACTS, _SHAPES))
 
 
 @cache
 def term_lists() -> Mapping[str, tuple[str, ...]]:
     """The closed lists of terms, by name."""
-    lists = tomllib.loads(_FACTS.read_text(encoding="utf-8"))["terms"]
-    return {name: tuple(values) for name, values in lists.items()}
+    return {name: tuple(values) for table in _tables() for name, values in table["terms"].items()}
 
 
 def template(template_id: str) -> MessageTemplate:
@@ -83,7 +90,11 @@ def _code_explanations() -> Mapping[str, str]:
     # gettext looks up by (context, English); a code is all that we have, so the contexts are read once from the file
     with as_file(_MO) as path:
         found = dict(_code_contexts(path.read_bytes()))
-    short = {f"python:{code.rsplit('.', 1)[-1]}": text for code, text in sorted(found.items()) if "." in code}
+    short = {
+        f"python:{code.rsplit('.', 1)[-1]}": text
+        for code, text in sorted(found.items())
+        if code.startswith("python:") and "." in code
+    }
     return short | found
 
 
@@ -105,12 +116,19 @@ def _mo_string(mo: bytes, at: int) -> str:
 def explanation(code: str) -> str | None:
     """What a code, signal or exception type means, as a Chinese clause without a full stop; None if not listed."""
     known = _code_explanations()
+    if f"java:{code}" in known:  # the full name only: its short one means other things elsewhere
+        return known[f"java:{code}"]
     short = code.rsplit(".", 1)[-1]
     for name in (code, short):
         for namespace in (*NAMESPACES, *_LIBRARIES):
             if namespace + name in known:
                 return known[namespace + name]
     return None
+
+
+def is_listed(code: str) -> bool:
+    """Whether the catalogue explains exactly this code, with its namespace."""
+    return code in _code_explanations()
 
 
 def annotated(name: str) -> str:

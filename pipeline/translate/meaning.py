@@ -15,13 +15,15 @@ from importlib.resources import files
 from pipeline import gates
 from pipeline.draft import Draft
 from pipeline.entry import TranslationStatus
-from pipeline.translate import catalogue, messages
+from pipeline.records import Fact
+from pipeline.translate import catalogue, messages, shapes
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.rendering import engine_name, fill, render
 
 _LISTS = tomllib.loads((files("pipeline") / "data" / "meanings.toml").read_text(encoding="utf-8"))
 PRECISE, VAGUE, BROAD = (frozenset(_LISTS[name]) for name in ("precise", "vague", "broad"))
 FOREIGN = tuple(_LISTS["foreign"])
+UNNAMED = frozenset(engine_name(template) for template in _LISTS["unnamed"])
 REPEATS: dict[str, str] = _LISTS["repeats"]
 
 _NAMES = catalogue.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
@@ -56,12 +58,45 @@ def _known_message(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     return None if known is None else Meaning(_sentence(draft, known), "tm_exact", "tm/messages")
 
 
+def _named_shape(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
+    found = _any_shape(draft, engines)
+    return found if found is not None and found.engine not in UNNAMED else None
+
+
+def _any_shape(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
+    exception = draft.cluster.exception_type or ""
+    text = _without_type(draft)
+    is_bare = bool(exception) and text in ("", "null", "None", exception, exception.rsplit(".", 1)[-1])
+    if is_bare and not _is_explained(exception):
+        return None
+    fact = Fact("shape.bare_type", (("type", exception),)) if is_bare else shapes.shape(text)
+    if fact is None:
+        return None
+    found = Meaning(render(fact, "zh"), "template", engine_name(fact.template))
+    # with neither a type nor a name nothing is left but "fetching failed"
+    is_empty = not exception and found.engine in UNNAMED and fact.template != "shape.no_message"
+    return None if is_empty else found
+
+
+def _without_type(draft: Draft) -> str:
+    text, exception = draft.cluster.text.strip(), draft.cluster.exception_type or ""
+    for name in (exception, exception.rsplit(".", 1)[-1]):
+        text = text.removeprefix(f"{name}: ") if name else text
+    return text.strip()
+
+
+def _is_explained(exception: str) -> bool:
+    """Whether the catalogue knows the type itself, not one of another language with the same short name."""
+    if exception.startswith(FOREIGN):
+        return catalogue.is_listed(f"java:{exception}")
+    return catalogue.explanation(exception) is not None
+
+
 def _telling_type(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     exception = draft.cluster.exception_type or ""
-    text = catalogue.explanation(exception)
-    if text is None or exception.removeprefix("builtins.") in BROAD or exception.startswith(FOREIGN):
+    if not _is_explained(exception) or exception.removeprefix("builtins.") in BROAD:
         return None
-    return Meaning(_sentence(draft, text), "template", engine_name("code"))
+    return Meaning(_sentence(draft, catalogue.explanation(exception) or ""), "template", engine_name("code"))
 
 
 def _category_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
@@ -91,9 +126,11 @@ def _from_engine(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
 WAYS: tuple[Callable[[Draft, Sequence[Engine]], Meaning | None], ...] = (
     _precise_fact,
     _known_message,
+    _named_shape,
     _telling_type,
     _category_fact,
     _named_code,
+    _any_shape,
     _from_engine,
 )
 

@@ -8,7 +8,7 @@ from typing import Literal
 from pipeline import vocabulary
 from pipeline.errors import CatalogueError
 from pipeline.records import Fact
-from pipeline.translate import catalogue, typography
+from pipeline.translate import catalogue, phrases, typography
 
 Lang = Literal["en", "zh"]
 
@@ -62,6 +62,10 @@ def fill(sentence: str, atoms: dict[str, str], template: catalogue.MessageTempla
 
     def value(match: re.Match[str]) -> str:
         name, how = match.groups()
+        if template.slots.get(name) == "phrase":
+            words, names = phrases.masked(atoms[name]) or (typography.MARK, [atoms[name]])
+            spans.extend(names)
+            return f"该{words}" if how == "this" and not names else words
         chinese = _explained(atoms[name]) if how == "explain" else _atom(template, name, atoms)
         if chinese is not None:
             return chinese

@@ -1,0 +1,106 @@
+"""What a message says by its shape, as a fact: "Unable to open <path>" is a failed opening whatever the path is.
+
+The rows of `data/message_shapes.toml` are tried in order. A row with a noun phrase counts only if the phrase is made of
+names and known terms; a later row without it says less, and nothing wrong.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from pipeline.records import Fact
+from pipeline.translate import phrases
+
+#: Only the beginning of a message is read: it says what happened, the rest gives details.
+LONGEST = 300
+
+_PLACE = re.compile(r"<(what|target|subject|aspect)(\d?)>")
+_FRAGMENT = re.compile(r"<([A-Z]+)>")
+#: Where a noun phrase ends: a mark, or a word that begins something else.
+_END = (
+    r"(?=$|[,;:(\[]|\.(?:\s|$)| (?:in|for|with|because|from|to|on|at|by|that|which|when|since|if|while|of|as|is|are|was"
+    r"|were|has|have|but|and|or|using|during|after|before|into|does|do|under|than|within|due|error|must|should|not|yet"
+    r"|failed|without|and)\b)"
+)
+_PHRASE = r"(?P<{name}>[^\s,;:](?:(?:[^\n,;:]|:(?! )){{0,60}}?[^\s,;:])?{end})"
+#: A name behind a colon belongs to the phrase: "no such column: age".
+_NAMED = r"(?:(?<=[a-z]): ?['\"`]?[\w.:/+<>-]{1,60}['\"`]?(?=$|[,;()]|\.(?:\s|$)))?"
+#: A sentence inside a line: a full stop, then a capital.
+_NEXT_SENTENCE = re.compile(r"(?<=[a-z\])'\"`>])\. (?=[A-Z])|\.(?=Node number )")
+_PREFIX = re.compile(r"^\[[A-Za-z]{3,20}\] : <n> : [A-Z_ ]{3,30} : ?")
+#: Other spellings of terms.
+_SPELLINGS = {"initialized": "initialised", "too big": "too large", "provided": "given"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One row: its template, the literals of which one must occur, and its pattern."""
+
+    template: str
+    literals: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+@cache
+def rows() -> tuple[Shape, ...]:
+    """The rows in their order, fragments and places filled in."""
+    table = tomllib.loads((files("pipeline") / "data" / "message_shapes.toml").read_text(encoding="utf-8"))
+    fragments = table["fragments"]
+    return tuple(
+        Shape(row["template"], tuple(row["with"]), _compiled(row["pattern"], fragments)) for row in table["shape"]
+    )
+
+
+def _compiled(pattern: str, fragments: Mapping[str, str]) -> re.Pattern[str]:
+    filled = _FRAGMENT.sub(lambda found: fragments[found.group(1)], pattern)
+
+    def place(found: re.Match[str]) -> str:
+        name = found.group(1) + found.group(2)
+        if found.group(1) == "aspect":
+            words = sorted(phrases.tables()["aspects"], key=lambda word: (-len(word), word))
+            return rf"(?<![-\w])(?P<{name}>{'|'.join(words)})\b"
+        is_last = filled[found.end() : found.end() + 1] in ("", "|")
+        return _PHRASE.format(name=name, end=_END + _NAMED if is_last else "")
+
+    return re.compile(_PLACE.sub(place, filled), re.IGNORECASE)
+
+
+def shape(text: str) -> Fact | None:
+    """The fact that the message states by its shape, None if it has none of the known ones."""
+    start = _NEXT_SENTENCE.split(_PREFIX.sub("", text.strip())[:LONGEST].split("\n", 1)[0], maxsplit=1)[0]
+    lowered = start.lower()
+    candidates = (row for row in rows() if any(literal in lowered for literal in row.literals))
+    return next((fact for row in candidates for fact in _facts(row, start.rstrip(" ."))), None)
+
+
+def _facts(row: Shape, text: str) -> Iterator[Fact]:
+    for found in row.pattern.finditer(text):
+        slots: dict[str, str] = {}
+        for group, value in found.groupdict().items():
+            if value is not None:
+                kept = _slot(group.rstrip("0123456789"), value, found.start(group) == 0)
+                if kept is None:
+                    break
+                slots[group.rstrip("0123456789")] = kept
+        else:
+            yield Fact(row.template, tuple(sorted(slots.items())))
+
+
+def _slot(name: str, value: str, starts_sentence: bool) -> str | None:
+    words = phrases.tables()
+    match name:
+        case "operation":
+            return words["operations"].get(value.lower())
+        case "aspect":
+            return words["aspects"][value.lower()]
+        case "state" | "extent" | "provision":
+            return _SPELLINGS.get(value.lower(), value.lower())
+        case "what" | "target" | "subject":
+            return value if phrases.masked(value, starts_sentence=starts_sentence) is not None else None
+        case _:
+            return value
