@@ -8,7 +8,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pipeline.build import Fetched, Summary, import_files, ingest_docs, ingest_github
+from pipeline import catalogue_pages
+from pipeline.build import (
+    Fetched,
+    Summary,
+    import_files,
+    ingest_catalogues,
+    ingest_docs,
+    ingest_github,
+    joined_summary,
+)
+from pipeline.catalogue_pages import Catalogue
 from pipeline.config import DocsSource, GithubSource, Settings
 from pipeline.errors import ConfigError
 from pipeline.sources import github
@@ -27,7 +37,8 @@ def _nobody(_repo: str, _figures: github.Figures) -> None:
 def configured(settings: Settings) -> tuple[str, ...]:
     """The sources that have anything in the settings."""
     sources = settings.sources
-    there = {"files": bool(sources.paths), "github": bool(sources.github), "docs": sources.docs is not None}
+    has_docs = sources.docs is not None or bool(sources.catalogues)
+    there = {"files": bool(sources.paths), "github": bool(sources.github), "docs": has_docs}
     return tuple(name for name in SOURCES if there[name])
 
 
@@ -64,8 +75,32 @@ def bring_github(settings: Settings, wanted: Sequence[github.Wanted], *, told: T
     return ingest_github(settings.raw_path, state_path(settings), wanted, client=github_client(settings), told=told)
 
 
-def bring_docs(settings: Settings, *, via: str = "") -> Fetched:
-    """What came of the official pages; `via` ("html" or "github") wins over the settings."""
+def bring_docs(settings: Settings, *, via: str = "", catalogues: Sequence[str] = ()) -> Fetched:
+    """What came of the official pages: OpenXLA's, and those that list error codes.
+
+    `via` ("html" or "github") wins over the settings; `catalogues` are the only pages that are read, if there are any.
+    Without a word in the settings OpenXLA's are read.
+
+    Raises:
+        ConfigError: a catalogue is unknown, or not whole.
+    """
+    wanted = catalogues_of(settings, catalogues)
+    fetched = []
+    if not catalogues and (settings.sources.docs is not None or not wanted):
+        fetched.append(_bring_openxla(settings, via))
+    if wanted:
+        fetched.append(ingest_catalogues(settings.raw_path, wanted, fetched_at=datetime.now(UTC)))
+    error = next((each.error for each in fetched if each.error is not None), None)
+    return Fetched(joined_summary(*(each.summary for each in fetched)), error)
+
+
+def catalogues_of(settings: Settings, names: Sequence[str]) -> list[Catalogue]:
+    """The pages of error codes called `names`, else all of the settings."""
+    said = {section.name: section.model_dump(exclude={"name"}) for section in settings.sources.catalogues}
+    return [catalogue_pages.wanted(name, **said.get(name, {})) for name in names or said]
+
+
+def _bring_openxla(settings: Settings, via: str) -> Fetched:
     section = settings.sources.docs or DocsSource()
     via = via or section.via
     token, api_url = os.environ.get("GITHUB_TOKEN"), _api_url()

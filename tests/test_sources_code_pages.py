@@ -12,9 +12,10 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from pipeline import build, catalogue_pages, documents, raw, store
+from pipeline import build, catalogue_pages, documents, raw, sourcing, store
 from pipeline.build import Fetched, Places
 from pipeline.catalogue_pages import Catalogue
+from pipeline.config import Settings
 from pipeline.errors import SourceChanged
 from pipeline.records import Document, Skipped
 from tests import cli
@@ -261,3 +262,13 @@ def test_the_command_reads_the_catalogues_of_the_settings_or_those_named(site: H
     assert everything.code == 0
     assert {code.partition(":")[0] for code in documented(tmp_path)} == {"nccl", "jax"}
     assert cli.run("ingest", "docs", "--catalogue", "pond", "--home", tmp_path).code == 2
+
+
+def test_a_flow_of_the_docs_reads_the_catalogues_too(site: HTTPServer, tmp_path: Path) -> None:
+    one = serve(site, "nccl", "nccl")
+    settings = Settings.model_validate(
+        {"home": tmp_path, "sources": {"catalogues": [{"name": "nccl", "url": one.url}]}}
+    )
+    assert sourcing.configured(settings) == ("docs",)
+    assert sourcing.bring(settings, "docs").error is None
+    assert len(documented(tmp_path)) == 2

@@ -47,7 +47,7 @@ def ingest_docs(
         except SourceError as error:  # raised after the last page: what came must reach raw first
             failed.append(error)
 
-    return _kept(layer, pages(), failed)
+    return _kept("docs", layer, pages(), failed)
 
 
 def ingest_catalogues(
@@ -79,15 +79,17 @@ def ingest_catalogues(
                 failed.append(error)
 
     try:
-        return _kept(layer, pages(), failed)
+        return _kept("catalogues", layer, pages(), failed)
     finally:
         session.close()
 
 
-def _kept(layer: raw.RawLayer, pages: Iterator[RawPage | Skipped], failed: Sequence[SourceError]) -> Fetched:
+def _kept(
+    stage_name: str, layer: raw.RawLayer, pages: Iterator[RawPage | Skipped], failed: Sequence[SourceError]
+) -> Fetched:
     """What became of the pages; `failed` is filled while they come."""
     done = layer.append(pages)
     given = done.new + done.known
-    stage = count("docs", taken=given + len(done.skipped), given=given, lost=done.skipped)
+    stage = count(stage_name, taken=given + len(done.skipped), given=given, lost=done.skipped)
     summary = Summary([stage], done.skipped[:MOST_EXAMPLES], {"new_pages": done.new, "known_pages": done.known})
     return Fetched(summary, failed[0] if failed else None)

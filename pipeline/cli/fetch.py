@@ -62,17 +62,13 @@ def ingest(  # noqa: PLR0913, PLR0917 - one a command-line option
     raises that to 5,000. GITHUB_API_URL names another server. A run that must wait too long ends with status 3 and the
     next one goes on from there.
     """
-    from pipeline.sourcing import SOURCES
+    from pipeline.sourcing import SOURCES, configured
 
     chosen = settings(home, config)
     if source not in ("", *SOURCES):
         raise typer.BadParameter(f"there is: {', '.join(SOURCES)}", param_hint="SOURCE")
-    has_docs = chosen.sources.docs is not None or chosen.sources.catalogues
-    if source == "docs" or (source == "" and has_docs and not repo and not dry_run):
-        if not catalogue and (chosen.sources.docs is not None or not chosen.sources.catalogues):
-            _ingest_docs(chosen, via=via, is_quiet=quiet, as_json=as_json)
-        if catalogue or chosen.sources.catalogues:
-            _ingest_catalogues(chosen, catalogue or [], is_quiet=quiet, as_json=as_json)
+    if source == "docs" or (source == "" and "docs" in configured(chosen) and not repo and not dry_run):
+        _ingest_docs(chosen, catalogue or [], via=via, is_quiet=quiet, as_json=as_json)
         if source == "docs" or not (chosen.sources.github or chosen.sources.paths):
             return
     wanted = _wanted(chosen, repo or [], since=since, state=state, labels=labels) if source != "files" else []
@@ -125,27 +121,13 @@ def _ingest(chosen: Settings, paths: list[Path], wanted: list[github.Wanted], *,
         say_partial()
 
 
-def _ingest_docs(chosen: Settings, *, via: str, is_quiet: bool, as_json: bool) -> None:
+def _ingest_docs(chosen: Settings, names: list[str], *, via: str, is_quiet: bool, as_json: bool) -> None:
     from pipeline import sourcing
     from pipeline.cli.work import _report
 
     if via not in ("", "html", "github"):
         raise typer.BadParameter("html or github", param_hint="--via")
-    fetched = sourcing.bring_docs(chosen, via=via)
-    _report(fetched.summary, is_quiet=is_quiet, as_json=as_json)
-    if fetched.error is not None:
-        raise fetched.error
-
-
-def _ingest_catalogues(chosen: Settings, names: list[str], *, is_quiet: bool, as_json: bool) -> None:
-    """Bring the pages of error codes called `names`, else those of the settings."""
-    from pipeline import build as joined
-    from pipeline import catalogue_pages
-    from pipeline.cli.work import _report
-
-    said = {section.name: section.model_dump(exclude={"name"}) for section in chosen.sources.catalogues}
-    wanted = [catalogue_pages.wanted(name, **said.get(name, {})) for name in names or said]
-    fetched = joined.ingest_catalogues(chosen.raw_path, wanted, fetched_at=datetime.now(UTC))
+    fetched = sourcing.bring_docs(chosen, via=via, catalogues=names)
     _report(fetched.summary, is_quiet=is_quiet, as_json=as_json)
     if fetched.error is not None:
         raise fetched.error
