@@ -12,6 +12,7 @@
       StoreError(path)          the file is locked, or of another version       exit 3
       ExportError(path)         the bundle cannot be written or read            exit 3
       HomeBusy(path)            another run is at work in the home              exit 3
+      ClusterError(address)     the Dask cluster cannot do the work, or is lost exit 3
       CatalogueError(path)      a data file of the package is broken            exit 3
 """
 
@@ -116,6 +117,16 @@ class HomeBusy(PipelineError):
     def __init__(self, message: str, *, path: Path, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.path = path
+
+
+class ClusterError(PipelineError):
+    """The Dask cluster at `address` does not answer, cannot do the work, or was lost."""
+
+    advice = "Start `dask scheduler` and `dask worker` as deploy/README.md says, then run the same command again."
+
+    def __init__(self, message: str, *, address: str, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.address = address
 
 
 class CatalogueError(PipelineError):

@@ -30,13 +30,12 @@ from prefect.futures import as_completed
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Completed
-from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from pipeline import build as joined
-from pipeline import sourcing
+from pipeline import runners, sourcing
 from pipeline.build import Fetched, Places, Record, Summary
 from pipeline.config import Settings, read_settings
-from pipeline.errors import ConfigError, StoreError
+from pipeline.errors import StoreError
 from pipeline.reporting import announce, leave, report, reporting, tell
 from pipeline.sources.github import Figures
 
@@ -204,26 +203,12 @@ def _spread(home: str, config: str, batches: list[list[str]]) -> None:
 
 def _extract(home: str, config: str, runner: str, address: str) -> None:
     settings = _settings(home, config)
-    places = Places.of(settings.home)
+    places = Places.of(settings.home.resolve())  # whole paths: a task may run on another machine, in another folder
+    origin = str(settings.origin.resolve()) if settings.origin else ""
     partitions = joined.plan(places.raw, partition_documents=settings.build.partition_documents)
-    batches = joined.batches(partitions, count=_BATCHES_A_WORKER * settings.build.workers)
-    chosen = _task_runner(runner, address, workers=settings.build.workers)
-    _spread.with_options(task_runner=chosen)(home, config, batches)
-
-
-def _task_runner(name: str, address: str, *, workers: int) -> Any:
-    if name == "process":  # a thread waits for each guarded process
-        return ThreadPoolTaskRunner(max_workers=workers)
-    if name != "dask":
-        raise ConfigError(f"no runner called {name}", hint="There are: process, dask.")
-    if not address:
-        raise ConfigError("the runner dask needs an address", hint="For example --address tcp://127.0.0.1:8786.")
-    try:
-        from prefect_dask import DaskTaskRunner  # noqa: PLC0415  (the extra may not be installed)
-    except ImportError as error:
-        raise ConfigError("the runner dask is not installed", hint="pip install 'errmine[dask]'") from error
-    made: TaskRunner[Any] = DaskTaskRunner(address=address)
-    return made
+    with runners.chosen(runner, address, workers=settings.build.workers, raw_path=places.raw) as chosen:
+        batches = joined.batches(partitions, count=_BATCHES_A_WORKER * chosen.slots)
+        _spread.with_options(task_runner=chosen.task_runner)(str(places.home), origin, batches)
 
 
 def _ingest(source: str, home: str, config: str) -> dict[str, Any]:

@@ -94,6 +94,7 @@ def run(
     Raises:
         PipelineError: workers die before they start on anything (a broken installation, not a poisoned item).
     """
+    _allow_children()
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([getattr(work, "func", work).__module__])  # a partial has none
     queue = _Queue(deque(tasks))
@@ -201,6 +202,16 @@ def _requeue(queue: _Queue[T], task: Task[T], number: int, death: _Death) -> Fai
     if rest:
         queue.waiting.appendleft(Task(task.name, rest))
     return None
+
+
+def _allow_children() -> None:
+    """Nothing; this process may start processes, also where it is a daemon, as the workers of Dask's nanny are.
+
+    Daemons may not, because their children would outlive them: ours end with their parent by themselves.
+    """
+    current = multiprocessing.current_process()
+    if current.daemon:
+        current.daemon = False
 
 
 def _hire(context: Any, work: Work[T, R], limits: Limits) -> _Worker[T]:

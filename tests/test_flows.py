@@ -1,4 +1,4 @@
-"""The flow under Prefect: the same bytes as without it, a record of the run, artifacts; the one file with a server."""
+"""The flow under Prefect: the same bytes as without it, a record of the run, artifacts."""
 
 from __future__ import annotations
 
@@ -19,22 +19,6 @@ pytestmark = [
     # Prefect's own libraries warn of what they will change; that is theirs to heed
     pytest.mark.filterwarnings("ignore"),
 ]
-
-#: A fresh server was seen to need up to 31 s on two busy cores.
-SERVER_START_SECONDS = 120
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    home = tmp_path_factory.mktemp("prefect")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PREFECT_HOME", str(home))
-        patch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-        patch.setenv("DO_NOT_TRACK", "1")
-        from prefect.testing.utilities import prefect_test_harness
-
-        with prefect_test_harness(server_startup_timeout=SERVER_START_SECONDS):
-            yield
 
 
 @pytest.fixture

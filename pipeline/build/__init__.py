@@ -6,7 +6,7 @@ Plain functions without Prefect; `flows` gives them order and retries, `cli` cal
 from pipeline.build.building import Places, build, export, extract, joined_summary, limits, publish
 from pipeline.build.importing import Fetched, forget, import_files, ingest_github, plan_github
 from pipeline.build.ingesting_docs import ingest_catalogues, ingest_docs
-from pipeline.build.mapping import Partition, batches, map_partitions, plan
+from pipeline.build.mapping import Partition, batches, code_digest, map_partitions, plan
 from pipeline.build.notifying import notify
 from pipeline.build.reconciling import reconcile
 from pipeline.build.recording import Record, recorded
@@ -23,6 +23,7 @@ __all__ = [
     "as_markdown",
     "batches",
     "build",
+    "code_digest",
     "export",
     "extract",
     "forget",

@@ -69,7 +69,10 @@ def build(
 
 
 def extract(places: Places, names: Sequence[str], *, partition_documents: int, limits: pool.Limits) -> int:
-    """How many of the partitions in `names` have their shards now; made one after the other in a guarded process."""
+    """How many of the partitions in `names` have their shards now; made one after the other in a guarded process.
+
+    Partitions into which something came meanwhile have other names now; they are left to the build.
+    """
     wanted = set(names)
     chosen = [p for p in plan(places.raw, partition_documents=partition_documents) if p.name in wanted]
     done = map_partitions(chosen, raw_path=places.raw, shard_folder=places.shards, workers=1, limits=limits)

@@ -24,6 +24,12 @@ def run(
     source: Annotated[
         list[str] | None, typer.Option("--source", help="Only files, github or docs; give it again for more.")
     ] = None,
+    runner: Annotated[
+        str, typer.Option("--runner", help="Where documents are read: process, or dask.", metavar="NAME")
+    ] = "process",
+    address: Annotated[
+        str, typer.Option("--address", help="Scheduler of the Dask cluster.", metavar="tcp://HOST:PORT")
+    ] = "",
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -32,7 +38,7 @@ def run(
     Without settings it runs on the sample that comes with errmine. A run that may not wait any longer for a quota
     builds from what it has and ends with status 3; the next one goes on from there.
     """
-    from pipeline import sourcing
+    from pipeline import runners, sourcing
     from pipeline.build import from_dict
     from pipeline.cli.progress import progress_bar
     from pipeline.cli.surroundings import prepare_prefect, sample_path
@@ -40,11 +46,19 @@ def run(
     chosen = settings(home, config)
     paths = [] if source or sourcing.configured(chosen) else [str(sample_path())]
     sourcing.chosen(chosen, source or ())  # what is wrong with it is said before Prefect starts
+    runners.check(runner, address)
     prepare_prefect(chosen)
     from pipeline import flows, reporting
 
     with progress_bar(is_quiet=quiet or as_json) as progress, reporting.reporting_to(progress):
-        told = flows.run(home=str(chosen.home), config=str(chosen.origin or ""), sources=source, paths=paths)
+        told = flows.run(
+            home=str(chosen.home),
+            config=str(chosen.origin or ""),
+            sources=source,
+            paths=paths,
+            runner=runner,
+            address=address,
+        )
     is_partial = told.pop("is_partial", False)
     _finish(from_dict(told), chosen, is_quiet=quiet, as_json=as_json)
     if is_partial:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -134,7 +135,8 @@ def _sound(value: Any) -> Any:
 
 
 def _publish(path: Path, table: pa.Table) -> None:
-    staged = path.with_name(f".{path.name}.{os.getpid()}")
+    # not the process's number: another machine that shares the folder may have a process of the same one
+    staged = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with staged.open("wb") as file:

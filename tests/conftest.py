@@ -1,0 +1,24 @@
+"""What test files share: one Prefect server, started by the first test that needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+#: A fresh server was seen to need up to 31 s on two busy cores.
+SERVER_START_SECONDS = 120
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A Prefect server of the tests' own for flows that run in this process."""
+    home = tmp_path_factory.mktemp("prefect")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PREFECT_HOME", str(home))
+        patch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+        patch.setenv("DO_NOT_TRACK", "1")
+        from prefect.testing.utilities import prefect_test_harness
+
+        with prefect_test_harness(server_startup_timeout=SERVER_START_SECONDS):
+            yield
