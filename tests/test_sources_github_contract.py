@@ -1,6 +1,7 @@
 """GitHub's own contract: Prism, mocking the published description, accepts every request that an ingest makes.
 
-Needs Node and `npm install --prefix tests/contract` (186 packages, 16 s); skipped where they are not.
+Needs Node and `npm install --prefix tests/contract` (200 packages, half a minute), which `make test` does where there
+is npm; skipped where they are not.
 """
 
 from __future__ import annotations
