@@ -13,6 +13,9 @@ from datetime import datetime
 #: Author associations as GitHub names them, most trusted first. None: the source does not say.
 MAINTAINER_ROLES = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
+#: What the id of a rule begins with if the "rule" is a language model: "llm:<model>@<host>#<prompt>".
+MODEL_RULES = "llm:"
+
 
 def content_id(prefix: str, *parts: str) -> str:
     """`prefix:` and 16 hexadecimal digits made from `parts` alone: same content, same id, anywhere, any day."""
@@ -314,6 +317,17 @@ class Claim:
     quote: Quote
     outcome_quote: Quote | None  # where outcome was said elsewhere than the remedy
     signature_ids: tuple[str, ...]  # the errors of that document that it speaks about
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """Words of a document that a language model pointed at, `document.text[start:end]`; not yet a claim."""
+
+    kind: str  # "cause" | "remedy"
+    start: int
+    end: int
+    statement: str  # what the words say in the model's own sentence; read for typed facts, never published
+    rule: str  # "llm:<model>@<host>#<prompt>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline import gates
+from pipeline.endpoint.answers import question_id
+from pipeline.endpoint.http import JsonService, Refused
 from pipeline.errors import ConfigError
 from pipeline.translate import typography
 from pipeline.translate.engines import NoOffer, Offer
-from pipeline.translate.engines.http import JsonService, Refused
 
 _MASKED = re.compile(rf"{gates.PROTECTED.pattern}|\d+(?:[.,]\d+)*", re.ASCII)
 _MASK = re.compile(r"ZX(\d{1,3})Z", re.IGNORECASE)
@@ -52,12 +53,12 @@ class MaskedTranslator:
         return Offer(text, "mt_checked", self.name)
 
 
-def libretranslate(service: JsonService, *, target: str = "zh-Hans", api_key: str = "") -> MaskedTranslator:
+def libretranslate(service: JsonService, *, target: str = "zh-Hans") -> MaskedTranslator:
     """An engine that asks a LibreTranslate server; the service's URL ends in /translate."""
 
     def translate(sentences: Sequence[str]) -> list[str] | Refused:
-        payload: dict[str, object] = {"q": list(sentences), "source": "en", "target": target, "format": "text"}
-        answer = service.ask({**payload, "api_key": api_key} if api_key else payload)
+        payload = {"q": list(sentences), "source": "en", "target": target, "format": "text"}
+        answer = service.ask(payload, question=question_id("libretranslate", service.host, payload))
         if isinstance(answer, Refused):
             return answer
         found = answer.body.get("translatedText")
