@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pipeline.errors import ConfigError
 
@@ -104,6 +105,82 @@ class Notify(_Section):
     command: list[str] = Field(default=[], description="Program and arguments; gets JSON on its standard input.")
 
 
+class _Budget(_Section):
+    """What the engines of a section may spend in one build; what was answered before costs nothing."""
+
+    calls: Annotated[int, Field(ge=0)] = Field(
+        default=1_000, description="Requests, tries included; 0 asks nobody and uses kept answers only."
+    )
+    tokens: Annotated[int, Field(ge=0)] = Field(default=1_000_000, description="As the server counts them.")
+    seconds: Annotated[float, Field(ge=0)] = Field(default=1_800.0, description="Waiting for answers, in all.")
+    timeout_seconds: Annotated[float, Field(ge=1)] = Field(default=120.0, description="Waiting for one answer.")
+
+
+def _address(url: str) -> str:
+    """`url`, if nothing in it could be a secret: an address stands in settings, a key never.
+
+    Raises:
+        ValueError: it is no http(s) address, or has a user name, a query or a fragment.
+    """
+    try:
+        parts = urlsplit(url)
+        is_plain = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_plain = False
+    if not is_plain:
+        raise ValueError("not an http(s) address")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("an address without user name, query or fragment; the key comes from the environment")
+    return url
+
+
+Address = Annotated[str, AfterValidator(_address)]
+
+
+class LanguageModel(_Section):
+    """An OpenAI-compatible endpoint: llama.cpp, vLLM, Ollama, or hosted."""
+
+    url: Address = Field(description='Up to the version, as "http://localhost:8080/v1".')
+    model: str = Field(min_length=1, max_length=200, description="The model's name at the endpoint.")
+
+
+class Enrich(_Budget, LanguageModel):
+    """`[enrich]`: a language model points at sentences in threads without an answer. Its key is ERRMINE_ENRICH_KEY."""
+
+    threads: Literal["unanswered", "all"] = Field(
+        default="unanswered",
+        description="Threads in which the rules found neither cause nor remedy, or all with an error.",
+    )
+
+
+class LibreTranslate(_Section):
+    """`[translate.libretranslate]`: a LibreTranslate server."""
+
+    url: Address = Field(description='Its root, as "http://localhost:5000".')
+    target: str = Field(default="zh-Hans", description="Its code for Simplified Chinese; older servers say zh.")
+
+
+class CTranslate2(_Section):
+    """`[translate.ctranslate2]`: a model on disk; needs the extra `mt`."""
+
+    folder: Path = Field(description="Holds model.bin, source.spm and target.spm; relative to the settings file.")
+    target_prefix: str = Field(default=">>cmn_Hans<<", description="Token that chooses the language; may be empty.")
+
+
+class Translate(_Budget):
+    """`[translate]`: engines for Chinese where no template fits, asked in this order. Key: ERRMINE_TRANSLATE_KEY."""
+
+    llm: LanguageModel | None = Field(default=None, description="`[translate.llm]`: url and model.")
+    libretranslate: LibreTranslate | None = None
+    ctranslate2: CTranslate2 | None = None
+
+    @model_validator(mode="after")
+    def _has_an_engine(self) -> Translate:
+        if not (self.llm or self.libretranslate or self.ctranslate2):
+            raise ValueError("no engine: add [translate.llm], [translate.libretranslate] or [translate.ctranslate2]")
+        return self
+
+
 class Settings(_Section):
     """Everything that a person can set, with its default."""
 
@@ -113,6 +190,8 @@ class Settings(_Section):
     publish: Publish = Publish()
     schedule: Schedule = Schedule()
     notify: Notify = Notify()
+    enrich: Enrich | None = Field(default=None, description="Absent: no language model reads anything.")
+    translate: Translate | None = Field(default=None, description="Absent: no engine is asked for Chinese.")
     origin: Path | None = Field(default=None, description="The file that these settings were read from.")
 
     @property
@@ -127,13 +206,18 @@ class Settings(_Section):
 
     @property
     def work_path(self) -> Path:
-        """Folder of what can be made anew at any time: shards, locks, Prefect's own files."""
+        """Folder of what can be made anew at any time: shards, locks, Prefect's own files; `answers_path` apart."""
         return self.home / ".errmine"
 
     @property
     def database_path(self) -> Path:
         """The DuckDB file."""
         return self.curated_path / "errmine.duckdb"
+
+    @property
+    def answers_path(self) -> Path:
+        """Folder of what engines answered: the one thing in `.errmine` that a build cannot make anew by itself."""
+        return self.work_path / "answers"
 
     def source_paths(self) -> list[Path]:
         """The files and folders of `[sources] paths`, sorted, globs resolved.

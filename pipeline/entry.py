@@ -172,7 +172,10 @@ class KnowledgeEntry(_Part):
     subcategory: str | None
     exception_type: str | None
     root_cause: str | None
-    root_cause_type: str | None = Field(description='"documented", "quoted", "program" or "generic" (imported).')
+    root_cause_type: str | None = Field(
+        description='"documented", "quoted", "program", "generic" (imported) or "model" (a quote that only a language '
+        "model picked)."
+    )
     root_cause_zh: str | None
     root_cause_evidence: list[str]
     versions: list[Version]

@@ -32,7 +32,7 @@ from prefect.runtime import flow_run
 from prefect.states import Completed
 
 from pipeline import build as joined
-from pipeline import runners, sourcing
+from pipeline import configured, runners, sourcing
 from pipeline.build import Fetched, Places, Record, Summary
 from pipeline.config import Settings, read_settings
 from pipeline.errors import StoreError
@@ -108,6 +108,7 @@ def publish_task(home: str, config: str) -> Summary:
         partition_documents=settings.build.partition_documents,
         min_documents=settings.publish.min_documents,
         limits=joined.limits(settings.build.seconds, settings.build.memory_mib),
+        engines=configured.engines(settings),
         progress=report,
     )
 

@@ -155,6 +155,13 @@ def identifiers_kept(source: str, zh: str) -> bool:
     return _has_all(zh, protected(source))
 
 
+def invented(source: str, text: str) -> list[str]:
+    """The numbers and identifiers of `text` that `source` does not have, sorted; case of names does not count."""
+    numbers_there, folded = set(_numbers(source)), source.lower()
+    made_up = {number for number in _numbers(text) if number not in numbers_there}
+    return sorted(made_up | {name for name in protected(text) if not _has_all(folded, Counter([name.lower()]))})
+
+
 def length(source: str, zh: str) -> bool:
     """Whether the Chinese is neither cut off nor padded, code apart."""
     english, chinese = _prose(source), _prose(zh)

@@ -24,6 +24,14 @@ def test_the_settings_that_readme_shows_are_settings(tmp_path: Path) -> None:
     settings = read_settings(written(tmp_path, shown), environ={})
     assert settings.sources.github[0].repos == ["errmine-fixtures/tilelab"]
     assert settings.build.workers == 2
+    assert settings.enrich is not None
+    assert settings.translate is not None
+    assert settings.translate.calls == settings.enrich.calls == 1_000
+
+
+def test_engines_are_off_unless_their_section_is_there(tmp_path: Path) -> None:
+    settings = read_settings(written(tmp_path, "[build]\nworkers = 2\n"), environ={})
+    assert (settings.enrich, settings.translate) == (None, None)
 
 
 def test_a_misspelt_key_is_named_with_its_file(tmp_path: Path) -> None:

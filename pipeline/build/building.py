@@ -12,6 +12,7 @@ from typing import Any
 from pipeline import export as bundle
 from pipeline import normalise, pool, shards, store, translate
 from pipeline.build import history, recording
+from pipeline.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines
 from pipeline.build.garbage import uncollected
 from pipeline.build.making import Made, make
 from pipeline.build.mapping import (
@@ -57,6 +58,7 @@ def build(
     partition_documents: int,
     min_documents: int = 1,
     limits: pool.Limits = pool.Limits(),
+    engines: Engines = NO_ENGINES,
     progress: Progress = lambda _stage, _done, _total: None,
 ) -> Summary:
     """Make the database from raw; give back what every stage took and gave."""
@@ -65,7 +67,7 @@ def build(
     names = map_partitions(partitions, raw_path=places.raw, shard_folder=places.shards, workers=workers, limits=limits)
     for done, _ in enumerate(names, 1):
         progress("extract", done, len(partitions))
-    return publish(places, partitions, min_documents=min_documents, progress=progress)
+    return publish(places, partitions, min_documents=min_documents, engines=engines, progress=progress)
 
 
 def extract(places: Places, names: Sequence[str], *, partition_documents: int, limits: pool.Limits) -> int:
@@ -89,6 +91,7 @@ def publish(
     partitions: Sequence[Partition],
     *,
     min_documents: int = 1,
+    engines: Engines = NO_ENGINES,
     progress: Progress = lambda _stage, _done, _total: None,
 ) -> Summary:
     """The reduce step: read the shards of `partitions`, make the entries, write the database, drop stale shards."""
@@ -97,10 +100,16 @@ def publish(
     used = [paths for name, paths in sorted(found.items()) if partition_of(name) in wanted]
     with uncollected():
         result = shards.read(used)
+        added = _enriched(result, partitions, places, engines, progress)
+        result += shards.MapResult(claims=added.claims)
         made = make(
-            result, registry=bundle.read_registry(places.curated), min_documents=min_documents, progress=progress
+            result,
+            registry=bundle.read_registry(places.curated),
+            min_documents=min_documents,
+            translators=[one.engine for one in engines.translators],
+            progress=progress,
         )
-    stages = _stages(partitions, result, made)
+    stages = _stages(partitions, result, made, added)
     before, memberships = _last_build(places.database)
     journal = before.continued(made.journal, bundle.read_registry(places.curated))
     store.write(
@@ -108,8 +117,8 @@ def publish(
         store.Contents(
             documents=tuple(paths.documents for paths in used),
             events=tuple(paths.events for paths in used),
-            claims=tuple(paths.claims for paths in used),
-            skipped_files=tuple(paths.skipped for paths in used),
+            claims=tuple(paths.claims for paths in (*used, *added.files)),
+            skipped_files=tuple(paths.skipped for paths in (*used, *added.files)),
             clusters=made.clusters,
             assignments=made.partition.assignments,
             neighbours=made.partition.neighbours,
@@ -136,7 +145,21 @@ def publish(
         "changes": changed.counts(),
         "changed": changed.named(MOST_EXAMPLES),
     }
-    return Summary(stages, (*result.skipped, *made.skipped)[:MOST_EXAMPLES], figures)
+    if asked := dict(engines.told()):
+        figures["engines"] = asked
+    return Summary(stages, (*result.skipped, *added.skipped, *made.skipped)[:MOST_EXAMPLES], figures)
+
+
+def _enriched(
+    result: shards.MapResult, partitions: Sequence[Partition], places: Places, engines: Engines, progress: Progress
+) -> Added:
+    """What a language model adds to the rows of the shards, if one is switched on."""
+    if engines.reader is None:
+        return NOTHING_ADDED
+    from pipeline.build import enriching  # noqa: PLC0415  (nothing of it is loaded while it is off)
+
+    folder = places.shards.parent / "enriched"
+    return enriching.enrich(result, partitions, engines, raw_path=places.raw, shard_folder=folder, progress=progress)
 
 
 def export(places: Places) -> Summary:
@@ -174,7 +197,7 @@ def _added(before: Any, value: Any) -> Any:
     return before + value if isinstance(before, int) and isinstance(value, int) else value
 
 
-def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Made) -> list[StageCount]:
+def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Made, added: Added) -> list[StageCount]:
     documents = sum(len(partition.documents) for partition in partitions)
     unread = [item for item in result.skipped if item.stage in UNREAD]
     set_aside = [row.event.severity for row in result.events if row.signature is None]
@@ -183,6 +206,7 @@ def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Mad
     return [
         count("documents", taken=documents, given=len(result.documents), lost=unread),
         count("events", taken=len(result.events), given=grouped, lost=set_aside),
+        *added.stages,
         count("entries", taken=len(made.clusters) + foreign, given=len(made.entries), lost=made.skipped),
     ]
 

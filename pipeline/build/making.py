@@ -12,6 +12,7 @@ from pipeline.bundle import Registry
 from pipeline.draft import Draft
 from pipeline.entry import KnowledgeEntry
 from pipeline.records import Cluster, Skipped, Template
+from pipeline.translate.engines import Engine
 
 #: Told of (stage, items done, items in all).
 Progress = Callable[[str, int, int], None]
@@ -33,7 +34,14 @@ class Made:
     journal: tuple[store.JournalRow, ...]
 
 
-def make(result: shards.MapResult, *, registry: Registry, min_documents: int, progress: Progress) -> Made:
+def make(
+    result: shards.MapResult,
+    *,
+    registry: Registry,
+    min_documents: int,
+    progress: Progress,
+    translators: Sequence[Engine] = (),
+) -> Made:
     """Everything that the reduce step makes of the rows of all shards; `registry` holds the ids published before."""
     known = reduce.knowledge(result)
     templates = sorted(reduce.templates(known), key=lambda template: template.signature_id)
@@ -42,7 +50,7 @@ def make(result: shards.MapResult, *, registry: Registry, min_documents: int, pr
     drafts = reduce.drafts(known, partition)
     enough, few = _split(drafts, min_documents)
     assigned = bundle.assign(map(_wanted, enough), registry)
-    mined, broken = _worded(enough, assigned, proven=_regexes(partition), progress=progress)
+    mined, broken = _worded(enough, assigned, proven=_regexes(partition), translators=translators, progress=progress)
     foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
     return Made(
         partition=partition,
@@ -75,7 +83,12 @@ def _regexes(partition: cluster.Partition) -> frozenset[str]:
 
 
 def _worded(
-    drafts: Sequence[Draft], assigned: bundle.Assigned, *, proven: frozenset[str], progress: Progress
+    drafts: Sequence[Draft],
+    assigned: bundle.Assigned,
+    *,
+    proven: frozenset[str],
+    translators: Sequence[Engine],
+    progress: Progress,
 ) -> tuple[list[KnowledgeEntry], list[Skipped]]:
     """The entries of `drafts` that keep every rule, and the others with the rules they break."""
     names = reduce.Naming(assigned.ids, assigned.registry.aliases)
@@ -88,6 +101,7 @@ def _worded(
             reduce.with_names(draft, names),
             entry_id=entry_id,
             aliases=assigned.aliases_of(entry_id),
+            engines=translators,
             normaliser=normalise.NORMALISER_VERSION,
         )
         _sort(validate.verdict(entry, context), accepted, lost)

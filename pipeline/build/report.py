@@ -10,7 +10,7 @@ from pipeline.records import Skipped
 from pipeline.text import clean
 
 #: Figures that have a section of their own.
-_SECTIONS = ("changes", "changed", "tiers", "zh", "sources", "quota", "drift")
+_SECTIONS = ("changes", "changed", "tiers", "zh", "sources", "quota", "drift", "engines")
 #: Characters of a skipped item's detail.
 _DETAIL_CHARACTERS = 160
 
@@ -22,6 +22,7 @@ def as_markdown(summary: Summary) -> str:
     for name, title in (("tiers", "Entries by tier"), ("sources", "Documents by source"), ("quota", "Quota")):
         parts += _pairs(title, figures.get(name, {}))
     parts += _coverage(figures.get("zh", {}))
+    parts += _engines(figures.get("engines", {}))
     parts += [f"- {name.replace('_', ' ')}: {value}" for name, value in figures.items() if name not in _SECTIONS]
     parts += _drift(figures.get("drift", ()))
     parts += _skipped(summary.examples)
@@ -86,6 +87,17 @@ def _drift(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield (
             "| " + " | ".join(map(_code, (row["page"], row["section"], " / ".join(row["sides"]), first, second))) + " |"
         )
+
+
+def _engines(asked: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """What was asked of the engines that are switched on, and why an answer is missing."""
+    if not asked:
+        return
+    yield from _table("| engine | calls | kept answers | tokens | without an answer |", "|---|---:|---:|---:|---|")
+    for name, told in asked.items():
+        missing = ", ".join(f"{why} {number:,}" for why, number in told.get("refused", {}).items())
+        yield f"| {_code(name)} | {told['calls']:,} | {told['kept']:,} | {told['tokens']:,} | {missing} |"
+    yield ""
 
 
 def _skipped(items: Sequence[Skipped]) -> Iterator[str]:

@@ -188,6 +188,8 @@ def _sides(row: dict[str, Any]) -> list[tuple[str, str]]:
 
 def print_entry(entry: dict[str, Any]) -> None:
     """Print an entry for people: both languages, remedies with their counts, where it all stands."""
+    from pipeline import vocabulary
+
     say(entry["id"], style="bold")
     say(entry["signature"])
     _say_if(entry["signature_zh"])
@@ -198,6 +200,8 @@ def print_entry(entry: dict[str, Any]) -> None:
         say("\nCause · 原因", style="bold")
         _say_if(entry["root_cause"])
         _say_if(entry["root_cause_zh"])
+        if entry["root_cause_type"] == "model":
+            say(f"({vocabulary.label('root_cause_types', 'model', 'en')})", style="dim")
     _print_remedies("\nHelped · 变通方法", entry["workarounds"], entry["workarounds_zh"])
     _print_remedies("\nDid not help · 无效尝试", entry["dead_ends"], entry["dead_ends_zh"])
     if entry["official_doc_url"]:
@@ -215,7 +219,9 @@ def _print_remedies(title: str, remedies: list[dict[str, Any]], chinese: list[st
         return
     say(title, style="bold")
     for remedy, zh in zip(remedies, chinese, strict=True):
-        say(f"  - {' '.join(remedy['action'].split())}  [worked {remedy['worked']}, failed {remedy['failed']}]")
+        warning = f", {remedy['tier'].replace('_', ' ')}" if remedy.get("tier") == "ai_generated" else ""
+        counts = f"worked {remedy['worked']}, failed {remedy['failed']}{warning}"
+        say(f"  - {' '.join(remedy['action'].split())}  [{counts}]")
         if zh and zh != remedy["action"]:
             say(f"    {zh}")
 

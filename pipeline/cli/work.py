@@ -101,9 +101,11 @@ def build(
 ) -> None:
     """Make clusters, entries and errmine.duckdb from raw; needs neither Prefect nor a network."""
     from pipeline import build as joined
+    from pipeline import configured
     from pipeline.cli.progress import progress_bar
 
     chosen = settings(home, config)
+    engines = configured.engines(chosen)
     with progress_bar(is_quiet=quiet or as_json) as progress, joined.recorded(chosen.home, "build") as record:
         summary = record.summary = joined.build(
             joined.Places.of(chosen.home),
@@ -111,6 +113,7 @@ def build(
             partition_documents=chosen.build.partition_documents,
             min_documents=chosen.publish.min_documents,
             limits=joined.limits(chosen.build.seconds, chosen.build.memory_mib),
+            engines=engines,
             progress=progress,
         )
     _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
@@ -144,6 +147,10 @@ def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
     for item in summary.examples:
         detail = f" ({item.detail})" if item.detail else ""
         complain(f"{item.item_id}: {meanings.get(item.reason, item.reason)}{detail}")
+    for name, asked in summary.figures.get("engines", {}).items():
+        if refused := asked.get("refused"):
+            reasons = ", ".join(f"{meanings.get(why, why)} ({number:,})" for why, number in refused.items())
+            complain(f"{name} answered only in part: {reasons}")
     if is_quiet:
         return
     rows = [
@@ -158,3 +165,5 @@ def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
                 if isinstance(value, int)
                 else f"{name.replace('_', ' ')}: {value}"
             )
+    for name, asked in summary.figures.get("engines", {}).items():
+        say(f"{name}: {asked['calls']:,} calls, {asked['kept']:,} kept answers, {asked['tokens']:,} tokens")

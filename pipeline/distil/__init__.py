@@ -7,6 +7,7 @@ Rules live in `pipeline/data/distil`; each has an id, and its measured precision
 from pipeline.distil.chains import causal, chained
 from pipeline.distil.material import DocumentFacts, Material, Occurrence, Official, Reading
 from pipeline.distil.pages import document_facts, official
+from pipeline.distil.pointing import pointed
 from pipeline.distil.reading import claims, occurrences, read
 from pipeline.distil.reduce import draft
 
@@ -23,5 +24,6 @@ __all__ = [
     "draft",
     "occurrences",
     "official",
+    "pointed",
     "read",
 ]

@@ -15,6 +15,7 @@ from functools import cache
 
 from pipeline.distil import tables
 from pipeline.distil.material import DocumentFacts, Occurrence
+from pipeline.distil.scores import is_by_model
 from pipeline.draft import Withheld
 from pipeline.records import Claim, Cluster
 
@@ -123,7 +124,7 @@ class Reach:
         """Acts that threads of unrelated repositories name: what two strangers did has to do with the error."""
         homes: dict[str, set[str]] = defaultdict(set)
         for claim in claims:
-            if claim.key and claim.kind == "remedy":
+            if claim.key and claim.kind == "remedy" and not is_by_model(claim.rule):
                 homes[claim.key].add(self._repos.get(claim.quote.document_id, _UNKNOWN))
         return frozenset(key for key, repos in homes.items() if len(set(_homes(repos).values())) > 1)
 

@@ -29,7 +29,7 @@ def claims(document: Document, events: Sequence[Event], signatures: Sequence[Sig
 def occurrences(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> list[Occurrence]:
     """The document's errors, one record an event, each with its culprit line."""
     found = []
-    for event, signature in _errors(events, signatures):
+    for event, signature in errors_of(events, signatures):
         found.append(
             Occurrence(
                 document_id=document.document_id,
@@ -46,7 +46,7 @@ def occurrences(document: Document, events: Sequence[Event], signatures: Sequenc
 
 def read(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> Reading:
     """Claims, occurrences and refusals of one document; documents without errors and official pages claim nothing."""
-    errors = _errors(events, signatures)
+    errors = errors_of(events, signatures)
     if not errors:
         return Reading((), (), ())
     found: list[Claim] = []
@@ -65,7 +65,8 @@ def read(document: Document, events: Sequence[Event], signatures: Sequence[Signa
     return Reading(tuple(ordered), tuple(occurrences(document, events, signatures)), tuple(skipped))
 
 
-def _errors(events: Sequence[Event], signatures: Sequence[Signature]) -> list[Pair]:
+def errors_of(events: Sequence[Event], signatures: Sequence[Signature]) -> list[Pair]:
+    """The events that are errors, each with its signature."""
     return [(e, s) for e, s in zip(events, signatures, strict=True) if e.severity == "error"]
 
 
@@ -74,7 +75,7 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
     everything = tuple(sorted({s.signature_id for _, s in errors}))
     for item in environment.seen(document):
         for kind, fact in environment.facts(item):
-            yield _claim(document, kind, item.rule, fact=fact, span=(item.start, item.end), about=everything)
+            yield claim_at(document, kind, item.rule, fact=fact, span=(item.start, item.end), about=everything)
     text = Prose(document, events)
     found = list(rules.findings(text))
     for finding in found:
@@ -83,8 +84,8 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
         if finding.cue.kind == "link":
             yield from _succession(document, errors, finding)
             continue
-        about = _subjects(document, errors, finding.start)
-        yield _claim(
+        about = subjects(document, errors, finding.start)
+        yield claim_at(
             document,
             finding.cue.kind,
             finding.cue.rule,
@@ -94,13 +95,13 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
             outcome=finding.cue.outcome,
         )
     for suggestion, reply in replies.pairs(text, found):
-        yield _claim(
+        yield claim_at(
             document,
             "remedy",
             reply.cue.rule,
             fact=suggestion.fact,
             span=(suggestion.start, suggestion.end),
-            about=_subjects(document, errors, suggestion.start),
+            about=subjects(document, errors, suggestion.start),
             outcome=reply.cue.outcome,
             answer=_quoted(document, reply.start, reply.end),
         )
@@ -119,7 +120,7 @@ def _succession(document: Document, errors: list[Pair], finding: rules.Finding) 
         return
     first, second = before[-1].signature_id, after.signature_id
     if first != second:
-        yield _claim(
+        yield claim_at(
             document, "link", finding.cue.rule, fact=None, span=(finding.start, finding.end), about=(first, second)
         )
 
@@ -131,7 +132,7 @@ def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> I
         until = document.posts[post].end if post >= 0 else len(document.text)
         until = min([until, *(s for s in starts if s >= event.end)])
         for hint in hints.hinted(document.text, event, until=until):
-            yield _claim(
+            yield claim_at(
                 document,
                 "remedy",
                 hint.rule,
@@ -153,17 +154,17 @@ def _closing(document: Document, errors: list[Pair]) -> Iterator[Claim]:
         if link.kind == "closed_by":
             pr = link.target.removeprefix("github.com/")
             fact = Fact("fix.closed_by", (("pr", pr),))
-            yield _claim(
+            yield claim_at(
                 document,
                 "fix",
                 "fix.closed_by_api",
                 fact=fact,
                 span=(title.start, title.end),
-                about=_subjects(document, errors, title.start),
+                about=subjects(document, errors, title.start),
             )
 
 
-def _claim(
+def claim_at(
     document: Document,
     kind: str,
     rule: str,
@@ -174,6 +175,7 @@ def _claim(
     outcome: str | None = None,
     answer: Quote | None = None,
 ) -> Claim:
+    """The claim that the words at `span` make about the errors `about`."""
     said = _quoted(document, *span)
     stated = fact.template + repr(fact.slots) if fact else ""
     place = f"{said.start}-{said.end}" + (f"-{answer.start}" if answer else "")
@@ -190,7 +192,7 @@ def _claim(
     )
 
 
-def _subjects(document: Document, errors: list[Pair], place: int) -> tuple[str, ...]:
+def subjects(document: Document, errors: list[Pair], place: int) -> tuple[str, ...]:
     """The errors that words at `place` speak about: the nearest before them in the same post, else the report's own."""
     everything = sorted({s.signature_id for _, s in errors})
     if len(everything) == 1:

@@ -118,8 +118,10 @@ def _cause(
     First an official page. Then a maintainer's plain statement: numbers say that a limit was passed, who knows the code
     says why. Then the program's own numbers, which are certain, before other people's guesses; then the string of the
     code. The price is a language: numbers are a fact in two, a statement stands in its own, and its other side is null.
+    Last, and named so, what a language model pointed at; it is not even cited where there is anything else.
     """
-    stated = sorted((c for c in claims if c.kind == "cause"), key=_cause_order)
+    causes = sorted((c for c in claims if c.kind == "cause"), key=_cause_order)
+    stated = [c for c in causes if not scores.is_by_model(c.rule)]
     cited = tuple(sorted(ledger.add("cause", c.quote, c.rule) for c in stated))
     for page in official:
         if page.summary is not None:
@@ -133,19 +135,24 @@ def _cause(
             return Statement(numbers[0], "", "", ids), "program"
         cited = tuple(sorted({*cited, *ids}))
     if stated:
-        best = stated[0]
-        chosen = ledger.add("cause", best.quote, best.rule)
-        return Statement(
-            best.fact,
-            "" if best.fact else best.quote.text,
-            "" if best.fact else best.quote.lang,
-            (chosen, *(i for i in cited if i != chosen)),
-        ), "quoted"
+        return _stated(stated[0], cited, ledger), "quoted"
     official_string = code_cause(codes)
     if official_string is not None and occurrences:
         first = ledger.add("occurrence", occurrences[0].quote, occurrences[0].rule)
         return Statement(official_string, "", "", (first,)), "program"
+    if causes:
+        pointed = tuple(sorted(ledger.add("cause", c.quote, c.rule) for c in causes))
+        return _stated(causes[0], pointed, ledger), "model"
     return None, None
+
+
+def _stated(best: Claim, cited: tuple[str, ...], ledger: Ledger) -> Statement:
+    """The cause in the words of `best`, whose quote stands before the others of `cited`."""
+    chosen = ledger.add("cause", best.quote, best.rule)
+    evidence = (chosen, *(i for i in cited if i != chosen))
+    if best.fact is not None:
+        return Statement(best.fact, "", "", evidence)
+    return Statement(None, best.quote.text, best.quote.lang, evidence)
 
 
 def _cause_order(claim: Claim) -> tuple[bool, bool, float, str, str]:
@@ -224,7 +231,8 @@ def _official_url(official: Sequence[Official], codes: tuple[str, ...]) -> str |
 
 
 def _tier(official: Sequence[Official], found: Sequence[Remedy], cause_type: str | None, ledger: Ledger) -> Tier:
-    roles = [e.author_role for e in ledger.all() if e.role in _SUPPORTING and cause_type != "program"]
+    said = [e for e in ledger.all() if e.role in _SUPPORTING and not scores.is_by_model(e.rule)]
+    roles = [e.author_role for e in said if cause_type != "program"]
     return scores.best_tier(
         is_official=bool(official),
         roles=roles,
@@ -236,7 +244,7 @@ def _confidence(official: Sequence[Official], ledger: Ledger) -> float | None:
     voices: dict[str, bool] = {}
     against: set[str] = set()
     for piece in ledger.all():
-        if piece.role in _SUPPORTING:
+        if piece.role in _SUPPORTING and not scores.is_by_model(piece.rule):
             by_maintainer = piece.author_role in MAINTAINER_ROLES
             voices[piece.document_id] = voices.get(piece.document_id, False) or by_maintainer
         elif piece.role == "failed":

@@ -12,7 +12,7 @@ from rapidfuzz import fuzz, utils
 from pipeline.distil import actions
 from pipeline.distil.ledger import Ledger, Role
 from pipeline.distil.material import Official
-from pipeline.distil.scores import best_tier
+from pipeline.distil.scores import best_tier, is_by_model
 from pipeline.draft import Remedy, Statement
 from pipeline.entry import Tier
 from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Quote
@@ -62,8 +62,15 @@ def group_remedies(claims: Iterable[Claim], official: Sequence[Official]) -> lis
     return [groups[key] for key in sorted(groups)] + joined
 
 
-def _order(claim: Claim) -> tuple[str, str, int, str]:
-    return (claim.quote.posted_at or "~", claim.quote.document_id, claim.quote.start, claim.claim_id)
+def _order(claim: Claim) -> tuple[bool, str, str, int, str]:
+    # a model's claims last: a quote that a rule found too is cited as that rule's
+    return (
+        is_by_model(claim.rule),
+        claim.quote.posted_at or "~",
+        claim.quote.document_id,
+        claim.quote.start,
+        claim.claim_id,
+    )
 
 
 def _is_same(one: Quote, two: Quote) -> bool:
@@ -117,8 +124,9 @@ def _worded(group: Group, ids: tuple[str, ...]) -> tuple[Statement, str | None]:
         if told is not None:
             return Statement(told, "", "", ids), quote.text
         return Statement(None, quote.text, quote.lang, ids), None
-    facts = Counter(claim.fact for claim in group.claims if claim.fact is not None)
     first = group.claims[0]
+    by_model = is_by_model(first.rule)  # then all of them are
+    facts = Counter(c.fact for c in group.claims if c.fact is not None and is_by_model(c.rule) == by_model)
     if not facts:
         return Statement(None, first.quote.text, first.quote.lang, ids), None
     fact = min(facts, key=lambda f: (-facts[f], f.template, f.slots))
@@ -133,12 +141,15 @@ def _how(claims: Sequence[Claim], fact: Fact) -> str | None:
 
 
 def _tier(group: Group) -> Tier:
+    claims = [c for c in group.claims if not is_by_model(c.rule)]
+    if not claims and not group.pages:
+        return "ai_generated"
     return best_tier(
         is_official=bool(group.pages),
-        roles=[c.quote.author_role for c in group.claims if c.outcome != "failed" and not c.rule.startswith("hint.")]
-        + [c.outcome_quote.author_role for c in group.claims if c.outcome_quote and c.outcome == "worked"],
-        is_confirmed=any(c.outcome == "worked" for c in group.claims)
-        or any(c.fact and c.fact.template in _CHANGES and c.rule == "fix.closed_by_api" for c in group.claims),
+        roles=[c.quote.author_role for c in claims if c.outcome != "failed" and not c.rule.startswith("hint.")]
+        + [c.outcome_quote.author_role for c in claims if c.outcome_quote and c.outcome == "worked"],
+        is_confirmed=any(c.outcome == "worked" for c in claims)
+        or any(c.fact and c.fact.template in _CHANGES and c.rule == "fix.closed_by_api" for c in claims),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import sqrt
 
 from pipeline.entry import Tier
-from pipeline.records import MAINTAINER_ROLES
+from pipeline.records import MAINTAINER_ROLES, MODEL_RULES
 
 #: How many users' words one voice weighs. An official page is written once and read by everybody, so one must be able
 #: to reach 0.7 alone (Wilson's bound of 9/9); a maintainer knows the code, three users' worth.
@@ -14,6 +14,11 @@ OFFICIAL_WEIGHT = 9
 MAINTAINER_WEIGHT = 3
 
 _Z = 1.959964  # two-sided 95 %
+
+
+def is_by_model(rule: str) -> bool:
+    """True if a language model found it and no rule of ours: it is shown and cited, and weighs nothing."""
+    return rule.startswith(MODEL_RULES)
 
 
 def wilson_lower(good: float, everything: float) -> float | None:
@@ -32,7 +37,8 @@ def confidence(*, official: int, maintainers: int, users: int, against: int) -> 
     number of distinct documents: official pages for the error, documents in which a maintainer states a cause, a fix or
     an act that worked, documents in which only others do, and documents in which an act is said to have failed. So one
     user's word gives 0.21, five 0.57, one official page 0.70, and failures lower it. Occurrences alone and the
-    program's own hint do not count: they show that the error exists, not that the answer is right.
+    program's own hint do not count: they show that the error exists, not that the answer is right. Nor does what a
+    language model pointed at, whoever said it.
     """
     support = OFFICIAL_WEIGHT * official + MAINTAINER_WEIGHT * maintainers + users
     bound = wilson_lower(support, support + against)

@@ -119,6 +119,12 @@ def refusals(lang: str) -> Pattern:
 
 
 @cache
+def no_help() -> Pattern:
+    """Words of a sentence that tells of an act without effect."""
+    return _compiled("|".join(table("cues.toml")["no_help"]["patterns"]))
+
+
+@cache
 def boilerplate() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(phrases that mark a whole post as a robot's or a stale notice, phrases that mark a line as a template's)."""
     rows = table("cues.toml")["boilerplate"]

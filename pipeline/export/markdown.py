@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from pipeline import vocabulary
 from pipeline.entry import DeadEnd, Evidence, KnowledgeEntry, Workaround
 
 #: Quotes that a page shows; the entry's JSON has them all.
@@ -39,7 +40,7 @@ def page(entry: KnowledgeEntry) -> str:
         _code(entry.signature),
         _optional(entry.signature_zh),
         _facts(entry),
-        _section("Cause · 原因", [_optional(entry.root_cause), _optional(entry.root_cause_zh)]),
+        _section("Cause · 原因", [_optional(entry.root_cause), _optional(entry.root_cause_zh), _picked(entry)]),
         _section("What helped · 变通方法", [_workarounds(entry)]),
         _section("What did not help · 无效尝试", [_dead_ends(entry)]),
         _section("Evidence · 证据", [_evidence(entry.evidence)]),
@@ -68,6 +69,13 @@ def _section(title: str, parts: Sequence[str]) -> str:
     return f"## {title}\n\n{body}" if body else ""
 
 
+def _picked(entry: KnowledgeEntry) -> str:
+    """The warning at a cause that only a language model picked."""
+    if entry.root_cause_type != "model":
+        return ""
+    return f"({vocabulary.label('root_cause_types', 'model', 'en')})"
+
+
 def _facts(entry: KnowledgeEntry) -> str:
     seen = f"{entry.evidence_count} documents, {entry.occurrence_count} occurrences"
     dates = f"{entry.first_seen or 'unknown'} to {entry.last_confirmed or 'unknown'}"
@@ -94,10 +102,18 @@ def _remedies(remedies: Sequence[Workaround | DeadEnd], chinese: Sequence[str | 
     lines = []
     for remedy, zh in zip(remedies, chinese, strict=True):
         sources = " ".join(filter(None, (_link(str(n), url) for n, url in enumerate(remedy.sources, 1))))
-        lines.append(f"- {escaped(remedy.action)} (worked {remedy.worked}, failed {remedy.failed}) {sources}".rstrip())
+        counts = f"worked {remedy.worked}, failed {remedy.failed}{_unconfirmed(remedy)}"
+        lines.append(f"- {escaped(remedy.action)} ({counts}) {sources}".rstrip())
         if zh and zh != remedy.action:
             lines.append(f"  {escaped(zh)}")
     return "\n".join(lines)
+
+
+def _unconfirmed(remedy: Workaround | DeadEnd) -> str:
+    """The warning at a remedy behind which only a machine stands."""
+    if not isinstance(remedy, Workaround) or remedy.tier != "ai_generated":
+        return ""
+    return f"; {vocabulary.label('tiers', remedy.tier, 'en')}"
 
 
 def _evidence(evidence: Sequence[Evidence]) -> str:

@@ -142,7 +142,7 @@ CREATE TABLE entries ( -- One row a published entry; json holds all of it
     exception_type VARCHAR, -- Canonical
     root_cause VARCHAR, -- Null if nobody said
     root_cause_zh VARCHAR, -- Chinese side
-    root_cause_type VARCHAR, -- documented, quoted, program or generic
+    root_cause_type VARCHAR, -- documented, quoted, program, generic (imported) or model (picked by a language model)
     error_code VARCHAR, -- The code that names this error
     codes VARCHAR[], -- Every code seen with it
     verification_tier VARCHAR, -- documented > maintainer_confirmed > user_confirmed > reported > ai_generated
