@@ -25,13 +25,14 @@ from pipeline.records import Assignment, Cluster, Signature, Template, content_i
 KNOWN, NEW = 50_000, 1000
 
 
-def exponent(sizes: Sequence[int], costs: Sequence[float]) -> float:
-    """The slope of the least-squares line through (log size, log cost)."""
+def fitted(sizes: Sequence[int], costs: Sequence[float]) -> tuple[float, float]:
+    """The a and b of cost = a x size^b: the least-squares line through (log size, log cost)."""
     xs, ys = [math.log(size) for size in sizes], [math.log(cost) for cost in costs]
     middle_x, middle_y = sum(xs) / len(xs), sum(ys) / len(ys)
-    return sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys, strict=True)) / sum(
+    slope = sum((x - middle_x) * (y - middle_y) for x, y in zip(xs, ys, strict=True)) / sum(
         (x - middle_x) ** 2 for x in xs
     )
+    return math.exp(middle_y - slope * middle_x), slope
 
 
 def growth(sizes: Sequence[int]) -> None:
@@ -52,7 +53,7 @@ def growth(sizes: Sequence[int]) -> None:
             f"| {found['cpu'] / floor['cpu']:.1f} | {found['peak_mb']:.0f} | {f1:.4f} |",
             flush=True,
         )
-    print(f"CPU grows as N^{exponent(sizes, costs):.3f}")
+    print(f"CPU grows as N^{fitted(sizes, costs)[1]:.3f}")
 
 
 def assigning() -> None:

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 #: A server that was told to stop was seen to need a second.
 STOP_SECONDS = 20
+#: The server started here keeps runs for a month, and who holds which limit also over a kill.
+SERVER_SETTINGS = {
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": str(30 * 24 * 3600),
+    "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem",
+}
 
 
 @app.command()
@@ -52,6 +58,8 @@ def serve(
             _serve(chosen)
             return
         with _server(port, chosen.work_path / "prefect" / "server.log"):
+            if count := _settle():
+                say(f"{count} runs were killed with the process before this one")
             say(f"schedules of {chosen.home} are kept; http://127.0.0.1:{port} shows the runs; Ctrl-C stops")
             _serve(chosen)
     except KeyboardInterrupt:
@@ -68,13 +76,21 @@ def _serve(chosen: Settings) -> None:
     served(chosen)
 
 
+def _settle() -> int:
+    from pipeline.serving import settle
+
+    return settle()
+
+
 @contextmanager
 def _server(port: int, log: Path) -> Iterator[None]:
     """A Prefect server of this process, up as long as the context lasts."""
     os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
     with log.open("wb") as output:
-        server = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)  # noqa: S603
+        server = subprocess.Popen(  # noqa: S603
+            command, env=SERVER_SETTINGS | os.environ, stdout=output, stderr=output, start_new_session=True
+        )
     try:
         _wait_until_up(server, port, log)
         yield

@@ -1,0 +1,183 @@
+"""What a number of threads costs: time, memory, disk and workers, stage by stage; measured, and a model for the rest.
+
+    python -m benchmarks.capacity 3000 10000 30000 [--workers 2] [--out FILE]     measure; a JSON line a stage
+    python -m benchmarks.capacity --model FILE                                    the table made from these lines
+
+Every stage is a process of its own, so that its peak memory is its own. Threads come from `benchmarks.threads`. The
+model is cost = a x N^b for each stage, fitted by least squares to the logarithms; how far a fit without the largest
+size misses that size is told beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks import threads
+from benchmarks.scaling import fitted
+
+ROOT = Path(__file__).resolve().parent.parent
+STAGES = ("import", "extract", "publish", "export")
+SIZES = (10**5, 10**6, 10**7, 10**8)
+PARTITION_DOCUMENTS = 500
+#: GitHub: requests that a thread costs in a full ingest, measured with 5,499 threads (docs/ingest.md), and the quota.
+REQUESTS_A_THREAD, REQUESTS_A_DAY = 1.83, 5000 * 24
+GIB = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """One stage at one size."""
+
+    threads: int
+    stage: str
+    workers: int
+    wall_seconds: float
+    cpu_seconds: float
+    peak_bytes: int  # of the largest process
+    disk_bytes: int  # of what the stage left
+
+
+def measured(sizes: Sequence[int], *, workers: int) -> list[Cost]:
+    """The cost of every stage at every size."""
+    found = []
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            home = Path(folder)
+            threads.write(home / "threads.jsonl.gz", size)
+            for stage in STAGES:
+                cost = _measured(stage, home, size, workers)
+                print(json.dumps(asdict(cost)), flush=True)
+                found.append(cost)
+    return found
+
+
+def table(costs: Sequence[Cost]) -> str:
+    """Measured sizes and modelled ones as a Markdown table, and how far the model misses the largest size."""
+    largest = max(cost.threads for cost in costs)
+    by_stage: dict[str, list[Cost]] = defaultdict(list)
+    for cost in sorted(costs, key=lambda cost: cost.threads):
+        by_stage[cost.stage].append(cost)
+    lines = [
+        "| threads | | import | extract, CPU | publish | export | publish, memory | disk |",
+        "|---:|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for size in sorted({cost.threads for cost in costs}):
+        at = {stage: next(cost for cost in rows if cost.threads == size) for stage, rows in by_stage.items()}
+        seconds = [_time(at[stage].cpu_seconds) for stage in STAGES]
+        disk = sum(cost.disk_bytes for cost in at.values())
+        cells = [f"{size:,}", "measured", *seconds, _size(at["publish"].peak_bytes), _size(disk)]
+        lines.append(f"| {' | '.join(cells)} |")
+    for size in SIZES:
+        if size > largest:
+            seconds = [_time(_model(by_stage[stage], "cpu_seconds", size)) for stage in STAGES]
+            disk = sum(_model(rows, "disk_bytes", size) for rows in by_stage.values())
+            memory = _model(by_stage["publish"], "peak_bytes", size)
+            lines.append(f"| {' | '.join([f'{size:,}', 'model', *seconds, _size(memory), _size(disk)])} |")
+    if len({cost.threads for cost in costs}) < 3:
+        return "\n".join(lines)
+    lines += ["", f"The model without the largest size, {largest:,} threads, against what was measured there:", ""]
+    for stage in STAGES:
+        rows = by_stage[stage]
+        told = _model([row for row in rows if row.threads < largest], "cpu_seconds", largest)
+        slope = fitted([row.threads for row in rows], [row.cpu_seconds for row in rows])[1]
+        lines.append(f"- {stage}: N^{slope:.2f}, off by {told / rows[-1].cpu_seconds - 1:+.0%}")
+    return "\n".join(lines)
+
+
+def quick() -> None:
+    """Two small sizes, for a look."""
+    measured((1000, 3000), workers=min(2, os.cpu_count() or 1))
+
+
+def run_stage(stage: str, home: Path, workers: int) -> None:
+    """Do one stage in this process, and print its CPU seconds and peak memory."""
+    from pipeline import build
+
+    places = build.Places.of(home)
+    partitions = (
+        build.plan(places.raw, partition_documents=PARTITION_DOCUMENTS) if stage in ("extract", "publish") else []
+    )
+    if stage == "import":
+        build.import_files(places.raw, [home / "threads.jsonl.gz"])
+    elif stage == "extract":
+        limits = build.limits(60.0, 4096)
+        for _ in build.map_partitions(
+            partitions, raw_path=places.raw, shard_folder=places.shards, workers=workers, limits=limits
+        ):
+            pass
+    elif stage == "publish":
+        build.publish(places, partitions)
+    else:
+        build.export(places)
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps({"cpu": own.ru_utime + own.ru_stime, "peak": own.ru_maxrss * 1024}))
+
+
+def _measured(stage: str, home: Path, size: int, workers: int) -> Cost:
+    before = _disk(home)
+    begun = time.perf_counter()
+    command = [sys.executable, "-m", "benchmarks.capacity", "--stage", stage, str(home), "--workers", str(workers)]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    told = json.loads(done.stdout.splitlines()[-1])
+    wall = time.perf_counter() - begun
+    # the workers are no children of the stage that could be asked; they are busy as long as it lasts
+    cpu = wall * workers if stage == "extract" else told["cpu"]
+    return Cost(size, stage, workers, wall, cpu, told["peak"], _disk(home) - before)
+
+
+def _disk(home: Path) -> int:
+    return sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
+
+
+def _model(rows: Sequence[Cost], name: str, size: int) -> float:
+    factor, slope = fitted([row.threads for row in rows], [max(1e-9, getattr(row, name)) for row in rows])
+    made: float = factor * size**slope
+    return made
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.0f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.0f} d"
+
+
+def _size(count: float) -> str:
+    return f"{count / GIB:.1f} GiB" if count < 1000 * GIB else f"{count / GIB / 1024:.1f} TiB"
+
+
+def main() -> None:
+    """Measure or model, as the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sizes", type=int, nargs="*")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--model", type=Path)
+    parser.add_argument("--stage", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.stage:
+        run_stage(options.stage[0], Path(options.stage[1]), options.workers)
+    elif options.model:
+        lines = options.model.read_text(encoding="utf-8").splitlines()
+        print(table([Cost(**json.loads(line)) for line in lines]))
+    else:
+        costs = measured(options.sizes, workers=options.workers)
+        if options.out:
+            with options.out.open("a", encoding="utf-8") as output:
+                output.writelines(json.dumps(asdict(cost)) + "\n" for cost in costs)
+
+
+if __name__ == "__main__":
+    main()
