@@ -5,7 +5,7 @@
 A stand-in for GitHub gets new threads and replies every minute, and answers one request in ten with a fault. Every
 fourth minute the process of one flow run is killed, at a random moment; every twentieth the server and all that it
 started. At the end the source falls silent, one more round runs, and the home is compared with a fresh one that one
-undisturbed `errmine run` makes from the same source: raw, bundle, database.
+undisturbed `errmine run` makes from the same source: raw, bundle, tables (history, in `journal` and `meta`, differs).
 """
 
 from __future__ import annotations
@@ -168,6 +168,7 @@ def _compared(home: Path, clean: Path, env: Mapping[str, str]) -> dict[str, Any]
     _settle(clean, '"0 0 1 1 *"')
     subprocess.run([*ERRMINE, "run", "--home", str(clean), "--quiet"], env=dict(env), cwd=ROOT, check=True)
     here, there = _content(home), _content(clean)
+    tables, clean_tables = (store.digests(Places.of(place).database) for place in (home, clean))
     mine, theirs = _bundle(home), _bundle(clean)
     differing = sorted(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
     return {
@@ -176,7 +177,7 @@ def _compared(home: Path, clean: Path, env: Mapping[str, str]) -> dict[str, Any]
         "bundle_files": len(theirs),
         "bundle_differs_in": differing[:10],
         "entries_equal": not [name for name in differing if name.startswith("entries/")],
-        "database_equal": store.digest(Places.of(home).database) == store.digest(Places.of(clean).database),
+        "tables_that_differ": [name for name, found in tables.items() if found != clean_tables.get(name)],
     }
 
 

@@ -10,7 +10,7 @@ that is what a second build must reproduce. The table `runs` holds wall-clock ti
 """
 
 from pipeline.store.contents import Contents, JournalRow, RunRow, StageCount, WithheldRow
-from pipeline.store.digest import digest, table_counts
+from pipeline.store.digest import digest, digests, table_counts
 from pipeline.store.opening import SCHEMA_VERSION, check_replaceable, meta, read_only
 from pipeline.store.querying import FORMS, QueryResult, query, rendered
 from pipeline.store.writing import add_run, write
@@ -27,6 +27,7 @@ __all__ = [
     "add_run",
     "check_replaceable",
     "digest",
+    "digests",
     "meta",
     "query",
     "read_only",

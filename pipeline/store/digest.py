@@ -24,18 +24,25 @@ def table_counts(path: Path) -> dict[str, int]:
 
 
 def digest(path: Path) -> str:
-    """sha256 over all tables in order, rows in their stored order; `runs` is left out."""
-    total = hashlib.sha256()
+    """sha256 over all tables, rows in their stored order; `runs` is left out."""
+    lines = (f"{name} {found}\n" for name, found in digests(path).items())
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def digests(path: Path) -> dict[str, str]:
+    """sha256 of each table by its name, rows in their stored order; `runs` is left out."""
+    found = {}
     with read_only(path) as connection:
         names = [str(name) for (name,) in connection.execute(_TABLES).fetchall()]
         for name in names:
             if name in _TIMED:
                 continue
-            total.update(name.encode())
+            total = hashlib.sha256()
             # one line a row, hashed by the engine: pulling rows into Python would take minutes for large files
             rows = connection.execute(
                 f'SELECT sha256(to_json(t)::VARCHAR) FROM (SELECT * FROM "{name}") t'  # noqa: S608
             ).fetchall()
             for (line,) in rows:
                 total.update(line.encode())
-    return total.hexdigest()
+            found[name] = total.hexdigest()
+    return found
