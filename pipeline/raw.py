@@ -20,7 +20,7 @@ import hashlib
 import os
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -82,6 +82,8 @@ class RawLayer:
         self.folder = folder
         self._segments = folder / "segments"
         self._forgotten = folder / "forgotten"
+        self._indexed: set[tuple[str, int]] = set()  # name and size of the segments whose pages are in `_known`
+        self._known: set[bytes] = set()
 
     def append(self, items: Iterable[RawPage | Skipped]) -> Appended:
         """How many pages were new and how many known already; what was skipped comes back as it was.
@@ -97,7 +99,8 @@ class RawLayer:
                 writer.discard()
 
     def _append(self, items: Iterable[RawPage | Skipped], writer: SegmentWriter) -> Appended:
-        seen = {_identity(ref) for ref in self.refs()}
+        known_before = self._identities()
+        added: set[bytes] = set()
         hidden = self._hidden()
         skipped: list[Skipped] = []
         new = known = 0
@@ -106,10 +109,10 @@ class RawLayer:
                 skipped.append(item)
             elif hidden and _tombstone(item.document_key) in hidden:
                 skipped.append(Skipped("raw", item.document_key, "forgotten"))
-            elif (identity := _identity(item)) in seen:
+            elif (identity := _identity(item)) in known_before or identity in added:
                 known += 1
             else:
-                seen.add(identity)
+                added.add(identity)
                 with writing_to(self.folder):
                     writer.add(item)
                 new += 1
@@ -119,6 +122,21 @@ class RawLayer:
         with writing_to(self.folder):
             writer.finish()
         return Appended(new, known, tuple(skipped))
+
+    def _identities(self) -> Set[bytes]:
+        """What tells the pages of all segments apart. A segment never changes, so its index is read once.
+
+        A live ingest appends a hundred times; 22,000 pages cost it 2 MiB here.
+        """
+        files = {(path.name, path.stat().st_size): path for path in self._files()}
+        if not self._indexed <= files.keys():  # a document was forgotten: its segment was written anew
+            self._indexed.clear()
+            self._known.clear()
+        for name in sorted(files.keys() - self._indexed):
+            path = files[name]
+            self._known.update(_identity(_ref(row, path)) for row in index_rows(path))
+            self._indexed.add(name)
+        return self._known
 
     def refs(self) -> list[PageRef]:
         """Every page once, sorted by document, part, version and content; forgotten documents are not among them."""

@@ -313,3 +313,38 @@ def test_forgetting_what_is_not_there_changes_nothing(tmp_path: Path) -> None:
     before = contents(tmp_path)
     assert layer.forget("page:none") == 0
     assert contents(tmp_path) == before
+
+
+def test_each_segment_is_indexed_once_however_many_batches_follow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    real = raw_segment.index_rows
+    monkeypatch.setattr(raw, "index_rows", lambda path: read.append(path.name) or real(path))
+    layer = RawLayer(tmp_path)
+    for number in range(5):
+        assert layer.append([page(f"new {number}"), page("always the same")]).known == (number > 0)
+    assert len(read) == len(set(read)) == 4
+
+
+def test_what_others_add_or_forget_between_two_batches_is_noticed(tmp_path: Path) -> None:
+    layer = RawLayer(tmp_path)
+    layer.append([page("a"), page("b", key="github.com/errmine-fixtures/a#2")])
+    RawLayer(tmp_path).append([page("c", key="github.com/errmine-fixtures/a#3")])
+    RawLayer(tmp_path).forget("github.com/errmine-fixtures/a#1")
+    done = layer.append(
+        [page(text, key=f"github.com/errmine-fixtures/a#{n}") for n, text in ((1, "a"), (2, "b"), (3, "c"))]
+    )
+    assert (done.new, done.known, [item.reason for item in done.skipped]) == (0, 2, ["forgotten"])
+
+
+def test_a_batch_that_broke_off_is_added_by_the_next_one(tmp_path: Path) -> None:
+    layer = RawLayer(tmp_path)
+
+    def broken() -> Iterator[RawPage]:
+        yield page("a")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        layer.append(broken())
+    assert layer.append([page("a")]).new == 1
