@@ -102,6 +102,7 @@ class Published(_Part):
 
     cluster_id: str
     medoid: str = Field(description="signature_id: the cluster that holds it inherits the id.")
+    renamed_from: list[str] = Field(default=[], description="Names that people took from it; they lead to it for ever.")
 
 
 class Registry(_Part):
@@ -111,6 +112,13 @@ class Registry(_Part):
     ids: dict[str, Published] = Field(default_factory=dict, description="Entry id -> the error it names.")
     aliases: dict[str, str] = Field(default_factory=dict, description="Former id -> the id that took its place.")
     withdrawn: list[str] = Field(default_factory=list, description="Ids whose evidence is gone.")
+    merged: dict[str, Published] = Field(
+        default_factory=dict,
+        description="Id that was merged into another -> the error it named: if it parts again, it has its id back.",
+    )
+    cluster_aliases: dict[str, str] = Field(
+        default_factory=dict, description="Former cluster id -> the cluster that has most of its templates."
+    )
 
 
 class Delta(_Part):

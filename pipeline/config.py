@@ -82,6 +82,14 @@ class Build(_Section):
     )
 
 
+class Grouping(_Section):
+    """`[grouping]`: what people decided about which errors are one."""
+
+    overrides: Path | None = Field(
+        default=None, description="Their file, relative to the settings file; absent: overrides.toml of the home."
+    )
+
+
 class Publish(_Section):
     """`[publish]`: which clusters become entries."""
 
@@ -187,6 +195,7 @@ class Settings(_Section):
     home: Path = Field(default=Path(), description="Folder of raw/ and curated/.")
     sources: Sources = Sources()
     build: Build = Build()
+    grouping: Grouping = Grouping()
     publish: Publish = Publish()
     schedule: Schedule = Schedule()
     notify: Notify = Notify()
@@ -218,6 +227,14 @@ class Settings(_Section):
     def answers_path(self) -> Path:
         """Folder of what engines answered: the one thing in `.errmine` that a build cannot make anew by itself."""
         return self.work_path / "answers"
+
+    @property
+    def overrides_path(self) -> Path | None:
+        """The file of overrides; None where none is named and the home has none."""
+        if self.grouping.overrides is not None:
+            return (self.origin.parent if self.origin else Path()) / self.grouping.overrides
+        usual = self.home / "overrides.toml"
+        return usual if usual.exists() else None
 
     def source_paths(self) -> list[Path]:
         """The files and folders of `[sources] paths`, sorted, globs resolved.

@@ -99,7 +99,7 @@ def extract_task(home: str, config: str, names: list[str]) -> int:
 
 
 @task(name="publish", description="The database of the last build stands; shards are kept.", **_BUSY)
-def publish_task(home: str, config: str) -> Summary:
+def publish_task(home: str, config: str, run_id: str = "") -> Summary:
     """Cluster, distil, put into words, check, and write the database."""
     settings = _settings(home, config)
     return joined.build(  # it extracts what came into raw meanwhile, and what a lost worker left
@@ -109,6 +109,8 @@ def publish_task(home: str, config: str) -> Summary:
         min_documents=settings.publish.min_documents,
         limits=joined.limits(settings.build.seconds, settings.build.memory_mib),
         engines=configured.engines(settings),
+        overrides=settings.overrides_path,
+        run_id=run_id,
         progress=report,
     )
 
@@ -149,7 +151,7 @@ def build(home: str = "", config: str = "", runner: str = "process", address: st
     """Make the database from raw."""
     with _recorded("build", home, config) as record:
         _extract(home, config, runner, address)
-        record.summary = publish_task(home, config)
+        record.summary = publish_task(home, config, record.run_id)
         announce("errmine.built", _settings(home, config))
         return leave(record)
 
@@ -186,7 +188,7 @@ def run(
         fetched += [fetch_task(home, config, source) for source in chosen]
         report("import", 1, 1)
         _extract(home, config, runner, address)
-        published = publish_task(home, config)
+        published = publish_task(home, config, record.run_id)
         exported = export_task(home, config)
         report("export", 1, 1)
         record.summary = joined.joined_summary(*(each.summary for each in fetched), published, exported)

@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cluster import Change, aliases, changes, dry_run, lint, overrides, partition, read_overrides, resolved
+from pipeline.cluster import (
+    Change,
+    aliases,
+    changes,
+    dry_run,
+    overrides,
+    partition,
+    read_overrides,
+    resolved,
+    rulings,
+)
 from pipeline.errors import ConfigError
 from tests.test_cluster import template
 
@@ -33,15 +43,15 @@ def test_a_bad_row_is_named(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_the_file_that_ships_has_no_rows() -> None:
-    assert read_overrides(Path(__file__).parent.parent / "pipeline" / "data" / "overrides.toml") == overrides.NONE
+    assert read_overrides(Path(__file__).parent.parent / "pipeline" / "data" / "overrides.toml").rows == ()
 
 
 def test_example_texts_may_be_raw_messages_where_the_caller_resolves_them(tmp_path: Path) -> None:
     one, two = template("lamp <n> is dark"), template("the bulb of lamp <n> burnt out")
     path = tmp_path / "overrides.toml"
     path.write_text("[[merge]]\nreason = 'same'\ntexts = ['lamp 7 is dark', 'the bulb of lamp 8 burnt out']\n")
-    known = {"lamp 7 is dark": one.signature_id, "the bulb of lamp 8 burnt out": two.signature_id}
-    rows = read_overrides(path, resolve=known.__getitem__)
+    known = {"lamp 7 is dark": one, "the bulb of lamp 8 burnt out": two}
+    rows = read_overrides(path, read=known.__getitem__)
     assert len(partition([one, two], overrides=rows).clusters) == 1
     assert len(partition([one, two]).clusters) == 2
 
@@ -65,6 +75,79 @@ def test_a_split_wins_although_both_are_near_a_third() -> None:
     assert len(partition(templates).clusters) == 1
 
 
+def test_a_bond_carries_whole_groups_and_says_why() -> None:
+    lamps = [template("lamp <n> is dark in the hall", count=9), template("lamp <n> is dark in the hall!")]
+    bulb = template("the bulb of lamp <n> burnt out", first_seen="2020-01-01")
+    row = overrides.Override("merge", "reworded in 2.0", (lamps[1].text, bulb.text))
+    made = partition([*lamps, bulb], overrides=overrides.Overrides((row,)))
+    assert len(made.clusters) == 1
+    told = {one.signature_id: one.explanation for one in made.assignments}
+    assert 'Merged by overrides.toml: "reworded in 2.0".' in told[bulb.signature_id]
+    assert 'Merged by overrides.toml: "reworded in 2.0".' in told[lamps[1].signature_id]
+
+
+def test_what_is_kept_apart_stays_apart_when_a_bond_pulls_at_both() -> None:
+    x, w = template("fuse <n> of the main board is blown"), template("fuse <n> of the main board is blown!")
+    y, z = template("panel <n> lost its current at night"), template("panel <n> lost its current at night!")
+    rows = (
+        overrides.Override("merge", "one", (x.text, z.text), place="merge number 1"),
+        overrides.Override("split", "two", (x.text, y.text), place="split number 1"),
+    )
+    templates = [x, w, y, z]
+    assert len(partition(templates).clusters) == 2
+    together = partition(templates, overrides=overrides.Overrides(rows)).cluster_of()
+    ids = [together[one.signature_id] for one in templates]
+    assert ids[0] == ids[1] == ids[3] != ids[2]
+
+
+def test_rows_that_share_a_text_are_one_bond_whatever_else_is_kept_apart() -> None:
+    a, b, c = template("alpha broke the gearbox"), template("the belt of beta tore"), template("gamma ran out of oil")
+    d = template("gamma ran out of oil.", count=7)
+    rows = (
+        overrides.Override("merge", "one", (a.text, b.text)),
+        overrides.Override("merge", "two", (b.text, c.text)),
+        overrides.Override("split", "three", (a.text, d.text)),
+    )
+    together = partition([a, b, c, d], overrides=overrides.Overrides(rows)).cluster_of()
+    ids = [together[one.signature_id] for one in (a, b, c, d)]
+    assert ids[0] == ids[1] == ids[2] != ids[3]
+
+
+def test_rows_that_contradict_each_other_are_named() -> None:
+    one, two = template("lamp <n> is dark"), template("the bulb of lamp <n> burnt out")
+    rows = (
+        overrides.Override("merge", "x", (one.text, two.text), place="merge number 1"),
+        overrides.Override("split", "y", (one.text, two.text), place="split number 1"),
+    )
+    with pytest.raises(ConfigError, match=r"split number 1 .* keeps apart what merge number 1 put together"):
+        partition([one, two], overrides=overrides.Overrides(rows))
+
+
+def test_an_error_text_stands_for_its_whole_complete_gate() -> None:
+    seen = [template(text, gate={"code": "f"}, complete=True) for text in ("fuse <n> blown", "a fuse melted at <n>")]
+    bulb = template("the bulb of lamp <n> burnt out")
+    row = overrides.Override("merge", "same", ("fuse 7 went off", bulb.text))
+    read = {"fuse 7 went off": template("fuse <n> went off", gate={"code": "f"}, complete=True)}
+    assert len(partition([*seen, bulb], overrides=overrides.Overrides((row,), read)).clusters) == 1
+
+
+def test_a_cut_text_does_not_bring_back_what_was_split() -> None:
+    full = template("the lamp in the long hall of the east wing is dark since noon")
+    cut = template("the lamp in the long hall of the east", cut=True)
+    row = overrides.Override("split", "two defects", (full.text, cut.text))
+    assert len(partition([full, cut]).clusters) == 1
+    made = partition([full, cut], overrides=overrides.Overrides((row,)))
+    assert len(made.clusters) == 2
+    assert [one.reason for one in made.neighbours] == ["kept apart by overrides.toml: two defects"] * 2
+
+
+def test_only_one_template_of_a_cluster_claims_to_have_named_it() -> None:
+    often = template("lamp <n> is dark in the hall", count=9, first_seen="2024-02-01")
+    early = template("lamp <n> is dark in the hall!", first_seen="2024-01-01")
+    rules = {one.signature_id: one.rule for one in partition([often, early]).assignments}
+    assert rules == {often.signature_id: "leader", early.signature_id: "founder"}
+
+
 def test_rows_that_no_longer_act_are_reported() -> None:
     one, two = template("lamp <n> is dark in the hall"), template("lamp <n> is dark in the hall!")
     rows = overrides.Overrides(
@@ -74,11 +157,13 @@ def test_rows_that_no_longer_act_are_reported() -> None:
             overrides.Override("ignore", "x", ("no such text",)),
         )
     )
-    found = lint(rows, [one, two], partition([one, two]).cluster_of())
+    found = rulings(rows, [one, two])
     assert [(row.override.kind, row.problem) for row in found] == [
         ("merge", "its texts are one cluster without it"),
-        ("ignore", "no template has the text 'no such text'"),
+        ("split", ""),
+        ("ignore", "nothing in raw reads as 'no such text'"),
     ]
+    assert found[1].sides == ((one.signature_id,), (two.signature_id,))
 
 
 def test_every_kind_of_change_is_named() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from pipeline.cluster.overrides import KINDS, parsed
 from pipeline.config import read_settings
 from pipeline.errors import ConfigError
 from tests.readme import README
@@ -20,8 +22,9 @@ def written(folder: Path, text: str) -> Path:
 
 def test_the_settings_that_readme_shows_are_settings(tmp_path: Path) -> None:
     blocks = re.findall(r"```toml\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
-    (shown,) = blocks
+    shown, decided = blocks
     settings = read_settings(written(tmp_path, shown), environ={})
+    assert [row.kind for row in parsed(tomllib.loads(decided), where="README.md")] == list(KINDS)
     assert settings.sources.github[0].repos == ["errmine-fixtures/tilelab"]
     assert settings.build.workers == 2
     assert settings.enrich is not None

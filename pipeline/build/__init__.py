@@ -4,12 +4,14 @@ Plain functions without Prefect; `flows` gives them order and retries, `cli` cal
 """
 
 from pipeline.build.building import Places, build, export, extract, joined_summary, limits, publish
+from pipeline.build.comparing import Relation, relation
 from pipeline.build.importing import Fetched, forget, import_files, ingest_github, plan_github
 from pipeline.build.ingesting_docs import ingest_catalogues, ingest_docs
 from pipeline.build.mapping import Partition, batches, code_digest, map_partitions, plan
 from pipeline.build.notifying import notify
 from pipeline.build.reconciling import reconcile
 from pipeline.build.recording import Record, recorded
+from pipeline.build.regrouping import Regrouping, foreseen
 from pipeline.build.report import as_markdown, source_rows
 from pipeline.build.summary import StageCount, Summary, from_dict
 
@@ -18,6 +20,8 @@ __all__ = [
     "Partition",
     "Places",
     "Record",
+    "Regrouping",
+    "Relation",
     "StageCount",
     "Summary",
     "as_markdown",
@@ -26,6 +30,7 @@ __all__ = [
     "code_digest",
     "export",
     "extract",
+    "foreseen",
     "forget",
     "from_dict",
     "import_files",
@@ -41,5 +46,6 @@ __all__ = [
     "publish",
     "reconcile",
     "recorded",
+    "relation",
     "source_rows",
 ]

@@ -11,7 +11,7 @@ from typing import Any
 
 from pipeline import export as bundle
 from pipeline import normalise, pool, shards, store, translate
-from pipeline.build import history, recording
+from pipeline.build import history, overruling, recording
 from pipeline.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines
 from pipeline.build.garbage import uncollected
 from pipeline.build.making import Made, make
@@ -27,7 +27,6 @@ from pipeline.build.mapping import (
 from pipeline.build.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.bundle import Registry
 from pipeline.entry import KnowledgeEntry
-from pipeline.errors import StoreError
 from pipeline.store import reading
 
 #: Told of (stage, items done, items in all).
@@ -51,7 +50,7 @@ class Places:
         return cls(home, home / "raw", home / ".errmine" / "shards", curated, curated / "errmine.duckdb")
 
 
-def build(
+def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
     places: Places,
     *,
     workers: int,
@@ -59,15 +58,29 @@ def build(
     min_documents: int = 1,
     limits: pool.Limits = pool.Limits(),
     engines: Engines = NO_ENGINES,
+    overrides: Path | None = None,
+    run_id: str = "",
     progress: Progress = lambda _stage, _done, _total: None,
 ) -> Summary:
-    """Make the database from raw; give back what every stage took and gave."""
+    """Make the database from raw; give back what every stage took and gave.
+
+    `overrides` is the file in which people overrule the grouping; `run_id` names the run in the journal.
+    """
     store.check_replaceable(places.database)  # before an hour of work, not after it
+    overruling.read(overrides)  # likewise
     partitions = plan(places.raw, partition_documents=partition_documents)
     names = map_partitions(partitions, raw_path=places.raw, shard_folder=places.shards, workers=workers, limits=limits)
     for done, _ in enumerate(names, 1):
         progress("extract", done, len(partitions))
-    return publish(places, partitions, min_documents=min_documents, engines=engines, progress=progress)
+    return publish(
+        places,
+        partitions,
+        min_documents=min_documents,
+        engines=engines,
+        overrides=overrides,
+        run_id=run_id,
+        progress=progress,
+    )
 
 
 def extract(places: Places, names: Sequence[str], *, partition_documents: int, limits: pool.Limits) -> int:
@@ -92,26 +105,41 @@ def publish(
     *,
     min_documents: int = 1,
     engines: Engines = NO_ENGINES,
+    overrides: Path | None = None,
+    run_id: str = "",
     progress: Progress = lambda _stage, _done, _total: None,
 ) -> Summary:
     """The reduce step: read the shards of `partitions`, make the entries, write the database, drop stale shards."""
     wanted = {partition.name for partition in partitions}
     found = shards_of(places.shards)
     used = [paths for name, paths in sorted(found.items()) if partition_of(name) in wanted]
+    decided = overruling.read(overrides)
+    published = bundle.read_registry(places.curated)
     with uncollected():
         result = shards.read(used)
         added = _enriched(result, partitions, places, engines, progress)
         result += shards.MapResult(claims=added.claims)
+        last = history.last_build(places.database)
+        moved = history.moved(places.database, last, result, normaliser=normalise.NORMALISER_VERSION)
         made = make(
             result,
-            registry=bundle.read_registry(places.curated),
+            registry=moved.followed(published),
+            overrides=decided,
             min_documents=min_documents,
             translators=[one.engine for one in engines.translators],
             progress=progress,
         )
     stages = _stages(partitions, result, made, added)
-    before, memberships = _last_build(places.database)
-    journal = before.continued(made.journal, bundle.read_registry(places.curated))
+    now = made.partition.cluster_of()
+    compared = history.compared(last, now, moved, known=published.cluster_aliases)
+    registry = made.registry.model_copy(update={"cluster_aliases": dict(compared.aliases)})
+    rulings = overruling.rows(made.rulings)
+    journal = last.journal.continued(
+        made.journal,
+        published,
+        about_clusters=history.journal_rows(compared, last, moved, now=now, rulings=rulings),
+        run_id=run_id,
+    )
     store.write(
         places.database,
         store.Contents(
@@ -124,14 +152,16 @@ def publish(
             neighbours=made.partition.neighbours,
             entries=made.entries,
             withheld=made.withheld,
-            skipped=made.skipped,
-            aliases=made.registry.aliases,
+            skipped=(*made.skipped, *made.ignored),
+            aliases=registry.aliases,
+            cluster_aliases=registry.cluster_aliases,
             journal=journal.rows,
+            overrides=rulings,
             runs=recording.rows(places.home),
             stage_counts=tuple(store.StageCount(s.stage, s.stage, s.taken, s.given, s.skipped) for s in stages),
             meta={
                 "normaliser": normalise.NORMALISER_VERSION,
-                "registry": made.registry.model_dump_json(),
+                "registry": registry.model_dump_json(),
                 **journal.meta(),
             },
         ),
@@ -139,8 +169,10 @@ def publish(
     drop_shards(places.shards, {partition_of(name) for name in found} - wanted)
     shards.discard_leftovers(places.shards)
     progress("publish", 1, 1)
-    changed = history.changes(memberships, made.partition, _error_counts(result))
+    changed = history.changes(last, compared, now, _error_counts(result))
     figures = _figures(made) | {
+        **overruling.figures(made.rulings),
+        **history.moved_figures(compared, moved),
         "sources": dict(sorted(Counter(row.source for row in result.documents).items())),
         "changes": changed.counts(),
         "changed": changed.named(MOST_EXAMPLES),
@@ -201,25 +233,15 @@ def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Mad
     documents = sum(len(partition.documents) for partition in partitions)
     unread = [item for item in result.skipped if item.stage in UNREAD]
     set_aside = [row.event.severity for row in result.events if row.signature is None]
-    grouped = len(result.events) - len(set_aside)
+    ignored = [item.reason for item in made.ignored]
+    grouped = len(result.events) - len(set_aside) - len(ignored)
     foreign = sum(row.payload is not None for row in result.documents)
     return [
         count("documents", taken=documents, given=len(result.documents), lost=unread),
-        count("events", taken=len(result.events), given=grouped, lost=set_aside),
+        count("events", taken=len(result.events), given=grouped, lost=[*set_aside, *ignored]),
         *added.stages,
         count("entries", taken=len(made.clusters) + foreign, given=len(made.entries), lost=made.skipped),
     ]
-
-
-def _last_build(database: Path) -> tuple[history.Journal, tuple[reading.Membership, ...]]:
-    """The journal and the clusters of the build before this one; nothing if there was none or its file is broken."""
-    if not database.exists():
-        return history.Journal(), ()
-    try:
-        journal = history.journal_of(reading.journal(database), store.meta(database))
-        return journal, reading.memberships(database)
-    except StoreError:  # what can be broken is about to be replaced; one that is held or newer was refused before
-        return history.Journal(), ()
 
 
 def _error_counts(result: shards.MapResult) -> Counter[str]:

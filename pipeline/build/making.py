@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from pipeline import cluster, normalise, shards, store, translate, validate
 from pipeline import export as bundle
-from pipeline.build import reduce
+from pipeline.build import overruling, reduce
 from pipeline.bundle import Registry
 from pipeline.draft import Draft
 from pipeline.entry import KnowledgeEntry
@@ -32,24 +32,34 @@ class Made:
     skipped: tuple[Skipped, ...]
     registry: Registry
     journal: tuple[store.JournalRow, ...]
+    rulings: tuple[cluster.Ruling, ...]  # the overrides, applied
+    ignored: tuple[Skipped, ...]  # events that people set aside
 
 
 def make(
     result: shards.MapResult,
     *,
     registry: Registry,
+    overrides: cluster.Overrides = cluster.NONE,
     min_documents: int,
     progress: Progress,
     translators: Sequence[Engine] = (),
 ) -> Made:
-    """Everything that the reduce step makes of the rows of all shards; `registry` holds the ids published before."""
+    """Everything that the reduce step makes of the rows of all shards; `registry` holds the ids published before.
+
+    Raises:
+        ConfigError: two rows of `overrides` contradict each other.
+    """
     known = reduce.knowledge(result)
     templates = sorted(reduce.templates(known), key=lambda template: template.signature_id)
-    partition = _proven(known, cluster.partition(templates))
+    partition = _proven(known, cluster.partition(templates, overrides=overrides))
     progress("cluster", 1, 1)
     drafts = reduce.drafts(known, partition)
     enough, few = _split(drafts, min_documents)
-    assigned = bundle.assign(map(_wanted, enough), registry)
+    rulings = cluster.rulings(overrides, templates)
+    names = overruling.name_of(rulings)
+    assigned = bundle.assign([_wanted(draft, names) for draft in enough], registry)
+    rulings = _with_refused(rulings, enough, assigned)
     mined, broken = _worded(enough, assigned, proven=_regexes(partition), translators=translators, progress=progress)
     foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
     return Made(
@@ -60,10 +70,42 @@ def make(
         withheld=tuple(_kept_aside(drafts)),
         skipped=(*few, *broken, *refused),
         registry=assigned.registry,
-        journal=tuple(
-            store.JournalRow(note.action, note.entry_id, note.other_id, note.detail) for note in assigned.journal
-        ),
+        journal=tuple(_journal(assigned, rulings, partition.cluster_of())),
+        rulings=rulings,
+        ignored=overruling.ignored(known, partition),
     )
+
+
+def _journal(
+    assigned: bundle.Assigned, rulings: Sequence[cluster.Ruling], cluster_of: Mapping[str, str]
+) -> Iterator[store.JournalRow]:
+    """What happened to entries; a merge that people asked for has their reason."""
+    merges: dict[str, list[str]] = {}
+    for ruling in rulings:
+        if ruling.override.kind == "merge":
+            named = {cluster_of[one] for side in ruling.sides for one in side if one in cluster_of}
+            for cluster_id in named:
+                merges.setdefault(assigned.ids.get(cluster_id, ""), []).append(ruling.override.reason)
+    for note in assigned.journal:
+        reasons = merges.get(note.other_id or "", []) if note.action == "merged" else []
+        detail = "; ".join([note.detail, *(f'overrides.toml: "{reason}"' for reason in reasons)])
+        yield store.JournalRow(note.action, note.entry_id, note.other_id, detail)
+
+
+def _with_refused(
+    rulings: Sequence[cluster.Ruling], drafts: Sequence[Draft], assigned: bundle.Assigned
+) -> tuple[cluster.Ruling, ...]:
+    """The rulings, of which those that ask for a name that their entry did not get say so."""
+    entry_of = {member: assigned.ids[d.cluster.cluster_id] for d in drafts for member in d.cluster.members}
+    made = []
+    for ruling in rulings:
+        names = {entry_of[one] for side in ruling.sides for one in side if one in entry_of}
+        other = sorted(name for name in names if name.partition("/")[2] != ruling.override.name)
+        if ruling.override.kind == "rename" and other and not ruling.problem:
+            problem = f"{other[0]} keeps its name: another entry has or had this one, or another row names it"
+            ruling = replace(ruling, problem=problem)  # noqa: PLW2901
+        made.append(ruling)
+    return tuple(made)
 
 
 def _proven(known: reduce.Knowledge, partition: cluster.Partition) -> cluster.Partition:
@@ -154,7 +196,8 @@ def _kept_aside(drafts: Iterable[Draft]) -> Iterator[store.WithheldRow]:
             yield store.WithheldRow(draft.cluster.cluster_id, **asdict(kept))
 
 
-def _wanted(draft: Draft) -> bundle.Wanted:
+def _wanted(draft: Draft, names: Mapping[str, tuple[str, str]]) -> bundle.Wanted:
+    name, reason = min((names[member] for member in draft.cluster.members if member in names), default=("", ""))
     return bundle.Wanted(
         cluster_id=draft.cluster.cluster_id,
         domain=draft.domain,
@@ -162,4 +205,6 @@ def _wanted(draft: Draft) -> bundle.Wanted:
         medoid=draft.cluster.medoid,
         members=draft.cluster.members,
         weight=reduce.document_count(draft),
+        name=name,
+        name_reason=reason,
     )

@@ -10,7 +10,19 @@ from pipeline.records import Skipped
 from pipeline.text import clean
 
 #: Figures that have a section of their own.
-_SECTIONS = ("changes", "changed", "tiers", "zh", "sources", "quota", "drift", "engines")
+_SECTIONS = (
+    "changes",
+    "changed",
+    "tiers",
+    "zh",
+    "sources",
+    "quota",
+    "drift",
+    "engines",
+    "overrides",
+    "idle_overrides",
+    "moved",
+)
 #: Characters of a skipped item's detail.
 _DETAIL_CHARACTERS = 160
 
@@ -19,8 +31,16 @@ def as_markdown(summary: Summary) -> str:
     """What went in and out, what changed, entries by tier, Chinese coverage, sources, and what was skipped."""
     figures = summary.figures
     parts = [*_stages(summary), *_changes(figures.get("changes", {}), figures.get("changed", {}))]
-    for name, title in (("tiers", "Entries by tier"), ("sources", "Documents by source"), ("quota", "Quota")):
+    for name, title in (
+        ("tiers", "Entries by tier"),
+        ("sources", "Documents by source"),
+        ("quota", "Quota"),
+        ("overrides", "Rows of overrides.toml"),
+    ):
         parts += _pairs(title, figures.get(name, {}))
+    idle = figures.get("idle_overrides", ())
+    parts += _pairs("Rows that do nothing, or not all", {row["rule"]: _code(row["problem"]) for row in idle})
+    parts += _moved(figures.get("moved", {}))
     parts += _coverage(figures.get("zh", {}))
     parts += _engines(figures.get("engines", {}))
     parts += [f"- {name.replace('_', ' ')}: {value}" for name, value in figures.items() if name not in _SECTIONS]
@@ -51,6 +71,19 @@ def _changes(counts: Mapping[str, int], named: Mapping[str, Sequence[str]]) -> I
     yield from _table("| clusters | count | the first |", "|---|---:|---|")
     for kind, count in counts.items():
         yield f"| {kind} | {count:,} | {' '.join(map(_code, named.get(kind, ())[:5]))} |"
+    yield ""
+
+
+def _moved(moved: Mapping[str, Any]) -> Iterator[str]:
+    """Which old cluster is which new one, where another normaliser reads events otherwise."""
+    if not moved:
+        return
+    before, now = moved["normaliser"]
+    yield f"{moved['events']:,} events were read anew by normaliser {_code(before)} → {_code(now)}."
+    yield ""
+    yield from _table("| old | new | events |", "|---|---|---:|")
+    for row in moved["map"]:
+        yield f"| {_code(row['old'])} | {_code(row['new'])} | {row['events']:,} |"
     yield ""
 
 

@@ -38,12 +38,21 @@ def show(entry_id: Id, home: Home = None, as_json: Json = False) -> None:
 @app.command()
 def explain(
     subject: Annotated[str, typer.Argument(metavar="ID", help="An entry, cluster, template or event.")],
+    other: Annotated[
+        str, typer.Argument(metavar="[OTHER]", help="A second one: why are the two one error, or not?")
+    ] = "",
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Say why occurrences stand together, and why look-alikes do not; as stored when it was decided."""
+    """Say why occurrences stand together, and why look-alikes do not; as stored when it was decided.
+
+    With two ids: why they are in one cluster, or why they are not. What people decided is named first.
+    """
     from pipeline.store import reading
 
+    if other:
+        _explain_two(settings(home).database_path, subject, other, as_json=as_json)
+        return
     found = reading.explanation(settings(home).database_path, subject)
     if found is None:
         complain(f"nothing called {subject}", hint="Give an entry id, or an id that `errmine group` printed.")
@@ -59,6 +68,34 @@ def explain(
     apart = [(n["score"], n["entry_id"] or n["cluster_id"], n["text"], n["reason"]) for n in found["apart"]]
     if apart:
         print_table("apart", ["score", "other", "template", "why not"], apart)
+
+
+def _explain_two(database: Path, one: str, other: str, *, as_json: bool) -> None:
+    from pipeline.build import relation
+
+    found = relation(database, one, other)
+    if isinstance(found, str):
+        complain(f"nothing called {found}", hint="Give an entry, cluster, template or event id.")
+        raise typer.Exit(1)
+    sides = (found.one, found.other)
+    if as_json:
+        templates = [
+            {
+                "signature_id": side.template.signature_id,
+                "text": side.template.text,
+                "gate": dict(side.template.gate),
+                "cluster_id": side.cluster_id,
+                "entry_id": side.entry_id,
+            }
+            for side in sides
+        ]
+        print_json({"together": found.is_together, "reasons": list(found.reasons), "templates": templates})
+        return
+    say("one cluster" if found.is_together else "not one cluster", style="bold")
+    for side in sides:
+        say(f"  {side.entry_id or side.cluster_id or 'set aside'}: {side.template.text}")
+    for reason in found.reasons:
+        say(f"- {reason}")
 
 
 @app.command()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,8 +12,11 @@ from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from pipeline.build import Summary
+    from pipeline.build import Regrouping, Summary
     from pipeline.config import Settings
+
+#: Rows of a regrouping that a terminal is shown.
+_MOST_ROWS = 200
 
 Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Processes; default from the settings.")]
 
@@ -114,12 +118,86 @@ def build(
             min_documents=chosen.publish.min_documents,
             limits=joined.limits(chosen.build.seconds, chosen.build.memory_mib),
             engines=engines,
+            overrides=chosen.overrides_path,
+            run_id=record.run_id,
             progress=progress,
         )
     _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
     if not summary.stages[0].taken:
         complain(f"there is nothing in {chosen.raw_path}", hint="Bring something in with `errmine import PATH…`.")
         raise typer.Exit(1)
+
+
+@app.command()
+def regroup(
+    home: Home = None,
+    config: Config = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change; touch nothing.")] = False,
+    workers: Workers = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Show what overrides.toml, new pages or new rules change about the clusters, and build.
+
+    For every template of every cluster that changes: its original cluster, its new one, and whether that is the same.
+    """
+    from pipeline import build as joined
+
+    chosen = settings(home, config)
+    found = joined.foreseen(
+        joined.Places.of(chosen.home),
+        workers=workers or chosen.build.workers,
+        partition_documents=chosen.build.partition_documents,
+        limits=joined.limits(chosen.build.seconds, chosen.build.memory_mib),
+        overrides=chosen.overrides_path,
+    )
+    if as_json:
+        print_json(found.as_dict())
+    elif not quiet or dry_run:
+        _print_regrouping(found)
+    if not dry_run:
+        build(home=home, config=config, workers=workers, quiet=quiet or as_json, as_json=False)
+
+
+def _print_regrouping(found: Regrouping) -> None:
+    _complain_of_idle(found.figures)
+    if not found.rows:
+        say("no cluster changes")
+        return
+    rows = [
+        (
+            row.events,
+            row.text,
+            row.original_entry or row.original or None,
+            row.new_entry or row.new or None,
+            "same" if row.is_same else "moved",
+        )
+        for row in found.rows[:_MOST_ROWS]
+    ]
+    print_table("clusters that change", ["events", "template", "original", "new", "same?"], rows)
+    if len(found.rows) > _MOST_ROWS:
+        say(f"… and {len(found.rows) - _MOST_ROWS:,} more: --json has them all")
+    for change in found.changes[:_MOST_ROWS]:
+        say(f"{change.action} {change.subject_id} {change.other_id or ''}: {change.detail}")
+    say(", ".join(f"{kind} {count:,}" for kind, count in found.figures["changes"].items()))
+    _print_moved(found.figures)
+
+
+def _complain_of_idle(figures: Mapping[str, Any]) -> None:
+    for idle in figures.get("idle_overrides", ()):
+        complain(f"overrides.toml: {idle['rule']} does nothing, or not all: {idle['problem']}")
+
+
+def _print_moved(figures: Mapping[str, Any]) -> None:
+    """The map of old to new clusters of events that another normaliser reads otherwise."""
+    moved = figures.get("moved")
+    if not moved:
+        return
+    before, now = moved["normaliser"]
+    title = f"read anew by normaliser {before} -> {now}: {moved['events']:,} events of {moved['clusters']:,} clusters"
+    print_table(title, ["old", "new", "events"], [(row["old"], row["new"], row["events"]) for row in moved["map"]])
+    if before == now:
+        complain("the normaliser reads events otherwise under the same version", hint="Raise NORMALISER_VERSION.")
 
 
 def say_partial() -> None:
@@ -151,6 +229,7 @@ def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
         if refused := asked.get("refused"):
             reasons = ", ".join(f"{meanings.get(why, why)} ({number:,})" for why, number in refused.items())
             complain(f"{name} answered only in part: {reasons}")
+    _complain_of_idle(summary.figures)
     if is_quiet:
         return
     rows = [
@@ -158,6 +237,7 @@ def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
         for s in summary.stages
     ]
     print_table("", ["stage", "in", "out", "skipped", "because"], rows)
+    _print_moved(summary.figures)
     for name, value in summary.figures.items():
         if isinstance(value, int | float | str):
             say(

@@ -2,9 +2,11 @@
 
 from pipeline.cluster.index import Abstention, Candidate, Index, Match
 from pipeline.cluster.journal import Change, aliases, changes, dry_run, resolved
-from pipeline.cluster.overrides import NONE, Lint, Override, Overrides, lint, read_overrides
+from pipeline.cluster.neighbours import why_two
+from pipeline.cluster.overrides import NONE, Override, Overrides, read_overrides
 from pipeline.cluster.partition import Partition, founder, partition
 from pipeline.cluster.proofs import regex_for, regexes_for
+from pipeline.cluster.rulings import Ruling, rulings
 
 __all__ = [
     "NONE",
@@ -12,19 +14,20 @@ __all__ = [
     "Candidate",
     "Change",
     "Index",
-    "Lint",
     "Match",
     "Override",
     "Overrides",
     "Partition",
+    "Ruling",
     "aliases",
     "changes",
     "dry_run",
     "founder",
-    "lint",
     "partition",
     "read_overrides",
     "regex_for",
     "regexes_for",
     "resolved",
+    "rulings",
+    "why_two",
 ]

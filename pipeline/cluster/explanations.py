@@ -26,6 +26,8 @@ def sentence(rule: str, score: float, *, template: Template, cluster: Cluster) -
     text = shown(cluster.text)
     if rule == "founder":
         return f"Names the cluster as its earliest template; gate: {gate}; {score:.1f} against {text}."
+    if rule == "leader":
+        return f"The most frequent text, which others were compared with; gate: {gate}; {score:.1f} against {text}."
     if rule == "gate":
         return f"The gate alone identifies the error: {gate}; the text, {score:.1f} against {text}, decides nothing."
     if rule == "equal":
@@ -35,5 +37,5 @@ def sentence(rule: str, score: float, *, template: Template, cluster: Cluster) -
     if rule == "review":
         return f"A cut text that no text of its gate ({gate}) alone continues: a group of its own until reviewed."
     if rule == "override":
-        return f"Merged by overrides.toml; own gate: {gate}; {score:.1f} against {text}."
+        return f"People put it here; own gate: {gate}; {score:.1f} against {text}."
     return f"Same gate ({gate}) and {score:.1f} >= {CUTOFF:.0f} against {text}, no telling word differs."

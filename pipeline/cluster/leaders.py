@@ -6,7 +6,7 @@ leader grouping stays at 0.997.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,7 +27,7 @@ REVIEW = 80.0
 MEMBER_CUTOFF = 82.0
 #: Members that a newcomer is checked against, the most frequent first: bounds the cost of complete link.
 CHECKED_MEMBERS = 12
-#: Reasons for refusing a text that are no words.
+#: Reasons for refusing a text that are no words; the first is followed by what people said.
 APART, FAR = "kept apart by overrides.toml", "too far from another member"
 
 
@@ -59,16 +59,17 @@ def scores(texts: Sequence[str], pairs: tuple[Ints, Ints], *, cutoff: float, wor
     )
 
 
-def grouped(shapes: Sequence[Shape], pairs: tuple[Ints, Ints], *, apart: frozenset[tuple[int, int]]) -> Groups:
-    """The groups of texts in order of rank. `apart`: pairs (later, earlier) that people said are two errors."""
+def grouped(shapes: Sequence[Shape], pairs: tuple[Ints, Ints], *, apart: Mapping[tuple[int, int], str]) -> Groups:
+    """The groups of texts in order of rank. `apart`: pairs that people said are two errors, with their reason."""
     texts = [shape.text for shape in shapes]
 
     def rescored(position: int, leader: int) -> float:
         return fuzz.ratio(texts[position], texts[leader], score_cutoff=REVIEW)
 
     def refused(position: int, members: Sequence[int]) -> str:
-        if apart and any((position, member) in apart for member in members):
-            return APART
+        parted = next((apart[position, member] for member in members if (position, member) in apart), None)
+        if parted is not None:
+            return apart_words(parted)
         return refusal(shapes[position], members, shapes)
 
     similar = scores(texts, pairs, cutoff=REVIEW)
@@ -124,8 +125,13 @@ def refusal(shape: Shape, members: Sequence[int], shapes: Sequence[Shape]) -> st
     return ""
 
 
+def apart_words(reason: str) -> str:
+    """Why two texts are kept apart by people."""
+    return f"{APART}: {reason}"
+
+
 def why_not(score: float, words: str) -> str:
     """Why a pair with this score was not joined, for people: "score 84.0 < 90" or "words row / column"."""
-    if words in (APART, FAR):
+    if words == FAR or words.startswith(APART):
         return words
     return f"words {words}" if words else f"score {score:.1f} < {CUTOFF:.0f}"

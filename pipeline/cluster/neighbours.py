@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rapidfuzz import fuzz
 
 from pipeline.cluster import candidates, leaders
+from pipeline.cluster.shapes import Shape, shape
 from pipeline.cluster.words import conflict
-from pipeline.records import Neighbour
+from pipeline.records import Neighbour, Template
 
 if TYPE_CHECKING:
     from pipeline.cluster.partition import Work
@@ -35,7 +37,8 @@ def neighbours(work: Work, id_of: Mapping[int, str], medoid_of: Mapping[int, int
     for place in np.flatnonzero(similar).tolist():
         one, other = order[pairs[0][place]], order[pairs[1][place]]
         score = round(float(similar[place]), 1)
-        reason = _reason(work, medoid_of[one], medoid_of[other], score)
+        places = sorted((medoid_of[one], medoid_of[other]))
+        reason = _reason([(work.templates[place], work.shapes[place]) for place in places], score)
         _note(found, (id_of[one], id_of[other]), score, reason)
     return _kept(found)
 
@@ -45,13 +48,25 @@ def _note(found: dict[tuple[str, str], tuple[float, str]], pair: tuple[str, str]
         return
     key = (min(pair), max(pair))
     better = (round(float(score), 1), reason)
-    if key not in found or better > found[key]:
+    if key not in found or _weight(better) > _weight(found[key]):
         found[key] = better
 
 
-def _reason(work: Work, one: int, other: int, score: float) -> str:
-    """Why two representatives are not one cluster; a gate that differs comes first."""
-    left, right = dict(work.templates[one].gate), dict(work.templates[other].gate)
+def _weight(row: tuple[float, str]) -> tuple[bool, float, str]:
+    """What people said comes first, then the most alike."""
+    return (row[1].startswith(leaders.APART), *row)
+
+
+def why_two(one: Template, other: Template) -> tuple[float, str]:
+    """The likeness of two templates (0-100), and why they are not one cluster if nobody overruled it."""
+    shapes = shape(one), shape(other)
+    score = round(fuzz.ratio(shapes[0].text, shapes[1].text), 1)
+    return score, _reason([(one, shapes[0]), (other, shapes[1])], score)
+
+
+def _reason(pair: Sequence[tuple[Template, Shape]], score: float) -> str:
+    """Why two templates are not one cluster; a gate that differs comes first."""
+    left, right = (dict(template.gate) for template, _ in pair)
     keys = [key for key in sorted(left.keys() | right.keys()) if left.get(key) != right.get(key)]
     if keys:
         return "gate " + "; ".join(
@@ -59,7 +74,7 @@ def _reason(work: Work, one: int, other: int, score: float) -> str:
         )
     if score < leaders.CUTOFF:
         return leaders.why_not(score, "")
-    words = conflict(work.shapes[min(one, other)], work.shapes[max(one, other)])
+    words = conflict(pair[0][1], pair[1][1])
     return leaders.why_not(score, words) if words else leaders.FAR
 
 
@@ -69,7 +84,9 @@ def _kept(found: Mapping[tuple[str, str], tuple[float, str]]) -> tuple[Neighbour
         rows.setdefault(one, []).append(Neighbour(one, other, score, reason))
         rows.setdefault(other, []).append(Neighbour(other, one, score, reason))
     return tuple(
-        neighbour
-        for cluster_id in sorted(rows)
-        for neighbour in sorted(rows[cluster_id], key=lambda one: (-one.score, one.other_id))[:KEPT]
+        neighbour for cluster_id in sorted(rows) for neighbour in sorted(rows[cluster_id], key=_kept_first)[:KEPT]
     )
+
+
+def _kept_first(row: Neighbour) -> tuple[bool, float, str]:
+    return (not row.reason.startswith(leaders.APART), -row.score, row.other_id)

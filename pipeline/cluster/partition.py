@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from rapidfuzz import fuzz
 
-from pipeline.cluster import candidates, explanations, leaders, medoids, neighbours, prefixes, proofs
-from pipeline.cluster.overrides import NONE, Meaning, Overrides, apart_pairs, ignored_positions
+from pipeline.cluster import candidates, explanations, leaders, medoids, neighbours, people, prefixes, proofs
+from pipeline.cluster.overrides import NONE, Meaning, Overrides, apart_pairs, bonds, ignored_positions
 from pipeline.cluster.shapes import Shape, merged, shape
 from pipeline.records import Assignment, Cluster, Neighbour, Template, content_id
 
@@ -44,6 +44,7 @@ class Work:
     group: list[int]  # position of the group's leader
     rule: list[str]
     refused: list[tuple[int, int, float, str]] = field(default_factory=list)  # see leaders.Groups
+    why: dict[int, str] = field(default_factory=dict)  # what people said about a template's group
 
     def members(self) -> dict[int, list[int]]:
         """The positions of each group in order of rank, by leader."""
@@ -54,17 +55,21 @@ class Work:
 
 
 def partition(templates: Sequence[Template], *, overrides: Overrides = NONE) -> Partition:
-    """The clusters of templates, an assignment for each template, and the neighbours of each cluster."""
+    """The clusters of templates, an assignment for each template, and the neighbours of each cluster.
+
+    Raises:
+        ConfigError: two rows of the overrides contradict each other.
+    """
     unique = merged(templates)
-    ignored = ignored_positions(overrides, Meaning(unique)) if overrides.rows else {}
+    ignored = ignored_positions(overrides, Meaning(unique, overrides.read)) if overrides.rows else {}
     work = _work([template for position, template in enumerate(unique) if position not in ignored])
-    meaning = Meaning(work.templates) if overrides.rows else Meaning(())
+    meaning = Meaning(work.templates if overrides.rows else (), overrides.read)
     apart = apart_pairs(overrides, meaning)
     _group_complete(work, apart)
     _group_open(work, apart)
-    _join_cut(work)
-    for row in overrides.of("merge"):
-        _merge(work, [position for text in row.texts for position in meaning.positions(text)])
+    _join_cut(work, apart)
+    people.bind(work, bonds(overrides, meaning, apart), apart)
+    _note_apart(work, apart)
     set_aside = tuple((unique[position].signature_id, ignored[position]) for position in sorted(ignored))
     return _finished(work, _names(work, overrides, meaning), set_aside)
 
@@ -82,30 +87,20 @@ def _work(templates: Sequence[Template]) -> Work:
     )
 
 
-def _group_complete(work: Work, apart: frozenset[tuple[int, int]]) -> None:
-    """Put every template of a complete gate into one group; where people split it, into that of the nearest text."""
+def _group_complete(work: Work, apart: people.Apart) -> None:
+    """Put every template of a complete gate into one group, or into those that people split it into."""
     complete = {block for template, block in zip(work.templates, work.blocks, strict=True) if template.is_gate_complete}
-    split = {position for pair in apart for position in pair}
-    leaders_of: dict[int, list[int]] = {}
+    members: dict[int, list[int]] = {}
     for position, block in enumerate(work.blocks):
-        if block in complete and position in split:
-            leaders_of.setdefault(block, []).append(position)
-    for position, block in enumerate(work.blocks):
-        if block not in complete:
-            continue
-        work.rule[position] = "gate"
-        known = leaders_of.setdefault(block, [position])
-        work.group[position] = position if position in known else _nearest(work, position, known)
+        if block in complete:
+            members.setdefault(block, []).append(position)
+            work.rule[position] = "gate"
+            work.group[position] = members[block][0]
+    for block in {work.blocks[one] for one, other in apart if work.blocks[one] == work.blocks[other]} & complete:
+        people.split_gate(work, members[block], apart)
 
 
-def _nearest(work: Work, position: int, known: Sequence[int]) -> int:
-    if len(known) == 1:
-        return known[0]
-    text = work.shapes[position].text
-    return max(known, key=lambda leader: (fuzz.ratio(text, work.shapes[leader].text), -leader))
-
-
-def _group_open(work: Work, apart: frozenset[tuple[int, int]]) -> None:
+def _group_open(work: Work, apart: people.Apart) -> None:
     """Group the full texts of the other gates by leaders."""
     places = [
         position
@@ -115,7 +110,7 @@ def _group_open(work: Work, apart: frozenset[tuple[int, int]]) -> None:
     shapes = [work.shapes[position] for position in places]
     blocks = np.array([work.blocks[position] for position in places], np.int64)
     local = {position: number for number, position in enumerate(places)}
-    local_apart = frozenset((local[a], local[b]) for a, b in apart if a in local and b in local)
+    local_apart = {(local[a], local[b]): row.reason for (a, b), row in apart.items() if a in local and b in local}
     pairs = candidates.pairs([shape.tokens for shape in shapes], blocks)
     groups = leaders.grouped(shapes, pairs, apart=local_apart)
     for number, position in enumerate(places):
@@ -126,7 +121,7 @@ def _group_open(work: Work, apart: frozenset[tuple[int, int]]) -> None:
     work.refused = [(places[later], places[leader], score, why) for later, leader, score, why in groups.refused]
 
 
-def _join_cut(work: Work) -> None:
+def _join_cut(work: Work, apart: people.Apart) -> None:
     beginnings = prefixes.Beginnings()
     cut = []
     for position, template in enumerate(work.templates):
@@ -137,27 +132,25 @@ def _join_cut(work: Work) -> None:
         else:
             beginnings.add(work.blocks[position], work.group[position], work.shapes[position])
     for position, (leader, _) in prefixes.join(cut, work.shapes, work.blocks, beginnings).items():
-        work.group[position] = leader
-        work.rule[position] = "review" if leader == position else "prefix"
+        is_alone = leader == position or people.part_cut(work, position, leader, apart)
+        work.group[position] = position if is_alone else leader
+        work.rule[position] = "review" if is_alone else "prefix"
 
 
-def _merge(work: Work, positions: Sequence[int]) -> None:
-    """Make one group of all groups that the positions are in; the group of least rank keeps its leader."""
-    groups = sorted({work.group[position] for position in positions})
-    if len(groups) < 2:
-        return
-    for position, leader in enumerate(work.group):
-        if leader in groups[1:]:
-            work.group[position] = groups[0]
-            work.rule[position] = "override"
+def _note_apart(work: Work, apart: people.Apart) -> None:
+    """Write down what people keep apart, for those who ask why."""
+    for (one, other), row in sorted(apart.items()):
+        if one > other and work.group[one] != work.group[other]:
+            score = fuzz.ratio(work.shapes[one].text, work.shapes[other].text)
+            work.refused.append((one, other, score, leaders.apart_words(row.reason)))
 
 
 def _names(work: Work, overrides: Overrides, meaning: Meaning) -> dict[int, str]:
     return {
         work.group[position]: row.name
         for row in reversed(overrides.of("rename"))
-        for text in row.texts
-        for position in meaning.positions(text)
+        for side in meaning.sides(row)
+        for position in side
     }
 
 
@@ -174,7 +167,8 @@ def _finished(work: Work, names: Mapping[int, str], set_aside: tuple[tuple[str, 
     assignments: list[Assignment] = []
     id_of: dict[int, str] = {}
     medoid_of: dict[int, int] = {}
-    for leader, members in work.members().items():
+    for leader, ranked in work.members().items():
+        members = sorted(ranked, key=lambda position: work.templates[position].is_truncated)
         found = _medoid(work, members)
         cluster = _cluster(work, members, found)
         clusters.append(cluster)
@@ -220,6 +214,9 @@ def _assignments(work: Work, cluster: Cluster, members: Sequence[int], found: me
         rule = work.rule[position]
         if template.signature_id == named_after and rule != "review":
             rule = "founder"
+        elif rule == "founder":
+            rule = "leader"
         sentence = explanations.sentence(rule, score, template=template, cluster=cluster)
+        sentence = f"{sentence} {work.why[position]}" if position in work.why else sentence
         made.append(Assignment(template.signature_id, cluster.cluster_id, rule, score, sentence))
     return made

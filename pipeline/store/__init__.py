@@ -9,7 +9,7 @@ DuckDB does not promise equal bytes for equal content; `digest` gives one sha256
 that is what a second build must reproduce. The table `runs` holds wall-clock times and is left out.
 """
 
-from pipeline.store.contents import Contents, JournalRow, RunRow, StageCount, WithheldRow
+from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
 from pipeline.store.digest import digest, digests, table_counts
 from pipeline.store.opening import SCHEMA_VERSION, check_replaceable, meta, read_only
 from pipeline.store.querying import FORMS, QueryResult, query, rendered
@@ -20,6 +20,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "Contents",
     "JournalRow",
+    "OverrideRow",
     "QueryResult",
     "RunRow",
     "StageCount",

@@ -19,6 +19,20 @@ class JournalRow:
     subject_id: str
     other_id: str | None
     detail: str
+    run_id: str | None = None  # the run that did it, where runs are recorded
+
+
+@dataclass(frozen=True, slots=True)
+class OverrideRow:
+    """What people decided, and what it means for the templates of the file."""
+
+    kind: str  # merge, split, rename, ignore
+    place: str
+    name: str | None
+    reason: str
+    texts: tuple[str, ...]
+    signature_ids: tuple[tuple[str, ...], ...]  # templates that each text means
+    problem: str | None  # why it, or a part of it, does nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +86,8 @@ class Contents:
     skipped: tuple[Skipped, ...] = ()  # of the stages after the map step
     aliases: Mapping[str, str] = field(default_factory=dict)  # former id -> id
     journal: tuple[JournalRow, ...] = ()
+    overrides: tuple[OverrideRow, ...] = ()
+    cluster_aliases: Mapping[str, str] = field(default_factory=dict)  # former cluster id -> cluster id
     stage_counts: tuple[StageCount, ...] = ()
     runs: tuple[RunRow, ...] = ()
     meta: Mapping[str, str] = field(default_factory=dict)

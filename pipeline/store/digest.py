@@ -9,6 +9,8 @@ from pipeline.store.opening import read_only
 
 #: Tables with wall-clock times.
 _TIMED = frozenset({"runs"})
+#: Columns that name a run.
+_OF_A_RUN = {"journal": " EXCLUDE (run_id)"}
 _TABLES = "SELECT table_name FROM duckdb_tables() WHERE NOT internal AND NOT temporary ORDER BY table_name"
 
 
@@ -24,13 +26,13 @@ def table_counts(path: Path) -> dict[str, int]:
 
 
 def digest(path: Path) -> str:
-    """sha256 over all tables, rows in their stored order; `runs` is left out."""
+    """sha256 over all tables, rows in their stored order; `runs` and the ids of runs are left out."""
     lines = (f"{name} {found}\n" for name, found in digests(path).items())
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def digests(path: Path) -> dict[str, str]:
-    """sha256 of each table by its name, rows in their stored order; `runs` is left out."""
+    """sha256 of each table by its name, rows in their stored order; `runs` and the ids of runs are left out."""
     found = {}
     with read_only(path) as connection:
         names = [str(name) for (name,) in connection.execute(_TABLES).fetchall()]
@@ -40,7 +42,7 @@ def digests(path: Path) -> dict[str, str]:
             total = hashlib.sha256()
             # one line a row, hashed by the engine: pulling rows into Python would take minutes for large files
             rows = connection.execute(
-                f'SELECT sha256(to_json(t)::VARCHAR) FROM (SELECT * FROM "{name}") t'  # noqa: S608
+                f'SELECT sha256(to_json(t)::VARCHAR) FROM (SELECT *{_OF_A_RUN.get(name, "")} FROM "{name}") t'  # noqa: S608
             ).fetchall()
             for (line,) in rows:
                 total.update(line.encode())

@@ -11,7 +11,7 @@ import duckdb
 from pipeline.errors import StoreError
 
 #: Version of the tables. A minor step adds; a major step changes and needs a rebuild.
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "1.1"
 
 _MAKE_IT = "Begin with `errmine run`; where pages were imported already, `errmine build` makes it."
 

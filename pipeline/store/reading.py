@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.records import Cluster, Template
-from pipeline.store.contents import JournalRow
-from pipeline.store.opening import meta
+from pipeline.store.contents import JournalRow, OverrideRow
+from pipeline.store.opening import meta, read_only
 from pipeline.store.querying import query
 
 _ENTRY = """
 SELECT json FROM entries
 WHERE entry_id = $1 OR cluster_id = $1 OR entry_id IN (SELECT entry_id FROM aliases WHERE alias = $1)
+   OR cluster_id IN (SELECT cluster_id FROM cluster_aliases WHERE alias = $1)
 ORDER BY entry_id
 """
 _CLUSTER = """
@@ -23,6 +25,7 @@ WHERE cluster_id = $1 OR entry_id = $1
    OR cluster_id IN (SELECT cluster_id FROM assignments WHERE signature_id = $1)
    OR cluster_id IN (SELECT cluster_id FROM cluster_events WHERE event_id = $1)
    OR entry_id IN (SELECT entry_id FROM aliases WHERE alias = $1)
+   OR cluster_id IN (SELECT cluster_id FROM cluster_aliases WHERE alias = $1)
 ORDER BY cluster_id
 """
 _TEMPLATES = """
@@ -48,7 +51,31 @@ ORDER BY started_at DESC, run_id LIMIT 1
 _STAGES = "SELECT stage, item_kind, in_count, out_count, skipped_count FROM stage_counts ORDER BY rowid"
 _SKIPPED = "SELECT stage, reason, count(*) AS items FROM skipped GROUP BY ALL ORDER BY items DESC, stage, reason"
 _ENTRIES = "SELECT json FROM entries ORDER BY entry_id"
-_JOURNAL = "SELECT action, subject_id, other_id, detail FROM journal ORDER BY ordinal"
+_JOURNAL = "SELECT * EXCLUDE (ordinal) FROM journal ORDER BY ordinal"
+_OVERRIDES = """
+SELECT kind, place, name, reason, texts, signature_ids, problem FROM overrides ORDER BY ordinal
+"""
+_STANDING = """
+SELECT signature_id, coalesce(s.exception_type, c.exception_type), coalesce(s.text, c.text), coalesce(s.gate, c.gate),
+    coalesce(s.is_gate_complete, false), coalesce(s.is_truncated, false), coalesce(s.event_count, 0) AS events,
+    s.first_seen, a.cluster_id, c.entry_id, a.rule, a.explanation
+FROM signatures s FULL JOIN assignments a USING (signature_id) LEFT JOIN clusters c ON c.cluster_id = a.cluster_id
+WHERE signature_id = $1
+   OR signature_id IN (SELECT e.signature_id FROM events e WHERE e.event_id = $1)
+   OR c.cluster_id IN (SELECT $1 UNION ALL SELECT cluster_id FROM cluster_aliases WHERE alias = $1)
+   OR c.entry_id IN (SELECT $1 UNION ALL SELECT entry_id FROM aliases WHERE alias = $1)
+ORDER BY events DESC, signature_id
+"""
+_APART_REASON = """
+SELECT score, reason FROM neighbours
+WHERE (cluster_id = $1 AND other_id = $2) OR (cluster_id = $2 AND other_id = $1) ORDER BY score DESC LIMIT 1
+"""
+_ENTRY_OF = "SELECT cluster_id, entry_id FROM clusters WHERE entry_id IS NOT NULL"
+_TEXTS = "SELECT signature_id, text FROM signatures"
+_CLUSTER_ALIASES = "SELECT alias, cluster_id FROM cluster_aliases ORDER BY alias"
+_EVENT_SIGNATURES = """
+SELECT event_id, signature_id, message FROM events WHERE signature_id IN (SELECT unnest($1::VARCHAR[]))
+"""
 _CLUSTERS = """
 SELECT c.cluster_id, c.signature_id, c.exception_type, c.text, c.gate, coalesce(c.regex, ''), c.lowest_score,
     (SELECT list(a.signature_id ORDER BY a.signature_id) FROM assignments a WHERE a.cluster_id = c.cluster_id)
@@ -139,10 +166,7 @@ def facts(path: Path) -> Facts:
             Cluster(name, medoid, kind, text, gate=_gate(gate), members=tuple(members), regex=regex, lowest_score=score)
             for name, medoid, kind, text, gate, regex, score, members in query(path, _CLUSTERS).rows
         ),
-        templates=tuple(
-            Template(name, kind, text, _gate(gate), whole, cut, count=count, first_seen=str(day or ""))
-            for name, kind, text, gate, whole, cut, count, day in query(path, _SIGNATURES).rows
-        ),
+        templates=tuple(_template(row) for row in query(path, _SIGNATURES).rows),
         sources=dict(query(path, _SOURCES).rows),
     )
 
@@ -150,6 +174,73 @@ def facts(path: Path) -> Facts:
 def journal(path: Path) -> tuple[JournalRow, ...]:
     """The journal so far, oldest first."""
     return tuple(JournalRow(*row) for row in query(path, _JOURNAL).rows)
+
+
+def overrides(path: Path) -> tuple[OverrideRow, ...]:
+    """What people had decided when the file was made."""
+    if not _has_table(path, "overrides"):
+        return ()
+    return tuple(
+        OverrideRow(kind, place, name, reason, tuple(texts), tuple(tuple(side) for side in sides), problem)
+        for kind, place, name, reason, texts, sides, problem in query(path, _OVERRIDES).rows
+    )
+
+
+def cluster_aliases(path: Path) -> tuple[tuple[str, str], ...]:
+    """Every former cluster id with the cluster that it means now."""
+    return tuple(query(path, _CLUSTER_ALIASES).rows) if _has_table(path, "cluster_aliases") else ()
+
+
+def event_signatures(path: Path, signature_ids: Sequence[str]) -> list[tuple[str, str, str]]:
+    """(event id, signature id, message) of the events that have one of these signatures."""
+    return [
+        (event, signature, text)
+        for event, signature, text in query(path, _EVENT_SIGNATURES, parameters=[list(signature_ids)]).rows
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a template stands, and why; in no cluster where people set it aside."""
+
+    template: Template
+    cluster_id: str | None
+    entry_id: str | None
+    rule: str | None
+    explanation: str | None
+
+
+def standings(path: Path, wanted: str) -> tuple[Standing, ...]:
+    """The templates of an entry, cluster, template or event (or of a former id), the most frequent first."""
+    return tuple(Standing(_template(row[:8]), *row[8:]) for row in query(path, _STANDING, parameters=[wanted]).rows)
+
+
+def apart_reason(path: Path, one: str, other: str) -> tuple[float, str] | None:
+    """What was written down about two clusters that look alike: score and reason; None if nothing was."""
+    rows = query(path, _APART_REASON, parameters=[one, other]).rows
+    return (rows[0][0], rows[0][1]) if rows else None
+
+
+def entry_of(path: Path) -> dict[str, str]:
+    """The entry of each cluster that has one."""
+    return dict(query(path, _ENTRY_OF).rows)
+
+
+def signature_texts(path: Path) -> dict[str, str]:
+    """The text of each template."""
+    return dict(query(path, _TEXTS).rows)
+
+
+def _has_table(path: Path, name: str) -> bool:
+    """Whether a file, which may be of an older schema, has a table."""
+    with read_only(path) as connection:
+        found = connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [name]).fetchall()
+    return bool(found)
+
+
+def _template(row: Sequence[Any]) -> Template:
+    name, kind, text, gate, whole, cut, count, day = row
+    return Template(name, kind, text, _gate(gate), whole, cut, count=count, first_seen=str(day or ""))
 
 
 def _gate(text: str) -> tuple[tuple[str, str], ...]:

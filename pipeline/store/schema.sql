@@ -93,7 +93,7 @@ CREATE TABLE clusters ( -- One row an error: templates that mean the same
 CREATE TABLE assignments ( -- Why a template is in its cluster
     signature_id VARCHAR, -- The template
     cluster_id VARCHAR, -- The cluster it is in
-    rule VARCHAR, -- founder, gate, equal, ratio, prefix, override or review
+    rule VARCHAR, -- founder, leader, gate, equal, ratio, prefix, override or review
     score DOUBLE, -- Likeness to the representative, 0-100
     explanation VARCHAR -- One sentence for people
 );
@@ -243,12 +243,27 @@ CREATE TABLE aliases ( -- Former names of entries
     alias VARCHAR, -- An id once published
     entry_id VARCHAR -- What it is called now
 );
-CREATE TABLE journal ( -- What happened to clusters and entries, oldest first
+CREATE TABLE cluster_aliases ( -- Former ids of clusters
+    alias VARCHAR, -- An id that a cluster had
+    cluster_id VARCHAR -- The cluster that has most of its templates now
+);
+CREATE TABLE journal ( -- What happened to clusters and entries, oldest first; rows are only ever added
     ordinal BIGINT, -- Order
-    action VARCHAR, -- new, grown, merged, split, renamed or withdrawn
+    action VARCHAR, -- new, merged, split, renamed or withdrawn
     subject_id VARCHAR, -- The cluster or entry
     other_id VARCHAR, -- Merged into, split from, renamed to
-    detail VARCHAR -- One sentence
+    detail VARCHAR, -- Why, with what people said where they decided it
+    run_id VARCHAR -- The run that did it, null where runs are not recorded; left out of the content digest
+);
+CREATE TABLE overrides ( -- What people decided in overrides.toml, and what it means for the templates of this file
+    ordinal BIGINT, -- Place in the file, kind by kind
+    kind VARCHAR, -- merge, split, rename or ignore
+    place VARCHAR, -- The row, as messages name it
+    name VARCHAR, -- rename: the name
+    reason VARCHAR, -- Why, in their words
+    texts VARCHAR[], -- Example texts as written
+    signature_ids VARCHAR[][], -- The templates that each text means
+    problem VARCHAR -- Why it, or a part of it, does nothing now; null if all of it acts
 );
 CREATE TABLE official_docs ( -- Official pages about error codes
     document_id VARCHAR, -- The page

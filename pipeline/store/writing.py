@@ -136,8 +136,11 @@ def _load_records(connection: duckdb.DuckDBPyConnection, contents: Contents) -> 
         "skipped": sorted((s.stage, s.item_id, s.reason, s.detail) for s in contents.skipped),
         "aliases": sorted(contents.aliases.items()),
         "journal": [
-            (n, row.action, row.subject_id, row.other_id, row.detail) for n, row in enumerate(contents.journal)
+            (n, row.action, row.subject_id, row.other_id, row.detail, row.run_id)
+            for n, row in enumerate(contents.journal)
         ],
+        "overrides": [(n, *astuple(row)) for n, row in enumerate(contents.overrides)],
+        "cluster_aliases": sorted(contents.cluster_aliases.items()),
         "stage_counts": [
             (c.stage, c.item_kind, c.in_count, c.out_count, c.skipped_count) for c in contents.stage_counts
         ],
