@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import shutil
 import subprocess
 from configparser import ConfigParser
@@ -137,13 +138,63 @@ def test_nothing_secret_is_in_the_files() -> None:
                 assert not line.strip().startswith(("GITHUB_TOKEN=", "Environment=GITHUB_TOKEN"))
 
 
-def test_the_automation_against_zombies_is_one_that_prefect_can_make() -> None:
-    from prefect.events.schemas.automations import AutomationCore, EventTrigger
-
+def automation() -> dict[str, Any]:
     (told,) = yaml.safe_load((DEPLOY / "zombie-runs.yaml").read_text(encoding="utf-8"))["automations"]
+    return dict(told)
+
+
+def read_strictly(told: dict[str, Any]) -> Any:
+    """The automation as Prefect reads it; Prefect lets unknown keys pass at every level, this does not."""
+    from prefect.events.schemas.automations import AutomationCore
+
     made = AutomationCore.model_validate(told)
+    levels = [(told, made), (told["trigger"], made.trigger), *zip(told["actions"], made.actions, strict=True)]
+    for written, read in levels:
+        unknown = set(written) - set(type(read).model_fields)
+        assert not unknown, f"{type(read).__name__} knows no {sorted(unknown)}"
+    return made
+
+
+def test_the_automation_against_zombies_is_one_that_prefect_can_make() -> None:
+    from prefect.client.schemas.objects import StateType
+    from prefect.events.actions import ChangeFlowRunState
+    from prefect.events.schemas.automations import EventTrigger, Posture
+
+    made = read_strictly(automation())
     assert isinstance(made.trigger, EventTrigger)
-    assert "prefect.flow-run.heartbeat" in made.trigger.expect
+    assert made.trigger.posture == Posture.Proactive
+    assert made.trigger.for_each == {"prefect.resource.id"}
+    (action,) = made.actions
+    assert isinstance(action, ChangeFlowRunState)
+    assert action.state == StateType.CRASHED
+
+
+@pytest.mark.parametrize(("level", "key"), [("", "triger"), ("trigger", "withn"), ("actions", "mesage")])
+def test_a_misspelt_key_of_the_automation_is_refused(level: str, key: str) -> None:
+    told = automation()
+    place = {"": told, "trigger": told["trigger"], "actions": told["actions"][0]}[level]
+    place[key] = 1
+    with pytest.raises(AssertionError, match=key):
+        read_strictly(told)
+
+
+def test_the_automation_waits_three_heartbeats_and_for_every_end_that_a_run_can_come_to() -> None:
+    from prefect.client.schemas.objects import TERMINAL_STATES
+    from prefect.settings import get_current_settings
+
+    from pipeline import flows
+
+    made = read_strictly(automation())
+    beat = get_current_settings().flows.heartbeat_frequency
+    assert beat
+    assert made.trigger.within.total_seconds() == 3 * beat
+    # an event bears the name of the state, not its type: a run that ended under a name of its own would count as dead
+    ends = {kind.value.capitalize() for kind in TERMINAL_STATES}
+    ends |= set(re.findall(r'(?:Completed|Failed|Crashed|Cancelled)\(name="(\w+)"', inspect.getsource(flows)))
+    assert {"Completed", "Failed", "Cancelled", "Crashed", "Partial"} == ends
+    heard = {f"prefect.flow-run.{end}" for end in ends}
+    assert made.trigger.expect == heard | {"prefect.flow-run.heartbeat"}
+    assert made.trigger.after == {"prefect.flow-run.heartbeat"}
 
 
 @pytest.mark.parametrize("path", sorted(DEPLOY.glob("systemd/*.service")), ids=lambda path: path.name)
