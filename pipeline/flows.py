@@ -35,7 +35,7 @@ from pipeline import build as joined
 from pipeline import configured, runners, sourcing
 from pipeline.build import Fetched, Places, Record, Summary
 from pipeline.config import Settings, read_settings
-from pipeline.errors import StoreError
+from pipeline.errors import ConfigError, StoreError
 from pipeline.reporting import announce, leave, report, reporting, tell
 from pipeline.sources.github import Figures
 
@@ -56,7 +56,11 @@ def _say_what_is_undone(failed: Any, _run: Any, _state: Any) -> None:
 
 
 def _tell(failed: Any, run: Any, state: Any) -> None:
-    tell(_settings(run.parameters.get("home", ""), run.parameters.get("config", "")), failed, run, state)
+    try:
+        command = _settings(run.parameters.get("home", ""), run.parameters.get("config", "")).notify.command
+    except ConfigError:  # why the run failed; the webhook, which is no setting, hears of it
+        command = []
+    tell(command, failed, run, state)
 
 
 _TASK: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False, "on_failure": [_say_what_is_undone]}

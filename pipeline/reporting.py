@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, cast
@@ -80,11 +80,11 @@ def announce(event: str, settings: Settings) -> None:
     emit_event(event, {"prefect.resource.id": "errmine.home", "errmine.home": str(settings.home)})
 
 
-def tell(settings: Settings, failed: Any, run: Any, state: Any) -> None:
-    """Tell who wants to know that a flow run failed or crashed."""
+def tell(command: Sequence[str], failed: Any, run: Any, state: Any) -> None:
+    """Tell who wants to know that a flow run failed or crashed: `command`, and the webhook of the environment."""
     event = {"flow": failed.name, "run": run.name, "run_id": str(run.id), "state": state.name, "message": state.message}
     webhook = os.environ.get("ERRMINE_NOTIFY_WEBHOOK", "")
-    for problem in joined.notify(event, command=settings.notify.command, webhook=webhook):
+    for problem in joined.notify(event, command=command, webhook=webhook):
         get_run_logger().warning(problem)
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
-import urllib.error
+import threading
 import urllib.request
 from collections.abc import Mapping, Sequence
+from http.client import HTTPException
 from urllib.parse import urlsplit
 
-#: A notification must not hold up what it tells of.
-_SECONDS = 20
+#: A notification must not hold up what it tells of: a command and a webhook each have this long, in all.
+SECONDS = 20.0
 
 
 def notify(event: Mapping[str, object], *, command: Sequence[str] = (), webhook: str = "") -> list[str]:
@@ -23,20 +26,41 @@ def notify(event: Mapping[str, object], *, command: Sequence[str] = (), webhook:
 
 def _run(command: Sequence[str], body: bytes) -> str:
     try:
-        done = subprocess.run(list(command), input=body, timeout=_SECONDS, check=False, capture_output=True)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired) as error:
+        process = subprocess.Popen(  # noqa: S603  (the person's own command, from their settings; no shell)
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
         return f"the notification command failed: {type(error).__name__}"
-    return f"the notification command ended with status {done.returncode}" if done.returncode else ""
+    with process:
+        try:
+            process.communicate(body, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # with all that it started
+            return f"the notification command had not ended after {SECONDS:g} s"
+    return f"the notification command ended with status {process.returncode}" if process.returncode else ""
 
 
 def _post(webhook: str, body: bytes) -> str:
-    if urlsplit(webhook).scheme not in {"http", "https"}:
-        return "the notification webhook is no http address"
-    request = urllib.request.Request(  # noqa: S310  (http or https, checked above)
-        webhook, data=body, headers={"Content-Type": "application/json"}
-    )
+    told: list[str] = []
+    # in a thread, because urllib's timeout is for each read: who answers one byte at a time holds it for ever
+    thread = threading.Thread(target=lambda: told.append(_posted(webhook, body)), daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    return told[0] if told else f"the notification webhook had not answered after {SECONDS:g} s"
+
+
+def _posted(webhook: str, body: bytes) -> str:
     try:
-        with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
+        if urlsplit(webhook).scheme not in {"http", "https"}:
+            return "the notification webhook is no http address"
+        request = urllib.request.Request(  # noqa: S310  (http or https, checked above)
+            webhook, data=body, headers={"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=SECONDS):  # noqa: S310
             return ""
-    except (OSError, urllib.error.URLError) as error:
+    except (OSError, HTTPException, ValueError) as error:  # the message of some of them quotes the address
         return f"the notification webhook failed: {type(error).__name__}"
