@@ -52,6 +52,16 @@ def terms() -> Mapping[str, Term]:
     return found
 
 
+def pairs() -> set[tuple[str, str]]:
+    """(English, Chinese) of every attested term and rendering; terms that Chinese leaves in English are no pairs."""
+    return {
+        (term.english.split(" (")[0], chinese)
+        for term in terms().values()
+        for chinese in term.renderings()
+        if term.grade != "D" and not chinese.isascii() and len(chinese) > 1
+    }
+
+
 def singular(word: str) -> str:
     """The word without a plural ending, as far as spelling tells."""
     if word.endswith("ies") and len(word) > 4:

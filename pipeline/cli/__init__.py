@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 #: The help lists first what a newcomer needs: get an answer, look around, then make and share more.
 _ORDER = (
-    "run", "match", "show", "explain", "query", "status", "reconcile", "import", "ingest", "build", "regroup", "export",
-    "apply", "validate", "extract", "group", "forget", "serve",
+    "run", "match", "search", "show", "explain", "query", "status", "reconcile", "import", "ingest", "build", "regroup",
+    "export", "apply", "validate", "extract", "group", "forget", "serve",
 )  # fmt: skip
 
 
 def application() -> Typer:
     """The application with all its commands."""
-    from pipeline.cli import fetch, look, quarantine, read, serve, share, work  # noqa: F401  they register their commands
+    from pipeline.cli import fetch, look, quarantine, read, search, serve, share, work  # noqa: F401  they register their commands
     from pipeline.cli.app import app
 
     app.registered_commands.sort(key=lambda command: _ORDER.index(_name(command)) if _name(command) in _ORDER else 99)

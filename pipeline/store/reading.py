@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.errors import StoreError
 from pipeline.records import Cluster, Template
 from pipeline.store.contents import JournalRow, OverrideRow
 from pipeline.store.opening import meta, read_only
@@ -43,6 +44,8 @@ _EVENTS = """
 SELECT e.event_id, e.url, e.posted_at, e.quote, s.notes FROM cluster_events e JOIN events s USING (event_id)
 WHERE e.cluster_id = $1 ORDER BY e.posted_at, e.event_id LIMIT $2
 """
+_HAS_SEARCH = "FROM duckdb_tables() WHERE table_name = 'search_terms'"
+_SEARCH = "FROM search($1) LIMIT $2"
 _RUNS = "SELECT run_id, flow, status, started_at, ended_at, detail FROM runs ORDER BY started_at DESC, run_id LIMIT $1"
 _DRIFT = """
 SELECT detail->'drift' FROM runs WHERE flow = 'reconcile' AND status = 'completed'
@@ -250,3 +253,11 @@ def _gate(text: str) -> tuple[tuple[str, str], ...]:
 def _dicts(path: Path, sql: str, *parameters: object) -> list[dict[str, Any]]:
     result = query(path, sql, parameters=parameters)
     return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+
+
+def search(path: Path, words: str, *, limit: int) -> list[dict[str, Any]]:
+    """Entries that have words of `words`, best first: entry_id, score, signature, signature_zh, ..., found."""
+    if not query(path, _HAS_SEARCH).rows:
+        raise StoreError(f"{path} has no words to search", path=path, hint="An older errmine made it: `errmine build`.")
+    found = query(path, _SEARCH, parameters=(words, limit))
+    return [dict(zip(found.columns, row, strict=True)) for row in found.rows]

@@ -306,6 +306,19 @@ CREATE TABLE stage_counts ( -- What went into and came out of each stage of the 
     out_count BIGINT, -- Items that came out
     skipped_count BIGINT -- Items set aside, each in skipped
 );
+CREATE TABLE glossary ( -- Terms in both languages, as translations use them; search asks for the English of a Chinese term
+    english VARCHAR, -- The term
+    chinese VARCHAR -- Its first rendering or another that people use
+);
+CREATE TABLE search_terms ( -- Which entry has which word, for search(): made from signatures, causes, remedies, titles and quotes
+    term VARCHAR, -- A Latin word in lower case, or two neighbouring Chinese characters
+    entry_id VARCHAR, -- The entry
+    weight BIGINT -- How often, signatures counted three times, causes and remedies twice
+);
+CREATE TABLE search_sizes ( -- How many terms an entry has, for search()
+    entry_id VARCHAR, -- The entry
+    length BIGINT -- Sum of its weights
+);
 CREATE TABLE runs ( -- What ran when; the only table with wall-clock times, left out of the content digest
     run_id VARCHAR, -- Id of the run
     flow VARCHAR, -- ingest, build, export, run, ...

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from pipeline import catalogues
+from pipeline import catalogues, glossary
 from pipeline.errors import StoreError
 from pipeline.store import schema
 from pipeline.store.contents import Contents, RunRow
@@ -103,6 +103,7 @@ def _fill(path: Path, contents: Contents) -> None:
         for statement in schema.comments(text):
             connection.execute(statement)
         connection.execute(schema.sql("views.sql"))
+        connection.execute(schema.sql("search.sql"))
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT")
     finally:
@@ -132,6 +133,7 @@ def _load_records(connection: duckdb.DuckDBPyConnection, contents: Contents) -> 
         ),
         "neighbours": sorted((n.cluster_id, n.other_id, n.score, n.reason) for n in contents.neighbours),
         "catalogue": [astuple(row) for row in catalogues.listed()],
+        "glossary": sorted(glossary.pairs()),
         "withheld": sorted(map(astuple, contents.withheld), key=lambda row: row[:2]),
         "skipped": sorted((s.stage, s.item_id, s.reason, s.detail) for s in contents.skipped),
         "aliases": sorted(contents.aliases.items()),

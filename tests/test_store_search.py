@@ -1,0 +1,141 @@
+"""Search: entries by words in both languages, with what DuckDB has built in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from pipeline import store
+from pipeline.build import Places
+from pipeline.errors import StoreError
+from pipeline.store import reading
+from tests import golden
+from tests.cli import run
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("home")
+    golden.make(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def database(home: Path) -> Path:
+    return Places.of(home).database
+
+
+def ids(database: Path, words: str) -> list[str]:
+    return [hit["entry_id"] for hit in reading.search(database, words, limit=1000)]
+
+
+def terms(database: Path, words: str) -> list[str]:
+    found = store.query(database, "SELECT unnest(terms_of($1)) AS term", parameters=(words,))
+    return [str(row[0]) for row in found.rows]
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("CUDA errors", ["cuda", "error"]),
+        ("torch.cuda.OutOfMemoryError", ["torch", "cuda", "out", "of", "memory", "error"]),
+        ("num_stages=2", ["num", "stage", "2"]),
+        ("显存不足", ["显存", "存不", "不足"]),
+        ("核", ["核"]),
+        ("在 GPU 上显存不足", ["gpu", "在", "上显", "显存", "存不", "不足"]),
+        ("class bus axis", ["class", "bus", "axis"]),
+        ("", []),
+        ("🙂 \x00 ' \" ; -- %", []),
+    ],
+)
+def test_a_text_has_these_terms(database, words, wanted):
+    assert terms(database, words) == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("共享内存", "triton/out-of-resources-shared-memory"),
+        ("核函数所需的共享内存超过设备上限", "triton/out-of-resources-shared-memory"),
+        ("shared memory Hardware limit", "triton/out-of-resources-shared-memory"),
+        ("OutOfResources shared memory", "triton/out-of-resources-shared-memory"),
+    ],
+)
+def test_an_entry_is_found_by_words_of_either_language(database, words, first):
+    assert ids(database, words)[0] == first
+
+
+def test_chinese_finds_an_entry_that_only_has_the_english_words(database):
+    only_english = {
+        str(row[0])
+        for row in store.query(
+            database,
+            "SELECT entry_id FROM search_terms WHERE term = 'dimension' "
+            "EXCEPT SELECT entry_id FROM search_terms WHERE term = '维度'",
+        ).rows
+    }
+    assert only_english
+    assert only_english & set(ids(database, "维度"))
+
+
+def test_who_has_more_of_the_words_comes_first(database):
+    hits = reading.search(database, "out of resource shared memory", limit=1000)
+    assert len(hits[0]["found"]) == 5
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+
+
+def test_every_entry_is_found_by_its_own_signature(database):
+    rows = store.query(database, "SELECT entry_id, signature FROM entries ORDER BY entry_id").rows
+    assert [entry for entry, signature in rows if entry not in ids(database, signature)] == []
+
+
+def test_every_chinese_signature_finds_its_entry_among_the_first(database):
+    rows = store.query(database, "SELECT entry_id, signature_zh FROM entries WHERE signature_zh IS NOT NULL").rows
+    assert len(rows) > 20
+    assert [entry for entry, chinese in rows if entry not in ids(database, chinese)[:5]] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["", " ", "'", "'); DROP TABLE entries; --", "\x00", "%_", "\\", "🙂", "$1", "共" * 100_000, "a " * 100_000],
+)
+def test_any_text_may_be_searched(database, words):
+    assert isinstance(reading.search(database, words, limit=10), list)
+
+
+def test_two_searches_give_the_same_rows(database):
+    assert reading.search(database, "内存 error", limit=50) == reading.search(database, "内存 error", limit=50)
+
+
+def test_no_word_is_counted_for_an_entry_that_is_not_there(database):
+    sql = "SELECT count(*) FROM search_terms WHERE entry_id NOT IN (SELECT entry_id FROM entries)"
+    assert store.query(database, sql).rows == [(0,)]
+
+
+def test_the_command_finds_by_chinese_and_english_words(home):
+    found = run("search", "共享内存", "--home", home, "--limit", 3)
+    assert found.code == 0
+    assert "triton/out-of-resources-shared-memory" in found.out
+    as_json = run("search", "shared memory", "--home", home, "--json")
+    assert '"entry_id": "triton/out-of-resources-shared-memory"' in as_json.out
+
+
+def test_the_command_says_when_nothing_has_the_words(home):
+    missed = run("search", "zzzzzz", "--home", home)
+    assert missed.code == 1
+    assert "no entry for 'zzzzzz'" in missed.err
+
+
+def test_a_file_without_the_index_says_what_to_do(tmp_path):
+    with pytest.raises(StoreError, match="no words to search") as raised:
+        reading.search(old_file(tmp_path / "old.duckdb"), "x", limit=1)
+    assert "errmine build" in raised.value.hint()
+
+
+def old_file(path: Path) -> Path:
+    """A file of an errmine that knew no search."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE meta AS SELECT 'schema_version' AS key, '1.0' AS value")
+    return path
