@@ -103,3 +103,17 @@ def test_who_names_what_the_error_names_speaks_of_it() -> None:
     draft = _drafted(threads)
     assert [w.repo for w in draft.withheld] == ["two/b"]
     assert len(draft.workarounds) == 1
+
+
+def test_a_fix_of_one_report_of_three_is_no_remedy_for_the_others() -> None:
+    threads = [("one/a", name, OWN, FIXED if name == "load" else "Same.") for name in ("load", "read", "mix")]
+    draft = _drafted(threads)
+    assert not draft.workarounds
+    assert {w.reason for w in draft.withheld} == {"fix_of_one_report"}
+
+
+def test_that_errors_end_in_the_same_plumbing_says_nothing() -> None:
+    short = "EOFError: Compressed file ended before the end-of-stream marker was reached"
+    threads = [(repo, "gzip", short, WORKED) for repo in ("one/a", "two/b", "six/c")]
+    threads = [(repo, place, error, said if repo == "one/a" else "Same.") for repo, place, error, said in threads]
+    assert {w.reason for w in _drafted(threads).withheld} == {"many_projects"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -24,6 +24,8 @@ _LOOKS = (
     r"|\b[\w-]{1,40}\.(?:py|json|ya?ml|toml|hp?p?|cp?p|cu|so|dll|pb|h5|cfg|txt|sh|onnx|gguf|ini|proto)\b"
 )
 
+#: Where something is said, not what: "I tried [this](https://...)" names no act.
+_ADDRESS = re.compile(r"\]\([^()\s]{1,300}\)|(?:https?://|www\.)[^\s)>\]]{1,300}")
 _GIVEN = frozenset(
     {"remedy.set_parameter", "remedy.set_env", "remedy.set_flag", "remedy.add_flag", "remedy.call", "remedy.use"}
 )
@@ -49,6 +51,9 @@ _FAMILIES = {
     "fix.merged": "change",
     "fix.closed_by": "change",
 }
+#: A statement that names no version gives way to one of the same sentence and package that does.
+_UNVERSIONED = frozenset({"remedy.install", "remedy.upgrade", "remedy.downgrade", "remedy.reinstall"})
+_VERSIONED = frozenset({"remedy.pin", "remedy.upgrade_to", "remedy.downgrade_to"})
 #: Fragments of verbs with which rows begin: looked for once a sentence, not once a row.
 _VERBS = ("LESS", "MORE", "UP", "DOWN", "PIN", "SET")
 _FRAGMENT = re.compile(rf"<({'|'.join(_VERBS)})>")
@@ -130,10 +135,24 @@ def _objects() -> re.Pattern[str]:
 
 def action(text: str) -> Action | None:
     """The first typed act that `text` describes, None if no table row reads it or it is negated."""
+    first: Action | None = None
+    for act in _acts(text):
+        if first is None:
+            first = act
+        elif _package(act) == _package(first):
+            return act  # "upgrade X to 4.43 (pip install -U X)": the one that names the version
+        if first.fact.template not in _UNVERSIONED:
+            break
+    return first
+
+
+def _acts(text: str) -> Iterator[Action]:
+    """The acts that the rows read, in the order of the rows; behind the first only those that name a version."""
     lowered = text.lower()
     absent = {name for name, verbs in _verbs().items() if not verbs.search(text)}
+    is_first = True
     for template, literal, verb, pattern in _rows():
-        if verb in absent or literal not in lowered:
+        if verb in absent or literal not in lowered or not (is_first or template in _VERSIONED):
             continue
         for found in pattern.finditer(text):
             before = text[max(0, found.start() - 24) : found.start()]
@@ -141,8 +160,13 @@ def action(text: str) -> Action | None:
                 continue
             fact = _fact(template, found)
             if fact is not None:
-                return Action(fact, key(fact), found.start(), found.end())
-    return None
+                is_first = False
+                yield Action(fact, key(fact), found.start(), found.end())
+                break
+
+
+def _package(act: Action) -> str:
+    return dict(act.fact.slots).get("package", "").lower()
 
 
 #: An official remedy says what to do in its lead and its first sentence or two; what follows says why.
@@ -163,6 +187,7 @@ def official(text: str, flags: Sequence[str]) -> Fact | None:
 
 def has_object(text: str) -> bool:
     """True if the sentence names something that can be acted on: code, a flag, a variable, a product with version."""
+    text = _ADDRESS.sub(" ", text)
     if _objects().search(text):
         return True
     # a Latin word inside a Chinese sentence is a technical term nearly always
@@ -223,6 +248,8 @@ def _slot(name: str, value: str, found: re.Match[str]) -> str | None:
         return value.lstrip("vV").removeprefix("==").removeprefix("=").rstrip(".,;:") or None
     if name in {"value", "new", "old", "flag", "name"}:
         value = value.rstrip(".,;:")
+        for mark in "\"'":
+            value = value.strip(mark) if value.count(mark) % 2 else value
         if not value or _PLACEHOLDER.match(value):
             return value if value.lower() == "none" else None
     return value[:160]

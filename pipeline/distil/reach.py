@@ -26,6 +26,8 @@ _MANY_HOMES = 3
 _OWNED = 2 / 3
 #: Documents that show frames agree where at least this share of them ends in the same function.
 _AGREEING = 1 / 2
+#: From so many documents on, a change that closed one of them did not close the others.
+_MANY_REPORTS = 3
 _UNKNOWN = "?"
 
 #: Discriminators that a statement can name, so that it speaks of this error whatever program prints it.
@@ -38,6 +40,8 @@ _QUANTITIES = frozenset(
         "remedy.decrease_quantity_to",
     }
 )
+#: Discriminators that tell what failed, so that a fix for one report is a fix for all of them.
+_TELLING = frozenset({"module", "library", "symbol", "op", "assertion", "resource", "space", "tool"})
 #: Categories in which less of a quantity is the remedy by nature, whatever program runs out.
 _SCARCE = frozenset({"out_of_memory", "resource_limit"})
 
@@ -74,8 +78,10 @@ class Reach:
         self._named = frozenset(_names(cluster))
         self._repos = {name: facts.repo or _UNKNOWN for name, facts in documents.items()}
         self._frames: dict[str, str] = {}
+        self._document_count = len({o.document_id for o in occurrences})
+        plumbing = frozenset(tables.table("generic.toml")["plumbing"])
         for occurrence in occurrences:
-            if occurrence.frame:
+            if occurrence.frame and occurrence.frame.partition(":")[0] not in plumbing:
                 self._frames.setdefault(occurrence.document_id, occurrence.frame)
         shown = {o.document_id for o in occurrences}
         self._homes = _homes(self._repos.get(name, _UNKNOWN) for name in shown)
@@ -107,10 +113,11 @@ class Reach:
     def sorted_out(self, claims: Sequence[Claim]) -> tuple[list[Claim], tuple[Withheld, ...]]:
         """(the claims that may speak, those kept aside with the reason)."""
         shared = self._shared_keys(claims)
+        most = self._most_documents(claims)
         kept: list[Claim] = []
         aside: list[Withheld] = []
         for claim in claims:
-            reason = self._reason(claim, shared)
+            reason = self._reason(claim, shared) or self._one_report(claim, most)
             if reason:
                 document = claim.quote.document_id
                 repo = self._repos.get(document, _UNKNOWN)
@@ -135,6 +142,19 @@ class Reach:
         if claim.kind == "fix":
             return self.reason or ("fix_of_one_project" if self._home_count >= _MANY_HOMES else "")
         return "" if self._is_tied(claim) else self.reason
+
+    def _most_documents(self, claims: Sequence[Claim]) -> dict[str, int]:
+        documents: dict[str, set[str]] = defaultdict(set)
+        for claim in claims:
+            documents[claim.key].add(claim.quote.document_id)
+        return {key: len(names) for key, names in documents.items()}
+
+    def _one_report(self, claim: Claim, documents: Mapping[str, int]) -> str:
+        """The reason for a change that few of many reports name, where nothing says that they are one."""
+        if claim.kind != "fix" or self._document_count < _MANY_REPORTS:
+            return ""
+        is_told = any(key in _TELLING for key, _ in self._cluster.gate)
+        return "" if is_told or 2 * documents[claim.key] >= self._document_count else "fix_of_one_report"
 
     def _is_tied(self, claim: Claim) -> bool:
         """True if the statement names what the error names, or is about the quantity that ran out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from pipeline.distil import actions, environment, hints, prose, replies, rules
@@ -17,6 +18,11 @@ _FOLLOWS = 300
 
 #: So much of a message finds its line; the rest may be wrapped or cut.
 _TELLING = 60
+#: So much of a sentence in an error's own text says that the program wrote it and somebody pasted it again.
+_PRINTED = 40
+#: A title names one of several errors with its type, or with so many words of its message.
+_NAMING = 3
+_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
 
 Pair = tuple[Event, Signature]
 
@@ -78,8 +84,9 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
             yield claim_at(document, kind, item.rule, fact=fact, span=(item.start, item.end), about=everything)
     text = Prose(document, events)
     found = list(rules.findings(text))
+    printed = "\n".join(event.detail for event in events)
     for finding in found:
-        if finding.cue.kind in {"ask", "reply"}:
+        if finding.cue.kind in {"ask", "reply"} or _is_out_of_place(document, finding, printed):
             continue
         if finding.cue.kind == "link":
             yield from _succession(document, errors, finding)
@@ -106,6 +113,14 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
             answer=_quoted(document, reply.start, reply.end),
         )
     yield from _closing(document, errors)
+
+
+def _is_out_of_place(document: Document, finding: rules.Finding, printed: str) -> bool:
+    """True for a fix that a title announces (it says what is wanted), and for a cause that a program printed."""
+    if finding.cue.kind == "fix":
+        post = finding.sentence.post
+        return document.kind == "issue" and post >= 0 and document.posts[post].kind == "title"
+    return finding.cue.kind == "cause" and finding.sentence.text[:_PRINTED] in printed
 
 
 def _succession(document: Document, errors: list[Pair], finding: rules.Finding) -> Iterator[Claim]:
@@ -201,9 +216,25 @@ def subjects(document: Document, errors: list[Pair], place: int) -> tuple[str, .
     before = [s for e, s in errors if e.start < place and post_at(document, e.start) == post]
     if before:
         return (before[-1].signature_id,)
-    opening = [s.signature_id for e, s in errors if _is_opening(document, e.start)]
+    opening = _named_in_title(document, [(e, s) for e, s in errors if _is_opening(document, e.start)])
     chosen = opening or [s.signature_id for e, s in errors if e.start < place][-1:] or [errors[0][1].signature_id]
     return tuple(sorted(set(chosen[:_MOST_SUBJECTS])))
+
+
+def _named_in_title(document: Document, opening: list[Pair]) -> list[str]:
+    """The errors that the report opens with; where its title names some of them, those."""
+    title = set(_WORD.findall((document.title or "").lower()))
+    scores = [_named(title, event) for event, _ in opening]
+    most = max(scores, default=0)
+    least = most if most >= _NAMING else 0
+    return [signature.signature_id for (_, signature), score in zip(opening, scores, strict=True) if score >= least]
+
+
+def _named(title: set[str], event: Event) -> int:
+    """How well a title names an error: words of its message, its type as much as it takes."""
+    words = title.intersection(_WORD.findall(event.message.lower()))
+    kind = (event.exception_type or "").rpartition(".")[2].lower()
+    return len(words) + (_NAMING if kind in title else 0)
 
 
 def _is_opening(document: Document, place: int) -> bool:

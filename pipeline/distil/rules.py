@@ -34,7 +34,7 @@ _PR = re.compile(
     r"https?://github\.com/(?P<repo>[\w.-]{1,60}/[\w.-]{1,80})/(?:pull|issues)/(?P<number>\d{1,6})"
     r"|(?P<short>[\w.-]{1,40}/[\w.-]{1,60})?#(?P<n>\d{1,6})\b"
     r"|(?:https?://github\.com/(?P<home>[\w.-]{1,60}/[\w.-]{1,80}))?/commit/(?P<sha>[0-9a-f]{7,40})"
-    r"|(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
+    r"|(?:(?P<of>[\w.-]{1,40}/[\w.-]{1,60})@)?(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
 )
 _BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
 _VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d)", re.IGNORECASE)
@@ -197,7 +197,7 @@ def _stated(
     if cue.kind in {"remedy", "ask"}:
         act = actions.action(region)
         if act is not None:
-            return act.fact, act.key, begin + act.end
+            return (act.fact, act.key, begin + act.end) if not cue.only or act.fact.template in cue.only else None
         return (None, "", begin) if cue.needs == "object" and actions.has_object(region) else None
     if cue.kind == "fix":
         fact = _fix(region, cue, document)
@@ -214,7 +214,8 @@ def _says_enough(cue: tables.Cue, region: str) -> bool:
         return cue.needs == "text" or actions.has_object(region)
     if cue.lang == "zh":
         return len(region) >= _LEAST_HAN
-    return len(_LONG_WORD.findall(region)) >= _LEAST_WORDS
+    # what a colon announces stands outside the sentence
+    return len(_LONG_WORD.findall(region)) >= _LEAST_WORDS + region.rstrip().endswith(":")
 
 
 def _versions(template: str, named: tuple[str, str]) -> Fact:
@@ -229,7 +230,9 @@ def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
         return Fact("fix.closed_by", (("pr", f"{document.repo}#{document.number}"),))
     change = _PR.search(region) if cue.rule in {"fix.in_ref", "fix.ref_fixes", "fix.zh"} else None
     if change is not None:
-        return Fact("fix.merged", (("pr", _named(change, document)),))
+        named_change = _named(change, document)
+        own = f"{document.repo}#{document.number}"
+        return None if named_change == own else Fact("fix.merged", (("pr", named_change),))
     named = actions.versioned(region) if cue.rule not in {"fix.works_on_branch", "fix.ref_fixes"} else None
     if named is not None:
         return Fact("fix.released", (("package", named[0]), ("version", named[1])))
@@ -250,7 +253,7 @@ def _named(change: re.Match[str], document: Document) -> str:
     """`owner/repo#5`, `owner/repo@<commit>`, or what is known of it."""
     commit = change["sha"] or change["bare"]
     if commit:
-        home = change["home"] or document.repo
+        home = change["home"] or change["of"] or document.repo
         return f"{home}@{commit[:12]}" if home else commit[:12]
     repo = change["repo"] or change["short"] or document.repo or ""
     return f"{repo}#{change['number'] or change['n']}"

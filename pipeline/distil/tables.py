@@ -26,6 +26,7 @@ class Cue:
     then: Pattern | None  # looked for behind `pattern`
     refuse: Pattern | None
     needs: str  # "fact" | "object" | "words" | "version" | "text": what must be found beside the cue
+    only: frozenset[str]  # templates that it may state; empty: any
     act: str  # where the act is described, with `then`: "before" it or "after" its start
 
 
@@ -83,6 +84,7 @@ def cues() -> tuple[Cue, ...]:
             then=_compiled(_expand(row["then"])) if "then" in row else None,
             refuse=_compiled(_expand(row["refuse"])) if "refuse" in row else None,
             needs=row.get("needs", "object"),
+            only=frozenset(row.get("only", ())),
             act=row.get("act", "before"),
         )
         for row in table("cues.toml")["rule"]
