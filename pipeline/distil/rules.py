@@ -26,6 +26,8 @@ _MOST_ORDERED = 1_500
 #: characters in Chinese: below, labelled sentences pointed at something outside themselves.
 _LEAST_WORDS = 6
 _LEAST_HAN = 12
+#: A product and version that a sentence says to work stand in its match or begin so close behind it.
+_PINNED = 30
 #: Two stems that share fewer letters than this at their ends do not follow each other in real sentences.
 _LEAST_OVERLAP = 3
 _LONG_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
@@ -36,6 +38,7 @@ _PR = re.compile(
     r"|(?:https?://github\.com/(?P<home>[\w.-]{1,60}/[\w.-]{1,80}))?/commit/(?P<sha>[0-9a-f]{7,40})"
     r"|(?:(?P<of>[\w.-]{1,40}/[\w.-]{1,60})@)?(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
 )
+_RELEASE_OF = re.compile(r"\b(?:version|release|package|wheels?) of (?!the |this |our )(\w+)")
 _BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
 _VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d)", re.IGNORECASE)
 
@@ -181,6 +184,8 @@ def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding
         begin, finish = last.start(), len(text)
     else:
         begin, finish = first.start(), last.start() if last else len(text)
+    if cue.needs == "pinned":
+        finish = min(finish, first.end() + _PINNED)
     found = _stated(cue, text, begin, finish, document)
     if found is None:
         return None
@@ -194,6 +199,10 @@ def _stated(
 ) -> tuple[Fact | None, str, int] | None:
     """(fact, key, where it ends) if the sentence has what the rule needs."""
     region = text[begin:finish]
+    if cue.needs == "pinned":
+        named = actions.versioned(region)
+        pinned = Fact("remedy.pin", (("package", named[0]), ("version", named[1]))) if named else None
+        return (pinned, actions.key(pinned), begin) if pinned else None
     if cue.kind in {"remedy", "ask"}:
         act = actions.action(region)
         if act is not None:
@@ -236,10 +245,19 @@ def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
     named = actions.versioned(region) if cue.rule not in {"fix.works_on_branch", "fix.ref_fixes"} else None
     if named is not None:
         return Fact("fix.released", (("package", named[0]), ("version", named[1])))
+    if cue.rule == "fix.in_latest":
+        return _latest(region, document.repo or "")
     if cue.rule in {"fix.in_version", "fix.zh"} and (version := _VERSION.search(region)):
         return _of_repo("fix.released_in", "_repo", ("version", version.group(1)), document)
     branch = _BRANCH.search(region) if cue.rule in {"fix.in_branch", "fix.works_on_branch"} else None
     return _of_repo("fix.on_branch", "_of", ("branch", branch.group(1).lower()), document) if branch else None
+
+
+def _latest(region: str, repo: str) -> Fact | None:
+    """The latest release of the report's project; None where the words name another one."""
+    other = _RELEASE_OF.search(region)
+    is_own = bool(repo) and (other is None or other[1].lower() in repo.lower())
+    return Fact("fix.in_latest", (("repo", repo),)) if is_own else None
 
 
 def _of_repo(template: str, ending: str, slot: tuple[str, str], document: Document) -> Fact:
