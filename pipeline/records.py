@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 #: Author associations as GitHub names them, most trusted first. None: the source does not say.
 MAINTAINER_ROLES = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
@@ -50,9 +51,11 @@ class RawPage:
 # ---------------------------------------------------------------- documents
 
 
-@dataclass(frozen=True, slots=True)
-class Post:
-    """One piece of writing inside a document: its title, body, a comment, a review. `document.text[start:end]`."""
+class Post(NamedTuple):
+    """One piece of writing inside a document: its title, body, a comment, a review. `document.text[start:end]`.
+
+    A named tuple, as `Frame` is: there are many, and a frozen dataclass takes 2.6 us to make, this 0.5.
+    """
 
     kind: str  # "title" | "body" | "comment" | "review" | "section"
     start: int
@@ -147,8 +150,7 @@ class Document:
 # ---------------------------------------------------------------- extract
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One stack frame, outermost first in a traceback."""
 
     file: str | None

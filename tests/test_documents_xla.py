@@ -28,7 +28,7 @@ def as_case(found: Document | Skipped) -> dict[str, object]:
     if isinstance(found, Document):
         for name in ("text", "raw_sha256"):
             del values[name]
-        values["posts"] = [[post["kind"], post["url"]] for post in values["posts"]]
+        values["posts"] = [[post.kind, post.url] for post in found.posts]
         for remedy in values["record"]["remedies"]:
             del remedy["start"], remedy["end"]
     return {key: value for key, value in values.items() if value not in (None, [], ())}

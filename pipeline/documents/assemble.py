@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from pipeline import text as texts
 from pipeline.documents import bots, mail
 from pipeline.records import Post, content_id
+from pipeline.sight import Signs
 
 SEPARATOR = "\n\n"
 # Authors whose mentions are looked for; the largest thread of 22,694 has fewer than 300.
@@ -34,11 +35,12 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Pos
     """The text of all pieces, and their posts in it. Pieces without a word, or of quoted mail alone, leave no post."""
     whole = SEPARATOR.join(piece.text for piece in pieces)
     is_clean = texts.is_clean(whole)
-    rules = texts.suspects(whole)
-    has_mail = mail.may_have_reply(whole)
-    has_bot = bots.may_have_bot_text(whole)
+    present = _signs().present(whole)
+    rules = texts.suspects(whole, present)
+    has_mail = not present.isdisjoint(mail.SIGNS)
+    has_bot = not present.isdisjoint(bots.signs())
     names = _names(pieces, document_id)
-    mention = _mention(names)
+    mention = _mention(names, whole) if "@" in present else None
     parts: list[str] = []
     posts: list[Post] = []
     position = 0
@@ -74,6 +76,12 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Pos
     return SEPARATOR.join(parts), tuple(posts)
 
 
+@cache
+def _signs() -> Signs:
+    """What the steps above look for, so that a text without any of it is looked at once."""
+    return Signs(("@", *texts.redaction_keywords(), *mail.SIGNS, *bots.signs()))
+
+
 @lru_cache(maxsize=4096)  # labels recur
 def safe(text: str) -> str:
     """`text` cleaned and redacted, for what stands outside the document's text: labels, the title field."""
@@ -86,14 +94,19 @@ def utc(value: object) -> datetime | None:
         return None
     try:
         time = datetime.fromisoformat(value)
+        if time.tzinfo is UTC:
+            return time
         return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
 
 
-def _mention(names: Iterable[str]) -> re.Pattern[str] | None:
+def _mention(names: Iterable[str], text: str) -> re.Pattern[str] | None:
     """What finds `@login` of the document's own authors. Other words after an @ may be decorators and stay."""
     logins = sorted(names)[:MAX_MENTIONED]
+    if text.isascii():  # elsewhere letters of other alphabets may stand for Latin ones
+        lower = text.lower()
+        logins = [login for login in logins if f"@{login.lower()}" in lower]
     if not logins:
         return None
     return re.compile(rf"@(?:{'|'.join(map(re.escape, logins))})(?![A-Za-z0-9-])", re.IGNORECASE)

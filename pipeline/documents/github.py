@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeGuard
 
 from pipeline.documents import bots
@@ -243,8 +244,14 @@ def _author(value: JsonObject) -> tuple[str | None, bool]:
 
 
 def _role(value: JsonObject) -> str | None:
-    role = _word(value.get("author_association"), _REASON)
-    return role.upper() if role else None
+    role = value.get("author_association")
+    return _known_role(role) if isinstance(role, str) else None
+
+
+@lru_cache(maxsize=64)  # there are eight
+def _known_role(role: str) -> str | None:
+    word = _word(role, _REASON)
+    return word.upper() if word else None
 
 
 def _reactions(value: JsonObject) -> int:

@@ -23,7 +23,7 @@ from pipeline.extract import (
     status,
     vscode,
 )
-from pipeline.extract.sight import Literals, Seen
+from pipeline.sight import Literals, Seen
 from pipeline.records import Event
 
 __all__ = ["events"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pipeline.extract.rule import Block, Rule, compiled
-from pipeline.extract.sight import Seen
+from pipeline.sight import Seen
 
 RULES: tuple[Rule, ...] = (
     Rule(

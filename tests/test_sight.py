@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.extract import _LITERALS
-from pipeline.extract.sight import Literals
+from pipeline.sight import Literals
 
 WORDS = ("Error", "ExceptionGroup", ": error", "\n-> ", 'File "', "----", "abcd", "bcde")
 
