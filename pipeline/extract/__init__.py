@@ -23,8 +23,8 @@ from pipeline.extract import (
     status,
     vscode,
 )
-from pipeline.sight import Literals, Seen
 from pipeline.records import Event
+from pipeline.sight import Literals, Seen
 
 __all__ = ["events"]
 
@@ -89,11 +89,11 @@ def _tracebacks(text: str, seen: Seen) -> list[Event]:
     behind = 0
     tried: dict[str, int] = {}  # kind of mark -> end of the last line on which one led to nothing
     for mark in scan.marks(text, seen):
-        if mark.at < behind or mark.at < tried.get(mark.kind, 0):
+        if mark.at < behind or mark.at < tried.get(mark.kind, 0) or not scan.is_mark(text, mark):
             continue
         event = _read(text, mark, behind)
         if event is not None and event.end > behind:
-            found.append(replace(event, start=max(event.start, behind)))
+            found.append(replace(event, start=behind) if event.start < behind else event)
             behind = event.end
         else:
             stop = text.find("\n", mark.at)
@@ -128,7 +128,7 @@ def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Eve
         return []
     starts = [one.start for one in tracebacks]
     known = {_key(one.exception_type, one.message) for one in tracebacks}
-    fences = markdown.fences(text)
+    fences: list[tuple[int, int]] | None = None
     found: list[Event] = []
     behind = stop = tries = 0
     for colon in ends:
@@ -142,11 +142,12 @@ def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Eve
         if tries > MOST_NAMES:
             continue
         ceiling = starts[at] if at < len(starts) else len(text)
+        fences = markdown.fences(text) if fences is None else fences
         event = bare.read(text, colon, ceiling=ceiling, is_fenced=_is_inside(fences, colon))
         if event is None or _key(event.exception_type, event.message) in known or _retells(event, tracebacks):
             continue
         known.add(_key(event.exception_type, event.message))
-        event = replace(event, end=min(event.end, ceiling))
+        event = replace(event, end=ceiling) if event.end > ceiling else event
         found.append(event)
         behind = event.end
     return found

@@ -8,7 +8,7 @@ from pipeline.extract import chain, frames, names, peel, python
 from pipeline.extract.lines import Lines, Peeler
 from pipeline.records import Event
 
-_NAME_BACK = re.compile(r"[\w.$]")
+_NAME_BACK = re.compile(r"[\w.$]*")
 _MARKUP = re.compile(r"[\s#*>`\"'\-•|_~]{0,40}(?:\d{1,2}[.)] )?[\s*`\"'_~]{0,10}")
 _CODE = re.compile(
     r"\b(?:raise|except|catch|class|def|return|import|assert|isinstance|throw|from|print|with pytest|lambda|expect)\b"
@@ -40,10 +40,9 @@ WIDEST_LEAD = 600
 
 def read(text: str, colon: int, *, ceiling: int, is_fenced: bool) -> Event | None:
     """The exception whose name ends at `colon`, None if that is code or talk; it ends before `ceiling`."""
-    begin = colon
-    floor = max(0, colon - MOST_NAME)
-    while begin > floor and _NAME_BACK.match(text[begin - 1]):
-        begin -= 1
+    backwards = _NAME_BACK.match(text[max(0, colon - MOST_NAME) : colon][::-1])
+    assert backwards is not None
+    begin = colon - backwards.end()
     while begin < colon and not (text[begin].isascii() and (text[begin].isalpha() or text[begin] == "_")):
         begin += 1
     name = text[begin:colon].strip(".")

@@ -68,11 +68,12 @@ class Lines:
 
     def at(self, number: int) -> Line | None:
         """The line of that number, None behind the last one."""
-        while len(self._kept) <= number:
+        kept = self._kept
+        while len(kept) <= number:
             if self._next > self._limit or number >= MOST_LINES:
                 return None
             self._read()
-        return self._kept[number]
+        return kept[number]
 
     def _read(self) -> None:
         newline = self.peeler.newline
@@ -86,22 +87,23 @@ class Lines:
         self._kept.append(self._line(start, end))
 
     def _line(self, start: int, end: int) -> Line:
-        raw = self.text[start : min(end, start + WIDEST_LINE)]
+        raw = self.text[start : end if end - start < WIDEST_LINE else start + WIDEST_LINE]
         is_foreign = is_border = False
         if self._is_bare:
             body = raw[2:] if raw.startswith("> ") else raw
         else:
             body, is_foreign = self._peeled(raw)
-        if self.peeler.is_group:
-            is_border = _GROUP_BORDER.match(body) is not None
-            margin = _GROUP_MARGIN.match(body)
-            if margin is not None:
-                body = body[margin.end() :]
+            if self.peeler.is_group:
+                is_border = _GROUP_BORDER.match(body) is not None
+                margin = _GROUP_MARGIN.match(body)
+                if margin is not None:
+                    body = body[margin.end() :]
         if "\x1b" in body or body.endswith("\r"):
             body = _STRAY.sub("", body)
         body = body.rstrip()
         end -= end > start and self.text[end - 1] == "\r"
-        return Line(start, end, body, len(body) - len(body.lstrip()), is_foreign, is_border)
+        indent = len(body) - len(body.lstrip()) if body[:1].isspace() else 0
+        return Line(start, end, body, indent, is_foreign, is_border)
 
     def _peeled(self, raw: str) -> tuple[str, bool]:
         if self.peeler.newline != "\n":

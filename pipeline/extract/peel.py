@@ -71,6 +71,8 @@ _RULES: tuple[tuple[str, str], ...] = (
 #: These are prefixes only behind another one: alone at the head of a line they are lists, code, prose.
 _NEVER_FIRST = frozenset(("dash", "logger"))
 _COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in _RULES)
+#: All rules at once: most lines have no prefix, and one attempt tells.
+_ANY = re.compile("|".join(pattern for _, pattern in _RULES))
 
 # A line whose first character is none of these has no prefix that the grammar knows.
 _FIRST = re.compile(r"[\x1b\ufffd^\[>(#|A-Z0-9a-z\xa0]")
@@ -92,6 +94,8 @@ def prefixes(line: str) -> tuple[Prefix, ...]:
 
 
 def _next(line: str, column: int) -> Prefix | None:
+    if _ANY.match(line, column) is None:
+        return None
     for kind, rule in _COMPILED:
         if column == 0 and kind in _NEVER_FIRST:
             continue

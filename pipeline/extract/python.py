@@ -93,13 +93,13 @@ def _kind(line: Line, base: int, depth: int, since_frame: int) -> str:
         return "foreign"
     if not body or line.is_border:
         return "stop" if line.is_border else "blank"
-    stripped = body.strip().lstrip(_MARKUP)
     if line.indent > base and (line.indent > depth or depth <= base) and depth != -1:
         return "elided" if frames.is_elided(body) else "code"
     if frames.is_elided(body):
         return "elided"
     if frames.is_filler(body) or frames.is_cut_frame(body):
         return "code"
+    stripped = body.strip().lstrip(_MARKUP)
     if depth <= base and depth != -1:  # indentation was lost
         return _flat_kind(stripped, since_frame)
     if stripped.startswith(("```", "~~~", *CHAIN_WORDS)):

@@ -53,17 +53,22 @@ def marks(text: str, seen: Seen) -> list[Mark]:
     """The places of the text that a reader of some dialect should look at, in order."""
     found: list[Mark] = []
     for kind, needle in _MARKS:
-        places = seen.get(needle, ())
         if kind == "frame":
-            places = [at for at in places if _FRAME.match(text, at) is not None]
-        found.extend(Mark(_place(text, at, kind), kind) for at in places)
+            found.extend([Mark(at, kind) for at in seen.get(needle, ())])
+        else:
+            found.extend([Mark(_place(text, at, kind), kind) for at in seen.get(needle, ())])
     return sorted(found)
+
+
+def is_mark(text: str, mark: Mark) -> bool:
+    """Whether the place is what it looks like. Asked late: most frames lie inside a traceback that was read by then."""
+    return mark.kind != "frame" or _FRAME.match(text, mark.at) is not None
 
 
 def _place(text: str, at: int, kind: str) -> int:
     if kind == "header":  # the T may be lost (`raceback`)
         return at - (at > 0 and text[at - 1] in "Tt")
-    return at + 1 if text[at] in "\n " and kind != "frame" else at
+    return at + 1 if text[at] in "\n " else at
 
 
 def name_ends(text: str, seen: Seen) -> list[int]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from pipeline import catalogues
 from pipeline.extract import status_gpu
 from pipeline.extract.word import starts_word
+from pipeline.sight import Signs
 
 #: A line break, as the program wrote it or as JSON and repr() escape it (once or twice).
 _BREAK = r"(?:\s|\\{1,2}[nrt])"
@@ -23,12 +24,13 @@ Reader = Callable[[str], Iterable[str]]
 
 def codes(text: str) -> tuple[str, ...]:
     """The canonical codes that `text` names, sorted, each once: "xla:E1001", "cuda:cudaErrorIllegalAddress", ..."""
+    present = _TRIGGERS.present(text)
+    if not present:
+        return ()
     found: set[str] = set()
     for triggers, reader in _READERS:
-        for trigger in triggers:  # a loop: a generator costs more than the search
-            if trigger in text:
-                found.update(reader(text))
-                break
+        if not present.isdisjoint(triggers):
+            found.update(reader(text))
     return tuple(sorted(found))
 
 
@@ -343,3 +345,4 @@ _READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (("SIG", "egmentation", "bort", "Kill", "us error", "llegal", "point exc", ": line "), _signals),
     (("xit", "XIT"), _exits),
 )
+_TRIGGERS = Signs(trigger for triggers, _ in _READERS for trigger in triggers)
