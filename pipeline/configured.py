@@ -77,7 +77,9 @@ def _translators(section: Translate, settings: Settings, key: str) -> tuple[Tran
         found.append(Translator(engine.name, engine, service.tally))
     if section.ctranslate2 is not None:
         root = settings.origin.parent if settings.origin else settings.home
-        engine = ctranslate2_folder(root / section.ctranslate2.folder, target_prefix=section.ctranslate2.target_prefix)
+        engine = ctranslate2_folder(
+            root / section.ctranslate2.folder, target_prefix=section.ctranslate2.target_prefix, answers=answers
+        )
         found.append(Translator(engine.name, engine, None))
     return tuple(found)
 

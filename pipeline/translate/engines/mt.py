@@ -6,6 +6,7 @@ come back, there is no offer.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import re
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline import gates
-from pipeline.endpoint.answers import question_id
+from pipeline.endpoint.answers import Answer, Answers, json_object, question_id
 from pipeline.endpoint.http import JsonService, Refused
 from pipeline.errors import ConfigError
 from pipeline.translate import typography
@@ -69,11 +70,38 @@ def libretranslate(service: JsonService, *, target: str = "zh-Hans") -> MaskedTr
     return MaskedTranslator(f"mt:libretranslate@{service.host}", translate)
 
 
-def ctranslate2_folder(folder: Path, *, target_prefix: str = ">>cmn_Hans<<") -> MaskedTranslator:
-    """An engine that runs a CTranslate2 model: `folder` holds model.bin, source.spm and target.spm."""
+def ctranslate2_folder(
+    folder: Path, *, target_prefix: str = ">>cmn_Hans<<", answers: Answers | None = None
+) -> MaskedTranslator:
+    """An engine that runs a CTranslate2 model: `folder` holds model.bin, source.spm and target.spm.
+
+    What was translated is kept in `answers` by the model's own bytes: another processor may round otherwise, and a
+    second build need not translate at all.
+
+    Raises:
+        ConfigError: a file is missing, the extra `mt` is not installed, or the model cannot be loaded.
+    """
     missing = [name for name in ("model.bin", "source.spm", "target.spm") if not (folder / name).is_file()]
     if missing:
         raise ConfigError(f"[translate] folder {folder} lacks {', '.join(missing)}")
+    run = _model(folder, target_prefix)
+    digest = _digest(folder / "model.bin")
+
+    def translate(sentences: Sequence[str]) -> list[str]:
+        question = question_id("ctranslate2", digest, target_prefix, list(sentences))
+        kept = answers.kept(question) if answers else None
+        found = kept.body.get("sentences") if kept else None
+        if isinstance(found, list) and len(found) == len(sentences):
+            return [str(part) for part in found]
+        made = run(sentences)
+        if answers is not None:
+            answers.keep(question, Answer({"sentences": made}, host=""))
+        return made
+
+    return MaskedTranslator(f"mt:ctranslate2/{folder.name}", translate)
+
+
+def _model(folder: Path, target_prefix: str) -> Callable[[Sequence[str]], list[str]]:
     try:
         ctranslate2 = importlib.import_module("ctranslate2")
         sentencepiece = importlib.import_module("sentencepiece")
@@ -81,12 +109,31 @@ def ctranslate2_folder(folder: Path, *, target_prefix: str = ">>cmn_Hans<<") -> 
         raise ConfigError(
             f"[translate] needs {error.name}", hint="Install the extra: pip install errmine[mt]"
         ) from error
-    translator = ctranslate2.Translator(str(folder), device="cpu")
-    pieces_in = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
-    pieces_out = sentencepiece.SentencePieceProcessor(model_file=str(folder / "target.spm"))
+    try:
+        translator = ctranslate2.Translator(str(folder), device="cpu")
+        pieces_in = sentencepiece.SentencePieceProcessor(model_file=str(folder / "source.spm"))
+        pieces_out = sentencepiece.SentencePieceProcessor(model_file=str(folder / "target.spm"))
+    except (RuntimeError, OSError) as error:
+        raise ConfigError(f"[translate] the model in {folder} cannot be loaded: {error}") from error
+    before = [target_prefix] if target_prefix else []
+    after = [] if _ends_sentences(folder) else ["</s>"]
 
-    def translate(sentences: Sequence[str]) -> list[str] | Refused:
-        batch = [[target_prefix, *pieces_in.encode(text, out_type=str), "</s>"] for text in sentences]
-        return [pieces_out.decode(result.hypotheses[0]) for result in translator.translate_batch(batch)]
+    def run(sentences: Sequence[str]) -> list[str]:
+        batch = [[*before, *pieces_in.encode(text, out_type=str), *after] for text in sentences]
+        return [str(pieces_out.decode(result.hypotheses[0])) for result in translator.translate_batch(batch)]
 
-    return MaskedTranslator(f"mt:ctranslate2/{folder.name}", translate)
+    return run
+
+
+def _ends_sentences(folder: Path) -> bool:
+    """True if the model adds the end of a sentence by itself: one that Marian's converter made does."""
+    try:
+        config = json_object((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return False
+    return bool(config and config.get("add_source_eos"))
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
