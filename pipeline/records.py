@@ -24,6 +24,11 @@ def content_id(prefix: str, *parts: str) -> str:
     return f"{prefix}:{digest.hexdigest()}"
 
 
+def shelf_of(document_id: str) -> str:
+    """The name of a folder for what is kept about one document, without its address."""
+    return content_id("thread", document_id).replace(":", "-")
+
+
 # ---------------------------------------------------------------- raw
 
 

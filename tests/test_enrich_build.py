@@ -26,6 +26,7 @@ from pipeline.entry import KnowledgeEntry
 from pipeline.export import markdown
 from tests import cli, golden
 from tests.model_server import Model, claim, home_with, said, thread
+from tests.test_privacy import saying
 
 CAUSE = "The planner counts padded rows twice, so its plan is larger than the mesh."
 ACT = "We run with `PLAN_ROWS=64` since then and all is quiet."
@@ -222,6 +223,19 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped(home: Path, model: Mod
     summary = enriched(home, model)
     (asked,) = summary["engines"].values()
     assert (asked["calls"], asked["kept"]) == (1, 2)
+
+
+def test_a_thread_that_is_forgotten_takes_its_answers_along(home: Path, model: Model) -> None:
+    enriched(home, model)
+    answers = home / ".errmine" / "answers"
+    assert sum(CAUSE in path.read_text(encoding="utf-8") for path in answers.rglob("*.json")) == 1
+    cli.run("forget", "--home", home, "--url", "https://github.com/errmine-fixtures/tilelab/issues/1")
+    (home / "errmine.toml").unlink()
+    (home / "threads.jsonl").unlink()
+    build.build(Places.of(home), workers=1, partition_documents=500)
+    build.export(Places.of(home))
+    assert saying(home, CAUSE) == set()
+    assert len(list(answers.rglob("*.json"))) == 2
 
 
 # ---------------------------------------------------------------- when it cannot go on

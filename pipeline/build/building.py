@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 from pipeline import export as bundle
 from pipeline import normalise, pool, shards, store, translate
 from pipeline.build import history, overruling, recording
-from pipeline.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines
+from pipeline.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
 from pipeline.build.garbage import uncollected
 from pipeline.build.making import Made, make
 from pipeline.build.mapping import (
@@ -168,6 +169,7 @@ def publish(
     )
     drop_shards(places.shards, {partition_of(name) for name in found} - wanted)
     shards.discard_leftovers(places.shards)
+    drop_answers(places.home / ".errmine" / "answers" / "enrich", (row.document_id for row in result.documents))
     progress("publish", 1, 1)
     changed = history.changes(last, compared, now, _error_counts(result))
     figures = _figures(made) | {
@@ -186,11 +188,12 @@ def _enriched(
     result: shards.MapResult, partitions: Sequence[Partition], places: Places, engines: Engines, progress: Progress
 ) -> Added:
     """What a language model adds to the rows of the shards, if one is switched on."""
+    folder = places.shards.parent / "enriched"
     if engines.reader is None:
+        shutil.rmtree(folder, ignore_errors=True)  # of a build that had one: nothing would ever make it anew
         return NOTHING_ADDED
     from pipeline.build import enriching  # noqa: PLC0415  (nothing of it is loaded while it is off)
 
-    folder = places.shards.parent / "enriched"
     return enriching.enrich(result, partitions, engines, raw_path=places.raw, shard_folder=folder, progress=progress)
 
 

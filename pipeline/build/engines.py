@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline import shards
 from pipeline.build.summary import StageCount
-from pipeline.records import Claim, Skipped
+from pipeline.records import Claim, Skipped, shelf_of
 
 if TYPE_CHECKING:
     from pipeline.endpoint.http import Tally
@@ -39,6 +41,17 @@ class Engines:
         tallies += [(one.name, one.tally) for one in self.translators if one.tally is not None]
         for name, tally in tallies:
             yield name, {"calls": tally.calls, "kept": tally.kept, "tokens": tally.tokens, **_refused(tally)}
+
+
+def drop_answers(folder: Path, document_ids: Iterable[str]) -> None:
+    """Nothing; of what models answered in `folder` only that about the documents named is left.
+
+    A thread that was forgotten or withdrawn takes along what was answered about it, also while engines are off.
+    """
+    current = {shelf_of(document_id) for document_id in document_ids}
+    for shelf in folder.glob("thread-*"):
+        if shelf.name not in current:
+            shutil.rmtree(shelf)
 
 
 def _refused(tally: Tally) -> dict[str, Any]:

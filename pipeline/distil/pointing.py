@@ -18,6 +18,8 @@ STAGE = "enrich-claims"
 
 #: Acts that have no direction: a model's sentence cannot turn them round. "Decrease" for "increase" would pass.
 _WITHOUT_DIRECTION = frozenset({"remedy.set_env", "remedy.set_flag", "remedy.set_parameter", "remedy.pin"})
+#: A line that repeats what another post said: its words are not its post's.
+_REPLIED = re.compile(r"[ \t]{0,3}>")
 _NEGATED = re.compile(
     r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bunset|\bremov|\bavoid|不|没|无|别|取消|去掉", re.IGNORECASE
 )
@@ -34,6 +36,8 @@ def pointed(
     danger = actions.unsafe(quote) or actions.unsafe(found.statement)
     if danger is not None:
         return _refused(document, found, "unsafe_action", danger)
+    if _REPLIED.match(document.text, document.text.rfind("\n", 0, found.start) + 1):
+        return _refused(document, found, "quoted_reply")
     if any(e.start < found.end and found.start < e.end for e in events):
         return _refused(document, found, "quotes_the_error")
     refusals = tables.refusals("zh" if language_of(quote) == "zh" else "en")

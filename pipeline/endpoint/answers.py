@@ -28,14 +28,17 @@ def question_id(*parts: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers of one folder, which is made with the first of them."""
+    """The answers of one folder, which is made with the first of them.
+
+    What is about one document may stand on a `shelf` of its own, so that it can go with the document.
+    """
 
     folder: Path
 
-    def kept(self, question: str) -> Answer | None:
+    def kept(self, question: str, *, shelf: str = "") -> Answer | None:
         """The answer to `question`, None if it is not kept or its file is damaged: then it is asked for again."""
         try:
-            found = json_object(self._path(question).read_text(encoding="utf-8"))
+            found = json_object(self._path(question, shelf).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError):
             return None
         body, host = (found or {}).get("body"), (found or {}).get("host")
@@ -43,17 +46,17 @@ class Answers:
             return None
         return Answer(body, host, is_kept=True)
 
-    def keep(self, question: str, answer: Answer) -> None:
+    def keep(self, question: str, answer: Answer, *, shelf: str = "") -> None:
         """Nothing; the answer's file then is there, whole."""
-        path = self._path(question)
+        path = self._path(question, shelf)
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"host": answer.host, "body": answer.body}, ensure_ascii=False, sort_keys=True)
         with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=".", delete=False) as file:
             file.write(text.encode("utf-8", "surrogatepass"))
         os.replace(file.name, path)
 
-    def _path(self, question: str) -> Path:
-        return self.folder / question[:2] / f"{question}.json"
+    def _path(self, question: str, shelf: str) -> Path:
+        return self.folder / (shelf or question[:2]) / f"{question}.json"
 
 
 def json_object(text: str, *, keys: Sequence[str] = ()) -> dict[str, object] | None:

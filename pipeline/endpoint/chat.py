@@ -52,8 +52,8 @@ class ChatModel:
         """The model's name in provenance."""
         return self._name(self.service.host)
 
-    def ask(self, text: str) -> Said | Refused:
-        """What the model says to `text`, or why it says nothing that can be used."""
+    def ask(self, text: str, *, shelf: str = "") -> Said | Refused:
+        """What the model says to `text`, or why it says nothing that can be used; the answer is kept on `shelf`."""
         messages = [{"role": "system", "content": self.task.system}, {"role": "user", "content": text}]
         question = question_id("chat", self.model, self.task.version, messages)
         asked = {"model": self.model, "messages": messages, "temperature": 0, "seed": 0}
@@ -61,7 +61,7 @@ class ChatModel:
         refused = Refused("not asked")
         formats = self._formats()
         for number in range(self._format, len(formats)):
-            answer = self.service.ask({**asked, **formats[number]}, question=question)
+            answer = self.service.ask({**asked, **formats[number]}, question=question, shelf=shelf)
             if isinstance(answer, Answer):
                 self._format = self._format if answer.is_kept else number
                 return self._counted(self._read(answer))

@@ -119,14 +119,14 @@ class JsonService:
         parts = urlsplit(self.url)
         return parts.hostname + (f":{parts.port}" if parts.port else "") if parts.hostname else ""
 
-    def ask(self, payload: Mapping[str, object], *, question: str | None = None) -> Answer | Refused:
+    def ask(self, payload: Mapping[str, object], *, question: str = "", shelf: str = "") -> Answer | Refused:
         """The service's answer, from the cache if `question` was answered before.
 
         `question` names what is asked (see `question_id`); the default is the address and the payload, so a payload
         that may change its form without changing its meaning should be named.
         """
         name = question or question_id(self.url, payload)
-        kept = self.answers.kept(name) if self.answers else None
+        kept = self.answers.kept(name, shelf=shelf) if self.answers else None
         if kept is not None:
             self.tally.kept += 1
             return kept
@@ -137,7 +137,7 @@ class JsonService:
         else:
             self._failures = 0
             if self.answers is not None:
-                self.answers.keep(name, answer)
+                self.answers.keep(name, answer, shelf=shelf)
         return answer
 
     def _note_failure(self, refused: Refused) -> None:

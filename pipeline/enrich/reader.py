@@ -10,7 +10,7 @@ from pipeline.endpoint.http import Refused, Tally
 from pipeline.enrich.answer import MOST_CLAIMS, proposals
 from pipeline.enrich.grounding import located, refused
 from pipeline.enrich.prompt import question
-from pipeline.records import Document, Pointed, Skipped
+from pipeline.records import Document, Pointed, Skipped, shelf_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Reader:
     def read(self, document: Document, messages: Sequence[str]) -> Read | Skipped:
         """What the model finds in `document`, whose errors have these messages; or why there is no answer."""
         asked = question(document, messages)
-        said = self.chat.ask(asked.text)
+        said = self.chat.ask(asked.text, shelf=shelf_of(document.document_id))
         if isinstance(said, Refused):
             return Skipped("enrich", document.document_id, said.why, said.reason)
         claims = proposals(said.value)
