@@ -86,7 +86,8 @@ def forgotten(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str
     one = thread(
         1,
         f"{title} at night",
-        f'From {prose}:\n\n```\nTraceback (most recent call last):\n  File "a.py", line 1, in f\nHeronError: {log} alone\n```\n',
+        f"From {prose}:\n\n```\nTraceback (most recent call last):\n"
+        f'  File "a.py", line 1, in f\nHeronError: {log} alone\n```\n',
         f"The root cause is that the {comment}. Set `{remedy}`, that fixed it.",
     )
     shared = "```\nRuntimeError: CUDA error: an illegal memory access was encountered\n```\n"
