@@ -242,6 +242,16 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
+def reporter(item: Any, started: Any) -> Callable[[int], None]:
+    """What a worker calls before each item: two writes to shared memory, of the item's number and of the time."""
+
+    def report(number: int) -> None:
+        started.value = time.monotonic()
+        item.value = number
+
+    return report
+
+
 def _serve(connection: Connection, item: Any, started: Any, work: Work[T, R], limits: Limits) -> None:
     """The worker's life: take a task, give back its result, until the parent hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
@@ -250,10 +260,7 @@ def _serve(connection: Connection, item: Any, started: Any, work: Work[T, R], li
 
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
-    def report(number: int) -> None:
-        started.value = time.monotonic()
-        item.value = number
-
+    report = reporter(item, started)
     while True:
         try:
             task = connection.recv()
