@@ -26,6 +26,11 @@ _HEAD = """# The database
 
 `errmine.duckdb` is one file. Columns with the same name join. Every table and column carries its comment inside the
 file too: `errmine query "FROM duckdb_columns()"`.
+
+The tables have a version, major.minor; `FROM schema_versions` tells what each step changed. A minor step only adds, and
+files of earlier minor versions are read as they are. `errmine build` makes a file of the present version from raw; the
+journal, published ids, their aliases and the record of runs go on in it. A file that a later errmine made is neither
+read nor replaced: the message says to upgrade.
 """
 _TABLES = """
 SELECT table_name, comment FROM duckdb_tables() WHERE NOT internal ORDER BY table_name

@@ -2,8 +2,8 @@
 
 `write` makes a new file beside the old one and renames it into place, so that a reader sees the old content or the
 new one, never half. The file is a product: whatever it holds can be made again from the shards, so the migration from
-an older schema is a rebuild; a file of a newer schema is refused. `query` opens it read-only, with no way to files,
-network or extensions.
+an older schema is a rebuild (`versions` has the steps); a file of a newer schema is refused. `query` opens it
+read-only, with no way to files, network or extensions.
 
 DuckDB does not promise equal bytes for equal content; `digest` gives one sha256 over all tables in order instead, and
 that is what a second build must reproduce. The table `runs` holds wall-clock times and is left out.
@@ -11,13 +11,15 @@ that is what a second build must reproduce. The table `runs` holds wall-clock ti
 
 from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
 from pipeline.store.digest import digest, digests, table_counts
-from pipeline.store.opening import SCHEMA_VERSION, check_replaceable, meta, read_only
+from pipeline.store.opening import check_replaceable, meta, read_only
 from pipeline.store.querying import FORMS, QueryResult, query, rendered
+from pipeline.store.versions import SCHEMA_VERSION, VERSIONS
 from pipeline.store.writing import add_run, write
 
 __all__ = [
     "FORMS",
     "SCHEMA_VERSION",
+    "VERSIONS",
     "Contents",
     "JournalRow",
     "OverrideRow",

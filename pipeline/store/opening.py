@@ -9,9 +9,8 @@ from pathlib import Path
 import duckdb
 
 from pipeline.errors import StoreError
-
-#: Version of the tables. A minor step adds; a major step changes and needs a rebuild.
-SCHEMA_VERSION = "1.1"
+from pipeline.store import schema
+from pipeline.store.versions import SCHEMA_VERSION
 
 _MAKE_IT = "Begin with `errmine run`; where pages were imported already, `errmine build` makes it."
 
@@ -31,10 +30,16 @@ _WALLS: dict[str, str | bool | int | float | list[str]] = {
 
 @contextmanager
 def read_only(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A read-only connection to the file at `path` that reaches nothing else; its schema version is checked."""
+    """A read-only connection to the file at `path` that reaches nothing else; its schema version is checked.
+
+    In a file of an earlier minor version the tables that were added since are there and empty.
+    """
     connection = _connected(path)
     try:
-        _check_version(_version(connection), path)
+        version = _version(connection)
+        _check_version(version, path)
+        if version != SCHEMA_VERSION:
+            _add_later_tables(connection)
         yield connection
     finally:
         connection.close()
@@ -101,6 +106,13 @@ def _version(connection: duckdb.DuckDBPyConnection) -> str:
     except duckdb.Error as error:
         raise StoreError("the file has no table `meta`: errmine did not make it", path=Path()) from error
     return str(found[0][0]) if found else "0.0"
+
+
+def _add_later_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    known = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    for name, columns in schema.tables(schema.sql("schema.sql")):
+        if name not in known:
+            connection.execute(f"CREATE TEMP TABLE {name} ({columns})")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

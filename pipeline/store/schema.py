@@ -15,6 +15,11 @@ def sql(name: str) -> str:
     return (files("pipeline.store") / name).read_text(encoding="utf-8")
 
 
+def tables(schema: str) -> list[tuple[str, str]]:
+    """(name, its columns as SQL) of each table of `schema`, in order."""
+    return re.findall(r"^CREATE TABLE (\w+) \((.+?)^\);", schema, re.MULTILINE | re.DOTALL)
+
+
 def comments(schema: str) -> Iterator[str]:
     """`COMMENT ON` statements for the words behind the dashes of `schema`."""
     table = ""

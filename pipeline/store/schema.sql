@@ -5,6 +5,10 @@ CREATE TABLE meta ( -- What made this file: schema_version, normaliser and the l
     key VARCHAR, -- Name of the fact
     value VARCHAR -- The fact
 );
+CREATE TABLE schema_versions ( -- The versions of these tables, oldest first; the last one is this file's
+    version VARCHAR, -- major.minor: a minor step only adds
+    changed VARCHAR -- What the step to it changed
+);
 CREATE TABLE documents ( -- One row a thread, page or foreign entry; the text itself stays in raw
     document_id VARCHAR, -- github.com/owner/repo#5, or page:<sha256> where the address is unknown
     kind VARCHAR, -- issue, pull, doc or entry

@@ -18,7 +18,8 @@ from pipeline.errors import StoreError
 from pipeline.store import schema
 from pipeline.store.contents import Contents, RunRow
 from pipeline.store.entry_rows import canonical, tables_of
-from pipeline.store.opening import SCHEMA_VERSION, check_replaceable
+from pipeline.store.opening import check_replaceable
+from pipeline.store.versions import SCHEMA_VERSION, VERSIONS
 
 Row = tuple[Any, ...]
 
@@ -147,6 +148,7 @@ def _load_records(connection: duckdb.DuckDBPyConnection, contents: Contents) -> 
             (c.stage, c.item_kind, c.in_count, c.out_count, c.skipped_count) for c in contents.stage_counts
         ],
         "runs": [_run_row(run) for run in contents.runs],
+        "schema_versions": [astuple(step) for step in VERSIONS],
         "meta": sorted(_meta(contents.meta).items()),
     }
     for name, rows in tables.items():

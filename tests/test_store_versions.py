@@ -1,0 +1,138 @@
+"""A home whose database an earlier errmine made: it can be asked, and a build takes over what raw does not hold."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from pipeline import build, store
+from pipeline.build import Places
+from pipeline.errors import StoreError
+from pipeline.store import reading
+from tests import golden, store_versions
+
+EARLIER = [step.version for step in store.VERSIONS[:-1]]
+#: A merge of long ago, of which raw knows nothing.
+NOTE = ("merged", "cluster:00000000000000aa", "cluster:00000000000000bb", "of long ago")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a run on record, a bundle, a former entry id, and the note in its journal."""
+    home = tmp_path_factory.mktemp("home")
+    places = Places.of(home)
+    with build.recorded(home, "build", run_id="run-of-long-ago"):
+        golden.make(home)
+    registry = places.curated / "registry.json"
+    told = json.loads(registry.read_bytes())
+    told["aliases"]["xla/of-long-ago"] = min(told["ids"])
+    registry.write_text(json.dumps(told))
+    with duckdb.connect(str(places.database)) as connection:
+        connection.execute("UPDATE journal SET ordinal = ordinal + 1")
+        columns = "ordinal, action, subject_id, other_id, detail"
+        connection.execute(f"INSERT INTO journal ({columns}) VALUES (0, ?, ?, ?, ?)", list(NOTE))
+    return home
+
+
+@pytest.fixture
+def places(home: Path, tmp_path: Path) -> Places:
+    """A copy of the home."""
+    shutil.copytree(home, tmp_path / "home")
+    return Places.of(tmp_path / "home")
+
+
+def age(path: Path, version: str) -> None:
+    """Make the file at `path` what it would be had the errmine of `version` made it."""
+    present = path.rename(path.with_name("present"))
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(store_versions.path_of(version).read_text(encoding="utf-8"))
+        connection.execute(f"ATTACH '{present}' AS present (READ_ONLY)")
+        tables = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+        for (table,) in connection.execute(tables).fetchall():
+            found = connection.execute(f"SELECT column_name FROM (DESCRIBE {table})").fetchall()
+            columns = ", ".join(f'"{name}"' for (name,) in found)
+            connection.execute(f"INSERT INTO {table} SELECT {columns} FROM present.{table} ORDER BY rowid")
+        connection.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", [version])
+    present.unlink()
+
+
+def rebuilt(places: Places) -> None:
+    build.build(places, workers=1, partition_documents=500)
+
+
+def test_a_change_of_the_tables_is_a_step_with_a_number() -> None:
+    """If this fails, add a step to pipeline.store.versions and run `python -m tests.store_versions`."""
+    kept = store_versions.path_of(store.SCHEMA_VERSION).read_text(encoding="utf-8")
+    assert store_versions.present() == kept
+
+
+def test_steps_are_in_order_and_each_has_its_tables() -> None:
+    numbers = [tuple(map(int, step.version.split("."))) for step in store.VERSIONS]
+    assert numbers == sorted(set(numbers))
+    assert {path.stem for path in store_versions.FOLDER.glob("*.sql")} == {step.version for step in store.VERSIONS}
+
+
+def test_a_minor_step_only_adds() -> None:
+    def shape(version: str) -> set[tuple[str, str, str]]:
+        with duckdb.connect() as connection:
+            connection.execute(store_versions.path_of(version).read_text(encoding="utf-8"))
+            asked = "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal"
+            return set(connection.execute(asked).fetchall())
+
+    for before, after in zip(store.VERSIONS, store.VERSIONS[1:], strict=False):
+        if before.version.split(".")[0] == after.version.split(".")[0]:
+            assert shape(before.version) <= shape(after.version)
+
+
+def test_the_file_tells_its_versions(home: Path) -> None:
+    told = store.query(Places.of(home).database, "FROM schema_versions").rows
+    assert told == [(step.version, step.changed) for step in store.VERSIONS]
+    assert store.meta(Places.of(home).database)["schema_version"] == told[-1][0]
+
+
+@pytest.mark.parametrize("version", EARLIER)
+def test_a_file_of_an_earlier_version_is_asked_as_it_is(places: Places, version: str) -> None:
+    age(places.database, version)
+    assert store.meta(places.database)["schema_version"] == version
+    (run,) = reading.status(places.database)["runs"]
+    assert run["run_id"] == "run-of-long-ago"
+    first = reading.entries(places.database)[0]["id"]
+    assert reading.entry(places.database, first)
+    assert reading.explanation(places.database, first)
+    assert store.query(places.database, "FROM cluster_summary").rows
+    assert store.query(places.database, "FROM schema_versions").rows == []  # added since: there, and empty
+
+
+@pytest.mark.parametrize("version", EARLIER)
+def test_a_build_takes_over_what_raw_does_not_hold(places: Places, version: str) -> None:
+    before = reading.journal(places.database)
+    age(places.database, version)
+    rebuilt(places)
+    assert store.meta(places.database)["schema_version"] == store.SCHEMA_VERSION
+    after = reading.journal(places.database)
+    assert (after[0].action, after[0].subject_id, after[0].other_id, after[0].detail) == NOTE
+    assert [row.subject_id for row in after] == [row.subject_id for row in before]
+    assert store.query(places.database, "FROM aliases WHERE alias = 'xla/of-long-ago'").rows
+    assert [run["run_id"] for run in reading.status(places.database)["runs"]] == ["run-of-long-ago"]
+
+
+def test_the_content_is_that_of_a_home_whose_file_was_never_old(places: Places, home: Path, tmp_path: Path) -> None:
+    shutil.copytree(home, tmp_path / "never-old")
+    rebuilt(Places.of(tmp_path / "never-old"))
+    age(places.database, EARLIER[0])
+    rebuilt(places)
+    assert store.digest(places.database) == store.digest(Places.of(tmp_path / "never-old").database)
+
+
+def test_a_build_refuses_a_file_of_a_later_errmine_before_it_works(places: Places) -> None:
+    with duckdb.connect(str(places.database)) as connection:
+        connection.execute("UPDATE meta SET value = '99.0' WHERE key = 'schema_version'")
+    body = places.database.read_bytes()
+    with pytest.raises(StoreError, match=rf"has schema 99\.0; this errmine knows {store.SCHEMA_VERSION}") as caught:
+        rebuilt(places)
+    assert "Upgrade errmine" in caught.value.hint()
+    assert places.database.read_bytes() == body
