@@ -105,6 +105,9 @@ def test_a_file_of_an_earlier_version_is_asked_as_it_is(places: Places, version:
     assert reading.explanation(places.database, first)
     assert store.query(places.database, "FROM cluster_summary").rows
     assert store.query(places.database, "FROM schema_versions").rows == []  # added since: there, and empty
+    with pytest.raises(StoreError, match="no words to search") as caught:
+        reading.search(places.database, "memory", limit=1)
+    assert "errmine build" in caught.value.hint()
 
 
 @pytest.mark.parametrize("version", EARLIER)

@@ -44,7 +44,7 @@ _EVENTS = """
 SELECT e.event_id, e.url, e.posted_at, e.quote, s.notes FROM cluster_events e JOIN events s USING (event_id)
 WHERE e.cluster_id = $1 ORDER BY e.posted_at, e.event_id LIMIT $2
 """
-_HAS_SEARCH = "FROM duckdb_tables() WHERE table_name = 'search_terms'"
+_HAS_SEARCH = "FROM duckdb_tables() WHERE table_name = 'search_terms' AND NOT temporary"
 _SEARCH = "FROM search($1) LIMIT $2"
 _RUNS = "SELECT run_id, flow, status, started_at, ended_at, detail FROM runs ORDER BY started_at DESC, run_id LIMIT $1"
 _DRIFT = """
