@@ -72,7 +72,7 @@ def test_the_expressions_of_many_clusters_are_proven_against_one_another() -> No
     messages = {one.cluster_id: [one.text.replace("<n>", "17"), one.text.replace("<n>", "4")] for one in made}
     assert regexes_for(made, messages) == {one.cluster_id: one.regex for one in made}
     thief = next(one for one in made if one.text == texts[2])
-    messages[thief.cluster_id] = ["x: lamp 3 is dark in the hall", "door 7 is open"]
+    messages[thief.cluster_id] = ["lamp 3 is dark in the hall", "door 7 is open"]
     found = regexes_for(made, messages)
     assert found[next(one.cluster_id for one in made if one.text == texts[1])] == ""
 
@@ -117,3 +117,47 @@ def test_hostile_text_takes_linear_time(length: int) -> None:
         for one in hostile:
             connection.execute("SELECT regexp_matches(?, ?)", [one, regex]).fetchall()
     assert time.perf_counter() - start < 5
+
+
+def test_a_number_is_demanded_where_every_member_has_one_and_others_have_none() -> None:
+    one, other = template("the tray refused key <n>"), template("the tray refused key '<quoted>'", gate={"op": "a"})
+    made = {found.text: found for found in partition([one, other]).clusters}
+    messages = {
+        made[one.text].cluster_id: ["the tray refused key 17", "the tray refused key -3"],
+        made[other.text].cluster_id: ["the tray refused key 'optimizer' (again)"],
+    }
+    regex = regexes_for(made.values(), messages)[made[one.text].cluster_id]
+    assert re.search(regex, "KeyError: the tray refused key 4,096")
+    assert not re.search(regex, "the tray refused key 'optimizer'")
+
+
+def test_the_end_of_a_line_tells_a_message_from_one_that_goes_on() -> None:
+    one, other = template("the feeder jammed twice"), template("the feeder jammed twice since drum <n> broke")
+    made = {found.text: found for found in partition([one, other]).clusters}
+    messages = {made[one.text].cluster_id: [one.text], made[other.text].cluster_id: [other.text.replace("<n>", "7")]}
+    regex = regexes_for(made.values(), messages)[made[one.text].cluster_id]
+    assert re.search(regex, "log:\n  the feeder jammed twice \nbye")
+    assert not re.search(regex, messages[made[other.text].cluster_id][0])
+
+
+def test_the_words_of_an_exact_expression_are_read_without_its_edges_and_numbers() -> None:
+    made = patterns.alternatives(["key 0 of tray", "key 17 of tray"], is_exact=True)
+    assert made is not None
+    assert patterns.known(made.regex).words == {"key", "of", "tray"}
+    assert made.regex.startswith("(?m:^)")
+    assert made.regex.endswith("(?m:$)")
+
+
+def test_hostile_lines_cost_an_exact_expression_little_in_python_too() -> None:
+    made = patterns.alternatives(["the tray refused key 0", "the tray refused key 17"], is_exact=True)
+    assert made is not None
+    search = re.compile(made.regex, re.ASCII).search
+    start = time.process_time()
+    for hostile in (
+        "\n" * 100_000,
+        " \t" * 50_000,
+        "the tray refused key " * 5_000,
+        "the tray refused key 1" + "1" * 100_000,
+    ):
+        search(hostile)
+    assert time.process_time() - start < 5

@@ -240,3 +240,25 @@ def test_labelled_messages_group_well() -> None:
     precision, recall = pair_scores([row["cluster"] for row in rows], grouped([row["message"] for row in rows]))
     assert precision >= 0.98
     assert recall >= 0.90
+
+
+@pytest.mark.parametrize(
+    ("tail", "shown"),
+    [
+        (
+            'RuntimeError: Error(s) in loading state_dict for Widget:\n\tMissing key(s) in state_dict: "arm.weight".',
+            "RuntimeError: Error(s) in loading state_dict for Widget:",
+        ),
+        (
+            "feeder.FeederError: [14:22:00] src/feeder/tray.h:1022: Check failed: (*end <= axis_size) Invalid begin",
+            "Check failed: (*end <= axis_size) Invalid begin",
+        ),
+    ],
+)
+def test_words_that_were_put_together_are_quoted_where_they_stand(tail: str, shown: str) -> None:
+    frame = "    raise RuntimeError('Error(s) in loading state_dict for {}:'.format(name))\n"
+    text = f'Traceback (most recent call last):\n  File "/srv/a.py", line 1, in load\n{frame}{tail}\n'
+    [failure] = events(text)
+    found = signature(failure, text)
+    assert shown in text[found.start : found.end]
+    assert "Traceback" not in text[found.start : found.end]

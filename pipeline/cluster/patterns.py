@@ -33,12 +33,18 @@ MOST_TOKENS, MOST_CHARACTERS = 100, 60
 #: Slots whose value never holds a space.
 ATOMS = frozenset({"<n>", "<hex>", "<version>", "<dtype>", "<arch>", "<uuid>", "<name>", "<addr>"})
 _ATOM_GAP = r"\S{1,80}"
+#: What stands for values that are numbers in every text seen, where an atom would match other errors too.
+_NUMBER_GAP = r"[-+]?\d[\w.,+-]{0,60}"
+#: The begin and the end of a line, where every text seen has its first or last literal there.
+_LINE_BEGIN, _LINE_END = r"(?m:^)[ \t]{0,40}", r"[ \t]{0,40}(?m:$)"
 #: What may lie between the parts of one literal.
 TIGHT = ("", r"\s+", r"\s*")
 
 _PART = re.compile(rf"{SLOT.pattern}|\w+|[^\w\s]")
 _SIDES = re.compile(r"(?<!\\)\|")
-_GAP = re.compile(r"(?:\\s\*)?(?:\[\^\\n\]|\[\\s\\S\]|\\S)\{\d+,\d+\}(?:\\s\*)?")
+_GAP = re.compile(r"(?:\\s\*)?(?:(?:\[\^\\n\]|\[\\s\\S\]|\\S)\{\d+,\d+\}|\[-\+\]\?\\d\[\\w\.,\+-\]\{0,60\})(?:\\s\*)?")
+_EDGES = re.compile(r"\(\?m:\^\)\[ \\t\]\{0,40\}|\[ \\t\]\{0,40\}\(\?m:\$\)")
+_NUMBER = re.compile(r"[-+]?\d[\w.,+-]{0,60}", re.ASCII)
 _SPACES = re.compile(r"\\s[+*]")
 _ESCAPED = re.compile(r"\\(.)")
 _WHOLE = re.compile(r"(?<![\w\x01])[A-Za-z0-9_]+(?![\w\x01])", re.ASCII)
@@ -76,6 +82,11 @@ def known(regex: str) -> Pattern:
     return Pattern(regex, frozenset.intersection(*sides))
 
 
+def anywhere(pattern: Pattern) -> Pattern:
+    """An expression without the demand that a line begins with it: logs put ranks, times and types before messages."""
+    return Pattern(pattern.regex.removeprefix(_LINE_BEGIN), pattern.words)
+
+
 def sides(pattern: Pattern) -> list[Pattern]:
     """The alternatives of an expression, each with the words that it demands by itself."""
     return [Pattern(side, _whole_words(side)) for side in _SIDES.split(pattern.regex)]
@@ -83,17 +94,20 @@ def sides(pattern: Pattern) -> list[Pattern]:
 
 def _whole_words(regex: str) -> frozenset[str]:
     """The words of an expression without "|" that no gap touches: any text it matches holds them as words."""
-    text = _GAP.sub("\x01", regex)
+    text = _GAP.sub("\x01", _EDGES.sub("", regex))
     text = _SPACES.sub(" ", text).replace(r"\b", "\x02")
     return frozenset(_WHOLE.findall(f"\x01{_ESCAPED.sub(chr(92) + '1', text)}\x01"))
 
 
-def alternatives(texts: Sequence[str], *, kept_ratio: float = KEPT_RATIO) -> Pattern | None:
-    """An expression that matches all texts, the first of which is the best known; None where they share too little."""
+def alternatives(texts: Sequence[str], *, kept_ratio: float = KEPT_RATIO, is_exact: bool = False) -> Pattern | None:
+    """An expression that matches all texts, the first of which is the best known; None where they share too little.
+
+    An exact one also says where it must begin or end a line and where a number must stand, as far as all texts agree.
+    """
     rest = [parted(text) for text in texts]
     made: list[Pattern] = []
     while rest and len(made) < MOST_ALTERNATIVES:
-        one, rest = _covering(rest, kept_ratio)
+        one, rest = _covering(rest, kept_ratio, is_exact=is_exact)
         if one is None:
             return None
         made.append(one)
@@ -104,7 +118,7 @@ def alternatives(texts: Sequence[str], *, kept_ratio: float = KEPT_RATIO) -> Pat
     return Pattern("|".join(one.regex for one in made), frozenset.intersection(*(one.words for one in made)))
 
 
-def _covering(texts: Sequence[Text], kept_ratio: float) -> tuple[Pattern | None, list[Text]]:
+def _covering(texts: Sequence[Text], kept_ratio: float, *, is_exact: bool) -> tuple[Pattern | None, list[Text]]:
     """An expression for the first text and all that share enough with it, and the other texts."""
     first = texts[0]
     kept = {
@@ -121,7 +135,7 @@ def _covering(texts: Sequence[Text], kept_ratio: float) -> tuple[Pattern | None,
             covered.append(text)
         else:
             rest.append(text)
-    return _pattern(covered, kept), rest
+    return _pattern(covered, kept, is_exact=is_exact), rest
 
 
 def _common(first: Text, other: Text, kept: dict[int, list[tuple[int, int]]]) -> dict[int, list[tuple[int, int]]]:
@@ -141,14 +155,14 @@ def _named(text: Text, kept: dict[int, list[tuple[int, int]]]) -> int:
     return sum(len(text.parts[place]) for place in kept if text.parts[place][0].isalnum())
 
 
-def _pattern(texts: Sequence[Text], kept: dict[int, list[tuple[int, int]]]) -> Pattern | None:
+def _pattern(texts: Sequence[Text], kept: dict[int, list[tuple[int, int]]], *, is_exact: bool) -> Pattern | None:
     """The expression of the kept parts: literals with what lies between them in any of the texts."""
     literals: list[tuple[str, frozenset[str]]] = []
     gaps: list[str] = []
     places = sorted(kept)
     run, joints = places[:1], [""]
     for left, right in pairwise(places):
-        joint = _between(texts, kept[left], kept[right])
+        joint = _between(texts, kept[left], kept[right], is_exact=is_exact)
         if joint not in TIGHT:
             literals.append(_literal(texts, kept, run, joints))
             gaps.append(joint)
@@ -157,7 +171,18 @@ def _pattern(texts: Sequence[Text], kept: dict[int, list[tuple[int, int]]]) -> P
         joints.append(joint if joint in TIGHT else "")
     if run:
         literals.append(_literal(texts, kept, run, joints))
-    return _best_stretch(literals, gaps)
+    edges = _edges(texts, kept[places[0]], kept[places[-1]]) if is_exact and places else ("", "")
+    return _best_stretch(literals, gaps, edges)
+
+
+def _edges(texts: Sequence[Text], first: Sequence[tuple[int, int]], last: Sequence[tuple[int, int]]) -> tuple[str, str]:
+    """Where the first part begins a line and where the last ends one in every text."""
+    before = (text.text[:start].rpartition("\n")[2] for text, (start, _) in zip(texts, first, strict=True))
+    behind = [text.text[end:].partition("\n")[0].strip(" \t") for text, (_, end) in zip(texts, last, strict=True)]
+    begin = "" if any(part.strip(" \t") for part in before) else _LINE_BEGIN
+    if all(_NUMBER.fullmatch(part) for part in behind):
+        return begin, rf"\s*{_NUMBER_GAP}{_LINE_END}"
+    return begin, "" if any(behind) else _LINE_END
 
 
 def _literal(
@@ -192,7 +217,9 @@ def _is_glued(texts: Sequence[Text], spans: Sequence[tuple[int, int]]) -> bool:
     )
 
 
-def _between(texts: Sequence[Text], left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]]) -> str:
+def _between(
+    texts: Sequence[Text], left: Sequence[tuple[int, int]], right: Sequence[tuple[int, int]], *, is_exact: bool
+) -> str:
     """What may lie between two kept parts: nothing, space, one atom, or a gap wide enough for what was seen."""
     seen = {text.text[one[1] : other[0]] for text, one, other in zip(texts, left, right, strict=True)}
     if seen == {""}:
@@ -200,6 +227,8 @@ def _between(texts: Sequence[Text], left: Sequence[tuple[int, int]], right: Sequ
     if all(not between.strip() for between in seen):
         return r"\s*" if "" in seen else r"\s+"
     stripped = {between.strip() for between in seen}
+    if is_exact and all(_NUMBER.fullmatch(between) for between in stripped):
+        return rf"\s*{_NUMBER_GAP}\s*"
     if stripped <= ATOMS:
         return rf"\s*{_ATOM_GAP}\s*"
     longest = max(map(len, seen))
@@ -208,7 +237,9 @@ def _between(texts: Sequence[Text], left: Sequence[tuple[int, int]], right: Sequ
     return f"{kind}{{0,{width}}}"
 
 
-def _best_stretch(literals: Sequence[tuple[str, frozenset[str]]], gaps: Sequence[str]) -> Pattern | None:
+def _best_stretch(
+    literals: Sequence[tuple[str, frozenset[str]]], gaps: Sequence[str], edges: tuple[str, str]
+) -> Pattern | None:
     """The run of literals with at most MOST_GAPS gaps that names most; None if that is too little."""
     sizes = [sum(map(str.isalnum, literal.replace(r"\b", "").replace(r"\s", ""))) for literal, _ in literals]
     best = max(
@@ -219,7 +250,8 @@ def _best_stretch(literals: Sequence[tuple[str, frozenset[str]]], gaps: Sequence
     end = min(len(literals), best + MOST_GAPS + 1)
     if sum(sizes[best:end]) < LEAST_NAMED or max(sizes[best:end]) < LEAST_LITERAL:
         return None
-    pieces = [literals[best][0]]
+    pieces = [edges[0] if best == 0 else "", literals[best][0]]
     for place in range(best + 1, end):
         pieces += [gaps[place - 1], literals[place][0]]
+    pieces.append(edges[1] if end == len(literals) else "")
     return Pattern("".join(pieces), frozenset().union(*(literals[place][1] for place in range(best, end))))

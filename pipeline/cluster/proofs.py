@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: Words of an expression whose texts are intersected, the rarest first, before the expression itself is tried.
 _RAREST_WORDS = 4
 #: Texts of a cluster that its expression is made from, the representative first; it is tried on all of them.
-MOST_TEXTS = 40
+MOST_TEXTS = 120
 _WORD = re.compile(r"\w+")
 
 
@@ -148,7 +148,7 @@ def _proven(work: Mapping[str, tuple[Cluster, list[str]]], foreigners: Foreigner
         tried = {owner: pattern for owner, tries in waiting.items() if (pattern := next(tries, None)) is not None}
         if not tried:
             return found
-        first = {owner: (one.regex, [work[owner][0].text, *work[owner][1]]) for owner, one in tried.items()}
+        first = {owner: (one.regex, [_filled(work[owner][0]), *work[owner][1]]) for owner, one in tried.items()}
         good = proven_on(first)
         found.update({owner: first[owner][0] for owner in good})
         waiting = {owner: waiting[owner] for owner in tried if owner not in good}
@@ -157,7 +157,7 @@ def _proven(work: Mapping[str, tuple[Cluster, list[str]]], foreigners: Foreigner
 def _held_tries(owner: str, cluster: Cluster, members: Sequence[str], foreigners: Foreigners) -> Iterator[Pattern]:
     """The expressions that hold on `members` and on no foreigner, the cluster's own first."""
     seen: set[str] = set()
-    for make in (_known, _loose, _strict):
+    for make in (_known, _loose, _strict, _ended, _exact):
         pattern = make(cluster, members)
         if pattern is not None and pattern.regex not in seen:
             seen.add(pattern.regex)
@@ -175,6 +175,25 @@ def _loose(cluster: Cluster, members: Sequence[str]) -> Pattern | None:
 
 def _strict(cluster: Cluster, members: Sequence[str]) -> Pattern | None:
     return patterns.alternatives([cluster.text, *members[:MOST_TEXTS]], kept_ratio=patterns.STRICT_RATIO)
+
+
+def _ended(cluster: Cluster, members: Sequence[str]) -> Pattern | None:
+    made = _exact(cluster, members)
+    return made and patterns.anywhere(made)
+
+
+def _exact(cluster: Cluster, members: Sequence[str]) -> Pattern | None:
+    """For errors whose words also stand in others: with numbers as numbers, at the begin or end of a line.
+
+    Only one that all members share: exact alternatives would list the members one by one.
+    """
+    made = patterns.alternatives([_filled(cluster), *members[:MOST_TEXTS]], is_exact=True)
+    return made if made is not None and len(patterns.sides(made)) == 1 else None
+
+
+def _filled(cluster: Cluster) -> str:
+    """The signature text as a message could print it: a number where it has the slot of one."""
+    return cluster.text.replace("<n>", "0")
 
 
 def _is_held(pattern: Pattern, owner: str, members: Sequence[str], foreigners: Foreigners) -> bool:

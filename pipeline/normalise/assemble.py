@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, product
 
 from pipeline.normalise import peel, values, words
 from pipeline.normalise.culprit import Culprit, culprit
@@ -25,6 +25,14 @@ LINE_LENGTH = 600
 #: Functions in a frame key: the innermost ones carry the identity, library frames further out do not.
 KEY_FRAMES = 3
 
+#: Words of a line that are looked for where the line itself does not stand in the text (first more: five may also stand
+#: in the source line that raises it), their least length in all, and how many of its first words may be missing there.
+PLACED_WORDS, PLACED_LETTERS, FIRST_WORDS = (8, 5), 12, 12
+#: How far before its words a line may begin: with a type, a time, a status.
+TYPE_LENGTH = 120
+
+_WORDS = re.compile(r"[^\W_]+")
+_BETWEEN = r"[\W_]{1,40}?"
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
 _QUIET_FUNCTIONS = frozenset(
@@ -184,10 +192,32 @@ def _canonical(exception_type: str | None) -> str | None:
 
 
 def _place(event: Event, line: str, text: str) -> tuple[int, int]:
-    """Where the culprit line stands in the text; the whole event if it was put together from several lines."""
+    """Where the culprit line stands in the text; the whole event if its words cannot be found there."""
     if line and text:
         place = text.find(line[:80], event.start, event.end)
         if place >= 0:
             end = text.find("\n", place, event.end)
             return place, min(end if end >= 0 else event.end, place + len(line) + 80)
+        found = _reassembled(event, line, text)
+        if found is not None:
+            return found
     return event.start, event.end
+
+
+def _reassembled(event: Event, line: str, text: str) -> tuple[int, int] | None:
+    """Where the words of a line stand that was put together: from several lines, or without its time or status."""
+    words = _WORDS.findall(peel.typed(line)[1][:LINE_LENGTH])
+    for count, first in product(PLACED_WORDS, range(min(FIRST_WORDS, len(words)))):
+        some = words[first : first + count]
+        if sum(map(len, some)) < PLACED_LETTERS:
+            continue
+        # the last one: before it they may stand in the source line that raises them
+        found = None
+        for found in re.compile(_BETWEEN.join(map(re.escape, some))).finditer(text, event.start, event.end):  # noqa: B007
+            pass
+        if found is not None:
+            begin = max(event.start, text.rfind("\n", 0, found.start()) + 1)
+            start = begin if found.start() - begin <= TYPE_LENGTH else found.start()
+            end = text.find("\n", found.end(), event.end)
+            return start, min(end if end >= 0 else event.end, start + len(line) + 80)
+    return None
