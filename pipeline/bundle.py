@@ -38,6 +38,9 @@ class Coverage(_Part):
     field: str = Field(description="signature_zh, root_cause_zh, workarounds_zh or dead_ends_zh.")
     wanted: Count = Field(description="Values that could be there: the English side exists.")
     present: Count = Field(description="Values that are Chinese and passed their gates.")
+    by_status: dict[str, Count] = Field(
+        default_factory=dict, description="How they came to be: status -> values, as in an entry's translations."
+    )
 
 
 class Manifest(_Part):

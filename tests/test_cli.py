@@ -314,6 +314,18 @@ def test_validate_without_that_raw_folder_is_a_usage_error(home: Path, tmp_path:
     assert run("validate", Places.of(home).curated, "--raw", tmp_path / "none").code == 2
 
 
+def test_status_tells_how_much_chinese_there_is_and_how_it_came_to_be(home: Path) -> None:
+    told = json.loads(run("status", "--home", home, "--json").out)["chinese"]
+    bundle = json.loads((golden.ROOT / "curated" / "sample" / "manifest.json").read_text(encoding="utf-8"))
+    manifest = {row["field"]: row["by_status"] for row in bundle["chinese"]}
+    shown: dict[str, dict[str, int]] = {}
+    for row in told:
+        if row["status"] != "not_applicable":
+            shown.setdefault(row["field"], {})[row["status"]] = row["items"]
+    assert shown == manifest
+    assert "Chinese, by how it came to be" in run("status", "--home", home).out
+
+
 def test_status_counts_every_stage_in_and_out(home: Path) -> None:
     stages = json.loads(run("status", "--home", home, "--json").out)["stages"]
     assert stages

@@ -84,6 +84,22 @@ def test_the_seed_entry_is_imported_unproven() -> None:
     assert isinstance(validate.verdict(entry), validate.Accepted)
 
 
+def test_imported_chinese_that_passes_its_gates_is_not_called_a_machine_s() -> None:
+    payload = {
+        "signature": "RuntimeError: it broke",
+        "root_cause": "The cache folder is not writable.",
+        "root_cause_zh": "缓存文件夹不可写。",
+        "workarounds": [{"action": "Restart the server."}],
+        "workarounds_zh": ["Restart the server."],
+    }
+    entry = validate.imported(json.dumps(payload))
+    said = {field: (told.status, told.engine) for field, told in entry.translations.items()}
+    assert said["root_cause_zh"] == ("imported_checked", "imported")
+    assert said["workarounds_zh[0]"] == ("untranslated", None)
+    assert (entry.root_cause_zh, entry.workarounds_zh) == ("缓存文件夹不可写。", [None])
+    assert isinstance(validate.verdict(entry), validate.Accepted)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),

@@ -166,7 +166,7 @@ def _problem_rows(report: Report) -> tuple[list[str], list[tuple[str, ...]]]:
 
 @app.command()
 def status(home: Home = None, as_json: Json = False) -> None:
-    """Say what ran when, what each stage took and gave, and what was skipped and why."""
+    """Say what ran when, what each stage took and gave, what was skipped and why, and how much there is in Chinese."""
     from pipeline.store import reading
 
     found = reading.status(settings(home).database_path)
@@ -179,6 +179,8 @@ def status(home: Home = None, as_json: Json = False) -> None:
     print_table("stages of the last build", ["stage", "items", "in", "out", "skipped"], stages)
     if found["skipped"]:
         print_table("skipped", ["stage", "reason", "items"], [tuple(row.values()) for row in found["skipped"]])
+    chinese = [(row["field"], row["status"], row["items"], f"{row['share']:.0%}") for row in found["chinese"]]
+    print_table("Chinese, by how it came to be", ["field", "status", "values", "share"], chinese)
     _print_drift("differ, as the last reconcile found", found["drift"])
 
 

@@ -240,10 +240,18 @@ def _coverage(entries: Sequence[KnowledgeEntry]) -> Iterator[Coverage]:
     for chinese, english in singles.items():
         wanted = [entry for entry in entries if getattr(entry, english) or getattr(entry, chinese)]
         present = sum(getattr(entry, chinese) is not None for entry in wanted)
-        yield Coverage(field=chinese, wanted=len(wanted), present=present)
+        statuses = _statuses(entries, chinese)
+        yield Coverage(field=chinese, wanted=len(wanted), present=present, by_status=statuses)
     for chinese in ("workarounds_zh", "dead_ends_zh"):
         values: list[Any] = [value for entry in entries for value in getattr(entry, chinese)]
-        yield Coverage(field=chinese, wanted=len(values), present=sum(value is not None for value in values))
+        present = sum(value is not None for value in values)
+        yield Coverage(field=chinese, wanted=len(values), present=present, by_status=_statuses(entries, chinese))
+
+
+def _statuses(entries: Sequence[KnowledgeEntry], field: str) -> dict[str, int]:
+    said = (told for entry in entries for key, told in entry.translations.items() if key.split("[", 1)[0] == field)
+    counts = Counter(told.status for told in said if told.status != "not_applicable")
+    return dict(sorted(counts.items()))
 
 
 def _indented(value: object) -> str:

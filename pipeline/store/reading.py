@@ -53,6 +53,11 @@ ORDER BY started_at DESC, run_id LIMIT 1
 """
 _STAGES = "SELECT stage, item_kind, in_count, out_count, skipped_count FROM stage_counts ORDER BY rowid"
 _SKIPPED = "SELECT stage, reason, count(*) AS items FROM skipped GROUP BY ALL ORDER BY items DESC, stage, reason"
+_CHINESE = """
+SELECT field, status, items, round(items / sum(items) OVER (PARTITION BY field), 4) AS share
+FROM (SELECT split_part(field, '[', 1) AS field, status, count(*) AS items FROM translations GROUP BY ALL)
+ORDER BY field, items DESC, status
+"""
 _ENTRIES = "SELECT json FROM entries ORDER BY entry_id"
 _JOURNAL = "SELECT * EXCLUDE (ordinal) FROM journal ORDER BY ordinal"
 _OVERRIDES = """
@@ -121,12 +126,13 @@ def explanation(path: Path, wanted: str) -> dict[str, Any] | None:
 
 
 def status(path: Path, *, runs: int = 10) -> dict[str, Any]:
-    """What ran when, what each stage took and gave, what was skipped, and what the last reconcile found to differ."""
+    """What ran when, what each stage gave, what was skipped, how much is in Chinese, what the last reconcile found."""
     told = query(path, _DRIFT).rows
     return {
         "runs": _dicts(path, _RUNS, runs),
         "stages": _dicts(path, _STAGES),
         "skipped": _dicts(path, _SKIPPED),
+        "chinese": _dicts(path, _CHINESE),
         "drift": json.loads(told[0][0]) if told and told[0][0] else [],
     }
 

@@ -162,7 +162,7 @@ def _gated(field: str, source: str | None, chinese: str | None, said: dict[str, 
     failed = sorted(name for name, is_passed in passed.items() if not is_passed)
     reason = f"the imported value failed {', '.join(failed)}" if failed else "the imported entry has none"
     said[field] = Translation(
-        status="mt_checked" if is_good else "untranslated",
+        status="imported_checked" if is_good else "untranslated",  # who wrote it, a person or a machine, is not known
         engine="imported" if is_good else None,
         gates=passed,
         source_lang="en",
