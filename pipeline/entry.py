@@ -60,7 +60,7 @@ class Workaround(_Part):
     action: Annotated[str, Field(min_length=1)]
     action_lang: str = Field(description='Language of `action`: "en", or the quote\'s own, such as "zh".')
     how: str | None = Field(description="A command or the quoted words, where they add to `action`; never equal to it.")
-    condition: str | None
+    condition: str | None = Field(description="When it applies, in the words of the quote; null if nobody says.")
     success_rate: Rate | None = Field(description="worked / (worked + failed); null if nobody said.")
     worked: Count = Field(description="Documents in which somebody said that it helped.")
     failed: Count
@@ -74,7 +74,7 @@ class DeadEnd(_Part):
 
     action: Annotated[str, Field(min_length=1)]
     action_lang: str
-    why_fails: str | None
+    why_fails: str | None = Field(description="Why it did not help, in the words of the quote; null if nobody says.")
     condition: str | None
     fail_rate: Rate | None = Field(description="failed / (worked + failed).")
     worked: Count
@@ -185,7 +185,9 @@ class KnowledgeEntry(_Part):
     versions: list[Version]
     environment: list[Environment]
     parameters: list[Parameter]
-    os_specific: dict[str, list[str]]
+    os_specific: dict[str, list[str]] = Field(
+        description="Operating system -> quoted causes, fixes and remedies that say that they are about it."
+    )
     dead_ends: list[DeadEnd]
     dead_ends_zh: list[str | None]
     workarounds: list[Workaround]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from pipeline import catalogues, vocabulary
-from pipeline.distil import context, scores, slugs, tables
+from pipeline.distil import clauses, context, scores, slugs, tables
 from pipeline.distil.ledger import Ledger
 from pipeline.distil.material import Material, Occurrence, Official
 from pipeline.distil.meaning import code_cause, meaning, program_cause
@@ -62,7 +62,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         versions=versions,
         environment=environment,
         parameters=context.parameters(occurrences),
-        os_specific={},
+        os_specific=clauses.by_system(claims),
         graph=graph,
         official_doc_url=_official_url(official, codes),
         official_doc_section=page.remedies[0].section if page and page.remedies else None,

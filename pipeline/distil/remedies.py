@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rapidfuzz import fuzz, utils
 
-from pipeline.distil import actions
+from pipeline.distil import actions, clauses
 from pipeline.distil.ledger import Ledger, Role
 from pipeline.distil.material import Official
 from pipeline.distil.scores import best_tier, is_by_model
@@ -96,13 +96,30 @@ def remedy(group: Group, ledger: Ledger) -> Remedy:
         key=group.key,
         action=statement,
         how=how,
-        condition=None,
-        why_fails=None,
+        condition=_condition(group),
+        why_fails=_why_fails(group),
         worked=len(outcomes["worked"]),
         failed=len(outcomes["failed"]),
         tier=_tier(group),
         sources=ledger.urls(ids),
     )
+
+
+def _condition(group: Group) -> str | None:
+    """When the act applies, in the words of the first who says so; nothing if somebody names it without a condition."""
+    said = [clauses.condition(c.quote.text, _atoms(c)) for c in group.claims if c.outcome != "failed"]
+    return said[0] if said and all(said) else None
+
+
+def _atoms(claim: Claim) -> list[str]:
+    """What the act itself names, and the quote's own way of naming it."""
+    return [value for _, value in claim.fact.slots] if claim.fact else []
+
+
+def _why_fails(group: Group) -> str | None:
+    """Why the act did not help, in the words of the first who says so."""
+    failed = [c.outcome_quote or c.quote for c in group.claims if c.outcome == "failed"]
+    return next((why for why in (clauses.reason(quote.text) for quote in failed) if why), None)
 
 
 def _cited(claim: Claim, ledger: Ledger) -> list[str]:

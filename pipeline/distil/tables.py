@@ -174,6 +174,32 @@ def unsafe() -> tuple[tuple[str, Pattern], ...]:
     return tuple((name, _compiled(pattern)) for name, pattern in table("actions.toml")["unsafe"].items())
 
 
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """How a kind of clause is found; each branch of the pattern has a group that begins with `clause`."""
+
+    branches: tuple[Pattern, ...]
+    refuse: Pattern
+
+    def search(self, text: str) -> str | None:
+        """The first clause of `text`, None if there is none or it is refused."""
+        found = next((hit for hit in (branch.search(text) for branch in self.branches) if hit), None)
+        return found["clause"] if found and not self.refuse.search(found["clause"]) else None
+
+
+@cache
+def clauses(name: str) -> Clause:
+    """The patterns of one kind of clause, from clauses.toml."""
+    row = table("clauses.toml")[name]
+    return Clause(tuple(map(_compiled, row["branches"])), _compiled(row["refuse"]))
+
+
+@cache
+def systems() -> tuple[tuple[str, Pattern], ...]:
+    """(operating system, how a text says that it speaks of it)."""
+    return tuple((name, _compiled(pattern)) for name, pattern in table("clauses.toml")["systems"].items())
+
+
 @cache
 def precision() -> dict[str, str]:
     """Rule id -> "right/all" on the labelled file."""
