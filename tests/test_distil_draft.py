@@ -277,3 +277,12 @@ def test_errors_met_one_after_the_other_are_edges_with_evidence() -> None:
     assert (leads.entry_id, preceded.entry_id) == ("cluster:b", "cluster:a")
     assert (leads.count, len(leads.evidence)) == (1, 1)
     assert distil.draft(one, material).graph.preceded_by == []
+
+
+def test_what_an_official_page_says_is_dated_by_its_landing() -> None:
+    page = _page()
+    landed = replace(page, record=replace(page.record, first_seen="2026-03-11", last_updated="2026-05-02"))
+    pieces = [e for e in _drafted([_case(OOR, 109)], official=(landed,)).evidence if e.role == "official"]
+    assert {e.posted_at for e in pieces} == {"2026-05-02"}
+    pieces = [e for e in _drafted([_case(OOR, 109)], official=(page,)).evidence if e.role == "official"]
+    assert {e.posted_at for e in pieces} == {None}

@@ -310,3 +310,25 @@ def test_markup_that_never_closes_its_tags_is_refused_before_it_is_parsed() -> N
     kept = markup.soup("<p>a < b, c < d</p>")
     assert kept is not None
     assert kept.get_text() == "a < b, c < d"
+
+
+MANUAL = """# Debug errors of the pond
+
+See [the page of the error](./errors/pond_1.md).
+
+## Example
+
+jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Ran out of ponds
+
+## Steps
+
+Count them.
+"""
+
+
+def test_a_page_of_a_manual_shows_errors_and_reports_none() -> None:
+    found = documents.document([page("plain-text", MANUAL.encode())])
+    assert isinstance(found, Skipped)
+    assert found.reason == "manual_page"
+    for other in (MANUAL.replace("./errors/pond_1.md", "https://example.org/pond_1.md"), MANUAL.replace("## ", "")):
+        assert isinstance(documents.document([page("plain-text", other.encode())]), Document)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipeline.cluster import partition
 from pipeline.extract import events
 from pipeline.normalise import NORMALISER_VERSION, signature, signature_of_text
-from pipeline.normalise.masks import masked, measure
+from pipeline.normalise.masks import masked, measure, template
 from pipeline.records import Event, Frame, Link, Signature, Template
 
 CASES = Path(__file__).parent / "cases" / "normalise"
@@ -262,3 +262,12 @@ def test_words_that_were_put_together_are_quoted_where_they_stand(tail: str, sho
     found = signature(failure, text)
     assert shown in text[found.start : found.end]
     assert "Traceback" not in text[found.start : found.end]
+
+
+def test_the_form_of_a_sample_holds_none_of_its_values() -> None:
+    sample = (
+        "Ran out of memory while allocating on stack for %pond-kernel = bf16[4096,4096]{1,0} custom-call()\nUsed 12.5M"
+    )
+    form = template(sample)
+    assert form.startswith("Ran out of memory while allocating on stack for <name> = <shape>")
+    assert not any(value in form for value in ("pond", "4096", "12.5"))

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pipeline import cluster, normalise, shards, store, translate, validate
 from pipeline import export as bundle
 from pipeline.build import overruling, reduce
+from pipeline.build.mapping import OFFICIAL
 from pipeline.bundle import Registry
 from pipeline.draft import Draft
 from pipeline.entry import KnowledgeEntry
@@ -111,13 +112,22 @@ def _with_refused(
 def _proven(known: reduce.Knowledge, partition: cluster.Partition) -> cluster.Partition:
     """`partition` with expressions that find every member's own words and no other cluster's."""
     quotes = {
-        found.cluster_id: sorted({row.quote for member in found.members for row in known.events[member]})
+        found.cluster_id: sorted(
+            {words for member in found.members for row in known.events[member] for words in _words(row)}
+        )
         for found in partition.clusters
     }
     regexes = cluster.regexes_for(partition.clusters, quotes)
     return replace(
         partition, clusters=tuple(replace(found, regex=regexes[found.cluster_id]) for found in partition.clusters)
     )
+
+
+def _words(row: shards.EventRow) -> Iterator[str]:
+    """The words that an expression must find; of an official sample also its form, or its example values would stay."""
+    yield row.quote
+    if row.event.severity == OFFICIAL:
+        yield normalise.masked(row.quote)
 
 
 def _regexes(partition: cluster.Partition) -> frozenset[str]:

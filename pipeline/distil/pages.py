@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from pipeline.distil.material import DocumentFacts, Official
@@ -38,6 +39,18 @@ def official(document: Document) -> Official | None:
     at = document.text.find(record.summary) if record.summary else -1
     summary = _quoted(document, at, at + len(record.summary)) if at >= 0 else None
     return Official(record, summary, tuple(_quoted(document, r.start, r.end) for r in record.remedies))
+
+
+def dated(page: Official) -> Official:
+    """The page with its quotes dated by the landing of what it says now, where the source knows it."""
+    landed = page.record.last_updated or page.record.first_seen
+    if landed is None:
+        return page
+    return replace(
+        page,
+        summary=replace(page.summary, posted_at=page.summary.posted_at or landed) if page.summary else None,
+        remedies=tuple(replace(quote, posted_at=quote.posted_at or landed) for quote in page.remedies),
+    )
 
 
 def _quoted(document: Document, start: int, end: int) -> Quote:

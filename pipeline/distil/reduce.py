@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from pipeline import catalogues, vocabulary
-from pipeline.distil import clauses, context, scores, slugs, tables
+from pipeline.distil import clauses, context, pages, scores, slugs, tables
 from pipeline.distil.ledger import Ledger
 from pipeline.distil.material import Material, Occurrence, Official
 from pipeline.distil.meaning import code_cause, meaning, program_cause
@@ -33,7 +33,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         (o for o in material.occurrences if o.signature_id in members),
         key=lambda o: (o.quote.posted_at or "~", o.document_id, o.quote.start),
     )
-    official = sorted(material.official, key=lambda page: page.record.code)
+    official = sorted(map(pages.dated, material.official), key=lambda page: page.record.code)
     codes = tuple(sorted({*_codes(cluster, occurrences), *(page.record.code for page in official)}))
     kind = vocabulary.classify(cluster.exception_type, cluster.gate, codes, cluster.text)
     reach = Reach(cluster, occurrences, {d.document_id: d for d in material.documents}, category=kind.category)

@@ -20,6 +20,11 @@ MAX_RESTARTS = 3
 # A second copy repeats nearly all lines of the first; a text that quotes some of itself does not.
 MIN_REPEATED_RATIO = 0.6
 
+#: A link to a Markdown file of the same tree resolves only where the page is published with it.
+_BESIDE = re.compile(r"\]\((?!\w+:|//)[\w./-]{1,200}\.md(?:#[\w-]{0,100})?\)")
+_SECTION = re.compile(r"^## \S", re.MULTILINE)
+_LEAST_SECTIONS = 2
+
 _PULL = re.compile(r"(?:wants to merge|merged) \d{1,6} commits? into", re.IGNORECASE)
 _TITLE = re.compile(r"^(.{1,400}?)[ \t]*#(\d{1,10})$", re.MULTILINE)
 _STATES = {"open": "open", "draft": "open", "closed": "closed", "merged": "closed"}
@@ -76,9 +81,19 @@ def read_thread(pages: Sequence[RawPage]) -> Document | Skipped:
 
 
 def read_plain(pages: Sequence[RawPage]) -> Document | Skipped:
-    """A document of words alone: no title, number, date or repository is known."""
+    """A document of words alone: no title, number, date or repository is known.
+
+    A page of a manual (a heading, sections, a link to the file beside it) shows errors as examples: it reports none.
+    """
     text = without_repetition(page_text(pages[0]))
+    if _is_manual(text):
+        return Skipped("document", pages[0].document_key, "manual_page", text.lstrip("# ").partition("\n")[0][:100])
     return saved_document(Thread(is_pull=False, title=None, number=None, pieces=(Piece("body", text),)), pages)
+
+
+def _is_manual(text: str) -> bool:
+    sections = _SECTION.findall(text)
+    return text.lstrip().startswith("# ") and len(sections) >= _LEAST_SECTIONS and bool(_BESIDE.search(text))
 
 
 @dataclass(slots=True)

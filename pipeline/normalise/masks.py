@@ -155,6 +155,14 @@ def masked(line: str, kept: frozenset[str] = frozenset()) -> tuple[str, tuple[Sl
     return " ".join(_MASK.sub(replace, line).split()), tuple(slots)
 
 
+_VALUE = re.compile(r"(?<![\w%])%[A-Za-z_][\w.-]{0,100}")
+
+
+def template(text: str) -> str:
+    """`text`, each line with what varies as <slots>; the values of a compiler's program (%dot.1) as well."""
+    return "\n".join(masked(_VALUE.sub("<name>", line))[0] for line in text.split("\n"))
+
+
 def _covers(span: tuple[int, int], found: re.Match[str]) -> bool:
     """Whether the match lies inside kept words, or is kept words with little around them (quotes, a suffix)."""
     start, end = span
