@@ -112,6 +112,13 @@ def test_what_was_answered_once_is_kept_whatever_form_the_server_took(model: Mod
     assert (len(model.asked), again.service.tally.kept, again.service.tally.calls) == (3, 1, 0)
 
 
+def test_half_a_surrogate_in_an_answer_does_not_make_it_be_asked_again(model: Model, tmp_path: Path) -> None:
+    model.play = lambda _text: said('{"claims": ["\\ud800 显存"]}')
+    first = chat(model, answers=tmp_path).ask("text")
+    assert chat(model, answers=tmp_path).ask("text") == first
+    assert len(model.asked) == 1
+
+
 def test_another_prompt_or_model_or_text_is_another_question(model: Model, tmp_path: Path) -> None:
     first = chat(model, answers=tmp_path)
     first.ask("text")

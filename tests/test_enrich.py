@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pytest_httpserver import HTTPServer
 from werkzeug.wrappers import Response
 
@@ -16,9 +18,11 @@ from pipeline.distil import actions
 from pipeline.endpoint.chat import chat_model
 from pipeline.endpoint.http import Budget
 from pipeline.enrich import TASK, Read, Reader, question
-from pipeline.enrich.answer import MOST_CLAIMS, SCHEMA, Proposal
+from pipeline.enrich.answer import MOST_CLAIMS, SCHEMA, Proposal, proposals
+from pipeline.enrich.grounding import located
 from pipeline.enrich.prompt import MOST_CHARACTERS, MOST_POST_CHARACTERS
 from pipeline.records import Claim, Document, Pointed, Skipped
+from pipeline.text import is_clean
 from tests import distil_factory
 from tests.model_server import Model, claim, said
 
@@ -85,6 +89,10 @@ def test_a_quote_is_found_at_its_place_and_names_the_model(model: Model) -> None
         (claim(CAUSE, statement="Set PLAN_LIMIT."), "made_up"),  # an invented variable
         (claim(CAUSE, statement="Pass --no-padding."), "made_up"),  # an invented flag
         (claim(CAUSE, statement="See https://evil.example/fix for it."), "made_up"),
+        (claim(CAUSE, statement="`\ud800\u202e` is why."), "made_up"),
+        (claim(CAUSE, statement="PLAN_MESH " * 100), "answer_unusable"),  # no short sentence
+        (claim(CAUSE, post=10**30), "quote_not_found"),
+        ({**claim(CAUSE), "post": True}, "answer_unusable"),
         (claim(CAUSE, kind="no_help"), "not_counted"),
         (claim(CAUSE, kind="advice"), "answer_unusable"),  # not one of the kinds
         ({**claim(CAUSE), "worked": 5}, "answer_unusable"),  # a count of its own
@@ -99,6 +107,38 @@ def test_a_claim_that_its_thread_does_not_bear_out_is_refused(model: Model, prop
     assert isinstance(found, Read)
     assert found.pointed == ()
     assert [item.reason for item in found.refused] == [reason]
+    assert all(is_clean(item.detail) for item in found.refused)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.sampled_from([CAUSE, ERROR]),
+    lambda part: (
+        st.lists(part, max_size=4)
+        | st.dictionaries(st.sampled_from(["kind", "post", "quote", "statement"]), part, max_size=4)
+        | st.fixed_dictionaries(
+            {
+                "kind": st.sampled_from(["cause", "workaround", "no_help"]),
+                "post": st.integers(-1, 3),
+                "quote": st.text(max_size=20) | st.integers(0, 60).map(lambda at: CAUSE[at : at + 20]),
+                "statement": st.text(max_size=40),
+            }
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(claims=_JSON)
+def test_whatever_a_model_says_a_place_is_exact_and_nothing_raises(claims: Any) -> None:
+    thread = document(CAUSE)
+    asked = question(thread, [ERROR])
+    for proposal in proposals({"claims": claims}) or []:
+        if proposal is not None:
+            found = located(proposal, asked, thread, rule="llm:m1@host#enrich-1")
+            if isinstance(found, Pointed):
+                assert thread.text[found.start : found.end] == proposal.quote.strip()
+                assert isinstance(distil.pointed(thread, *distil_factory.events(thread), found), Claim | Skipped)
 
 
 @pytest.mark.parametrize(

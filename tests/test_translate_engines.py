@@ -241,6 +241,14 @@ def test_a_bad_answer_of_a_model_does_not_pass_the_gates(server, answer):
     assert "failed" in checked.reason
 
 
+@pytest.mark.parametrize("hidden", ["\u202e", "\u200b", "\x1b[31m", "\ud800"])
+def test_characters_that_nobody_can_see_are_refused(server, hidden):
+    server.replies = [(200, {}, chat(CHINESE + hidden))]
+    checked = first_passing(ENGLISH, [model_at(server.service()[0], "m")])
+    assert checked.offer is None
+    assert "nobody can see" in checked.reason
+
+
 # ---------------------------------------------------------------- machine translation
 
 

@@ -103,7 +103,7 @@ def build(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Make clusters, entries and errmine.duckdb from raw; needs neither Prefect nor a network."""
+    """Make clusters, entries and errmine.duckdb from raw; needs no Prefect and, with engines off, no network."""
     from pipeline import build as joined
     from pipeline import configured
     from pipeline.cli.progress import progress_bar

@@ -50,9 +50,10 @@ class Answers:
         """Nothing; the answer's file then is there, whole."""
         path = self._path(question, shelf)
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"host": answer.host, "body": answer.body}, ensure_ascii=False, sort_keys=True)
+        # in ASCII: an answer may hold half a surrogate, which no UTF-8 file can
+        text = json.dumps({"host": answer.host, "body": answer.body}, sort_keys=True)
         with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=".", delete=False) as file:
-            file.write(text.encode("utf-8", "surrogatepass"))
+            file.write(text.encode("ascii"))
         os.replace(file.name, path)
 
     def _path(self, question: str, shelf: str) -> Path:

@@ -11,9 +11,12 @@ from pipeline import gates
 from pipeline.enrich.answer import Proposal
 from pipeline.enrich.prompt import Question
 from pipeline.records import Document, Pointed, Skipped
+from pipeline.text import clean
 
 #: Characters of a quote: "用 0.4.2 就好" says something, "works" does not; the longest is the contract's.
 LEAST_QUOTE, MOST_QUOTE = 8, 300
+#: A longer "short sentence" is not read: each name in it is looked for in the post.
+MOST_STATEMENT = 600
 
 _KINDS = {"cause": "cause", "workaround": "remedy"}
 
@@ -33,6 +36,8 @@ def located(proposal: Proposal, asked: Question, document: Document, *, rule: st
     place = f"post {proposal.post}"
     if not LEAST_QUOTE <= len(quote) <= MOST_QUOTE:
         return refused(document, "quote_length", f"{place}: {len(quote)} characters")
+    if len(proposal.statement) > MOST_STATEMENT:
+        return refused(document, "answer_unusable", f"{place}: the statement has {len(proposal.statement)} characters")
     start = document.text.find(quote, post.start, post.end)
     if start < 0:
         return refused(document, "quote_not_found", place)
@@ -49,5 +54,5 @@ def located(proposal: Proposal, asked: Question, document: Document, *, rule: st
 
 
 def refused(document: Document, reason: str, detail: str = "") -> Skipped:
-    """A claim of a model that was not taken."""
-    return Skipped("enrich-claims", document.document_id, reason, detail)
+    """A claim of a model that was not taken; the detail may hold the model's words, so it is made safe to show."""
+    return Skipped("enrich-claims", document.document_id, reason, clean(detail))

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from pipeline import gates
 from pipeline.entry import TranslationStatus
+from pipeline.text import is_clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,9 @@ def first_passing(source: str, engines: Sequence[Engine]) -> Checked:
             continue
         if isinstance(offer, NoOffer):
             refused.append(f"{offer.engine}: {offer.reason}")
+            continue
+        if not is_clean(offer.text):
+            refused.append(f"{offer.engine} put in characters that nobody can see")
             continue
         said = gates.check(source, offer.text)
         failed = sorted(name for name, passed in said.items() if not passed)
