@@ -11,10 +11,11 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
+from benchmarks import drawing
 from pipeline import extract, normalise
+from pipeline import text as shared_text
 from pipeline.extract import native, scan
 from pipeline.normalise.tables import families, wording
 from pipeline.records import Event
@@ -50,6 +51,9 @@ def texts() -> Iterator[tuple[str, str]]:
     for tier in families().values():
         for row in tier:
             yield f"family {row.family_id}", row.examples[0] + " "
+    for keyword in shared_text.redaction_keywords():
+        yield f"secret {keyword!r}", keyword
+        yield f"secret in a line {keyword!r}", f"a{keyword}a1 = "
     for wrapper in wording().wrappers:
         yield f"wrapper {wrapper.wrapper_id}", wrapper.need + " "
 
@@ -65,7 +69,7 @@ def message(text: str) -> object:
     return normalise.signature(event, text)
 
 
-TASKS: dict[str, Task] = {"document": whole, "message": message}
+TASKS: dict[str, Task] = {"document": whole, "message": message, "redaction": shared_text.redact}
 
 
 def seconds(task: Task, text: str) -> float:
@@ -105,24 +109,6 @@ def report(rows: list[tuple[str, list[float]]], sizes: tuple[int, ...], *, shown
     print(f"\n{len(worse)} of {len(rows)} grow faster than {TOLERATED} x their length. {', '.join(worse)}")
 
 
-def plot(rows: list[tuple[str, list[float]]], sizes: tuple[int, ...], target: Path) -> None:
-    """Draw time against length for the most expensive texts; nothing where matplotlib is not installed."""
-    if not find_spec("matplotlib"):
-        print("skipped the plot: matplotlib is not installed")
-        return
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    for name, costs in rows[:12]:
-        pyplot.plot([size / 1000 for size in sizes], costs, marker="o", label=name)
-    pyplot.xlabel("length, kB")
-    pyplot.ylabel("CPU seconds")
-    pyplot.legend(fontsize=6)
-    pyplot.savefig(target, dpi=150)
-
-
 def quick() -> None:
     """Print the table for shorter texts."""
     sizes = (50_000, 100_000)
@@ -137,7 +123,7 @@ def main() -> None:
     rows = measured()
     report(rows, SIZES)
     if options.png:
-        plot(rows, SIZES, options.png)
+        drawing.hostile(rows, SIZES, options.png)
 
 
 if __name__ == "__main__":
