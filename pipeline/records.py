@@ -283,6 +283,13 @@ class Cluster:
     regex: str  # RE2, bounded gaps, matches every member; "" if none could be proven
     lowest_score: float
 
+    @property
+    def headline(self) -> str:
+        """The text, with the exception's name in front where the text does not say it; the id of one without words."""
+        if not self.exception_type or self.exception_type.rsplit(".", 1)[-1] in self.text:
+            return self.text or self.exception_type or self.cluster_id
+        return f"{self.exception_type}: {self.text}" if self.text else self.exception_type
+
 
 # ---------------------------------------------------------------- distil
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -161,3 +162,15 @@ def test_hostile_lines_cost_an_exact_expression_little_in_python_too() -> None:
     ):
         search(hostile)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(("exception", "has_expression"), [(None, True), ("FeederError", False)])
+def test_what_only_begins_a_line_without_its_exceptions_name_is_no_expression(
+    exception: str | None, has_expression: bool
+) -> None:
+    one = replace(template("the feeder jammed twice"), exception_type=exception)
+    other = template("why the feeder jammed twice", gate={"op": "a"})
+    made = {found.text: found for found in partition([one, other]).clusters}
+    messages = {made[text.text].cluster_id: [text.text] for text in (one, other)}
+    regex = regexes_for(made.values(), messages)[made[one.text].cluster_id]
+    assert bool(regex) == has_expression

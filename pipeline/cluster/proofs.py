@@ -148,7 +148,7 @@ def _proven(work: Mapping[str, tuple[Cluster, list[str]]], foreigners: Foreigner
         tried = {owner: pattern for owner, tries in waiting.items() if (pattern := next(tries, None)) is not None}
         if not tried:
             return found
-        first = {owner: (one.regex, [_filled(work[owner][0]), *work[owner][1]]) for owner, one in tried.items()}
+        first = {owner: (one.regex, [*_printed(work[owner][0]), *work[owner][1]]) for owner, one in tried.items()}
         good = proven_on(first)
         found.update({owner: first[owner][0] for owner in good})
         waiting = {owner: waiting[owner] for owner in tried if owner not in good}
@@ -161,7 +161,7 @@ def _held_tries(owner: str, cluster: Cluster, members: Sequence[str], foreigners
         pattern = make(cluster, members)
         if pattern is not None and pattern.regex not in seen:
             seen.add(pattern.regex)
-            if _is_held(pattern, owner, members, foreigners):
+            if _is_held(pattern, owner, [*_printed(cluster), *members], foreigners):
                 yield pattern
 
 
@@ -187,13 +187,13 @@ def _exact(cluster: Cluster, members: Sequence[str]) -> Pattern | None:
 
     Only one that all members share: exact alternatives would list the members one by one.
     """
-    made = patterns.alternatives([_filled(cluster), *members[:MOST_TEXTS]], is_exact=True)
+    made = patterns.alternatives([_printed(cluster)[0], *members[:MOST_TEXTS]], is_exact=True)
     return made if made is not None and len(patterns.sides(made)) == 1 else None
 
 
-def _filled(cluster: Cluster) -> str:
-    """The signature text as a message could print it: a number where it has the slot of one."""
-    return cluster.text.replace("<n>", "0")
+def _printed(cluster: Cluster) -> tuple[str, str]:
+    """The signature text as a message could print it, bare and as a traceback ends: a number where its slot is."""
+    return cluster.text.replace("<n>", "0"), cluster.headline.replace("<n>", "0")
 
 
 def _is_held(pattern: Pattern, owner: str, members: Sequence[str], foreigners: Foreigners) -> bool:

@@ -45,7 +45,7 @@ def entry(
 ) -> KnowledgeEntry:
     """The published entry of a draft; its `translations` say of every Chinese field how it came to be."""
     asked = (shipped_memory(), *engines)
-    signature = readable_signature(draft)
+    signature = draft.cluster.headline
     explained = _signature_wording(draft, signature, asked)
     cause = _cause(draft.cause, asked)
     workarounds = [_statement(remedy.action, asked) for remedy in draft.workarounds]
@@ -108,14 +108,6 @@ def _provenance(draft: Draft, normaliser: str) -> Provenance:
         imported_from=None,
         withheld=dict(sorted(Counter(kept.reason for kept in draft.withheld).items())),
     )
-
-
-def readable_signature(draft: Draft) -> str:
-    """The cluster's text, with the exception's name in front where the text does not say it."""
-    text, exception = draft.cluster.text, draft.cluster.exception_type
-    if not exception or exception.rsplit(".", 1)[-1] in text:
-        return text or exception or draft.cluster.cluster_id
-    return f"{exception}: {text}" if text else exception
 
 
 # ---------------------------------------------------------------- one statement
