@@ -162,21 +162,31 @@ def _fences(text: str) -> list[tuple[int, int]]:
 
 def _template_lines(text: str) -> list[tuple[int, int]]:
     spans = []
-    for found in _phrases(1).finditer(text):
-        end = text.find("\n", found.start())
-        spans.append((text.rfind("\n", 0, found.start()) + 1, end if end >= 0 else len(text)))
+    for phrase in tables.boilerplate()[1]:  # looked for one by one: few texts have any, and `find` leaps
+        at = text.find(phrase)
+        while at >= 0:
+            line_end = text.find("\n", at)
+            line_end = line_end if line_end >= 0 else len(text)
+            if not _ends_in_letter(text, at):
+                spans.append((text.rfind("\n", 0, at) + 1, line_end))
+            at = text.find(phrase, at + 1)
     return spans
 
 
+def _ends_in_letter(text: str, at: int) -> bool:
+    """True if a word goes on at `at`: a phrase begins where a word does."""
+    return at > 0 and text[at - 1].isascii() and text[at - 1].isalpha()
+
+
 @cache
-def _phrases(which: int) -> re.Pattern[str]:
+def _notices() -> re.Pattern[str]:
     # a phrase begins where a word does: cheaper to ask than the first branch of the tree
-    return re.compile(rf"(?<![A-Za-z])(?:{tables.trie(tables.boilerplate()[which])})")
+    return re.compile(rf"(?<![A-Za-z])(?:{tables.trie(tables.boilerplate()[0])})")
 
 
 def _is_notice(text: str, post: Post) -> bool:
     """True for stale notices and robots' reports; people's words beside them are few."""
-    return bool(_phrases(0).search(text, post.start, min(post.end, post.start + 1_500)))
+    return bool(_notices().search(text, post.start, min(post.end, post.start + 1_500)))
 
 
 def post_at(document: Document, place: int) -> int:

@@ -38,6 +38,9 @@ _PR = re.compile(
     r"|(?:https?://github\.com/(?P<home>[\w.-]{1,60}/[\w.-]{1,80}))?/commit/(?P<sha>[0-9a-f]{7,40})"
     r"|(?:(?P<of>[\w.-]{1,40}/[\w.-]{1,60})@)?(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
 )
+#: What a sentence without a digit cannot have.
+_NUMBERED = frozenset({"version", "pinned"})
+_DIGIT = re.compile(r"\d")
 _RELEASE_OF = re.compile(r"\b(?:version|release|package|wheels?) of (?!the |this |our )(\w+)")
 _BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
 _VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d)", re.IGNORECASE)
@@ -160,8 +163,11 @@ def _judged(sentence: Sentence, awake: list[int], document: Document) -> Iterato
     lang = language_of(text)
     if lang not in {"en", "zh"}:
         return
+    has_digit = bool(_DIGIT.search(text))
     for index in awake:
         cue = tables.cues()[index]
+        if cue.needs in _NUMBERED and not has_digit:
+            continue
         found = _applied(cue, sentence, document) if cue.lang == lang else None
         if found is not None:
             yield found
