@@ -83,11 +83,11 @@ def forgotten(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, str
     """(home after a thread was forgotten, the bundle before it, the id of the thread's entry, the delta)."""
     home = tmp_path_factory.mktemp("home")
     title, log, prose, comment, remedy = WORDS
+    trace = '```\nTraceback (most recent call last):\n  File "a.py", line 1, in f\n{}\n```\n'
     one = thread(
         1,
         f"{title} at night",
-        f"From {prose}:\n\n```\nTraceback (most recent call last):\n"
-        f'  File "a.py", line 1, in f\nHeronError: {log} alone\n```\n',
+        f"From {prose}:\n\n{trace.format(f'HeronError: {log} alone')}",
         f"The root cause is that the {comment}. Set `{remedy}`, that fixed it.",
     )
     shared = "```\nRuntimeError: CUDA error: an illegal memory access was encountered\n```\n"

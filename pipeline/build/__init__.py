@@ -10,7 +10,7 @@ from pipeline.build.ingesting_docs import ingest_catalogues, ingest_docs
 from pipeline.build.mapping import Partition, batches, code_digest, map_partitions, plan
 from pipeline.build.notifying import notify
 from pipeline.build.reconciling import reconcile
-from pipeline.build.recording import Record, recorded
+from pipeline.build.recording import Record, recorded, status
 from pipeline.build.regrouping import Regrouping, foreseen
 from pipeline.build.report import as_markdown, source_rows
 from pipeline.build.summary import StageCount, Summary, from_dict
@@ -48,4 +48,5 @@ __all__ = [
     "recorded",
     "relation",
     "source_rows",
+    "status",
 ]

@@ -21,7 +21,7 @@ from pipeline import store
 from pipeline.build import locking
 from pipeline.build.summary import Summary
 from pipeline.errors import PipelineError, StoreError
-from pipeline.store import RunRow
+from pipeline.store import RunRow, reading
 
 #: Runs that the database tells of: a month of hourly ingest, build and export.
 MOST_RUNS = 2_000
@@ -79,6 +79,22 @@ def rows(home: Path) -> tuple[RunRow, ...]:
     return tuple(row for row in found if row is not None)
 
 
+def status(home: Path, *, runs: int = 10) -> dict[str, Any]:
+    """What ran when, newest first, and what the last build took, gave and skipped.
+
+    A home in which nothing was built yet has runs all the same: its ingests and imports.
+
+    Raises:
+        StoreError: there is no database and nothing ran, or the database cannot be read.
+    """
+    kept = rows(home)
+    if kept and not _database(home).exists():
+        nothing: dict[str, Any] = {"stages": [], "skipped": [], "chinese": [], "drift": []}
+        return {"runs": [asdict(row) for row in reversed(kept[-runs:])], **nothing}
+    found = reading.status(_database(home), runs=runs)
+    return {**found, "runs": [{**row, "detail": json.loads(row["detail"] or "{}")} for row in found["runs"]]}
+
+
 def _row(record: Record, status: str, *, seconds: float) -> RunRow:
     told: Mapping[str, Any] = record.summary.as_dict() if record.summary else {}
     ended = record.started_at + timedelta(seconds=seconds)
@@ -97,7 +113,7 @@ def _keep(home: Path, row: RunRow) -> None:
     # a disk that is full or read-only has failed the run already, with a message of its own: this must not hide it
     with suppress(OSError):
         _append(_ledger(home), json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n")
-    database = home / "curated" / "errmine.duckdb"
+    database = _database(home)
     # a database that cannot take the row now gets it with the next build, from the file of runs
     with suppress(StoreError):
         if database.exists():
@@ -127,6 +143,10 @@ def _parsed(line: str) -> RunRow | None:
 
 def _moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
+
+
+def _database(home: Path) -> Path:
+    return home / "curated" / "errmine.duckdb"
 
 
 def _ledger(home: Path) -> Path:

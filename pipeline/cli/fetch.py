@@ -104,21 +104,38 @@ def forget(
 def _ingest(chosen: Settings, paths: list[Path], wanted: list[github.Wanted], *, is_quiet: bool, as_json: bool) -> None:
     from pipeline import build as joined
     from pipeline import sourcing
+    from pipeline.build import Fetched
     from pipeline.cli.work import _report, say_partial
 
-    summaries = [joined.import_files(chosen.raw_path, paths)] if paths else []
-    error = None
+    brought: list[Fetched] = []
+    if paths:
+        brought.append(_recorded(chosen, "files", lambda: Fetched(joined.import_files(chosen.raw_path, paths))))
     if wanted:
         with _telling(is_quiet=is_quiet or as_json) as told:
-            fetched: Fetched = sourcing.bring_github(chosen, wanted, told=told)
-        summaries.append(fetched.summary)
-        error = fetched.error
-    for summary in summaries:
-        _report(summary, is_quiet=is_quiet, as_json=as_json)
-    if error is not None:
-        raise error
-    if wanted and fetched.is_partial:
+            brought.append(_recorded(chosen, "github", lambda: sourcing.bring_github(chosen, wanted, told=told)))
+    for fetched in brought:
+        _report(fetched.summary, is_quiet=is_quiet, as_json=as_json)
+    for fetched in brought:
+        if fetched.error is not None:
+            raise fetched.error
+    if any(fetched.is_partial for fetched in brought):
         say_partial()
+
+
+def _recorded(chosen: Settings, source: str, bring: Callable[[], Fetched]) -> Fetched:
+    """What `bring` brought, with a record of the run as the source's flow leaves it."""
+    from pipeline import build as joined
+
+    with joined.recorded(chosen.home, f"ingest-{source}", is_ingest=True) as record:
+        fetched = bring()
+        record.summary = fetched.summary
+        if fetched.is_partial:
+            record.status = "partial"
+        elif fetched.error is not None:
+            record.status = "failed"
+        if fetched.error is not None:
+            record.detail["error"] = str(fetched.error)
+    return fetched
 
 
 def _ingest_docs(chosen: Settings, names: list[str], *, via: str, is_quiet: bool, as_json: bool) -> None:
@@ -127,7 +144,7 @@ def _ingest_docs(chosen: Settings, names: list[str], *, via: str, is_quiet: bool
 
     if via not in ("", "html", "github"):
         raise typer.BadParameter("html or github", param_hint="--via")
-    fetched = sourcing.bring_docs(chosen, via=via, catalogues=names)
+    fetched = _recorded(chosen, "docs", lambda: sourcing.bring_docs(chosen, via=via, catalogues=names))
     _report(fetched.summary, is_quiet=is_quiet, as_json=as_json)
     if fetched.error is not None:
         raise fetched.error

@@ -17,6 +17,11 @@ from pipeline.errors import ConfigError
 if TYPE_CHECKING:
     from pipeline.validate import Problem, Report
 
+#: Of what a run did or why it failed, in the table of runs.
+_DID_CHARACTERS = 200
+#: Of a run's id, in that table; --json has the whole.
+_ID_CHARACTERS = 8
+
 Id = Annotated[str, typer.Argument(help="An entry (domain/slug), a former name of one, or a cluster id.")]
 
 
@@ -167,20 +172,21 @@ def _problem_rows(report: Report) -> tuple[list[str], list[tuple[str, ...]]]:
 @app.command()
 def status(home: Home = None, as_json: Json = False) -> None:
     """Say what ran when, what each stage took and gave, what was skipped and why, and how much there is in Chinese."""
-    from pipeline.store import reading
+    from pipeline import build as joined
 
-    found = reading.status(settings(home).database_path)
+    found = joined.status(settings(home).home)
     if as_json:
         print_json(_jsonable(found))
         return
-    rows = [(r["run_id"], r["flow"], r["status"], r["started_at"], r["ended_at"]) for r in found["runs"]]
-    print_table("runs", ["run", "flow", "status", "started", "ended"], rows)
+    print_table("runs", ["run", "flow", "status", "started", "took", "did"], map(_run_cells, found["runs"]))
     stages = [(s["stage"], s["item_kind"], s["in_count"], s["out_count"], s["skipped_count"]) for s in found["stages"]]
-    print_table("stages of the last build", ["stage", "items", "in", "out", "skipped"], stages)
+    if stages:
+        print_table("stages of the last build", ["stage", "items", "in", "out", "skipped"], stages)
     if found["skipped"]:
         print_table("skipped", ["stage", "reason", "items"], [tuple(row.values()) for row in found["skipped"]])
     chinese = [(row["field"], row["status"], row["items"], f"{row['share']:.0%}") for row in found["chinese"]]
-    print_table("Chinese, by how it came to be", ["field", "status", "values", "share"], chinese)
+    if chinese:
+        print_table("Chinese, by how it came to be", ["field", "status", "values", "share"], chinese)
     _print_drift("differ, as the last reconcile found", found["drift"])
 
 
@@ -205,6 +211,21 @@ def reconcile(home: Home = None, config: Config = None, as_json: Json = False) -
         _print_drift("differ", summary.figures["drift"])
     if summary.stages[0].skipped:
         raise typer.Exit(1)
+
+
+def _run_cells(row: dict[str, Any]) -> tuple[object, ...]:
+    """A run as the table shows it: times to the second, and how long it took."""
+    started, ended = row["started_at"], row["ended_at"]
+    took = f"{(ended - started).total_seconds():.1f} s" if started and ended else None
+    begun = f"{started:%Y-%m-%d %H:%M:%S}" if started else None
+    return row["run_id"][:_ID_CHARACTERS], row["flow"], row["status"], begun, took, _did(row["detail"])
+
+
+def _did(detail: dict[str, Any]) -> str:
+    """What a run did, in one line: its error, else what each stage took and gave."""
+    if "error" in detail:
+        return str(detail["error"])[:_DID_CHARACTERS]
+    return ", ".join(f"{s['stage']} {s['taken']:,} in, {s['given']:,} out" for s in detail.get("stages", ()))
 
 
 def _print_drift(title: str, rows: list[dict[str, Any]]) -> None:

@@ -51,11 +51,13 @@ def export(
     if to is not None and since is None:
         raise ConfigError("--to without --since or --form", hint="The bundle goes to curated/ of the home.")
     before = _manifest(since) if since is not None else None
-    summary = joined.export(joined.Places.of(chosen.home))
-    if before is None:
+    with joined.recorded(chosen.home, "export") as record:
+        summary = record.summary = joined.export(joined.Places.of(chosen.home))
+        change = None if before is None else _write_delta(before, chosen, to)
+    if change is None:
         _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
     else:
-        _write_delta(before, chosen, to, is_quiet=quiet, as_json=as_json)
+        _tell(*change, is_quiet=quiet, as_json=as_json)
 
 
 @app.command()
@@ -94,13 +96,13 @@ def _manifest(since: Path) -> Manifest:
     return bundles.read_manifest(since.parent)
 
 
-def _write_delta(before: Manifest, chosen: Settings, to: Path | None, *, is_quiet: bool, as_json: bool) -> None:
+def _write_delta(before: Manifest, chosen: Settings, to: Path | None) -> tuple[Delta, Path]:
     from pipeline import export as bundles
 
     change = bundles.delta_since(before, chosen.curated_path)
     path = to or chosen.home / f"delta-{change.from_bundle[:12]}-{change.to_bundle[:12]}.json"
     bundles.write_delta(path, change)
-    _tell(change, path, is_quiet=is_quiet, as_json=as_json)
+    return change, path
 
 
 def _write_form(chosen: Settings, form: str, to: Path | None, *, is_quiet: bool, as_json: bool) -> None:

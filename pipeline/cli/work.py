@@ -87,7 +87,11 @@ def import_(
     missing = [path for path in paths if not path.exists()]
     for path in missing:
         complain(f"{path}: no such file or folder", hint="The others are imported.")
-    summary = joined.import_files(chosen.raw_path, [path for path in paths if path.exists()])
+    # two imports may be started at once: the second one waits for the first
+    wait = chosen.schedule.wait_seconds
+    with joined.recorded(chosen.home, "import", is_ingest=True, wait_seconds=wait) as record:
+        summary = joined.import_files(chosen.raw_path, [path for path in paths if path.exists()])
+        record.summary = summary
     _report(summary, is_quiet=quiet, as_json=as_json)
     if not summary.stages[0].given:
         raise typer.Exit(2 if missing and len(missing) == len(paths) else 1)
