@@ -7,7 +7,8 @@ import re
 import tomllib
 from pathlib import Path
 
-from pipeline.config import GithubSource
+from pipeline import catalogue_pages
+from pipeline.config import GithubSource, Sources
 from pipeline.sources.github import compare, run
 
 ROOT = Path(__file__).parents[1]
@@ -19,19 +20,43 @@ def rows() -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.strip().splitlines()[2:]]
 
 
-def test_every_promise_names_tests_that_exist() -> None:
-    known = {
+def collected() -> set[str]:
+    """The names of all tests: functions of test modules at their top level, as pytest collects them."""
+    return {
         node.name
         for path in (ROOT / "tests").glob("test_*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.FunctionDef)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     }
-    assert len(rows()) >= 20
+
+
+def test_every_promise_names_tests_that_exist() -> None:
+    known = collected()
+    assert len(rows()) >= 30
     for feature, promise, proofs in rows():
         named = re.findall(r"`(test_\w+)`", proofs)
         assert promise, feature
         assert named, feature
+        assert ", ".join(f"`{name}`" for name in named) == proofs, feature
         assert set(named) <= known, feature
+
+
+def test_no_page_of_the_documentation_names_a_test_that_is_not_there() -> None:
+    known = collected()
+    modules = {path.stem for path in (ROOT / "tests").glob("test_*.py")}
+    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "deploy").glob("*.md")):
+        named = set(re.findall(r"\btest_\w+", page.read_text(encoding="utf-8")))
+        assert named <= known | modules, page.name
+
+
+def test_the_catalogues_shown_are_settings_that_make_catalogues() -> None:
+    block = TEXT.partition("and then `errmine ingest docs`:\n")[2].partition("\n`jax-errors`")[0]
+    shown = Sources.model_validate(tomllib.loads("\n".join(line[4:] for line in block.splitlines()))["sources"])
+    made = [catalogue_pages.wanted(one.name, **one.model_dump(exclude={"name"})) for one in shown.catalogues]
+    assert [one.name for one in made] == ["cuda-driver", "pond"]
+    assert re.fullmatch(made[1].names, "pond.DryError")
+    listed = re.findall(r"`([a-z-]+)`", TEXT.partition("    family = ")[2].partition(" are known by their names")[0])
+    assert set(listed) == set(catalogue_pages.shipped())
 
 
 def test_the_settings_shown_are_settings_with_their_defaults() -> None:
