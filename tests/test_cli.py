@@ -349,7 +349,7 @@ def test_import_of_a_path_that_is_not_there_says_so(tmp_path: Path) -> None:
 def test_the_help_begins_with_what_a_newcomer_needs() -> None:
     shown = [line.split()[1] for line in run("--help").out.splitlines() if line.startswith("│ ") and line[2] != " "]
     commands = [name for name in shown if not name.startswith("-")]
-    assert commands[:4] == ["run", "match", "show", "explain"]
+    assert commands[:4] == ["run", "match", "search", "show"]
 
 
 def test_match_says_in_which_lines_of_a_log_the_error_stands(home: Path) -> None:
