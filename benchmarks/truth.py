@@ -45,6 +45,7 @@ def message_sets() -> Iterator[tuple[str, list[Item]]]:
     if CORPUS.is_dir():
         yield "corpus: labelled_messages", _messages(CORPUS / "labelled_messages.jsonl")
         yield "corpus: gpu_runs (whole logs)", gpu_runs(CORPUS / "gpu_runs.jsonl.gz")
+    yield "own: gpu_runs (whole logs)", gpu_runs(ROOT / "tests" / "quality" / "gpu_runs.jsonl.gz")
     for path in sorted((CASES / "normalise" / "families").glob("*.jsonl")):
         yield f"cases: {path.stem}", _messages(path)
 

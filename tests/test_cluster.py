@@ -139,7 +139,7 @@ def test_explanations_name_the_gate_the_rule_and_the_score() -> None:
     sentence = found[two.signature_id].explanation
     assert found[two.signature_id].rule == "ratio"
     assert "module feeder" in sentence
-    assert f"{found[two.signature_id].score:.1f} >= 90" in sentence
+    assert f"{found[two.signature_id].score:.1f} >= {CUTOFF:.0f}" in sentence
 
 
 def test_a_large_gate_gives_what_pair_by_pair_comparison_gives(monkeypatch) -> None:

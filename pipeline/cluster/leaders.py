@@ -20,11 +20,11 @@ from pipeline.cluster.words import conflict
 Floats = NDArray[np.float32]
 
 #: Least ratio at which two texts of one gate are one error. Measured: benchmarks/README.md, "Cutoff".
-CUTOFF = 90.0
+CUTOFF = 85.0
 #: A pair from here to CUTOFF is neither one error nor two: it is written down for people to review.
 REVIEW = 80.0
 #: Two members of one cluster, each close to the leader, may be no further apart than this (complete link).
-MEMBER_CUTOFF = 82.0
+MEMBER_CUTOFF = 78.0
 #: Members that a newcomer is checked against, the most frequent first: bounds the cost of complete link.
 CHECKED_MEMBERS = 12
 #: Reasons for refusing a text that are no words; the first is followed by what people said.

@@ -18,7 +18,9 @@ _HIP_NAME = re.compile(r"\b(hipError[A-Z]\w{2,60}|HIP_ERROR_[A-Z]\w{2,60})\b")
 _CUDA_CONTEXT = re.compile(
     r"(?:CUDA|Cuda|cuda)(?:[ _-]?(?:runtime|driver|RT|kernel|launch))? ?(?:[Ee]rror|ERROR|failure|Failure)\b"
     r"(?:(?: code)?[ =:]{0,3}\(?\d{1,4}\)?)?[\s:='\"(]{0,6}|Triton Error \[CUDA\]: |GPUassert: "
-    r"|CUDA failed with error |CUDA: "
+    r"|CUDA failed with error |CUDA: |\bError \d{1,4}: "
+    r"|== cudaSuccess(?: \|\| \w{1,20} == cudaErrorCudartUnloading)?(?: ?\(\d{1,4} vs\. 0\))?[: ]{0,3}"
+    r"(?:CUDA: |Name: ?\w{1,80} ErrStr: ?)?"
 )
 _HIP_CONTEXT = re.compile(
     r"HIP (?:runtime )?[Ee]rror:? |Triton Error \[HIP\]:\s{1,3}(?:Code: \d{1,5},? Mess?s?age: )?"
@@ -90,6 +92,9 @@ def _cuda_sentence(text: str, lowered: str) -> tuple[str, int] | None:
     near = text[:SENTENCE_SEARCHED]
     if "hip" in lowered:
         return None
+    last = text.partition("\n")[0].rpartition(": ")[2].strip(" .")
+    if last in codes().cuda_alone:
+        return f"cuda:{codes().cuda_alone[last]}", text.find(last)
     if not any(word in lowered for word in ("error", "fail", "terminat")):
         line = text.partition("\n")[0].strip(" .")  # nothing announces it: the sentence is the whole message
         found = [name for words, name in codes().cuda_sentences.found(lowered, words_of(lowered)) if words == line]

@@ -14,7 +14,7 @@ from pipeline.records import Slot
 
 _NUMBER = r"[-+]?\d{1,400}(?:[,_]\d{3}){0,8}(?:\.\d{1,400})?(?:[eE][-+]?\d{1,4})?"
 _UNIT = (
-    r"[KMGTkmgt]i?B(?:ytes)?\b|[Bb]ytes?\b|[KMGT]\b(?=\.?[\s,;)/]|\.?$)|B\b|ms\b|seconds?\b|secs?\b|milliseconds?\b"
+    r"[KMGTkmgt]i?B(?:ytes)?\b|[Bb]ytes?\b|[KMGT]\b(?=\.?[\s,;)/\"']|\.?$)|B\b|ms\b|seconds?\b|secs?\b|milliseconds?\b"
     r"|us\b|s\b(?=[\s,.;)]|$)|%"
 )
 #: What can start where a word starts, if the word runs into a digit, a slash, a dot or the like.
@@ -32,6 +32,8 @@ _AT_WORD = (
         (
             r"[A-Za-z]:\\{1,4}(?:[\w.@+~ -]{0,80}[\w.@+~-][/\\]{1,4}){0,24}[\w.@+~-]{1,160}(?::\d{1,7}){0,2}"
             r"|(?:[\w.@+-]{1,80}/){2,24}[\w.@+-]{1,160}(?::\d{1,7}){0,2}"
+            # a repository or a scope and a name: one slash, and a sign of a name on either side
+            r"|(?!(?:fp|bf|tf|f|int)\d{1,2}/)(?=[\w.@+/-]{0,80}?(?:\d|_|[a-z]-?[A-Z]))[A-Za-z][\w.@+-]{1,80}/[A-Za-z][\w.@+-]{1,160}(?![\w/(])"
             r"|[\w-]{1,80}\.(?:py|pyx|cc|cpp|cu|cuh|c|h|hpp|cxx|so|onnx|pt|pth|safetensors|json|yaml|toml"
             r"|ptx|cubin|mlir|ttir"
             r"|bin|gguf|dll)\b(?:\.\d{1,6}){0,4}(?::\d{1,7}){0,2}"
@@ -49,8 +51,9 @@ _AT_WORD = (
         "dtype",
         (
             r"BFloat16\b|torch\.(?:cuda\.)?\w{3,12}Tensor\b|c10::\w{3,20}"
-            r"|(?:torch\.|tl\.|jnp\.|np\.)?(?:float|bfloat|int|uint|complex)(?:8|16|32|64|128)(?:_e\dm\d\w{0,5}|_ref)?\b"
-            r"|(?:fp|bf|tf)(?:8|16|32|64)\b"
+            r"|(?:(?:torch|tl|triton\.language|jnp|jax\.numpy|np|numpy|tf|ml_dtypes)\.)?(?:float|bfloat|int|uint|complex)"
+            r"(?:1|4|8|16|32|64|128)(?:_e\dm\d\w{0,5}|_ref)?\b"
+            r"|(?:fp|bf|tf)(?:8|16|32|64)\b|torch\.(?:half|bool|long|short|double|float|int|q?u?int\d{1,2})\b"
         ),
     ),
 )
@@ -65,7 +68,13 @@ _AT_MARK = (
             r"|(?<!\w)\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\b"
         ),
     ),
-    ("object", r"<[\w.\[\] -]{1,120} (?:object )?at 0x[0-9a-fA-F]{1,16}>|<class '[\w.<>]{1,160}'>"),
+    (
+        "object",
+        (
+            r"<[A-Za-z_][\w.]{1,60}:?(?: '[^'\n]{0,120}')?[ ,:]{1,2}\w{1,20}=[^<>\n]{0,300}>"
+            r"|<[\w.\[\] -]{1,120} (?:object )?at 0x[0-9a-fA-F]{1,16}>|<class '[\w.<>]{1,160}'>"
+        ),
+    ),
     ("node", r"\{\{(?:colocation_|function_)?node [^{}\n]{0,200}\}\}"),
     ("hex", r"(?<!\w)\d(?=[0-9a-f]{0,40}[a-f])[0-9a-f]{7,63}\b|(?<!\w)0x[0-9a-fA-F]{1,32}\b"),
     ("device", r"/(?:job|device):[^\s,]{1,120}"),
@@ -113,6 +122,8 @@ _PARAMETERS = (".weight", ".bias", ".scale", ".scales", ".qweight")  # tensors o
 _SLOT_INSIDE = re.compile(r"<[a-z]{1,8}>")
 _SIZE = re.compile(rf"({_NUMBER}) ?(.*)", re.DOTALL)
 
+#: Marks of Python 2's and of bytes' literals before a quote.
+_LITERAL = re.compile(r"(?<![\w'\"])[ub](?='[^'\n]{1,200}')")
 _HEX = re.compile(r"0x[0-9a-fA-F]{1,16}")
 _MEASURED = frozenset({"n", "size", "hex"})
 
@@ -139,6 +150,8 @@ def slot(name: str, value: str, unit: str | None = None) -> Slot:
 def masked(line: str, kept: frozenset[str] = frozenset()) -> tuple[str, tuple[Slot, ...]]:
     """The line as a template, and the slots that were taken out of it, in order; words in `kept` stay."""
     slots: list[Slot] = []
+    if "u'" in line or "b'" in line:
+        line = _LITERAL.sub("", line)
     spans = [(at, at + len(word)) for word in sorted(kept) if len(word) > 2 and (at := line.find(word)) >= 0]
 
     def replace(found: re.Match[str]) -> str:
@@ -181,7 +194,7 @@ def _quoted(value: str, slots: list[Slot]) -> str:
 
 
 def _label(line: str, start: int) -> str:
-    """The word before a number, which says what it counts: "Required: 12" gives "required"."""
+    """The word before a number, which says what it counts: "Required: 12" gives "required"; "which is 12" gives "n"."""
     word = line[max(0, start - 34) : start].rstrip(" \t:=([{'\"#").rpartition(" ")[2]
     word = word.rpartition("(")[2].rpartition("=")[2].strip("()[]{},.;:'\"`*")
-    return word.lower() if word.isidentifier() else "n"
+    return word.lower() if word.isidentifier() and word.lower() not in wording().unnaming else "n"

@@ -66,6 +66,7 @@ class Wording:
     stops: tuple[str, ...]
     words: tuple[tuple[str, frozenset[str]], ...]
     official: Mapping[str, Mapping[str, str]]  # official code -> the gate of the family that knows it by its words
+    unnaming: frozenset[str]  # words before a number that do not say what it counts
     units: Mapping[str, tuple[str | None, float]]  # printed unit -> unit, factor
     types: Mapping[str, str]  # exception type as printed -> canonical
 
@@ -115,6 +116,7 @@ def wording() -> Wording:
         stops=tuple(table["boilerplate"]["stop"]),
         words=tuple((key, frozenset(words)) for key, words in table["words"].items()),
         official=table["official"],
+        unnaming=frozenset(table["slots"]["unnaming"]),
         units={word: (unit, factor) for unit, row in table["units"].items() for word, factor in row.items()},
         types={old: row["now"] for row in _toml("equivalences").get("type", ()) for old in row["was"]},
     )
@@ -201,6 +203,7 @@ class Codes:
 
     cuda_texts: tuple[tuple[str, str], ...]  # text, code; longest text first
     cuda_sentences: Needles[tuple[str, str]]  # texts that only CUDA prints, wherever they stand
+    cuda_alone: Mapping[str, str]  # texts that only CUDA prints as a whole message -> code
     cuda_names: Mapping[str, str]  # runtime or driver name -> canonical code
     nccl_texts: tuple[tuple[str, str], ...]
     nccl_names: Mapping[str, str]
@@ -218,6 +221,7 @@ def codes() -> Codes:
     return Codes(
         cuda_texts=texts,
         cuda_sentences=Needles((words, (words, name)) for words, name in texts if len(words.split()) >= SENTENCE_WORDS),
+        cuda_alone={text: row["name"] for row in cuda if row.get("alone") for text in row["text"]},
         cuda_names=names,
         nccl_texts=_longest_first((text, row["name"]) for row in table["nccl"] for text in row["text"]),
         nccl_names={row["name"]: row["name"] for row in table["nccl"]},

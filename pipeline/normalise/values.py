@@ -27,6 +27,27 @@ _LIST = re.compile(
 _PROSE = re.compile(r"[A-Za-z]{2,40} [A-Za-z]{2,40}(?: |\W{0,3}\Z)")
 _KEYS = re.compile(r"\bdict_(?:keys|values|items)\b(?:\(?<list>\)?)?")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
+#: A type with its parts: `<<shape>, <dtype>>`, `pointer<<dtype>>`, `tensor<<shape>, #mma>`, `memref<?x<dtype>>`.
+_TYPE = re.compile(r"(?:!?\b[A-Za-z][\w.]{0,40})?<(?:[^<>\n]{0,60}<[a-z]{1,8}>){1,6}[^<>\n]{0,60}>|\bpointer<\w{2,8}>")
+#: The same value several times in a row is one value: `<n> + <n> + <n> = <n>`, `<shape>, <shape> and <shape>`.
+_RUN = re.compile(
+    r"(?P<one>'?<(?P<kind>[a-z]{1,8})>'?)"
+    r"(?:\s?(?:,|[+*/=x×]|\bvs\.?)?\s?(?:(?:and|or|x|vs)\s)?(?<=[\s,+*/=x×])'?<(?P=kind)>'?){1,60}(?![\w<>])"
+)
+#: A requirement: `torch==<version>`, `numpy<<n>`.
+_PACKAGE = re.compile(r"\b[A-Za-z][\w.-]{1,60}(?:\[[\w,-]{1,40}\])?(?:[=<>!~]=|<)<(?:version|n)>")
+#: One word in parentheses that is a value of the word before it: `the model config (awq)`.
+_VALUE_ASIDE = re.compile(
+    r"(?<=[a-z]) \((?=[\w.+-]{2,40}\))(?!(?:s|es|ies|nan|inf|core|fatal)\))[a-z][\w.+-]{1,40}\)(?=\s[a-z]|\s?[.,;]|\Z)"
+)
+#: A name that counts: `Const_<n>`, `host-<n>`, `phi-<n>-mini`. One of capitals alone is a constant.
+_NUMBERED = re.compile(
+    r"(?<![\w<>'./-])(?=[A-Za-z\d_-]{0,60}[a-z])(?:"
+    r"[A-Za-z]{2,30}[_-](?:[A-Za-z_-]{1,30}|<n>){0,6}<n>(?:[A-Za-z_-]{1,30}|<n>){0,6}(?![\w<])"
+    r"|[A-Za-z_][A-Za-z\d_]{0,60}_\d{1,9}(?:_[A-Za-z\d_]{1,60})?(?::<n>)?(?![\w<])"
+    r"|[A-Za-z]{1,40}[a-z_][A-Z_][A-Za-z\d_]{0,60}:<n>)"
+)
+_NONE = re.compile(r"(?<=[a-z,:=] )None\b(?! of)")
 #: Nested structures are folded from inside; deeper ones were not seen.
 DEPTH = 4
 
@@ -48,18 +69,23 @@ _LEADING = re.compile(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|\(Batch elem
 _CONTEXT = re.compile(
     r"(?:[a-z][a-z0-9]{0,40}(?:[_.:]{1,2}[A-Za-z0-9]{1,60}){1,12}(?:\(\))?|docker|pip|nvidia-smi|conda|cmake|clang|gcc|ld|python3?"
     r"|(?:[Ee]rror|[Ff]ailed|[Uu]nable|[Ff]ailure)(?: [a-z]{2,12}){1,5}|[Ff]atal error|[Ii]nternal error)(?: error)?: "
+    r"|(?:[A-Z][A-Za-z]{1,20} ){1,2}(?:[a-z]{3,12} )?(?:error|initialization): "
     r"|\[libprotobuf [A-Z]{4,7} <path>\] |(?:Aborting \w{4,20} with |\w{4,40} failed: |\w{4,40}: )?"
     r"(?:Internal|Invalid argument|Cancelled|Not found|Unimplemented|Unavailable|Out of range|Failed precondition): "
     r"(?:\[_?Derived_?\])?|(?:[\w.@-]{1,40}:<n> )?Uncaught (?:\(in promise\) )?Error: "
     r"|(?:INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED|FAILED_PRECONDITION|NOT_FOUND|UNAVAILABLE|UNKNOWN|ABORTED): "
     r"|[A-Za-z]\w{0,60}(?:::\w{1,60}){0,6}\(\): "
-    r"|cc1(?:plus)?: error: |[\w-]{1,20}: (?:fatal )?error: "
+    r"|cc1(?:plus)?: error: |[\w+-]{1,20}: (?:fatal )?error: "
 )
+#: Prose that tells of the error before it.
+_SAID = re.compile(r"[A-Za-z][\w' ,.()-]{8,200}?\b[Ee]rror\s?: (?=[A-Z])")
 #: What was got, in parentheses at the end, closed or cut.
 _REMARK = re.compile(
     r"\s?\((?:got|from|expected|found|note|e\.g\.|see|currently?|Request|size|should|which|through|at|in)\b[^()]{0,300}"
     r"(?:\([^()]{0,200}\)?[^()]{0,100})?\)?[\s.]{0,3}\Z"
 )
+#: What was got, told at length: `: (<object> containing values of types <list>), <object>`.
+_DUMP = re.compile(r"\s?:\s?\(?<[a-z]{1,8}>[^:]{1,400}\Z")
 _TRAILING = re.compile(rf"\s?:\s?{_VALUE}(?:\s?,?\s?{_VALUE}){{0,40}}[\s.,]{{0,3}}\Z")
 
 
@@ -73,6 +99,15 @@ def _list(found: re.Match[str]) -> str:
     return found[0] if _PROSE.search(found[0], 1, found.end() - found.start() - 1) else "<list>"
 
 
+def _types_folded(template: str) -> str:
+    for _ in range(DEPTH if "<<" in template or ", <" in template or "pointer<" in template else 0):
+        again = _TYPE.sub("<type>", template)
+        if again == template:
+            break
+        template = again
+    return template
+
+
 def _folded(template: str) -> str:
     if "%" in template:
         template = _HLO.sub("<name>", template)
@@ -83,6 +118,8 @@ def _folded(template: str) -> str:
         if again == template:
             break
         template = again
+    template = _RUN.sub(r"\g<one>", _PACKAGE.sub("<package>", _types_folded(template)))
+    template = _NUMBERED.sub("<name>", _VALUE_ASIDE.sub(" (<name>)", _NONE.sub("<object>", template)))
     return _SUBJECT.sub("<name>", _NAMED.sub(r"\1<name>", _KEYS.sub("<list>", template)))
 
 
@@ -93,13 +130,25 @@ def without_ends(template: str) -> str:
         if context is None or not words.says_enough(template[context.end() :]):
             break
         template = template[context.end() :]
+    said = _SAID.match(template)
+    if said is not None and words.is_telling(template[said.end() :]):
+        template = template[said.end() :]
     remark = _REMARK.search(template)
     if remark is not None and words.says_enough(template[: remark.start()]):
         template = template[: remark.start()]
     start = _LEADING.match(template)
     if start is not None and words.says_enough(template[start.end() :]):
         template = template[start.end() :]
+    dump = _DUMP.search(template)
+    if dump is not None and _is_dump(dump[0]) and words.is_telling(template[: dump.start()]):
+        template = template[: dump.start()]
     end = _TRAILING.search(template)
     if end is not None and words.says_enough(template[: end.start()]):
         template = template[: end.start()]
     return template
+
+
+def _is_dump(shown: str) -> bool:
+    """Whether slots make most of what is shown, and no word of it turns the meaning round."""
+    slots = len(words.SLOT.findall(shown))
+    return slots > 1 and words.counted(shown) <= 2 * slots and not words.negates(shown)

@@ -52,6 +52,8 @@ def _chosen(events: Sequence[Event]) -> Event | None:
 
 def _rank(event: Event, place: int) -> tuple[int, int, int]:
     severity = {"error": 2, "interruption": 1}.get(event.severity, 0)
+    if event.exception_type is None and not event.message:
+        return severity, -1, place  # a traceback whose end was cut says least
     found = culprit(event)
     if found.hit is not None and found.hit.tier == "tool":
         return severity, 3, -place  # the first diagnostic; later ones follow from it

@@ -21,7 +21,9 @@ SENTENCE_WORDS = 3
 _SENTENCE_END = re.compile(r"[.!?;](?=\s+[A-Z(<'\[*]|\s*\Z)")
 #: A remark of three words or more in parentheses at the end; shorter ones hold values.
 _ASIDE = re.compile(r"\s\((?:[A-Za-z][\w'-]{0,30}[ ,;]{1,2}){2,30}[^()]{0,80}\)\Z")
-_TAIL = re.compile(r"\sname: \S|\s\(defined (?:at|in) |\s\[\[")
+_TAIL = re.compile(r"\sname: \S|\s\(defined (?:at|in) |\s\[\[|\sfor '[^'\n]{1,200}' \(op: |\sin function '")
+#: What was found instead of what was expected: any value, at the end.
+_GOT = re.compile(r"(?:[,;]\s(?:but\s)?|\sbut\s)(?:instead\s)?(?:got|received|found)\b.{0,200}\Z")
 _OPERATION = re.compile(r"\s\[Op:\w{1,80}\]")
 #: Where advice begins inside a sentence: versions reword it.
 _ADVICE = re.compile(
@@ -35,12 +37,23 @@ _ANY_WORD = re.compile(r"[A-Za-z][A-Za-z']*")
 
 def is_telling(template: str) -> bool:
     """Whether the words alone, without the exception type, say which error it is."""
-    return len(_WORD.findall(SLOT.sub(" ", template))) >= TELLING_WORDS
+    return counted(template) >= TELLING_WORDS
 
 
 def says_enough(template: str) -> bool:
     """Whether the words are as many as a first sentence needs."""
-    return len(_WORD.findall(SLOT.sub(" ", template))) >= SENTENCE_WORDS
+    return counted(template) >= SENTENCE_WORDS
+
+
+def counted(template: str) -> int:
+    """How many words of three letters or more the template has outside its slots."""
+    return len(_WORD.findall(SLOT.sub(" ", template)))
+
+
+def negates(template: str) -> bool:
+    """Whether a word of the template turns its meaning round."""
+    words = {word.lower() for word in _ANY_WORD.findall(template)}
+    return any(key == "polarity" and words & deciding for key, deciding in wording().words)
 
 
 def first_sentence(template: str) -> str:
@@ -58,6 +71,9 @@ def without_tail(template: str) -> str:
     template = _OPERATION.sub("", template)
     found = _TAIL.search(template)
     cut = template[: found.start()] if found is not None and is_telling(template[: found.start()]) else template
+    got = _GOT.search(cut)
+    if got is not None and is_telling(cut[: got.start()]) and not negates(got[0]):
+        cut = cut[: got.start()]
     cut = cut.rstrip(MARKUP) or template
     aside = _ASIDE.search(cut)
     return cut[: aside.start()] if aside is not None and is_telling(cut[: aside.start()]) else cut
