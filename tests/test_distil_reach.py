@@ -117,3 +117,10 @@ def test_that_errors_end_in_the_same_plumbing_says_nothing() -> None:
     threads = [(repo, "gzip", short, WORKED) for repo in ("one/a", "two/b", "six/c")]
     threads = [(repo, place, error, said if repo == "one/a" else "Same.") for repo, place, error, said in threads]
     assert {w.reason for w in _drafted(threads).withheld} == {"many_projects"}
+
+
+def test_a_hint_to_install_something_is_one_projects_unless_the_error_names_it() -> None:
+    for error, is_kept in ((INDEX, False), (MODULE, True)):
+        draft = _drafted([("one/app", "load", error + "\nPlease run `pip install packaging`.", "Same.")])
+        assert bool(draft.workarounds) is is_kept
+        assert bool(draft.withheld) is not is_kept

@@ -29,6 +29,8 @@ _AGREEING = 1 / 2
 #: From so many documents on, a change that closed one of them did not close the others.
 _MANY_REPORTS = 3
 _UNKNOWN = "?"
+#: Hints whose words any program prints for its own reason ("pip install ..."): one project's, like its users' words.
+_ANY_PROGRAMS = "hint.generic."
 
 #: Discriminators that a statement can name, so that it speaks of this error whatever program prints it.
 _NAMED = frozenset({"module", "library"})
@@ -98,7 +100,8 @@ class Reach:
         for rule in _rules():
             if rule.homes > 1 and (is_one_place or self._home_count < rule.homes):
                 continue
-            if kind in rule.kinds or (not kind and rule.pattern.search(words)):
+            # a family of its own says more than words do, unless the words name nothing whoever prints them
+            if kind in rule.kinds or ((not kind or rule.homes == 1) and rule.pattern.search(words)):
                 return rule.rule_id
         if 2 * sum(o.rule == "occurrence.wrapper" for o in occurrences) > len(occurrences):
             return "outer_error"
@@ -137,7 +140,8 @@ class Reach:
 
     def _reason(self, claim: Claim, shared: frozenset[str]) -> str:
         is_statement = claim.kind in {"cause", "remedy", "fix"} or claim.rule == "version.introduced"
-        if not is_statement or claim.rule.startswith("hint.") or (claim.kind == "remedy" and claim.key in shared):
+        is_own_hint = claim.rule.startswith("hint.") and not claim.rule.startswith(_ANY_PROGRAMS)
+        if not is_statement or is_own_hint or (claim.kind == "remedy" and claim.key in shared):
             return ""
         if claim.kind == "fix":
             return self.reason or ("fix_of_one_project" if self._home_count >= _MANY_HOMES else "")
