@@ -4,8 +4,8 @@
     python -m benchmarks.capacity --model FILE                                    the table made from these lines
 
 Every stage is a process of its own, so that its peak memory is its own. Threads come from `benchmarks.threads`. The
-model is cost = a x N^b for each stage, fitted by least squares to the logarithms; how far a fit without the largest
-size misses that size is told beside it.
+model is cost = a + b x N for each stage, fitted by least squares of the relative error; how far a fit without the
+largest size misses that size is told beside it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks import threads
-from benchmarks.scaling import fitted
 
 ROOT = Path(__file__).resolve().parent.parent
 STAGES = ("import", "extract", "publish", "export")
@@ -90,8 +89,8 @@ def table(costs: Sequence[Cost]) -> str:
     for stage in STAGES:
         rows = by_stage[stage]
         told = _model([row for row in rows if row.threads < largest], "cpu_seconds", largest)
-        slope = fitted([row.threads for row in rows], [row.cpu_seconds for row in rows])[1]
-        lines.append(f"- {stage}: N^{slope:.2f}, off by {told / rows[-1].cpu_seconds - 1:+.0%}")
+        each = (_model(rows, "cpu_seconds", 2 * largest) - _model(rows, "cpu_seconds", largest)) / largest
+        lines.append(f"- {stage}: {1000 * each:.2f} ms a thread, off by {told / rows[-1].cpu_seconds - 1:+.0%}")
     return "\n".join(lines)
 
 
@@ -141,9 +140,16 @@ def _disk(home: Path) -> int:
 
 
 def _model(rows: Sequence[Cost], name: str, size: int) -> float:
-    factor, slope = fitted([row.threads for row in rows], [max(1e-9, getattr(row, name)) for row in rows])
-    made: float = factor * size**slope
-    return made
+    """What a stage costs at `size` by the straight line that fits `rows` best, each counted by its relative error."""
+    xs, ys = [float(row.threads) for row in rows], [max(1e-9, float(getattr(row, name))) for row in rows]
+    weights = [1 / cost**2 for cost in ys]
+    total = sum(weights)
+    middle_x = sum(w * x for w, x in zip(weights, xs, strict=True)) / total
+    middle_y = sum(w * y for w, y in zip(weights, ys, strict=True)) / total
+    slope = sum(w * (x - middle_x) * (y - middle_y) for w, x, y in zip(weights, xs, ys, strict=True)) / sum(
+        w * (x - middle_x) ** 2 for w, x in zip(weights, xs, strict=True)
+    )
+    return middle_y + slope * (size - middle_x)
 
 
 def _time(seconds: float) -> str:
