@@ -14,7 +14,7 @@ run: $(READY)
 
 test: $(READY) $(CONTRACT) check
 	$(BIN)/pytest -n 2 -m "not prefect"
-	$(BIN)/pytest -n 3 --dist loadgroup -m prefect
+	$(BIN)/pytest -m prefect
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -22,10 +22,3 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
         with prefect_test_harness(server_startup_timeout=SERVER_START_SECONDS):
             yield
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with Prefect share the server of one worker, but for those that start their own and wait for a minute."""
-    for item in items:
-        if item.get_closest_marker("prefect") and not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group("server"))
