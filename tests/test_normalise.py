@@ -271,3 +271,12 @@ def test_the_form_of_a_sample_holds_none_of_its_values() -> None:
     form = template(sample)
     assert form.startswith("Ran out of memory while allocating on stack for <name> = <shape>")
     assert not any(value in form for value in ("pond", "4096", "12.5"))
+
+
+@pytest.mark.parametrize(
+    ("message", "read"),
+    [("AttributeError: __exit__", "AttributeError: __exit__"), ("KeyError: the drum is __", "KeyError: the drum is")],
+)
+def test_a_name_that_ends_in_underscores_keeps_them(message: str, read: str) -> None:
+    (event,) = events(f'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    with x:\n{message}')
+    assert signature(event).text == read

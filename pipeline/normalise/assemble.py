@@ -184,7 +184,7 @@ def _line(found: Culprit) -> str:
 def _bounded(template: str) -> str:
     if len(template) > TEMPLATE_LENGTH:
         template = template[:TEMPLATE_LENGTH].rpartition(" ")[0] or template[:TEMPLATE_LENGTH]
-    return template.rstrip(words.MARKUP) or template
+    return words.unmarked(template) or template
 
 
 def _canonical(exception_type: str | None) -> str | None:

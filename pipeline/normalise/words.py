@@ -30,9 +30,16 @@ _ADVICE = re.compile(
     r"[,;:.]?\s(?:[Pp]lease\b|[Tt]ry (?:to|again|with|using|\w{3,12}ing)\b|[Cc]onsider \w|[Mm]ake sure\b)"
 )
 MARKUP = ' .,:;!?*`"~_#'
+_DUNDER = re.compile(r"(?<!\w)__\w+$")
 SLOT = re.compile(r"<[a-z]{1,8}>")
 _WORD = re.compile(r"[A-Za-z][A-Za-z']{2,}")
 _ANY_WORD = re.compile(r"[A-Za-z][A-Za-z']*")
+
+
+def unmarked(template: str) -> str:
+    """`template` without the punctuation and emphasis at its end; "__exit__" is a name, not emphasis."""
+    cut = template.rstrip(MARKUP)
+    return f"{cut}__" if _DUNDER.search(cut) and template.startswith("__", len(cut)) else cut
 
 
 def is_telling(template: str) -> bool:
@@ -74,7 +81,7 @@ def without_tail(template: str) -> str:
     got = _GOT.search(cut)
     if got is not None and is_telling(cut[: got.start()]) and not negates(got[0]):
         cut = cut[: got.start()]
-    cut = cut.rstrip(MARKUP) or template
+    cut = unmarked(cut) or template
     aside = _ASIDE.search(cut)
     return cut[: aside.start()] if aside is not None and is_telling(cut[: aside.start()]) else cut
 
