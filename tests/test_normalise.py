@@ -280,3 +280,9 @@ def test_the_form_of_a_sample_holds_none_of_its_values() -> None:
 def test_a_name_that_ends_in_underscores_keeps_them(message: str, read: str) -> None:
     (event,) = events(f'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    with x:\n{message}')
     assert signature(event).text == read
+
+
+@pytest.mark.parametrize("place", ["", " 2", " at /build/ops.cu:123", " 2 at /build/ops.cu:123", " in ops.cu:7"])
+def test_a_cuda_error_is_the_same_wherever_it_says_that_it_happened(place: str) -> None:
+    read = signature_of_text(f"CUDA error{place}: out of memory")
+    assert read.gate == (("code", "cuda:cudaErrorMemoryAllocation"),)

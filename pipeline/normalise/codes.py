@@ -17,7 +17,8 @@ _HIP_NAME = re.compile(r"\b(hipError[A-Z]\w{2,60}|HIP_ERROR_[A-Z]\w{2,60})\b")
 #: Words that announce the text of cudaGetErrorString, up to the text itself.
 _CUDA_CONTEXT = re.compile(
     r"(?:CUDA|Cuda|cuda)(?:[ _-]?(?:runtime|driver|RT|kernel|launch))? ?(?:[Ee]rror|ERROR|failure|Failure)\b"
-    r"(?:(?: code)?[ =:]{0,3}\(?\d{1,4}\)?)?[\s:='\"(]{0,6}|Triton Error \[CUDA\]: |GPUassert: "
+    r"(?:(?: code)?[ =:]{0,3}\(?\d{1,4}\)?)?(?: (?:at|in) \S{1,200}(?=: ))?[\s:='\"(]{0,6}"
+    r"|Triton Error \[CUDA\]: |GPUassert: "
     r"|CUDA failed with error |CUDA: |\bError \d{1,4}: "
     r"|== cudaSuccess(?: \|\| \w{1,20} == cudaErrorCudartUnloading)?(?: ?\(\d{1,4} vs\. 0\))?[: ]{0,3}"
     r"(?:CUDA: |Name: ?\w{1,80} ErrStr: ?)?"
