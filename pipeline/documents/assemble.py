@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pipeline import text as texts
 from pipeline.documents import bots, mail
-from pipeline.records import Post, content_id
+from pipeline.records import DocRecord, Document, Post, RawPage, content_id
 from pipeline.sight import Signs
 
 SEPARATOR = "\n\n"
@@ -122,3 +122,45 @@ def _names(pieces: Sequence[Piece], document_id: str) -> dict[str, str]:
         if piece.author and piece.author not in names:
             names[piece.author] = content_id("author", document_id, str(len(names)))
     return names
+
+
+def page_document(  # noqa: PLR0913 - the fields that a page of no thread has
+    page: RawPage,
+    *,
+    kind: str,
+    url: str,
+    title: str | None,
+    text: str,
+    posts: tuple[Post, ...],
+    record: DocRecord | None = None,
+    payload: str | None = None,
+    opened_at: datetime | None = None,
+    updated_at: datetime | None = None,
+    is_lossy: bool = False,
+) -> Document:
+    """The document of a page that belongs to no thread: it has no number, no state and no labels."""
+    return Document(
+        document_id=page.document_key,
+        kind=kind,
+        url=url,
+        repo=None,
+        number=None,
+        title=title,
+        text=text,
+        posts=posts,
+        state=None,
+        state_reason=None,
+        is_draft=None,
+        is_merged=None,
+        labels=(),
+        opened_at=opened_at,
+        updated_at=updated_at,
+        closed_at=None,
+        links=(),
+        record=record,
+        payload=payload,
+        raw_sha256=page.sha256,
+        source=page.source,
+        form=page.form,
+        is_lossy=is_lossy,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pipeline import catalogue_pages, catalogues
 from pipeline.catalogue_pages import Row
-from pipeline.documents.assemble import Piece, assembled, safe
+from pipeline.documents.assemble import Piece, assembled, page_document, safe
 from pipeline.records import DocRecord, Document, RawPage, Skipped
 
 
@@ -48,30 +48,14 @@ def _document(page: RawPage, code: str, row: Row) -> Document | Skipped:
         last_updated=None,
         is_lossy=False,
     )
-    return Document(
-        document_id=page.document_key,
+    return page_document(
+        page,
         kind="doc",
         url=url,
-        repo=None,
-        number=None,
         title=safe(title),
         text=text,
         posts=posts,
-        state=None,
-        state_reason=None,
-        is_draft=None,
-        is_merged=None,
-        labels=(),
-        opened_at=None,
-        updated_at=None,
-        closed_at=None,
-        links=(),
         record=record,
-        payload=None,
-        raw_sha256=page.sha256,
-        source=page.source,
-        form=page.form,
-        is_lossy=False,
     )
 
 

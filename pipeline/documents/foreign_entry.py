@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from pipeline.documents.assemble import Piece, assembled, safe
+from pipeline.documents.assemble import Piece, assembled, page_document, safe
 from pipeline.records import Document, RawPage, Skipped
 
 
@@ -21,30 +21,14 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
     text, posts = assembled([Piece("title", str(value.get("signature") or "")), *_sentences(value)], page.document_key)
     if not text:
         return Skipped("document", page.document_key, "no_text")
-    return Document(
-        document_id=page.document_key,
+    return page_document(
+        page,
         kind="entry",
         url=f"urn:sha256:{page.sha256}",
-        repo=None,
-        number=None,
         title=text[posts[0].start : posts[0].end],
         text=text,
         posts=posts,
-        state=None,
-        state_reason=None,
-        is_draft=None,
-        is_merged=None,
-        labels=(),
-        opened_at=None,
-        updated_at=None,
-        closed_at=None,
-        links=(),
-        record=None,
         payload=json.dumps(value, ensure_ascii=False),
-        raw_sha256=page.sha256,
-        source=page.source,
-        form=page.form,
-        is_lossy=False,
     )
 
 

@@ -15,7 +15,7 @@ from urllib.parse import urljoin, urlsplit
 
 from pipeline import catalogues
 from pipeline.documents import devsite, xla_header, xla_markdown, xla_record, xla_remedies, xla_text
-from pipeline.documents.assemble import Piece, assembled, utc
+from pipeline.documents.assemble import Piece, assembled, page_document, utc
 from pipeline.documents.saved import page_text
 from pipeline.documents.xla_blocks import Builder, Section, anchor_of, sections
 from pipeline.records import DocRecord, DocRemedy, Document, Post, RawPage, Skipped
@@ -117,29 +117,16 @@ def _document(pages: Sequence[RawPage], built: Builder, *, stated_at: str | None
 
 
 def _with_record(page: RawPage, record: DocRecord, *, url: str, text: str, posts: tuple[Post, ...]) -> Document:
-    return Document(
-        document_id=page.document_key,
+    return page_document(
+        page,
         kind="doc",
         url=url,
-        repo=None,
-        number=None,
         title=text[posts[0].start : posts[0].end] if posts[0].kind == "title" else None,
         text=text,
         posts=posts,
-        state=None,
-        state_reason=None,
-        is_draft=None,
-        is_merged=None,
-        labels=(),
         opened_at=_time(record.first_seen),
         updated_at=_time(record.last_updated),
-        closed_at=None,
-        links=(),
         record=record,
-        payload=None,
-        raw_sha256=page.sha256,
-        source=page.source,
-        form=page.form,
         is_lossy=record.is_lossy,
     )
 
