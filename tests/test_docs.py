@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -54,3 +55,12 @@ def test_every_reason_for_a_skip_is_named_in_the_closed_list() -> None:
                 if isinstance(reason, ast.Constant):
                     used.add(reason.value)
     assert used - set(named["reasons"]) == set()
+
+
+def test_nothing_lies_at_the_top_that_has_no_room_there() -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=golden.ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a checkout: git lists no files")
+    rooms = {".ci", "benchmarks", "curated", "deploy", "docs", "pipeline", "raw", "schemas", "tests"}
+    files = {".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "prefect.yaml"}
+    assert {path.partition("/")[0] for path in listed.stdout.splitlines()} == rooms | files | {"pyproject.toml"}
