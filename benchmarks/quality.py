@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from importlib.util import find_spec
 
@@ -18,8 +18,9 @@ from rapidfuzz import fuzz
 
 from benchmarks import scores, truth
 from benchmarks.truth import Item, Shown
-from pipeline import cluster, extract, normalise
-from pipeline.records import Event, Template
+from pipeline import extract
+from pipeline.match import group_texts
+from pipeline.records import Event
 
 _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
 #: The baseline that projects start from: masked texts, token_set_ratio, single link.
@@ -30,23 +31,7 @@ Method = Callable[[Sequence[str]], list[Hashable]]
 
 def errmine(texts: Sequence[str]) -> list[Hashable]:
     """The groups that errmine makes of whole texts."""
-    found = [normalise.signature_of_text(text, extract.events(text)) for text in texts]
-    counts = Counter(one.signature_id for one in found)
-    templates = {
-        one.signature_id: Template(
-            one.signature_id,
-            one.exception_type,
-            one.text,
-            one.gate,
-            one.is_gate_complete,
-            one.is_truncated,
-            counts[one.signature_id],
-            "",
-        )
-        for one in found
-    }
-    where = cluster.partition(list(templates.values())).cluster_of()
-    return [where[one.signature_id] for one in found]
+    return [label.cluster_id for label in group_texts(texts)]
 
 
 def singletons(texts: Sequence[str]) -> list[Hashable]:

@@ -180,7 +180,7 @@ class GroupLine(_Part):
     """One output line of `errmine group`."""
 
     id: Any = Field(description="As given in the input line.")
-    cluster_id: str | None
+    cluster_id: str | None = Field(description="Null: overrides.toml says that it is no error.")
     signature: str
     explanation: str
 

@@ -125,6 +125,22 @@ def test_a_line_that_is_no_json_is_named_by_its_number_and_passed_over() -> None
     assert "standard input:3" in done.err
 
 
+def test_group_hears_people(tmp_path: Path) -> None:
+    other, noise = "RuntimeError: the lamp of the hall is out", "ValueError: told to fail by the test"
+    decided = tmp_path / "overrides.toml"
+    decided.write_text(
+        f"[[merge]]\nreason = 'one lamp'\ntexts = [{json.dumps(ERROR)}, {json.dumps(other)}]\n"
+        f"[[ignore]]\nreason = 'on purpose'\ntexts = [{json.dumps(noise)}]\n"
+    )
+    lines = "\n".join(json.dumps({"id": n, "text": text}) for n, text in enumerate((ERROR, other, noise)))
+    rows = [json.loads(line) for line in run("group", "--overrides", decided, stdin=lines).out.splitlines()]
+    assert rows[0]["cluster_id"] == rows[1]["cluster_id"]
+    assert rows[2]["cluster_id"] is None
+    assert "on purpose" in rows[2]["explanation"]
+    plain = [json.loads(line)["cluster_id"] for line in run("group", stdin=lines).out.splitlines()]
+    assert len({*plain}) == 3
+
+
 def test_group_of_nothing_exits_with_1() -> None:
     assert run("group", stdin="").code == 1
 

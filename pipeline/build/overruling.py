@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline import cluster, store
 from pipeline.build import reduce
-from pipeline.match import read_signature, template_of
+from pipeline.match import read_overrides
 from pipeline.records import Skipped
 
 
@@ -21,7 +21,7 @@ def read(path: Path | None) -> cluster.Overrides:
     """
     if path is None:
         return cluster.NONE
-    return cluster.read_overrides(path, read=lambda text: template_of(read_signature(text), count=0))
+    return read_overrides(path)
 
 
 def ignored(known: reduce.Knowledge, partition: cluster.Partition) -> tuple[Skipped, ...]:

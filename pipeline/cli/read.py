@@ -53,15 +53,23 @@ def extract(
 
 
 @app.command()
-def group(file: File = "-", as_json: Json = False) -> None:
+def group(
+    file: File = "-",
+    overrides: Annotated[
+        Path | None, typer.Option("--overrides", help="An overrides.toml: what people decided; default: nothing.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """Group texts that show the same error: {"id", "text"} lines in, one line with its cluster out for each.
 
     The order of the lines changes nothing, the ids of the clusters included.
     """
-    from pipeline.match import group_texts
+    from pipeline.match import group_texts, read_overrides
 
+    decided = read_overrides(overrides) if overrides else None
     lines = list(_lines(file))
-    for (item_id, _), label in zip(lines, group_texts([text for _, text in lines]), strict=True):
+    labels = group_texts([text for _, text in lines], overrides=decided)
+    for (item_id, _), label in zip(lines, labels, strict=True):
         print_json_line(
             {
                 "id": item_id,

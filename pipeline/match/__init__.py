@@ -4,7 +4,7 @@
 answers need (numpy, rapidfuzz) is imported when it is needed: `errmine match` is asked once and has to be quick.
 """
 
-from pipeline.match.grouping import Label, group_texts, read_signature, template_of
+from pipeline.match.grouping import Label, group_texts, read_overrides, read_signature, template_of
 from pipeline.match.matcher import Answer, Matcher
 
-__all__ = ["Answer", "Label", "Matcher", "group_texts", "read_signature", "template_of"]
+__all__ = ["Answer", "Label", "Matcher", "group_texts", "read_overrides", "read_signature", "template_of"]
