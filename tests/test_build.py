@@ -51,6 +51,15 @@ def test_a_second_run_changes_no_byte(bundle: dict[str, bytes], tmp_path: Path) 
     assert store.digest(Places.of(tmp_path).database) == first
 
 
+def test_a_build_that_was_never_exported_leaves_no_trace(bundle: dict[str, bytes], tmp_path: Path) -> None:
+    once, twice = tmp_path / "once", tmp_path / "twice"
+    golden.make(once)
+    build.import_files(Places.of(twice).raw, [golden.SAMPLE])
+    build.build(Places.of(twice), workers=1, partition_documents=500)
+    assert golden.bundle_bytes(golden.make(twice)) == bundle
+    assert store.digest(Places.of(twice).database) == store.digest(Places.of(once).database)
+
+
 def test_a_new_document_is_added_without_touching_other_shards(tmp_path: Path) -> None:
     golden.make(tmp_path / "home", partition_documents=4)
     places = Places.of(tmp_path / "home")

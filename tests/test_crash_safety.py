@@ -28,8 +28,8 @@ from tests import golden
 
 KILLS = int(os.environ.get("ERRMINE_KILLS", "4"))
 ROOT = golden.ROOT
-#: Files of the bundle, digests of the tables, seconds of a run that nothing disturbed.
-Undisturbed = tuple[dict[str, bytes], dict[str, str], float]
+#: Files of the bundle, digest of the database, seconds of a run that nothing disturbed.
+Undisturbed = tuple[dict[str, bytes], str, float]
 #: A run of build and export on the sample, as the command line does it.
 WORK = """
 import sys
@@ -62,11 +62,6 @@ def finish(home: Path) -> dict[str, bytes]:
     return golden.bundle_bytes(Places.of(home).curated)
 
 
-def content(database: Path) -> dict[str, str]:
-    """The digest of every table but history: a run killed between build and export is told of again by the next."""
-    return {name: found for name, found in store.digests(database).items() if name not in ("journal", "meta")}
-
-
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("imported")
@@ -80,7 +75,7 @@ def undisturbed(imported: Path, tmp_path_factory: pytest.TempPathFactory) -> Und
     shutil.copytree(imported, home)
     begun = time.monotonic()
     made = finish(home)
-    return made, content(Places.of(home).database), time.monotonic() - begun
+    return made, store.digest(Places.of(home).database), time.monotonic() - begun
 
 
 @pytest.fixture
@@ -127,7 +122,7 @@ def test_killed_at_any_moment_the_next_run_gives_the_same_bytes(
     process.communicate(timeout=60)
     readable(places)
     assert finish(home) == bytes_wanted
-    assert content(places.database) == digest_wanted
+    assert store.digest(places.database) == digest_wanted
     left = [path.name for path in home.rglob(".*") if path.is_file()]
     assert left == [], f"killed after {moment:.2f} s"
 

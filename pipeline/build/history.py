@@ -50,12 +50,13 @@ class Journal:
             [replace(row, run_id=run_id or None) for row in rows] for rows in (notes, about_clusters)
         )
         now = hashlib.sha256(registry.model_dump_json().encode()).hexdigest()
-        rows = self.rows
+        rows, base = self.rows, len(self.rows)
         if self.before == now:
-            rows = (*rows[: self.base], *(row for row in rows[self.base :] if row.subject_id.startswith(_CLUSTER)))
+            base = self.base
+            rows = (*rows[:base], *(row for row in rows[base:] if row.subject_id.startswith(_CLUSTER)))
         if not notes:
             return Journal((*rows, *about_clusters), self.base, self.before)
-        return Journal((*rows, *about_clusters, *notes), len(rows), now)
+        return Journal((*rows, *about_clusters, *notes), base, now)
 
     def meta(self) -> dict[str, str]:
         """For the table `meta`, from which `journal_of` reads it back."""
