@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.normalise import codes
-from pipeline.normalise.masks import slot
+from pipeline.normalise.masks import printed, slot
 from pipeline.normalise.tables import Clues, Family, wording
 from pipeline.records import Slot
 
@@ -19,6 +19,9 @@ SEARCHED = 1500
 
 #: Code lists in which every code is one error; absl and generic status codes are not among them.
 OFFICIAL = ("xla:",)
+
+#: The group of a tool's own words: what it prints in quotes is a value, the rest says which error it is.
+PRINTED = "printed"
 
 _AMOUNTS = frozenset({"required", "limit", "bytes"})
 _GROUP = re.compile(r"\{(\w+)\}")
@@ -90,6 +93,10 @@ def _code(text: str) -> Hit | None:
 
 def _hit(family: Family, found: re.Match[str]) -> Hit:
     values = {name: value or "" for name, value in found.groupdict().items()}
+    start = found.start()
+    if PRINTED in values:
+        start = found.start(PRINTED)
+        values[PRINTED] = printed(values[PRINTED])
     used = {name for _, template in family.gate for name in _GROUP.findall(template)} | set(family.kept)
     gate = [("kind", family.family_id)]
     gate += [(key, _value(key, template, values)) for key, template in family.gate]
@@ -97,7 +104,7 @@ def _hit(family: Family, found: re.Match[str]) -> Hit:
     slots = tuple(
         slot(name, value, unit if name in _AMOUNTS else None)
         for name, value in values.items()
-        if value and name not in used and name != "rest"
+        if value and name not in used and name not in ("rest", PRINTED)
     )
     return Hit(
         rule=family.family_id,
@@ -105,7 +112,7 @@ def _hit(family: Family, found: re.Match[str]) -> Hit:
         gate=tuple(sorted(pair for pair in gate if pair[1])),
         is_complete=family.is_complete,
         is_typed=family.is_typed,
-        start=found.start(),
+        start=start,
         end=found.end(),
         slots=slots,
         kept=frozenset(values[name] for name in used if values.get(name)),

@@ -99,7 +99,7 @@ _AT_MARK = (
         "quoted",
         (
             r"(?<![\w>])'(?:\[[^\]\n]{0,400}\]|[^'\n]{0,200})'(?!\w)|\"[^\"\n]{0,200}\"|`[^`\n]{1,200}`"
-            r"|`[^`'\n]{1,200}'|‘[^’\n]{0,200}’"
+            r"|`[^`'\n]{1,200}'|‘[^’\n]{0,200}’|(?<=\s)`[\w.\[\]()-]{1,60}(?=\.?\Z)"
         ),
     ),
     ("n", rf"(?<![\w.]){_NUMBER}(?!\d)|(?<=[\s:;,=(\[{{#/-])\.\d{{1,20}}(?![\w<])|(?<=[A-Za-z_])\d{{1,20}}(?![\w<])"),
@@ -176,6 +176,18 @@ def template(text: str) -> str:
     return "\n".join(masked(_VALUE.sub("<name>", line))[0] for line in text.split("\n"))
 
 
+_SHOWN = re.compile(
+    r"'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"|`[^`'\n]{0,400}['`]|\(?0x[0-9a-fA-F]{1,16}|\d{1,20}(?:\.\d{1,6})?"
+)
+_AFTER = re.compile(r"[.;](?= |\Z)|\\n|\s{2,}|,? in function '")
+
+
+def printed(words: str) -> str:
+    """The first sentence of a tool's message without what it shows: quoted names and numbers."""
+    shown = _SHOWN.sub("_", words)
+    return " ".join(_AFTER.split(shown, maxsplit=1)[0].strip(" `*,:").split())
+
+
 def _covers(span: tuple[int, int], found: re.Match[str]) -> bool:
     """Whether the match lies inside kept words, or is kept words with little around them (quotes, a suffix)."""
     start, end = span
@@ -186,7 +198,7 @@ def _covers(span: tuple[int, int], found: re.Match[str]) -> bool:
 
 
 def _quoted(value: str, slots: list[Slot]) -> str:
-    inner = value[1:-1]
+    inner = value[1:-1] if value[-1] in "'\"`’" else value[1:]
     if (_NAME.match(inner) and not inner.endswith(_PARAMETERS)) or _SLOT_INSIDE.fullmatch(inner) or not inner.strip():
         return f"'{inner}'"
     slots.append(Slot("quoted", inner, None, None))

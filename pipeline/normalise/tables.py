@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Generic, TypeVar
 
+from pipeline.normalise import messages
+
 T = TypeVar("T")
 _WORD = re.compile(r"[a-z]+")
 
@@ -101,6 +103,8 @@ def families() -> Mapping[str, tuple[Family, ...]]:
         for row in table["family"]:
             family = _family(row, table)
             rows[family.tier].append(family)
+    for row in messages.rows(_toml("messages")):
+        rows[row["tier"]].append(_family(row, {}))
     return {tier: tuple(found) for tier, found in rows.items()}
 
 
@@ -162,6 +166,8 @@ class Clues:
 def clues(text: str) -> Clues:
     """The rules whose literals occur in the text; they may act on every part of it."""
     lowered = text.lower()
+    if "\n" in lowered:
+        lowered = " ".join(lowered.split())  # a sentence may be broken over lines
     words = words_of(lowered)
     rows: dict[str, list[Family]] = {tier: [] for tier in TIERS}
     for family in _family_needles().found(lowered, words):

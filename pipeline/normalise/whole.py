@@ -29,7 +29,7 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     """The signature of the text as a whole; a text without any event is its own message, so nothing stays ungrouped."""
     chosen = _chosen(events)
     if chosen is None:
-        return signature(_own_event(text), text)
+        return _of_own_words(text)
     found = culprit(chosen)
     if (found.hit is None or found.hit.tier in WEAK_TIERS) and len(text) <= MESSAGE_LENGTH:
         whole = _own_event(text, at=0)
@@ -40,6 +40,17 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
             again = replace(again, notes=(*again.notes, note))
             return signed(whole, again, read(again), text)
     return signed(chosen, found, read(found, chosen.frames), text)
+
+
+def _of_own_words(text: str) -> Signature:
+    """The signature of a text without an event: a tool's words wherever they stand, else its most telling line."""
+    event = _own_event(text)
+    if len(text) <= MESSAGE_LENGTH and culprit(event).hit is None:
+        whole = _own_event(text, at=0)
+        found = culprit(whole)
+        if found.hit is not None and found.hit.tier == "tool":
+            return signed(whole, found, read(found), text)
+    return signature(event, text)
 
 
 def _chosen(events: Sequence[Event]) -> Event | None:

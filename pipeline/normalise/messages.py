@@ -1,0 +1,76 @@
+"""Rows of families made of sentences that programs print, as data: `cannot reassign constexpr {} in the loop`.
+
+A sentence stands in the source of a program with holes for values; written down so, it says which error it is whatever
+the values are and whatever people wrote around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+#: What a hole holds: something on one line, as short as what follows it allows.
+HOLE = r"[^\n]{0,200}?"
+
+#: What stands in a hole of an example.
+SAMPLE = "x_1"
+
+_HOLE = re.compile(r"\{(\w*)\}")
+_QUOTES = "'\"`"
+_ANY_QUOTE = "['\"`‘’“”]{0,2}"
+_KEYS = frozenset({"op", "symbol", "library", "module", "resource", "space", "backend", "feature", "tool", "code"})
+
+
+def rows(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A row of a family for every sentence of the table; sentences in one list are wordings of one error."""
+    for program in table["program"]:
+        for entry in program["messages"]:
+            wordings = [entry] if isinstance(entry, str) else entry
+            for wording in wordings:
+                yield _row(program, wording, wordings[0])
+
+
+def _row(program: Mapping[str, Any], wording: str, first: str) -> dict[str, Any]:
+    gate = {name: f"{{{name}}}" for name in _HOLE.findall(wording) if name in _KEYS}
+    gate["feature" if "feature" not in gate else "status"] = " ".join(_HOLE.sub("_", first).split())
+    return {
+        "id": f"{program['id']}-message",
+        "tier": program.get("tier", "root"),
+        "need": [_need(wording)],
+        "pattern": pattern(wording),
+        "gate": gate,
+        "complete": True,
+        "examples": [_HOLE.sub(SAMPLE, wording)],
+    }
+
+
+def pattern(wording: str) -> str:
+    """The expression that finds the sentence: values in its holes, any blanks and quotes, either case first."""
+    parts = []
+    for number, part in enumerate(_HOLE.split(wording)):
+        if number % 2:
+            parts.append(f"(?P<{part}>[\\w.:<>+-]{{1,100}})" if part in _KEYS else HOLE)
+        else:
+            parts.append(_literal(part, is_first=number == 0))
+    return "".join(parts)
+
+
+def _literal(words: str, *, is_first: bool) -> str:
+    made = []
+    for number, letter in enumerate(words):
+        if letter in _QUOTES:
+            made.append(_ANY_QUOTE)
+        elif letter == " ":
+            made.append(r"\s{1,12}")
+        elif is_first and number == 0 and letter.isalpha():
+            made.append(f"\\b[{letter.upper()}{letter.lower()}]")
+        else:
+            made.append(re.escape(letter))
+    return "".join(made)
+
+
+def _need(wording: str) -> str:
+    """The longest run of words without a hole or a quote: what gates the expression."""
+    pieces: Sequence[str] = re.split(rf"\{{\w*\}}|[{_QUOTES}]", wording)
+    return max((piece.strip(" .,:;()[]") for piece in pieces), key=len).lower()

@@ -1,0 +1,70 @@
+"""Sentences that programs print, as data: which error one is does not hang on its values or on what stands around."""
+
+import pytest
+
+from pipeline.normalise import messages, signature_of_text
+from pipeline.normalise.masks import printed
+from pipeline.normalise.tables import _toml
+from pipeline.records import Signature
+
+TABLE = _toml("messages")
+ROWS = list(messages.rows(TABLE))
+
+
+def read(text: str) -> Signature:
+    return signature_of_text(text)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["examples"][0][:60])
+def test_a_sentence_is_read_as_itself_in_a_title_and_behind_a_type(row: dict[str, object]) -> None:
+    (sentence,) = row["examples"]  # type: ignore[misc]
+    gates = {read(text).gate for text in (sentence, f"RuntimeError: {sentence}", f"[Bug]: {sentence} on two machines")}
+    assert len(gates) == 1, gates
+    assert dict(gates.pop())["kind"] == row["id"]
+
+
+@pytest.mark.parametrize("program", TABLE["program"], ids=lambda program: program["id"])
+def test_wordings_in_one_list_are_one_error_and_all_others_are_others(program: dict[str, object]) -> None:
+    errors: list[set[tuple[tuple[str, str], ...]]] = []
+    for entry in program["messages"]:  # type: ignore[attr-defined]
+        wordings = [entry] if isinstance(entry, str) else entry
+        errors.append({read(messages._HOLE.sub("x_1", wording)).gate for wording in wordings})
+    assert all(len(gates) == 1 for gates in errors)
+    assert len({gate for gates in errors for gate in gates}) == len(errors)
+
+
+def test_a_hole_takes_any_value_quotes_and_line_breaks_vary_and_a_named_hole_decides() -> None:
+    assert (
+        read("cannot reassign constexpr N in the loop").gate
+        == read("Cannot reassign\n  constexpr a_b in the loop").gate
+    )
+    assert read("`other` cannot be provided without `mask`").gate == read("other cannot be provided without mask").gate
+    assert read("atomic_add does not support bf16").gate == read("ValueError('atomic_add does not support fp8e5')").gate
+    assert read("atomic_add does not support bf16").gate != read("atomic_max does not support bf16").gate
+
+
+def test_a_need_is_words_of_the_sentence_in_lower_case() -> None:
+    for row in ROWS:
+        (need,) = row["need"]
+        assert need == need.lower()
+        assert need in row["examples"][0].lower()
+        assert sum(letter.isalpha() for letter in need) >= 8
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ("Instruction 'tcgen05.alloc' not supported on .target 'sm_120a'", "Instruction _ not supported on .target _"),
+        ("Illegal vector size: 8. Try 4", "Illegal vector size: _"),
+        ("value 0x1a000 does not fit", "value _ does not fit"),
+    ],
+)
+def test_what_a_tool_prints_is_told_from_what_it_shows(words: str, kept: str) -> None:
+    assert printed(words) == kept
+
+
+def test_an_assertion_broken_over_lines_is_the_same_assertion() -> None:
+    flat = "python: a.cpp:503: int f(int) const: Assertion `n == size( x.begin(), 1)' failed."
+    broken = "python: a.cpp:503: int \nf(int) \nconst: Assertion `n == size( x.begin(), \n1)' failed."
+    assert read(flat).gate == read(broken).gate
+    assert dict(read(flat).gate)["assertion"] == "n == size( x.begin(), 1)"
