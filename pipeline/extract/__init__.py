@@ -74,8 +74,12 @@ def _is_wrapper(event: Event) -> bool:
         return False
     if event.dialect in ("build", "signal"):
         return not event.codes or event.dialect == "build" or not event.frames
+    if event.chain:
+        return False
     last = (event.exception_type or "").rsplit(".", 1)[-1]
-    return last == "CalledProcessError" and not event.chain and "\n" not in event.detail.strip()
+    return (last == "CalledProcessError" and "\n" not in event.detail.strip()) or (
+        last == "ChildFailedError" and not event.message
+    )
 
 
 def _is_near(event: Event, shown: list[Event]) -> bool:
@@ -154,11 +158,13 @@ def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Eve
 
 
 def _retells(event: Event, tracebacks: list[Event]) -> bool:
-    """Whether a line names an exception shown by a traceback and goes on in its own words behind the message."""
+    """Whether a line names a traceback's exception again: it goes on behind its message, or breaks off inside it."""
     last = (event.exception_type or "").rsplit(".", 1)[-1]
+    begun = event.message.removesuffix("…").removesuffix("...")
+    is_cut = len(begun) < len(event.message) and len(begun) > SHORTEST_RETOLD
     return any(
         len(one.message) > SHORTEST_RETOLD
-        and event.message.startswith(one.message[:60])
+        and (event.message.startswith(one.message[:60]) or (is_cut and one.message.startswith(begun)))
         and (one.exception_type or "").rsplit(".", 1)[-1] == last
         for one in tracebacks[:MOST_RETOLD]
     )

@@ -131,13 +131,17 @@ def _joint(lines: Lines, last: python.Printed) -> _Step | None:
         link = next((name for name, rule in _LINKS if rule.search(body)), link)
         if frames.HEADER in body:
             return _Step(link, number, number + 1, line.indent) if link else _remote(lines, last, number)
-        if link == "group" and body and names.loose(body) is not None:  # a sub-exception that was never raised
+        if link and body and not _is_link(body) and names.loose(body) is not None:  # never raised: without a stack
             return _Step(link, -1, number, line.indent)
         if number == last.after and frames.frame(body) and _is_remote(last):
             return _Step("remote", -1, number, max(line.indent - 2, 0))
         if body and not (link or _FILLING.match(body) or boilerplate.is_boilerplate(body)):
             return None
     return None
+
+
+def _is_link(body: str) -> bool:
+    return any(rule.search(body) for _, rule in _LINKS)
 
 
 def _is_remote(last: python.Printed) -> bool:

@@ -108,6 +108,17 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        "compute-sanitizer",
+        "sanitizer",
+        ("========= ",),
+        compiled(
+            r"========= (?P<msg>(?:Invalid __|Program hit |(?:Error|Warning): |Uninitialized __|Leaked \d|Barrier error"
+            r"|Invalid managed|Malloc/Free error|Unused memory|Device side assert|Fatal UVM|Invalid pc)[^\n]{3,600})"
+        ),
+        goes_on=compiled(r"^[^\n]{0,120}?={9}(?! (?:ERROR|RACECHECK|LEAK) SUMMARY)"),
+        joins=True,
+    ),
+    Rule(
         "ubsan",
         "sanitizer",
         (": runtime error: ",),
@@ -126,6 +137,20 @@ RULES: tuple[Rule, ...] = (
         ),
         goes_on=STACK,
         says_more=compiled(r"Signal: (?P<msg>[^\n]{1,80})"),
+    ),
+    Rule(
+        "launcher-report",  # torchrun tells how the worker ended that failed first
+        "signal",
+        ("Root Cause (first observed",),
+        compiled(r"(?P<msg>Root Cause \(first observed failure\):)"),
+        goes_on=compiled(
+            r"^[^\n]{0,160}?(?:\[\d{1,6}\]:|\b(?:time|host|rank|exitcode|error_file|traceback)[ \t]{0,8}: )"
+        ),
+        most_lines=8,
+        says_more=compiled(
+            r"(?:exitcode[ \t]{1,8}: -\d{1,3}[^\0]{0,600}?traceback : )?"
+            r"(?P<msg>Signal \d{1,2} \(SIG[A-Z]{2,6}\) received by PID \d{1,9}|exitcode[ \t]{1,8}: -?\d{1,6})"
+        ),
     ),
     Rule(
         "signal-paddle",

@@ -41,11 +41,16 @@ _LISTING = re.compile(
     r"|print\(|RUN:|REQUIRE"
     r"|#define|re\.(?:compile|search|match)|grep|->| in str\(|except |if )[^\n]{0,300}$"
 )
-_PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+|\{\w{1,20}\}")
+_PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+(?!\")|\{\w{1,20}\}")
 #: A log line that calls itself a warning or a remark, and NCCL's warnings on machines without InfiniBand.
 _WARNING = re.compile(
     r"(?:: [WI] |\b[WI]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,9} |^[WI] "
     r"|\[W )[\w./-]{1,200}:\d{1,6}\]|\bNCCL INFO "
+)
+#: The same where Python's logging or a server printed the line: its level stands behind the time or before the logger.
+_REMARK = re.compile(
+    r"^[^\n]{0,80}?(?:\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t|:-]{1,6}|^)"
+    r"\[?(?:INFO|DEBUG|WARN|WARNING)\]?(?:[ \t]?[|:-]|[ \t]+\[?[\w./-]{1,80}(?:\]|:\d))"
 )
 _CHATTER = re.compile(r"Failed to open libibverbs|Could not load dynamic library")
 _COLOUR_END = re.compile(r"\x1b\[[0-9;]{0,8}m\Z")
@@ -99,7 +104,7 @@ def _is_listing(text: str, match: re.Match[str]) -> bool:
     before = text[max(line, match.start() - 300) : match.start()]
     if _LISTING.search(before):
         return True
-    return bool(_PLACEHOLDER.search(match[0][:200]) and re.search(r"%[sd]\b|\{\}|<<|\" *\+", match[0][:200]))
+    return bool(_PLACEHOLDER.search(match[0][:200]) and re.search(r"%[sd]\b|\{\}|<<|\" *\+(?!\")", match[0][:200]))
 
 
 def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
@@ -221,7 +226,7 @@ def _event(text: str, block: Block) -> Event:
 
 
 def _severity(block: Block, before: str, message: str) -> str:
-    if _WARNING.search(before) or _CHATTER.match(message):
+    if _WARNING.search(before) or _REMARK.search(before) or _CHATTER.match(message):
         return "warning"
     return "interruption" if "received signal SIGINT" in message else block.rule.severity
 

@@ -186,7 +186,9 @@ def _ends_message(lines: Lines, number: int, base: int, *, is_nested: bool) -> b
     body = line.body.strip()
     if not body:
         return not _message_goes_on(lines, number, base, MOST_INDENT if is_nested else 3)
-    if _STOP.match(body) or frames.HEADER in body or body.startswith(CHAIN_WORDS) or body in ('"""', "'''"):
+    if _STOP.match(body) or frames.HEADER in body or body.startswith(CHAIN_WORDS):
+        return True
+    if body in ('"""', "'''") and (line.indent <= base or not is_nested):  # deeper in, a kernel's own docstring
         return True
     if not is_nested and line.indent <= base + 2 and frames.frame(body) is not None:
         return True

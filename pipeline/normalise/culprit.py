@@ -27,6 +27,8 @@ RULES = (
 #: A known error of these tiers gives way to a better one inside the same event.
 WEAK_TIERS = ("wrapper",)
 
+#: The place in a kernel's source that Triton prints before the message of the error there.
+_PLACE_ONLY = re.compile(r"at \d{1,7}:\d{1,6}:(?=\s|\Z)")
 _NESTED = "Traceback (most recent call last)"
 _RAISED = re.compile(r"^(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{2,80}(?:: [^\n]{0,2000})?$", re.MULTILINE)
 
@@ -72,6 +74,11 @@ def culprit(event: Event) -> Culprit:
     return Culprit(rule, own.exception_type, text if hit else own.message, hit, own.notes)
 
 
+def is_wrapping(exception_type: str | None, message: str) -> bool:
+    """Whether an exception only says that another one was raised somewhere: by its type, or no more than a place."""
+    return peel.short(exception_type or "") in wording().wrapper_types or _PLACE_ONLY.match(message) is not None
+
+
 def _tool(event: Event, own: Level) -> Culprit | None:
     hit = tool_error(event.detail or event.message, own.clues)
     if hit is not None:
@@ -87,11 +94,11 @@ def _tool(event: Event, own: Level) -> Culprit | None:
 def _known(level: Level) -> tuple[str, Hit | None]:
     """The level's words as they are searched, with the type before them, and the known error in them."""
     named = f"{level.exception_type}: {level.message}" if level.exception_type else level.message
-    return named, known_error(named, level.clues)
+    return named, known_error(named, level.clues, wraps=is_wrapping(level.exception_type, level.message))
 
 
 def _inner(event: Event, own: Level, hit: Hit | None) -> Culprit | None:
-    is_wrapper = hit is not None or peel.short(own.exception_type or "") in wording().wrapper_types
+    is_wrapper = hit is not None or is_wrapping(own.exception_type, own.message)
     for link in reversed(event.chain):
         if not is_wrapper and link.link == "context":
             continue
@@ -100,7 +107,7 @@ def _inner(event: Event, own: Level, hit: Hit | None) -> Culprit | None:
         if found is not None and found.tier not in WEAK_TIERS:
             rule = "wrapped-cause" if is_wrapper else "root-cause"
             return Culprit(rule, level.exception_type, text, found, (*own.notes, *level.notes))
-        if is_wrapper and level.message and peel.short(level.exception_type or "") not in wording().wrapper_types:
+        if is_wrapper and level.message and not is_wrapping(level.exception_type, level.message):
             return Culprit("wrapped-cause", level.exception_type, level.message, None, (*own.notes, *level.notes))
     return None
 

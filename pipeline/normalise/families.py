@@ -49,8 +49,12 @@ def tool_error(text: str, found: Clues) -> Hit | None:
     return min(hits, key=lambda hit: hit.start, default=None)
 
 
-def known_error(text: str, found: Clues) -> Hit | None:
-    """The known error that the text is. Its first line counts before the rest, so no hint outranks the message."""
+def known_error(text: str, found: Clues, *, wraps: bool = False) -> Hit | None:
+    """The known error that the text is. Its first line counts before the rest, so no hint outranks the message.
+
+    What stopped a build or a run stands behind every error: below the first line it is looked for only in an
+    exception that `wraps` another one.
+    """
     text = text[:SEARCHED]
     rows = found.families
     head, newline, _ = text.partition("\n")
@@ -58,7 +62,7 @@ def known_error(text: str, found: Clues) -> Hit | None:
     if hit is not None and hit.tier != "wrapper":
         return hit
     if newline:
-        return _of(text, rows) or hit or _in(text, (*rows["late"], *rows["wrapper"]))
+        return _of(text, rows) or hit or _in(text, (*rows["late"], *(rows["wrapper"] if wraps else ())))
     return hit
 
 

@@ -63,6 +63,11 @@ _SUBJECT = re.compile(
     r"|Processor|Expression|Network)(?=\s[a-z]{2})"
 )
 
+#: A function of the user's that an error names with its place: `the function step at <path>`.
+_PLACED = re.compile(
+    r"\b((?:function|kernel|method|pallas_call|callable) )(?:<lambda>|[A-Za-z_][\w.]{0,80})(?= at <path>)"
+)
+
 _VALUE = r"(?:'?<[a-z]{1,8}>'?|<class '[\w.]{1,120}'>)"
 _LEADING = re.compile(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|\(Batch element <n>\):\s|[-:]\s)+")
 #: Who says it, or what failed because of it: `llama_model_load: `, `error loading model: `, `docker: `.
@@ -120,6 +125,8 @@ def _folded(template: str) -> str:
         template = again
     template = _RUN.sub(r"\g<one>", _PACKAGE.sub("<package>", _types_folded(template)))
     template = _NUMBERED.sub("<name>", _VALUE_ASIDE.sub(" (<name>)", _NONE.sub("<object>", template)))
+    if " at <path>" in template:
+        template = _PLACED.sub(r"\1<name>", template)
     return _SUBJECT.sub("<name>", _NAMED.sub(r"\1<name>", _KEYS.sub("<list>", template)))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pipeline.normalise import peel
 from pipeline.normalise.assemble import read, signature, signed
-from pipeline.normalise.culprit import WEAK_TIERS, culprit
+from pipeline.normalise.culprit import WEAK_TIERS, culprit, is_wrapping
 from pipeline.records import Event, Signature
 
 #: A log with more events than this is read from both ends: what began it and what ended it stand there.
@@ -16,6 +16,13 @@ READ_EVENTS = 60
 
 #: A text up to this length is one message, perhaps broken over lines; a longer one is a log.
 MESSAGE_LENGTH = 1500
+
+#: torchrun's report: which rank (in all, on its host) failed first.
+_FIRST_FAILURE = "Root Cause (first observed failure)"
+_FIRST_RANK = re.compile(r"\brank[ \t]{1,8}: (\d{1,6}) \(local_rank: (\d{1,6})\)")
+_RANK = re.compile(r"\[(rank|default)[ _]?(\d{1,6})\]:")
+#: A line's rank is looked for so far.
+RANK_WIDTH = 60
 
 _ERROR_WORD = re.compile(
     r"error|oom\b|exhausted|exception|fail|fatal|abort|cannot|can't|unable|not |denied|out of|exceed|invalid"
@@ -27,11 +34,12 @@ _TYPED = re.compile(r"\b[A-Za-z_][\w.]{0,100}(?:Error|Exception|Unsupported|OutO
 
 def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     """The signature of the text as a whole; a text without any event is its own message, so nothing stays ungrouped."""
-    chosen = _chosen(events)
+    chosen = _chosen(_of_first_rank(events, text))
     if chosen is None:
         return _of_own_words(text)
     found = culprit(chosen)
-    if (found.hit is None or found.hit.tier in WEAK_TIERS) and len(text) <= MESSAGE_LENGTH:
+    is_one = sum(event.severity == "error" for event in events) <= 1  # what stands elsewhere is no other error
+    if (found.hit is None or found.hit.tier in WEAK_TIERS) and len(text) <= MESSAGE_LENGTH and is_one:
         whole = _own_event(text, at=0)
         again = culprit(whole)
         is_unwrapped = again.rule == "own-message" and any(note.startswith("unwrap-") for note in again.notes)
@@ -66,11 +74,30 @@ def _rank(event: Event, place: int) -> tuple[int, int, int]:
     if event.exception_type is None and not event.message:
         return severity, -1, place  # a traceback whose end was cut says least
     found = culprit(event)
+    if event.dialect == "signal" or is_wrapping(found.exception_type, found.message):
+        return severity, 0, place  # it tells how another error ended
     if found.hit is not None and found.hit.tier == "tool":
         return severity, 3, -place  # the first diagnostic; later ones follow from it
     if found.hit is not None and found.hit.tier not in (*WEAK_TIERS, "head"):
         return severity, 2, place
     return severity, 1 if found.hit is None else 0, place
+
+
+def _of_first_rank(events: Sequence[Event], text: str) -> Sequence[Event]:
+    """The events without those of other ranks, where a launcher says which rank failed first: theirs follow from it."""
+    told = text.find(_FIRST_FAILURE)
+    first = _FIRST_RANK.search(text, told, told + 900) if told >= 0 else None
+    if first is None:
+        return events
+    kept = [event for event in events if _rank_of(event, text) in (None, ("rank", first[1]), ("default", first[2]))]
+    return kept or events
+
+
+def _rank_of(event: Event, text: str) -> tuple[str, str] | None:
+    """What the prefix of the event's first line says of the process that printed it."""
+    line = text.rfind("\n", 0, event.start) + 1
+    named = _RANK.findall(text, line, event.start + RANK_WIDTH)
+    return named[-1] if named else None
 
 
 def _own_event(text: str, at: int | None = None) -> Event:
