@@ -47,13 +47,15 @@ def _row(program: Mapping[str, Any], wording: str, first: str) -> dict[str, Any]
 
 def pattern(wording: str) -> str:
     """The expression that finds the sentence: values in its holes, any blanks and quotes, either case first."""
-    parts = []
-    for number, part in enumerate(_HOLE.split(wording)):
-        if number % 2:
-            parts.append(f"(?P<{part}>[\\w.:<>+-]{{1,100}})" if part in _KEYS else HOLE)
+    first, *rest = _HOLE.split(wording)
+    made = _literal(first, is_first=True)
+    for name, words in zip(rest[::2], rest[1::2], strict=True):
+        after = _literal(words, is_first=False)
+        if name in _KEYS:
+            made += f"(?P<{name}>[\\w.:<>+-]{{1,100}}){after}"
         else:
-            parts.append(_literal(part, is_first=number == 0))
-    return "".join(parts)
+            made += f"(?>{HOLE}{after})" if words else ""  # what was found is not given back: the cost is linear
+    return made
 
 
 def _literal(words: str, *, is_first: bool) -> str:

@@ -18,7 +18,7 @@ _WORD = re.compile(r"[a-z]+")
 #: Files of families, in the order in which their rows are tried inside one tier.
 FAMILY_FILES = (
     *("families_tool", "families_xla", "families_memory", "families_gpu"),
-    *("families_frameworks", "families_python"),
+    *("families_frameworks", "messages", "families_python"),
 )
 
 #: Tiers in the order in which they are tried; the codes of CUDA and its libraries stand between "early" and "root".
@@ -38,7 +38,7 @@ class Family:
     family_id: str
     tier: str
     needs: tuple[str, ...]  # lower-case; one of them must occur before the pattern is tried
-    pattern: re.Pattern[str]
+    expression: str
     gate: tuple[tuple[str, str], ...]  # key, "{group}" template
     unit: str | Mapping[str, str] | None  # of `required` and `limit` where no unit is printed; by resource if a mapping
     kept: tuple[str, ...]  # further groups whose words the template keeps
@@ -46,6 +46,11 @@ class Family:
     is_typed: bool  # the words are nothing without the exception type, so the template keeps it
     examples: tuple[str, ...]
     counters: tuple[str, ...]
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The expression, compiled when a text first needs it: most runs meet few of the known errors."""
+        return _compiled(self.expression)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ def _family(row: Mapping[str, Any], table: Mapping[str, Any]) -> Family:
         family_id=row["id"],
         tier=row.get("tier", table.get("tier", "root")),
         needs=tuple(need.lower() for need in row["need"]),
-        pattern=re.compile(row["pattern"]),
+        expression=row["pattern"],
         gate=tuple(row.get("gate", {}).items()),
         unit=row.get("unit", table.get("unit")),
         kept=tuple(row.get("keep", ())),
@@ -95,16 +100,19 @@ def _family(row: Mapping[str, Any], table: Mapping[str, Any]) -> Family:
 
 
 @cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression)
+
+
+@cache
 def families() -> Mapping[str, tuple[Family, ...]]:
     """The families by tier, each in the order of the files."""
     rows: dict[str, list[Family]] = {tier: [] for tier in TIERS}
     for name in FAMILY_FILES:
         table = _toml(name)
-        for row in table["family"]:
+        for row in messages.rows(table) if name == "messages" else table["family"]:
             family = _family(row, table)
             rows[family.tier].append(family)
-    for row in messages.rows(_toml("messages")):
-        rows[row["tier"]].append(_family(row, {}))
     return {tier: tuple(found) for tier, found in rows.items()}
 
 
@@ -166,8 +174,8 @@ class Clues:
 def clues(text: str) -> Clues:
     """The rules whose literals occur in the text; they may act on every part of it."""
     lowered = text.lower()
-    if "\n" in lowered:
-        lowered = " ".join(lowered.split())  # a sentence may be broken over lines
+    if "\n" in lowered or "  " in lowered:
+        lowered = " ".join(lowered.split())  # a sentence may be broken over lines or spaced
     words = words_of(lowered)
     rows: dict[str, list[Family]] = {tier: [] for tier in TIERS}
     for family in _family_needles().found(lowered, words):
