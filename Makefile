@@ -13,8 +13,7 @@ run: $(READY)
 	$(BIN)/errmine run
 
 test: $(READY) $(CONTRACT) check
-	$(BIN)/pytest -n 2 -m "not prefect"
-	$(BIN)/pytest -m prefect
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""What test files share: one Prefect server, started by the first test that needs it."""
+"""What test files share: one Prefect server, started by the first test that needs it, and who runs on which worker."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ import pytest
 
 #: A fresh server was seen to need 10 s on two idle cores and 115 s with nine programs for each.
 SERVER_START_SECONDS = 240
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests with Prefect go to one worker: beside others they wait; side by side their servers starve each other."""
+    for item in items:
+        if item.get_closest_marker("prefect"):
+            item.add_marker(pytest.mark.xdist_group("prefect"))
 
 
 @pytest.fixture(scope="session")

@@ -131,12 +131,9 @@ HOSTILE = {
 
 
 def _seconds(text: str) -> float:
-    best = float("inf")
-    for _ in range(3):
-        begun = time.process_time()
-        extract.events(text)
-        best = min(best, time.process_time() - begun)
-    return best
+    begun = time.process_time()
+    extract.events(text)
+    return time.process_time() - begun
 
 
 @pytest.mark.parametrize("name", sorted(HOSTILE))
@@ -144,7 +141,12 @@ def test_twice_the_hostile_text_takes_no_more_than_three_times_as_long(name: str
     unit = HOSTILE[name]
     once, twice = unit * (40_000 // len(unit)), unit * (80_000 // len(unit))
     floor = 0.02  # below that the clock says nothing
-    assert _seconds(twice) < 3 * max(_seconds(once), floor)
+    short = long = float("inf")
+    for _ in range(12):  # a busy machine disturbs single measurements; the least of each counts
+        short, long = min(short, _seconds(once)), min(long, _seconds(twice))
+        if long < 3 * max(short, floor):
+            return
+    pytest.fail(f"{short:.3f} s, and {long:.3f} s for twice the text")
 
 
 _PIECES = st.sampled_from(

@@ -27,8 +27,10 @@ Place = tuple[str, int, int]
 def _texts(wanted: set[str]) -> dict[str, str]:
     found = {}
     for page in archive.pages([CORPUS]):
-        document = page if isinstance(page, Skipped) else documents.document([page])
-        if isinstance(document, Document) and document.document_id in wanted:
+        if isinstance(page, Skipped) or page.document_key not in wanted:
+            continue
+        document = documents.document([page])
+        if isinstance(document, Document):
             found[document.document_id] = document.text
     return found
 

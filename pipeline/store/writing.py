@@ -6,7 +6,8 @@ import os
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple
+from dataclasses import astuple, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,7 @@ def _load_records(connection: duckdb.DuckDBPyConnection, contents: Contents) -> 
             (a.signature_id, a.cluster_id, a.rule, a.score, a.explanation) for a in contents.assignments
         ),
         "neighbours": sorted((n.cluster_id, n.other_id, n.score, n.reason) for n in contents.neighbours),
-        "catalogue": [astuple(row) for row in catalogues.listed()],
+        "catalogue": _catalogue_rows(),
         "glossary": sorted(glossary.pairs()),
         "withheld": sorted(map(astuple, contents.withheld), key=lambda row: row[:2]),
         "skipped": sorted((s.stage, s.item_id, s.reason, s.detail) for s in contents.skipped),
@@ -155,6 +156,12 @@ def _load_records(connection: duckdb.DuckDBPyConnection, contents: Contents) -> 
         _insert(connection, name, list(rows))
     connection.execute(_CLUSTER_COUNTS)
     connection.execute(_CLUSTERS)
+
+
+def _catalogue_rows() -> list[Row]:
+    """The catalogues as rows, made flat: `astuple` copies whatever it finds, a quarter of the cost of a small build."""
+    cells = attrgetter(*(field.name for field in fields(catalogues.Listed)))
+    return [cells(row) for row in catalogues.listed()]
 
 
 def _meta(given: Mapping[str, str]) -> dict[str, str]:
