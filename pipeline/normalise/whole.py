@@ -38,7 +38,7 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     if chosen is None:
         return _of_own_words(text)
     found = culprit(chosen)
-    is_one = sum(event.severity == "error" for event in events) <= 1  # what stands elsewhere is no other error
+    is_one = sum(_says_an_error(event) for event in events) <= 1  # what stands elsewhere is no other error
     if (found.hit is None or found.hit.tier in WEAK_TIERS) and len(text) <= MESSAGE_LENGTH and is_one:
         whole = _own_event(text, at=0)
         again = culprit(whole)
@@ -48,6 +48,11 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
             again = replace(again, notes=(*again.notes, note))
             return signed(whole, again, read(again), text)
     return signed(chosen, found, read(found, chosen.frames), text)
+
+
+def _says_an_error(event: Event) -> bool:
+    """Whether the event tells of an error; frames whose end was cut tell of none."""
+    return event.severity == "error" and bool(event.exception_type or event.message)
 
 
 def _of_own_words(text: str) -> Signature:
