@@ -154,6 +154,18 @@ RULES: tuple[Rule, ...] = (
         trails=True,
     ),
     Rule(
+        "tool-ended",
+        "build",
+        (": error", ": fatal error"),
+        compiled(
+            r"(?P<msg>srun: error: [^\n]{1,80}: tasks? \d[\d,-]{0,60}: [^\n]{3,120}"
+            r"|clang(?:\+\+)?(?:-\d{1,2})?: error: (?:unable to execute command"
+            r"|clang frontend command failed)[^\n]{0,120})"
+        ),
+        needs=("srun: error: ", "unable to execute command", "frontend command failed"),
+        trails=True,
+    ),
+    Rule(
         "tool",
         "tool",
         (": error", ": fatal error"),

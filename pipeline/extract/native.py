@@ -194,7 +194,7 @@ def _belongs(text: str, before: Block, block: Block) -> bool:
     lines = gap.count("\n")
     if block.rule.trails:
         return lines <= (_JOIN_LINES if block.rule.dialect == "build" else _TRAIL_LINES)
-    if block.rule.joins and block.rule.dialect == before.rule.dialect:
+    if block.rule.joins and before.rule.joins and block.rule.dialect == before.rule.dialect:
         return lines <= _JOIN_LINES
     return lines <= 2 and _masked(block.message) == _masked(before.message)
 
