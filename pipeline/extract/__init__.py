@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import replace
+from itertools import islice, takewhile
 
 from pipeline.extract import (
     bare,
     chain,
     faulthandler,
     foreign,
+    head,
     markdown,
     native,
     oneline,
@@ -37,6 +39,8 @@ WIDEST_RELATED = 3000
 #: A message shorter than this may begin another one by chance; so many tracebacks of a text are compared.
 SHORTEST_RETOLD = 8
 MOST_RETOLD = 40
+#: Marks that are looked at inside one traceback, and the other streams whose tracebacks begin there.
+MOST_BETWEEN, MOST_STREAMS = 400, 32
 #: A line with more exception names than that is a list of names.
 MOST_NAMES = 6
 
@@ -92,23 +96,48 @@ def _tracebacks(text: str, seen: Seen) -> list[Event]:
     found: list[Event] = []
     behind = 0
     tried: dict[str, int] = {}  # kind of mark -> end of the last line on which one led to nothing
-    for mark in scan.marks(text, seen):
+    marks = scan.marks(text, seen)
+    for place, mark in enumerate(marks):
         if mark.at < behind or mark.at < tried.get(mark.kind, 0) or not scan.is_mark(text, mark):
             continue
         event = _read(text, mark, behind)
         if event is not None and event.end > behind:
             found.append(replace(event, start=behind) if event.start < behind else event)
             behind = event.end
+            for other in _others(text, marks, place, event):
+                if other.end > behind:
+                    if _told(other) != _told(event):
+                        found.append(replace(other, start=behind + (text[behind] == "\n")))
+                    behind = other.end
         else:
             stop = text.find("\n", mark.at)
             tried[mark.kind] = stop if stop >= 0 else len(text)
     return found
 
 
+def _others(text: str, marks: list[scan.Mark], place: int, event: Event) -> list[Event]:
+    """What other streams printed between the lines of the event, by end; what ends inside it is left out."""
+    between = takewhile(lambda mark: mark.at < event.end, islice(marks, place + 1, place + 1 + MOST_BETWEEN))
+    inside = [mark.at for mark in between if mark.kind == "header"]
+    prefix = head.learn(text, marks[place].at).peeler.prefix if inside else None
+    if prefix is None:
+        return []
+    others = [at for at in inside if not prefix.match(text, text.rfind("\n", 0, at) + 1)][:MOST_STREAMS]
+    found = [chain.traceback(text, at) for at in others]
+    return sorted((one for one in found if one is not None and one.end > event.end), key=lambda one: one.end)
+
+
+def _told(event: Event) -> tuple[str | None, str, int]:
+    return event.exception_type, event.message, len(event.frames)
+
+
 def _read(text: str, mark: scan.Mark, floor: int) -> Event | None:
     if mark.kind == "header":
         stop = text.find("\n", mark.at)
-        flat = oneline.read(text, mark.at, stop if stop >= 0 else len(text))
+        stop = stop if stop >= 0 else len(text)
+        if head.is_escaped(text, mark.at, stop) and (whole := chain.traceback(text, mark.at)) and whole.frames:
+            return whole
+        flat = oneline.read(text, mark.at, stop)
         if flat is not None and not flat.is_truncated:
             return flat
         whole = chain.traceback(text, mark.at)

@@ -8,7 +8,7 @@ from pipeline.records import Frame
 
 HEADER = "raceback (most recent call"
 
-_FRAME = re.compile(r'\s*File "([^"\n]{0,1000})", line (\d{1,9})(?:,? in (.*))?')
+_FRAME = re.compile(r'\s*File ["“]([^"”\n]{0,1000})["”], line (\d{1,9})(?:,? in (.*))?')
 #: A name, with Cython's place behind it; where line breaks were lost, source follows on the same line.
 _FUNCTION = re.compile(r"<[^<>\n]{1,60}>(?:\(\))?|\S{1,400}(?: \([^()\n]{1,200}:\d{1,7}\))?")
 _FRAME_CUT = re.compile(r'\s*File "([^"\n]{0,1000})(?:",? ?l?i?n?e?|\.\.\.)?$')
@@ -26,7 +26,7 @@ _CARETS = re.compile(r"\s*[\^~]{1,2000}[\^~ ]*$")
 
 def frame(body: str) -> Frame | None:
     """The frame that a line of a traceback names."""
-    if 'File "' not in body:
+    if "File " not in body:
         return None
     hit = _FRAME.match(body)
     if hit is None:

@@ -10,8 +10,22 @@ from pipeline.extract.lines import Peeler
 
 #: The first frame stands within so many lines of the header (other streams may write between them).
 FRAME_WITHIN = 12
+#: Where the header carries a prefix, its own first frame may stand further below, behind those of other streams.
+STREAM_WITHIN = 60
 #: A chain that leads to an exception group shows it within so many characters.
 GROUP_WITHIN = 20_000
+#: A first line, escaped, ends within so many characters.
+LINE_WITHIN = 1500
+#: A line break that was escaped, once or twice, and one of HTML: behind the header or a frame, where lines end.
+_BREAK = re.compile(
+    r"(?:\(most recent call (?:last|first)\):|line \d{1,9}(?:, in [^\s\\<]{1,200})?)\s{0,4}"
+    r"(?:(?P<escapes>\\{1,2})(?:r\\{1,2})?n|(?P<tag><br ?/?>)[^\n])"
+)
+_NEWLINES = {
+    "\\": re.compile(r"""(?<!\\)(?:\\r)?\\n(?:['"], ?['"])?"""),
+    "\\\\": re.compile(r"(?<!\\)(?:\\\\r)?\\\\n"),
+}
+_TAG = re.compile(r"<br ?/?>\s?")
 _FRAME_MARK = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d')
 
 
@@ -28,8 +42,11 @@ def learn(text: str, header: int) -> Head:
     start = text.rfind("\n", 0, header) + 1
     stop = text.find("\n", header)
     stop = len(text) if stop < 0 else stop
-    if text.find("\\n", header, stop) >= 0 and text.find("File ", header, stop) >= 0:
-        return _escaped(text, start, header)
+    lost = _BREAK.search(text, header, min(stop, header + LINE_WITHIN))
+    if lost is not None and lost["tag"]:
+        return Head(header, Peeler(newline=_TAG, is_html=True), 0)
+    if lost is not None:
+        return _escaped(text, start, header, lost["escapes"])
     before = text[start:header]
     is_html = text.find("&quot;", header, stop + 300) >= 0
     if before.rstrip().endswith("+ Exception Group") or before.strip() == "|":
@@ -43,13 +60,21 @@ def learn(text: str, header: int) -> Head:
     if not core:
         own = len(before) - len(before.lstrip()) if not before.strip() else max(blanks - 2, 0)
         return Head(start, Peeler(is_html=is_html, is_group=is_group), min(own, blanks))
-    hit = peel.shape(core).match(before)
+    is_fixed = core == before.rstrip()
+    hit = peel.shape(core, is_fixed=is_fixed).match(before)
     gap = before[hit.end() :] if hit is not None else ""
     if hit is None or gap.strip() or text.startswith("File", header):
         gap = lead[len(core) : len(lead) - 2] if blanks >= 2 else ""
-        if not _is_carried(text, stop, peel.shape(core)):  # only the first frame's line has it: no prefix
+        shape = peel.shape(core, is_fixed=is_fixed)
+        if not _is_carried(text, stop, shape):  # only the first frame's line has it: no prefix
             return Head(header - blanks, Peeler(is_html=is_html, is_group=is_group), 0)
-    return Head(start, Peeler(peel.shape(core + gap), is_html=is_html, is_group=is_group), 0)
+    shape = peel.shape(core + gap, is_fixed=is_fixed)
+    return Head(start, Peeler(shape, is_html=is_html, is_group=is_group), 0)
+
+
+def is_escaped(text: str, header: int, stop: int) -> bool:
+    """Whether the line breaks of the block that begins there are escaped, or tags: all of it stands in one line."""
+    return _BREAK.search(text, header, min(stop, header + LINE_WITHIN)) is not None
 
 
 def _is_carried(text: str, stop: int, shape: re.Pattern[str]) -> bool:
@@ -67,18 +92,23 @@ def _is_carried(text: str, stop: int, shape: re.Pattern[str]) -> bool:
 
 
 def _frame_lead(text: str, start: int, header: int) -> str | None:
-    """What stands before the first frame on its line."""
+    """What stands before the first frame on its line; of the header's stream, where several write."""
+    own = text[start:header].rstrip()
     at = start
-    for _ in range(FRAME_WITHIN):
+    first = None
+    for number in range(STREAM_WITHIN if own else FRAME_WITHIN):
         stop = text.find("\n", at)
         stop = len(text) if stop < 0 else stop
-        hit = _FRAME_MARK.search(text, at, min(stop, at + 2000))
+        hit = _FRAME_MARK.search(text, at, min(stop, at + 2000)) if first is None or text.startswith(own, at) else None
         if hit is not None and (at > header or hit.start() == header):
-            return text[at : hit.start()]
-        if stop >= len(text):
-            return None
+            lead = text[at : hit.start()]
+            if lead.startswith(own):
+                return lead
+            first = lead if first is None and number < FRAME_WITHIN else first
+        if stop >= len(text) or (first is not None and not first.strip()):
+            break
         at = stop + 1
-    return None
+    return first
 
 
 def _group(text: str, start: int, before: str) -> Head:
@@ -87,12 +117,13 @@ def _group(text: str, start: int, before: str) -> Head:
     return Head(start, Peeler(peel.shape(core) if core else None, is_group=True), 0)
 
 
-def _escaped(text: str, start: int, header: int) -> Head:
-    inside = text.rfind("\\n", start, header)
-    first = inside + 2 if inside >= 0 else start
+def _escaped(text: str, start: int, header: int, escapes: str) -> Head:
+    """The block stands in one line, its line breaks escaped: from the string's start or the last break on."""
+    inside = text.rfind(f"{escapes}n", start, header)
+    first = inside + len(escapes) + 1 if inside >= 0 else start
     if header - first > 0 and text[header - 1] in "\"'":
         first = header
-    return Head(first, Peeler(newline="\\n"), 0)
+    return Head(first, Peeler(newline=_NEWLINES[escapes], escapes=len(escapes)), 0)
 
 
 def _from_grammar(text: str, start: int, before: str) -> Head:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
+
+from pipeline.extract import frames, names, peel
 
 #: No block is followed further than this (the longest traceback of the corpus has 1,003 lines).
 MOST_LINES = 4000
@@ -12,9 +16,22 @@ MOST_LINES = 4000
 #: A line is looked at up to here; what a program prints in one line beyond it is data, not structure.
 WIDEST_LINE = 20_000
 
+#: Terminals are at least so wide, and one line was wrapped into at most so many.
+NARROWEST, NARROWEST_FULL = 40, 72
+REPLACED = 12
+#: Lines above that tell the width.
+LOOKS_BACK = 120
+MOST_PIECES = 12
+
 _GROUP_MARGIN = re.compile(r" {0,40}(?:\| ?|\+ (?=Exception Group))")
 _GROUP_BORDER = re.compile(r" {0,40}\+[-+]{1,8}-{6,40}(?: (?:\d{1,6}|\.\.\.) -{6,40})?$")
+#: The end of a quoted string, and the break between two strings of a printed list.
 _CLOSING = {'"': re.compile(r'(?<!\\)"'), "'": re.compile(r"(?<!\\)'")}
+_CLOSING_TWICE = re.compile(r"""(?<!\\)\\["']""")
+_LISTED = re.compile(r"""[^\n]{1,80}\\n['"], ?['"]""")
+_ESCAPED = re.compile(r"""\\(["'/\\])""")
+#: How the rest of a wrapped word or sentence begins: in the middle of it.
+_REST = re.compile(r"[a-z0-9_./\\'\",:;)\]}-](?!--|==)")
 _STRAY = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]|\r+$")
 
 
@@ -34,27 +51,36 @@ class Peeler(NamedTuple):
 
     prefix: re.Pattern[str] | None = None
     is_group: bool = False
-    newline: str = "\n"
+    newline: re.Pattern[str] | None = None  # what stands for a line break within one line of the text
+    escapes: int = 0  # how often quotes and backslashes were escaped
     is_html: bool = False
 
 
 _BARE = Peeler()
 
 
+def _is_rest(line: Line, below: Line) -> bool:
+    """Whether what stands below an indented line may be the end of it."""
+    if not line.indent or below.indent or not below.body:
+        return False
+    return names.loose(below.body) is None and not peel.prefixes(below.body)
+
+
 def _end_of_string(text: str, start: int) -> int:
     """Where the quoted string ends in which an escaped block stands: at its closing quote, else with the line."""
     stop = text.find("\n", start)
     stop = stop if stop >= 0 else len(text)
-    if start == 0 or text[start - 1] not in "\"'":
+    if start == 0 or text[start - 1] not in "\"'" or _LISTED.match(text, start):
         return stop
-    quote = _CLOSING[text[start - 1]].search(text, start, stop)
-    return quote.end() - 1 if quote is not None else stop
+    closing = _CLOSING_TWICE if start > 1 and text[start - 2] == "\\" else _CLOSING[text[start - 1]]
+    quote = closing.search(text, start, stop)
+    return quote.start() if quote is not None else stop
 
 
 class Lines:
     """Lines from `start` on (the start of a line, or of an escaped line), numbered from 0."""
 
-    __slots__ = ("_is_bare", "_kept", "_limit", "_next", "peeler", "text")
+    __slots__ = ("_is_bare", "_kept", "_limit", "_next", "_widths", "peeler", "text")
 
     def __init__(self, text: str, start: int, peeler: Peeler) -> None:
         self.text = text
@@ -62,8 +88,9 @@ class Lines:
         self._kept: list[Line] = []
         self._next = start
         self._limit = len(text)
+        self._widths: set[int] = set()  # at which a terminal wrapped the lines, once known
         self._is_bare = peeler == _BARE
-        if peeler.newline != "\n":
+        if peeler.newline is not None:
             self._limit = _end_of_string(text, start)
 
     def at(self, number: int) -> Line | None:
@@ -75,19 +102,80 @@ class Lines:
             self._read()
         return kept[number]
 
-    def _read(self) -> None:
-        newline = self.peeler.newline
-        start = self._next
-        end = self.text.find(newline, start, self._limit)
-        if end < 0:
-            end = self._limit
-            self._next = self._limit + 1
-        else:
-            self._next = end + len(newline)
-        self._kept.append(self._line(start, end))
+    def is_full(self, number: int) -> bool:
+        """Whether a terminal may have wrapped the line, as it did others above whose rest stands unindented below."""
+        line, rest = self._kept[number], self.at(number + 1)
+        width = line.end - line.start
+        if width < NARROWEST_FULL or rest is None or rest.indent or not rest.body:
+            return False
+        if self._widths:
+            # names in paths may have been replaced since: lines of one terminal differ by some characters
+            is_near = min(abs(width - other) for other in self._widths) <= REPLACED
+            return is_near and not rest.is_foreign and _REST.match(rest.body) is not None
+        above = self._kept[max(0, number - LOOKS_BACK) : number]
+        return any(line.end - line.start == width and _is_rest(line, below) for line, below in pairwise(above))
 
-    def _line(self, start: int, end: int) -> Line:
-        raw = self.text[start : end if end - start < WIDEST_LINE else start + WIDEST_LINE]
+    def unwrap(self, number: int, is_whole: Callable[[str], object] = bool) -> bool:
+        """Whether a terminal wrapped that line: joined with those below it is what it should be.
+
+        From it on, each line of its width is read together with the next one.
+        """
+        line = self._kept[number]
+        width = line.end - line.start
+        if width in self._widths or width < NARROWEST or self.peeler.newline is not None:
+            return False
+        self._widths.add(width)
+        joined = self._line(*self._wrapped(line.start, line.end))
+        if not is_whole(joined.body):
+            self._widths.discard(width)
+            return False
+        del self._kept[number:]
+        self._next = line.start
+        return True
+
+    def _read(self) -> None:
+        start = self._next
+        if self.peeler.newline is not None:
+            found = self.peeler.newline.search(self.text, start, self._limit)
+            end, self._next = found.span() if found is not None else (self._limit, self._limit + 1)
+        else:
+            end = self.text.find("\n", start, self._limit)
+            end = self._limit if end < 0 else end
+            self._next = end + 1
+        if self._widths and end - start in self._widths and self.text[end - 2 : end] != "  ":
+            start, end, raw = self._wrapped(start, end)
+            self._next = end + 1
+        else:
+            raw = self.text[start : end if end - start < WIDEST_LINE else start + WIDEST_LINE]
+        self._kept.append(self._line(start, end, raw))
+
+    def _wrapped(self, start: int, end: int) -> tuple[int, int, str]:
+        """The line whose first piece is given, with the pieces that a terminal put on lines of their own."""
+        pieces = [self.text[start:end]]
+        quote = 2 if pieces[0].startswith("> ") else 0  # quoted later: each piece has its own mark
+        width = widest = end - start
+        while len(pieces) < MOST_PIECES and width in self._widths and end < self._limit:
+            stop = self.text.find("\n", end + 1, self._limit)
+            stop = self._limit if stop < 0 else stop
+            width = stop - end - 1
+            piece = self.text[end + 1 + quote : min(stop, end + 1 + widest)]
+            if not piece or width > widest or self._begins(piece):
+                break
+            pieces.append(piece)
+            end = stop
+            if piece.endswith("  "):
+                break
+        return start, end, "".join(pieces)
+
+    def _begins(self, piece: str) -> bool:
+        """Whether a line is no rest of the one above: it is indented, carries the prefix or names an exception."""
+        if piece.startswith(("  ", "```")):
+            return True
+        if self.peeler.prefix is not None:
+            return self.peeler.prefix.match(piece) is not None or bool(peel.prefixes(piece))
+        return frames.HEADER in piece or names.strict(piece) is not None
+
+    def _line(self, start: int, end: int, raw: str) -> Line:
         is_foreign = is_border = False
         if self._is_bare:
             body = raw[2:] if raw.startswith("> ") else raw
@@ -106,8 +194,10 @@ class Lines:
         return Line(start, end, body, indent, is_foreign, is_border)
 
     def _peeled(self, raw: str) -> tuple[str, bool]:
-        if self.peeler.newline != "\n":
-            raw = raw.removesuffix("\\r").replace('\\"', '"').replace("\\\\", "\\")
+        if self.peeler.escapes:
+            raw = raw.removesuffix("\\r")
+            for _ in range(self.peeler.escapes):
+                raw = _ESCAPED.sub(r"\1", raw)
         if self.peeler.is_html:
             raw = html.unescape(raw)
         if self.peeler.prefix is None:  # one quoted line among bare ones: the others wrap

@@ -43,9 +43,15 @@ def is_exception_name(name: str) -> bool:
 def strict(line: str) -> Named | None:
     """The exception that a line prints, where its name alone says so."""
     hit = STRICT.match(line)
-    if hit is None or not is_exception_name(hit.group(1)):
+    if hit is None or not (is_exception_name(hit.group(1)) or _is_module_error(hit)):
         return None
     return Named(hit.group(1) + (hit.group(2) or ""), hit.group(3))
+
+
+def _is_module_error(hit: re.Match[str]) -> bool:
+    """Whether the line is an old module's `cv2.error: ...`, `socket.timeout: ...`."""
+    name = hit.group(1)
+    return "." in name and bool(hit.group(3)) and name.rsplit(".", 1)[1] in _LOWER_NAMES
 
 
 def loose(line: str) -> Named | None:

@@ -8,7 +8,10 @@ from pipeline.extract import chain, names, python
 from pipeline.records import Event, Frame
 
 _FRAME = re.compile(r'File "([^"\n]{0,500})", line (\d{1,9})(?:, in (<\w{1,20}>|\w{1,100}))?')
-_NAME = re.compile(r"(?<![\w.\"'(])((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z_]\w{0,80})(: |:$|[ \t]{0,3}$)")
+_NAME = re.compile(
+    r"(?<![\w.\"'(])((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z_]\w{0,80}"
+    r"|(?:[A-Za-z_]\w{0,80}\.){1,12}(?:error|timeout))(: |:$|[ \t]{0,3}$)"
+)
 #: The line is read up to here.
 WIDEST = 60_000
 
@@ -41,6 +44,6 @@ def _exception(text: str, after: int, stop: int) -> tuple[str, str] | None:
     for hit in _NAME.finditer(text, after, stop):
         last = hit.group(1).rsplit(".", 1)[-1]
         is_class = last != hit.group(1) and last[0].isupper() and not last.isupper() and hit.group(2) == ": "
-        if is_class or names.is_exception_name(hit.group(1)):
+        if is_class or last in ("error", "timeout") or names.is_exception_name(hit.group(1)):
             return hit.group(1), text[hit.end() : stop].strip()
     return None

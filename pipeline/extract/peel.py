@@ -116,10 +116,19 @@ _IDENTITY = re.compile(r"(?:rank|default|pid|Rank|RANK|TP|DP|PP|worker|Worker|GP
 _VARIES = re.compile(r"\d+|[A-Za-z]*(?:ERROR|WARNING|INFO|CRITICAL|DEBUG) *|\s+|[^\d\s]")
 
 
-def shape(prefix: str) -> re.Pattern[str]:
-    """A pattern for lines of the same stream: as `prefix`, with other times, line numbers and paddings."""
+#: A name and its number and nothing else (`worker-3:`, `0:`): two lines with the same one are of the same stream.
+_NUMBERED = re.compile(r"[\[(<]{0,2}[A-Za-z_. -]{0,24}\d{1,5}[\])>:| ]{0,3}$")
+
+
+def shape(prefix: str, *, is_fixed: bool = False) -> re.Pattern[str]:
+    """A pattern for lines of the same stream: as `prefix`, with other times, line numbers and paddings.
+
+    `is_fixed`: two lines of the stream were seen to carry the very same one.
+    """
     core = prefix.rstrip()
     trail = re.escape(prefix[len(core) :])  # exact: what follows it is indentation
+    if is_fixed and _NUMBERED.match(core):
+        return re.compile(re.escape(core) + trail)
     out: list[str] = []
     at = 0
     for kept in _IDENTITY.finditer(core):

@@ -20,6 +20,8 @@ MOST_MESSAGE_LINES = 80
 MOST_NESTED_LINES = 400
 #: Markup that pasting puts before an exception line.
 _MARKUP = "#*`> "
+#: Markup that it puts behind one.
+_MARKUP_END = frozenset("`*|>")
 #: Behind an empty line a message that announced code or a stack goes on with lines indented up to here.
 MOST_INDENT = 60
 
@@ -29,6 +31,7 @@ _STOP = re.compile(
     r"|(?:[A-Za-z]:)?[\w./\\-]{1,300}:\d{1,6}: \w{1,60}Warning: "  # warnings.warn
     r"|##\[\w|\*\*[A-Z]|\^C$|Process \w{1,40}-\d{1,5}:$|Exception (?:ignored )?in "
 )
+_CLOSING = re.compile(r"(?:\s*</?(?:pre|code|details|summary|p|div|br|samp|font|span|td|tr)\s?/?>)+$")
 CHAIN_WORDS = ("The above exception was the direct cause", "During handling of the above exception")
 
 
@@ -54,8 +57,8 @@ def read(lines: Lines, first: int, base: int) -> Printed:
     if at is None:
         printed.is_truncated = True
         return printed
-    line = lines.at(at)
-    assert line is not None
+    if lines.is_full(at):
+        lines.unwrap(at)
     message(lines, at, printed)
     return printed
 
@@ -65,6 +68,8 @@ def _stack(lines: Lines, first: int, base: int, printed: Printed) -> int | None:
     number, strange, since_frame, depth = first, 0, 9, -1
     while (line := lines.at(number)) is not None:
         found = None if line.is_foreign or line.is_border else frames.frame(line.body)
+        if found is None and 'File "' in line.body and lines.unwrap(number, frames.frame):
+            continue
         kind = "frame" if found is not None else _kind(line, base, depth, since_frame)
         if kind == "blank":
             kind = "strange" if _goes_on(lines, number, base) else "stop"
@@ -99,7 +104,7 @@ def _kind(line: Line, base: int, depth: int, since_frame: int) -> str:
         return "elided"
     if frames.is_filler(body) or frames.is_cut_frame(body):
         return "code"
-    stripped = body.strip().lstrip(_MARKUP)
+    stripped = unmarked(body)
     if depth <= base and depth != -1:  # indentation was lost
         return _flat_kind(stripped, since_frame)
     if stripped.startswith(("```", "~~~", *CHAIN_WORDS)):
@@ -129,7 +134,7 @@ def _goes_on(lines: Lines, number: int, base: int) -> bool:
             return False
         if not line.body or frames.is_filler(line.body):
             continue
-        body = line.body.strip().lstrip(_MARKUP)
+        body = unmarked(line.body)
         return (
             frames.frame(line.body) is not None
             or frames.is_elided(body)
@@ -151,10 +156,10 @@ def message(lines: Lines, at: int, printed: Printed) -> None:
     """Reads type and message from the exception line `at` on into `printed`."""
     line = lines.at(at)
     assert line is not None
-    body = line.body.strip().lstrip(_MARKUP)
+    body = unmarked(line.body)
     named = names.loose(body) or names.Named(*body.split(":", 1))
     printed.exception_type = named.exception_type
-    first = (named.message or "").strip().removesuffix("```").rstrip()
+    first = trimmed((named.message or "").strip())
     kept, size, number, end = [first], len(first), at + 1, line.end
     printed.header_in_message = frames.HEADER in first
     indent, is_nested = line.indent, first.endswith(":")
@@ -176,6 +181,30 @@ def message(lines: Lines, at: int, printed: Printed) -> None:
         kept.pop(0)
     printed.message = kept[0].strip() if kept else ""
     printed.detail = "\n".join(kept)[:WIDEST_DETAIL]
+
+
+def unmarked(body: str) -> str:
+    """The line without the markup that pasting put around it."""
+    body = body.strip().lstrip(_MARKUP)
+    return trimmed(body) if body[-1:] in _MARKUP_END else body
+
+
+def trimmed(message: str) -> str:
+    """The line without the markup that pasting put behind it: closing tags, fences, table borders, emphasis."""
+    while message and message[-1] in _MARKUP_END:
+        size = len(message)
+        if message[-1] == ">":
+            closing = _CLOSING.search(message, max(0, size - 20))
+            message = message[: closing.start()] if closing is not None else message
+        elif message.endswith("```"):
+            message = message.removesuffix("```")
+        else:
+            mark = "**" if message.endswith("**") else message[-1]
+            message = message.removesuffix(mark) if message.count(mark) % 2 else message
+        message = message.rstrip()
+        if len(message) == size:
+            break
+    return message
 
 
 def _ends_message(lines: Lines, number: int, base: int, *, is_nested: bool) -> bool:
