@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 
 from pipeline.normalise.tables import codes, words_of
 
 #: A library's status constant; the word before the first underscore is the library.
 _STATUS = re.compile(
     r"\b((?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CURAND|CUSPARSELT|HIPBLAS|MIOPEN|CUTENSOR)_STATUS_[A-Z][A-Z_]{2,60}"
-    r"|(?:NVRTC|NVML|NVJITLINK)_ERROR_[A-Z_]{3,60}|CUFFT_[A-Z_]{3,40}|(?:rocblas|hipblas"
-    r"|miopen)_?[sS]tatus_?[A-Za-z]\w{2,40})\b"
+    r"|(?:NVRTC|NVML|NVJITLINK|VK)_ERROR_[A-Z_]{3,60}|CUFFT_[A-Z_]{3,40}|(?:rocblas|hipblas"
+    r"|miopen)_?[sS]tatus_?[A-Za-z]\w{2,40}|(?:HSA_STATUS|PI|UR_RESULT|ZE_RESULT)_ERROR_[A-Z][A-Z_]{2,60}"
+    r"|CL_(?:OUT_OF|INVALID|BUILD_PROGRAM|DEVICE_NOT|MEM_OBJECT|COMPILER_NOT|MAP_FAILURE)[A-Z_]{0,40})\b"
 )
+#: Layers of oneAPI that print one condition under their own prefix.
+_ONEAPI = re.compile(r"(?:PI|UR_RESULT|ZE_RESULT)_ERROR_")
 _CUDA_NAME = re.compile(r"\b(cudaError[A-Z]\w{2,60}|CUDA_ERROR_[A-Z_]{3,60})\b")
 _HIP_NAME = re.compile(r"\b(hipError[A-Z]\w{2,60}|HIP_ERROR_[A-Z]\w{2,60})\b")
 #: Words that announce the text of cudaGetErrorString, up to the text itself.
@@ -24,14 +28,23 @@ _CUDA_CONTEXT = re.compile(
     r"(?:CUDA: |Name: ?\w{1,80} ErrStr: ?)?"
 )
 _HIP_CONTEXT = re.compile(
-    r"HIP (?:runtime )?[Ee]rror:? |Triton Error \[HIP\]:\s{1,3}(?:Code: \d{1,5},? Mess?s?age: )?"
+    r"(?:HIP|ROCm) (?:runtime )?[Ee]rror:? |Triton Error \[HIP\]:\s{1,3}(?:Code: \d{1,5},? Mess?s?age: )?"
     r"|hip(?:Error)?: "
 )
 _NCCL_NAME = re.compile(
     r"\b(nccl(?:UnhandledCudaError|SystemError|InternalError|InvalidArgument|InvalidUsage|RemoteError|InProgress|Timeout))\b"
 )
-_NCCL_CONTEXT = re.compile(
-    r"NCCL (?:[Ee]rror|ERROR|failure)[^\n]{0,200}?[,:] ?(?=unhandled|internal|invalid|remote|NCCL op|timeout)"
+#: What stands before the text of an error wherever a program prints it, and what ends it.
+_OPENING = re.compile(r"[:,'\"`(] {0,3}(?=([A-Za-z]+))")
+_CLOSING = re.compile(r"[.'\"`),;:\]|]|\s{0,4}(?:$|\n)| (?:at|in|on line|\(|\[|/|-)")
+_NCCL_SAYS = re.compile(r"NCCL (?:[Ee]rror|ERROR|[Ff]ailure|operation)|\bnccl[A-Z]\w|NcclError")
+_CUDA_SAYS = re.compile(r"(?:CUDA|Cuda) (?:[Ee]rror|[Ff]ailure)")
+_HIP_WORD = re.compile(r"\bhip|HIP|ROCm")
+_FAILING = re.compile(r"error|fail|status|exception|fatal|runtime|warn|abort|returned|assert", re.IGNORECASE)
+#: A number of the CUDA runtime where no text is printed: `CUDA initialization failure with error: 35`.
+_CUDA_NUMBER = re.compile(
+    r"(?:CUDA|Cuda|cuda)(?:[ _][A-Za-z]{1,16}){0,4}[ _](?:[Ee]rror|ERROR|[Ff]ailure)(?: code)?(?: with error)?"
+    r"[:= (#]{1,3}(\d{1,3})(?!\d|\.\d|%)"
 )
 
 
@@ -50,15 +63,13 @@ def code_in(text: str) -> tuple[str, int] | None:
 
 def _nccl(text: str) -> tuple[str, int] | None:
     if "nccl" not in text and "NCCL" not in text:
-        return None
+        alone = text.partition("\n")[0].rpartition(": ")[2].strip(" .")
+        return (f"nccl:{codes().nccl_alone[alone]}", text.find(alone)) if alone in codes().nccl_alone else None
     named = _NCCL_NAME.search(text)
     if named is not None:
         return f"nccl:{named[1]}", named.start()
-    for context in _NCCL_CONTEXT.finditer(text):
-        for words, name in codes().nccl_texts:
-            if text.startswith(words, context.end()):
-                return f"nccl:{name}", context.start()
-    return None
+    printed = _printed(text, codes().nccl_openings, _speaks_of_nccl)
+    return (f"nccl:{printed[0]}", printed[1]) if printed else None
 
 
 def _status(text: str) -> tuple[str, int] | None:
@@ -66,6 +77,9 @@ def _status(text: str) -> tuple[str, int] | None:
         return None
     for found in _STATUS.finditer(text):
         name = found[1].upper()
+        layer = _ONEAPI.match(name)
+        if layer is not None:
+            return f"oneapi:{name[layer.end() :]}", found.start()
         if not name.endswith("SUCCESS"):
             library = name.partition("STATUS")[0].strip("_") or name.partition("_")[0]
             return f"{library.partition('_')[0].lower()}:{name}", found.start()
@@ -86,7 +100,40 @@ def _cuda(text: str) -> tuple[str, int] | None:
         for words, name in codes().cuda_texts:
             if text.startswith(words, context.end()):
                 return f"cuda:{name}", context.start()
-    return _cuda_sentence(text, lowered)
+    return _cuda_sentence(text, lowered) or _cuda_printed(text)
+
+
+def _cuda_printed(text: str) -> tuple[str, int] | None:
+    """A CUDA text between marks on a line that speaks of CUDA and of a failure; else the number alone."""
+    printed = _printed(text, codes().cuda_openings, _speaks_of_cuda)
+    if printed is not None:
+        return f"cuda:{printed[0]}", printed[1]
+    number = _CUDA_NUMBER.search(text[:SENTENCE_SEARCHED])
+    name = codes().cuda_values.get(int(number[1])) if number else None
+    return (f"cuda:{name}", number.start()) if number and name else None
+
+
+def _speaks_of_nccl(before: str) -> bool:
+    said = _NCCL_SAYS.search(before)
+    return said is not None and not _CUDA_SAYS.search(before, said.end())
+
+
+def _speaks_of_cuda(before: str) -> bool:
+    is_about = "cuda" in before.lower() or "GPUassert" in before
+    return is_about and _FAILING.search(before) is not None and not _HIP_WORD.search(before)
+
+
+def _printed(
+    text: str, openings: Mapping[str, Sequence[tuple[str, str]]], announces: Callable[[str], bool]
+) -> tuple[str, int] | None:
+    """The code whose whole text stands between marks, and where, if the line before it announces one."""
+    for opening in _OPENING.finditer(text, 0, SENTENCE_SEARCHED):
+        for words, name in openings.get(opening[1], ()):
+            if text.startswith(words, opening.end()) and _CLOSING.match(text, opening.end() + len(words)):
+                begin = text.rfind("\n", 0, opening.start()) + 1
+                if announces(text[begin : opening.start()]):
+                    return name, opening.end()
+    return None
 
 
 def _cuda_sentence(text: str, lowered: str) -> tuple[str, int] | None:
@@ -96,7 +143,7 @@ def _cuda_sentence(text: str, lowered: str) -> tuple[str, int] | None:
     last = text.partition("\n")[0].rpartition(": ")[2].strip(" .")
     if last in codes().cuda_alone:
         return f"cuda:{codes().cuda_alone[last]}", text.find(last)
-    if not any(word in lowered for word in ("error", "fail", "terminat")):
+    if not any(word in lowered for word in ("cuda", "error", "fail", "terminat")):
         line = text.partition("\n")[0].strip(" .")  # nothing announces it: the sentence is the whole message
         found = [name for words, name in codes().cuda_sentences.found(lowered, words_of(lowered)) if words == line]
         return (f"cuda:{found[0]}", text.find(line)) if found else None
@@ -116,5 +163,5 @@ def _hip(text: str) -> tuple[str, int] | None:
     for context in _HIP_CONTEXT.finditer(text):
         for words, name in codes().cuda_texts:
             if text.startswith(words, context.end()):
-                return f"hip:{name.removeprefix('cudaError').lower()}", context.start()
+                return f"hip:{codes().hip_names.get(name, name.removeprefix('cudaError')).lower()}", context.start()
     return None

@@ -26,6 +26,7 @@ _PREFIX = re.compile(
     r"|\s?:(?=\s))"
     r"|[\w.-]{1,40}-\d{1,3} {1,4}\| |(?:FAILED|ERROR) (?:\[[\d.]{1,10}s?\] )?\S{1,300}::\S{1,200} - "
     r"|E {3,8}(?=\S)"
+    r"|(?:WARNING|ERROR|INFO|CRITICAL):\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}:[\w.]{1,80}:\d{1,6}:"
     r"|(?:WARNING|ERROR|INFO|CRITICAL|FATAL):[A-Za-z_][\w.-]{1,60}:(?=\S)|\[(?:WARNING|ERROR|FATAL|CRITICAL|warn)\]:?(?=\s)"
     r"|(?:FATAL|CRITICAL)(?=\s[A-Z])"
     r"|\[\d{1,4}/\d{1,4}(?:_\d{1,3})?\]|\[_?[Dd]erived_?\]|(?:Misc\. |Eval "
@@ -45,7 +46,7 @@ _STATUS = re.compile(
     r"Unimplemented|Failed precondition|Not found|Unavailable|Unknown): ?"
 )
 _TYPE = re.compile(
-    r"(?P<type>(?:[A-Za-z_]\w{0,60}(?:\.|::)){0,8}[A-Z]\w{0,60}(?:Error|Exception|Warning|Interrupt"
+    r"(?P<type>(?:[A-Za-z_]\w{0,60}(?:\.|::)){0,8}[A-Z]\w{0,60}(?:Error(?:_[A-Z]\w{2,40})?|Exception|Warning|Interrupt"
     r"|Exit|StackTrace|Unsupported|OutOfResources|"
     r"Failure|Failed|InvalidArgument|NoSuchFile|NotSupported|Fault|Impl)|Error|Exception|Unsupported|OutOfResources"
     r"|(?:[a-z_]\w{0,60}\.){1,8}[A-Z]\w{2,60}"
@@ -54,6 +55,8 @@ _TYPE = re.compile(
 )
 _BARE_TYPE = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))\s?[:：]?\s*\Z")
 _CJK = re.compile(r"[\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
+#: Marks around a whole line; a name in quotes is a value, a sentence is not.
+QUOTES, SENTENCE_SPACES = ("`", '"', "'"), 3
 _TYPE_WORD = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b")
 
 
@@ -76,9 +79,15 @@ def without_prefix(line: str) -> str:
             break
         at = found.end()
     peeled = line[at:] if line[at:].strip() else line
-    if peeled.startswith("`") and peeled.endswith("`") and peeled.count("`") == 2:
-        peeled = peeled[1:-1]
+    peeled = _unquoted(peeled)
     return html.unescape(peeled) if "&" in peeled and ";" in peeled else peeled
+
+
+def _unquoted(line: str) -> str:
+    """A line that is quoted as a whole without its quotes."""
+    mark, bare = line[:1], line.rstrip(" .")
+    is_quoted = mark in QUOTES and len(bare) > 2 and bare.endswith(mark) and bare.count(mark) == 2
+    return bare[1:-1] if is_quoted and (mark == "`" or bare.count(" ") >= SENTENCE_SPACES) else line
 
 
 def without_foreign_words(line: str) -> str:

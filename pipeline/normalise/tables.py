@@ -17,7 +17,7 @@ _WORD = re.compile(r"[a-z]+")
 
 #: Files of families, in the order in which their rows are tried inside one tier.
 FAMILY_FILES = (
-    *("families_tool", "families_xla", "families_memory", "families_gpu"),
+    *("families_tool", "families_xla", "families_memory", "families_distributed", "families_gpu"),
     *("families_frameworks", "messages", "families_python"),
 )
 
@@ -219,7 +219,13 @@ class Codes:
     cuda_sentences: Needles[tuple[str, str]]  # texts that only CUDA prints, wherever they stand
     cuda_alone: Mapping[str, str]  # texts that only CUDA prints as a whole message -> code
     cuda_names: Mapping[str, str]  # runtime or driver name -> canonical code
-    nccl_texts: tuple[tuple[str, str], ...]
+    cuda_openings: Mapping[
+        str, Sequence[tuple[str, str]]
+    ]  # first word of a text -> texts that begin with it, and codes
+    cuda_values: Mapping[int, str]  # number -> code
+    hip_names: Mapping[str, str]  # CUDA code -> HIP's own name of it where that is another
+    nccl_openings: Mapping[str, Sequence[tuple[str, str]]]
+    nccl_alone: Mapping[str, str]  # texts that only NCCL prints as a whole message -> code
     nccl_names: Mapping[str, str]
 
 
@@ -237,9 +243,25 @@ def codes() -> Codes:
         cuda_sentences=Needles((words, (words, name)) for words, name in texts if len(words.split()) >= SENTENCE_WORDS),
         cuda_alone={text: row["name"] for row in cuda if row.get("alone") for text in row["text"]},
         cuda_names=names,
-        nccl_texts=_longest_first((text, row["name"]) for row in table["nccl"] for text in row["text"]),
+        cuda_openings=_by_first_word(texts),
+        cuda_values={row["value"]: row["name"] for row in cuda},
+        hip_names={row["name"]: row["hip"] for row in cuda if "hip" in row},
+        nccl_openings=_by_first_word(
+            _longest_first((text, row["name"]) for row in table["nccl"] for text in row["text"])
+        ),
+        nccl_alone={text: row["name"] for row in table["nccl"] if row.get("alone") for text in row["text"]},
         nccl_names={row["name"]: row["name"] for row in table["nccl"]},
     )
+
+
+def _by_first_word(texts: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """The texts, in their order, by the letters that they begin with."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for text, name in texts:
+        first = re.match(r"[A-Za-z]+", text)
+        if first is not None:
+            found.setdefault(first[0], []).append((text, name))
+    return found
 
 
 def _longest_first(pairs: Any) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pipeline.normalise import peel
 from pipeline.normalise.assemble import read, signature, signed
-from pipeline.normalise.culprit import WEAK_TIERS, culprit, is_wrapping
+from pipeline.normalise.culprit import WEAK_TIERS, Culprit, culprit, is_wrapping
 from pipeline.records import Event, Signature
 
 #: A log with more events than this is read from both ends: what began it and what ended it stand there.
@@ -29,6 +29,17 @@ _ERROR_WORD = re.compile(
     r"|unsupported|killed|fault|timeout|timed out",
     re.IGNORECASE,
 )
+#: A line that says no more than that a process died, and one that shows a place on a stack or a listing.
+_DEATH = re.compile(
+    r"\b(?:core dumped|Fatal Python error|SIG(?:SEGV|ABRT|KILL|BUS|ILL|FPE|TERM)|[Ss]egmentation fault)"
+    r"|\bexit(?:ed with)? code|\b[Ss]ignal\b|\bexited\b"
+    r"|^\W{0,8}(?:Aborted|Killed|Bus error|Illegal instruction|Floating point exception)\W{0,4}$"
+    r"|^(?:\S{1,60} )?line \d{1,6}: {1,4}\d{1,8} (?:Aborted|Killed)"
+)
+_STACK = re.compile(
+    r"\s{0,12}(?:File \"|#\d|@ |at \S|Thread 0x|Current thread|\[?<?0x|frame #|\[\w[\w:.-]{0,60}\] \[ ?\d|\+?0x"
+    r"|Extension modules|Stack trace|\[bt\])"
+)
 _TYPED = re.compile(r"\b[A-Za-z_][\w.]{0,100}(?:Error|Exception|Unsupported|OutOfResources|Failure)\b")
 
 
@@ -38,6 +49,12 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     if chosen is None:
         return _of_own_words(text)
     found = culprit(chosen)
+    if _only_died(found) and len(text) <= MESSAGE_LENGTH:
+        last_words = _before_death(text)
+        if last_words is not None:
+            again = culprit(last_words)
+            note = "last-words: what was printed before the process died says more than its signal"
+            return signed(last_words, replace(again, notes=(*again.notes, note)), read(again), text)
     is_one = sum(_says_an_error(event) for event in events) <= 1  # what stands elsewhere is no other error
     if (found.hit is None or found.hit.tier in WEAK_TIERS) and len(text) <= MESSAGE_LENGTH and is_one:
         whole = _own_event(text, at=0)
@@ -103,6 +120,18 @@ def _rank_of(event: Event, text: str) -> tuple[str, str] | None:
     line = text.rfind("\n", 0, event.start) + 1
     named = _RANK.findall(text, line, event.start + RANK_WIDTH)
     return named[-1] if named else None
+
+
+def _only_died(found: Culprit) -> bool:
+    """Whether all that is known is the signal by which a process ended."""
+    return found.hit is not None and found.hit.rule in ("exit-signal", "python-fatal-signal")
+
+
+def _before_death(text: str) -> Event | None:
+    """The most telling line that is neither a signal nor a place on a stack, as an event; None if there is none."""
+    lines = [line for line in text.split("\n") if line.strip() and not _DEATH.search(line) and not _STACK.match(line)]
+    best = max(lines, key=_line_rank, default="")
+    return _own_event("\n".join(lines), at=lines.index(best)) if _line_rank(best) else None
 
 
 def _own_event(text: str, at: int | None = None) -> Event:
