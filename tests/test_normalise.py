@@ -286,3 +286,38 @@ def test_a_name_that_ends_in_underscores_keeps_them(message: str, read: str) -> 
 def test_a_cuda_error_is_the_same_wherever_it_says_that_it_happened(place: str) -> None:
     read = signature_of_text(f"CUDA error{place}: out of memory")
     assert read.gate == (("code", "cuda:cudaErrorMemoryAllocation"),)
+
+
+@pytest.mark.parametrize(
+    ("prose", "message"),
+    [
+        (
+            'I run compile.sh,got "the weights directory is not set. Please set it"',
+            "the weights directory is not set. Please set it",
+        ),
+        (
+            '"Data adapters should be mutually exclusive" error when calling fit',
+            "Data adapters should be mutually exclusive",
+        ),
+        ("Build fails with `Could not convert the tensor`", "Could not convert the tensor"),
+    ],
+)
+def test_a_message_that_prose_quotes_is_the_message(prose: str, message: str) -> None:
+    assert signature_of_text(prose).text == signature_of_text(message).text
+
+
+@pytest.mark.parametrize(
+    "text", ['Nothing happens with "use_fast=True" set here', 'the layer "conv 1 a" is not connected']
+)
+def test_a_quoted_value_is_no_message(text: str) -> None:
+    assert "<quoted>" in signature_of_text(text).text
+
+
+def test_a_report_of_pytest_is_read_from_its_first_line() -> None:
+    report = (
+        "E       triton.compiler.errors.CompilationError: at 33:15:\n"
+        "E           acc = f(p)\n"
+        "E                 ^\n"
+        "E       tensors cannot be shared here"
+    )
+    assert signature_of_text(report, events(report)).text == "tensors cannot be shared here"

@@ -57,6 +57,10 @@ def test_a_need_is_words_of_the_sentence_in_lower_case() -> None:
         ("Instruction 'tcgen05.alloc' not supported on .target 'sm_120a'", "Instruction _ not supported on .target _"),
         ("Illegal vector size: 8. Try 4", "Illegal vector size: _"),
         ("value 0x1a000 does not fit", "value _ does not fit"),
+        ("‘struct A’ {aka ‘B’} has no member named ‘x’; did you mean ‘y’? [-Werror]", "_ has no member named _"),
+        ("expected ‘,’, ‘;’ or ‘)’ before ‘PRIx64’", "expected _ before _"),
+        ("no matching function for call to 'ens::LRSDPFuncti", "no matching function for call to _"),
+        ("Broken module found, compilation aborted!` in `vmlinux.o`", "Broken module found, compilation aborted"),
     ],
 )
 def test_what_a_tool_prints_is_told_from_what_it_shows(words: str, kept: str) -> None:
@@ -68,3 +72,10 @@ def test_an_assertion_broken_over_lines_is_the_same_assertion() -> None:
     broken = "python: a.cpp:503: int \nf(int) \nconst: Assertion `n == size( x.begin(), \n1)' failed."
     assert read(flat).gate == read(broken).gate
     assert dict(read(flat).gate)["assertion"] == "n == size( x.begin(), 1)"
+
+
+def test_a_row_that_knows_a_diagnostic_counts_before_one_that_knows_its_tool_and_both_before_later_lines() -> None:
+    known = "a.hpp:3:1: error: #error -- unsupported GNU version! gcc versions later than 8 are not supported!"
+    assert dict(read(known).gate)["kind"] == "nvcc-unsupported-host-compiler"
+    first = "a.cpp:9:2: error: ‘f’ is not a member of ‘g’\nb.cpp:3: undefined reference to `h'"
+    assert dict(read(first).gate) == {"kind": "compiler-says", "feature": "_ is not a member of _"}

@@ -17,7 +17,7 @@ RULES: tuple[Rule, ...] = (
         "ptxas",
         ("ptxas",),
         compiled(
-            r"ptxas(?:-blackwell)?(?: (?P<file>[^\s,]{1,300}), line (?P<line>\d{1,7}); (?:error"
+            r"ptxas(?:-blackwell)?(?: (?P<file>[^\n,]{1,300}), line (?P<line>\d{1,7}); (?:error"
             r"|fatal)[ \t]{0,4}:| (?:fatal|error)[ \t]{0,4}:)[ \t]{0,4}(?P<msg>[^\n]{3,600})"
             r"|(?P<msg2>'(?:ptxas|cicc)' died [^\n]{3,80}|ptxas terminated \(signal: \d{1,2}\))"
         ),

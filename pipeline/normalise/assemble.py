@@ -180,7 +180,8 @@ def _line(found: Culprit) -> str:
             begin = found.hit.start  # its text is compared: words before the diagnostic are no part of it
         end = text.find("\n", max(found.hit.end, begin))
         line = text[begin : end if end >= 0 else len(text)]
-    return peel.without_foreign_words(peel.without_prefix(" ".join(line.split()).removeprefix(": ")))
+    line = peel.without_foreign_words(peel.without_prefix(" ".join(line.split()).removeprefix(": ")))
+    return peel.without_prefix(peel.without_prose(line)) if found.hit is None else line
 
 
 def _bounded(template: str) -> str:

@@ -45,8 +45,14 @@ class Hit:
 def tool_error(text: str, found: Clues) -> Hit | None:
     """The first tool diagnostic in the text: assemblers, compilers and device asserts come before any traceback."""
     text = text[:TOOL_SEARCHED]
-    hits = [_hit(family, match) for family in found.families["tool"] if (match := family.pattern.search(text))]
-    return min(hits, key=lambda hit: hit.start, default=None)
+    hits = [(family, match) for family in found.families["tool"] if (match := family.pattern.search(text))]
+    first = min(hits, key=lambda hit: _place(text, *hit), default=None)
+    return _hit(*first) if first is not None else None
+
+
+def _place(text: str, family: Family, found: re.Match[str]) -> tuple[int, bool, int]:
+    """How early a diagnostic stands: its line first, then rows that know it before those that know its tool only."""
+    return text.rfind("\n", 0, found.start()), PRINTED in family.pattern.groupindex, found.start()
 
 
 def known_error(text: str, found: Clues, *, wraps: bool = False) -> Hit | None:
@@ -97,9 +103,7 @@ def _code(text: str) -> Hit | None:
 
 def _hit(family: Family, found: re.Match[str]) -> Hit:
     values = {name: value or "" for name, value in found.groupdict().items()}
-    start = found.start()
     if PRINTED in values:
-        start = found.start(PRINTED)
         values[PRINTED] = printed(values[PRINTED])
     used = {name for _, template in family.gate for name in _GROUP.findall(template)} | set(family.kept)
     gate = [("kind", family.family_id)]
@@ -116,7 +120,7 @@ def _hit(family: Family, found: re.Match[str]) -> Hit:
         gate=tuple(sorted(pair for pair in gate if pair[1])),
         is_complete=family.is_complete,
         is_typed=family.is_typed,
-        start=start,
+        start=found.start(),
         end=found.end(),
         slots=slots,
         kept=frozenset(values[name] for name in used if values.get(name)),
@@ -126,4 +130,17 @@ def _hit(family: Family, found: re.Match[str]) -> Hit:
 def _value(key: str, template: str, values: dict[str, str]) -> str:
     filled = _GROUP.sub(lambda group: values.get(group[1], ""), template)
     squeezed = " ".join(filled.split())
+    if key == "assertion":
+        squeezed = _condition(squeezed)
     return wording().alias.get(key, {}).get(squeezed.lower(), squeezed)
+
+
+def _condition(assertion: str) -> str:
+    """An assertion's condition without what stands around it: `(n > 0) is false"` gives `n > 0`."""
+    for quote in "\"'`":
+        if assertion.endswith(quote) and assertion.count(quote) % 2:
+            assertion = assertion[:-1].rstrip()
+    inner = assertion.removesuffix(" is false")
+    if inner != assertion and inner.startswith("(") and inner.endswith(")"):
+        return inner[1:-1]
+    return inner

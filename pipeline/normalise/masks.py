@@ -177,15 +177,23 @@ def template(text: str) -> str:
 
 
 _SHOWN = re.compile(
-    r"'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"|`[^`'\n]{0,400}['`]|\(?0x[0-9a-fA-F]{1,16}|\d{1,20}(?:\.\d{1,6})?"
+    r"'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"|`[^`'\n]{0,400}['`]|‘[^’\n]{0,400}’|“[^”\n]{0,400}”"
+    r"|[-+]?\b0x[0-9a-fA-F]{1,16}\b|[-+]?\b\d{1,20}(?:\.\d{1,6})?\b"
 )
-_AFTER = re.compile(r"[.;](?= |\Z)|\\n|\s{2,}|,? in function '")
+_AFTER = re.compile(r"[.;!](?=\s|\Z|`|\*)|\\n|\s{2,}|,? in function '|\s\((?=[a-z ]{3,60}\)\s*\Z)|\s\[-W")
+
+
+_UNCLOSED = re.compile(r"['\"`‘“](?=[\w:*&(])[^'\"`’”]{0,400}\Z")
+_ALIAS = re.compile(r"\s?[({]aka _[)}]|\*\*")
+_ALIKE = re.compile(r"_(?:(?:, | or |, or | and )_)+(?!\w)")
 
 
 def printed(words: str) -> str:
     """The first sentence of a tool's message without what it shows: quoted names and numbers."""
-    shown = _SHOWN.sub("_", words)
-    return " ".join(_AFTER.split(shown, maxsplit=1)[0].strip(" `*,:").split())
+    if words.count("`") % 2:
+        words = words[: words.index("`")]  # the message itself stood in quotes
+    shown = _ALIAS.sub("", _UNCLOSED.sub("_", _SHOWN.sub("_", words)))
+    return " ".join(_ALIKE.sub("_", _AFTER.split(shown, maxsplit=1)[0].strip(" `*,:")).split())
 
 
 def _covers(span: tuple[int, int], found: re.Match[str]) -> bool:

@@ -57,7 +57,19 @@ _BARE_TYPE = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exc
 _CJK = re.compile(r"[\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
 #: Marks around a whole line; a name in quotes is a value, a sentence is not.
 QUOTES, SENTENCE_SPACES = ("`", '"', "'"), 3
+#: A message that prose quotes: `I run it, got "CUDA_HOME variable is not set"`, `"x is not a y" error in z`.
+_QUOTED_MESSAGE = re.compile(
+    r"\A(?:[^\"“”`\n]{0,200}?\b(?:errors?|problem|message|issue|warning|exception|got|gets?|getting|says?|saying|shows?|fails?"
+    r"|failed|failure|failing|with|throws?|crash\w{0,3}|encounter\w{0,4})(?: (?:with|of|message|error|code|that|is))?"
+    r"[\s:,.(-]{0,4}[\"“`](?P<inner>[^\"“”`\n]{16,400})(?:[\"”`]|\Z)"
+    r"|[\"“`](?P<first>[^\"“”`\n]{16,400})[\"”`]\s(?:errors?|exception|when|while|on|in|after|during|with|using|for)\b)"
+)
+_LONG_WORD = re.compile(r"\b[A-Za-z]{3,}")
 _TYPE_WORD = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b")
+
+
+#: Quoted words that are a message and not a name.
+MESSAGE_WORDS = 4
 
 
 def without_boilerplate(message: str, stops: Iterable[str]) -> str:
@@ -97,6 +109,16 @@ def without_foreign_words(line: str) -> str:
     parts = [part.strip(" ,.;!?、") for part in _CJK.split(line)]
     best = max(parts, key=lambda part: (bool(_TYPE_WORD.search(part)), len(part)))
     return best if len(best) >= 12 and " " in best else line
+
+
+def without_prose(line: str) -> str:
+    """The message that the line quotes, if it is prose around a message of four words or more; else the line."""
+    if not any(quote in line for quote in '"“`'):
+        return line
+    found = _QUOTED_MESSAGE.match(line)
+    inner = (found["inner"] or found["first"]) if found is not None else ""
+    is_message = len(_LONG_WORD.findall(inner)) >= MESSAGE_WORDS and inner.strip().count(" ") >= 2
+    return inner.strip() if is_message else line
 
 
 def typed(line: str) -> tuple[str | None, str]:
