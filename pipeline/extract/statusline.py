@@ -8,8 +8,13 @@ _STATUS = (
     r"(?:RESOURCE_EXHAUSTED|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED|FAILED_PRECONDITION|UNAVAILABLE"
     r"|DEADLINE_EXCEEDED|NOT_FOUND)"
 )
-#: The start of the line, quoting included, or the end of "Original error: " and the like.
-_LEAD = r"(?:^[ \t>`'\"*|-]{0,10}|(?:[Ee]rror|failed|[Ff]ailure): )"
+#: The start of the line, quoting included, the end of "Original error: " and the like, or a string's beginning.
+_LEAD = r"(?:^[ \t>`'\"*|-]{0,10}|(?:[Ee]rror|failed|[Ff]ailure): |[:=] ?[\"'])"
+
+#: The names of XLA's own errors all begin so; which of them there are, the catalogue knows.
+_XLA_NAME = (
+    r"(?:CompileTime(?:Hbm|ScopedVmem|HostOffload|Mosaic|SparseCore)|Runtime(?:Program|Buffer|Unexpected))\w{3,60}"
+)
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -32,8 +37,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "xla-code",
         "xla",
-        (": CompileTime", ": RuntimeProgram", ": RuntimeBuffer", ": RuntimeUnexpected"),
-        compiled(r"(?P<msg>E\d{4}: (?:CompileTime|Runtime(?:Program|Buffer|Unexpected))\w{3,60}:?[^\n]{0,900})"),
+        ("CompileTime", "RuntimeProgram", "RuntimeBuffer", "RuntimeUnexpected"),
+        compiled(
+            rf"(?P<msg>E\d{{4}}:? {{1,4}}{_XLA_NAME}:?[^\n]{{0,900}}|(?<![\w.:>]){_XLA_NAME}: ?[^\s:][^\n]{{2,900}})"
+        ),
         goes_on=compiled(r"^(?!```)[^\n]{1,2000}$"),
         most_lines=4,
     ),
@@ -51,5 +58,15 @@ RULES: tuple[Rule, ...] = (
         ),
         compiled(rf"{_LEAD}(?P<msg>{_STATUS}: [^\n]{{3,1500}})"),
         joins=True,
+    ),
+    Rule(
+        "xla-memory",
+        "xla",
+        ("memory in memory space ", "exceeded scoped vmem limit"),
+        compiled(
+            r"(?P<msg>(?:XLA:TPU compile permanent error\. )?"
+            r"[Rr]an out of memory in memory space \w{2,12}\b[^\n]{0,1500}"
+            r"|Scoped allocation with size [\d.]{1,9}\w? and limit [^\n]{2,900})"
+        ),
     ),
 )
