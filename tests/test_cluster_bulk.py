@@ -64,6 +64,22 @@ def test_values_and_prefixes_are_masked_but_words_are_not(tmp_path: Path) -> Non
     assert found[1] == found[2] != found[3]
 
 
+def test_two_names_are_free_three_are_not_and_short_texts_of_names_stay_apart(tmp_path: Path) -> None:
+    frame = "PressError: the tray {} of the upper press {} refused to take another sheet of the heavy paper {} today"
+    rows = [
+        (1, frame.format("left_side", "old_one", "here")),
+        (2, frame.format("far_tray", "new_press", "here")),
+        (3, frame.format("left_side", "old_one", "in_stock")),
+        (4, frame.format("far_tray", "new_press", "on_hand")),
+        (5, "alpha_one gone"),
+        (6, "some_other_name_altogether gone"),
+    ]
+    found = grouped(tmp_path, rows)
+    assert found[1] == found[2]
+    assert found[3] != found[4]
+    assert found[5] != found[6]
+
+
 def test_words_of_bytes_are_equal_where_the_words_are_equal() -> None:
     texts = [b"one two a-very-long-word-indeed", b"", b"two", b"a-very-long-word-indeed one", "é two".encode()]
     words, lengths = bulk.words_of_bytes(texts)

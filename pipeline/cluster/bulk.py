@@ -13,12 +13,15 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from rapidfuzz import fuzz
+from rapidfuzz.distance import Postfix, Prefix
 
 from pipeline.cluster import candidates
 from pipeline.cluster.candidates import Hashes, Ints, Keys
 from pipeline.cluster.leaders import CUTOFF, Floats, Groups, elected, scores
-from pipeline.cluster.words import conflict_of
+from pipeline.cluster.words import FREE_NAMES, conflict_of, weight
 from pipeline.records import content_id
 
 #: What stands for a masked value while texts are compared: one byte, so that slots weigh little; no text has it.
@@ -35,6 +38,8 @@ MASK = (
     r"(?:/[\w.@+-]+){2,}|\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}\b|\b0x[0-9a-fA-F]+"
     r"|\[\d+(?:, ?\d+)*\]|-?\b\d[\d.,]*(?:e[+-]?\d+)?(?: ?[KMGT]i?B)?\b|\b(?:b?float|u?int)\d+\b"
 )
+#: A word that is a name. Texts that differ by no more than FREE_NAMES of them are looked at as one.
+NAME = "[^ ]*_[^ ]*"
 #: Texts that lost their end close so; they are compared as prefixes.
 CUT_MARK = "..."
 #: Owners of a band key: without gates and few vetoes the second owner is seldom the one to join.
@@ -57,23 +62,45 @@ def group(source: Path, target: Path, *, threads: int = 2, memory: str = "") -> 
     """Group a Parquet file with columns `id` and `text`; write one with `id` and `cluster_id`, in no order."""
     with duckdb.connect(config={"threads": threads, **({"memory_limit": memory} if memory else {})}) as connection:
         connection.execute("SET enable_progress_bar = false")
-        texts = _masked(connection, source)
-        pairs = _pairs(texts, threads=threads)
-        groups = leaders_of(texts, pairs, threads=threads)
-        counted = _write(connection, groups, texts, target)
+        column, frames = _masked(connection, source)
+        texts: list[str] = column.to_pylist()
+        heads = _heads(texts, frames, threads=threads)
+        chosen, ranks = np.unique(heads, return_inverse=True)
+        looked_at = [texts[position] for position in chosen.tolist()]
+        pairs = _pairs(looked_at, threads=threads)
+        groups = leaders_of(looked_at, pairs, threads=threads)
+        ids = _ids(groups, looked_at)
+        counted = _write(connection, column, pa.array(ids).take(pa.array(ranks)), target)
     return Grouped(counted, len(texts), len(pairs[0]), len(groups.members))
 
 
-def _masked(connection: duckdb.DuckDBPyConnection, source: Path) -> list[str]:
-    """The distinct masked texts, most frequent first; `messages` keeps the text of each id."""
+def _masked(connection: duckdb.DuckDBPyConnection, source: Path) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """The distinct masked texts, most frequent first, and each without its names; `messages` keeps that of each id."""
     masked = f"regexp_replace(regexp_replace(text, '{PREFIX}', ''), '{MASK}', '{SLOT}', 'g')"  # constants only
     connection.execute(
         f"CREATE TEMP TABLE messages AS SELECT id, {masked} AS text FROM read_parquet(?)",  # noqa: S608
         [str(source)],
     )
-    found = connection.execute("SELECT text FROM messages GROUP BY text ORDER BY count(*) DESC, text")
-    texts: list[str] = found.fetchnumpy()["text"].tolist()
-    return texts
+    counted = "SELECT text, count(*) AS n FROM messages GROUP BY text"
+    found = connection.sql(
+        f"SELECT text, regexp_replace(text, '{NAME}', '_', 'g') AS frame FROM ({counted}) ORDER BY n DESC, text"  # noqa: S608
+    ).to_arrow_table()
+    return found["text"], found["frame"]
+
+
+def _heads(texts: Sequence[str], frames: pa.ChunkedArray, *, threads: int) -> Ints:
+    """For each text the position of the one that stands for it: of those that differ by free names only the first."""
+    encoded = frames.dictionary_encode().chunks  # one numbering for all chunks
+    codes = np.concatenate([np.empty(0, np.int32), *(chunk.indices.to_numpy() for chunk in encoded)])
+    places = np.arange(len(texts))
+    first = np.empty(codes.max(initial=-1) + 1, np.int64)
+    first[codes[::-1]] = places[::-1]
+    names = pc.count_substring(frames, "_").to_numpy()
+    later = np.flatnonzero((first[codes] < places) & (names <= FREE_NAMES))
+    similar = scores(texts, (later, first[codes[later]]), cutoff=CUTOFF, workers=threads)
+    later = later[similar > 0]
+    places[later] = first[codes[later]]
+    return places
 
 
 def _pairs(texts: Sequence[str], *, threads: int) -> tuple[Ints, Ints]:
@@ -127,26 +154,42 @@ def leaders_of(texts: Sequence[str], pairs: tuple[Ints, Ints], *, threads: int) 
 
 
 class _Words:
-    """The words of texts, kept for leaders: each of them is compared many times."""
+    """The words of texts, and what those of leaders weigh: each leader is compared many times."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
-        self._kept: dict[int, frozenset[str]] = {}
+        self._weights: dict[int, int] = {}
 
     def conflict(self, position: int, leader: int) -> str:
         """The words that forbid joining a leader; "" if nothing does."""
         one, other = self._texts[position], self._texts[leader]
-        if one.endswith(CUT_MARK) or other.endswith(CUT_MARK):
-            one, other = _aligned(one, other)
-            return _conflict(frozenset(one.split(" ")[:-1]), frozenset(other.split(" ")[:-1]))
-        words = self._kept.get(leader)
-        if words is None:
-            words = self._kept[leader] = frozenset(other.split(" "))
-        return _conflict(frozenset(one.split(" ")), words)
+        is_cut = one.endswith(CUT_MARK) or other.endswith(CUT_MARK)
+        if is_cut:
+            one, other = (text.rpartition(" ")[0] for text in _aligned(one, other))
+        left, right = _differing(one, other)
+        if not left and not right:
+            return ""
+        if is_cut:
+            return conflict_of(left, right, _weight(other))
+        if leader not in self._weights:
+            self._weights[leader] = _weight(other)
+        return conflict_of(left, right, self._weights[leader])
 
 
-def _conflict(left: frozenset[str], right: frozenset[str]) -> str:
-    return conflict_of(left - right, right - left, left & right) if left != right else ""
+def _weight(text: str) -> int:
+    return weight(frozenset(text.split()))
+
+
+def _differing(one: str, other: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The words that only one of two texts has; only what stands between their common ends is split into words."""
+    start = one.rfind(" ", 0, Prefix.similarity(one, other)) + 1
+    common = Postfix.similarity(one[start:], other[start:])
+    end = one.find(" ", len(one) - common)  # of the first word that both ends share, if there is one
+    tail = len(one) - end if end >= 0 else 0
+    padded, padded_other = f" {one} ", f" {other} "
+    left = frozenset(w for w in one[start : len(one) - tail].split() if f" {w} " not in padded_other)
+    right = frozenset(w for w in other[start : len(other) - tail].split() if f" {w} " not in padded)
+    return left, right
 
 
 def _with_prefixes(texts: Sequence[str], pairs: tuple[Ints, Ints], similar: Floats) -> Floats:
@@ -173,14 +216,15 @@ def _aligned(one: str, other: str) -> tuple[str, str]:
     return one, other
 
 
-def _write(connection: duckdb.DuckDBPyConnection, groups: Groups, texts: Sequence[str], target: Path) -> int:
-    """Write the cluster of each message; give back how many there were."""
+def _ids(groups: Groups, texts: Sequence[str]) -> list[str]:
+    """The id of the cluster of each text."""
     ids = {leader: content_id("cluster", texts[leader].replace(SLOT, SHOWN_SLOT)) for leader in groups.members}
-    columns = {
-        "text": np.array(texts, object),
-        "cluster_id": np.array([ids[leader] for leader in groups.leader], object),
-    }
-    connection.register("found", columns)
+    return [ids[leader] for leader in groups.leader]
+
+
+def _write(connection: duckdb.DuckDBPyConnection, texts: pa.ChunkedArray, ids: pa.Array, target: Path) -> int:
+    """Write the cluster of each message; give back how many there were."""
+    connection.register("found", pa.table({"text": texts, "cluster_id": ids}))
     found = connection.sql("SELECT id, cluster_id FROM messages JOIN found USING (text)")
     found.write_parquet(str(target), compression="zstd")
     row = connection.execute("SELECT count(*) FROM messages").fetchone()

@@ -131,18 +131,33 @@ def _band_key(minima: Sequence[Hashes], band: Keys | np.uint64, blocks: Keys) ->
 def star(keys: Keys, *, owners: int) -> tuple[Ints, Ints]:
     """Pairs (later, owner) of positions that share a band key, each pair once, sorted."""
     codes = [_star_of(band, owners) for band in keys]
-    found = np.unique(np.concatenate(codes)) if codes else np.empty(0, np.int64)
+    found = _distinct(np.concatenate(codes)) if codes else np.empty(0, np.int64)
     return found >> 32, found & 0xFFFFFFFF
 
 
+def _distinct(codes: Ints) -> Ints:
+    codes.sort()  # three times as fast as np.unique, which hashes first
+    return codes[np.r_[True, codes[1:] != codes[:-1]]] if len(codes) else codes
+
+
 def _star_of(keys: Keys, owners: int) -> Ints:
-    order = np.argsort(keys, kind="stable")
-    ranked = keys[order]
-    is_start = np.r_[True, ranked[1:] != ranked[:-1]]
+    """Each position behind another of its key, with the first `owners` of those.
+
+    A position takes the place of its key's last bits, so that plain numbers are sorted, not an index of them: eight
+    times as fast. With 2^20 texts 44 bits tell keys apart; what they confuse is one more pair to compare.
+    """
+    bits = np.uint64(max(1, len(keys) - 1).bit_length())
+    mixed = keys * np.uint64(0x9E3779B97F4A7C15)  # the last row of a band is in the last bits only
+    ranked = ((mixed >> bits) << bits) | np.arange(len(keys), dtype=np.uint64)
+    ranked.sort()
+    order = (ranked & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+    ranked >>= bits
     places = np.arange(len(order))
-    first = np.maximum.accumulate(np.where(is_start, places, 0))
+    is_start = np.r_[True, ranked[1:] != ranked[:-1]]
+    behind = np.flatnonzero(~is_start)
+    first = np.maximum.accumulate(np.where(is_start, places, 0))[behind]
     found = []
     for offset in range(owners):
-        later = np.flatnonzero(places > first + offset)
-        found.append(_coded(order[later], order[first[later] + offset]))
+        is_owned = behind > first + offset
+        found.append(_coded(order[behind[is_owned]], order[first[is_owned] + offset]))
     return np.concatenate(found)

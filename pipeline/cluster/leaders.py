@@ -85,25 +85,33 @@ def elected(count: int, scored: tuple[Ints, Ints, Floats], *, rescored: Score, r
     kept = np.flatnonzero(scored[2])
     later, earlier, similar = (column[kept].tolist() for column in scored)
     groups = Groups(leader=list(range(count)))
-    place = 0
-    for position in range(count):
+    place, end = 0, len(later)
+    while place < end:
+        position = later[place]
         known: dict[int, float] = {}
-        while place < len(later) and later[place] == position:
+        while place < end and later[place] == position:
             leader = groups.leader[earlier[place]]
             if leader == earlier[place]:
                 known[leader] = similar[place]
             elif leader not in known:
                 known[leader] = rescored(position, leader)
             place += 1
-        leader = _best(position, known, groups, refused) if known else position
-        groups.leader[position] = leader
-        groups.members.setdefault(leader, []).append(position)
+        leader = _best(position, known, groups, refused)
+        if leader != position:
+            groups.leader[position] = leader
+            groups.members.setdefault(leader, [leader]).append(position)
+    # most texts lead nobody and follow nobody: they are told at the end, all in order of rank
+    joined = groups.members
+    groups.members = {
+        leader: joined.get(leader) or [leader] for leader, own in enumerate(groups.leader) if own == leader
+    }
     return groups
 
 
 def _best(position: int, known: dict[int, float], groups: Groups, refused: Refuse) -> int:
-    for leader, score in sorted(known.items(), key=lambda pair: (-pair[1], pair[0])):
-        reason = refused(position, groups.members[leader]) if score >= CUTOFF else ""
+    ranked = known.items() if len(known) == 1 else sorted(known.items(), key=lambda pair: (-pair[1], pair[0]))
+    for leader, score in ranked:
+        reason = refused(position, groups.members.get(leader) or [leader]) if score >= CUTOFF else ""
         if score >= CUTOFF and not reason:
             return leader
         if score:

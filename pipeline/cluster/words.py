@@ -52,21 +52,27 @@ def conflict(one: Shape, other: Shape) -> str:
     """The words that forbid joining two texts, as "row / column" or "not / -"; "" if nothing forbids it."""
     if one.words == other.words:
         return ""
-    return conflict_of(one.words - other.words, other.words - one.words, one.words & other.words)
+    return conflict_of(one.words - other.words, other.words - one.words, weight(other.words))
 
 
-def conflict_of(left: frozenset[str], right: frozenset[str], common: frozenset[str]) -> str:
-    """The same, of the words that only one, only the other, and both texts have."""
+def weight(words: frozenset[str]) -> int:
+    """How many of the words say something."""
+    return len(words - _lists()[0])
+
+
+def conflict_of(left: frozenset[str], right: frozenset[str], weight_of_other: int) -> str:
+    """The same, of the words that only one and only the other text has, and the weight of all words of the other."""
     unimportant, negations = _lists()
     if not negations.isdisjoint(left) or not negations.isdisjoint(right):
         return _named(left & negations, right & negations)
-    left, right = _unpaired(left - unimportant, right - unimportant)
+    left, right = left - unimportant, right - unimportant
+    shared = weight_of_other - len(right)
+    left, right = _unpaired(left, right)
     if not left and not right:
         return ""
     if _is_contrast(left, right):
         return _named(left, right)
     left, right = _without_names(left, right)
-    shared = len(common - unimportant)
     return _named(left, right) if _is_too_much(left, right, shared=shared) else ""
 
 
@@ -81,13 +87,15 @@ def _is_too_much(left: frozenset[str], right: frozenset[str], *, shared: int) ->
 
 def _without_names(left: frozenset[str], right: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Both sides without identifiers, where each has some and neither has more than FREE_NAMES."""
-    names = [frozenset(word for word in side if "_" in word) for side in (left, right)]
-    is_free = all(0 < len(side) <= FREE_NAMES for side in names)
-    return (left - names[0], right - names[1]) if is_free else (left, right)
+    names, others = [word for word in left if "_" in word], [word for word in right if "_" in word]
+    is_free = 0 < len(names) <= FREE_NAMES and 0 < len(others) <= FREE_NAMES
+    return (left.difference(names), right.difference(others)) if is_free else (left, right)
 
 
 def _is_contrast(left: Iterable[str], right: Iterable[str]) -> bool:
     sets = _contrasts()
+    if sets.keys().isdisjoint(left):
+        return False
     right_sets = [sets[word] for word in sorted(right) if word in sets]
     return any(sets[word] & numbers for word in left if word in sets for numbers in right_sets)
 
