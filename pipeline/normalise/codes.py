@@ -43,8 +43,8 @@ _HIP_WORD = re.compile(r"\bhip|HIP|ROCm")
 _FAILING = re.compile(r"error|fail|status|exception|fatal|runtime|warn|abort|returned|assert", re.IGNORECASE)
 #: A number of the CUDA runtime where no text is printed: `CUDA initialization failure with error: 35`.
 _CUDA_NUMBER = re.compile(
-    r"(?:CUDA|Cuda|cuda)(?:[ _][A-Za-z]{1,16}){0,4}[ _](?:[Ee]rror|ERROR|[Ff]ailure)(?: code)?(?: with error)?"
-    r"[:= (#]{1,3}(\d{1,3})(?!\d|\.\d|%)"
+    r"(?:CUDA|Cuda|cuda)(?:[ _][A-Za-z]{1,16}){0,4}[ _](?:[Ee]rror|ERROR|[Ff]ailure)(?: code| in \w{1,20})?"
+    r"(?: with error)?[:= (#]{1,3}(\d{1,3})(?!\d|\.\d|%)"
 )
 
 
@@ -143,10 +143,6 @@ def _cuda_sentence(text: str, lowered: str) -> tuple[str, int] | None:
     last = text.partition("\n")[0].rpartition(": ")[2].strip(" .")
     if last in codes().cuda_alone:
         return f"cuda:{codes().cuda_alone[last]}", text.find(last)
-    if not any(word in lowered for word in ("cuda", "error", "fail", "terminat")):
-        line = text.partition("\n")[0].strip(" .")  # nothing announces it: the sentence is the whole message
-        found = [name for words, name in codes().cuda_sentences.found(lowered, words_of(lowered)) if words == line]
-        return (f"cuda:{found[0]}", text.find(line)) if found else None
     for words, name in codes().cuda_sentences.found(near.lower(), words_of(near.lower())):
         if words in near:
             return f"cuda:{name}", near.find(words)

@@ -65,6 +65,9 @@ _QUOTED_MESSAGE = re.compile(
     r"|[\"“`](?P<first>[^\"“”`\n]{16,400})[\"”`]\s(?:errors?|exception|when|while|on|in|after|during|with|using|for)\b)"
 )
 _LONG_WORD = re.compile(r"\b[A-Za-z]{3,}")
+_ERROR_WORD = re.compile(
+    r"error|fail|fatal|exception|invalid|cannot|can't|unable|not |out of|unsupported", re.IGNORECASE
+)
 _TYPE_WORD = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b")
 
 
@@ -107,7 +110,7 @@ def without_foreign_words(line: str) -> str:
     if line.isascii() or not _CJK.search(line):
         return line
     parts = [part.strip(" ,.;!?、") for part in _CJK.split(line)]
-    best = max(parts, key=lambda part: (bool(_TYPE_WORD.search(part)), len(part)))
+    best = max(parts, key=lambda part: (bool(_TYPE_WORD.search(part)), bool(_ERROR_WORD.search(part)), len(part)))
     return best if len(best) >= 12 and " " in best else line
 
 

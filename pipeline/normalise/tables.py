@@ -238,9 +238,12 @@ def codes() -> Codes:
     older = [(text, row["now"]) for row in _toml("equivalences")["cuda_text"] for text in row["was"]]
     printed = [(text.rstrip("."), row["name"]) for row in cuda for text in row["text"]]
     texts = _longest_first((*printed, *older))
+    anywhere = {text for row in cuda if row.get("anywhere") for text in row["text"]}
     return Codes(
         cuda_texts=texts,
-        cuda_sentences=Needles((words, (words, name)) for words, name in texts if len(words.split()) >= SENTENCE_WORDS),
+        cuda_sentences=Needles(
+            (words, (words, name)) for words, name in texts if len(words.split()) >= SENTENCE_WORDS or words in anywhere
+        ),
         cuda_alone={text: row["name"] for row in cuda if row.get("alone") for text in row["text"]},
         cuda_names=names,
         cuda_openings=_by_first_word(texts),

@@ -72,7 +72,7 @@ _VALUE = r"(?:'?<[a-z]{1,8}>'?|<class '[\w.]{1,120}'>)"
 _LEADING = re.compile(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|\(Batch element <n>\):\s|[-:]\s)+")
 #: Who says it, or what failed because of it: `llama_model_load: `, `error loading model: `, `docker: `.
 _CONTEXT = re.compile(
-    r"(?:[a-z][a-z0-9]{0,40}(?:[_.:]{1,2}[A-Za-z0-9]{1,60}){1,12}(?:\(\))?|docker|pip|nvidia-smi|conda|cmake|clang|gcc|ld|python3?"
+    r"(?:[a-z][a-z0-9]{0,40}(?:[_.:]{1,2}[A-Za-z0-9]{1,60}){1,12}(?:\(\))?|docker|pip|nvidia-[a-z-]{2,20}|conda|cmake|clang|gcc|ld|python3?"
     r"|(?:[Ee]rror|[Ff]ailed|[Uu]nable|[Ff]ailure)(?: [a-z]{2,12}){1,5}|[Ff]atal error|[Ii]nternal error)(?: error)?: "
     r"|(?:[A-Z][A-Za-z]{1,20} ){1,2}(?:[a-z]{3,12} )?(?:error|initialization|failure): "
     r"|\[libprotobuf [A-Z]{4,7} <path>\] |(?:Aborting \w{4,20} with |\w{4,40} failed: |\w{4,40}: )?"

@@ -55,6 +55,12 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
             again = culprit(last_words)
             note = "last-words: what was printed before the process died says more than its signal"
             return signed(last_words, replace(again, notes=(*again.notes, note)), read(again), text)
+    if ("code", "cuda:cudaErrorAssert") in (found.hit.gate if found.hit else ()) and len(text) <= MESSAGE_LENGTH:
+        whole = _own_event(text, at=0)
+        asserted = culprit(whole)
+        if asserted.hit is not None and asserted.hit.tier == "tool":
+            note = "asserted: what the device asserted says more than that it did"
+            return signed(whole, replace(asserted, notes=(*asserted.notes, note)), read(asserted), text)
     is_one = sum(_says_an_error(event) for event in events) <= 1  # what stands elsewhere is no other error
     if (found.hit is None or found.hit.tier in WEAK_TIERS) and len(text) <= MESSAGE_LENGTH and is_one:
         whole = _own_event(text, at=0)
@@ -73,12 +79,12 @@ def _says_an_error(event: Event) -> bool:
 
 
 def _of_own_words(text: str) -> Signature:
-    """The signature of a text without an event: a tool's words wherever they stand, else its most telling line."""
+    """The signature of a text without an event: its most telling line, else a known error wherever it stands."""
     event = _own_event(text)
     if len(text) <= MESSAGE_LENGTH and culprit(event).hit is None:
         whole = _own_event(text, at=0)
         found = culprit(whole)
-        if found.hit is not None and found.hit.tier == "tool":
+        if found.hit is not None and found.hit.tier not in (*WEAK_TIERS, "head", "late"):
             return signed(whole, found, read(found), text)
     return signature(event, text)
 
