@@ -52,6 +52,7 @@ def read(text: str, colon: int, *, ceiling: int, is_fenced: bool) -> Event | Non
     stop = text.find("\n", colon)
     stop = min(len(text) if stop < 0 else stop, ceiling, colon + WIDEST_MESSAGE)
     message = text[colon:stop].lstrip(" :：").rstrip().rstrip("`*").rstrip()
+    message = python.trimmed(message)
     before = text[max(start, begin - WIDEST_LEAD) : begin]
     if not message or not _is_shown(before, message, is_first=start == 0):
         return None

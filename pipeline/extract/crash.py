@@ -70,10 +70,13 @@ RULES: tuple[Rule, ...] = (
         ("terminat",),
         compiled(
             r"(?P<msg>terminate called (?:after throwing an instance of ['‘`](?P<type>[^'’\n]{1,300})['’]"
+            r"(?:[ \t]{1,8}what\(\):[^\n]{1,3000})?"
             r"|without an active exception|recursively))"
         ),
         goes_on=_AFTER_TERMINATE,
-        says_more=compiled(r"what\(\):[ \t]{0,8}(?P<msg>[^\n]{1,3000})"),
+        says_more=compiled(
+            r"what\(\):[ \t]{0,8}(?P<msg>[^\n]{1,3000}?(?=[ \t]{0,4}Aborted \(core dumped\)|$)|[^\n]{1,3000})"
+        ),
     ),
     Rule(
         "terminate-libc++",

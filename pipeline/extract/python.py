@@ -215,6 +215,8 @@ def _ends_message(lines: Lines, number: int, base: int, *, is_nested: bool) -> b
     body = line.body.strip()
     if not body:
         return not _message_goes_on(lines, number, base, MOST_INDENT if is_nested else 3)
+    if is_nested and line.indent > base and body.startswith("**"):  # emphasis inside what belongs to the message
+        return False
     if _STOP.match(body) or frames.HEADER in body or body.startswith(CHAIN_WORDS):
         return True
     if body in ('"""', "'''") and (line.indent <= base or not is_nested):  # deeper in, a kernel's own docstring
@@ -236,5 +238,7 @@ def _message_goes_on(lines: Lines, number: int, base: int, deepest: int) -> bool
             body = line.body.strip()
             if boilerplate.is_boilerplate(body) or boilerplate.is_continuation(body):
                 return True
-            return base < line.indent <= base + deepest and frames.HEADER not in body and not _STOP.match(body)
+            is_deeper = base < line.indent <= base + deepest
+            is_stopped = _STOP.match(body) is not None and not (deepest > 3 and body.startswith("**"))
+            return is_deeper and frames.HEADER not in body and not is_stopped
     return False
