@@ -39,9 +39,10 @@ SAME = [(pair["one"], pair["other"]) for pair in PAIRS["same"]]
 DIFFERENT = [(pair["one"], pair["other"]) for pair in PAIRS["different"]]
 
 
+@pytest.mark.parametrize("is_extracted", [False, True], ids=["words", "events"])
 @pytest.mark.parametrize(("one", "other"), SAME)
-def test_one_error_in_two_wordings_has_one_gate(one: str, other: str) -> None:
-    left, right = signature_of_text(one), signature_of_text(other)
+def test_one_error_in_two_wordings_has_one_gate(one: str, other: str, is_extracted: bool) -> None:
+    left, right = (signature_of_text(text, events(text) if is_extracted else ()) for text in (one, other))
     assert left.gate == right.gate
     assert left.is_gate_complete == right.is_gate_complete
     if not left.is_gate_complete:

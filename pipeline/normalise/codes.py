@@ -18,6 +18,8 @@ _STATUS = re.compile(
 _ONEAPI = re.compile(r"(?:PI|UR_RESULT|ZE_RESULT)_ERROR_")
 _CUDA_NAME = re.compile(r"\b(cudaError[A-Z]\w{2,60}|CUDA_ERROR_[A-Z_]{3,60})\b")
 _HIP_NAME = re.compile(r"\b(hipError[A-Z]\w{2,60}|HIP_ERROR_[A-Z]\w{2,60})\b")
+#: How Numba prints a failed call of the driver: the number stands even where the name is unknown.
+_CUDA_CALL = re.compile(r"\[(\d{1,3})\] Call to cu\w{2,60} results in \w")
 #: Words that announce the text of cudaGetErrorString, up to the text itself.
 _CUDA_CONTEXT = re.compile(
     r"(?:CUDA|Cuda|cuda)(?:[ _-]?(?:runtime|driver|RT|kernel|launch))? ?(?:[Ee]rror|ERROR|failure|Failure)\b"
@@ -90,6 +92,9 @@ def _cuda(text: str) -> tuple[str, int] | None:
     lowered = text.lower()
     if "cuda" not in lowered and "gpuassert" not in lowered:
         return _cuda_sentence(text, lowered)
+    numbered = _CUDA_CALL.search(text)
+    if numbered is not None and int(numbered[1]) in codes().cuda_values:
+        return f"cuda:{codes().cuda_values[int(numbered[1])]}", numbered.start()
     for named in _CUDA_NAME.finditer(text):
         canonical = codes().cuda_names.get(named[1], named[1])
         if canonical != "CUDA_SUCCESS" and not text[max(0, named.start() - 3) : named.start()].endswith(

@@ -144,8 +144,10 @@ def _unwrapped(text: str, wrappers: Sequence[Wrapper]) -> tuple[str, str | None,
     for wrapper in wrappers:
         found = wrapper.pattern.search(text)
         if found is not None and found["inner"].strip():
-            kind = found.groupdict().get("type")
-            inner = found["inner"].strip()
+            named = found.groupdict()
+            kind, inner = named.get("type"), found["inner"].strip()
+            if "quote" in named:  # as Python prints a string
+                inner = inner.replace("\\'", "'").replace('\\"', '"').replace("\\n", "\n")
             again, rest = peel.typed(inner)
             return wrapper.wrapper_id, again or kind, rest
     return None

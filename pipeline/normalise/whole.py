@@ -62,11 +62,12 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
             note = "asserted: what the device asserted says more than that it did"
             return signed(whole, replace(asserted, notes=(*asserted.notes, note)), read(asserted), text)
     is_one = sum(_says_an_error(event) for event in events) <= 1  # what stands elsewhere is no other error
-    if (found.hit is None or found.hit.tier in WEAK_TIERS) and len(text) <= MESSAGE_LENGTH and is_one:
+    if len(text) <= MESSAGE_LENGTH and is_one and found.rule != "tool-diagnostic":
         whole = _own_event(text, at=0)
         again = culprit(whole)
         is_unwrapped = again.rule == "own-message" and any(note.startswith("unwrap-") for note in again.notes)
-        if is_unwrapped or (again.hit is not None and again.hit.tier not in WEAK_TIERS):
+        is_better = again.rule == "tool-diagnostic" or (_is_weak(found) and not _is_weak(again))
+        if is_better or (found.hit is None and is_unwrapped):
             note = "whole-text: the message goes on past a broken line"
             again = replace(again, notes=(*again.notes, note))
             return signed(whole, again, read(again), text)
@@ -76,6 +77,11 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
 def _says_an_error(event: Event) -> bool:
     """Whether the event tells of an error; frames whose end was cut tell of none."""
     return event.severity == "error" and bool(event.exception_type or event.message)
+
+
+def _is_weak(found: Culprit) -> bool:
+    """Whether better words may stand elsewhere: nothing is known, or only a wrapper, or that the process ended."""
+    return found.hit is None or found.hit.tier in (*WEAK_TIERS, "head")
 
 
 def _of_own_words(text: str) -> Signature:
