@@ -161,8 +161,9 @@ def _hip(text: str) -> tuple[str, int] | None:
     if named is not None:
         plain = named[1].removeprefix("HIP_ERROR_").removeprefix("hipError").replace("_", "").lower()
         return f"hip:{plain}", named.start()
+    lowered = text.lower()  # HIP begins some of CUDA's texts with a capital
     for context in _HIP_CONTEXT.finditer(text):
         for words, name in codes().cuda_texts:
-            if text.startswith(words, context.end()):
+            if lowered.startswith(words.lower(), context.end()):
                 return f"hip:{codes().hip_names.get(name, name.removeprefix('cudaError')).lower()}", context.start()
     return None
