@@ -282,6 +282,21 @@ def test_regroup_shows_and_then_builds(home: Path) -> None:
     assert matched(home, MESSAGES[1]) == matched(home, MESSAGES[3])
 
 
+def test_regroup_reads_new_pages_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    imported(home, {7: MESSAGES[1].replace("3", "33")})
+    read: list[str] = []
+    real = mapping.pool.run
+
+    def counting(work: Any, tasks: Any, **options: Any) -> Any:
+        read.extend(task.name for task in tasks)
+        return real(work, tasks, **options)
+
+    monkeypatch.setattr(mapping.pool, "run", counting)
+    assert run("regroup", "--home", home, "--workers", "1").code == 0
+    assert len(read) == 1
+    assert len(rows(home, "FROM documents")) == len(MESSAGES) + 1
+
+
 def test_a_dry_run_without_a_build_says_what_to_do(tmp_path: Path) -> None:
     done = run("regroup", "--dry-run", "--home", imported(tmp_path, MESSAGES))
     assert (done.code, "there is no database" in done.err) == (3, True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from pipeline import cluster, normalise, pool, shards, store
 from pipeline.build import history, overruling, reduce
 from pipeline.build.building import Places
 from pipeline.build.garbage import uncollected
-from pipeline.build.mapping import finished, map_partitions, partition_of, plan, shards_of
+from pipeline.build.mapping import Partition, finished, map_partitions, partition_of, plan, shards_of
 from pipeline.records import Template
 from pipeline.store import reading
 
@@ -69,10 +70,12 @@ def foreseen(
     partition_documents: int,
     limits: pool.Limits = pool.Limits(),
     overrides: Path | None = None,
+    is_kept: bool = False,
 ) -> Regrouping:
     """What a build would change, against the database; nothing in the home is touched.
 
-    Pages that were not read yet by this version are read into a folder that is thrown away.
+    Pages that were not read yet by this version are read into a folder that is thrown away; with `is_kept`, for who
+    has the home for itself and builds next, into the home's own.
 
     Raises:
         StoreError: there is no database to compare with.
@@ -80,7 +83,9 @@ def foreseen(
     """
     decided = overruling.read(overrides)
     store.meta(places.database)
-    result = _mapped(places, workers=workers, partition_documents=partition_documents, limits=limits)
+    partitions = plan(places.raw, partition_documents=partition_documents)
+    with _shard_folder(places, is_kept=is_kept) as folder:
+        result = _mapped(places, partitions, folder, workers=workers, limits=limits)
     last = history.last_build(places.database)
     with uncollected():
         templates = reduce.templates(reduce.knowledge(result))
@@ -101,22 +106,33 @@ def foreseen(
     )
 
 
-def _mapped(places: Places, *, workers: int, partition_documents: int, limits: pool.Limits) -> shards.MapResult:
+@contextmanager
+def _shard_folder(places: Places, *, is_kept: bool) -> Iterator[Path]:
+    """Where shards that are missing are written."""
+    if is_kept:
+        yield places.shards
+    else:
+        with tempfile.TemporaryDirectory(prefix="errmine-") as scratch:
+            yield Path(scratch)
+
+
+def _mapped(
+    places: Places, partitions: Sequence[Partition], folder: Path, *, workers: int, limits: pool.Limits
+) -> shards.MapResult:
     """Documents and events of everything in raw."""
-    partitions = plan(places.raw, partition_documents=partition_documents)
     done = finished(partitions, places.shards)
     missing = [one for one in partitions if one.name not in done]
-    with tempfile.TemporaryDirectory(prefix="errmine-") as scratch:
-        folder = Path(scratch)
-        for _ in map_partitions(missing, raw_path=places.raw, shard_folder=folder, workers=workers, limits=limits):
-            pass
-        kept = [paths for name, paths in sorted(shards_of(places.shards).items()) if partition_of(name) in done]
-        used = [*kept, *shards.listing(folder)]
-        with uncollected():
-            return shards.MapResult(
-                documents=tuple(shards.read_documents([paths.documents for paths in used])),
-                events=tuple(shards.read_events([paths.events for paths in used])),
-            )
+    for _ in map_partitions(missing, raw_path=places.raw, shard_folder=folder, workers=workers, limits=limits):
+        pass
+    new = {one.name for one in missing}
+    found = {name: paths for name, paths in shards_of(places.shards).items() if partition_of(name) in done}
+    found |= {name: paths for name, paths in shards_of(folder).items() if partition_of(name) in new}
+    used = [paths for _, paths in sorted(found.items())]
+    with uncollected():
+        return shards.MapResult(
+            documents=tuple(shards.read_documents([paths.documents for paths in used])),
+            events=tuple(shards.read_events([paths.events for paths in used])),
+        )
 
 
 def _rows(found: history.Comparison, database: Path, templates: Mapping[str, Template]) -> tuple[Row, ...]:

@@ -13,6 +13,7 @@ from pipeline.cli.output import complain, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pipeline.build import Regrouping, Summary
+    from pipeline.build.engines import Engines
     from pipeline.config import Settings
 
 #: Rows of a regrouping that a terminal is shown.
@@ -110,12 +111,21 @@ def build(
     """Make clusters, entries and errmine.duckdb from raw; needs no Prefect and, with engines off, no network."""
     from pipeline import build as joined
     from pipeline import configured
-    from pipeline.cli.progress import progress_bar
 
     chosen = settings(home, config)
     engines = configured.engines(chosen)
-    with progress_bar(is_quiet=quiet or as_json) as progress, joined.recorded(chosen.home, "build") as record:
-        summary = record.summary = joined.build(
+    with joined.recorded(chosen.home, "build") as record:
+        summary = record.summary = _built(chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json)
+    _tell_of_build(summary, chosen, is_quiet=quiet, as_json=as_json)
+
+
+def _built(chosen: Settings, workers: int | None, engines: Engines, *, run_id: str, is_quiet: bool) -> Summary:
+    """What a build of the home did, as its settings say."""
+    from pipeline import build as joined
+    from pipeline.cli.progress import progress_bar
+
+    with progress_bar(is_quiet=is_quiet) as progress:
+        return joined.build(
             joined.Places.of(chosen.home),
             workers=workers or chosen.build.workers,
             partition_documents=chosen.build.partition_documents,
@@ -123,10 +133,13 @@ def build(
             limits=joined.limits(chosen.build.seconds, chosen.build.memory_mib),
             engines=engines,
             overrides=chosen.overrides_path,
-            run_id=record.run_id,
+            run_id=run_id,
             progress=progress,
         )
-    _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
+
+
+def _tell_of_build(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool) -> None:
+    _finish(summary, chosen, is_quiet=is_quiet, as_json=as_json)
     if not summary.stages[0].taken:
         complain(f"there is nothing in {chosen.raw_path}", hint="Bring something in with `errmine import PATH…`.")
         raise typer.Exit(1)
@@ -146,21 +159,39 @@ def regroup(
     For every template of every cluster that changes: its original cluster, its new one, and whether that is the same.
     """
     from pipeline import build as joined
+    from pipeline import configured, store
 
     chosen = settings(home, config)
-    found = joined.foreseen(
+    if dry_run:
+        _tell_of_regrouping(_foreseen(chosen, workers, is_kept=False), is_quiet=False, as_json=as_json)
+        return
+    engines = configured.engines(chosen)
+    store.meta(joined.Places.of(chosen.home).database)  # without a build before there is nothing to regroup, nor a run
+    with joined.recorded(chosen.home, "build") as record:
+        # what it reads the build finds: nothing is read twice
+        _tell_of_regrouping(_foreseen(chosen, workers, is_kept=True), is_quiet=quiet, as_json=as_json)
+        summary = record.summary = _built(chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json)
+    _tell_of_build(summary, chosen, is_quiet=quiet or as_json, as_json=False)
+
+
+def _foreseen(chosen: Settings, workers: int | None, *, is_kept: bool) -> Regrouping:
+    from pipeline import build as joined
+
+    return joined.foreseen(
         joined.Places.of(chosen.home),
         workers=workers or chosen.build.workers,
         partition_documents=chosen.build.partition_documents,
         limits=joined.limits(chosen.build.seconds, chosen.build.memory_mib),
         overrides=chosen.overrides_path,
+        is_kept=is_kept,
     )
+
+
+def _tell_of_regrouping(found: Regrouping, *, is_quiet: bool, as_json: bool) -> None:
     if as_json:
         print_json(found.as_dict())
-    elif not quiet or dry_run:
+    elif not is_quiet:
         _print_regrouping(found)
-    if not dry_run:
-        build(home=home, config=config, workers=workers, quiet=quiet or as_json, as_json=False)
 
 
 def _print_regrouping(found: Regrouping) -> None:
