@@ -322,3 +322,17 @@ def test_a_report_of_pytest_is_read_from_its_first_line() -> None:
         "E       tensors cannot be shared here"
     )
     assert signature_of_text(report, events(report)).text == "tensors cannot be shared here"
+
+
+@pytest.mark.parametrize(
+    ("told", "error"),
+    [
+        ("The error is RuntimeError: Graph of flowers is watered and cannot be moved", "cannot be moved"),
+        ("garden.py:ValueError: Petals cannot be loaded when the garden is closed", "garden is closed"),
+        ("flower bed - (ValueError: planting a whole garden with one seed)", "one seed"),
+    ],
+)
+def test_a_sentence_about_an_error_is_read_as_the_error(told: str, error: str) -> None:
+    read = signature_of_text(told)
+    assert read.text.endswith(error)
+    assert any(note.startswith("told:") for note in read.notes)

@@ -18,7 +18,8 @@ _PREFIX = re.compile(
     r"|\[\d{1,2}/\d{1,2}/\d{4}, \d{1,2}:\d\d(?::\d\d)? [AP]M\]"
     r"|(?:ERROR|WARNING|INFO|CRITICAL) \([\w./:-]{1,80}\)(?=\s)"
     r"|\[?[IWEFC]\d{3,8} (?:[\d:.]{5,20} {1,8}(?:\d{1,8} )?)?[\w./-]{1,160}:\d{1,6}\]"
-    r"|\[?[IWEF] [\w./-]{1,160}:\d{1,6}\]"
+    r"|[\w./-]{1,160}\.(?:cc|cpp|cu|h|hpp|c):\d{1,6}\]\s"
+    r"|\[?[IWEF] (?:[A-Za-z]:)?[\w./\\-]{1,160}:\d{1,6}\]"
     r"|\[(?:Bug|Question|Feature|BUG|bug|Usage|RFC|Issue|Installation|Misc|Error|Help|question|ERROR"
     r"|error)[^\]\n]{0,20}\]:?"
     r"|\([\w ]{0,40}pid=\d{1,8}[^)\n]{0,40}\)"
@@ -37,6 +38,7 @@ _PREFIX = re.compile(
     r"|\{\{(?:function_)?node [^{}\n]{1,200}\}\}"
     r"|[a-z]\w{0,40}_\w{1,40}: (?=(?:error|failed|fatal|unable|cannot)\b)"
     r"|OP_REQUIRES failed at \S{1,120} :? ?"
+    r"|(?:\(\d{1,3}\)|[A-Z]\w{2,60}::\w{2,60})\s{1,4}(?=[A-Z][a-z]{2,12}(?: [a-z]{2,12}){0,2}: )"
     r")"
 )
 _STATUS = re.compile(
@@ -44,7 +46,8 @@ _STATUS = re.compile(
     r"|UNAVAILABLE|UNKNOWN|ABORTED|"
     r"DEADLINE_EXCEEDED|OUT_OF_RANGE|ALREADY_EXISTS|PERMISSION_DENIED|CANCELLED|Resource exhausted"
     r"|Internal|Invalid argument|"
-    r"Unimplemented|Failed precondition|Not found|Unavailable|Unknown): ?"
+    r"Unimplemented|Failed precondition|Not found|Unavailable|Unknown|Out of range|Cancelled|Data loss|DATA_LOSS"
+    r"|Aborted|Already exists|Permission denied|Deadline exceeded): ?"
 )
 _TYPE = re.compile(
     r"(?P<type>(?:[A-Za-z_]\w{0,60}(?:\.|::)){0,8}[A-Z]\w{0,60}(?:Error(?:_[A-Z]\w{2,40})?|Exception|Warning|Interrupt"
@@ -65,6 +68,12 @@ _QUOTED_MESSAGE = re.compile(
     r"[\s:,.(-]{0,4}[\"“`](?P<inner>[^\"“”`\n]{16,400})(?:[\"”`]|\Z)"
     r"|[\"“`](?P<first>[^\"“”`\n]{16,400})[\"”`]\s(?:errors?|exception|when|while|on|in|after|during|with|using|for)\b)"
 )
+#: An exception that prose tells of: `The error is ValueError: ...`, `f.py:ValueError: ...`, `f - (ValueError: ...)`.
+_RAISED = re.compile(
+    r"(?P<mark>[\"'`(\u201c]?)(?<![\w.])(?=[A-Za-z_.]{0,80}[A-Z])(?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{1,60}"
+    r"(?:Error|Exception):\s?(?=[\w'\"`\[(<])"
+)
+_CLOSING = {"(": ")", "\u201c": "\u201d"}
 _LONG_WORD = re.compile(r"\b[A-Za-z]{3,}")
 _ERROR_WORD = re.compile(
     r"error|fail|fatal|exception|invalid|cannot|can't|unable|not |out of|unsupported", re.IGNORECASE
@@ -74,6 +83,8 @@ _TYPE_WORD = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b")
 
 #: Quoted words that are a message and not a name.
 MESSAGE_WORDS = 4
+#: A line longer than this was printed by a program, it is nobody's prose.
+PROSE_LENGTH = 400
 
 
 def without_boilerplate(message: str, stops: Iterable[str]) -> str:
@@ -123,6 +134,16 @@ def without_prose(line: str) -> str:
     inner = (found["inner"] or found["first"]) if found is not None else ""
     is_message = len(_LONG_WORD.findall(inner)) >= MESSAGE_WORDS and inner.strip().count(" ") >= 2
     return inner.strip() if is_message else line
+
+
+def raised_in(line: str) -> str:
+    """The line from the exception type on that prose tells of, up to the mark that closes it; else the line."""
+    found = _RAISED.search(line) if len(line) <= PROSE_LENGTH else None
+    if found is None or not (found.start() or found["mark"]):
+        return line
+    told = line[found.end("mark") :]
+    end = told.rfind(_CLOSING.get(found["mark"], found["mark"])) if found["mark"] else -1
+    return told[:end] if end > 0 and len(_LONG_WORD.findall(told[:end])) >= MESSAGE_WORDS else told
 
 
 def typed(line: str) -> tuple[str | None, str]:

@@ -38,7 +38,8 @@ _RUN = re.compile(
 _PACKAGE = re.compile(r"\b[A-Za-z][\w.-]{1,60}(?:\[[\w,-]{1,40}\])?(?:[=<>!~]=|<)<(?:version|n)>")
 #: One word in parentheses that is a value of the word before it: `the model config (awq)`.
 _VALUE_ASIDE = re.compile(
-    r"(?<=[a-z]) \((?=[\w.+-]{2,40}\))(?!(?:s|es|ies|nan|inf|core|fatal)\))[a-z][\w.+-]{1,40}\)(?=\s[a-z]|\s?[.,;]|\Z)"
+    r"(?<=[a-z]) \((?=[\w.+-]{2,40}\))(?!(?:s|es|ies|nan|inf|core|fatal)\))(?:[a-z][\w.+-]{1,40}|[A-Z][a-z]{2,20})\)"
+    r"(?=\s[a-z]|\s?[.,;]|\Z)|(?<=[a-z]) \(<[a-z]{1,8}>\)(?=\s[a-z])"
 )
 #: A name that counts: `Const_<n>`, `host-<n>`, `phi-<n>-mini`. One of capitals alone is a constant.
 _NUMBERED = re.compile(
