@@ -142,16 +142,14 @@ def _printed(
 
 
 def _cuda_sentence(text: str, lowered: str) -> tuple[str, int] | None:
-    near = text[:SENTENCE_SEARCHED]
     if "hip" in lowered:
         return None
     last = text.partition("\n")[0].rpartition(": ")[2].strip(" .")
     if last in codes().cuda_alone:
         return f"cuda:{codes().cuda_alone[last]}", text.find(last)
-    for words, name in codes().cuda_sentences.found(near.lower(), words_of(near.lower())):
-        if words in near:
-            return f"cuda:{name}", near.find(words)
-    return None
+    near = lowered[:SENTENCE_SEARCHED]
+    found = codes().cuda_sentences.found(near, words_of(near))
+    return (f"cuda:{found[0][1]}", near.find(found[0][0].lower())) if found else None
 
 
 def _hip(text: str) -> tuple[str, int] | None:

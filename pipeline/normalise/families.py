@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from pipeline.normalise import codes
 from pipeline.normalise.masks import printed, slot
@@ -141,6 +142,12 @@ def _condition(assertion: str) -> str:
         if assertion.endswith(quote) and assertion.count(quote) % 2:
             assertion = assertion[:-1].rstrip()
     inner = assertion.removesuffix(" is false")
-    if inner != assertion and inner.startswith("(") and inner.endswith(")"):
-        return inner[1:-1]
-    return inner
+    return inner[1:-1] if _is_bracketed(inner) else inner
+
+
+def _is_bracketed(text: str) -> bool:
+    """Whether one pair of brackets holds all of it: `(a) && (b)` is not."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    depth = list(accumulate({"(": 1, ")": -1}.get(letter, 0) for letter in text))
+    return depth[-1] == 0 and min(depth[:-1]) > 0
