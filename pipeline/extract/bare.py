@@ -31,6 +31,8 @@ _TOO_BARE = frozenset(("Warning", "Exit", "Failure", "Fault", "Timeout", "Interr
 #: Names that tools of all kinds print; only at the head of a line.
 _COMMON = frozenset(("Error", "Exception"))
 _WARNING_PLACE = re.compile(r"(?:[A-Za-z]:)?[^\s:]{1,300}:\d{1,7}: $|<\w{1,20}>:\d{1,7}: $")
+#: Triton's message begins with a place in the kernel; the error stands below the listing.
+_POSITION = re.compile(r"at \d{1,7}:\d{1,6}:\Z")
 #: A message that stands in prose is kept up to here.
 WIDEST_MESSAGE = 2000
 MOST_NAME = 160
@@ -82,8 +84,10 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
 def _event(text: str, span: tuple[int, int, int], name: str, message: str, is_fenced: bool) -> Event:
     start, begin, stop = span
     printed = python.Printed(exception_type=name, message=message, detail=message, end=stop)
-    if is_fenced and begin - start < WIDEST_LEAD and not text[start:begin].strip():
-        python.message(Lines(text, start, Peeler()), 0, printed)
+    lead = text[start:begin]
+    is_alone = begin - start < WIDEST_LEAD and not lead[peel.width(lead) :].strip()
+    if is_alone and (_POSITION.match(message) or (is_fenced and not lead.strip())):
+        python.message(Lines(text, start, Peeler(peel.shape(lead) if lead.strip() else None)), 0, printed)
         if frames.HEADER in printed.detail:
             printed.end = stop
     made = chain.event([printed], start=begin, dialect="exception-line")

@@ -175,8 +175,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "undefined-reference",
         "ld",
-        ("undefined reference to",),
-        compiled(r"(?P<msg>undefined reference to (?:symbol )?(?:[`'‘\"]|[\w:~]{2,200}\()[^\n]{1,600})"),
+        ("undefined reference to", "multiple definition of"),
+        compiled(
+            r"(?P<msg>undefined reference to (?:symbol )?(?:[`'‘\"]|[\w:~]{2,200}\()[^\n]{1,600}"
+            r"|multiple definition of [`'‘\"][^\n]{1,600})"
+        ),
         joins=True,
     ),
     Rule(

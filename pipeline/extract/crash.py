@@ -184,7 +184,7 @@ RULES: tuple[Rule, ...] = (
         "cpp",
         ("(): invalid ", "double free or corruption", "smashing detected"),
         compiled(
-            r"(?:^|[>:`\]] |^\*\*\* Error in [`'][^\n]{1,200}': |^[ \t`>]{1,8})(?P<msg>(?:free"
+            r"(?:^|[>:`\]Z|] |^\*\*\* Error in [`'][^\n]{1,200}': |^[ \t`>]{1,8})(?P<msg>(?:free"
             r"|munmap_chunk|realloc|malloc)\(\): "
             r"(?:invalid|corrupted|unsorted|smallbin|mismatching|unaligned|memory)[^\n]{1,100}"
             r"|double free or corruption \([^()\n]{1,20}\)"

@@ -10,6 +10,10 @@ from pipeline.records import Event, Frame
 
 _FATAL = re.compile(r"(Fatal Python error): (.{0,2000})")
 _THREAD = re.compile(r"(Current thread|Thread|Stack)\b.{0,200}\(most recent call first\)")
+#: What `dump_traceback_later` prints above the threads when a program hangs.
+_HUNG = re.compile(r"Timeout \(\d{1,5}:\d\d:\d\d(?:\.\d{1,9})?\)!(?=\s*\Z)")
+#: A line is looked at so far.
+WIDEST_LINE = 400
 #: Lines between the fatal line and the first thread (`Python runtime state`, the abort message, empty lines).
 MOST_BETWEEN = 8
 #: Threads without a frame that may follow each other.
@@ -29,19 +33,28 @@ def read(text: str, mark: int) -> Event | None:
     end, stack = _threads(lines, line.end)
     if fatal is None and not stack:
         return None
+    hung = None if fatal else _above(text, where.start)
+    message = fatal.group(2).strip() if fatal else hung[0] if hung else ""
+    start = where.start + (fatal.start() if fatal and where.peeler.prefix is None else 0)
     return Event(
         dialect="faulthandler",
         exception_type=fatal.group(1) if fatal else None,
-        message=fatal.group(2).strip() if fatal else "",
-        detail=fatal.group(2).strip() if fatal else "",
+        message=message,
+        detail=message,
         frames=tuple(reversed(stack)),
         chain=(),
         codes=(),
-        start=where.start + (fatal.start() if fatal and where.peeler.prefix is None else 0),
+        start=hung.start() if hung else start,
         end=end,
-        is_truncated=fatal is None,
+        is_truncated=fatal is None and hung is None,
         severity="error",
     )
+
+
+def _above(text: str, start: int) -> re.Match[str] | None:
+    """The line above `start` if it tells that the program hung."""
+    line = max(text.rfind("\n", 0, max(start - 1, 0)) + 1, start - WIDEST_LINE, 0)
+    return _HUNG.search(text, line, start)
 
 
 def _threads(lines: Lines, end: int) -> tuple[int, list[Frame]]:

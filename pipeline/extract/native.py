@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline.extract import compiler, crash, foreign, glog, prose, stack, status, statusline
+from pipeline.extract import compiler, crash, foreign, glog, peel, prose, stack, status, statusline
 from pipeline.extract.rule import Block, Rule
 from pipeline.records import Event, Frame, Link
 from pipeline.sight import Literals, Seen
@@ -111,12 +111,13 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
     groups = match.groupdict()
     start = _line_start(text, match.start())
     end = match.end()
+    prefix = peel.carrier_width(text[start : match.start() + 1]) if rule.goes_on else 0
     if rule.goes_on:
-        end = _grown(text, rule, end)
+        end = _grown(text, rule, end, is_prefixed=prefix > 0)
     message = _first(groups, "msg", "msg2", "msg3", "msg4") or ("" if rule.dialect == "java" else match[0])
     if condition := groups.get("condition"):  # the same words as today's ggml prints
         message = f"GGML_ASSERT({condition}) failed"
-    if rule.says_more and (more := rule.says_more.search(text, match.start(), end)):
+    if rule.says_more and (more := rule.says_more.search(*_said(text, match.start(), end, is_prefixed=prefix > 0))):
         message = more["msg"]
     line = _first(groups, "line", "line2", "line3")
     named = _line_above(text, rule, start)
@@ -151,19 +152,36 @@ def _line_start(text: str, at: int) -> int:
     return start if start or at <= 200 else at
 
 
-def _grown(text: str, rule: Rule, end: int) -> int:
-    """The end of the block: past each following line that goes on."""
+def _said(text: str, start: int, end: int, *, is_prefixed: bool) -> tuple[str, int, int]:
+    """Where a block's words are searched: in the text, or in its lines without their prefixes."""
+    if not is_prefixed:
+        return text, start, end
+    first, *rest = text[start:end].split("\n")
+    plain = "\n".join([first, *(line[peel.carrier_width(line) :] for line in rest)])
+    return plain, 0, len(plain)
+
+
+def _grown(text: str, rule: Rule, end: int, *, is_prefixed: bool) -> int:
+    """The end of the block: past each following line that goes on, behind its prefix where the first line has one."""
     assert rule.goes_on is not None
     kept = end
     for _ in range(rule.most_lines):
         at = text.find("\n", end)
-        if at < 0 or not rule.goes_on.match(text, at + 1, min(at + 601, len(text))):
+        if at < 0 or not _goes_on(text, rule.goes_on, at + 1, is_prefixed=is_prefixed):
             break
         stop = text.find("\n", at + 1)
         end = len(text) if stop < 0 else stop
         if text[at + 1 : end].strip():
             kept = end
     return kept
+
+
+def _goes_on(text: str, goes_on: re.Pattern[str], line: int, *, is_prefixed: bool) -> bool:
+    if goes_on.match(text, line, min(line + 600, len(text))):
+        return True
+    prefix = peel.carrier_width(text[line : line + peel.WIDEST_PREFIX].partition("\n")[0]) if is_prefixed else 0
+    # sliced, so that a rule's `^` stands behind the prefix
+    return prefix > 0 and goes_on.match(text[line + prefix : line + 600]) is not None
 
 
 def _without_overlap(blocks: list[Block]) -> list[Block]:
@@ -214,7 +232,9 @@ def _event(text: str, block: Block) -> Event:
         dialect=block.rule.dialect,
         exception_type=block.exception_type,
         message=message,
-        detail=_trimmed(whole)[:_MOST_DETAIL],
+        detail=_trimmed(_plain(whole, block) if peel.carrier_width(whole[: block.at - block.start + 1]) else whole)[
+            :_MOST_DETAIL
+        ],
         frames=found,
         chain=tuple(Link("wrapper", kind, line, count) for kind, line, count in block.links),
         codes=status.codes(whole[:_MOST_DETAIL]),
@@ -223,6 +243,11 @@ def _event(text: str, block: Block) -> Event:
         is_truncated=message.endswith(("...", "…")),
         severity=_severity(block, before, message),
     )
+
+
+def _plain(whole: str, block: Block) -> str:
+    """The lines of a block behind their prefixes."""
+    return "\n".join(line[peel.carrier_width(line) :] for line in whole.split("\n"))
 
 
 def _severity(block: Block, before: str, message: str) -> str:

@@ -70,6 +70,7 @@ _RULES: tuple[tuple[str, str], ...] = (
 )
 #: These are prefixes only behind another one: alone at the head of a line they are lists, code, prose.
 _NEVER_FIRST = frozenset(("dash", "logger"))
+_CARRIERS = frozenset(("ansi", "quote", "mpi", "rank", "worker", "syslog", "time", "container", "build"))
 _COMPILED = tuple((kind, re.compile(pattern)) for kind, pattern in _RULES)
 #: All rules at once: most lines have no prefix, and one attempt tells.
 _ANY = re.compile("|".join(pattern for _, pattern in _RULES))
@@ -109,6 +110,19 @@ def width(line: str) -> int:
     """How many characters of the line are prefixes."""
     found = prefixes(line)
     return found[-1].end if found else 0
+
+
+def carrier_width(line: str) -> int:
+    """How much of the line was put before it by whoever carried it: a log collector, a launcher, a quoting reader.
+
+    Levels, loggers and places in source files are the program's own words and end it.
+    """
+    end = 0
+    for one in prefixes(line):
+        if one.kind not in _CARRIERS:
+            break
+        end = one.end
+    return end
 
 
 # What tells one stream of a log from another keeps its digits; all other digits (times, line numbers) may vary.

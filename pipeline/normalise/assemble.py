@@ -35,6 +35,8 @@ _WORDS = re.compile(r"[^\W_]+")
 _BETWEEN = r"[\W_]{1,40}?"
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
+#: Raised from outside wherever the program happens to be: the place is no part of it.
+_STOPPED = frozenset({"KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError"})
 _QUIET_FUNCTIONS = frozenset(
     {
         "_call_impl",
@@ -117,7 +119,8 @@ def _unknown(
     if sentence != template:
         notes.append("first-sentence: dropped what follows it")
     gate = words.gates(sentence, kind)
-    frame = "" if sentence else innermost(frames)
+    is_stopped = peel.short(kind or "") in _STOPPED
+    frame = "" if sentence or is_stopped else innermost(frames)
     if frame:
         gate = tuple(sorted((*gate, ("symbol", frame))))
         notes.append("frame: there is no message; the innermost function stands for it")

@@ -24,6 +24,7 @@ _CUDA_CALL = re.compile(r"\[(\d{1,3})\] Call to cu\w{2,60} results in \w")
 _CUDA_CONTEXT = re.compile(
     r"(?:CUDA|Cuda|cuda)(?:[ _-]?(?:runtime|driver|RT|kernel|launch))? ?(?:[Ee]rror|ERROR|failure|Failure)\b"
     r"(?:(?: code)?[ =:]{0,3}\(?\d{1,4}\)?)?(?: (?:at|in) \S{1,200}(?=: ))?[\s:='\"(]{0,6}"
+    r"|\bcuda[A-Z]\w{2,40}(?:\([^()\n]{0,120}\))? (?:failed|returned)(?: with (?:error|code) ?\d{0,4})?[:\s(]{1,3}"
     r"|Triton Error \[CUDA\]: |GPUassert: "
     r"|CUDA failed with error |CUDA: |\bError \d{1,4}: "
     r"|== cudaSuccess(?: \|\| \w{1,20} == cudaErrorCudartUnloading)?(?: ?\(\d{1,4} vs\. 0\))?[: ]{0,3}"

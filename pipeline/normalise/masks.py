@@ -118,6 +118,42 @@ _MASK = re.compile(
 
 #: A quoted operator or function ('tt.dot', `aten::add`) says which error it is; anything else in quotes varies.
 _NAME = re.compile(r"[a-z_]\w{0,40}(?:(?:\.|::)[A-Za-z_]\w{0,40}){1,4}(?:\(\))?\Z")
+_FILES = (
+    *(
+        ".py",
+        ".txt",
+        ".json",
+        ".yaml",
+        ".yml",
+        ".toml",
+        ".csv",
+        ".bin",
+        ".pt",
+        ".pth",
+        ".ckpt",
+        ".safetensors",
+        ".onnx",
+        ".gguf",
+    ),
+    *(
+        ".log",
+        ".md",
+        ".cpp",
+        ".cu",
+        ".cc",
+        ".cfg",
+        ".ini",
+        ".xml",
+        ".zip",
+        ".npy",
+        ".npz",
+        ".pkl",
+        ".parquet",
+        ".ipynb",
+        ".whl",
+        ".sh",
+    ),
+)
 _PARAMETERS = (".weight", ".bias", ".scale", ".scales", ".qweight")  # tensors of a model, not operators
 _SLOT_INSIDE = re.compile(r"<[a-z]{1,8}>")
 _SIZE = re.compile(rf"({_NUMBER}) ?(.*)", re.DOTALL)
@@ -207,7 +243,11 @@ def _covers(span: tuple[int, int], found: re.Match[str]) -> bool:
 
 def _quoted(value: str, slots: list[Slot]) -> str:
     inner = value[1:-1] if value[-1] in "'\"`’" else value[1:]
-    if (_NAME.match(inner) and not inner.endswith(_PARAMETERS)) or _SLOT_INSIDE.fullmatch(inner) or not inner.strip():
+    if (
+        (_NAME.match(inner) and not inner.endswith((*_PARAMETERS, *_FILES)))
+        or _SLOT_INSIDE.fullmatch(inner)
+        or not inner.strip()
+    ):
         return f"'{inner}'"
     slots.append(Slot("quoted", inner, None, None))
     return "'<quoted>'"

@@ -69,6 +69,9 @@ _PLACED = re.compile(
     r"\b((?:function|kernel|method|pallas_call|callable) )(?:<lambda>|[A-Za-z_][\w.]{0,80})(?= at <path>)"
 )
 
+#: What was given where the words before it say that it is a value: `Unsupported nproc_per_node value: seven`.
+_GIVEN = re.compile(r"\b((?:value|choice|option): )(?!<)[\w.+-]{1,60}\Z")
+
 _VALUE = r"(?:'?<[a-z]{1,8}>'?|<class '[\w.]{1,120}'>)"
 _LEADING = re.compile(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|\(Batch element <n>\):\s|[-:]\s)+")
 #: Who says it, or what failed because of it: `llama_model_load: `, `error loading model: `, `docker: `.
@@ -128,6 +131,8 @@ def _folded(template: str) -> str:
     template = _NUMBERED.sub("<name>", _VALUE_ASIDE.sub(" (<name>)", _NONE.sub("<object>", template)))
     if " at <path>" in template:
         template = _PLACED.sub(r"\1<name>", template)
+    if ": " in template:
+        template = _GIVEN.sub(r"\1<name>", template)
     return _SUBJECT.sub("<name>", _NAMED.sub(r"\1<name>", _KEYS.sub("<list>", template)))
 
 
