@@ -229,7 +229,7 @@ def printed(words: str) -> str:
     if words.count("`") % 2:
         words = words[: words.index("`")]  # the message itself stood in quotes
     shown = _ALIAS.sub("", _UNCLOSED.sub("_", _SHOWN.sub("_", words)))
-    return " ".join(_ALIKE.sub("_", _AFTER.split(shown, maxsplit=1)[0].strip(" `*,:")).split())
+    return " ".join(_ALIKE.sub("_", _AFTER.split(shown, maxsplit=1)[0].strip(" `*,:\"'")).split())
 
 
 def _covers(span: tuple[int, int], found: re.Match[str]) -> bool:

@@ -52,7 +52,7 @@ def pattern(wording: str) -> str:
     for name, words in zip(rest[::2], rest[1::2], strict=True):
         after = _literal(words, is_first=False)
         if name in _KEYS:
-            made += f"(?P<{name}>[\\w.:<>+-]{{1,100}}){after}"
+            made += f"(?P<{name}>[\\w.:<>+-]{{0,99}}[\\w>+]){after}"
         else:
             made += f"(?>{HOLE}{after})" if words else ""  # what was found is not given back: the cost is linear
     return made
