@@ -336,3 +336,10 @@ def test_a_sentence_about_an_error_is_read_as_the_error(told: str, error: str) -
     read = signature_of_text(told)
     assert read.text.endswith(error)
     assert any(note.startswith("told:") for note in read.notes)
+
+
+def test_a_long_name_costs_no_more_than_its_letters() -> None:
+    name = "".join(f"Embedding_Dropout_{word}_Fused" for word in ("add", "cast", "mul", "norm", "less")) * 6
+    began = time.process_time()
+    signature_of_text(f"mxnet.base.MXNetError: Error in operator {name}1_node_{name}2: shape")
+    assert time.process_time() - began < 2  # tens of seconds where a part of the name may be read in many ways

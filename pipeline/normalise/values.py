@@ -44,7 +44,7 @@ _VALUE_ASIDE = re.compile(
 #: A name that counts: `Const_<n>`, `host-<n>`, `phi-<n>-mini`. One of capitals alone is a constant.
 _NUMBERED = re.compile(
     r"(?<![\w<>'./-])(?=[A-Za-z\d_-]{0,60}[a-z])(?:"
-    r"[A-Za-z]{2,30}[_-](?:[A-Za-z_-]{1,30}|<n>){0,6}<n>(?:[A-Za-z_-]{1,30}|<n>){0,6}(?![\w<])"
+    r"[A-Za-z]{2,30}[_-](?:[A-Za-z_-]{1,30}+|<n>){0,6}<n>(?:[A-Za-z_-]{1,30}+|<n>){0,6}(?![\w<])"
     r"|[A-Za-z_][A-Za-z\d_]{0,60}_\d{1,9}(?:_[A-Za-z\d_]{1,60})?(?::<n>)?(?![\w<])"
     r"|[A-Za-z]{1,40}[a-z_][A-Z_][A-Za-z\d_]{0,60}:<n>)"
 )
