@@ -33,6 +33,10 @@ _COMMON = frozenset(("Error", "Exception"))
 _WARNING_PLACE = re.compile(r"(?:[A-Za-z]:)?[^\s:]{1,300}:\d{1,7}: $|<\w{1,20}>:\d{1,7}: $")
 #: Triton's message begins with a place in the kernel; the error stands below the listing.
 _POSITION = re.compile(r"at \d{1,7}:\d{1,6}:\Z")
+#: Quotes that open and close what somebody cites.
+_QUOTES = {'"': '"', "“": "”", "`": "`", "「": "」"}
+#: A string of a listing: nothing but the quote before the name, a bracket or comma behind the message.
+_LISTED = re.compile(r"(?<!\\n)[\"'](?:\)|,|\.format\(|\s%\s).{0,200}$")
 #: A message that stands in prose is kept up to here.
 WIDEST_MESSAGE = 2000
 MOST_NAME = 160
@@ -60,7 +64,17 @@ def read(text: str, colon: int, *, ceiling: int, is_fenced: bool) -> Event | Non
         return None
     if name in _COMMON and (not _MARKUP.fullmatch(before[peel.width(before) :])):
         return None
+    message = _unquoted(message, text[begin - 1 : begin])
     return _event(text, (start, begin, stop), name, message, is_fenced)
+
+
+def _unquoted(message: str, opened: str) -> str:
+    """The message up to the quote that closes it, where one was opened before the name: "X: y" when I run it."""
+    closing = _QUOTES.get(opened)
+    if closing is None:
+        return message
+    said = message.split(closing, 1)[0].removesuffix("\\n").rstrip()
+    return said if said and message.count(closing) % 2 else message
 
 
 def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
@@ -73,6 +87,8 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     assert lead is not None
     rest = rest[lead.end() :]
     if not rest:
+        if lead.group().endswith(('"', "'")) and _LISTED.search(message):
+            return False
         return not (message.endswith((",", "{", "(")) and before[:1].isspace()) and "|" not in message[:2]
     if _WARNING_PLACE.match(rest):
         return True

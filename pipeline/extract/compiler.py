@@ -238,4 +238,16 @@ RULES: tuple[Rule, ...] = (
         ),
         trails=True,
     ),
+    Rule(
+        "error-line",
+        "build",
+        ("ERROR: ", "error: ", "fatal: "),
+        compiled(
+            r"^[ \t>]{0,8}(?:ERROR|error|fatal): (?P<msg>(?!\S{1,60} (?:\S{1,20} )?has requirement |After October "
+            r"|Ignored the |test\w{0,80} \(|(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception|Warning)\b)"
+            r"[A-Za-z\[('\"/.~][^\n]{9,900}?)[ \t\r]{0,8}$"
+        ),
+        trails=True,
+        yields=True,
+    ),
 )

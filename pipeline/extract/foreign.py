@@ -58,8 +58,11 @@ RULES: tuple[Rule, ...] = (
         "go-panic",
         "go",
         ("panic",),
-        compiled(r"^[> \t]{0,8}panic: (?P<msg>[^\n]{2,900})"),
-        goes_on=compiled(r"^(?:\[signal |goroutine \d|\s{0,4}$(?=\n?goroutine)|[\w./*()-]{2,200}\(|\t|created by )"),
+        compiled(r"^[> \t]{0,8}panic: (?P<msg>[^\n]{2,900}?)(?: \[recovered\])?[ \t\r]{0,4}$"),
+        goes_on=compiled(
+            r"^(?:\[signal |goroutine \d|\s{0,4}$(?=\n?goroutine)|[\w./*()-]{2,200}\(|\t|created by "
+            r"|[ \t]{1,12}(?:panic: |\S{1,300}\.(?:go|s):\d))"
+        ),
     ),
 )
 

@@ -198,11 +198,20 @@ def _joined(text: str, blocks: list[Block]) -> list[Block]:
     """The blocks with one failure's parts made one."""
     joined: list[Block] = []
     for block in blocks:
-        if joined and _belongs(text, joined[-1], block):
+        if joined and _yields(text, joined[-1], block):
+            joined[-1] = block
+        elif joined and _belongs(text, joined[-1], block):
             joined[-1].end = block.end
         else:
             joined.append(block)
     return joined
+
+
+def _yields(text: str, before: Block, block: Block) -> bool:
+    """Whether the earlier line only announced what follows."""
+    if not before.rule.yields or block.rule.trails or block.start - before.end > _JOIN_WIDTH:
+        return False
+    return text.count("\n", before.end, block.start) <= _JOIN_LINES
 
 
 def _belongs(text: str, before: Block, block: Block) -> bool:

@@ -25,6 +25,7 @@ class Rule:
     named_above: re.Pattern[str] | None = None  # the line before, where it may name the exception: group `type`
     joins: bool = False  # neighbours of this dialect are one failure (a compiler's list of errors)
     trails: bool = False  # only the end of another diagnostic where one stands right before (Aborted, ninja stopped)
+    yields: bool = False  # gives way to a diagnostic that follows within a few lines
     severity: str = "error"
 
 
