@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from rapidfuzz import fuzz
 
-from pipeline.cluster import candidates
+from pipeline.cluster import candidates, contained
 from pipeline.cluster.explanations import gate_words, shown
 from pipeline.cluster.leaders import CUTOFF, REVIEW, refusal, why_not
 from pipeline.cluster.partition import Partition
@@ -34,7 +34,7 @@ class Match:
 
     cluster_id: str
     score: float
-    rule: str  # "equal" | "gate" | "ratio" | "prefix"
+    rule: str  # "equal" | "gate" | "ratio" | "prefix" | "quote"
     explanation: str
     runner_up: Candidate | None
 
@@ -83,6 +83,7 @@ class Index:
         for cluster in partition.clusters:
             self._add(cluster, [known[member] for member in cluster.members if member in known])
         self._beginnings = self._made_beginnings()
+        self._quotations = self._made_quotations()
         self._postings = self._made_postings()
 
     def _add(self, cluster: Cluster, members: Sequence[Template]) -> None:
@@ -110,6 +111,15 @@ class Index:
                     beginnings.add(block, entry, self._shapes[position])
         return beginnings
 
+    def _made_quotations(self) -> contained.Quotations:
+        quotations = contained.Quotations()
+        gates = {block: gate for gate, block in self._gates.items()}
+        for block, entries in self._of_gate.items():
+            for entry in entries if block not in self._complete else ():
+                for position in self._entries[entry][1]:
+                    quotations.add(gates[block], entry, self._shapes[position])
+        return quotations
+
     def _made_postings(self) -> _Postings:
         """The index of the gates that are too large to compare with every cluster of them."""
         rows = [
@@ -135,14 +145,24 @@ class Index:
         template = _template(signature)
         own = shape(template)
         block = self._gates.get(template.gate)
+        if block is not None and (template.is_gate_complete or block in self._complete):
+            return self._by_gate(own, block, template.gate)
+        found = self._by_words(own, block, template)
+        return found if isinstance(found, Match) else self._by_quotation(own, template.gate) or found
+
+    def _by_words(self, own: Shape, block: int | None, template: Template) -> Match | Abstention:
         if block is None:
             reason = f"no known error has the gate {gate_words(template.gate)}"
             return Abstention(reason, self._nearest_anywhere(own))
-        if template.is_gate_complete or block in self._complete:
-            return self._by_gate(own, block, template.gate)
-        if template.is_truncated:
-            return self._by_prefix(own, block)
-        return self._by_text(own, block, template.gate)
+        return self._by_prefix(own, block) if template.is_truncated else self._by_text(own, block, template.gate)
+
+    def _by_quotation(self, own: Shape, gate: Gate) -> Match | None:
+        entry = self._quotations.longest(gate, own)
+        if entry is None:
+            return None
+        text = self._texts[self._entries[entry][1][0]]
+        score = fuzz.ratio(own.text, self._head(entry).text)
+        return Match(self._entries[entry][0], round(score, 1), "quote", f"It quotes {shown(text)} whole.", None)
 
     def _scored(self, own: Shape, entries: Sequence[int]) -> list[tuple[int, float]]:
         scores = [(entry, fuzz.ratio(own.text, self._head(entry).text)) for entry in entries]

@@ -13,7 +13,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from rapidfuzz import fuzz
 
-from pipeline.cluster import candidates, explanations, leaders, medoids, neighbours, people, prefixes, proofs
+from pipeline.cluster import (
+    candidates,
+    contained,
+    explanations,
+    leaders,
+    medoids,
+    neighbours,
+    people,
+    prefixes,
+    proofs,
+)
 from pipeline.cluster.overrides import NONE, Meaning, Overrides, apart_pairs, bonds, ignored_positions
 from pipeline.cluster.shapes import Shape, merged, shape
 from pipeline.records import Assignment, Cluster, Neighbour, Template, content_id
@@ -68,6 +78,7 @@ def partition(templates: Sequence[Template], *, overrides: Overrides = NONE) -> 
     _group_complete(work, apart)
     _group_open(work, apart)
     _join_cut(work, apart)
+    _join_quoting(work, apart)
     people.bind(work, bonds(overrides, meaning, apart), apart)
     _note_apart(work, apart)
     set_aside = tuple((unique[position].signature_id, ignored[position]) for position in sorted(ignored))
@@ -137,6 +148,24 @@ def _join_cut(work: Work, apart: people.Apart) -> None:
         work.rule[position] = "review" if is_alone else "prefix"
 
 
+def _join_quoting(work: Work, apart: people.Apart) -> None:
+    """Let the groups whose leading text quotes another error whole join that error."""
+    quotations = contained.Quotations()
+    for position, template in enumerate(work.templates):
+        if work.rule[position] != "gate" and not template.is_truncated:
+            quotations.add(template.gate, position, work.shapes[position])
+    members = work.members()
+    leading = [position for position in members if work.rule[position] != "gate"]
+    for position in sorted(leading, key=lambda place: (len(work.shapes[place].tokens), place)):
+        inner = quotations.longest(work.templates[position].gate, work.shapes[position])
+        here, there = work.group[position], work.group[position if inner is None else inner]
+        if here == there or any(people.part_cut(work, place, there, apart) for place in members[here]):
+            continue
+        for place in members[here]:
+            work.group[place], work.rule[place] = there, "quote"
+        members[there].extend(members.pop(here))
+
+
 def _note_apart(work: Work, apart: people.Apart) -> None:
     """Write down what people keep apart, for those who ask why."""
     for (one, other), row in sorted(apart.items()):
@@ -168,7 +197,9 @@ def _finished(work: Work, names: Mapping[int, str], set_aside: tuple[tuple[str, 
     id_of: dict[int, str] = {}
     medoid_of: dict[int, int] = {}
     for leader, ranked in work.members().items():
-        members = sorted(ranked, key=lambda position: work.templates[position].is_truncated)
+        members = sorted(
+            ranked, key=lambda position: (work.templates[position].is_truncated, work.rule[position] == "quote")
+        )
         found = _medoid(work, members)
         cluster = _cluster(work, members, found)
         clusters.append(cluster)
@@ -186,7 +217,7 @@ def _finished(work: Work, names: Mapping[int, str], set_aside: tuple[tuple[str, 
 
 def _medoid(work: Work, members: Sequence[int]) -> medoids.Medoid:
     counts = [work.templates[position].count for position in members]
-    full = sum(not work.templates[position].is_truncated for position in members)
+    full = sum(not work.templates[position].is_truncated and work.rule[position] != "quote" for position in members)
     strict = work.rule[members[0]] != "gate"
     return medoids.medoid(members, work.shapes, counts, able=max(1, full), strict=strict)
 

@@ -19,7 +19,7 @@ CUT_END = re.compile(r"(?:\s|\.{2,}|…|\[truncated\])+\Z")
 
 _SPACE = re.compile(r"\s+")
 _CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_TOKEN = re.compile(rf"\ue000|[{_CJK}]|[^\W\ue000{_CJK}]+")
+TOKEN = re.compile(rf"\ue000|[{_CJK}]|[^\W\ue000{_CJK}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def folded(text: str) -> str:
 
 def tokens(folded_text: str) -> tuple[str, ...]:
     """The words, numbers and slots of a folded text in order; a CJK character is a word of its own."""
-    return tuple(_TOKEN.findall(folded_text))
+    return tuple(TOKEN.findall(folded_text))
 
 
 def shape(template: Template) -> Shape:

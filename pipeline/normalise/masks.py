@@ -154,6 +154,8 @@ _FILES = (
         ".sh",
     ),
 )
+#: A class of a package is a value, an operator of a dialect ('tf.Conv2D') is none.
+_CLASS = re.compile(r"(?!(?:tf|tfl|mhlo|stablehlo|torch|prim|aten)\.)[\w.]{1,120}\.[A-Z]\w{0,20}[a-z]\w{0,40}\Z")
 _PARAMETERS = (".weight", ".bias", ".scale", ".scales", ".qweight")  # tensors of a model, not operators
 _SLOT_INSIDE = re.compile(r"<[a-z]{1,8}>")
 _SIZE = re.compile(rf"({_NUMBER}) ?(.*)", re.DOTALL)
@@ -243,11 +245,8 @@ def _covers(span: tuple[int, int], found: re.Match[str]) -> bool:
 
 def _quoted(value: str, slots: list[Slot]) -> str:
     inner = value[1:-1] if value[-1] in "'\"`’" else value[1:]
-    if (
-        (_NAME.match(inner) and not inner.endswith((*_PARAMETERS, *_FILES)))
-        or _SLOT_INSIDE.fullmatch(inner)
-        or not inner.strip()
-    ):
+    is_name = _NAME.match(inner) and not inner.endswith((*_PARAMETERS, *_FILES)) and not _CLASS.match(inner)
+    if is_name or _SLOT_INSIDE.fullmatch(inner) or not inner.strip():
         return f"'{inner}'"
     slots.append(Slot("quoted", inner, None, None))
     return "'<quoted>'"

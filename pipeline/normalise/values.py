@@ -48,14 +48,14 @@ _NUMBERED = re.compile(
     r"|[A-Za-z_][A-Za-z\d_]{0,60}_\d{1,9}(?:_[A-Za-z\d_]{1,60})?(?::<n>)?(?![\w<])"
     r"|[A-Za-z]{1,40}[a-z_][A-Z_][A-Za-z\d_]{0,60}:<n>)"
 )
-_NONE = re.compile(r"(?<=[a-z,:=] )None\b(?! of)")
+_NONE = re.compile(r"(?<=[a-z,:=] )None\b(?! of)|(?<=\()None(?=\))")
 #: Nested structures are folded from inside; deeper ones were not seen.
 DEPTH = 4
 
 #: Names that follow the word for what they name, where they look like a program's: `variable conv2d_1/kernel`.
-_IDENTIFIER = r"(?=[\w.<>/@-]{0,80}(?:[_/\d]|<n>|[a-z][A-Z]|[A-Z]{2}))[A-Za-z_][\w.<>/@-]{1,120}"
+_IDENTIFIER = r"(?=[\w.<>/@-]{0,80}(?:[_/\d]|<n>|[a-z][A-Z]|[A-Z]{2}))[A-Za-z_][\w.<>/@-]{0,120}[\w>]"
 _NAMED = re.compile(
-    r"\b((?:variable|layer|node|class|model|trainer|tokenizer|parameter|buffer|tensor|blob|axis|dataset|brain|host"
+    r"\b((?:variable|layer|node|class|model|trainer|tokenizer|parameter|buffer|tensor|blob|axis|dataset|brain|host|type"
     rf"|container|localhost|placeholder|actor|worker|process|experiment|target)\s){_IDENTIFIER}(?![\w(])"
 )
 #: A class of a model that is the subject of the sentence: `LlamaTokenizer requires ...`.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipeline.normalise import peel
+from pipeline.normalise import told
 from pipeline.normalise.assemble import read, signature, signed
 from pipeline.normalise.culprit import WEAK_TIERS, Culprit, culprit, is_wrapping
 from pipeline.records import Event, Signature
@@ -24,11 +24,6 @@ _RANK = re.compile(r"\[(rank|default)[ _]?(\d{1,6})\]:")
 #: A line's rank is looked for so far.
 RANK_WIDTH = 60
 
-_ERROR_WORD = re.compile(
-    r"error|oom\b|exhausted|exception|fail|fatal|abort|cannot|can't|unable|not |denied|out of|exceed|invalid"
-    r"|unsupported|killed|fault|timeout|timed out",
-    re.IGNORECASE,
-)
 #: A line that says no more than that a process died, and one that shows a place on a stack or a listing.
 _DEATH = re.compile(
     r"\b(?:core dumped|Fatal Python error|SIG(?:SEGV|ABRT|KILL|BUS|ILL|FPE|TERM)|[Ss]egmentation fault)"
@@ -40,7 +35,6 @@ _STACK = re.compile(
     r"\s{0,12}(?:File \"|#\d|@ |at \S|Thread 0x|Current thread|\[?<?0x|frame #|\[\w[\w:.-]{0,60}\] \[ ?\d|\+?0x"
     r"|Extension modules|Stack trace|\[bt\])"
 )
-_TYPED = re.compile(r"\b[A-Za-z_][\w.]{0,100}(?:Error|Exception|Unsupported|OutOfResources|Failure)\b")
 
 
 def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
@@ -61,6 +55,9 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
         if asserted.hit is not None and asserted.hit.tier == "tool":
             note = "asserted: what the device asserted says more than that it did"
             return signed(whole, replace(asserted, notes=(*asserted.notes, note)), read(asserted), text)
+    cause = _cause(text) if _only_failed(found) else None
+    if cause is not None:
+        return cause
     is_one = sum(_says_an_error(event) for event in events) <= 1  # what stands elsewhere is no other error
     if len(text) <= MESSAGE_LENGTH and is_one and found.rule != "tool-diagnostic":
         whole = _own_event(text, at=0)
@@ -87,12 +84,33 @@ def _is_weak(found: Culprit) -> bool:
 def _of_own_words(text: str) -> Signature:
     """The signature of a text without an event: its most telling line, else a known error wherever it stands."""
     event = _own_event(text)
-    if len(text) <= MESSAGE_LENGTH and culprit(event).hit is None:
+    found = culprit(event)
+    cause = _cause(text) if _only_failed(found) else None
+    if cause is not None:
+        return cause
+    if len(text) <= MESSAGE_LENGTH and found.hit is None:
         whole = _own_event(text, at=0)
-        found = culprit(whole)
-        if found.hit is not None and found.hit.tier not in (*WEAK_TIERS, "head", "late"):
-            return signed(whole, found, read(found), text)
+        again = culprit(whole)
+        if again.hit is not None and again.hit.tier not in (*WEAK_TIERS, "head", "late"):
+            return signed(whole, again, read(again), text)
     return signature(event, text)
+
+
+def _only_failed(found: Culprit) -> bool:
+    """Whether the words only say that something failed."""
+    return found.hit is not None and found.hit.tier in WEAK_TIERS
+
+
+def _cause(text: str) -> Signature | None:
+    """The signature of the first line of a message that prints an error of its own."""
+    for line in text.split("\n") if len(text) <= MESSAGE_LENGTH else ():
+        if told.is_printed(line):
+            event = replace(_own_event(line, at=0), end=len(text))
+            found = culprit(event)
+            if not _only_failed(found):
+                note = "whole-text: the event only says that something failed; another line says what"
+                return signed(event, found, read(replace(found, notes=(*found.notes, note))), text)
+    return None
 
 
 def _chosen(events: Sequence[Event]) -> Event | None:
@@ -142,15 +160,15 @@ def _only_died(found: Culprit) -> bool:
 def _before_death(text: str) -> Event | None:
     """The most telling line that is neither a signal nor a place on a stack, as an event; None if there is none."""
     lines = [line for line in text.split("\n") if line.strip() and not _DEATH.search(line) and not _STACK.match(line)]
-    best = max(lines, key=_line_rank, default="")
-    return _own_event("\n".join(lines), at=lines.index(best)) if _line_rank(best) else None
+    best = max(lines, key=told.line_rank, default="")
+    return _own_event("\n".join(lines), at=lines.index(best)) if told.line_rank(best) else None
 
 
 def _own_event(text: str, at: int | None = None) -> Event:
     """The text's own message as an event: from its most telling line, or from line `at`."""
     body = text.strip("\n")
     lines = [line for line in body.split("\n") if line.strip()] or [text.strip()]
-    best = max(range(len(lines)), key=lambda index: (_line_rank(lines[index]), -index)) if at is None else at
+    best = max(range(len(lines)), key=lambda index: (told.line_rank(lines[index]), -index)) if at is None else at
     detail = "\n".join(lines[best : best + 40])
     return Event(
         dialect="message",
@@ -165,12 +183,3 @@ def _own_event(text: str, at: int | None = None) -> Event:
         is_truncated=text.rstrip().endswith(("...", "…")),
         severity="error",
     )
-
-
-def _line_rank(line: str) -> int:
-    plain = peel.without_prefix(line[:400])
-    if peel.typed(plain)[0] is not None:
-        return 3
-    if _TYPED.search(plain):
-        return 2
-    return 1 if _ERROR_WORD.search(plain) else 0
