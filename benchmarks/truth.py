@@ -12,6 +12,9 @@ ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"
 CASES = ROOT / "tests" / "cases"
 
+#: Runs of our own failing programs: each by itself, then under launchers, loggers, pools, collectors and test runners.
+OWN_RUNS = ("gpu_runs", "wrapped_runs")
+
 
 @dataclass(frozen=True)
 class Item:
@@ -45,7 +48,8 @@ def message_sets() -> Iterator[tuple[str, list[Item]]]:
     if CORPUS.is_dir():
         yield "corpus: labelled_messages", _messages(CORPUS / "labelled_messages.jsonl")
         yield "corpus: gpu_runs (whole logs)", gpu_runs(CORPUS / "gpu_runs.jsonl.gz")
-    yield "own: gpu_runs (whole logs)", gpu_runs(ROOT / "tests" / "quality" / "gpu_runs.jsonl.gz")
+    for name in OWN_RUNS:
+        yield f"own: {name} (whole logs)", gpu_runs(ROOT / "tests" / "quality" / f"{name}.jsonl.gz")
     for path in sorted((CASES / "normalise" / "families").glob("*.jsonl")):
         yield f"cases: {path.stem}", _messages(path)
 

@@ -32,6 +32,8 @@ _STOP = re.compile(
     r"|##\[\w|\*\*[A-Z]|\^C$|Process \w{1,40}-\d{1,5}:$|Exception (?:ignored )?in "
 )
 _CLOSING = re.compile(r"(?:\s*</?(?:pre|code|details|summary|p|div|br|samp|font|span|td|tr)\s?/?>)+$")
+#: A message that begins so names another exception on its next line: Numba's.
+_NAMES_ANOTHER = ("Failed in nopython mode pipeline", "Failed at nopython")
 CHAIN_WORDS = ("The above exception was the direct cause", "During handling of the above exception")
 
 
@@ -164,9 +166,10 @@ def message(lines: Lines, at: int, printed: Printed) -> None:
     printed.header_in_message = frames.HEADER in first
     indent, is_nested = line.indent, first.endswith(":")
     while not printed.header_in_message and (line := lines.at(number)) is not None:
-        if number - at > (MOST_NESTED_LINES if is_nested else MOST_MESSAGE_LINES) or _ends_message(
-            lines, number, indent, is_nested=is_nested
-        ):
+        if number - at > (MOST_NESTED_LINES if is_nested else MOST_MESSAGE_LINES):
+            break
+        is_named = number == at + 1 and first.startswith(_NAMES_ANOTHER) and names.strict(line.body.strip()) is not None
+        if not is_named and _ends_message(lines, number, indent, is_nested=is_nested):
             break
         if line.body:
             is_nested = is_nested or boilerplate.opens_stack(line.body)
