@@ -1,6 +1,7 @@
 """What extraction costs beside what nobody can avoid: gunzip and JSON parsing of the same threads, in one run.
 
     python -m benchmarks.extraction [FILE.jsonl.gz] [--workers 2]
+    python -m benchmarks.extraction --digest      what comes out, as one number: a change of speed must not move it
 
 One process is measured in CPU seconds; with more workers, wall time from the file to the events in hand counts, since
 the floor, one stream, cannot use a second core.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import gc
 import gzip
+import hashlib
 import json
 import multiprocessing
 import time
@@ -67,11 +69,14 @@ def single(path: Path) -> None:
             for event in events
         ],
     }
-    least: dict[str, dict[int, float]] = {name: {} for name in ("floor", *steps)}
+    least: dict[str, dict[int, float]] = {name: {} for name in ("floor", "pages", *steps)}
     for _ in range(ROUNDS):
-        rows = threads(path)
+        rows, read_pages = threads(path), archive.pages([path])
         for start in range(0, len(pages), CHUNK):
-            costs = {"floor": _seconds(lambda rows=rows: list(islice(rows, CHUNK)))}
+            costs = {
+                "floor": _seconds(lambda rows=rows: list(islice(rows, CHUNK))),
+                "pages": _seconds(lambda read=read_pages: list(islice(read, CHUNK))),
+            }
             for name, step in steps.items():
                 costs[name] = _seconds(partial(step, slice(start, start + CHUNK)))
             for name, cost in costs.items():
@@ -81,9 +86,22 @@ def single(path: Path) -> None:
     print("| step | CPU s | x floor | M characters / s |\n|---|---|---|---|")
     total = {name: sum(costs.values()) for name, costs in least.items()}
     base = total.pop("floor")
-    shown = {"gunzip + JSON (floor)": base, **total, "documents and events": total["documents"] + total["events"]}
+    whole = total["pages"] + total["documents"] + total["events"]
+    shown = {"gunzip + JSON (floor)": base, **total, "file to events (pages, documents, events)": whole}
     for name, cost in shown.items():
         print(f"| {name} | {cost:.2f} | {cost / base:.1f} | {size / cost:.0f} |")
+
+
+def digest(path: Path) -> str:
+    """How many events a file's threads show, and a digest of every field of all documents and of all events."""
+    read, shown, count = hashlib.sha256(), hashlib.sha256(), 0
+    for page in archive.pages([path]):
+        document = documents.document([page]) if isinstance(page, RawPage) else page
+        read.update(repr(document).encode("utf-8", "surrogatepass"))
+        for event in extract.events(document.text) if isinstance(document, Document) else ():
+            shown.update(repr(event).encode("utf-8", "surrogatepass"))
+            count += 1
+    return f"documents {read.hexdigest()[:16]}, {count:,} events {shown.hexdigest()[:16]}"
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -130,7 +148,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("path", type=Path, nargs="?", default=CORPUS / "issues.jsonl.gz")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--digest", action="store_true", help="only print a digest of documents and events")
     options = parser.parse_args()
+    if options.digest:
+        print(digest(options.path))
+        return
     parallel(options.path, options.workers)
     single(options.path)
 

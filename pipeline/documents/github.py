@@ -5,12 +5,12 @@ GH Archive wraps the same objects in events.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeGuard
 
+from pipeline import json_text
 from pipeline.documents import bots
 from pipeline.documents.assemble import Piece, assembled, safe, utc
 from pipeline.documents.links import Home, mentions, url_target
@@ -99,7 +99,7 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
 
 
 def _value(page: RawPage) -> object:
-    value = json.loads(page.body)
+    value = json_text.value(page.body)
     names = _WRAPPED.get(page.form)
     if names is None:
         return value

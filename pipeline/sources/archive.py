@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from pipeline import json_text
 from pipeline.records import RawPage, Skipped
 from pipeline.sources import detect
 
@@ -237,7 +238,7 @@ def _places(body: bytes, sha256: str, *, is_line: bool) -> tuple[detect.Place, .
         place = detect.text_place(text, sha256)
         return place if isinstance(place, str) else (place,)
     try:
-        value = json.loads(text)
+        value = json_text.value(text)
     except RecursionError:
         return "nested_too_deep"
     except ValueError as error:
