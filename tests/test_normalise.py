@@ -343,3 +343,14 @@ def test_a_long_name_costs_no_more_than_its_letters() -> None:
     began = time.process_time()
     signature_of_text(f"mxnet.base.MXNetError: Error in operator {name}1_node_{name}2: shape")
     assert time.process_time() - began < 2  # tens of seconds where a part of the name may be read in many ways
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("expected petals, bytes or flowers, not NoneType", "expected petals, bytes or flowers, not list"),
+        ("sequence item 0: expected str instance, bytes found", "sequence item 1: expected str instance, int found"),
+    ],
+)
+def test_the_type_that_was_found_is_a_value(one: str, other: str) -> None:
+    assert signature_of_text(f"TypeError: {one}").text == signature_of_text(f"TypeError: {other}").text
