@@ -35,6 +35,12 @@ STRUCTURES = (
     *("During handling of the above exception, another exception occurred:\n\n", "```\n"),
     *("    at a(b.js:1:2)\n", "--> 1 x\n", "+ Exception Group Traceback (most recent call last):\n", "  | "),
     *("[rank0]: ", "2024-01-01 00:00:00,000 ERROR ", "(pid=1) ", "name_of_a_thing_", "error: "),
+    *("[rank0]: Traceback (most recent call last):\n[rank1]: Traceback (most recent call last):\n", "ERROR: x\n"),
+    *(
+        f'  File "/{"x" * 70}\n',
+        'Traceback (most recent call last):\\n  File "a", line 1, in f\\n',
+        "ValueError: x</pre>",
+    ),
     *("failed to load: ", "Could not load x: ", "RuntimeError: RuntimeError: ", "at 1:2:\n", "('a', "),
 )
 

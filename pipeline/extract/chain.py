@@ -107,7 +107,7 @@ def _printed(lines: Lines, step: _Step) -> python.Printed:
     if header is not None:
         name = ipython.header_name(header.body.strip())
         if name is not None:
-            return ipython.read(lines, step.first, name, header.indent)
+            return ipython.read(lines, step.first, name, header.indent + ipython.margin(header.body.strip()))
         if rich.BOX.search(header.body):
             return rich.read(lines, step.first)
     return python.read(lines, step.first, step.base)
@@ -118,13 +118,15 @@ def _joint(lines: Lines, last: python.Printed) -> _Step | None:
     if last.header_in_message:
         return _Step("wrapper", -1, last.after, 0)
     link = ""
-    for number in range(last.after, last.after + WIDEST_JOINT):
+    own = 0
+    for number in range(last.after, last.after + WIDEST_JOINT + python.MOST_FOREIGN):
         line = lines.at(number)
-        if line is None:
+        if line is None or own == WIDEST_JOINT:
             return None
         body = line.body.strip()
         if line.is_foreign:
             continue
+        own += 1
         if line.is_border:
             link = "group"
             continue

@@ -25,6 +25,8 @@ _NEWLINES = {
     "\\": re.compile(r"""(?<!\\)(?:\\r)?\\n(?:['"], ?['"])?"""),
     "\\\\": re.compile(r"(?<!\\)(?:\\\\r)?\\\\n"),
 }
+_ENTITY = re.compile(r"&(?:quot|lt|gt);")
+_NAME_BEFORE = re.compile(r"[A-Za-z_][\w.]{0,120}[ \t]{0,80}$")
 _TAG = re.compile(r"<br ?/?>\s?")
 _FRAME_MARK = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d')
 
@@ -48,13 +50,13 @@ def learn(text: str, header: int) -> Head:
     if lost is not None:
         return _escaped(text, start, header, lost["escapes"])
     before = text[start:header]
-    is_html = text.find("&quot;", header, stop + 300) >= 0
+    is_html = _ENTITY.search(text, header, stop + 300) is not None
     if before.rstrip().endswith("+ Exception Group") or before.strip() == "|":
         return _group(text, start, before)
     is_group = text.find("+ Exception Group Traceback", header, header + GROUP_WITHIN) >= 0
     lead = _frame_lead(text, start, header)
     if lead is None:
-        return _from_grammar(text, start, before)
+        return _from_grammar(text, start, before, is_html=is_html)
     core = lead.rstrip(" \t")
     blanks = len(lead) - len(core)
     if not core:
@@ -126,9 +128,24 @@ def _escaped(text: str, start: int, header: int, escapes: str) -> Head:
     return Head(first, Peeler(newline=_NEWLINES[escapes], escapes=len(escapes)), 0)
 
 
-def _from_grammar(text: str, start: int, before: str) -> Head:
-    """No frame follows: what the grammar knows of the header's own line has to do."""
+def _from_grammar(text: str, start: int, before: str, *, is_html: bool) -> Head:
+    """No frame follows: what the next lines repeat of the header's, or what the grammar knows of it, has to do."""
+    own = _NAME_BEFORE.sub("", before)  # a notebook's header begins with the exception's name
     wide = peel.width(before)
-    if not wide:
-        return Head(start, Peeler(), len(before) - len(before.lstrip()) if not before.strip() else 0)
-    return Head(start, Peeler(peel.shape(before[:wide])), 0)
+    if own.strip() and wide <= len(own) < len(before) and not own.rstrip().endswith((".", ",", ";", "(")):
+        stop = text.find("\n", start + len(before))
+        shape = peel.shape(own)
+        if stop >= 0 and _is_repeated(text, stop, shape):
+            return Head(start, Peeler(shape, is_html=is_html), 0)
+    if wide:
+        return Head(start, Peeler(peel.shape(before[:wide]), is_html=is_html), 0)
+    return Head(start, Peeler(is_html=is_html), len(before) - len(before.lstrip()) if not before.strip() else 0)
+
+
+def _is_repeated(text: str, stop: int, shape: re.Pattern[str]) -> bool:
+    """Whether the two next lines begin with the prefix."""
+    for _ in range(2):
+        if stop < 0 or not shape.match(text, stop + 1):
+            return False
+        stop = text.find("\n", stop + 1)
+    return True

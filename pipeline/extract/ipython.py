@@ -9,8 +9,10 @@ from pipeline.extract.lines import Line, Lines
 from pipeline.records import Frame
 
 _HEADER = re.compile(
-    r"[`*'\"> ]{0,4}([A-Za-z_][\w.]{0,120}?(?:\([\w.]{1,80}\))?)\s{0,80}Traceback \(most recent call last\)\s{0,20}$"
+    r"(?:[-*+] |\d{1,2}[.)] |(?:<[a-z/]{1,12}>){1,6})?[`*'\"> ]{0,4}"
+    r"([A-Za-z_][\w.]{0,120}?(?:\([\w.]{1,80}\))?)\s{0,80}Traceback \(most recent call last\)\s{0,20}$"
 )
+_ITEM = re.compile(r"[-*+] |\d{1,2}[.)] ")
 _CELL = re.compile(r"(?:Cell |Input )?(In ?\s?\[[\d*]{1,6}\])(?:, line (\d{1,7})|, in (.{1,200})|:$)")
 _FILE = re.compile(r"File ([^\"\n]{1,400}?):(\d{1,7})(?:, in (.*))?$")
 _PLACE = re.compile(r"\[?((?:<|[~./\\]|[A-Za-z]:\\|\w)[^\n]{0,400}?)(?:\]\([^)\s]{0,300}\))? in (\S.*)$")
@@ -29,6 +31,12 @@ def header_name(body: str) -> str | None:
         return None
     hit = _HEADER.match(body)
     return hit.group(1) if hit is not None else None
+
+
+def margin(body: str) -> int:
+    """How wide the mark of a list is at the head of the line: what belongs to its item is indented so far."""
+    hit = _ITEM.match(body)
+    return hit.end() if hit is not None else 0
 
 
 def frame(body: str) -> Frame | None:
