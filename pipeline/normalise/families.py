@@ -25,6 +25,9 @@ OFFICIAL = ("xla:",)
 PRINTED = "printed"
 
 _AMOUNTS = frozenset({"required", "limit", "bytes"})
+#: What an assertion says beside its condition.
+_SAID = re.compile(r"([^\"\n]{1,400}?) ?&& ?\"[^\n]*\Z")
+_RELATION = re.compile(r" ?(==|!=|<=|>=|&&|\|\||(?<![<>=!-])[<>](?![<>=])) ?")
 _GROUP = re.compile(r"\{(\w+)\}")
 
 
@@ -131,17 +134,21 @@ def _hit(family: Family, found: re.Match[str]) -> Hit:
 def _value(key: str, template: str, values: dict[str, str]) -> str:
     filled = _GROUP.sub(lambda group: values.get(group[1], ""), template)
     squeezed = " ".join(filled.split())
+    if "{condition}" in template:
+        said = _SAID.match(squeezed)  # kernels reword it, or it is cut
+        squeezed = said[1] if said is not None else squeezed
     if key == "assertion":
         squeezed = _condition(squeezed)
     return wording().alias.get(key, {}).get(squeezed.lower(), squeezed)
 
 
 def _condition(assertion: str) -> str:
-    """An assertion's condition without what stands around it: `(n > 0) is false"` gives `n > 0`."""
+    """An assertion's condition without what stands around it: `(n>0) is false"` gives `n > 0`."""
     for quote in "\"'`":
         if assertion.endswith(quote) and assertion.count(quote) % 2:
             assertion = assertion[:-1].rstrip()
     inner = assertion.removesuffix(" is false")
+    inner = _RELATION.sub(r" \1 ", inner)
     return inner[1:-1] if _is_bracketed(inner) else inner
 
 

@@ -24,6 +24,10 @@ _RANK = re.compile(r"\[(rank|default)[ _]?(\d{1,6})\]:")
 #: A line's rank is looked for so far.
 RANK_WIDTH = 60
 
+#: What stands before the words of a line that goes on: a quote mark, a comment's, a list's.
+_MARKED = re.compile(r"\n[ \t]{0,80}(?:(?:>|#|//|\*)[ \t]{1,40}){0,3}")
+#: Words that prose quotes, or that a table holds in a cell.
+_QUOTED = re.compile(r"`[^`]{12,600}`|\"[^\"]{20,600}\"|“[^“”]{12,600}”|\|[^|]{12,600}(?=\|)")
 #: A line that says no more than that a process died, and one that shows a place on a stack or a listing.
 _DEATH = re.compile(
     r"\b(?:core dumped|Fatal Python error|SIG(?:SEGV|ABRT|KILL|BUS|ILL|FPE|TERM)|[Ss]egmentation fault)"
@@ -68,7 +72,22 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
             note = "whole-text: the message goes on past a broken line"
             again = replace(again, notes=(*again.notes, note))
             return signed(whole, again, read(again), text)
-    return signed(chosen, found, read(found, chosen.frames), text)
+    otherwise = _otherwise(text) if is_one and _is_weak(found) else None
+    return otherwise or signed(chosen, found, read(found, chosen.frames), text)
+
+
+def _otherwise(text: str) -> Signature | None:
+    """The known error that a short text says when its lines are joined, or that it quotes; None if it says none."""
+    if len(text) > MESSAGE_LENGTH:
+        return None
+    joined = " ".join(_MARKED.sub(" ", text).split())
+    for words in (joined, *(found[0].strip('`"“”| ') for found in _QUOTED.finditer(joined))):
+        event = replace(_own_event(words), end=len(text))
+        found = culprit(event)
+        if found.hit is not None and found.hit.tier not in (*WEAK_TIERS, "head", "late"):
+            note = "joined-lines: the words are known where lines are joined or quotes are opened"
+            return signed(event, replace(found, notes=(*found.notes, note)), read(found), text)
+    return None
 
 
 def _says_an_error(event: Event) -> bool:
@@ -93,7 +112,8 @@ def _of_own_words(text: str) -> Signature:
         again = culprit(whole)
         if again.hit is not None and again.hit.tier not in (*WEAK_TIERS, "head", "late"):
             return signed(whole, again, read(again), text)
-    return signature(event, text)
+    otherwise = _otherwise(text) if _is_weak(found) else None
+    return otherwise or signature(event, text)
 
 
 def _only_failed(found: Culprit) -> bool:
