@@ -348,7 +348,7 @@ def test_a_long_name_costs_no_more_than_its_letters() -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("expected petals, bytes or flowers, not NoneType", "expected petals, bytes or flowers, not list"),
+        ("an integer is required (got type NoneType)", "an integer is required (got type list)"),
         ("sequence item 0: expected str instance, bytes found", "sequence item 1: expected str instance, int found"),
     ],
 )

@@ -48,11 +48,8 @@ _NUMBERED = re.compile(
     r"|[A-Za-z_][A-Za-z\d_]{0,60}_\d{1,9}(?:_[A-Za-z\d_]{1,60})?(?::<n>)?(?![\w<])"
     r"|[A-Za-z]{1,40}[a-z_][A-Z_][A-Za-z\d_]{0,60}:<n>)"
 )
-#: The type that was found where another is wanted, as CPython words it: `expected bytes, not list`, `(got type str)`.
-_FOUND_TYPE = re.compile(
-    r"(?<=[\w>'\"], not )(?:<class )?[A-Za-z_][\w.]{1,60}\Z|(?<=\bgot type )[A-Za-z_][\w.]{1,60}"
-    r"|(?<=expected str instance, )[A-Za-z_][\w.]{1,60}(?= found)"
-)
+#: The type that was found where another is wanted: `expected str instance, bytes found`, `(got type str)`.
+_FOUND_TYPE = re.compile(r"(?:(?<=\bgot type )|(?<=expected str instance, )(?=\w{1,60} found))[A-Za-z_][\w.]{1,60}")
 _NONE = re.compile(r"(?<=[a-z,:=] )None\b(?! of)|(?<=\()None(?=\))")
 #: Nested structures are folded from inside; deeper ones were not seen.
 DEPTH = 4
