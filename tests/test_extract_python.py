@@ -125,6 +125,7 @@ HOSTILE = {
     "escaped": 'Traceback (most recent call last):\\n  File \\"x\\", line 3\\n',
     "entities": "File &quot;",
     "ranks": "[rank0]: Traceback (most recent call last):\n[rank1]: Traceback (most recent call last):\n",
+    "notebook-behind-pytest": "E   ValueError   Traceback (most recent call last)\n",
     "wrapped": f'  File "/{"x" * 70}\n',
     "escaped-twice": 'Traceback (most recent call last):\\\\n  File "x", line 3\\\\n',
     "wrappers": "KilnError: Traceback (most recent call last):\n",

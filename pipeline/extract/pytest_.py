@@ -37,7 +37,7 @@ def read(text: str, mark: int, *, floor: int) -> Event | None:
     start = _begin(text, line_start, floor)
     lines = Lines(text, start, Peeler(peel.shape(prefix) if prefix else None))
     found = _failures(lines, line_start)
-    if not found or any(frames.HEADER in said for one in found for said in one.said):
+    if not found:
         return None
     return _event(found, start)
 
@@ -74,6 +74,8 @@ def _failures(lines: Lines, mark: int) -> list[_Failure]:
             found.append(_Failure())
         elif not line.is_foreign and not _take(line, one) and one.is_closed and body:
             break
+        if one.said and frames.HEADER in one.said[-1]:  # it quotes a traceback, which another reader reads
+            return []
         number += 1
         if number > BACK_LINES * 2:
             break
