@@ -20,13 +20,20 @@ _CUDA_NAME = re.compile(r"\b(cudaError[A-Z]\w{2,60}|CUDA_ERROR_[A-Z_]{3,60})\b")
 _HIP_NAME = re.compile(r"\b(hipError[A-Z]\w{2,60}|HIP_ERROR_[A-Z]\w{2,60})\b")
 #: How Numba prints a failed call of the driver: the number stands even where the name is unknown.
 _CUDA_CALL = re.compile(r"\[(\d{1,3})\] Call to cu\w{2,60} results in \w")
+#: A number instead of the constant: `cuBLAS error 15 at`, `cusolver error: 7, when`, `CUDNN_STATUS_SUCCESS (8 vs. 0)`.
+_STATUS_NUMBER = re.compile(
+    r"\b(cu(?:blas|dnn|solver|sparse))(?:Lt)?"
+    r"(?:(?: API)?(?: error| failure| failed with status)(?: code)?[:= (#]{1,3}(\d{1,4})"
+    r"|_STATUS_SUCCESS ?\((\d{1,4}) vs\. 0\))(?!\d|\.\d)",
+    re.IGNORECASE,
+)
 #: Words that announce the text of cudaGetErrorString, up to the text itself.
 _CUDA_CONTEXT = re.compile(
     r"(?:CUDA|Cuda|cuda)(?:[ _-]?(?:runtime|driver|RT|kernel|launch))? ?(?:[Ee]rror|ERROR|failure|Failure)\b"
     r"(?:(?: code)?[ =:]{0,3}\(?\d{1,4}\)?)?(?: (?:at|in) \S{1,200}(?=: ))?[\s:='\"(]{0,6}"
     r"|\bcuda[A-Z]\w{2,40}(?:\([^()\n]{0,120}\))? (?:failed|returned)(?: with (?:error|code) ?\d{0,4})?[:\s(]{1,3}"
     r"|Triton Error \[CUDA\]: |GPUassert: "
-    r"|CUDA failed with error |CUDA: |\bError \d{1,4}: "
+    r"|CUDA failed with error |CUDA: (?:Error- )?|\bError \d{1,4}: "
     r"|== cudaSuccess(?: \|\| \w{1,20} == cudaErrorCudartUnloading)?(?: ?\(\d{1,4} vs\. 0\))?[: ]{0,3}"
     r"(?:CUDA: |Name: ?\w{1,80} ErrStr: ?)?"
 )
@@ -39,18 +46,21 @@ _NCCL_NAME = re.compile(
 )
 #: What stands before the text of an error wherever a program prints it, and what ends it.
 _OPENING = re.compile(r"[:,'\"`(] {0,3}(?=([A-Za-z]+))")
-_CLOSING = re.compile(r"[.'\"`),;:\]|]|\s{0,4}(?:$|\n)| (?:at|in|on line|\(|\[|/|-)")
+_CLOSING = re.compile(r"[.'\"`),;:\]|]|\s{0,4}(?:$|\n)| (?:at|in|on|when|while|during|after|with|for|\(|\[|/|-)")
 _NCCL_SAYS = re.compile(r"NCCL (?:[Ee]rror|ERROR|[Ff]ailure|operation)|\bnccl[A-Z]\w|NcclError")
 _CUDA_SAYS = re.compile(r"(?:CUDA|Cuda) (?:[Ee]rror|[Ff]ailure)")
 _HIP_WORD = re.compile(r"\bhip|HIP|ROCm")
 _FAILING = re.compile(r"error|fail|status|exception|fatal|runtime|warn|abort|returned|assert", re.IGNORECASE)
 #: A number of the CUDA runtime where no text is printed: `CUDA initialization failure with error: 35`.
 _CUDA_NUMBER = re.compile(
-    r"(?:CUDA|Cuda|cuda)(?:[ _][A-Za-z]{1,16}){0,4}[ _](?:[Ee]rror|ERROR|[Ff]ailure)(?: code| in \w{1,20})?"
-    r"(?: with error)?[:= (#]{1,3}(\d{1,3})(?!\d|\.\d|%)"
+    r"(?:(?:CUDA|Cuda|cuda)(?:[ _][A-Za-z]{1,16}){0,4}[ _](?:[Ee]rror|ERROR|[Ff]ailure)(?: code| in \w{1,20})?"
+    r"(?: with error)?|cuda[A-Z]\w{2,40}(?:\(\))?(?: [a-z]{2,10}){0,4}(?: error| returned| code)"
+    r"|NumCudaDevices\(\)[^\n]{0,60}? Error)"
+    r"[:= (#]{1,3}(\d{1,3})(?!\d|\.\d|%)"
 )
 
 
+_LIBRARIES = ("blas", "BLAS", "dnn", "DNN", "olver", "OLVER", "parse", "PARSE")
 #: How far into a message a CUDA sentence is looked for where the word CUDA does not stand beside it.
 SENTENCE_SEARCHED = 400
 
@@ -72,12 +82,15 @@ def _nccl(text: str) -> tuple[str, int] | None:
     if named is not None:
         return f"nccl:{named[1]}", named.start()
     printed = _printed(text, codes().nccl_openings, _speaks_of_nccl)
+    if printed is None:
+        near = text[:SENTENCE_SEARCHED]
+        printed = next(((name, near.find(words)) for words, name in codes().nccl_alone.items() if words in near), None)
     return (f"nccl:{printed[0]}", printed[1]) if printed else None
 
 
 def _status(text: str) -> tuple[str, int] | None:
     if "_" not in text and "tatus" not in text:
-        return None
+        return _status_number(text)
     for found in _STATUS.finditer(text):
         name = found[1].upper()
         layer = _ONEAPI.match(name)
@@ -86,7 +99,16 @@ def _status(text: str) -> tuple[str, int] | None:
         if not name.endswith("SUCCESS"):
             library = name.partition("STATUS")[0].strip("_") or name.partition("_")[0]
             return f"{library.partition('_')[0].lower()}:{name}", found.start()
-    return None
+    return _status_number(text)
+
+
+def _status_number(text: str) -> tuple[str, int] | None:
+    found = _STATUS_NUMBER.search(text[:SENTENCE_SEARCHED]) if any(name in text for name in _LIBRARIES) else None
+    if found is None:
+        return None
+    library = found[1].lower()
+    name = codes().library_numbers[library].get(found[2] or found[3])
+    return (f"{library}:{library.upper()}_STATUS_{name}", found.start()) if name else None
 
 
 def _cuda(text: str) -> tuple[str, int] | None:
@@ -133,9 +155,10 @@ def _printed(
     text: str, openings: Mapping[str, Sequence[tuple[str, str]]], announces: Callable[[str], bool]
 ) -> tuple[str, int] | None:
     """The code whose whole text stands between marks, and where, if the line before it announces one."""
+    lowered = text.lower()
     for opening in _OPENING.finditer(text, 0, SENTENCE_SEARCHED):
-        for words, name in openings.get(opening[1], ()):
-            if text.startswith(words, opening.end()) and _CLOSING.match(text, opening.end() + len(words)):
+        for words, name in openings.get(opening[1].lower(), ()):
+            if lowered.startswith(words.lower(), opening.end()) and _CLOSING.match(text, opening.end() + len(words)):
                 begin = text.rfind("\n", 0, opening.start()) + 1
                 if announces(text[begin : opening.start()]):
                     return name, opening.end()

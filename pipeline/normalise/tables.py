@@ -88,7 +88,7 @@ def _family(row: Mapping[str, Any], table: Mapping[str, Any]) -> Family:
         family_id=row["id"],
         tier=row.get("tier", table.get("tier", "root")),
         needs=tuple(need.lower() for need in row["need"]),
-        expression=row["pattern"],
+        expression=_expression(row),
         gate=tuple(row.get("gate", {}).items()),
         unit=row.get("unit", table.get("unit")),
         kept=tuple(row.get("keep", ())),
@@ -185,6 +185,13 @@ def clues(text: str) -> Clues:
     return Clues(rows, tuple(wrappers.found(lowered, words)), tuple(stops.found(lowered, words)))
 
 
+def _expression(row: Mapping[str, Any]) -> str:
+    """The row's pattern; in any letter case where it only says that the error is this one: titles are typed by hand."""
+    is_constant = row.get("complete", False) and not any("{" in template for template in row.get("gate", {}).values())
+    ignores_case = is_constant and row.get("tier") not in ("tool", "head", "late")
+    return f"(?i:{row['pattern']})" if ignores_case else row["pattern"]
+
+
 @cache
 def _family_needles() -> Needles[Family]:
     return Needles((need, family) for tier in TIERS for family in families()[tier] for need in family.needs)
@@ -223,6 +230,7 @@ class Codes:
         str, Sequence[tuple[str, str]]
     ]  # first word of a text -> texts that begin with it, and codes
     cuda_values: Mapping[int, str]  # number -> code
+    library_numbers: Mapping[str, Mapping[str, str]]  # library -> number -> what its status constant ends in
     hip_names: Mapping[str, str]  # CUDA code -> HIP's own name of it where that is another
     nccl_openings: Mapping[str, Sequence[tuple[str, str]]]
     nccl_alone: Mapping[str, str]  # texts that only NCCL prints as a whole message -> code
@@ -248,6 +256,7 @@ def codes() -> Codes:
         cuda_names=names,
         cuda_openings=_by_first_word(texts),
         cuda_values={row["value"]: row["name"] for row in cuda},
+        library_numbers=table["library_number"],
         hip_names={row["name"]: row["hip"] for row in cuda if "hip" in row},
         nccl_openings=_by_first_word(
             _longest_first((text, row["name"]) for row in table["nccl"] for text in row["text"])
@@ -258,12 +267,12 @@ def codes() -> Codes:
 
 
 def _by_first_word(texts: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[tuple[str, str]]]:
-    """The texts, in their order, by the letters that they begin with."""
+    """The texts, in their order, by the letters that they begin with, in lower case."""
     found: dict[str, list[tuple[str, str]]] = {}
     for text, name in texts:
         first = re.match(r"[A-Za-z]+", text)
         if first is not None:
-            found.setdefault(first[0], []).append((text, name))
+            found.setdefault(first[0].lower(), []).append((text, name))
     return found
 
 
