@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipeline.normalise import told
-from pipeline.normalise.assemble import read, signature, signed
+from pipeline.normalise.assemble import read, signed
 from pipeline.normalise.culprit import WEAK_TIERS, Culprit, culprit, is_wrapping
 from pipeline.records import Event, Signature
 
@@ -44,50 +44,68 @@ _STACK = re.compile(
 def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     """The signature of the text as a whole; a text without any event is its own message, so nothing stays ungrouped."""
     chosen = _chosen(_of_first_rank(events, text))
-    if chosen is None:
-        return _of_own_words(text)
-    found = culprit(chosen)
-    if _only_died(found) and len(text) <= MESSAGE_LENGTH:
-        last_words = _before_death(text)
-        if last_words is not None:
-            again = culprit(last_words)
-            note = "last-words: what was printed before the process died says more than its signal"
-            return signed(last_words, replace(again, notes=(*again.notes, note)), read(again), text)
-    if ("code", "cuda:cudaErrorAssert") in (found.hit.gate if found.hit else ()) and len(text) <= MESSAGE_LENGTH:
-        whole = _own_event(text, at=0)
-        asserted = culprit(whole)
-        if asserted.hit is not None and asserted.hit.tier == "tool":
-            note = "asserted: what the device asserted says more than that it did"
-            return signed(whole, replace(asserted, notes=(*asserted.notes, note)), read(asserted), text)
-    cause = _cause(text) if _only_failed(found) else None
-    if cause is not None:
-        return cause
-    is_one = sum(_says_an_error(event) for event in events) <= 1  # what stands elsewhere is no other error
-    if len(text) <= MESSAGE_LENGTH and is_one and found.rule != "tool-diagnostic":
-        whole = _own_event(text, at=0)
-        again = culprit(whole)
-        is_unwrapped = again.rule == "own-message" and any(note.startswith("unwrap-") for note in again.notes)
-        is_better = again.rule == "tool-diagnostic" or (_is_weak(found) and not _is_weak(again))
-        if is_better or (found.hit is None and is_unwrapped):
-            note = "whole-text: the message goes on past a broken line"
-            again = replace(again, notes=(*again.notes, note))
-            return signed(whole, again, read(again), text)
-    otherwise = _otherwise(text) if is_one and _is_weak(found) else None
-    return otherwise or signed(chosen, found, read(found, chosen.frames), text)
+    found = culprit(chosen or _own_event(text))
+    if len(text) <= MESSAGE_LENGTH:
+        for event, said, why in _better(text, events, found, is_own=chosen is None):
+            noted = replace(said, notes=(*said.notes, why))
+            return signed(event, noted, read(noted), text)
+    event = chosen or _own_event(text)
+    return signed(event, found, read(found, event.frames), text)
 
 
-def _otherwise(text: str) -> Signature | None:
-    """The known error that a short text says when its lines are joined, or that it quotes; None if it says none."""
-    if len(text) > MESSAGE_LENGTH:
-        return None
+def _better(
+    text: str, events: Sequence[Event], found: Culprit, *, is_own: bool
+) -> Iterator[tuple[Event, Culprit, str]]:
+    """What says more of a short text's error than the words found, the best first, and why; `is_own`: it has no event.
+
+    A message is pasted with its lines broken, in quotes, behind the signal that followed from it; a log is not looked
+    through like this, since what else it holds are other errors.
+    """
+    if not is_own and _only_died(found):
+        event = _before_death(text)
+        if event is not None:
+            yield (
+                event,
+                culprit(event),
+                "last-words: what was printed before the process died says more",
+            )
+    if found.hit is not None and found.hit.tier in WEAK_TIERS:
+        yield from _causes(text)
+    whole = _own_event(text, at=0)
+    said = culprit(whole)
+    if is_own:
+        if found.hit is None and _is_known(said):
+            yield whole, said, "whole-text: a known error stands behind the most telling line"
+    else:
+        if ("code", "cuda:cudaErrorAssert") in (found.hit.gate if found.hit else ()) and _is_tool(said):
+            yield whole, said, "asserted: what the device asserted says more than that it did"
+        if sum(map(_says_an_error, events)) > 1:
+            return  # what stands elsewhere is another error
+        is_unwrapped = said.rule == "own-message" and any(note.startswith("unwrap-") for note in said.notes)
+        is_better = said.rule == "tool-diagnostic" or (_is_weak(found) and not _is_weak(said))
+        if found.rule != "tool-diagnostic" and (is_better or (found.hit is None and is_unwrapped)):
+            yield whole, said, "whole-text: the message goes on past a broken line"
+    if _is_weak(found):
+        yield from _reread(text)
+
+
+def _causes(text: str) -> Iterator[tuple[Event, Culprit, str]]:
+    """The lines that print an error of their own beside words that only say that something failed."""
+    for line in filter(told.is_printed, text.split("\n")):
+        event = replace(_own_event(line, at=0), end=len(text))
+        said = culprit(event)
+        if said.hit is None or said.hit.tier not in WEAK_TIERS:
+            yield event, said, "whole-text: the event only says that something failed; another line says what"
+
+
+def _reread(text: str) -> Iterator[tuple[Event, Culprit, str]]:
+    """The known errors that the text says when its lines are joined, or that it quotes."""
     joined = " ".join(_MARKED.sub(" ", text).split())
     for words in (joined, *(found[0].strip('`"“”| ') for found in _QUOTED.finditer(joined))):
         event = replace(_own_event(words), end=len(text))
-        found = culprit(event)
-        if found.hit is not None and found.hit.tier not in (*WEAK_TIERS, "head", "late"):
-            note = "joined-lines: the words are known where lines are joined or quotes are opened"
-            return signed(event, replace(found, notes=(*found.notes, note)), read(found), text)
-    return None
+        said = culprit(event)
+        if _is_known(said):
+            yield event, said, "joined-lines: the words are known where lines are joined or quotes are opened"
 
 
 def _says_an_error(event: Event) -> bool:
@@ -100,37 +118,13 @@ def _is_weak(found: Culprit) -> bool:
     return found.hit is None or found.hit.tier in (*WEAK_TIERS, "head")
 
 
-def _of_own_words(text: str) -> Signature:
-    """The signature of a text without an event: its most telling line, else a known error wherever it stands."""
-    event = _own_event(text)
-    found = culprit(event)
-    cause = _cause(text) if _only_failed(found) else None
-    if cause is not None:
-        return cause
-    if len(text) <= MESSAGE_LENGTH and found.hit is None:
-        whole = _own_event(text, at=0)
-        again = culprit(whole)
-        if again.hit is not None and again.hit.tier not in (*WEAK_TIERS, "head", "late"):
-            return signed(whole, again, read(again), text)
-    otherwise = _otherwise(text) if _is_weak(found) else None
-    return otherwise or signature(event, text)
+def _is_known(found: Culprit) -> bool:
+    """Whether the words are a known error wherever they stand in a text."""
+    return not _is_weak(found) and found.hit is not None and found.hit.tier != "late"
 
 
-def _only_failed(found: Culprit) -> bool:
-    """Whether the words only say that something failed."""
-    return found.hit is not None and found.hit.tier in WEAK_TIERS
-
-
-def _cause(text: str) -> Signature | None:
-    """The signature of the first line of a message that prints an error of its own."""
-    for line in text.split("\n") if len(text) <= MESSAGE_LENGTH else ():
-        if told.is_printed(line):
-            event = replace(_own_event(line, at=0), end=len(text))
-            found = culprit(event)
-            if not _only_failed(found):
-                note = "whole-text: the event only says that something failed; another line says what"
-                return signed(event, found, read(replace(found, notes=(*found.notes, note))), text)
-    return None
+def _is_tool(found: Culprit) -> bool:
+    return found.hit is not None and found.hit.tier == "tool"
 
 
 def _chosen(events: Sequence[Event]) -> Event | None:
