@@ -116,8 +116,9 @@ def _cuda(text: str) -> tuple[str, int] | None:
     if "cuda" not in lowered and "gpuassert" not in lowered:
         return _cuda_sentence(text, lowered)
     numbered = _CUDA_CALL.search(text)
-    if numbered is not None and int(numbered[1]) in codes().cuda_values:
-        return f"cuda:{codes().cuda_values[int(numbered[1])]}", numbered.start()
+    called = codes().cuda_values.get(int(numbered[1])) if numbered else None
+    if numbered and called:
+        return f"cuda:{called}", numbered.start()
     for named in _CUDA_NAME.finditer(text):
         canonical = codes().cuda_names.get(named[1], named[1])
         if canonical != "CUDA_SUCCESS" and not text[max(0, named.start() - 3) : named.start()].endswith(

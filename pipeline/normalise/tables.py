@@ -234,7 +234,6 @@ class Codes:
     hip_names: Mapping[str, str]  # CUDA code -> HIP's own name of it where that is another
     nccl_openings: Mapping[str, Sequence[tuple[str, str]]]
     nccl_alone: Mapping[str, str]  # texts that only NCCL prints as a whole message -> code
-    nccl_names: Mapping[str, str]
 
 
 @cache
@@ -262,7 +261,6 @@ def codes() -> Codes:
             _longest_first((text, row["name"]) for row in table["nccl"] for text in row["text"])
         ),
         nccl_alone={text: row["name"] for row in table["nccl"] if row.get("alone") for text in row["text"]},
-        nccl_names={row["name"]: row["name"] for row in table["nccl"]},
     )
 
 

@@ -44,13 +44,13 @@ _STACK = re.compile(
 def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     """The signature of the text as a whole; a text without any event is its own message, so nothing stays ungrouped."""
     chosen = _chosen(_of_first_rank(events, text))
-    found = culprit(chosen or _own_event(text))
+    own = chosen or _own_event(text)
+    found = culprit(own)
     if len(text) <= MESSAGE_LENGTH:
         for event, said, why in _better(text, events, found, is_own=chosen is None):
             noted = replace(said, notes=(*said.notes, why))
             return signed(event, noted, read(noted), text)
-    event = chosen or _own_event(text)
-    return signed(event, found, read(found, event.frames), text)
+    return signed(own, found, read(found, own.frames), text)
 
 
 def _better(
