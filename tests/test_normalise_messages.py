@@ -25,12 +25,17 @@ def test_a_sentence_is_read_as_itself_in_a_title_and_behind_a_type(row: dict[str
 
 @pytest.mark.parametrize("program", TABLE["program"], ids=lambda program: program["id"])
 def test_wordings_in_one_list_are_one_error_and_all_others_are_others(program: dict[str, object]) -> None:
-    errors: list[set[tuple[tuple[str, str], ...]]] = []
-    for entry in program["messages"]:  # type: ignore[attr-defined]
-        wordings = [entry] if isinstance(entry, str) else entry
-        errors.append({read(messages._HOLE.sub("x_1", wording)).gate for wording in wordings})
+    errors = [
+        {read(messages._HOLE.sub("x_1", wording)).gate for wording in wordings}
+        for _, wordings in messages.errors(program)
+    ]
     assert all(len(gates) == 1 for gates in errors)
     assert len({gate for gates in errors for gate in gates}) == len(errors)
+
+
+def test_a_program_stands_in_the_table_once() -> None:
+    names = [program["id"] for program in TABLE["program"]]
+    assert len(set(names)) == len(names)
 
 
 def test_a_hole_takes_any_value_quotes_and_line_breaks_vary_and_a_named_hole_decides() -> None:

@@ -25,18 +25,23 @@ _KEYS = frozenset({"op", "symbol", "library", "module", "resource", "space", "ba
 def rows(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """A row of a family for every sentence of the table; sentences in one list are wordings of one error."""
     for program in table["program"]:
-        for entry in program["messages"]:
-            wordings = [entry] if isinstance(entry, str) else entry
+        for tier, wordings in errors(program):
             for wording in wordings:
-                yield _row(program, wording, wordings[0])
+                yield {"id": f"{program['id']}-message", "tier": tier, **_row(wording, wordings[0])}
 
 
-def _row(program: Mapping[str, Any], wording: str, first: str) -> dict[str, Any]:
+def errors(program: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    """The tier and the wordings of every error of a program."""
+    for entry in program["messages"]:
+        said = entry["says"] if isinstance(entry, dict) else entry
+        tier = (entry if isinstance(entry, dict) else program).get("tier", "root")
+        yield tier, [said] if isinstance(said, str) else said
+
+
+def _row(wording: str, first: str) -> dict[str, Any]:
     gate = {name: f"{{{name}}}" for name in _HOLE.findall(wording) if name in _KEYS}
     gate["feature" if "feature" not in gate else "status"] = " ".join(_HOLE.sub("_", first).split())
     return {
-        "id": f"{program['id']}-message",
-        "tier": program.get("tier", "root"),
         "need": [_need(wording)],
         "pattern": pattern(wording),
         "gate": gate,
