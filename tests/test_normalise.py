@@ -3,7 +3,7 @@
 import json
 import time
 import tomllib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
 
@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.cluster import partition
 from pipeline.extract import events
+from pipeline.match import group_texts
 from pipeline.normalise import NORMALISER_VERSION, signature, signature_of_text
 from pipeline.normalise.masks import masked, measure, template
-from pipeline.records import Event, Frame, Link, Signature, Template
+from pipeline.records import Event, Frame, Link
 
 CASES = Path(__file__).parent / "cases" / "normalise"
 SHARED = Path(__file__).parents[2] / "shared" / "corpus"
@@ -205,19 +205,7 @@ def test_hostile_text_costs_no_more_than_its_length(text: str) -> None:
     assert time.process_time() - began < 2.0
 
 
-def grouped(texts: list[str]) -> list[str]:
-    found: list[Signature] = [signature_of_text(text, events(text)) for text in texts]
-    counts = Counter(one.signature_id for one in found)
-    by_id = {one.signature_id: one for one in found}
-    templates = [
-        Template(key, one.exception_type, one.text, one.gate, one.is_gate_complete, one.is_truncated, counts[key], "")
-        for key, one in sorted(by_id.items())
-    ]
-    where = {row.signature_id: row.cluster_id for row in partition(templates).assignments}
-    return [where[one.signature_id] for one in found]
-
-
-def pair_scores(labels: list[str], keys: list[str]) -> tuple[float, float]:
+def pair_scores(labels: list[str], keys: list[str | None]) -> tuple[float, float]:
     both: dict[str, int] = defaultdict(int)
     for (label, key), (other, another) in combinations(zip(labels, keys, strict=True), 2):
         both["found"] += key == another
@@ -229,7 +217,8 @@ def pair_scores(labels: list[str], keys: list[str]) -> tuple[float, float]:
 @pytest.mark.parametrize("name", ["messages.jsonl", "later.jsonl", "latest.jsonl", "last.jsonl"])
 def test_families_of_real_wordings_group_well(name: str) -> None:
     rows = [json.loads(line) for line in (CASES / "families" / name).read_text(encoding="utf-8").splitlines()]
-    precision, recall = pair_scores([row["cluster"] for row in rows], grouped([row["message"] for row in rows]))
+    found = [label.cluster_id for label in group_texts([row["message"] for row in rows])]
+    precision, recall = pair_scores([row["cluster"] for row in rows], found)
     assert precision >= 0.98
     assert recall >= 0.90
 
@@ -238,7 +227,8 @@ def test_families_of_real_wordings_group_well(name: str) -> None:
 @pytest.mark.skipif(not SHARED.exists(), reason="the labelled corpus is not beside this checkout")
 def test_labelled_messages_group_well() -> None:
     rows = [json.loads(line) for line in (SHARED / "labelled_messages.jsonl").read_text(encoding="utf-8").splitlines()]
-    precision, recall = pair_scores([row["cluster"] for row in rows], grouped([row["message"] for row in rows]))
+    found = [label.cluster_id for label in group_texts([row["message"] for row in rows])]
+    precision, recall = pair_scores([row["cluster"] for row in rows], found)
     assert precision >= 0.98
     assert recall >= 0.90
 
