@@ -15,7 +15,7 @@ from pipeline import catalogue_pages
 from pipeline.catalogue_pages import Catalogue, Row
 from pipeline.errors import SourceChanged
 from pipeline.records import RawPage, Skipped
-from pipeline.sources.http import Disallowed, Get, Response, condition
+from pipeline.sources.http import Get, Response, page_if_new
 
 SOURCE = "docs"
 # A catalogue grows; CUDA's lost none of 245 in a year. A page with fewer than this share of the codes that it had is
@@ -43,13 +43,9 @@ def pages(get: Get, catalogue: Catalogue, *, known: Known = Known()) -> Iterator
     url = catalogue.url
     before = _codes_before(catalogue, known)
     validator = known.validators.get(url) if before else None  # a page that gave nothing is asked for again
-    try:
-        response = get(url, headers=condition(validator))
-    except Disallowed as error:
-        yield Skipped("ingest", url, "robots_disallowed", str(error))
-        return
-    if response.status == 304:
-        yield Skipped("ingest", url, "unchanged_page")
+    response = page_if_new(get, url, validator=validator)
+    if isinstance(response, Skipped):
+        yield response
         return
     _check(response, catalogue)
     sha256 = hashlib.sha256(response.body).hexdigest()

@@ -12,6 +12,7 @@ import requests
 
 from pipeline import __version__
 from pipeline.errors import RateLimited, SourceChanged, SourceError, SourceUnreachable
+from pipeline.records import Skipped
 from pipeline.sources import robots
 
 AGENT = "errmine"
@@ -165,6 +166,18 @@ class Session:
             if waiting > 0:
                 self.sleep(waiting)
         self._asked_at[site] = self.clock()
+
+
+def page_if_new(get: Get, url: str, *, asked: str = "", validator: str | None = None) -> Response | Skipped:
+    """The answer to `asked` (else `url`), if the site has another page there than that of `validator` and gives it.
+
+    What names the page in a `Skipped` is `url`.
+    """
+    try:
+        response = get(asked or url, headers=condition(validator))
+    except Disallowed as error:
+        return Skipped("ingest", url, "robots_disallowed", str(error))
+    return Skipped("ingest", url, "unchanged_page") if response.status == 304 else response
 
 
 def condition(validator: str | None) -> dict[str, str]:

@@ -20,7 +20,7 @@ from pipeline import catalogues, markup
 from pipeline.errors import SourceChanged
 from pipeline.records import RawPage, Skipped
 from pipeline.sources import detect, xla_github
-from pipeline.sources.http import Disallowed, Get, Response, condition
+from pipeline.sources.http import Get, Response, page_if_new
 
 SOURCE = "xla"
 INDEX_URL = "https://openxla.org/xla/error_codes"
@@ -104,14 +104,9 @@ def _soup(response: Response) -> BeautifulSoup:
 
 
 def _page(get: Get, url: str, known: Known, changed: list[str]) -> Iterator[RawPage | Skipped]:
-    asked = f"{url}?hl=en"
-    try:
-        response = get(asked, headers=condition(known.validators.get(url)))
-    except Disallowed as error:
-        yield Skipped("ingest", url, "robots_disallowed", str(error))
-        return
-    if response.status == 304:
-        yield Skipped("ingest", url, "unchanged_page")
+    response = page_if_new(get, url, asked=f"{url}?hl=en", validator=known.validators.get(url))
+    if isinstance(response, Skipped):
+        yield response
         return
     if response.status != 200:
         yield Skipped("ingest", url, "missing_page", f"status {response.status}")
