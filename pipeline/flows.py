@@ -235,10 +235,10 @@ def _ended(record: Record, fetched: Sequence[Fetched]) -> dict[str, Any]:
     """
     told = leave(record)
     for each in fetched:
-        if each.error is not None and not each.is_partial:
-            raise each.error
-    if any(each.is_partial for each in fetched):
-        record.status = "partial"
+        if each.failure is not None:
+            raise each.failure
+    record.status = joined.status_of(fetched)
+    if record.status == "partial":
         message = next((str(each.error) for each in fetched if each.error), "some threads have to be asked for again")
         state: Any = Completed(name="Partial", message=message, data={**told, "is_partial": True})
         return cast("dict[str, Any]", state)  # what a flow returns as a state, its caller gets as the state's data

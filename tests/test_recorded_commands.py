@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline import build
+from pipeline.errors import RateLimited, SourceChanged
 from tests.cli import run
 from tests.fake_github import TOKEN, FakeGithub, small_world
 from tests.github_home import REPO
@@ -76,6 +77,15 @@ def test_an_ingest_that_stops_at_a_limit_is_partial_and_one_that_fails_says_why(
     assert (partial["status"], failed["status"]) == ("partial", "failed")
     assert "404" in failed["detail"]["error"]
     assert "404" in run("status", "--home", tmp_path).out
+
+
+def test_a_run_of_several_sources_is_as_bad_as_the_worst() -> None:
+    whole = build.Fetched(build.Summary())
+    limited = build.Fetched(build.Summary(), RateLimited("in an hour", url="https://x", wait_seconds=3600.0))
+    broken = build.Fetched(build.Summary(), SourceChanged("no list", url="https://x"))
+    assert build.status_of([]) == build.status_of([whole]) == "completed"
+    assert build.status_of([whole, limited]) == "partial"
+    assert build.status_of([limited, broken, whole]) == "failed"
 
 
 def test_a_command_that_fails_is_recorded_as_failed(tmp_path: Path, fake: FakeGithub) -> None:

@@ -5,7 +5,7 @@ Plain functions without Prefect; `flows` gives them order and retries, `cli` cal
 
 from pipeline.build.building import Places, build, export, extract, joined_summary, limits, publish
 from pipeline.build.comparing import Relation, relation
-from pipeline.build.importing import Fetched, forget, import_files, ingest_github, plan_github
+from pipeline.build.importing import Fetched, forget, import_files, ingest_github, plan_github, status_of
 from pipeline.build.ingesting_docs import ingest_catalogues, ingest_docs
 from pipeline.build.mapping import Partition, batches, code_digest, map_partitions, plan
 from pipeline.build.notifying import notify
@@ -49,4 +49,5 @@ __all__ = [
     "relation",
     "source_rows",
     "status",
+    "status_of",
 ]

@@ -38,6 +38,18 @@ class Fetched:
             return isinstance(self.error, RateLimited)
         return not all(outcome.is_complete for outcome in self.outcomes)
 
+    @property
+    def failure(self) -> SourceError | None:
+        """What is broken; a limit is not."""
+        return None if self.is_partial else self.error
+
+
+def status_of(fetched: Sequence[Fetched]) -> str:
+    """How a run ended that fetched these: "failed" if any is broken, "partial" if any has to go on, or "completed"."""
+    if any(each.failure is not None for each in fetched):
+        return "failed"
+    return "partial" if any(each.is_partial for each in fetched) else "completed"
+
 
 class _Holding:
     """The raw layer as the source sees it."""

@@ -129,10 +129,7 @@ def _recorded(chosen: Settings, source: str, bring: Callable[[], Fetched]) -> Fe
     with joined.recorded(chosen.home, f"ingest-{source}", is_ingest=True) as record:
         fetched = bring()
         record.summary = fetched.summary
-        if fetched.is_partial:
-            record.status = "partial"
-        elif fetched.error is not None:
-            record.status = "failed"
+        record.status = joined.status_of([fetched])
         if fetched.error is not None:
             record.detail["error"] = str(fetched.error)
     return fetched
