@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -9,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.extract import _LITERALS
-from pipeline.sight import Literals
+from pipeline.sight import Literals, Signs
 
 WORDS = ("Error", "ExceptionGroup", ": error", "\n-> ", 'File "', "----", "abcd", "bcde")
+SIGNS = ("@", "@x", "写道", "道", "is it?", "sk-", "é")
 
 
 def _expected(text: str) -> dict[str, list[int]]:
@@ -31,9 +33,15 @@ def test_short_texts(text: str) -> None:
     assert Literals(WORDS).seen(text) == _expected(text)
 
 
-def test_a_literal_across_the_border_of_two_pieces_is_found() -> None:
-    text = " " * ((1 << 18) - 2) + "Error" + " " * 10
-    assert Literals(WORDS).seen(text) == {"Error": [(1 << 18) - 2]}
+@given(st.lists(st.sampled_from((*SIGNS, "x", "写", "?", "é", "-", "\ud800", "\0"))).map("".join))
+def test_what_stands_in_a_text_is_said_whatever_its_script(text: str) -> None:
+    assert Signs(SIGNS).present(text) == {sign for sign in SIGNS if sign in text}
+
+
+@pytest.mark.parametrize("literal", ["错误", "why?"])
+def test_a_literal_that_could_be_taken_for_other_letters_is_refused(literal: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(literal)):
+        Literals(("Error", literal))
 
 
 @pytest.mark.parametrize("unit", ["Erro", "Error", "\n   ", "[[[[", ": error", "é" * 4])
