@@ -86,8 +86,11 @@ def run(
     *,
     workers: int,
     limits: Limits = Limits(),
+    preload: str = "",
 ) -> Iterator[R | Failure[T]]:
     """What `work` gives back for each task, in the order of completion, and a Failure for each item lost.
+
+    The module `preload`, if any, is imported once, by the process that all workers are forked from.
 
     With one worker and no limits wanted, call `work` directly: this always starts processes.
 
@@ -96,7 +99,7 @@ def run(
     """
     _allow_children()
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([getattr(work, "func", work).__module__])  # a partial has none
+    context.set_forkserver_preload([preload or getattr(work, "func", work).__module__])  # a partial has none
     queue = _Queue(deque(tasks))
     crew = [_hire(context, work, limits) for _ in range(min(workers, max(1, len(tasks))))]
     false_starts = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import random
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import build, store
-from pipeline.build import Places
+from pipeline.build import Places, mapping
 from pipeline.build.summary import count
 from pipeline.records import Skipped
 from tests import golden
@@ -91,3 +92,9 @@ def test_a_stage_that_loses_an_item_in_silence_is_a_bug() -> None:
     assert count("x", taken=3, given=1, lost=[Skipped("x", "a", "r"), Skipped("x", "b", "r")]).reasons == (("r", 2),)
     with pytest.raises(AssertionError, match="3 in, 1 out, 1 skipped"):
         count("x", taken=3, given=1, lost=[Skipped("x", "a", "r")])
+
+
+def test_what_workers_are_forked_from_has_read_an_error_and_what_helped() -> None:
+    read = importlib.import_module(mapping._PRELOAD).READ
+    assert [row.event.exception_type for row in read.events] == ["RuntimeError"]
+    assert {claim.rule.partition(".")[0] for claim in read.claims} == {"worked", "failed"}

@@ -24,6 +24,8 @@ from pipeline.records import Claim, DocRecord, Document, Event, Link, Signature,
 UNGROUPED = frozenset({"warning", "interruption", "wrapper"})
 #: Stages whose `Skipped` stands for a whole document.
 UNREAD = frozenset({"raw", "document", "extract"})
+#: Imported by the process from which workers are forked; it imports this module.
+_PRELOAD = "pipeline.build.preloaded"
 #: Severity of the events that official pages make of their samples: they found a cluster but are no occurrence.
 OFFICIAL = "official"
 
@@ -67,7 +69,7 @@ def map_partitions(
     work = partial(map_task, raw_path, shard_folder)
     if not waiting:
         return
-    for result in pool.run(work, waiting, workers=workers, limits=limits):
+    for result in pool.run(work, waiting, workers=workers, limits=limits, preload=_PRELOAD):
         if isinstance(result, pool.Failure):
             lost = Skipped("extract", result.item.document_key, result.reason, result.detail)
             shards.write(shard_folder, result.task, shards.MapResult(skipped=(lost,)))
