@@ -13,7 +13,7 @@ run: $(READY)
 	$(BIN)/errmine run
 
 test: $(READY) $(CONTRACT) check
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 2
 
 check: $(READY)
 	$(BIN)/ruff check .

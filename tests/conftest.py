@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,12 +11,20 @@ import pytest
 SERVER_START_SECONDS = 240
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests with Prefect go to one worker: beside others they wait; side by side their servers starve each other."""
-    for item in items:
-        if item.get_closest_marker("prefect"):
-            item.add_marker(pytest.mark.xdist_group("prefect"))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """How tests are given to workers, whatever `--dist` says."""
+    from tests.scheduling import ByFile
+
+    config.option.loadscopereorder = False  # many tests in a file do not make it long
+    return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """For a worker among several, what takes longest comes first; without workers it comes last."""
+    from tests.scheduling import starts_prefect
+
+    items.sort(key=lambda item: starts_prefect(item.path), reverse=hasattr(config, "workerinput"))
 
 
 @pytest.fixture(scope="session")
