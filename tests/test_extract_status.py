@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline import catalogues
 from pipeline.extract import status
+from tests.each import each
 
 CASES = sorted((Path(__file__).parent / "cases" / "status").iterdir())
 
@@ -35,7 +36,7 @@ def test_no_xla_number_counts_alone(code: str) -> None:
         assert not [one for one in status.codes(form) if one.startswith("xla:")]
 
 
-@pytest.mark.parametrize("name", sorted(catalogues.cuda_canonical()))
+@each("name", sorted(catalogues.cuda_canonical()))
 def test_every_cuda_name_gives_its_canonical_code(name: str) -> None:
     assert status.codes(f"failed with {name}") == (catalogues.cuda_canonical()[name],)
 

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.normalise import signature_of_text, tables
 from pipeline.normalise.tables import Family, codes, families, wording
+from tests.each import each
 
 ROWS = [row for tier in families().values() for row in tier]
 EXAMPLES = [(row.family_id, text) for row in ROWS for text in row.examples]
@@ -33,7 +34,7 @@ def kind(text: str) -> str | None:
     return dict(signature_of_text(text).gate).get("kind")
 
 
-@pytest.mark.parametrize(("family_id", "text"), EXAMPLES)
+@each("family_id, text", EXAMPLES)
 def test_an_example_is_recognised_as_its_family(family_id: str, text: str) -> None:
     assert kind(text) == family_id
 
@@ -43,13 +44,13 @@ def test_a_look_alike_is_not_taken_for_the_family(family_id: str, text: str) -> 
     assert kind(text) != family_id
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.family_id)
+@each("row", ROWS)
 def test_a_family_has_an_example_and_a_bounded_pattern(row: Family) -> None:
     assert row.examples
     assert not unbounded(re_parser.parse(row.pattern.pattern))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.family_id)
+@each("row", ROWS)
 def test_groups_of_one_family_agree_on_the_gate_keys(row: Family) -> None:
     allowed = {
         "code", "resource", "space", "backend", "library", "assertion", "module", "symbol", "op", "status", "exception",
@@ -64,7 +65,7 @@ def test_an_exception_type_of_another_version_gets_its_present_name(old: str, no
     assert wording().types.get(now, now) == now
 
 
-@pytest.mark.parametrize(("words", "name"), codes().cuda_texts)
+@each("words, name", codes().cuda_texts)
 def test_every_cuda_text_gives_its_code_wherever_torch_triton_or_cupy_print_it(words: str, name: str) -> None:
     printed = [f"RuntimeError: CUDA error: {words}", f"RuntimeError: Triton Error [CUDA]: {words}", f"{name}: {words}"]
     gates = {signature_of_text(text).gate for text in printed}

@@ -6,6 +6,7 @@ from pipeline.normalise import messages, signature_of_text
 from pipeline.normalise.masks import printed
 from pipeline.normalise.tables import _toml
 from pipeline.records import Signature
+from tests.each import each
 
 TABLE = _toml("messages")
 ROWS = list(messages.rows(TABLE))
@@ -15,7 +16,7 @@ def read(text: str) -> Signature:
     return signature_of_text(text)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["examples"][0][:60])
+@each("row", ROWS)
 def test_a_sentence_is_read_as_itself_in_a_title_and_behind_a_type(row: dict[str, object]) -> None:
     (sentence,) = row["examples"]  # type: ignore[misc]
     gates = {read(text).gate for text in (sentence, f"RuntimeError: {sentence}", f"[Bug]: {sentence} on two machines")}

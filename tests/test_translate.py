@@ -14,6 +14,7 @@ from pipeline.errors import CatalogueError
 from pipeline.records import Cluster, Fact
 from pipeline.translate import catalogue, coverage, entry, render
 from pipeline.translate.engines import NoOffer, Offer
+from tests.each import each
 
 CASES = sorted((Path(__file__).parent / "cases" / "translate").iterdir())
 
@@ -92,7 +93,7 @@ def test_a_fact_reads_as_expected_in_both_languages(case):
     assert {"en": render(given_fact, "en"), "zh": render(given_fact, "zh")} == wanted
 
 
-@pytest.mark.parametrize("some", ALL_FACTS, ids=lambda some: f"{some.template}-{dict(some.slots)}")
+@each("some", ALL_FACTS)
 def test_every_fact_has_chinese_that_passes_every_gate(some):
     english, chinese = render(some, "en"), render(some, "zh")
     if some.template.startswith(("meaning.", "shape.")):
@@ -101,7 +102,7 @@ def test_every_fact_has_chinese_that_passes_every_gate(some):
         assert all(gates.check(english, chinese).values()), (english, chinese, gates.check(english, chinese))
 
 
-@pytest.mark.parametrize("some", ALL_FACTS, ids=lambda some: f"{some.template}-{dict(some.slots)}")
+@each("some", ALL_FACTS)
 def test_identifiers_and_numbers_of_a_fact_stand_in_both_languages(some):
     kinds = catalogue.template(some.template).slots
     for name, value in some.slots:

@@ -14,6 +14,7 @@ from pipeline.errors import CatalogueError
 from pipeline.records import Fact
 from pipeline.translate import catalogue, messages, po, render, tm
 from pipeline.translate.compile_catalogue import PO, compile_catalogue
+from tests.each import each
 
 ENTRIES = polib.pofile(str(PO))
 MEMORY_PO = PO.parents[3] / "memory" / "zh_Hans.po"
@@ -59,8 +60,7 @@ def test_an_unreviewed_sentence_is_not_shipped(tmp_path):
     assert "设置它".encode() not in compiled
 
 
-@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if entry.msgctxt.startswith("code.")],
-                         ids=lambda entry: entry.msgctxt)  # fmt: skip
+@each("entry", [entry for entry in ENTRIES if entry.msgctxt.startswith("code.")])
 def test_every_explanation_of_a_code_is_clean_chinese(entry):
     assert all(gates.check_explanation("", entry.msgstr).values()), entry.msgstr
     assert not entry.msgstr.endswith("。")
@@ -87,7 +87,7 @@ def test_the_cause_that_a_cuda_or_nccl_code_names_passes_every_gate():
 MESSAGES_PO = PO.parents[3] / "memory" / "messages_zh_Hans.po"
 
 
-@pytest.mark.parametrize("entry", polib.pofile(str(MESSAGES_PO)), ids=lambda entry: entry.msgid)
+@each("entry", polib.pofile(str(MESSAGES_PO)))
 def test_every_message_is_explained_with_its_names(entry):
     names = {f"{{{number}}}": f"Layer{number}" for number in range(1, 6)}
     english, chinese = entry.msgid, entry.msgstr
