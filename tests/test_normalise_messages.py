@@ -8,8 +8,9 @@ from pipeline.normalise.tables import _toml
 from pipeline.records import Signature
 from tests.each import each
 
-TABLE = _toml("messages")
-ROWS = list(messages.rows(TABLE))
+TABLES = [_toml("messages"), _toml("messages_compilers")]
+PROGRAMS = [program for table in TABLES for program in table["program"]]
+ROWS = [row for table in TABLES for row in messages.rows(table)]
 
 
 def read(text: str) -> Signature:
@@ -24,18 +25,19 @@ def test_a_sentence_is_read_as_itself_in_a_title_and_behind_a_type(row: dict[str
     assert dict(gates.pop())["kind"] == row["id"]
 
 
-@pytest.mark.parametrize("program", TABLE["program"], ids=lambda program: program["id"])
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program["id"])
 def test_wordings_in_one_list_are_one_error_and_all_others_are_others(program: dict[str, object]) -> None:
     errors = [
-        {read(messages._HOLE.sub("x_1", wording)).gate for wording in wordings}
-        for _, wordings in messages.errors(program)
+        {read(messages._HOLE.sub("x_1", wording)).gate for wording in error.wordings}
+        for error in messages.errors(program)
     ]
     assert all(len(gates) == 1 for gates in errors)
     assert len({gate for gates in errors for gate in gates}) == len(errors)
 
 
-def test_a_program_stands_in_the_table_once() -> None:
-    names = [program["id"] for program in TABLE["program"]]
+@pytest.mark.parametrize("table", TABLES, ids=["messages", "compilers"])
+def test_a_program_stands_in_its_table_once(table: dict[str, list[dict[str, str]]]) -> None:
+    names = [program["id"] for program in table["program"]]
     assert len(set(names)) == len(names)
 
 

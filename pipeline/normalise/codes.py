@@ -12,8 +12,20 @@ _STATUS = re.compile(
     r"\b((?:CUBLAS|CUDNN|CUSOLVER|CUSPARSE|CURAND|CUSPARSELT|HIPBLAS|MIOPEN|CUTENSOR)_STATUS_[A-Z][A-Z_]{2,60}"
     r"|(?:NVRTC|NVML|NVJITLINK|VK)_ERROR_[A-Z_]{3,60}|CUFFT_[A-Z_]{3,40}|(?:rocblas|hipblas"
     r"|miopen)_?[sS]tatus_?[A-Za-z]\w{2,40}|(?:HSA_STATUS|PI|UR_RESULT|ZE_RESULT)_ERROR_[A-Z][A-Z_]{2,60}"
-    r"|CL_(?:OUT_OF|INVALID|BUILD_PROGRAM|DEVICE_NOT|MEM_OBJECT|COMPILER_NOT|MAP_FAILURE)[A-Z_]{0,40})\b"
+    r"|CL_(?:OUT_OF|INVALID|(?:BUILD|COMPILE|LINK)_PROGRAM|(?:DEVICE|PLATFORM|COMPILER|LINKER)_NOT|DEVICE_PARTITION"
+    r"|MEM_OBJECT|MEM_COPY|MAP_FAILURE|IMAGE_FORMAT|MISALIGNED|EXEC_STATUS_ERROR|PROFILING_INFO|KERNEL_ARG_INFO"
+    r")[A-Z_]{0,60})\b"
 )
+#: OpenCL's errors as its programs print them: `clBuildProgram failed: BUILD_PROGRAM_FAILURE`, `OpenCL error (-54)`.
+_OPENCL_NAME = re.compile(
+    r"\bcl[A-Z][A-Za-z]{3,50}\b(?:\(\))? (?:failed|returned)[: ]{1,3}(?:CL_)?([A-Z][A-Z_]{4,60})\b"
+)
+_OPENCL_NUMBER = re.compile(
+    r"\b(?:cl[A-Z][A-Za-z]{3,50}\b|OpenCL|API returns: (?=-))[^\n]{0,60}?(?:[:=( ]|\b)(-\d{1,4})(?!\d|\.\d)"
+    r"|\b[Ee]rr(?:or)?[ :]{0,3}\(?(-\d{1,4})\b[^\n]{0,60}?\bcl[A-Z][A-Za-z]{3,50}\b"
+)
+#: Vulkan's results as its C++ bindings print them.
+_VULKAN_RESULT = re.compile(r"\bvk::\w{2,40}(?:::\w{2,40}){0,3}: Error([A-Z][A-Za-z]{4,40}?)(KHR|EXT)?\b")
 #: Layers of oneAPI that print one condition under their own prefix.
 _ONEAPI = re.compile(r"(?:PI|UR_RESULT|ZE_RESULT)_ERROR_")
 _CUDA_NAME = re.compile(r"\b(cudaError[A-Z]\w{2,60}|CUDA_ERROR_[A-Z_]{3,60})\b")
@@ -90,16 +102,44 @@ def _nccl(text: str) -> tuple[str, int] | None:
 
 def _status(text: str) -> tuple[str, int] | None:
     if "_" not in text and "tatus" not in text:
-        return _status_number(text)
+        return _status_number(text) or _opencl(text) or _vulkan(text)
     for found in _STATUS.finditer(text):
         name = found[1].upper()
         layer = _ONEAPI.match(name)
         if layer is not None:
             return f"oneapi:{name[layer.end() :]}", found.start()
+        if name.startswith("CL_") and "API returns: " in text:  # oneAPI over OpenCL
+            return f"oneapi:{name[3:]}", found.start()
         if not name.endswith("SUCCESS"):
             library = name.partition("STATUS")[0].strip("_") or name.partition("_")[0]
             return f"{library.partition('_')[0].lower()}:{name}", found.start()
-    return _status_number(text)
+    return _status_number(text) or _opencl(text) or _vulkan(text)
+
+
+def _opencl(text: str) -> tuple[str, int] | None:
+    """What OpenCL calls the error that a program names without its prefix or prints the number of."""
+    near = text[:SENTENCE_SEARCHED]
+    if "cl" not in near and "CL" not in near and "API returns" not in near:
+        return None
+    names = codes().opencl_names
+    named = _OPENCL_NAME.search(near)
+    if named is not None and f"CL_{named[1]}" in names.values():
+        return f"cl:CL_{named[1]}", named.start()
+    if not _FAILING.search(near) and "return" not in near:
+        return None
+    numbered = _OPENCL_NUMBER.search(near)
+    name = names.get((numbered[1] or numbered[2]).lstrip("-")) if numbered else None
+    if numbered is None or name is None:
+        return None
+    return ("oneapi:" + name[3:] if "API returns: " in near else f"cl:{name}"), numbered.start()
+
+
+def _vulkan(text: str) -> tuple[str, int] | None:
+    found = _VULKAN_RESULT.search(text[:SENTENCE_SEARCHED]) if "vk::" in text else None
+    if found is None:
+        return None
+    words = "_".join(re.findall(r"[A-Z][a-z]*", found[1])).upper()
+    return f"vk:VK_ERROR_{words}" + (f"_{found[2]}" if found[2] else ""), found.start()
 
 
 def _status_number(text: str) -> tuple[str, int] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 #: What a hole holds: something on one line, as short as what follows it allows.
 HOLE = r"[^\n]{0,200}?"
@@ -18,33 +18,52 @@ SAMPLE = "x_1"
 
 _HOLE = re.compile(r"\{(\w*)\}")
 _QUOTES = "'\"`"
+_QUOTE = re.compile(f"[{_QUOTES}]")
 _ANY_QUOTE = "['\"`‘’“”]{0,2}"
 _KEYS = frozenset({"op", "symbol", "library", "module", "resource", "space", "backend", "feature", "tool", "code"})
+
+
+class Said(NamedTuple):
+    """One error as a table of sentences gives it."""
+
+    tier: str
+    wordings: Sequence[str]  # the present one first
+    gate: Mapping[str, str]  # empty where the sentence makes it
 
 
 def rows(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """A row of a family for every sentence of the table; sentences in one list are wordings of one error."""
     for program in table["program"]:
-        for tier, wordings in errors(program):
-            for wording in wordings:
-                yield {"id": f"{program['id']}-message", "tier": tier, **_row(wording, wordings[0])}
+        for error in errors(program):
+            for wording in error.wordings:
+                gate = error.gate or _gate(wording, error.wordings[0])
+                yield {"id": program.get("kind", f"{program['id']}-message"), **_row(wording, error.tier, gate)}
 
 
-def errors(program: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The tier and the wordings of every error of a program."""
+def errors(program: Mapping[str, Any]) -> Iterator[Said]:
+    """What is written of every error of a program: a sentence, a list of its wordings, or a table with more."""
     for entry in program["messages"]:
-        said = entry["says"] if isinstance(entry, dict) else entry
-        tier = (entry if isinstance(entry, dict) else program).get("tier", "root")
-        yield tier, [said] if isinstance(said, str) else said
+        table: Mapping[str, Any] = entry if isinstance(entry, dict) else {"says": entry}
+        said = table["says"]
+        yield Said(
+            tier=table.get("tier", program.get("tier", "root")),
+            wordings=[said] if isinstance(said, str) else said,
+            gate=table.get("gate", {}),
+        )
 
 
-def _row(wording: str, first: str) -> dict[str, Any]:
+def _gate(wording: str, first: str) -> dict[str, str]:
     gate = {name: f"{{{name}}}" for name in _HOLE.findall(wording) if name in _KEYS}
     gate["feature" if "feature" not in gate else "status"] = " ".join(_HOLE.sub("_", first).split())
+    return gate
+
+
+def _row(wording: str, tier: str, gate: Mapping[str, str]) -> dict[str, Any]:
     return {
+        "tier": tier,
         "need": [_need(wording)],
         "pattern": pattern(wording),
-        "gate": gate,
+        "gate": dict(gate),
         "complete": True,
         "examples": [_HOLE.sub(SAMPLE, wording)],
     }
@@ -64,17 +83,8 @@ def pattern(wording: str) -> str:
 
 
 def _literal(words: str, *, is_first: bool) -> str:
-    made = []
-    for number, letter in enumerate(words):
-        if letter in _QUOTES:
-            made.append(_ANY_QUOTE)
-        elif letter == " ":
-            made.append(r"\s{1,12}")
-        elif is_first and number == 0 and letter.isalpha():
-            made.append(f"\\b[{letter.upper()}{letter.lower()}]")
-        else:
-            made.append(re.escape(letter))
-    return "".join(made)
+    made = _QUOTE.sub(_ANY_QUOTE, re.escape(words).replace("\\ ", r"\s{1,12}"))
+    return f"\\b[{words[0].upper()}{words[0].lower()}]{made[1:]}" if is_first and words[:1].isalpha() else made
 
 
 def _need(wording: str) -> str:

@@ -18,7 +18,7 @@ _WORD = re.compile(r"[a-z]+")
 #: Files of families, in the order in which their rows are tried inside one tier.
 FAMILY_FILES = (
     *("families_tool", "families_xla", "families_memory", "families_distributed", "families_gpu"),
-    *("families_frameworks", "messages", "families_python"),
+    *("families_frameworks", "messages", "messages_compilers", "families_python"),
 )
 
 #: Tiers in the order in which they are tried; the codes of CUDA and its libraries stand between "early" and "root".
@@ -110,7 +110,7 @@ def families() -> Mapping[str, tuple[Family, ...]]:
     rows: dict[str, list[Family]] = {tier: [] for tier in TIERS}
     for name in FAMILY_FILES:
         table = _toml(name)
-        for row in messages.rows(table) if name == "messages" else table["family"]:
+        for row in messages.rows(table) if name.startswith("messages") else table["family"]:
             family = _family(row, table)
             rows[family.tier].append(family)
     return {tier: tuple(found) for tier, found in rows.items()}
@@ -231,6 +231,7 @@ class Codes:
     ]  # first word of a text -> texts that begin with it, and codes
     cuda_values: Mapping[int, str]  # number -> code
     library_numbers: Mapping[str, Mapping[str, str]]  # library -> number -> what its status constant ends in
+    opencl_names: Mapping[str, str]  # number without its sign -> OpenCL's name of it
     hip_names: Mapping[str, str]  # CUDA code -> HIP's own name of it where that is another
     nccl_openings: Mapping[str, Sequence[tuple[str, str]]]
     nccl_alone: Mapping[str, str]  # texts that only NCCL prints as a whole message -> code
@@ -256,6 +257,7 @@ def codes() -> Codes:
         cuda_openings=_by_first_word(texts),
         cuda_values={row["value"]: row["name"] for row in cuda},
         library_numbers=table["library_number"],
+        opencl_names=table["opencl_number"],
         hip_names={row["name"]: row["hip"] for row in cuda if "hip" in row},
         nccl_openings=_by_first_word(
             _longest_first((text, row["name"]) for row in table["nccl"] for text in row["text"])

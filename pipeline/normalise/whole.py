@@ -83,7 +83,8 @@ def _better(
             return  # what stands elsewhere is another error
         is_unwrapped = said.rule == "own-message" and any(note.startswith("unwrap-") for note in said.notes)
         is_better = said.rule == "tool-diagnostic" or (_is_weak(found) and not _is_weak(said))
-        if found.rule != "tool-diagnostic" and (is_better or (found.hit is None and is_unwrapped)):
+        is_open = found.hit is None or found.hit.tier in WEAK_TIERS
+        if found.rule != "tool-diagnostic" and (is_better or (is_open and is_unwrapped)):
             yield whole, said, "whole-text: the message goes on past a broken line"
     if _is_weak(found):
         yield from _reread(text)
