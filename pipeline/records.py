@@ -255,7 +255,7 @@ class Assignment:
 
     signature_id: str
     cluster_id: str
-    rule: str  # "founder" | "leader" | "gate" | "equal" | "ratio" | "prefix" | "quote" | "override" | "review"
+    rule: str  # founder, leader, gate, equal, ratio, slot, prefix, untyped, quote, override or review
     score: float  # 0-100 against the medoid
     explanation: str  # one sentence for people
 

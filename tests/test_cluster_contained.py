@@ -26,6 +26,7 @@ def together(*templates: Template) -> bool:
         (INNER, f"key '<quoted>': failed to convert to numpy array: {INNER}"),
         (INNER, f"After the update I see {INNER} in every second run"),
         ("too many indices found", "too many indices found when using pyaudio"),
+        ("Shared drum size limit exceeded", "Shared drum size limit exceeded: requested <n>, available"),
         ("file is not a database file", 'opening of the cache failed: "file is not a database file"'),
         (
             "Layer weights do not match the ones of the checkpoint",

@@ -38,6 +38,11 @@ _ANNOUNCES = re.compile(
 _GOES_ON = re.compile(r"[:=]\s(?P<message>.*)", re.DOTALL)
 #: Telling words of that message.
 MESSAGE_WORDS = 4
+#: What follows are values with their names: `: requested <n>, available: <n>`.
+_VALUES = re.compile(
+    rf"\s?[:,;(\[]\s?(?:(?:[a-z_]{{1,30}}[\s:=]{{1,3}}){{0,3}}{SLOT_CHARACTER}[\s,;:)(\]./=]{{0,6}}){{1,20}}"
+    r"(?:[a-z_]{1,30}[\s:=)]{0,3})?"
+)
 
 
 _MARKS = " \"'`([<"
@@ -93,11 +98,13 @@ class Quotations:
 def _is_quoted(text: str, span: tuple[int, int], words: int) -> bool:
     """Whether the words at `span` are passed on as a message, not the beginning of one or a phrase by chance."""
     before, after = text[: span[0]].replace(SLOT_CHARACTER, "'"), text[span[1] :]
-    if _ANNOUNCES.match(after) or (not before.strip(_MARKS) and _has_message(after)):
+    has_values = _VALUES.fullmatch(after) is not None
+    if not has_values and (_ANNOUNCES.match(after) or (not before.strip(_MARKS) and _has_message(after))):
         return False
     if words >= INSIDE_WORDS:
         return True
-    return bool(_SET_OFF_BEFORE.search(before) and (_SET_OFF_AFTER.match(after) or _TOLD.match(after)))
+    is_closed = has_values or _SET_OFF_AFTER.match(after) or _TOLD.match(after)
+    return bool(is_closed and _SET_OFF_BEFORE.search(before))
 
 
 def _has_message(rest: str) -> bool:

@@ -32,10 +32,14 @@ def sentence(rule: str, score: float, *, template: Template, cluster: Cluster) -
         return f"The gate alone identifies the error: {gate}; the text, {score:.1f} against {text}, decides nothing."
     if rule == "equal":
         return f"Same gate ({gate}) and the same text as {text} but for case, spaces or kinds of slots."
+    if rule == "slot":
+        return f"Same gate ({gate}) and word for word {text}, but for values where one of the two has a slot."
     if rule == "prefix":
         return f"A cut text with the same gate ({gate}) that {text} or a member of its cluster continues."
     if rule == "quote":
         return f"Its words quote {text} or another text of its cluster whole; own gate: {gate}."
+    if rule == "untyped":
+        return f"The words of {text} without their exception type, which no other type prints; own gate: {gate}."
     if rule == "review":
         return f"A cut text that no text of its gate ({gate}) alone continues: a group of its own until reviewed."
     if rule == "override":

@@ -11,10 +11,11 @@ from rapidfuzz import fuzz
 
 from pipeline.cluster import candidates, contained
 from pipeline.cluster.explanations import gate_words, shown
-from pipeline.cluster.leaders import CUTOFF, REVIEW, refusal, why_not
+from pipeline.cluster.leaders import ALIGNED, CUTOFF, REVIEW, raised, refusal, rule, why_not
 from pipeline.cluster.partition import Partition
 from pipeline.cluster.prefixes import Beginnings
 from pipeline.cluster.shapes import Shape, merged, shape
+from pipeline.cluster.untyped import Untyped
 from pipeline.records import Cluster, Signature, Template
 
 Gate = tuple[tuple[str, str], ...]
@@ -34,7 +35,7 @@ class Match:
 
     cluster_id: str
     score: float
-    rule: str  # "equal" | "gate" | "ratio" | "prefix" | "quote"
+    rule: str  # equal, gate, ratio, slot, prefix, untyped or quote
     explanation: str
     runner_up: Candidate | None
 
@@ -84,6 +85,7 @@ class Index:
             self._add(cluster, [known[member] for member in cluster.members if member in known])
         self._beginnings = self._made_beginnings()
         self._quotations = self._made_quotations()
+        self._untyped = self._made_untyped()
         self._postings = self._made_postings()
 
     def _add(self, cluster: Cluster, members: Sequence[Template]) -> None:
@@ -120,6 +122,15 @@ class Index:
                     quotations.add(gates[block], entry, self._shapes[position])
         return quotations
 
+    def _made_untyped(self) -> Untyped:
+        words = Untyped()
+        gates = {block: gate for gate, block in self._gates.items()}
+        for block, entries in self._of_gate.items():
+            for entry in entries if block not in self._complete else ():
+                for position in self._entries[entry][1]:
+                    words.add(gates[block], entry, self._shapes[position])
+        return words
+
     def _made_postings(self) -> _Postings:
         """The index of the gates that are too large to compare with every cluster of them."""
         rows = [
@@ -148,13 +159,23 @@ class Index:
         if block is not None and (template.is_gate_complete or block in self._complete):
             return self._by_gate(own, block, template.gate)
         found = self._by_words(own, block, template)
-        return found if isinstance(found, Match) else self._by_quotation(own, template.gate) or found
+        if isinstance(found, Match):
+            return found
+        return self._by_type(own, template.gate) or self._by_quotation(own, template.gate) or found
 
     def _by_words(self, own: Shape, block: int | None, template: Template) -> Match | Abstention:
         if block is None:
             reason = f"no known error has the gate {gate_words(template.gate)}"
             return Abstention(reason, self._nearest_anywhere(own))
         return self._by_prefix(own, block) if template.is_truncated else self._by_text(own, block, template.gate)
+
+    def _by_type(self, own: Shape, gate: Gate) -> Match | None:
+        entry = self._untyped.only(gate, own)
+        if entry is None:
+            return None
+        score = fuzz.ratio(own.text, self._head(entry).text)
+        sentence = f"The words of {shown(self._texts[self._entries[entry][1][0]])} without their exception type."
+        return Match(self._entries[entry][0], round(score, 1), "untyped", sentence, None)
 
     def _by_quotation(self, own: Shape, gate: Gate) -> Match | None:
         entry = self._quotations.longest(gate, own)
@@ -200,20 +221,24 @@ class Index:
         ranked = self._scored(own, entries)
         refused = ""
         for place, (entry, score) in enumerate(ranked):
-            if score < CUTOFF:
+            if score < ALIGNED:
                 break
+            if raised(score, own, self._head(entry)) < CUTOFF:
+                continue
             why = refusal(own, self._entries[entry][1], self._shapes)
             if not why:
-                return self._match(ranked, place, gate)
+                return self._match(own, ranked, place, gate)
             refused = refused or why
         return self._abstention(own, ranked, refused)
 
-    def _match(self, ranked: Sequence[tuple[int, float]], place: int, gate: Gate) -> Match:
+    def _match(self, own: Shape, ranked: Sequence[tuple[int, float]], place: int, gate: Gate) -> Match:
         entry, score = ranked[place]
         text = shown(self._texts[self._entries[entry][1][0]])
-        sentence = f"Same gate ({gate_words(gate)}) and {score:.1f} >= {CUTOFF:.0f} against {text}."
+        by = "slot" if rule(own, self._head(entry)) == "slot" else "ratio"
+        how = "word for word but for values" if by == "slot" else f"{score:.1f} >= {CUTOFF:.0f} against"
+        sentence = f"Same gate ({gate_words(gate)}) and {how} {text}."
         runner_up = self._candidate(ranked, 0 if place else 1)
-        return Match(self._entries[entry][0], round(score, 1), "ratio", sentence, runner_up)
+        return Match(self._entries[entry][0], round(score, 1), by, sentence, runner_up)
 
     def _abstention(self, own: Shape, ranked: Sequence[tuple[int, float]], refused: str) -> Abstention:
         nearest = self._candidate(ranked)

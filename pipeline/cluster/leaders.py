@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
+from pipeline.cluster.aligned import is_same
 from pipeline.cluster.candidates import Ints
 from pipeline.cluster.shapes import Shape
 from pipeline.cluster.words import conflict
@@ -23,6 +24,8 @@ Floats = NDArray[np.float32]
 CUTOFF = 85.0
 #: A pair from here to CUTOFF is neither one error nor two: it is written down for people to review.
 REVIEW = 80.0
+#: Least ratio of two texts that may be the same words but for values: one long name is many letters.
+ALIGNED = 50.0
 #: Two members of one cluster, each close to the leader, may be no further apart than this (complete link).
 MEMBER_CUTOFF = 78.0
 #: Members that a newcomer is checked against, the most frequent first: bounds the cost of complete link.
@@ -64,7 +67,8 @@ def grouped(shapes: Sequence[Shape], pairs: tuple[Ints, Ints], *, apart: Mapping
     texts = [shape.text for shape in shapes]
 
     def rescored(position: int, leader: int) -> float:
-        return fuzz.ratio(texts[position], texts[leader], score_cutoff=REVIEW)
+        score = fuzz.ratio(texts[position], texts[leader], score_cutoff=ALIGNED)
+        return raised(score, shapes[position], shapes[leader])
 
     def refused(position: int, members: Sequence[int]) -> str:
         parted = next((apart[position, member] for member in members if (position, member) in apart), None)
@@ -72,8 +76,18 @@ def grouped(shapes: Sequence[Shape], pairs: tuple[Ints, Ints], *, apart: Mapping
             return apart_words(parted)
         return refusal(shapes[position], members, shapes)
 
-    similar = scores(texts, pairs, cutoff=REVIEW)
+    similar = scores(texts, pairs, cutoff=ALIGNED)
+    for place in np.flatnonzero((similar > 0) & (similar < CUTOFF)).tolist():
+        one, other = shapes[int(pairs[0][place])], shapes[int(pairs[1][place])]
+        similar[place] = raised(float(similar[place]), one, other)
     return elected(len(texts), (*pairs, similar), rescored=rescored, refused=refused)
+
+
+def raised(score: float, one: Shape, other: Shape) -> float:
+    """The score of a pair, CUTOFF at least if the texts differ in values only, 0 if it is under REVIEW else."""
+    if 0 < score < CUTOFF and is_same(one, other):
+        return CUTOFF
+    return score if score >= REVIEW else 0.0
 
 
 def elected(count: int, scored: tuple[Ints, Ints, Floats], *, rescored: Score, refused: Refuse) -> Groups:
@@ -121,16 +135,20 @@ def _best(position: int, known: dict[int, float], groups: Groups, refused: Refus
 
 def refusal(shape: Shape, members: Sequence[int], shapes: Sequence[Shape]) -> str:
     """Why a text may not join these members although it is near the first; "" if it may."""
-    words = conflict(shapes[members[0]], shape)
-    if words:
-        return words
-    for member in members[1:CHECKED_MEMBERS]:
-        if not fuzz.ratio(shape.text, shapes[member].text, score_cutoff=MEMBER_CUTOFF):
-            return FAR
+    for number, member in enumerate(members[:CHECKED_MEMBERS]):
         words = conflict(shapes[member], shape)
-        if words:
-            return words
+        is_near = number == 0 or bool(fuzz.ratio(shape.text, shapes[member].text, score_cutoff=MEMBER_CUTOFF))
+        if (words or not is_near) and not is_same(shapes[member], shape):
+            return words if is_near else FAR
     return ""
+
+
+def rule(shape: Shape, leader: Shape) -> str:
+    """By which rule a text joined its leader: "equal", "ratio" or "slot"."""
+    if shape.text == leader.text:
+        return "equal"
+    is_near = bool(fuzz.ratio(shape.text, leader.text, score_cutoff=CUTOFF))
+    return "ratio" if is_near and not conflict(leader, shape) else "slot"
 
 
 def apart_words(reason: str) -> str:

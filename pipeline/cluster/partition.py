@@ -23,10 +23,14 @@ from pipeline.cluster import (
     people,
     prefixes,
     proofs,
+    untyped,
 )
 from pipeline.cluster.overrides import NONE, Meaning, Overrides, apart_pairs, bonds, ignored_positions
 from pipeline.cluster.shapes import Shape, merged, shape
 from pipeline.records import Assignment, Cluster, Neighbour, Template, content_id
+
+#: Rules of members whose words are not the error's alone; they never represent a cluster.
+BORROWED = frozenset({"quote", "untyped"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ def partition(templates: Sequence[Template], *, overrides: Overrides = NONE) -> 
     _group_complete(work, apart)
     _group_open(work, apart)
     _join_cut(work, apart)
+    _join_untyped(work, apart)
     _join_quoting(work, apart)
     people.bind(work, bonds(overrides, meaning, apart), apart)
     _note_apart(work, apart)
@@ -127,8 +132,7 @@ def _group_open(work: Work, apart: people.Apart) -> None:
     for number, position in enumerate(places):
         work.group[position] = places[groups.leader[number]]
         if groups.leader[number] != number:
-            is_equal = shapes[number].text == shapes[groups.leader[number]].text
-            work.rule[position] = "equal" if is_equal else "ratio"
+            work.rule[position] = leaders.rule(shapes[number], shapes[groups.leader[number]])
     work.refused = [(places[later], places[leader], score, why) for later, leader, score, why in groups.refused]
 
 
@@ -148,6 +152,29 @@ def _join_cut(work: Work, apart: people.Apart) -> None:
         work.rule[position] = "review" if is_alone else "prefix"
 
 
+def _join_untyped(work: Work, apart: people.Apart) -> None:
+    """Let the groups whose leading text lacks an exception type join the only type that prints its words."""
+    typed = untyped.Untyped()
+    for position, template in enumerate(work.templates):
+        if work.rule[position] != "gate" and not template.is_truncated:
+            typed.add(template.gate, work.group[position], work.shapes[position])
+    members = work.members()
+    for position in list(members):
+        owner = typed.only(work.templates[position].gate, work.shapes[position])
+        if owner is not None and work.rule[position] != "gate":
+            _join(work, members, (position, owner), "untyped", apart)
+
+
+def _join(work: Work, members: dict[int, list[int]], sides: tuple[int, int], rule: str, apart: people.Apart) -> None:
+    """Put the group that the first side leads into that of the second, unless people keep any of them apart."""
+    here, there = sides
+    if here == there or any(people.part_cut(work, place, there, apart) for place in members[here]):
+        return
+    for place in members[here]:
+        work.group[place], work.rule[place] = there, rule
+    members[there].extend(members.pop(here))
+
+
 def _join_quoting(work: Work, apart: people.Apart) -> None:
     """Let the groups whose leading text quotes another error whole join that error."""
     quotations = contained.Quotations()
@@ -158,12 +185,8 @@ def _join_quoting(work: Work, apart: people.Apart) -> None:
     leading = [position for position in members if work.rule[position] != "gate"]
     for position in sorted(leading, key=lambda place: (len(work.shapes[place].tokens), place)):
         inner = quotations.longest(work.templates[position].gate, work.shapes[position])
-        here, there = work.group[position], work.group[position if inner is None else inner]
-        if here == there or any(people.part_cut(work, place, there, apart) for place in members[here]):
-            continue
-        for place in members[here]:
-            work.group[place], work.rule[place] = there, "quote"
-        members[there].extend(members.pop(here))
+        if inner is not None:
+            _join(work, members, (work.group[position], work.group[inner]), "quote", apart)
 
 
 def _note_apart(work: Work, apart: people.Apart) -> None:
@@ -198,7 +221,7 @@ def _finished(work: Work, names: Mapping[int, str], set_aside: tuple[tuple[str, 
     medoid_of: dict[int, int] = {}
     for leader, ranked in work.members().items():
         members = sorted(
-            ranked, key=lambda position: (work.templates[position].is_truncated, work.rule[position] == "quote")
+            ranked, key=lambda position: (work.templates[position].is_truncated, work.rule[position] in BORROWED)
         )
         found = _medoid(work, members)
         cluster = _cluster(work, members, found)
@@ -217,7 +240,9 @@ def _finished(work: Work, names: Mapping[int, str], set_aside: tuple[tuple[str, 
 
 def _medoid(work: Work, members: Sequence[int]) -> medoids.Medoid:
     counts = [work.templates[position].count for position in members]
-    full = sum(not work.templates[position].is_truncated and work.rule[position] != "quote" for position in members)
+    full = sum(
+        not work.templates[position].is_truncated and work.rule[position] not in BORROWED for position in members
+    )
     strict = work.rule[members[0]] != "gate"
     return medoids.medoid(members, work.shapes, counts, able=max(1, full), strict=strict)
 

@@ -60,6 +60,11 @@ def weight(words: frozenset[str]) -> int:
     return len(words - _lists()[0])
 
 
+def is_deciding(word: str) -> bool:
+    """Whether a word turns the meaning round, or is one of several that exclude each other."""
+    return word in _lists()[1] or word in _contrasts()
+
+
 def conflict_of(left: frozenset[str], right: frozenset[str], weight_of_other: int) -> str:
     """The same, of the words that only one and only the other text has, and the weight of all words of the other."""
     unimportant, negations = _lists()

@@ -50,7 +50,7 @@ class Answer:
     entry_id: str | None
     cluster_id: str | None
     score: float  # 0-100; of the nearest entry for an abstention
-    rule: str  # "equal" | "gate" | "ratio" | "prefix" | "quote" | "abstained"
+    rule: str  # equal, gate, ratio, slot, prefix, untyped, quote or abstained
     reason: str
     signature: str  # what the text was read as
     runner_up: str | None
