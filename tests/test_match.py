@@ -173,3 +173,37 @@ def test_groups_do_not_depend_on_the_order_of_texts() -> None:
     assert there[0] == there[2]
     assert there[1] == there[4]
     assert len(set(there)) == 3
+
+
+@pytest.mark.parametrize(
+    "alone",
+    [
+        "Future reference: error at `pip install drumkit` was\n\nthe axle of the mixer is bent beyond repair",
+        "It throws something like this when I turn it on\nthe axle of the mixer is bent beyond repair",
+        "| start of the press | `the axle of the mixer is bent beyond repair` | not fixed yet |",
+        "ValueError\n\nthe axle of the mixer is bent beyond repair",
+    ],
+)
+def test_a_text_that_stands_alone_is_read_again_for_what_others_report(alone: str) -> None:
+    texts = ["DrumError: the axle of the mixer is bent beyond repair", alone, "a press lost its grip on sheet 5"]
+    found = group_texts(texts)
+    assert found[0].cluster_id == found[1].cluster_id != found[2].cluster_id
+    assert found[1].signature == found[0].signature
+
+
+def test_a_second_reading_says_why_and_two_that_read_each_other_meet() -> None:
+    texts = [
+        "We get Drum axle is bent in the mixer\nerror: the press lost its grip on the sheet",
+        "Somebody reports error: the press lost its grip on the sheet\nDrum axle is bent in the mixer",
+    ]
+    found = group_texts(texts)
+    assert found[0].cluster_id == found[1].cluster_id
+    assert [one.cluster_id for one in group_texts(texts[::-1])] == [one.cluster_id for one in found[::-1]]
+    quoting = group_texts(["DrumError: axle of the mixer is bent", "It fails somehow\naxle of the mixer is bent"])
+    assert 'it also says "axle of the mixer is bent"' in quoting[1].explanation
+
+
+def test_a_known_error_is_not_read_again() -> None:
+    texts = [SHARED_MEMORY, "RuntimeError: CUDA error: misaligned address\naxle of the mixer is bent beyond repair"]
+    found = group_texts([*texts, "DrumError: axle of the mixer is bent beyond repair"])
+    assert len({one.cluster_id for one in found}) == 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,10 @@ from pipeline import extract, normalise
 from pipeline.records import Signature, Template
 
 if TYPE_CHECKING:
-    from pipeline.cluster import Overrides
+    from pipeline.cluster import Index, Overrides
+
+#: By these rules a reading took what was there, for nothing in the text was known.
+_UNSURE = frozenset({"own-message", "wrapper"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,55 @@ def group_texts(texts: Sequence[str], *, overrides: Overrides | None = None) -> 
     }
     for signature_id, reason in partition.ignored:
         labels[signature_id] = Label(None, templates[signature_id].text, f"set aside by overrides.toml: {reason}")
-    return [labels[signatures[text].signature_id] for text in texts]
+    own = {text: labels[signature.signature_id] for text, signature in signatures.items()}
+    named = {template.signature_id for template in overrides.read.values()} if overrides else set()
+    unsure = [text for text, one in signatures.items() if one.culprit in _UNSURE and one.signature_id not in named]
+    again = _read_again(unsure, own, cluster.Index(partition, list(templates.values())))
+    return [again.get(text) or own[text] for text in texts]
+
+
+def _read_again(texts: Sequence[str], own: Mapping[str, Label], index: Index) -> dict[str, Label]:
+    """The labels of texts that stand alone and say elsewhere, in the same words, what others report."""
+    sizes = Counter(label.cluster_id for label in own.values())
+    found: dict[str, tuple[str, str]] = {}  # cluster of a text that stands alone -> cluster that it joins, and why
+    for text in texts:
+        alone = own[text].cluster_id
+        target = _elsewhere(text, alone, index) if alone is not None and sizes[alone] == 1 else None
+        if alone is not None and target is not None:
+            found[alone] = target
+    joined = _followed({alone: target for alone, (target, _) in found.items()})
+    shown = {label.cluster_id: label.signature for label in own.values()}
+    return {
+        text: Label(end, shown[end], found[alone][1] if alone in found else own[text].explanation)
+        for text, alone in ((text, own[text].cluster_id) for text in texts)
+        if alone is not None and (end := joined.get(alone)) is not None
+    }
+
+
+def _elsewhere(text: str, alone: str, index: Index) -> tuple[str, str] | None:
+    """The other cluster that a part of the text belongs to, the surest of them, and why; None if there is none."""
+    from pipeline.cluster import Match  # noqa: PLC0415  as above
+
+    best: tuple[tuple[bool, float, str], str] | None = None
+    for part in normalise.readings(text):
+        match = index.assign(part)
+        if isinstance(match, Match) and match.cluster_id != alone:
+            rank = (match.rule in ("equal", "gate"), match.score, match.cluster_id)
+            if best is None or rank > best[0]:
+                best = rank, f'It stands alone by its first words; it also says "{part.text[:80]}". {match.explanation}'
+    return (best[0][2], best[1]) if best is not None else None
+
+
+def _followed(joins: Mapping[str, str]) -> dict[str, str]:
+    """Where each cluster ends up if joins are followed; those that join in a ring meet in the least of them."""
+    ends: dict[str, str] = {}
+    for start in sorted(joins):
+        path = [start]
+        while path[-1] in joins and joins[path[-1]] not in path:
+            path.append(joins[path[-1]])
+        last = joins.get(path[-1])
+        ends[start] = path[-1] if last is None else min(path[path.index(last) :])
+    return ends
 
 
 def read_overrides(path: Path) -> Overrides:

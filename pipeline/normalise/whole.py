@@ -44,7 +44,7 @@ _STACK = re.compile(
 def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     """The signature of the text as a whole; a text without any event is its own message, so nothing stays ungrouped."""
     chosen = _chosen(_of_first_rank(events, text))
-    own = chosen or _own_event(text)
+    own = chosen or own_event(text)
     found = culprit(own)
     if len(text) <= MESSAGE_LENGTH:
         for event, said, why in _better(text, events, found, is_own=chosen is None):
@@ -71,10 +71,10 @@ def _better(
             )
     if found.hit is not None and found.hit.tier in WEAK_TIERS:
         yield from _causes(text)
-    whole = _own_event(text, at=0)
+    whole = own_event(text, at=0)
     said = culprit(whole)
     if is_own:
-        if found.hit is None and _is_known(said):
+        if found.hit is None and is_known(said):
             yield whole, said, "whole-text: a known error stands behind the most telling line"
     else:
         if ("code", "cuda:cudaErrorAssert") in (found.hit.gate if found.hit else ()) and _is_tool(said):
@@ -93,7 +93,7 @@ def _better(
 def _causes(text: str) -> Iterator[tuple[Event, Culprit, str]]:
     """The lines that print an error of their own beside words that only say that something failed."""
     for line in filter(told.is_printed, text.split("\n")):
-        event = replace(_own_event(line, at=0), end=len(text))
+        event = replace(own_event(line, at=0), end=len(text))
         said = culprit(event)
         if said.hit is None or said.hit.tier not in WEAK_TIERS:
             yield event, said, "whole-text: the event only says that something failed; another line says what"
@@ -101,12 +101,21 @@ def _causes(text: str) -> Iterator[tuple[Event, Culprit, str]]:
 
 def _reread(text: str) -> Iterator[tuple[Event, Culprit, str]]:
     """The known errors that the text says when its lines are joined, or that it quotes."""
-    joined = " ".join(_MARKED.sub(" ", text).split())
-    for words in (joined, *(found[0].strip('`"“”| ') for found in _QUOTED.finditer(joined))):
-        event = replace(_own_event(words), end=len(text))
+    for words in (_joined(text), *quoted(text)):
+        event = replace(own_event(words), end=len(text))
         said = culprit(event)
-        if _is_known(said):
+        if is_known(said):
             yield event, said, "joined-lines: the words are known where lines are joined or quotes are opened"
+
+
+def _joined(text: str) -> str:
+    return " ".join(_MARKED.sub(" ", text).split())
+
+
+def quoted(text: str) -> Iterator[str]:
+    """The words that a text shows in quotes or in a cell of a table."""
+    for found in _QUOTED.finditer(_joined(text)):
+        yield found[0].strip('`"“”| ')
 
 
 def _says_an_error(event: Event) -> bool:
@@ -119,7 +128,7 @@ def _is_weak(found: Culprit) -> bool:
     return found.hit is None or found.hit.tier in (*WEAK_TIERS, "head")
 
 
-def _is_known(found: Culprit) -> bool:
+def is_known(found: Culprit) -> bool:
     """Whether the words are a known error wherever they stand in a text."""
     return not _is_weak(found) and found.hit is not None and found.hit.tier != "late"
 
@@ -147,7 +156,7 @@ def _rank(event: Event, place: int) -> tuple[int, int, int]:
         return severity, 3, -place  # the first diagnostic; later ones follow from it
     if found.hit is not None and found.hit.tier not in (*WEAK_TIERS, "head"):
         return severity, 2, place
-    return severity, 1 if found.hit is None else 0, place
+    return (severity, 1, place) if found.hit is None else (severity, 0, -place)  # of wrappers the first
 
 
 def _of_first_rank(events: Sequence[Event], text: str) -> Sequence[Event]:
@@ -172,14 +181,19 @@ def _only_died(found: Culprit) -> bool:
     return found.hit is not None and found.hit.rule in ("exit-signal", "python-fatal-signal")
 
 
+def is_place_or_death(line: str) -> bool:
+    """Whether a line says no more than that a process died, or shows a place on a stack."""
+    return bool(_DEATH.search(line) or _STACK.match(line))
+
+
 def _before_death(text: str) -> Event | None:
     """The most telling line that is neither a signal nor a place on a stack, as an event; None if there is none."""
-    lines = [line for line in text.split("\n") if line.strip() and not _DEATH.search(line) and not _STACK.match(line)]
+    lines = [line for line in text.split("\n") if line.strip() and not is_place_or_death(line)]
     best = max(lines, key=told.line_rank, default="")
-    return _own_event("\n".join(lines), at=lines.index(best)) if told.line_rank(best) else None
+    return own_event("\n".join(lines), at=lines.index(best)) if told.line_rank(best) else None
 
 
-def _own_event(text: str, at: int | None = None) -> Event:
+def own_event(text: str, at: int | None = None) -> Event:
     """The text's own message as an event: from its most telling line, or from line `at`."""
     body = text.strip("\n")
     lines = [line for line in body.split("\n") if line.strip()] or [text.strip()]
