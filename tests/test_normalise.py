@@ -344,3 +344,16 @@ def test_a_long_name_costs_no_more_than_its_letters() -> None:
 )
 def test_the_type_that_was_found_is_a_value(one: str, other: str) -> None:
     assert signature_of_text(f"TypeError: {one}").text == signature_of_text(f"TypeError: {other}").text
+
+
+@pytest.mark.parametrize(
+    ("message", "gate"),
+    [
+        ("qwen模型出现CUBLAS_STATUS_INVALID_VALUE错误", ("code", "cublas:CUBLAS_STATUS_INVALID_VALUE")),
+        ("训练到一半报CUDA error: misaligned address了怎么办", ("code", "cuda:cudaErrorMisalignedAddress")),
+        ("一运行就ncclInternalError", ("code", "nccl:ncclInternalError")),
+        ("実行するとNo module named 'drumkit'と言われます", ("module", "drumkit")),
+    ],
+)
+def test_a_name_may_touch_words_of_another_script(message: str, gate: tuple[str, str]) -> None:
+    assert gate in signature_of_text(message, events(message)).gate

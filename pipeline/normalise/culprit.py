@@ -129,7 +129,7 @@ def _inner(event: Event, own: Level, hit: Hit | None) -> Culprit | None:
 
 def _level(exception_type: str | None, message: str) -> Level:
     """The exception with boilerplate, prefixes and wrapping words taken off."""
-    message = message[:TOOL_SEARCHED].strip()
+    message = peel.spaced(message[:TOOL_SEARCHED].strip())
     found = clues(f"{exception_type}: {message}")
     text = peel.without_boilerplate(message, found.stops)
     notes: list[str] = []

@@ -61,6 +61,10 @@ _TYPE = re.compile(
 )
 _BARE_TYPE = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))\s?[:：]?\s*\Z")
 _CJK = re.compile(r"[\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
+#: Where a word of another script meets a name: no regular expression sees a word's end there.
+_SEAM = re.compile(
+    r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[A-Za-z_])|(?<=\w)(?<![^\x00-\x7f])(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
+)
 #: Marks around a whole line; a name in quotes is a value, a sentence is not.
 QUOTES, SENTENCE_SPACES = ("`", '"', "'"), 3
 #: A message that prose quotes: `I run it, got "CUDA_HOME variable is not set"`, `"x is not a y" error in z`.
@@ -117,6 +121,11 @@ def _unquoted(line: str) -> str:
     mark, bare = line[:1], line.rstrip(" .")
     is_quoted = mark in QUOTES and len(bare) > 2 and bare.endswith(mark) and bare.count(mark) == 2
     return bare[1:-1] if is_quoted and (mark == "`" or bare.count(" ") >= SENTENCE_SPACES) else line
+
+
+def spaced(text: str) -> str:
+    r"""The text with a space wherever a Chinese, Japanese or Korean word touches a name: a `\b` stands there then."""
+    return text if text.isascii() else _SEAM.sub(" ", text)
 
 
 def without_foreign_words(line: str) -> str:

@@ -50,7 +50,7 @@ _NUMBERED = re.compile(
 )
 #: The type that was found where another is wanted: `expected str instance, bytes found`, `(got type str)`.
 _FOUND_TYPE = re.compile(r"(?:(?<=\bgot type )|(?<=expected str instance, )(?=\w{1,60} found))[A-Za-z_][\w.]{1,60}")
-_NONE = re.compile(r"(?<=[a-z,:=] )None\b(?! of)|(?<=\()None(?=\))")
+_NONE = re.compile(r"(?<=[a-z,:=] )None\b(?! of)|(?<=\()None(?=\))|(?<=[a-z]=)(?:True|False|None)\b")
 #: Nested structures are folded from inside; deeper ones were not seen.
 DEPTH = 4
 
