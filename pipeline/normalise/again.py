@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from pipeline.normalise import words
 from pipeline.normalise.assemble import read, signed
@@ -17,8 +18,8 @@ from pipeline.records import Signature
 
 #: Lines that are read, and how much of each.
 LINES, LINE_LENGTH = 40, 600
-#: Words that a part of a line needs.
-LEAST_WORDS = 3
+#: Words that a part of a line needs, and how many parts of a text are read: each costs as much as a message.
+LEAST_WORDS, PARTS = 3, 64
 
 _BEHIND = re.compile(r"(?:[:\]]\s|[-–—]\s|[:，。；】])\s?(?=\S)")
 
@@ -27,7 +28,7 @@ def readings(text: str) -> Iterator[Signature]:
     """The signatures of the parts of a text, each part once, in order; none for a log, which holds other errors too."""
     if len(text) > MESSAGE_LENGTH:
         return
-    for part in dict.fromkeys(_parts(text)):
+    for part in islice(dict.fromkeys(_parts(text)), PARTS):
         event = own_event(part, at=0)
         found = culprit(event)
         if found.hit is not None and not is_known(found):
