@@ -50,7 +50,7 @@ _AT_WORD = (
     (
         "dtype",
         (
-            r"BFloat16\b|torch\.(?:cuda\.)?\w{3,12}Tensor\b|c10::\w{3,20}"
+            r"B[Ff]loat16\b|torch\.(?:cuda\.)?\w{3,12}Tensor\b|c10::\w{3,20}"
             r"|(?:(?:torch|tl|triton\.language|jnp|jax\.numpy|np|numpy|tf|ml_dtypes)\.)?(?:float|bfloat|int|uint|complex)"
             r"(?:1|4|8|16|32|64|128)(?:_e\dm\d\w{0,5}|_ref)?\b"
             r"|DT_[A-Z]{2,10}\d{0,3}(?:_REF)?\b|(?:fp|bf|tf)(?:8|16|32|64)\b|torch\.(?:half|bool|long|short|double|float|int|q?u?int\d{1,2})\b"

@@ -22,7 +22,7 @@ _PREFIX = re.compile(
     r"|\[?[IWEF] (?:[A-Za-z]:)?[\w./\\-]{1,160}:\d{1,6}\]"
     r"|\[(?:Bug|Question|Feature|BUG|bug|Usage|RFC|Issue|Installation|Misc|Error|Help|question|ERROR"
     r"|error)[^\]\n]{0,20}\]:?"
-    r"|\([\w ]{0,40}pid=\d{1,8}[^)\n]{0,40}\)"
+    r"|\([\w ]{0,40}pid=\d{1,8}[^)\n]{0,40}\)|\[address=[^\]\s]{1,80}(?:, pid=\d{1,8})?\]"
     r"|(?:[\w.-]{1,40} - )?(?:ERROR|WARNING|CRITICAL|FATAL|INFO|Error"
     r"|DEBUG)(?: - [\w./-]{1,60}:\d{1,6} -|(?: \d\d-\d\d \d\d:\d\d:\d\d)? \[?[\w./-]{1,60}:\d{1,6}\]"
     r"|\s?:(?=\s))"
