@@ -84,6 +84,7 @@ _CONTEXT = re.compile(
     r"|\[libprotobuf [A-Z]{4,7} <path>\] |(?:Aborting \w{4,20} with |\w{4,40} failed: |\w{4,40}: )?"
     r"(?:Internal|Invalid argument|Cancelled|Not found|Unimplemented|Unavailable|Out of range|Failed precondition): "
     r"(?:\[_?Derived_?\])?|(?:[\w.@-]{1,40}:<n> )?Uncaught (?:\(in promise\) )?Error: "
+    r"|Not implemented: "
     r"|(?:INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED|FAILED_PRECONDITION|NOT_FOUND|UNAVAILABLE|UNKNOWN|ABORTED): "
     r"|[A-Za-z]\w{0,60}(?:::\w{1,60}){0,6}\(\): "
     r"|cc1(?:plus)?: error: |[\w+-]{1,20}: (?:fatal )?error: "
