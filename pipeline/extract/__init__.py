@@ -15,7 +15,6 @@ from pipeline.extract import (
     bare,
     chain,
     faulthandler,
-    foreign,
     head,
     markdown,
     native,
@@ -51,7 +50,7 @@ _LITERALS = Literals((*scan.LITERALS, *native.LITERALS))
 def events(text: str) -> list[Event]:
     """The failures of a text, sorted by `start`, not overlapping. Python's warnings only where nothing failed."""
     seen = _LITERALS.seen(text)
-    if not seen and not foreign.may_have(text, seen):
+    if not seen:
         return []
     tracebacks = _tracebacks(text, seen)
     shown = sorted([*tracebacks, *_exception_lines(text, tracebacks, seen)], key=lambda one: one.start)
@@ -161,7 +160,7 @@ def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Eve
         return []
     starts = [one.start for one in tracebacks]
     known = {_key(one.exception_type, one.message) for one in tracebacks}
-    fences: list[tuple[int, int]] | None = None
+    fences = markdown.Fences(text)
     found: list[Event] = []
     behind = stop = tries = 0
     for colon in ends:
@@ -175,8 +174,7 @@ def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Eve
         if tries > MOST_NAMES:
             continue
         ceiling = starts[at] if at < len(starts) else len(text)
-        fences = markdown.fences(text) if fences is None else fences
-        event = bare.read(text, colon, ceiling=ceiling, is_fenced=_is_inside(fences, colon))
+        event = bare.read(text, colon, ceiling=ceiling, fences=fences)
         if event is None or _key(event.exception_type, event.message) in known or _retells(event, tracebacks):
             continue
         known.add(_key(event.exception_type, event.message))
@@ -201,11 +199,6 @@ def _retells(event: Event, tracebacks: list[Event]) -> bool:
 
 def _key(exception_type: str | None, message: str) -> tuple[str, str]:
     return (exception_type or "").rsplit(".", 1)[-1], message[:60]
-
-
-def _is_inside(spans: list[tuple[int, int]], at: int) -> bool:
-    place = bisect_right(spans, (at, at))
-    return place > 0 and at < spans[place - 1][1]
 
 
 def _is_aftermath(diagnostic: Event, before: Event, text: str) -> bool:

@@ -6,6 +6,7 @@ import re
 
 from pipeline.extract import chain, frames, names, peel, python
 from pipeline.extract.lines import Lines, Peeler
+from pipeline.extract.markdown import Fences
 from pipeline.records import Event
 
 _NAME_BACK = re.compile(r"[\w.$]*")
@@ -44,7 +45,7 @@ MOST_NAME = 160
 WIDEST_LEAD = 600
 
 
-def read(text: str, colon: int, *, ceiling: int, is_fenced: bool) -> Event | None:
+def read(text: str, colon: int, *, ceiling: int, fences: Fences) -> Event | None:
     """The exception whose name ends at `colon`, None if that is code or talk; it ends before `ceiling`."""
     backwards = _NAME_BACK.match(text[max(0, colon - MOST_NAME) : colon][::-1])
     assert backwards is not None
@@ -65,7 +66,7 @@ def read(text: str, colon: int, *, ceiling: int, is_fenced: bool) -> Event | Non
     if name in _COMMON and (not _MARKUP.fullmatch(before[peel.width(before) :])):
         return None
     message = _unquoted(message, text[begin - 1 : begin])
-    return _event(text, (start, begin, stop), name, message, is_fenced)
+    return _event(text, (start, begin, stop), name, message, fences)
 
 
 def _unquoted(message: str, opened: str) -> str:
@@ -97,12 +98,12 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     return is_first or _LEADS.search(before) is not None
 
 
-def _event(text: str, span: tuple[int, int, int], name: str, message: str, is_fenced: bool) -> Event:
+def _event(text: str, span: tuple[int, int, int], name: str, message: str, fences: Fences) -> Event:
     start, begin, stop = span
     printed = python.Printed(exception_type=name, message=message, detail=message, end=stop)
     lead = text[start:begin]
     is_alone = begin - start < WIDEST_LEAD and not lead[peel.width(lead) :].strip()
-    if is_alone and (_POSITION.match(message) or (is_fenced and not lead.strip())):
+    if is_alone and (_POSITION.match(message) or (not lead.strip() and fences.hold(begin))):
         python.message(Lines(text, start, Peeler(peel.shape(lead) if lead.strip() else None)), 0, printed)
         if frames.HEADER in printed.detail:
             printed.end = stop

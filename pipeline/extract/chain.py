@@ -130,10 +130,10 @@ def _joint(lines: Lines, last: python.Printed) -> _Step | None:
         if line.is_border:
             link = "group"
             continue
-        link = next((name for name, rule in _LINKS if rule.search(body)), link)
+        link = _link(body) or link
         if frames.HEADER in body:
             return _Step(link, number, number + 1, line.indent) if link else _remote(lines, last, number)
-        if link and body and not _is_link(body) and names.loose(body) is not None:  # never raised: without a stack
+        if link and body and not _link(body) and names.loose(body) is not None:  # never raised: without a stack
             return _Step(link, -1, number, line.indent)
         if number == last.after and frames.frame(body) and _is_remote(last):
             return _Step("remote", -1, number, max(line.indent - 2, 0))
@@ -142,8 +142,11 @@ def _joint(lines: Lines, last: python.Printed) -> _Step | None:
     return None
 
 
-def _is_link(body: str) -> bool:
-    return any(rule.search(body) for _, rule in _LINKS)
+def _link(body: str) -> str | None:
+    """The link that a line between two exceptions names."""
+    if "exception" not in body and "rocess " not in body and "traceback" not in body.lower():
+        return None
+    return next((name for name, rule in _LINKS if rule.search(body)), None)
 
 
 def _is_remote(last: python.Printed) -> bool:

@@ -83,7 +83,7 @@ RULES: tuple[Rule, ...] = (
             rf"{PLACE}\((?P<line>\d{{1,7}})\): error: (?P<msg>(?:Expected|Failed|Value of|The difference"
             rf"|Failure)\b[^\n]{{0,900}})"
         ),
-        needs=("): error: ",),
+        needs=("): error: Expected", "): error: Fail", "): error: Value of", "): error: The difference"),
         goes_on=compiled(r"^[ \t]{1,8}\S|^(?:Actual|Expected|Which is|Value of|actual)\b"),
         most_lines=12,
     ),
@@ -130,6 +130,7 @@ RULES: tuple[Rule, ...] = (
             r":(?P<line>\d{1,7})(?::\d{1,5})?: (?:fatal )?error: (?P<msg>[^\n]{2,900})"
         ),
         goes_on=_FOLLOWS,
+        needs=(": error: ", ": fatal error: "),
         joins=True,
     ),
     Rule(

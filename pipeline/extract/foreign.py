@@ -88,14 +88,13 @@ _STACK_RULE = Rule("jvm-js-stack", "java", (), compiled(r"(?!)"))
 _JS_RULE = Rule("js-stack", "js", (), compiled(r"(?!)"))
 
 
-#: How the first frame line begins.
-LITERALS = ("\tat ",)
-_INDENTED = ("\n    at ", "\n  at ")
+#: How a frame line begins.
+LITERALS = ("\tat ", "\n    at ", "\n  at ")
 
 
 def blocks(text: str, seen: Seen) -> Iterator[Block]:
     """The failures that nothing but their first frame line tells: `    at f (file.js:1:2)`."""
-    if not may_have(text, seen):
+    if not any(literal in seen for literal in LITERALS):
         return
     end = 0
     for match in _AT_LINE.finditer(text):
@@ -105,13 +104,6 @@ def blocks(text: str, seen: Seen) -> Iterator[Block]:
         end = _stack_end(text, match.start())
         if header:
             yield _block(text, header, end)
-
-
-def may_have(text: str, seen: Seen) -> bool:
-    """Whether any line of the text may be such a frame."""
-    if "\tat " in seen:
-        return True
-    return "  at " in text and any(beginning in text for beginning in _INDENTED)
 
 
 def _header(text: str, at: int) -> re.Match[str] | None:

@@ -18,8 +18,8 @@ _ELIDED = re.compile(
     r"|-{2,}8<-{2,}|#{2,} ?\.{3}.{0,40})\s*$",
     re.I,
 )
-#: What such a line begins with: most lines are known by their first character not to be one.
-_ELIDED_FIRST = frozenset(".…<[(-#sSoOtT")
+#: What such a line begins with: most lines are known by their first letters not to be one.
+_ELIDED_MARKS, _ELIDED_WORDS = frozenset(".…<[(-#"), frozenset(("sn", "sk", "om", "tr"))
 _REPEATED = re.compile(r"\s*\[Previous line repeated \d{1,12} more times?\]")
 _CARETS = re.compile(r"\s*[\^~]{1,2000}[\^~ ]*$")
 
@@ -31,8 +31,9 @@ def frame(body: str) -> Frame | None:
     hit = _FRAME.match(body)
     if hit is None:
         return None
-    function = _FUNCTION.match(hit.group(3).strip()) if hit.group(3) else None
-    return Frame(hit.group(1), int(hit.group(2)), function.group() if function else None)
+    file, line, rest = hit.groups()
+    function = _FUNCTION.match(rest.strip()) if rest else None
+    return Frame(file, int(line), function[0] if function else None)
 
 
 def is_cut_frame(body: str) -> bool:
@@ -42,7 +43,8 @@ def is_cut_frame(body: str) -> bool:
 
 def is_elided(body: str) -> bool:
     """Whether somebody left out frames here and said so."""
-    return body.lstrip()[:1] in _ELIDED_FIRST and _ELIDED.match(body) is not None
+    begun = body.lstrip()[:2]
+    return (begun[:1] in _ELIDED_MARKS or begun.lower() in _ELIDED_WORDS) and _ELIDED.match(body) is not None
 
 
 def is_filler(body: str) -> bool:

@@ -92,6 +92,7 @@ RULES: tuple[Rule, ...] = (
             r"|failure)(?: code)?(?::| \d{1,4}[ :]| at | in (?:file )?|=| \())"
             r"(?!%|\"|\+|<|\{)[^\n]{3,600})"
         ),
+        needs=("rror", "ERROR", "failure"),
         goes_on=compiled(r"^[ \t]{0,8}(?:current device|in function|err(?:or)?:|ggml_|\#\d{1,3} )"),
     ),
     Rule(

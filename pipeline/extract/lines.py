@@ -186,10 +186,11 @@ class Lines:
                 margin = _GROUP_MARGIN.match(body)
                 if margin is not None:
                     body = body[margin.end() :]
-        if "\x1b" in body or body.endswith("\r"):
+        if "\x1b" in body:
             body = _STRAY.sub("", body)
         body = body.rstrip()
-        end -= end > start and self.text[end - 1] == "\r"
+        if end > start and self.text[end - 1] == "\r":
+            end -= 1
         indent = len(body) - len(body.lstrip()) if body[:1].isspace() else 0
         return Line(start, end, body, indent, is_foreign, is_border)
 

@@ -86,15 +86,20 @@ def _candidates(text: str, seen: Seen) -> list[tuple[int, int, list[int]]]:
     """Lines that hold a literal, each once, with the rules to try on it in order."""
     lines: dict[int, tuple[int, set[int]]] = {}
     for trigger, rules in _BY_TRIGGER.items():
-        end = -1
-        for at in seen.get(trigger, ()):
+        if trigger not in seen:
+            continue
+        end, skipped = -1, int(trigger[0] == "\n")
+        for at in seen[trigger]:
             if at < end:
                 continue
-            first = at + 1 if trigger[0] == "\n" else at
+            first = at + skipped
             start = max(text.rfind("\n", max(first - _BEFORE, 0), first) + 1, first - _BEFORE, 0)
             end = text.find("\n", first, first + _BEHIND)
             end = min(first + _BEHIND, len(text)) if end < 0 else end
-            lines.setdefault(start, (end, set()))[1].update(rules)
+            if start in lines:
+                lines[start][1].update(rules)
+            else:
+                lines[start] = (end, set(rules))
     return [(start, end, sorted(rules)) for start, (end, rules) in sorted(lines.items())]
 
 

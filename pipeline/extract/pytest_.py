@@ -11,6 +11,8 @@ from pipeline.records import Event, Frame, Link
 
 _E = re.compile(r"E(?:  ? ?|$)\s{0,200}(.*)$")
 _PLACE = re.compile(r"([^\s:>][^\n:]{0,300}?\.\w{1,5}):(\d{1,7}): ?(in [^\n]{1,200}|[A-Z_][\w.]{0,100})?\s*$")
+#: What each place holds: most lines that are searched back are known not to be one before the dearer pattern is tried.
+_NUMBERED = re.compile(r"\.\w{1,5}:\d")
 _TEST = re.compile(r"_{3,200} .{1,300} _{3,200}$")
 _SECTION = re.compile(r"={6,}|-{10,} Captured|_{3,200} [^_\n]{1,300} _{3,200}$|```")
 #: A report is searched for its beginning so far back (functions are printed whole).
@@ -56,7 +58,7 @@ def _begin(text: str, line_start: int, floor: int) -> int:
             return before
         if "```" in line or line.startswith(("=====", "E   ")):
             return at
-        if line.lstrip().startswith(">") or (":" in line and _PLACE.search(line)):
+        if line.lstrip().startswith(">") or (_NUMBERED.search(line) and _PLACE.search(line)):
             last_marked = before
         at = before
     return last_marked

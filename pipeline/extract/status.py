@@ -151,12 +151,12 @@ _ABSL_OLD_BEFORE = re.compile(
     r"(?:\.(?:cc|h|cpp|cu):\d{1,6}(?:\]|\))?:? |failed[:,] |Error: |[Ss]tatus: |(?P<bare>^|\n))$"
 )
 #: TensorFlow's classes; the everyday names only with their module.
-_TF_CLASS = re.compile(
-    r"(ResourceExhausted|InvalidArgument|FailedPrecondition|DeadlineExceeded|Unimplemented|OutOfRange"
-    r"|DataLoss|Internal"
-    r"|NotFound|AlreadyExists|PermissionDenied|Unavailable|Cancelled|Aborted|Unknown"
-    r"|Unauthenticated)Error(?=[:\s)\"'`]|$)"
+_TF_NAMES = (
+    *("ResourceExhausted", "InvalidArgument", "FailedPrecondition", "DeadlineExceeded", "Unimplemented", "OutOfRange"),
+    *("DataLoss", "Internal", "NotFound", "AlreadyExists", "PermissionDenied", "Unavailable", "Cancelled", "Aborted"),
+    *("Unknown", "Unauthenticated"),
 )
+_TF_CLASS = re.compile(rf"({'|'.join(_TF_NAMES)})Error(?=[:\s)\"'`]|$)")
 _TF_EVERYDAY = frozenset(
     [
         "Internal",
@@ -333,7 +333,7 @@ _READERS: tuple[tuple[tuple[str, ...], Reader], ...] = (
     (_XLA_TRIGGERS, _xla),
     (_ABSL_TRIGGERS, _absl),
     (_ABSL_OLD_TRIGGERS, _absl_old),
-    (("Error",), _tf_classes),
+    (tuple(f"{name}Error" for name in _TF_NAMES), _tf_classes),
     (("cudaError", "CUDA_ERROR_"), status_gpu.cuda_names),
     (("CUDA", "Cuda", "cuda", "GPUassert", "ErrStr"), status_gpu.cuda_strings),
     (_ALONE_TRIGGERS, status_gpu.cuda_alone),
