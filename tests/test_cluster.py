@@ -125,6 +125,22 @@ def test_a_cut_text_never_names_a_cluster_that_has_a_full_text() -> None:
     assert found.medoid == full.signature_id
 
 
+def test_a_cut_text_joins_although_the_words_that_make_a_gate_were_cut_off() -> None:
+    full = template("the press ran dry after <n> sheets and could not stop", gate={"polarity": "negative"})
+    cut = template("the press ran dry after <n> she...", cut=True)
+    typed = template("ValueError: the press ran...", gate={"exception": "ValueError"}, cut=True)
+    other = template("the press ran dry after <n> sheets of cuda", gate={"backend": "cuda"})
+    assert len(cluster.partition([full, cut, typed]).clusters) == 1
+    assert len(cluster.partition([other, cut]).clusters) == 2
+
+
+def test_a_cut_text_joins_what_quoting_texts_have_joined() -> None:
+    full = template("the press ran dry after <n> sheets and the roll stood still")
+    longer = template("the press ran dry after <n> sheets and the roll stood still when we came back")
+    cut = template("the press ran dry after <n> sheets and...", cut=True)
+    assert len(cluster.partition([full, longer, cut]).clusters) == 1
+
+
 def test_a_chain_of_small_steps_is_not_one_cluster() -> None:
     texts = [" ".join([*(f"old{place}" for place in range(step, 30)), "the", "the"]) for step in range(12)]
     found = cluster.partition([template(text) for text in texts])

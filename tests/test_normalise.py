@@ -123,6 +123,12 @@ def test_a_cut_text_says_so() -> None:
     assert signature_of_text("ValueError: the model wants more of the thing that...").is_truncated
 
 
+def test_a_text_that_ends_inside_a_sentence_was_cut_and_one_that_goes_on_was_not() -> None:
+    assert signature_of_text("ValueError: the ninth valve of the pump must be").is_truncated
+    assert not signature_of_text("ValueError: the ninth valve of the pump must be shut").is_truncated
+    assert not signature_of_text("ValueError: the ninth valve of the pump must be\nopen").is_truncated
+
+
 def test_the_id_depends_on_version_gate_and_text_alone() -> None:
     one = signature_of_text("RuntimeError: the ninth valve of the pump is stuck")
     other = signature_of_text("[rank0]: RuntimeError: the ninth valve of the pump is stuck")

@@ -81,9 +81,9 @@ def partition(templates: Sequence[Template], *, overrides: Overrides = NONE) -> 
     apart = apart_pairs(overrides, meaning)
     _group_complete(work, apart)
     _group_open(work, apart)
-    _join_cut(work, apart)
     _join_untyped(work, apart)
     _join_quoting(work, apart)
+    _join_cut(work, apart)
     people.bind(work, bonds(overrides, meaning, apart), apart)
     _note_apart(work, apart)
     set_aside = tuple((unique[position].signature_id, ignored[position]) for position in sorted(ignored))
@@ -137,6 +137,10 @@ def _group_open(work: Work, apart: people.Apart) -> None:
 
 
 def _join_cut(work: Work, apart: people.Apart) -> None:
+    """Let cut texts join what continues them; gates that come from words may have been cut off with the words."""
+    numbers: dict[contained.Gate, int] = {}
+    blocks = [numbers.setdefault(contained.hard(template.gate), len(numbers)) for template in work.templates]
+    shapes = [untyped.bare(template.gate, one) for template, one in zip(work.templates, work.shapes, strict=True)]
     beginnings = prefixes.Beginnings()
     cut = []
     for position, template in enumerate(work.templates):
@@ -145,8 +149,8 @@ def _join_cut(work: Work, apart: people.Apart) -> None:
         if template.is_truncated:
             cut.append(position)
         else:
-            beginnings.add(work.blocks[position], work.group[position], work.shapes[position])
-    for position, (leader, _) in prefixes.join(cut, work.shapes, work.blocks, beginnings).items():
+            beginnings.add(blocks[position], work.group[position], shapes[position])
+    for position, (leader, _) in prefixes.join(cut, shapes, blocks, beginnings).items():
         is_alone = leader == position or people.part_cut(work, position, leader, apart)
         work.group[position] = position if is_alone else leader
         work.rule[position] = "review" if is_alone else "prefix"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.cluster.shapes import Shape
+from pipeline.cluster.shapes import SLOT_CHARACTER, Shape, tokens
 
 Gate = tuple[tuple[str, str], ...]
 
@@ -16,6 +16,16 @@ Gate = tuple[tuple[str, str], ...]
 LEAST_WORDS = 2
 
 _TELLING = re.compile(r"[a-z][a-z']{2,}")
+
+
+def bare(gate: Gate, shape: Shape) -> Shape:
+    """The shape of a text's words alone, without the exception type that stands before few of them."""
+    kind = dict(gate).get("exception")
+    text = shape.text.removeprefix(f"{kind.lower()}: ") if kind is not None else shape.text
+    if text == shape.text:
+        return shape
+    parts = tokens(text)
+    return Shape(text, parts, frozenset(parts) - {SLOT_CHARACTER})
 
 
 class Untyped:
@@ -26,11 +36,9 @@ class Untyped:
 
     def add(self, gate: Gate, owner: int, shape: Shape) -> None:
         """Make a text findable for those who leave its exception type out."""
-        kind = dict(gate).get("exception")
-        if kind is not None:
-            words = shape.text.removeprefix(f"{kind.lower()}: ")
+        if "exception" in dict(gate):
             rest = tuple(pair for pair in gate if pair[0] != "exception")
-            self._owners.setdefault((rest, words), set()).add(owner)
+            self._owners.setdefault((rest, bare(gate, shape).text), set()).add(owner)
 
     def only(self, gate: Gate, shape: Shape) -> int | None:
         """The only owner of these words, None if nobody has them with a type, or several do."""

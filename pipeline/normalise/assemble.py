@@ -35,6 +35,11 @@ _WORDS = re.compile(r"[^\W_]+")
 _BETWEEN = r"[\W_]{1,40}?"
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
+#: A word that no sentence ends with: what follows it was cut off.
+_DANGLING = re.compile(
+    r"\w (?P<last>an?|the|of|to|or|and|with|by|as|than|be|from|at|are|must|should|your|into|because|between|its|their"
+    r"|has|have|only|when|which|that)\Z"
+)
 #: Raised from outside wherever the program happens to be: the place is no part of it.
 _STOPPED = frozenset({"KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError"})
 _QUIET_FUNCTIONS = frozenset(
@@ -145,9 +150,15 @@ def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signatu
         culprit=found.rule,
         start=start,
         end=end,
-        is_truncated=event.is_truncated or not reading.line or bool(_CUT.search(reading.line)),
+        is_truncated=event.is_truncated or not reading.line or _is_cut(reading, event.detail or event.message),
         notes=reading.notes,
     )
+
+
+def _is_cut(reading: Reading, text: str) -> bool:
+    """Whether the line says that it goes on, or its words end inside a sentence where the text ends."""
+    inside = _DANGLING.search(reading.text)
+    return bool(_CUT.search(reading.line)) or (inside is not None and text.rstrip().endswith(inside["last"]))
 
 
 def frame_key(frames: Sequence[Frame]) -> str:

@@ -25,7 +25,7 @@ _PREFIX = re.compile(
     r"|\([\w ]{0,40}pid=\d{1,8}[^)\n]{0,40}\)|\[address=[^\]\s]{1,80}(?:, pid=\d{1,8})?\]"
     r"|(?:[\w.-]{1,40} - )?(?:ERROR|WARNING|CRITICAL|FATAL|INFO|Error"
     r"|DEBUG)(?: - [\w./-]{1,60}:\d{1,6} -|(?: \d\d-\d\d \d\d:\d\d:\d\d)? \[?[\w./-]{1,60}:\d{1,6}\]"
-    r"|\s?:(?=\s))"
+    r"|\s?:(?=\s)| -(?=\s))"
     r"|[\w.-]{1,40}-\d{1,3} {1,4}\| |(?:FAILED|ERROR) (?:\[[\d.]{1,10}s?\] )?\S{1,300}::\S{1,200} - "
     r"|E {3,8}(?=\S)"
     r"|(?:WARNING|ERROR|INFO|CRITICAL):\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}:[\w.]{1,80}:\d{1,6}:"
@@ -69,8 +69,9 @@ _SEAM = re.compile(
 QUOTES, SENTENCE_SPACES = ("`", '"', "'"), 3
 #: A message that prose quotes: `I run it, got "CUDA_HOME variable is not set"`, `"x is not a y" error in z`.
 _QUOTED_MESSAGE = re.compile(
-    r"\A(?:[^\"“”`\n]{0,200}?\b(?:errors?|problem|message|issue|warning|exception|got|gets?|getting|says?|saying|shows?|fails?"
-    r"|failed|failure|failing|with|throws?|crash\w{0,3}|encounter\w{0,4})(?: (?:with|of|message|error|code|that|is))?"
+    r"\A(?:[^\n]{0,240}?\b(?:(?P<said>(?:\w{1,40})?[Ee]rrors?|exception|says?|saying|warning)|problem|message|issue|got|gets?|getting"
+    r"|shows?|fails?|failed|failure|failing|with|throws?|crash\w{0,3}|encounter\w{0,4})"
+    r"(?: (?:with|of|message|error|code|that|is|was))?"
     r"[\s:,.(-]{0,4}[\"“`](?P<inner>[^\"“”`\n]{16,400})(?:[\"”`]|\Z)"
     r"|[\"“`](?P<first>[^\"“”`\n]{16,400})[\"”`]\s(?:errors?|exception|when|while|on|in|after|during|with|using|for)\b)"
 )
@@ -143,7 +144,8 @@ def without_prose(line: str) -> str:
         return line
     found = _QUOTED_MESSAGE.match(line)
     inner = (found["inner"] or found["first"]) if found is not None else ""
-    is_message = len(_LONG_WORD.findall(inner)) >= MESSAGE_WORDS and inner.strip().count(" ") >= 2
+    least = MESSAGE_WORDS - 1 if found is not None and found["said"] else MESSAGE_WORDS
+    is_message = len(_LONG_WORD.findall(inner)) >= least and inner.strip().count(" ") >= 2
     return inner.strip() if is_message else line
 
 

@@ -90,7 +90,19 @@ _CONTEXT = re.compile(
     r"|cc1(?:plus)?: error: |[\w+-]{1,20}: (?:fatal )?error: "
 )
 #: Prose that tells of the error before it.
-_SAID = re.compile(r"[A-Za-z][\w' ,.()-]{8,200}?\b[Ee]rror\s?: (?=[A-Z])")
+_SAID = re.compile(
+    r"[A-Za-z][\w' ,.()-]{8,200}?\b[Ee]rror\s?: (?=[A-Z])"
+    r"|(?=[^:\n]{0,160}\b(?:I|I'm|[Ww]e|[Tt]he|[Tt]his|[Ff]ollowing|[Mm]y|[Ss]ame|[Gg]et|[Gg]ot|[Bb]ut|[Ii]t)\b)"
+    r"[^:\n]{0,160}?\b(?:(?:[Ee]rrors?|[Ee]xceptions?|[Pp]roblem|[Ii]ssue|[Mm]essages?|[Ww]arning|[Ll]ogs?|[Oo]utput)"
+    r"(?: (?:is|was|says|reads|below|here|as|follows|message|log|occurs|occurred)){0,3}"
+    r"|[Ff]ollowing|gets?|got|getting|says|saying|throws?|reports?|complains)\s{0,2}[:：]\s{1,3}(?=\S)"
+)
+#: What a person adds behind a message: `... when I run the script`, `..., how can I solve it?`.
+_ADDED = re.compile(
+    r"[\"'`)*]{0,3}[,.]?\s(?:(?:occurs?|occurred|happens|happened|appears|appeared|pops up|comes up)\b"
+    r"|(?:when|while|after|if|but|and|as) (?:I|we)\b|(?:how|what|why) (?:to|can|do|does|should|is|are)\b"
+    r"|(?:any|some) (?:idea|help|suggestion|solution)s?\b)"
+)
 #: What was got, in parentheses at the end, closed or cut.
 _REMARK = re.compile(
     r"\s?\((?:got|from|expected|found|note|e\.g\.|see|currently?|Request|size|should|which|through|at|in)\b[^()]{0,300}"
@@ -148,8 +160,11 @@ def without_ends(template: str) -> str:
             break
         template = template[context.end() :]
     said = _SAID.match(template)
-    if said is not None and words.is_telling(template[said.end() :]):
+    if said is not None and words.says_enough(template[said.end() :]):
         template = template[said.end() :]
+    added = _ADDED.search(template)
+    if added is not None and words.says_enough(template[: added.start()]):
+        template = template[: added.start()]
     remark = _REMARK.search(template)
     if remark is not None and words.says_enough(template[: remark.start()]):
         template = template[: remark.start()]
