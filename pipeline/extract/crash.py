@@ -19,6 +19,7 @@ STACK = compiled(
 _AFTER_TERMINATE = compiled(rf"(?:^[^\n]{{0,120}}?what\(\):|^[ \t]{{0,120}}$(?!\n\n)|{STACK.pattern})")
 
 _ASSERTION = r"(?P<msg>[Aa]ssertion [`'‘\"](?:[^\n]{1,1500}?)['`’\"] failed\b\.?)"
+_BLOCK = r"block: \[[-\d, ]{1,40}\],? thread: \[[-\d, ]{1,40}\],? "
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -26,8 +27,8 @@ RULES: tuple[Rule, ...] = (
         "device-assert",
         ("ssertion",),
         compiled(
-            rf"{PLACE}:(?P<line>\d{{1,7}}):(?: (?P<function>[^\n]{{1,900}}?))??:? ?"
-            rf"block: \[[-\d, ]{{1,40}}\],? thread: \[[-\d, ]{{1,40}}\],? {_ASSERTION}"
+            # the first block stands for all of a line: each of a thousand would be read as far as the next "failed"
+            rf"{PLACE}:(?P<line>\d{{1,7}}):(?>(?: (?P<function>[^\n]{{1,900}}?))??:? ?{_BLOCK}){_ASSERTION}"
         ),
         needs=("thread: [",),
         joins=True,
@@ -36,7 +37,10 @@ RULES: tuple[Rule, ...] = (
         "assert-glibc",
         "cpp",
         ("ssertion",),
-        compiled(rf"{PLACE}:(?P<line>\d{{1,7}}): (?:(?P<function>[^`\n]{{1,900}}?): )??{_ASSERTION}"),
+        compiled(
+            rf"{PLACE}:(?P<line>\d{{1,7}}): (?>(?:(?P<function>[^`\n]{{1,900}}?): )??(?=[Aa]ssertion [`'‘\"]))"
+            rf"{_ASSERTION}"
+        ),
         goes_on=STACK,
         needs=("ssertion `", "ssertion '", "ssertion ‘"),
     ),

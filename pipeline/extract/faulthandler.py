@@ -9,7 +9,8 @@ from pipeline.extract.lines import Lines
 from pipeline.records import Event, Frame
 
 _FATAL = re.compile(r"(Fatal Python error): (.{0,2000})")
-_THREAD = re.compile(r"(Current thread|Thread|Stack)\b.{0,200}\(most recent call first\)")
+_FIRST = "(most recent call first)"
+_THREAD = re.compile(rf"(Current thread|Thread|Stack)\b.{{0,200}}{re.escape(_FIRST)}")
 #: What `dump_traceback_later` prints above the threads when a program hangs.
 _HUNG = re.compile(r"Timeout \(\d{1,5}:\d\d:\d\d(?:\.\d{1,9})?\)!(?=\s*\Z)")
 #: A line is looked at so far.
@@ -64,7 +65,7 @@ def _threads(lines: Lines, end: int) -> tuple[int, list[Frame]]:
     idle = number = empty = 0
     while idle < MOST_BETWEEN and empty < MOST_EMPTY and (line := lines.at(number)) is not None:
         number += 1
-        thread = _THREAD.search(line.body)
+        thread = _THREAD.search(line.body) if _FIRST in line.body else None
         found = frames.frame(line.body)
         if thread is not None:
             empty = empty + 1 if current == [] else 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice, product
 
 from pipeline.normalise import peel, values, words
@@ -73,8 +74,14 @@ class Reading:
 
 def signature(event: Event, text: str = "") -> Signature:
     """What the event is, with what varies taken out; `text` is what `extract.events` was given."""
+    return signed(event, *_reading(replace(event, start=0, end=0)), text)
+
+
+@lru_cache(maxsize=64)  # ranks and retries print one error again and again: one event in twelve
+def _reading(event: Event) -> tuple[Culprit, Reading]:
+    """The chosen words of an event and what they amount to, wherever in a text it stands."""
     found = culprit(event)
-    return signed(event, found, read(found, event.frames), text)
+    return found, read(found, event.frames)
 
 
 def read(found: Culprit, frames: Sequence[Frame] = ()) -> Reading:
