@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-#: A fresh server was seen to need 10 s on two idle cores and 115 s with nine programs for each.
-SERVER_START_SECONDS = 240
+from tests.prefect_server import Started, started
+
+
+def pytest_configure() -> None:
+    """Ctrl-C is heeded, also in a job that a script's shell put into the background.
+
+    There it is ignored, and by all that the job starts: by the processes to which tests send it, and by a worker of
+    Prefect's, which passes SIGTERM on to itself as Ctrl-C.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -28,14 +38,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """A Prefect server of the tests' own for flows that run in this process."""
-    home = tmp_path_factory.mktemp("prefect")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PREFECT_HOME", str(home))
-        patch.setenv("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-        patch.setenv("DO_NOT_TRACK", "1")
-        from prefect.testing.utilities import prefect_test_harness
-
-        with prefect_test_harness(server_startup_timeout=SERVER_START_SECONDS):
-            yield
+    with started(tmp_path_factory.mktemp("prefect")) as running:
+        yield running

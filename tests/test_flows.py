@@ -13,6 +13,7 @@ from pipeline.store import reading
 from tests import golden
 from tests.fake_github import TOKEN, FakeGithub, Fault, small_world
 from tests.github_home import REPO
+from tests.prefect_server import Started
 
 pytestmark = [
     pytest.mark.prefect,
@@ -31,7 +32,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGithub]:
 
 
 @pytest.fixture(scope="module")
-def ran(server: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+def ran(server: Started, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     from pipeline import flows
 
     home = tmp_path_factory.mktemp("home")
@@ -70,7 +71,7 @@ def test_looking_for_drift_finds_none_after_a_run(ran: tuple[Path, dict[str, Any
     assert told["documents_not_built"] == 0
 
 
-def test_a_run_brings_every_source_that_the_settings_name(server: None, world: FakeGithub, tmp_path: Path) -> None:
+def test_a_run_brings_every_source_that_the_settings_name(server: Started, world: FakeGithub, tmp_path: Path) -> None:
     from pipeline import flows
 
     (tmp_path / "errmine.toml").write_text(
@@ -84,7 +85,7 @@ def test_a_run_brings_every_source_that_the_settings_name(server: None, world: F
 
 
 def test_an_ingest_that_may_not_wait_ends_as_partial_and_the_next_one_goes_on(
-    server: None, world: FakeGithub, tmp_path: Path
+    server: Started, world: FakeGithub, tmp_path: Path
 ) -> None:
     from pipeline import flows
 
@@ -101,7 +102,7 @@ def test_an_ingest_that_may_not_wait_ends_as_partial_and_the_next_one_goes_on(
 
 
 def test_a_source_that_fails_fails_the_run_after_all_else_was_done(
-    server: None, world: FakeGithub, tmp_path: Path
+    server: Started, world: FakeGithub, tmp_path: Path
 ) -> None:
     from pipeline import flows
 
@@ -116,7 +117,7 @@ def test_a_source_that_fails_fails_the_run_after_all_else_was_done(
     assert "errmine-fixtures/nothing" in row.detail["error"]
 
 
-def test_an_ingest_does_not_wait_for_a_build(server: None, world: FakeGithub, tmp_path: Path) -> None:
+def test_an_ingest_does_not_wait_for_a_build(server: Started, world: FakeGithub, tmp_path: Path) -> None:
     from pipeline import flows
 
     (tmp_path / "errmine.toml").write_text(f"[[sources.github]]\nrepos = ['{REPO}']\n[schedule]\nwait_seconds = 0\n")

@@ -18,6 +18,7 @@ from pytest_httpserver import HTTPServer
 
 from pipeline.build import notify, notifying
 from pipeline.errors import ConfigError
+from tests.prefect_server import Started
 
 # Prefect's own libraries warn of what they will change; that is theirs to heed
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -146,7 +147,7 @@ def logs_of(run_id: str) -> str:
 @pytest.mark.prefect
 @pytest.mark.parametrize("status", [200, 500], ids=["webhook-listens", "webhook-fails"])
 def test_a_flow_that_fails_tells_both_and_its_log_does_not_name_the_webhook(
-    server: None, httpserver: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+    server: Started, httpserver: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     from pipeline import flows
 
@@ -170,7 +171,7 @@ def test_a_flow_that_fails_tells_both_and_its_log_does_not_name_the_webhook(
 
 @pytest.mark.prefect
 def test_settings_that_are_broken_fail_the_run_and_the_webhook_hears_of_it(
-    server: None, httpserver: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Started, httpserver: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from pipeline import flows
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,18 +24,22 @@ import pytest
 
 from pipeline.build import Places, recording
 from tests import golden
+from tests.prefect_server import Started
 
 pytestmark = pytest.mark.prefect
 ROOT = golden.ROOT
 #: The whole recipe may take this long, on a busy machine.
 LIMIT_SECONDS = 480
-#: What follows a start until the schedules are there takes so long on two idle cores; on busy ones they wait a minute.
-READY_SECONDS = 20
+#: How often a worker and `errmine serve` ask for work, seconds. Each second would be too much for SQLite on busy cores.
+EAGER = {"PREFECT_WORKER_QUERY_SECONDS": "2", "PREFECT_RUNNER_POLL_FREQUENCY": "2"}
 
 
-def soon() -> str:
-    """A cron line for once a minute, the first time as soon as what is started now can be ready."""
-    return f"* * * * * {int(time.time() + READY_SECONDS) % 60}"
+def soon(server: Started) -> str:
+    """A cron line for once a minute, the first time as soon as what is started now can be ready.
+
+    That takes about as long as `server` took to start; a schedule that comes later than its second waits a minute.
+    """
+    return f"* * * * * {int(time.time() + 1.2 * server.seconds + 3) % 60}"
 
 
 def free_port() -> int:
@@ -43,13 +48,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def surroundings(home: Path, port: int) -> dict[str, str]:
+def surroundings(home: Path, port: int, server: Started) -> dict[str, str]:
     """The environment of the recipe; nothing of the machine's own Prefect, nothing in ~."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT")}
     folder = home / ".errmine" / "prefect"
     folder.mkdir(parents=True)
+    shutil.copyfile(server.database, folder / "prefect.db")
     return {
         **kept,
+        **EAGER,
         "PYTHONPATH": str(ROOT),
         "ERRMINE_HOME": str(home),
         "PREFECT_HOME": str(folder),
@@ -60,7 +67,6 @@ def surroundings(home: Path, port: int) -> dict[str, str]:
         "DO_NOT_TRACK": "1",
         "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
         "PREFECT_CLI_PROMPT": "false",
-        "PREFECT_WORKER_QUERY_SECONDS": "2",
     }
 
 
@@ -108,23 +114,23 @@ def until(is_so: Callable[[], Any], *, end: float, what: str) -> Any:
         time.sleep(0.5)
 
 
-def test_the_recipe_from_server_to_bundle(tmp_path: Path) -> None:
+def test_the_recipe_from_server_to_bundle(server: Started, tmp_path: Path) -> None:
     end = time.monotonic() + LIMIT_SECONDS
     home = tmp_path / "home"
     port = free_port()
-    env = surroundings(home, port)
+    env = surroundings(home, port, server)
     (home / "errmine.toml").write_text(f'[sources]\npaths = ["{golden.SAMPLE}"]\n')
     deployments = tmp_path / "prefect.yaml"
     serve = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"]
     work = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "errmine", "--limit", "2"]
     with running(serve, env, tmp_path / "server.log"):
         until(lambda: asked(env, "/health"), end=end, what="the server")
-        # the first line is that of ingest-files: there is nothing else to ingest
-        deployments.write_text((ROOT / "prefect.yaml").read_text().replace("17 * * * *", soon(), 1))
         prefect("work-pool", "create", "errmine", "--type", "process", "--overwrite", env=env)
+        # the first line is that of ingest-files: there is nothing else to ingest
+        deployments.write_text((ROOT / "prefect.yaml").read_text().replace("17 * * * *", soon(server), 1))
         prefect("--no-prompt", "deploy", "--all", "--prefect-file", str(deployments), env=env)
-        prefect("automation", "create", "--from-file", "deploy/zombie-runs.yaml", env=env)
         with running([*work, "--install-policy", "never"], env, tmp_path / "worker.log"):
+            prefect("automation", "create", "--from-file", "deploy/zombie-runs.yaml", env=env)
             until(lambda: artifact(env, "ingest-files-summary"), end=end, what="a run that cron started")
             until(lambda: artifact(env, "export-summary"), end=end, what="the export after the build after the ingest")
     (scheduled,) = [row for row in recording.rows(home) if row.flow == "ingest-files"][:1]
@@ -135,13 +141,15 @@ def test_the_recipe_from_server_to_bundle(tmp_path: Path) -> None:
         assert probe.connect_ex(("127.0.0.1", port)) != 0
 
 
-def test_serve_does_the_same_in_one_process_and_stops_by_sigterm(tmp_path: Path) -> None:
+def test_serve_does_the_same_in_one_process_and_stops_by_sigterm(server: Started, tmp_path: Path) -> None:
     end = time.monotonic() + LIMIT_SECONDS
     home, log, port = tmp_path / "home", tmp_path / "serve.log", free_port()
-    home.mkdir()
-    settings = f'[sources]\npaths = ["{golden.SAMPLE}"]\n[schedule]\ningest = "{soon()}"\n'
+    database = home / ".errmine" / "prefect" / "prefect.db"
+    database.parent.mkdir(parents=True)
+    shutil.copyfile(server.database, database)
+    settings = f'[sources]\npaths = ["{golden.SAMPLE}"]\n[schedule]\ningest = "{soon(server)}"\n'
     (home / "errmine.toml").write_text(settings, encoding="utf-8")
-    env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT")}
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT")} | EAGER
     errmine = [sys.executable, "-c", "from pipeline.cli import main; main()"]
     with running([*errmine, "serve", "--home", str(home), "--port", str(port)], env | {"PYTHONPATH": str(ROOT)}, log):
         done = {"ingest-files", "build", "export"}

@@ -22,6 +22,7 @@ from pipeline.build import Places
 from pipeline.errors import ClusterError, ConfigError
 from tests import dask_gate, golden
 from tests.cli import run
+from tests.prefect_server import Started
 
 # Prefect's and Dask's own libraries warn of what they will change; that is theirs to heed
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -135,7 +136,7 @@ def test_a_scheduler_without_workers_is_given_up(
 
 
 @pytest.mark.prefect
-def test_a_worker_killed_in_the_middle_changes_no_byte(scheduler: str, server: None, tmp_path: Path) -> None:
+def test_a_worker_killed_in_the_middle_changes_no_byte(scheduler: str, server: Started, tmp_path: Path) -> None:
     from pipeline import flows
 
     home, gate, single = tmp_path / "home", tmp_path / "gate", tmp_path / "single"
