@@ -57,6 +57,8 @@ class Rule:
 
     def apply(self, text: str) -> str:
         """`text` with every match replaced."""
+        if not any(keyword in text for keyword in self.keywords):
+            return text
         if not self.before:
             return self.pattern.sub(self.replacement, text)
         pieces: list[str] = []

@@ -23,6 +23,8 @@ _RELATION = re.compile(
     re.IGNORECASE,
 )
 RELATION_CHARACTERS = 40
+# Most references stand behind none of these, which is known sooner than by the pattern.
+_RELATION_STEMS = ("upli", "clos", "fix", "solve", "ddressed")
 # A debugger's frames are numbered like threads: "#0 0x7f00 in f ()", "#12 torch::jit::run (".
 _FRAME_TAIL = re.compile(r"[: ]{1,4}(?:0x|<|\S{1,200} ?\(| ?at )")
 # How far before a number its repository is looked for.
@@ -47,7 +49,7 @@ def mentions(text: str, home: Home) -> tuple[DocLink, ...]:
     found: list[DocLink] = []
     if "#" in text:
         found += (link for match in _NUMBER.finditer(text) if (link := _bare(text, match, home)))
-    if "://" in text:
+    if "/issues/" in text or "/pull/" in text:
         found += (_link(text, match.start(), match.end(), _url_target(match)) for match in _URL.finditer(text))
     itself = home.target(home.number) if home.number else ""
     first: dict[tuple[str, str], DocLink] = {}
@@ -85,5 +87,7 @@ def _url_target(match: re.Match[str]) -> str:
 
 
 def _link(text: str, start: int, end: int, target: str) -> DocLink:
-    relation = _RELATION.search(text[max(0, start - RELATION_CHARACTERS) : start])
+    before = text[max(0, start - RELATION_CHARACTERS) : start]
+    lower = before.lower()
+    relation = _RELATION.search(before) if any(stem in lower for stem in _RELATION_STEMS) else None
     return DocLink(relation.lastgroup or "" if relation else "text_mention", target, start, end)

@@ -21,6 +21,8 @@ def without_reply(text: str) -> str:
 
     An answer written below its quotation stays, if the quotation is marked with ">".
     """
+    if not any(sign in text for sign in SIGNS):
+        return text
     tail = _TAIL.search(text)
     if tail:
         text = text[: tail.start()]
