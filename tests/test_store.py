@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -269,3 +270,14 @@ def test_a_file_held_by_another_writer_is_named(tmp_path: Path) -> None:
                 act()
             assert "Close the program" in caught.value.hint()
         holder.communicate()
+
+
+def test_what_is_held_is_read_from_one_file_though_another_takes_its_place(tmp_path: Path) -> None:
+    path = store.write(tmp_path / "errmine.duckdb", contents(tmp_path))
+    newer = replace(contents(tmp_path), meta={"normaliser": "8"})
+    with store.held(path):
+        assert store.meta(path)["normaliser"] == "7"
+        store.write(tmp_path / "other" / "errmine.duckdb", newer).replace(path)
+        assert store.meta(path)["normaliser"] == "7"
+        assert ask(path, "SELECT value FROM meta WHERE key = 'normaliser'") == [("7",)]
+    assert store.meta(path)["normaliser"] == "8"

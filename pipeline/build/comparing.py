@@ -22,6 +22,11 @@ class Relation:
 
 def relation(database: Path, one: str, other: str) -> Relation | str:
     """How two entries, clusters, templates or events stand to each other; the id that nothing has, if there is one."""
+    with store.held(database):
+        return _relation(database, one, other)
+
+
+def _relation(database: Path, one: str, other: str) -> Relation | str:
     sides = [reading.standings(database, wanted) for wanted in (one, other)]
     for wanted, found in zip((one, other), sides, strict=True):
         if not found:

@@ -88,14 +88,15 @@ def last_build(database: Path) -> LastBuild:
     if not database.exists():
         return LastBuild()
     try:
-        meta = store.meta(database)
-        return LastBuild(
-            journal=journal_of(reading.journal(database), meta),
-            memberships=reading.memberships(database),
-            overrides=reading.overrides(database),
-            cluster_aliases=reading.cluster_aliases(database),
-            normaliser=meta.get("normaliser", ""),
-        )
+        with store.held(database):
+            meta = store.meta(database)
+            return LastBuild(
+                journal=journal_of(reading.journal(database), meta),
+                memberships=reading.memberships(database),
+                overrides=reading.overrides(database),
+                cluster_aliases=reading.cluster_aliases(database),
+                normaliser=meta.get("normaliser", ""),
+            )
     except StoreError:  # what can be broken is about to be replaced; one that is held or newer was refused before
         return LastBuild()
 

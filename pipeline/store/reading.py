@@ -11,7 +11,7 @@ from typing import Any
 from pipeline.errors import StoreError
 from pipeline.records import Cluster, Template
 from pipeline.store.contents import JournalRow, OverrideRow
-from pipeline.store.opening import meta, read_only
+from pipeline.store.opening import held, meta, read_only
 from pipeline.store.querying import query
 
 _ENTRY = """
@@ -112,29 +112,31 @@ def entry(path: Path, wanted: str) -> dict[str, Any] | None:
 
 def explanation(path: Path, wanted: str) -> dict[str, Any] | None:
     """Why a cluster holds what it holds, and what it nearly held; `wanted` is an entry, cluster, template or event."""
-    found = _dicts(path, _CLUSTER, wanted)
-    if not found:
-        return None
-    cluster_id = found[0]["cluster_id"]
-    return {
-        **found[0],
-        "gate": dict(json.loads(found[0]["gate"])),
-        "templates": _dicts(path, _TEMPLATES, cluster_id),
-        "apart": _dicts(path, _APART, cluster_id),
-        "events": _dicts(path, _EVENTS, cluster_id, _MOST_EVENTS),
-    }
+    with held(path):
+        found = _dicts(path, _CLUSTER, wanted)
+        if not found:
+            return None
+        cluster_id = found[0]["cluster_id"]
+        return {
+            **found[0],
+            "gate": dict(json.loads(found[0]["gate"])),
+            "templates": _dicts(path, _TEMPLATES, cluster_id),
+            "apart": _dicts(path, _APART, cluster_id),
+            "events": _dicts(path, _EVENTS, cluster_id, _MOST_EVENTS),
+        }
 
 
 def status(path: Path, *, runs: int = 10) -> dict[str, Any]:
     """What ran when, what each stage gave, what was skipped, how much is in Chinese, what the last reconcile found."""
-    told = query(path, _DRIFT).rows
-    return {
-        "runs": _dicts(path, _RUNS, runs),
-        "stages": _dicts(path, _STAGES),
-        "skipped": _dicts(path, _SKIPPED),
-        "chinese": _dicts(path, _CHINESE),
-        "drift": json.loads(told[0][0]) if told and told[0][0] else [],
-    }
+    with held(path):
+        told = query(path, _DRIFT).rows
+        return {
+            "runs": _dicts(path, _RUNS, runs),
+            "stages": _dicts(path, _STAGES),
+            "skipped": _dicts(path, _SKIPPED),
+            "chinese": _dicts(path, _CHINESE),
+            "drift": json.loads(told[0][0]) if told and told[0][0] else [],
+        }
 
 
 def entries(path: Path) -> list[dict[str, Any]]:
@@ -169,15 +171,18 @@ class Facts:
 
 def facts(path: Path) -> Facts:
     """The clusters and templates of the file as records, its own facts, and its sources."""
-    return Facts(
-        meta=meta(path),
-        clusters=tuple(
-            Cluster(name, medoid, kind, text, gate=_gate(gate), members=tuple(members), regex=regex, lowest_score=score)
-            for name, medoid, kind, text, gate, regex, score, members in query(path, _CLUSTERS).rows
-        ),
-        templates=tuple(_template(row) for row in query(path, _SIGNATURES).rows),
-        sources=dict(query(path, _SOURCES).rows),
-    )
+    with held(path):
+        return Facts(
+            meta=meta(path),
+            clusters=tuple(
+                Cluster(
+                    name, medoid, kind, text, gate=_gate(gate), members=tuple(members), regex=regex, lowest_score=score
+                )
+                for name, medoid, kind, text, gate, regex, score, members in query(path, _CLUSTERS).rows
+            ),
+            templates=tuple(_template(row) for row in query(path, _SIGNATURES).rows),
+            sources=dict(query(path, _SOURCES).rows),
+        )
 
 
 def journal(path: Path) -> tuple[JournalRow, ...]:
