@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from pipeline.normalise import codes
+from pipeline.normalise import codes, peel
 from pipeline.normalise.masks import printed, slot
 from pipeline.normalise.tables import Clues, Family, wording
 from pipeline.records import Slot
@@ -24,6 +24,8 @@ OFFICIAL = ("xla:",)
 #: The group of a tool's own words: what it prints in quotes is a value, the rest says which error it is.
 PRINTED = "printed"
 
+#: Gates that hold words as a program prints them.
+_SENTENCES = frozenset({"feature", "assertion"})
 _AMOUNTS = frozenset({"required", "limit", "bytes"})
 #: What an assertion says beside its condition.
 _SAID = re.compile(r"([^\"\n]{1,400}?) ?&& ?\"[^\n]*\Z")
@@ -134,6 +136,8 @@ def _hit(family: Family, found: re.Match[str]) -> Hit:
 def _value(key: str, template: str, values: dict[str, str]) -> str:
     filled = _GROUP.sub(lambda group: values.get(group[1], ""), template)
     squeezed = " ".join(filled.split())
+    if filled != template:
+        squeezed = peel.without_added(squeezed) if key in _SENTENCES else squeezed.rstrip(".,;:")
     if "{condition}" in template:
         said = _SAID.match(squeezed)  # kernels reword it, or it is cut
         squeezed = said[1] if said is not None else squeezed

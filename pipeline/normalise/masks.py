@@ -56,6 +56,13 @@ _AT_WORD = (
             r"|DT_[A-Z]{2,10}\d{0,3}(?:_REF)?\b|(?:fp|bf|tf)(?:8|16|32|64)\b|torch\.(?:half|bool|long|short|double|float|int|q?u?int\d{1,2})\b"
         ),
     ),
+    (
+        "name",  # of a parameter of a model: `encoder.layers.11.attn.weight`
+        (
+            r"[A-Za-z_]\w{0,60}(?:\.[A-Za-z_]\w{0,60}){0,12}\.\d{1,4}(?:\.\w{1,60}){1,12}(?![\w.])"
+            r"|[A-Za-z_]\w{0,60}(?:\.\w{1,60}){1,16}\.(?:weight|bias|qweight|qzeros|scales|g_idx|running_mean|running_var)\b"
+        ),
+    ),
 )
 #: What starts with a digit, a sign, a bracket, a quote or a slash.
 _AT_MARK = (

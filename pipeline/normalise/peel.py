@@ -80,6 +80,17 @@ _RAISED = re.compile(
     r"(?P<mark>[\"'`(\u201c]?)(?<![\w.])(?=[A-Za-z_.]{0,80}[A-Z])(?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{1,60}"
     r"(?:Error|Exception):\s?(?=[\w'\"`\[(<])"
 )
+#: What a person adds behind a message: `... when I run the script`, `..., how can I solve it?`.
+ADDED = re.compile(
+    r"[\"'`)*]{0,3}[,.]?\s(?:(?:occurs?|occurred|happens|happened|appears|appeared|pops up|comes up)\b"
+    r"|(?:when|while|after|if|but|and|as) (?:I|we)\b|(?:how|what|why) (?:to|can|do|does|should|is|are)\b"
+    r"|(?:any|some) (?:idea|help|suggestion|solution)s?\b)"
+)
+#: Marks and references behind a message that somebody quotes, and where another script or an escape goes on.
+_BEHIND = re.compile(r"[\s,;:.!?*`]+(?:#[\d_]{1,9})?\Z|\s#[\d_]{1,9}\Z")
+_OTHER_WORDS = re.compile(rf"{_CJK.pattern[:-1]}|\\n")
+#: A quote mark that closes something: behind a word, before a blank or the end.
+_CLOSED = re.compile(r"(?<=[\w)\]>_!.])[\"`”]|(?<=[\w)\]>_!.])'(?=[\s).,;]|\Z)(?<!s'(?=\s[a-z]))")
 _CLOSING = {"(": ")", "\u201c": "\u201d"}
 _LONG_WORD = re.compile(r"\b[A-Za-z]{3,}")
 _ERROR_WORD = re.compile(
@@ -147,6 +158,23 @@ def without_prose(line: str) -> str:
     least = MESSAGE_WORDS - 1 if found is not None and found["said"] else MESSAGE_WORDS
     is_message = len(_LONG_WORD.findall(inner)) >= least and inner.strip().count(" ") >= 2
     return inner.strip() if is_message else line
+
+
+def without_added(words: str) -> str:
+    """Words that a program printed, up to where somebody who quotes them goes on: a mark, prose, another script."""
+    for ending in (_OTHER_WORDS, ADDED):
+        found = ending.search(words)
+        if found is not None and found.start():
+            closing = ")" * found[0].count(")")
+            words = words[: found.start()] + closing
+    for mark in _CLOSED.finditer(words):
+        if words.count(mark[0], 0, mark.start()) % 2 == 0:  # nothing here opened it
+            words = words[: mark.start()]
+            break
+    words = _BEHIND.sub("", words) or words
+    while words.endswith(")") and words.count(")") > words.count("("):
+        words = _BEHIND.sub("", words[:-1])
+    return words
 
 
 def raised_in(line: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.normalise import words
+from pipeline.normalise import peel, words
 
 #: An instruction of XLA's HLO, up to the name of the operation: `%fusion.3 = (f32[2]{0}, u8[0]{0}) `.
 _HLO = re.compile(r"%[A-Za-z][\w.-]{0,80}(?: = (?:\([^()]{0,400}\)|\S{1,120}))?")
@@ -97,12 +97,6 @@ _SAID = re.compile(
     r"(?: (?:is|was|says|reads|below|here|as|follows|message|log|occurs|occurred)){0,3}"
     r"|[Ff]ollowing|gets?|got|getting|says|saying|throws?|reports?|complains)\s{0,2}[:：]\s{1,3}(?=\S)"
 )
-#: What a person adds behind a message: `... when I run the script`, `..., how can I solve it?`.
-_ADDED = re.compile(
-    r"[\"'`)*]{0,3}[,.]?\s(?:(?:occurs?|occurred|happens|happened|appears|appeared|pops up|comes up)\b"
-    r"|(?:when|while|after|if|but|and|as) (?:I|we)\b|(?:how|what|why) (?:to|can|do|does|should|is|are)\b"
-    r"|(?:any|some) (?:idea|help|suggestion|solution)s?\b)"
-)
 #: What was got, in parentheses at the end, closed or cut.
 _REMARK = re.compile(
     r"\s?\((?:got|from|expected|found|note|e\.g\.|see|currently?|Request|size|should|which|through|at|in)\b[^()]{0,300}"
@@ -162,7 +156,7 @@ def without_ends(template: str) -> str:
     said = _SAID.match(template)
     if said is not None and words.says_enough(template[said.end() :]):
         template = template[said.end() :]
-    added = _ADDED.search(template)
+    added = peel.ADDED.search(template)
     if added is not None and words.says_enough(template[: added.start()]):
         template = template[: added.start()]
     remark = _REMARK.search(template)
