@@ -39,6 +39,8 @@ _STATUS_NUMBER = re.compile(
     r"|_STATUS_SUCCESS ?\((\d{1,4}) vs\. 0\))(?!\d|\.\d)",
     re.IGNORECASE,
 )
+#: Words instead of the constant: `operation cusolverDnCreate(&handle) failed: cuSolver internal error`.
+_STATUS_WORDS = re.compile(r"\) failed: (cuSolver|cuBlas|cuSparse) ([a-z]{3,12}(?: [a-z]{3,12}){1,3})")
 #: Words that announce the text of cudaGetErrorString, up to the text itself.
 _CUDA_CONTEXT = re.compile(
     r"(?:CUDA|Cuda|cuda)(?:[ _-]?(?:runtime|driver|RT|kernel|launch))? ?(?:[Ee]rror|ERROR|failure|Failure)\b"
@@ -102,7 +104,7 @@ def _nccl(text: str) -> tuple[str, int] | None:
 
 def _status(text: str) -> tuple[str, int] | None:
     if "_" not in text and "tatus" not in text:
-        return _status_number(text) or _opencl(text) or _vulkan(text)
+        return _other_status(text) or _opencl(text) or _vulkan(text)
     for found in _STATUS.finditer(text):
         name = found[1].upper()
         layer = _ONEAPI.match(name)
@@ -113,7 +115,7 @@ def _status(text: str) -> tuple[str, int] | None:
         if not name.endswith("SUCCESS"):
             library = name.partition("STATUS")[0].strip("_") or name.partition("_")[0]
             return f"{library.partition('_')[0].lower()}:{name}", found.start()
-    return _status_number(text) or _opencl(text) or _vulkan(text)
+    return _other_status(text) or _opencl(text) or _vulkan(text)
 
 
 def _opencl(text: str) -> tuple[str, int] | None:
@@ -142,8 +144,15 @@ def _vulkan(text: str) -> tuple[str, int] | None:
     return f"vk:VK_ERROR_{words}" + (f"_{found[2]}" if found[2] else ""), found.start()
 
 
-def _status_number(text: str) -> tuple[str, int] | None:
-    found = _STATUS_NUMBER.search(text[:SENTENCE_SEARCHED]) if any(name in text for name in _LIBRARIES) else None
+def _other_status(text: str) -> tuple[str, int] | None:
+    """A status of a library that is told in other words or by its number."""
+    if not any(name in text for name in _LIBRARIES):
+        return None
+    worded = _STATUS_WORDS.search(text)
+    status = codes().library_words.get(worded[2]) if worded is not None else None
+    if worded is not None and status is not None:
+        return f"{worded[1].lower()}:{worded[1].upper()}_STATUS_{status}", worded.start(1)
+    found = _STATUS_NUMBER.search(text[:SENTENCE_SEARCHED])
     if found is None:
         return None
     library = found[1].lower()

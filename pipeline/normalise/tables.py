@@ -232,6 +232,7 @@ class Codes:
     cuda_values: Mapping[int, str]  # number -> code
     library_numbers: Mapping[str, Mapping[str, str]]  # library -> number -> what its status constant ends in
     opencl_names: Mapping[str, str]  # number without its sign -> OpenCL's name of it
+    library_words: Mapping[str, str]  # how jaxlib words a status -> what its constant ends in
     hip_names: Mapping[str, str]  # CUDA code -> HIP's own name of it where that is another
     nccl_openings: Mapping[str, Sequence[tuple[str, str]]]
     nccl_alone: Mapping[str, str]  # texts that only NCCL prints as a whole message -> code
@@ -257,6 +258,7 @@ def codes() -> Codes:
         cuda_openings=_by_first_word(texts),
         cuda_values={row["value"]: row["name"] for row in cuda},
         library_numbers=table["library_number"],
+        library_words=table["library_words"],
         opencl_names=table["opencl_number"],
         hip_names={row["name"]: row["hip"] for row in cuda if "hip" in row},
         nccl_openings=_by_first_word(
