@@ -41,6 +41,7 @@ STRUCTURES = (
         'Traceback (most recent call last):\\n  File "a", line 1, in f\\n',
         "ValueError: x</pre>",
     ),
+    *("a.cu:1: block: [0,0,0], thread: [0,0,0] Assertion `a", 'a:1: assertion "a'),
     *("failed to load: ", "Could not load x: ", "RuntimeError: RuntimeError: ", "at 1:2:\n", "('a', "),
 )
 

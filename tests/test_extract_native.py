@@ -82,6 +82,8 @@ HOSTILE = (
     "a:1: " * 20_000,
     "x.cpp:1: f(" * 9_000 + "Assertion `",
     "Assertion `" * 9_000,
+    "a.cu:1: block: [0,0,0], thread: [0,0,0] Assertion `a" * 1_000,
+    ('a:1: assertion "a' * 340 + "Assertion `x\n") * 20,
     "terminate called after throwing an instance of '" * 2_000,
     "CMake Error at " * 7_000,
     "loc(" * 20_000 + "): error: ",
