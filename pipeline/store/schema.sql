@@ -97,7 +97,7 @@ CREATE TABLE clusters ( -- One row an error: templates that mean the same
 CREATE TABLE assignments ( -- Why a template is in its cluster
     signature_id VARCHAR, -- The template
     cluster_id VARCHAR, -- The cluster it is in
-    rule VARCHAR, -- founder, leader, gate, equal, ratio, prefix, quote, override or review
+    rule VARCHAR, -- founder, leader, gate, equal, ratio, slot, prefix, untyped, quote, override or review
     score DOUBLE, -- Likeness to the representative, 0-100
     explanation VARCHAR -- One sentence for people
 );
