@@ -95,11 +95,12 @@ def is_wrapping(exception_type: str | None, message: str) -> bool:
 
 
 def _tool(event: Event, own: Level) -> Culprit | None:
-    hit = tool_error(event.detail or event.message, own.clues)
+    text = peel.spaced(event.detail or event.message)
+    hit = tool_error(text, own.clues)
     if hit is not None:
-        return Culprit("tool-diagnostic", event.exception_type, event.detail or event.message, hit, own.notes)
+        return Culprit("tool-diagnostic", event.exception_type, text, hit, own.notes)
     for link in event.chain:
-        text = link.detail or link.message
+        text = peel.spaced(link.detail or link.message)
         hit = tool_error(text, clues(text[:TOOL_SEARCHED]))
         if hit is not None:
             return Culprit("tool-diagnostic", event.exception_type, text, hit, own.notes)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable
+from functools import cache
+
+from pipeline.normalise.tables import wording
 
 #: Prefixes of a line, tried again and again from the start; each is anchored and linear.
 _PREFIX = re.compile(
@@ -88,6 +91,8 @@ ADDED = re.compile(
 )
 #: Marks and references behind a message that somebody quotes, and where another script or an escape goes on.
 _BEHIND = re.compile(r"[\s,;:.!?*`]+(?:#[\d_]{1,9})?\Z|\s#[\d_]{1,9}\Z")
+#: A system's number of an error, and what it says about it in another script: the number says it all.
+_CODE_TEXT = re.compile(rf"(\[(?:WinError|Errno) -?\d{{1,5}}\])\s?{_CJK.pattern}")
 _OTHER_WORDS = re.compile(rf"{_CJK.pattern[:-1]}|\\n")
 #: A quote mark that closes something: behind a word, before a blank or the end.
 _CLOSED = re.compile(r"(?<=[\w)\]>_!.])[\"`”]|(?<=[\w)\]>_!.])'(?=[\s).,;]|\Z)(?<!s'(?=\s[a-z]))")
@@ -137,12 +142,30 @@ def _unquoted(line: str) -> str:
 
 def spaced(text: str) -> str:
     r"""The text with a space wherever a Chinese, Japanese or Korean word touches a name: a `\b` stands there then."""
-    return text if text.isascii() else _SEAM.sub(" ", text)
+    return text if text.isascii() else _SEAM.sub(" ", _in_english(text))
+
+
+def _in_english(text: str) -> str:
+    """What the system, the C library and the shell say in Chinese, in the words that they have for it in English."""
+    if not _CJK.search(text):
+        return text
+    known = wording().system
+    return _system_words().sub(lambda found: known[found[1]] + (found[3] or ("." if found[2] else "")), text)
+
+
+@cache
+def _system_words() -> re.Pattern[str]:
+    literals = sorted(wording().system, key=len, reverse=True)
+    own = r"(?:(?<![\u3400-\u9fff])|(?=\w{2,5} ?[(（]核心))"  # no part of a person's sentence
+    return re.compile(f"{own}({'|'.join(map(re.escape, literals))})(?![\u3400-\u9fff])(。?)(:?)")
 
 
 def without_foreign_words(line: str) -> str:
     """The longest part of the line that holds no Chinese, Japanese or Korean, if that part reads like an error."""
     if line.isascii() or not _CJK.search(line):
+        return line
+    line = _CODE_TEXT.sub(r"\1", line)
+    if not _CJK.search(line):
         return line
     parts = [part.strip(" ,.;!?、") for part in _CJK.split(line)]
     best = max(parts, key=lambda part: (bool(_TYPE_WORD.search(part)), bool(_ERROR_WORD.search(part)), len(part)))

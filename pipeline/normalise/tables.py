@@ -76,6 +76,7 @@ class Wording:
     unnaming: frozenset[str]  # words before a number that do not say what it counts
     units: Mapping[str, tuple[str | None, float]]  # printed unit -> unit, factor
     types: Mapping[str, str]  # exception type as printed -> canonical
+    system: Mapping[str, str]  # what the system says in Chinese -> in English
 
 
 def _toml(name: str) -> dict[str, Any]:
@@ -131,6 +132,7 @@ def wording() -> Wording:
         unnaming=frozenset(table["slots"]["unnaming"]),
         units={word: (unit, factor) for unit, row in table["units"].items() for word, factor in row.items()},
         types={old: row["now"] for row in _toml("equivalences").get("type", ()) for old in row["was"]},
+        system=table["system"],
     )
 
 
