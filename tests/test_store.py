@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -281,3 +282,10 @@ def test_what_is_held_is_read_from_one_file_though_another_takes_its_place(tmp_p
         assert store.meta(path)["normaliser"] == "7"
         assert ask(path, "SELECT value FROM meta WHERE key = 'normaliser'") == [("7",)]
     assert store.meta(path)["normaliser"] == "8"
+
+
+def test_threads_read_one_file_side_by_side(database: Path) -> None:
+    asked = "SELECT count(*), current_setting('TimeZone'), current_setting('lock_configuration') FROM entries"
+    with store.held(database), ThreadPoolExecutor(4) as threads:
+        found = [row for rows in threads.map(lambda _: ask(database, asked), range(8)) for row in rows]
+    assert set(found) == {(len(ask(database, "SELECT entry_id FROM entries")), "UTC", True)}

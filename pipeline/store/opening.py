@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from threading import Lock
 
 import duckdb
 
@@ -27,6 +28,9 @@ _WALLS: dict[str, str | bool | int | float | list[str]] = {
     "threads": 2,
     "memory_limit": "2GB",
 }
+
+#: Connections of one process to one file share their settings: the first one sets and locks them.
+_OPENING = Lock()
 
 _HELD: ContextVar[tuple[Path | None, duckdb.DuckDBPyConnection | None]] = ContextVar("held", default=(None, None))
 
@@ -97,10 +101,12 @@ def _connected(path: Path) -> duckdb.DuckDBPyConnection:
     if not path.is_file():
         raise StoreError(f"there is no database at {path}", path=path, hint=_MAKE_IT)
     try:
-        connection = duckdb.connect(str(path), read_only=True, config=_WALLS)
-        connection.execute("SET TimeZone = 'UTC'").fetchall()
-        connection.execute("SET enable_progress_bar = false").fetchall()
-        connection.execute("SET lock_configuration = true").fetchall()
+        with _OPENING:
+            connection = duckdb.connect(str(path), read_only=True, config=_WALLS)
+            if not connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0][0]:
+                connection.execute("SET GLOBAL TimeZone = 'UTC'").fetchall()
+                connection.execute("SET enable_progress_bar = false").fetchall()
+                connection.execute("SET lock_configuration = true").fetchall()
     except duckdb.IOException as error:
         raise StoreError(_reason(path, error), path=path, hint=_hint(error)) from error
     except duckdb.Error as error:
