@@ -96,8 +96,9 @@ def slug(cluster: Cluster, codes: Sequence[str], *, domain: str) -> str:
         family, _, rest = code.partition(":")
         parts.append(_slugged(_CAMEL.sub("-", catalogues.code_name(code) or rest) if family != "absl" else rest))
     if not codes and "kind" in gate:
-        parts.append(_slugged(gate["kind"]))
-    parts += [_slugged(gate[key]) for key in _TELLING if key in gate]
+        parts.append(_slugged(gate["kind"].removesuffix("-message")))  # a program's sentence: what it says comes next
+    parts += [_slugged(gate[key]) for key in _TELLING[:-1] if key in gate]
+    parts.append("-".join(_words(gate.get("feature", ""))))
     if not any(key in gate for key in _ENOUGH):
         parts.append("-".join(_words(cluster.text)))
     return _joined(parts, domain) or "error"
