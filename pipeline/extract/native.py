@@ -45,6 +45,7 @@ _PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+(?!\")
 #: A log line that calls itself a warning or a remark, and NCCL's warnings on machines without InfiniBand.
 _WARNING = re.compile(
     r"(?:: [WI] |\b[WI]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,9} |^[WI] "
+    r"|\[[WI]\d{4}-\d\d-\d\d [\d:.,]{8,18} {1,4}\d{1,9} "
     r"|\[W )[\w./-]{1,200}:\d{1,6}\]|\bNCCL INFO "
 )
 #: The same where Python's logging or a server printed the line: its level stands behind the time or before the logger.

@@ -156,7 +156,9 @@ def _rank(event: Event, place: int) -> tuple[int, int, int]:
         return severity, 3, -place  # the first diagnostic; later ones follow from it
     if found.hit is not None and found.hit.tier not in (*WEAK_TIERS, "head"):
         return severity, 2, place
-    return (severity, 1, place) if found.hit is None else (severity, 0, -place)  # of wrappers the first
+    if found.hit is not None:
+        return severity, 0, -place  # of wrappers the first
+    return severity, 0 if event.message.endswith(("...", "…")) else 1, place  # a test's summary cuts the message
 
 
 def _of_first_rank(events: Sequence[Event], text: str) -> Sequence[Event]:
