@@ -363,3 +363,18 @@ def test_the_type_that_was_found_is_a_value(one: str, other: str) -> None:
 )
 def test_a_name_may_touch_words_of_another_script(message: str, gate: tuple[str, str]) -> None:
     assert gate in signature_of_text(message, events(message)).gate
+
+
+def test_a_cut_line_of_a_summary_and_a_remark_before_the_traceback_are_not_the_error() -> None:
+    summary = (
+        "E   drum.DrumFailure: the axle of mixer 4 is bent beyond repair\n\ntests/test_drum.py:7: DrumFailure\n"
+        "=== short test summary info ===\nFAILED tests/test_drum.py::test_step - drum.DrumFailure: the axle of mi...\n"
+    )
+    assert "beyond repair" in signature_of_text(summary, events(summary)).text
+    log = (
+        "[I2026-11-22 07:12:18,900 894 bridge.py:837] Unable to initialize backend 'tpu': INTERNAL: Failed to open "
+        "libtpu.so: libtpu.so: cannot open shared object file: No such file or directory\n"
+        'Traceback (most recent call last):\n  File "eval.py", line 13, in <module>\n    mix(8)\n'
+        "ValueError: Number of drums 1 must be >= the product of the mixers (8,)\n"
+    )
+    assert signature_of_text(log, events(log)).text.startswith("Number of drums <n> must be")

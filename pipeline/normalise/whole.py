@@ -47,21 +47,22 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     own = chosen or own_event(text)
     found = culprit(own)
     if len(text) <= MESSAGE_LENGTH:
-        for event, said, why in _better(text, events, found, is_own=chosen is None):
+        for event, said, why in _better(text, events, found, chosen):
             noted = replace(said, notes=(*said.notes, why))
             return signed(event, noted, read(noted), text)
     return signed(own, found, read(found, own.frames), text)
 
 
 def _better(
-    text: str, events: Sequence[Event], found: Culprit, *, is_own: bool
+    text: str, events: Sequence[Event], found: Culprit, chosen: Event | None
 ) -> Iterator[tuple[Event, Culprit, str]]:
-    """What says more of a short text's error than the words found, the best first, and why; `is_own`: it has no event.
+    """What says more of a short text's error than the words found, the best first, and why; `chosen`: its event.
 
     A message is pasted with its lines broken, in quotes, behind the signal that followed from it; a log is not looked
     through like this, since what else it holds are other errors.
     """
-    if not is_own and _only_died(found):
+    is_own = chosen is None
+    if chosen is not None and _only_died(found):
         event = _before_death(text)
         if event is not None:
             yield (
@@ -87,7 +88,8 @@ def _better(
         if found.rule != "tool-diagnostic" and (is_better or (is_open and is_unwrapped)):
             yield whole, said, "whole-text: the message goes on past a broken line"
     if _is_weak(found):
-        yield from _reread(text)
+        # what was logged before a traceback is something else
+        yield from _reread(text[chosen.start :] if chosen is not None and chosen.dialect == "python" else text)
 
 
 def _causes(text: str) -> Iterator[tuple[Event, Culprit, str]]:
