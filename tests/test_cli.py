@@ -328,6 +328,9 @@ def test_validate_of_nothing_is_a_usage_error(tmp_path: Path) -> None:
 
 def test_validate_without_that_raw_folder_is_a_usage_error(home: Path, tmp_path: Path) -> None:
     assert run("validate", Places.of(home).curated, "--raw", tmp_path / "none").code == 2
+    wrong = run("validate", Places.of(home).curated, "--raw", home)
+    assert wrong.code == 2
+    assert "holds no raw pages" in wrong.err
 
 
 def test_status_tells_how_much_chinese_there_is_and_how_it_came_to_be(home: Path) -> None:

@@ -152,8 +152,9 @@ def validate(
 def _quotes_in_raw(path: Path, raw: Path) -> tuple[int, list[Problem]]:
     from pipeline.build import checking
 
-    if not raw.is_dir():
-        raise ConfigError(f"{raw}: no such folder", hint="Give raw/ of the home that the entries were made in.")
+    if not (raw / "segments").is_dir():  # every quote would be called broken
+        what = "holds no raw pages" if raw.is_dir() else "no such folder"
+        raise ConfigError(f"{raw}: {what}", hint="Give raw/ of the home that the entries were made in.")
     return checking.quote_problems(checking.entries_at(path), raw)
 
 
