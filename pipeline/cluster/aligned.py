@@ -22,9 +22,8 @@ ALIGNED_WORDS = 60
 def is_same(one: Shape, other: Shape) -> bool:
     """Whether the texts are equal word for word, where a slot of either stands for up to SLOT_WORDS of the other."""
     own, its = one.words - other.words, other.words - one.words
-    if len(own) > SLOT_WORDS * other.tokens.count(SLOT_CHARACTER) or len(its) > SLOT_WORDS * one.tokens.count(
-        SLOT_CHARACTER
-    ):
+    room, its_room = (SLOT_WORDS * shape.tokens.count(SLOT_CHARACTER) for shape in (other, one))
+    if len(own) > room or len(its) > its_room:
         return False
     if max(len(one.tokens), len(other.tokens)) > ALIGNED_WORDS or weight(one.words & other.words) < SHARED_WORDS:
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -107,29 +107,28 @@ class Index:
 
     def _made_beginnings(self) -> Beginnings:
         beginnings = Beginnings()
-        for block, entries in self._of_gate.items():
-            for entry in entries:
-                for position in self._entries[entry][1]:
-                    beginnings.add(block, entry, self._shapes[position])
+        for gate, entry, own in self._compared(but=frozenset()):
+            beginnings.add(self._gates[gate], entry, own)
         return beginnings
 
     def _made_quotations(self) -> contained.Quotations:
         quotations = contained.Quotations()
-        gates = {block: gate for gate, block in self._gates.items()}
-        for block, entries in self._of_gate.items():
-            for entry in entries if block not in self._complete else ():
-                for position in self._entries[entry][1]:
-                    quotations.add(gates[block], entry, self._shapes[position])
+        for row in self._compared(but=self._complete):
+            quotations.add(*row)
         return quotations
 
     def _made_untyped(self) -> Untyped:
         words = Untyped()
-        gates = {block: gate for gate, block in self._gates.items()}
-        for block, entries in self._of_gate.items():
-            for entry in entries if block not in self._complete else ():
-                for position in self._entries[entry][1]:
-                    words.add(gates[block], entry, self._shapes[position])
+        for row in self._compared(but=self._complete):
+            words.add(*row)
         return words
+
+    def _compared(self, *, but: Set[int]) -> Iterator[tuple[Gate, int, Shape]]:
+        """The gate, entry and shape of every text of the gates that are not in `but`."""
+        for gate, block in self._gates.items():
+            for entry in self._of_gate[block] if block not in but else ():
+                for position in self._entries[entry][1]:
+                    yield gate, entry, self._shapes[position]
 
     def _made_postings(self) -> _Postings:
         """The index of the gates that are too large to compare with every cluster of them."""
