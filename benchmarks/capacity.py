@@ -101,24 +101,24 @@ def quick() -> None:
 
 def run_stage(stage: str, home: Path, workers: int) -> None:
     """Do one stage in this process, and print its CPU seconds and peak memory."""
-    from pipeline import build
+    from pipeline import run
 
-    places = build.Places.of(home)
+    places = run.Places.of(home)
     partitions = (
-        build.plan(places.raw, partition_documents=PARTITION_DOCUMENTS) if stage in ("extract", "publish") else []
+        run.plan(places.raw, partition_documents=PARTITION_DOCUMENTS) if stage in ("extract", "publish") else []
     )
     if stage == "import":
-        build.import_files(places.raw, [home / "threads.jsonl.gz"])
+        run.import_files(places.raw, [home / "threads.jsonl.gz"])
     elif stage == "extract":
-        limits = build.limits(60.0, 4096)
-        for _ in build.map_partitions(
+        limits = run.limits(60.0, 4096)
+        for _ in run.map_partitions(
             partitions, raw_path=places.raw, shard_folder=places.shards, workers=workers, limits=limits
         ):
             pass
     elif stage == "publish":
-        build.publish(places, partitions)
+        run.publish(places, partitions)
     else:
-        build.export(places)
+        run.export(places)
     own = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps({"cpu": own.ru_utime + own.ru_stime, "peak": own.ru_maxrss * 1024}))
 

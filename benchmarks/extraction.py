@@ -21,10 +21,11 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from pipeline import documents, extract, normalise
+from pipeline import extract, normalise
 from pipeline.normalise import signature
+from pipeline.providers import documents
+from pipeline.providers import files as archive
 from pipeline.records import Document, RawPage
-from pipeline.sources import archive
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 #: Threads handed to a worker at a time.

@@ -196,7 +196,7 @@ def _drained(texts: Sequence[str]) -> list[int]:
 
 
 def _grouped(texts: Sequence[str]) -> list[str | None]:
-    from pipeline.match import group_texts
+    from pipeline.ask import group_texts
 
     return [label.cluster_id for label in group_texts(texts)]
 

@@ -30,8 +30,8 @@ sys.path.insert(0, str(ROOT))
 
 def child(url: str, home: Path, repos: list[str]) -> None:
     """One ingest; prints its figures as JSON."""
-    from pipeline.build.importing import ingest_github
-    from pipeline.sources import github
+    from pipeline.providers.github import fetch as github
+    from pipeline.run.ingest.importing import ingest_github
     from tests.fake_github import TOKEN
 
     client = github.Client(TOKEN, api_url=url)

@@ -28,8 +28,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import unrelated
 
-from pipeline import cluster, documents, raw, store
-from pipeline.match import Answer, Matcher
+from pipeline import cluster, raw, store
+from pipeline.ask import Answer, Matcher
+from pipeline.providers import documents
 from pipeline.records import Document, Template
 from pipeline.store import reading
 

@@ -23,8 +23,10 @@ from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 
-from pipeline import build, pool, raw
-from pipeline.build.mapping import map_task
+from pipeline import raw
+from pipeline import run as build
+from pipeline.run import pool
+from pipeline.run.build.mapping import map_task
 from tests import golden
 
 TASK_DOCUMENTS = 100

@@ -19,7 +19,7 @@ from rapidfuzz import fuzz
 from benchmarks import scores, truth
 from benchmarks.truth import Item, Shown
 from pipeline import extract
-from pipeline.match import group_texts
+from pipeline.ask import group_texts
 from pipeline.records import Event
 
 _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+(?:\.\d+)?")
@@ -146,9 +146,9 @@ def _right(shown: Shown, read: tuple[str | None, str, int] | None) -> tuple[bool
 
 def pairs() -> None:
     """Print how many threads that people called duplicates share a cluster (weak truth: few show the same text)."""
-    from pipeline import documents
+    from pipeline.providers import documents
+    from pipeline.providers import files as archive
     from pipeline.records import Skipped
-    from pipeline.sources import archive
 
     wanted = {url for pair in truth.duplicates() for url in pair}
     if not wanted:

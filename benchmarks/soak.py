@@ -31,7 +31,8 @@ from typing import Any
 
 from benchmarks.threads import Threads
 from pipeline import raw, store
-from pipeline.build import Places, recording
+from pipeline.run import Places
+from pipeline.run.home import recording
 from tests.fake_github import TOKEN, Asked, FakeGithub, Fault
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,11 +18,13 @@ from typing import TypeVar
 import duckdb
 import pyarrow as pa
 
-from pipeline import cluster, distil, documents, export, extract, normalise, raw, shards, store, translate
-from pipeline.build import Places, import_files, reduce
-from pipeline.build.garbage import uncollected
-from pipeline.build.mapping import UNGROUPED, map_text
+from pipeline import cluster, distil, export, extract, normalise, raw, store, translate
+from pipeline.providers import documents
 from pipeline.records import Document
+from pipeline.run import Places, import_files, shards
+from pipeline.run.build import reduce
+from pipeline.run.build.mapping import UNGROUPED, map_text
+from pipeline.run.build.without_gc import uncollected
 
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"

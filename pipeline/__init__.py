@@ -2,9 +2,10 @@
 
 The package is a row of rooms; a record passes them in this order (see README, "Folders")::
 
-    sources -> raw -> documents -> extract -> normalise -> cluster -> distil -> translate -> validate -> store -> export
+    providers -> raw -> extract -> normalise -> cluster -> distil -> translate -> validate -> store -> export
 
-``build`` joins the rooms, ``flows`` runs them under Prefect, ``cli`` binds both to a terminal.
+``providers`` fetch pages for ``raw`` and read what it kept. ``run`` joins the rooms, ``flows`` runs them under Prefect,
+``cli`` binds both to a terminal.
 """
 
 __version__ = "0.1.0"

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from pipeline.errors import ConfigError
+from pipeline.records.errors import ConfigError
 
 FILE_NAME = "errmine.toml"
 

@@ -11,9 +11,9 @@
 A task calls one plain function and hands on names, never records: rows travel as files, and secrets are no parameters.
 Tasks are coarse, because each costs the server more than a document costs us.
 
-Retries have one place for each kind of failure: a lost worker process in `pool`, the network and its limits in
-`sources`, another run in the same home in `recorded` (it waits), a database that a reader of old held open in `publish`
-and `export` here.
+Retries have one place for each kind of failure: a lost worker process in `run.pool`, the network and its limits in
+`providers`, another run in the same home in `recorded` (it waits), a database that a reader of old held open in
+`publish` and `export` here.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from pipeline import build as joined
-from pipeline import configured, runners, sourcing
-from pipeline.build import Fetched, Places, Record, Summary
+from pipeline import run as joined
 from pipeline.config import Settings, read_settings
-from pipeline.errors import ConfigError, StoreError
-from pipeline.reporting import announce, leave, report, reporting, tell
-from pipeline.sources.github import Figures
+from pipeline.providers.github.fetch import Figures
+from pipeline.records.errors import ConfigError, StoreError
+from pipeline.run import Fetched, Places, Record, Summary, configured
+from pipeline.run.ingest import sourcing
+from pipeline.run.prefect import runners
+from pipeline.run.prefect.reporting import announce, leave, report, reporting, tell
 
 #: A busy database or disk: three more tries, half a minute in all.
 _BUSY_DELAYS_SECONDS: list[float] = [2, 8, 20]

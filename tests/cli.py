@@ -11,7 +11,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from pipeline.cli import application
-from pipeline.errors import PipelineError
+from pipeline.records.errors import PipelineError
 from tests.golden import ROOT
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline import store
-from pipeline.build import Places
+from pipeline.run import Places
 from tests import golden
 
 CASES = sorted((Path(__file__).parent / "cases" / "sql").iterdir())

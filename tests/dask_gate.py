@@ -14,12 +14,12 @@ FOLDER, OPEN = "ERRMINE_TEST_GATE", "open"
 
 def dask_setup(_worker: Any) -> None:
     """Dask calls this when the worker starts."""
-    from pipeline import build
+    from pipeline import run
 
     folder = Path(os.environ[FOLDER])
-    extract = build.extract
+    extract = run.extract
 
-    def gated(places: build.Places, names: list[str], **how: Any) -> int:
+    def gated(places: run.Places, names: list[str], **how: Any) -> int:
         if not (folder / OPEN).exists():
             extract(places, names[:1], **how)  # the first shard of the task is there, the others are not
         staged = folder / f"{os.getpid()}.staged"
@@ -29,4 +29,4 @@ def dask_setup(_worker: Any) -> None:
             time.sleep(0.02)
         return extract(places, names, **how)
 
-    build.extract = gated
+    run.extract = gated

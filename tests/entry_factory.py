@@ -7,8 +7,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pipeline import shards
-from pipeline.entry import KnowledgeEntry
 from pipeline.records import (
     Assignment,
     Claim,
@@ -26,6 +24,8 @@ from pipeline.records import (
     Slot,
     content_id,
 )
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.run import shards
 
 OWNER = "errmine-fixtures"
 SHARED = "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: {n}, Hardware limit: 101376."

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipeline import documents, raw
-from pipeline.build.importing import Fetched, ingest_github
+from pipeline import raw
+from pipeline.providers import documents
+from pipeline.providers.github import fetch as github
 from pipeline.records import Document, RawPage, Skipped
-from pipeline.sources import github
+from pipeline.run.ingest.importing import Fetched, ingest_github
 from tests.fake_github import TOKEN, FakeGithub
 
 REPO = "errmine-fixtures/pond"

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from pipeline import build
+from pipeline import run
 
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "raw" / "sample"
@@ -15,10 +15,10 @@ GOLDEN = ROOT / "curated" / "sample"
 
 def make(home: Path, *, source: Path = SAMPLE, workers: int = 1, partition_documents: int = 500) -> Path:
     """The curated folder of `home` after import, build and export of `source`."""
-    places = build.Places.of(home)
-    build.import_files(places.raw, [source])
-    build.build(places, workers=workers, partition_documents=partition_documents)
-    build.export(places)
+    places = run.Places.of(home)
+    run.import_files(places.raw, [source])
+    run.build(places, workers=workers, partition_documents=partition_documents)
+    run.export(places)
     return places.curated
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pipeline.build.importing import ingest_github
-from pipeline.sources import github
+from pipeline.providers.github import fetch as github
+from pipeline.run.ingest.importing import ingest_github
 from tests.fake_github import TOKEN
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from pytest_httpserver import HTTPServer
 from werkzeug.wrappers import Request, Response
 
-from pipeline import build
+from pipeline import run
 
 #: What a test plays: claims for a thread's text, or a whole response.
 Play = Callable[[str], "Sequence[Mapping[str, Any]] | Response"]
@@ -115,7 +115,7 @@ def home_with(folder: Path, rows: Sequence[Mapping[str, Any]], settings: str = "
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "threads.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    build.import_files(folder / "raw", [source])
+    run.import_files(folder / "raw", [source])
     if settings:
         (folder / "errmine.toml").write_text(settings, encoding="utf-8")
     return folder

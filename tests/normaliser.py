@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import extract, normalise
-from pipeline.match import read_signature
+from pipeline.ask import read_signature
 from pipeline.normalise.tables import families
 from pipeline.records import Signature
 from tests.golden import ROOT, SAMPLE

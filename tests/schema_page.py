@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from pipeline import store
-from pipeline.build import Places
+from pipeline.run import Places
 from tests import golden
 
 PAGE = golden.ROOT / "docs" / "schema.md"

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import build, store
-from pipeline.build import Places, mapping
-from pipeline.build.summary import count
+from pipeline import run, store
 from pipeline.records import Skipped
+from pipeline.run import Places
+from pipeline.run.build import mapping
+from pipeline.run.home.summary import count
 from tests import golden
 
 
@@ -55,8 +56,8 @@ def test_a_second_run_changes_no_byte(bundle: dict[str, bytes], tmp_path: Path) 
 def test_a_build_that_was_never_exported_leaves_no_trace(bundle: dict[str, bytes], tmp_path: Path) -> None:
     once, twice = tmp_path / "once", tmp_path / "twice"
     golden.make(once)
-    build.import_files(Places.of(twice).raw, [golden.SAMPLE])
-    build.build(Places.of(twice), workers=1, partition_documents=500)
+    run.import_files(Places.of(twice).raw, [golden.SAMPLE])
+    run.build(Places.of(twice), workers=1, partition_documents=500)
     assert golden.bundle_bytes(golden.make(twice)) == bundle
     assert store.digest(Places.of(twice).database) == store.digest(Places.of(once).database)
 
@@ -68,20 +69,20 @@ def test_a_new_document_is_added_without_touching_other_shards(tmp_path: Path) -
     row = json.loads((golden.SAMPLE / "issues.jsonl").read_text(encoding="utf-8").splitlines()[0])
     row |= {"number": 999, "html_url": row["html_url"].rsplit("/", 1)[0] + "/999", "comments": []}
     (tmp_path / "new.jsonl").write_text(json.dumps(row), encoding="utf-8")
-    build.import_files(places.raw, [tmp_path / "new.jsonl"])
-    build.build(places, workers=1, partition_documents=4)
+    run.import_files(places.raw, [tmp_path / "new.jsonl"])
+    run.build(places, workers=1, partition_documents=4)
     kept = [path for path, written in before.items() if path.exists() and path.stat().st_mtime_ns == written]
     assert len(kept) > len(before) * 0.8
 
 
 def test_a_damaged_page_costs_its_document_and_is_named(tmp_path: Path) -> None:
     places = Places.of(tmp_path)
-    build.import_files(places.raw, [golden.SAMPLE])
+    run.import_files(places.raw, [golden.SAMPLE])
     segment = next(iter((places.raw / "segments").glob("*.zip")))
     body = bytearray(segment.read_bytes())
     body[200:210] = bytes(10)
     segment.write_bytes(body)
-    summary = build.build(places, workers=1, partition_documents=500)
+    summary = run.build(places, workers=1, partition_documents=500)
     documents = summary.stages[0]
     assert documents.reasons == (("damaged_page", 1),)
     assert documents.taken == documents.given + 1

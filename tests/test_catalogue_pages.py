@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import catalogue_pages, catalogues
-from pipeline.catalogue_pages import PARSERS, shipped, wanted
-from pipeline.errors import ConfigError
+from pipeline.lexicon import catalogues
+from pipeline.providers.catalogue import pages as catalogue_pages
+from pipeline.providers.catalogue.pages import PARSERS, shipped, wanted
+from pipeline.records.errors import ConfigError
 
 CASES = Path(__file__).parent / "cases" / "code_pages"
 #: Case -> the catalogue whose page it is in the form of.

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pipeline import catalogues
+from pipeline.lexicon import catalogues
 
 FAMILIES = (
     catalogues.absl_statuses,

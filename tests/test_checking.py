@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.build import Places, checking
+from pipeline.run import Places
+from pipeline.run.check import checking
 from tests import golden
 
 

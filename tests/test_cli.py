@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.build import Places
+from pipeline.run import Places
 from tests import golden, readme
 from tests.cli import process, run
 

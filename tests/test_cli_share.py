@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.build import Places
+from pipeline.run import Places
 from tests import golden
 from tests.cli import run
 

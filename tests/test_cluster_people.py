@@ -17,7 +17,7 @@ from pipeline.cluster import (
     resolved,
     rulings,
 )
-from pipeline.errors import ConfigError
+from pipeline.records.errors import ConfigError
 from tests.test_cluster import template
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.cluster.overrides import KINDS, parsed
 from pipeline.config import read_settings
-from pipeline.errors import ConfigError
+from pipeline.records.errors import ConfigError
 from tests.readme import README
 
 

@@ -20,10 +20,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import build, raw, store
-from pipeline.build import Places, locking, recording
-from pipeline.errors import ExportError, HomeBusy, PipelineError, StoreError
+from pipeline import raw, run, store
 from pipeline.export import read_manifest
+from pipeline.records.errors import ExportError, HomeBusy, PipelineError, StoreError
+from pipeline.run import Places
+from pipeline.run.home import locking, recording
 from tests import golden
 
 KILLS = int(os.environ.get("ERRMINE_KILLS", "4"))
@@ -34,13 +35,13 @@ Undisturbed = tuple[dict[str, bytes], str, float]
 WORK = """
 import sys
 from pathlib import Path
-from pipeline import build
+from pipeline import run
 home = Path(sys.argv[1])
-places = build.Places.of(home)
-with build.recorded(home, "build", wait_seconds=30) as record:
-    record.summary = build.build(places, workers=2, partition_documents=5)
-with build.recorded(home, "export", wait_seconds=30) as record:
-    record.summary = build.export(places)
+places = run.Places.of(home)
+with run.recorded(home, "build", wait_seconds=30) as record:
+    record.summary = run.build(places, workers=2, partition_documents=5)
+with run.recorded(home, "export", wait_seconds=30) as record:
+    record.summary = run.export(places)
 """
 
 
@@ -58,10 +59,10 @@ def start(home: Path) -> subprocess.Popen[bytes]:
 def finish(home: Path) -> dict[str, bytes]:
     """The bundle after a whole run in this process, as `WORK` does it: a process of its own costs a second to start."""
     places = Places.of(home)
-    with build.recorded(home, "build", wait_seconds=30) as record:
-        record.summary = build.build(places, workers=2, partition_documents=5)
-    with build.recorded(home, "export", wait_seconds=30) as record:
-        record.summary = build.export(places)
+    with run.recorded(home, "build", wait_seconds=30) as record:
+        record.summary = run.build(places, workers=2, partition_documents=5)
+    with run.recorded(home, "export", wait_seconds=30) as record:
+        record.summary = run.export(places)
     return golden.bundle_bytes(places.curated)
 
 
@@ -76,7 +77,7 @@ def finish_apart(home: Path) -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("imported")
-    build.import_files(Places.of(home).raw, [golden.SAMPLE])
+    run.import_files(Places.of(home).raw, [golden.SAMPLE])
     return home
 
 
@@ -95,9 +96,9 @@ def home(imported: Path, tmp_path: Path) -> Path:
 
 
 def build_and_export(home: Path) -> None:
-    with build.recorded(home, "build") as record:
-        record.summary = build.build(Places.of(home), workers=1, partition_documents=5)
-        build.export(Places.of(home))
+    with run.recorded(home, "build") as record:
+        record.summary = run.build(Places.of(home), workers=1, partition_documents=5)
+        run.export(Places.of(home))
 
 
 def holding(database: Path, *, read_only: bool) -> subprocess.Popen[bytes]:
@@ -164,7 +165,7 @@ def test_a_run_that_does_not_want_to_wait_is_told_who_is_at_work(home: Path) -> 
     with (
         locking.sole(home, mine),
         pytest.raises(HomeBusy, match=r"build \(process 4711, since 2026-01-01"),
-        build.recorded(home, "export"),
+        run.recorded(home, "export"),
     ):
         pytest.fail("it must not get in")
 
@@ -198,7 +199,7 @@ def test_a_database_held_by_a_writer_is_named_before_the_work(home: Path) -> Non
     holder = holding(places.database, read_only=False)
     try:
         with pytest.raises(StoreError, match="held open for writing by another program"):
-            build.build(places, workers=1, partition_documents=5)
+            run.build(places, workers=1, partition_documents=5)
     finally:
         holder.kill()
         holder.communicate()
@@ -218,7 +219,7 @@ def test_a_shard_that_was_damaged_is_named_with_what_to_do(home: Path) -> None:
     damaged = next((places.shards / "events").glob("*.parquet"))
     damaged.write_bytes(b"PAR1" + bytes(100))
     with pytest.raises(StoreError, match="cannot read the shard") as caught:
-        build.build(places, workers=1, partition_documents=5)
+        run.build(places, workers=1, partition_documents=5)
     assert "Delete the file" in caught.value.hint()
     damaged.unlink()
     assert finish(home)
@@ -259,9 +260,9 @@ def test_a_full_disk_ends_an_import_with_a_message(tiny: Path, imported: Path) -
         status = os.statvfs(tiny)
         file.write(bytes(status.f_bavail * status.f_frsize - 8192))
     with pytest.raises(PipelineError):
-        build.import_files(tiny / "raw", [golden.SAMPLE])
+        run.import_files(tiny / "raw", [golden.SAMPLE])
     (tiny / "filler").unlink()
-    build.import_files(tiny / "raw", [golden.SAMPLE])
+    run.import_files(tiny / "raw", [golden.SAMPLE])
     assert [r.sha256 for r in raw.RawLayer(tiny / "raw").refs()] == [
         r.sha256 for r in raw.RawLayer(Places.of(imported).raw).refs()
     ]
@@ -281,11 +282,11 @@ def read_only_home(home: Path) -> Iterator[Path]:
 def test_a_read_only_home_is_named(read_only_home: Path, undisturbed: Undisturbed) -> None:
     with (
         pytest.raises(HomeBusy, match=r"cannot be written: Read-only file system"),
-        build.recorded(read_only_home, "build"),
+        run.recorded(read_only_home, "build"),
     ):
         pytest.fail("it must not get in")
     with pytest.raises(StoreError, match="Read-only"):
-        build.build(Places.of(read_only_home), workers=1, partition_documents=500)
+        run.build(Places.of(read_only_home), workers=1, partition_documents=500)
     subprocess.run(["umount", "--lazy", str(read_only_home)], check=True)
     assert finish(read_only_home) == undisturbed[0]
 
@@ -303,9 +304,9 @@ def test_a_clock_that_is_set_back_changes_no_byte_and_no_run_ends_before_it_bega
 
     monkeypatch.setattr(recording, "datetime", Back)
     places = Places.of(home)
-    for flow, work in (("build", lambda: build.build(places, workers=1, partition_documents=5)),
-                       ("export", lambda: build.export(places))):  # fmt: skip
-        with build.recorded(home, flow) as record:
+    for flow, work in (("build", lambda: run.build(places, workers=1, partition_documents=5)),
+                       ("export", lambda: run.export(places))):  # fmt: skip
+        with run.recorded(home, flow) as record:
             record.summary = work()
     assert golden.bundle_bytes(places.curated) == undisturbed[0]
     monkeypatch.undo()
@@ -316,11 +317,11 @@ def test_a_clock_that_is_set_back_changes_no_byte_and_no_run_ends_before_it_bega
 
 
 def test_a_line_of_the_run_file_that_was_torn_is_passed_over(home: Path) -> None:
-    with build.recorded(home, "build"):
+    with run.recorded(home, "build"):
         pass
     ledger = home / ".errmine" / "runs.jsonl"
     ledger.write_bytes(ledger.read_bytes()[:-20])
-    with build.recorded(home, "export"):
+    with run.recorded(home, "export"):
         pass
     assert [row.flow for row in recording.rows(home)] == ["export"]
     assert json.loads(ledger.read_text().splitlines()[-1])["status"] == "completed"

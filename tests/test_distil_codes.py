@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import catalogues
-from pipeline.build import Places
+from pipeline.lexicon import catalogues
+from pipeline.run import Places
 from pipeline.store import querying
 from tests.test_distil_graph import built
 

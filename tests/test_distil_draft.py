@@ -12,8 +12,8 @@ import pytest
 
 from pipeline import distil
 from pipeline.distil import remedies, scores
-from pipeline.draft import Draft
 from pipeline.records import Cluster, DocRecord, DocRemedy, Neighbour, Quote
+from pipeline.records.draft import Draft
 from tests.distil_factory import document, events
 
 FOLDER = Path(__file__).parent / "cases" / "distil"

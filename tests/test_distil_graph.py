@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pipeline import build
+from pipeline import run
 from pipeline.store import reading
 
 CHAIN = """```
@@ -59,9 +59,9 @@ def built(home: Path, *bodies: str) -> dict[str, dict[str, Any]]:
     lines = [json.dumps(_issue(number, body)) for number, body in enumerate(bodies, 1)]
     home.mkdir(exist_ok=True)
     (home / "issues.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    places = build.Places.of(home / "home")
-    build.import_files(places.raw, [home / "issues.jsonl"])
-    build.build(places, workers=1, partition_documents=500)
+    places = run.Places.of(home / "home")
+    run.import_files(places.raw, [home / "issues.jsonl"])
+    run.build(places, workers=1, partition_documents=500)
     return {row["exception_type"]: row for row in reading.entries(places.database)}
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pipeline import distil
-from pipeline.draft import Draft
 from pipeline.records import Cluster
+from pipeline.records.draft import Draft
 from tests.distil_factory import document, events
 
 INDEX = "IndexError: list index out of range"

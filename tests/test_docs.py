@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import store
-from pipeline.build import Places
+from pipeline.run import Places
 from tests import golden, readme
 
 

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import documents, markup
-from pipeline.documents import bots, links, mail, text_page
+from pipeline.providers import bots, documents, links, mail
+from pipeline.providers import files as archive
+from pipeline.providers.saved import text_page
 from pipeline.records import Document, RawPage, Skipped
-from pipeline.sources import archive
+from pipeline.text import markup
 
 CASES = Path(__file__).parent / "cases" / "documents"
 SHARED = Path(__file__).parents[2] / "shared"

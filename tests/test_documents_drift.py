@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import build
-from pipeline.build import Places
-from pipeline.documents import drift
+from pipeline import run
+from pipeline.providers.openxla import drift
 from pipeline.records import RawPage
+from pipeline.run import Places
 from tests import cli
 from tests.xla_pages import page, pages_of
 
@@ -87,8 +87,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (files / "a.md").write_bytes(markdown.body)
     (files / "b.html").write_bytes(changed(html, (b"equal rows", b"few")).body)
     places = Places.of(folder)
-    build.import_files(places.raw, [files])
-    build.build(places, workers=1, partition_documents=100)
+    run.import_files(places.raw, [files])
+    run.build(places, workers=1, partition_documents=100)
     return folder
 
 
@@ -108,6 +108,6 @@ def test_reconcile_and_status_show_what_differs(home: Path) -> None:
 
 
 def test_the_report_of_a_run_has_a_table_of_what_differs(home: Path) -> None:
-    text = build.as_markdown(build.reconcile(Places.of(home), partition_documents=100))
+    text = run.as_markdown(run.reconcile(Places.of(home), partition_documents=100))
     assert f"| `{KEY}` |" in text
     assert "`xla-md / xla-html`" in text

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import documents
+from pipeline.providers import documents
 from pipeline.records import Document, RawPage, Skipped
 
 CASES = Path(__file__).parent / "cases" / "github"

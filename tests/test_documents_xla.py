@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import catalogues, documents
-from pipeline.documents import xla_header, xla_remedies
+from pipeline.lexicon import catalogues
+from pipeline.providers import documents
+from pipeline.providers import recognise as detect
+from pipeline.providers.openxla import header as xla_header
+from pipeline.providers.openxla import remedies as xla_remedies
 from pipeline.records import Document, Skipped
-from pipeline.sources import detect
 from tests.xla_pages import REMEDIES, compared, document, page, pages_of, read, recorded
 
 CASES = Path(__file__).parent / "cases" / "xla"

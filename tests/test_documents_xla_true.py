@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import catalogues, documents
+from pipeline.lexicon import catalogues
+from pipeline.providers import documents
 from pipeline.records import Skipped
 from tests.xla_pages import FIELDS, REMEDIES, compared, pages_of, read, record, recorded
 

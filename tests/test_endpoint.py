@@ -11,10 +11,10 @@ from pytest_httpserver import HTTPServer
 from requests.structures import CaseInsensitiveDict
 from werkzeug.wrappers import Response
 
-from pipeline.endpoint import http
-from pipeline.endpoint.answers import Answer, Answers, question_id
-from pipeline.endpoint.chat import ChatModel, Said, Task, chat_model, object_in
-from pipeline.endpoint.http import MOST_FAILURES, Budget, JsonService, Refused
+from pipeline.engines import http
+from pipeline.engines.answers import Answer, Answers, question_id
+from pipeline.engines.chat import ChatModel, Said, Task, chat_model, object_in
+from pipeline.engines.http import MOST_FAILURES, Budget, JsonService, Refused
 from tests.model_server import Model, cut, said
 
 SCHEMA = {"type": "object", "properties": {"claims": {"type": "array"}}, "required": ["claims"]}

@@ -15,12 +15,12 @@ from werkzeug.wrappers import Response
 
 from pipeline import distil
 from pipeline.distil import actions
-from pipeline.endpoint.chat import chat_model
-from pipeline.endpoint.http import Budget
-from pipeline.enrich import TASK, Read, Reader, question
-from pipeline.enrich.answer import MOST_CLAIMS, SCHEMA, Proposal, proposals
-from pipeline.enrich.grounding import located
-from pipeline.enrich.prompt import MOST_CHARACTERS, MOST_POST_CHARACTERS
+from pipeline.engines.chat import chat_model
+from pipeline.engines.enrich import TASK, Read, Reader, question
+from pipeline.engines.enrich.answer import MOST_CLAIMS, SCHEMA, Proposal, proposals
+from pipeline.engines.enrich.grounding import located
+from pipeline.engines.enrich.prompt import MOST_CHARACTERS, MOST_POST_CHARACTERS
+from pipeline.engines.http import Budget
 from pipeline.records import Claim, Document, Pointed, Skipped
 from pipeline.text import is_clean
 from tests import distil_factory

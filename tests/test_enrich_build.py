@@ -17,13 +17,13 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug.wrappers import Request, Response
 
-from pipeline import build, store
-from pipeline.build import Places
+from pipeline import run, store
 from pipeline.config import read_settings
-from pipeline.configured import engines
-from pipeline.endpoint import http
-from pipeline.entry import KnowledgeEntry
+from pipeline.engines import http
 from pipeline.export import markdown
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.run import Places
+from pipeline.run.configured import engines
 from tests import cli, golden
 from tests.model_server import Model, claim, home_with, said, thread
 from tests.test_privacy import saying
@@ -55,8 +55,8 @@ def obedient(text: str) -> list[dict[str, Any]]:
 def mapped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home that was built without any engine: its shards are there, so the tests need no worker processes."""
     home = home_with(tmp_path_factory.mktemp("mapped"), ROWS)
-    build.build(Places.of(home), workers=1, partition_documents=500)
-    build.export(Places.of(home))
+    run.build(Places.of(home), workers=1, partition_documents=500)
+    run.export(Places.of(home))
     return home
 
 
@@ -82,7 +82,7 @@ def built(home: Path, settings: str) -> dict[str, Any]:
     (home / "errmine.toml").write_text(settings, encoding="utf-8")
     done = cli.run("build", "--home", home, "--workers", "1", "--json")
     assert done.code == 0
-    build.export(Places.of(home))
+    run.export(Places.of(home))
     return dict(json.loads(done.out))
 
 
@@ -148,7 +148,7 @@ def test_a_rule_that_says_the_same_lifts_the_tier(home: Path, model: Model, tmp_
     row = thread(5, "shard 7 does not fit the mesh", ("NONE", "Setting `PLAN_ROWS=64` fixed it for me."))
     other = tmp_path / "more.jsonl"
     other.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    build.import_files(home / "raw", [other])
+    run.import_files(home / "raw", [other])
     enriched(home, model)
     (remedy,) = [one for one in entry_of(home, 1)["workarounds"] if "PLAN_ROWS" in one["action"]]
     assert (remedy["tier"], remedy["worked"], len(remedy["evidence"])) == ("user_confirmed", 1, 2)
@@ -173,7 +173,7 @@ def test_without_the_section_nothing_is_loaded_asked_or_changed(home: Path, mode
         "import sys; from pipeline.cli import main\n"
         "try: main()\n"
         "except SystemExit as end: assert not end.code\n"
-        "print([name for name in sys.modules if name.startswith(('pipeline.enrich', 'pipeline.endpoint'))])"
+        "print([name for name in sys.modules if name.startswith(('pipeline.engines.enrich', 'pipeline.engines'))])"
     )
     command = [sys.executable, "-c", program, "build", "--home", str(home), "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=golden.ROOT, timeout=120)
@@ -212,7 +212,7 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped(home: Path, model: Mod
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        build.build(
+        run.build(
             Places.of(home),
             workers=1,
             partition_documents=500,
@@ -232,8 +232,8 @@ def test_a_thread_that_is_forgotten_takes_its_answers_along(home: Path, model: M
     cli.run("forget", "--home", home, "--url", "https://github.com/errmine-fixtures/tilelab/issues/1")
     (home / "errmine.toml").unlink()
     (home / "threads.jsonl").unlink()
-    build.build(Places.of(home), workers=1, partition_documents=500)
-    build.export(Places.of(home))
+    run.build(Places.of(home), workers=1, partition_documents=500)
+    run.export(Places.of(home))
     assert saying(home, CAUSE) == set()
     assert len(list(answers.rglob("*.json"))) == 2
 
@@ -275,7 +275,7 @@ def test_an_endpoint_that_is_not_there_ends_well_and_is_named(home: Path, monkey
     assert done.code == 0
     assert "answered only in part: Nobody answers at the endpoint" in done.err
     assert "llm:m1@127.0.0.1:9#enrich-1: 3 calls, 0 kept answers, 0 tokens" in done.out
-    build.export(Places.of(home))
+    run.export(Places.of(home))
     assert bundle(home) == before
 
 

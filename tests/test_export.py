@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline import export
-from pipeline.bundle import Delta, Registry
-from pipeline.entry import KnowledgeEntry
-from pipeline.errors import ExportError
 from pipeline.export import publishing
 from pipeline.records import Template
+from pipeline.records.bundle import Delta, Registry
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.errors import ExportError
 from tests import entry_factory as make
 
 ENTRIES = [make.entry(), make.entry(id="cuda/illegal-address", signature="CUDA error: 非法", domain="cuda")]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pipeline import export
-from pipeline.entry import KnowledgeEntry
-from pipeline.errors import ConfigError
 from pipeline.export import errorcanon, markdown
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.errors import ConfigError
 from tests import entry_factory as make
 
 HOSTILE = "[click](https://evil.invalid) <img src=x onerror=alert(1)> ![i](http://evil.invalid) www.evil.invalid `# a`"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import catalogues
 from pipeline.extract import status
+from pipeline.lexicon import catalogues
 from tests.each import each
 
 CASES = sorted((Path(__file__).parent / "cases" / "status").iterdir())

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.build import Places, recording
+from pipeline.run import Places
+from pipeline.run.home import recording
 from pipeline.store import reading
 from tests import golden
 from tests.fake_github import TOKEN, FakeGithub, Fault, small_world

@@ -9,8 +9,8 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from pipeline import build, store
-from pipeline.build import Fetched, Places
+from pipeline import run, store
+from pipeline.run import Fetched, Places
 from tests.golden import SAMPLE
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
@@ -40,7 +40,7 @@ def site(httpserver: HTTPServer) -> HTTPServer:
 
 
 def fetch(site: HTTPServer, home: Path) -> Fetched:
-    return build.ingest_docs(
+    return run.ingest_docs(
         Places.of(home).raw,
         via="html",
         index_url=site.url_for("/xla/error_codes"),
@@ -54,7 +54,7 @@ def test_pages_of_a_site_become_official_entries(site: HTTPServer, tmp_path: Pat
     fetched = fetch(site, tmp_path)
     assert fetched.error is None
     places = Places.of(tmp_path)
-    build.build(places, workers=1, partition_documents=100)
+    run.build(places, workers=1, partition_documents=100)
     rows = store.query(places.database, "SELECT code FROM official_docs ORDER BY code").rows
     assert rows == [("xla:E1000",), ("xla:E1001",)]
     tiers = store.query(places.database, "SELECT DISTINCT verification_tier FROM entries").rows

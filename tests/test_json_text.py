@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import json_text
+from pipeline.text import json_text
 
 _WORDS = r'{ } [ ] , : " "a" 1 -0 1e5 .5 01 NaN -Infinity true null // +1 1e999 \n \ud800 "\ud800" "\ud83d\ude00"'
 _PIECES = st.sampled_from([*_WORDS.split(" "), "9" * 30, " ", "\t", "\x01", "é", "\ufeff"])

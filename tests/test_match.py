@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.build import Places
-from pipeline.errors import ExportError
-from pipeline.match import Matcher, group_texts
+from pipeline.ask import Matcher, group_texts
+from pipeline.records.errors import ExportError
+from pipeline.run import Places
 from tests import golden
 
 SHARED_MEMORY = """Traceback (most recent call last):

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.ask import group_texts
 from pipeline.extract import events
-from pipeline.match import group_texts
 from pipeline.normalise import NORMALISER_VERSION, signature, signature_of_text
 from pipeline.normalise.masks import masked, measure, template
 from pipeline.records import Event, Frame, Link

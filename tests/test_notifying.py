@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 from pytest_httpserver import HTTPServer
 
-from pipeline.build import notify, notifying
-from pipeline.errors import ConfigError
+from pipeline.records.errors import ConfigError
+from pipeline.run import notify
+from pipeline.run.prefect import notifying
 from tests.prefect_server import Started
 
 # Prefect's own libraries warn of what they will change; that is theirs to heed

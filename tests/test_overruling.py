@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from pipeline import normalise, store
-from pipeline.build import Places, mapping
 from pipeline.normalise import assemble
 from pipeline.records import Slot
+from pipeline.run import Places
+from pipeline.run.build import mapping
 from tests import golden
 from tests.cli import Done, run
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import pool
-from pipeline.errors import ConfigError, StoreError
+from pipeline.records.errors import ConfigError, StoreError
+from pipeline.run import pool
 
 Report = Callable[[int], None]
 

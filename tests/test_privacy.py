@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline import text
-from pipeline.build import Places
 from pipeline.export import read_registry
+from pipeline.run import Places
 from tests.cli import run
 from tests.token_formats import FORMATS
 

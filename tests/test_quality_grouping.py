@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import cluster, documents, extract, normalise
+from pipeline import cluster, extract, normalise
+from pipeline.providers import documents
+from pipeline.providers import files as archive
 from pipeline.records import Document, Signature, Skipped, Template
-from pipeline.sources import archive
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "issues.jsonl.gz"
 LABELS = Path(__file__).parent / "quality" / "near_pairs.jsonl"

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import build, pool, raw, shards
-from pipeline.build import Places, mapping, quarantine
-from pipeline.errors import ConfigError
+from pipeline import raw, run
+from pipeline.records.errors import ConfigError
+from pipeline.run import Places, pool, shards
+from pipeline.run.build import mapping
+from pipeline.run.check import quarantine
 from tests.golden import SAMPLE
 
 POISONED = "github.com/errmine-fixtures/gemmforge#9"
@@ -33,9 +35,9 @@ original_task = mapping.map_task
 @pytest.fixture
 def poisoned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
     places = Places.of(tmp_path)
-    build.import_files(places.raw, [SAMPLE])
+    run.import_files(places.raw, [SAMPLE])
     monkeypatch.setattr(mapping, "map_task", deadly_task)
-    summary = build.build(places, workers=1, partition_documents=1000)
+    summary = run.build(places, workers=1, partition_documents=1000)
     monkeypatch.undo()
     assert summary.stages[0].reasons == (("crash", 1),)
     return places
@@ -50,10 +52,10 @@ def test_one_poisoned_document_costs_one_document(poisoned: Places) -> None:
 
 
 def test_a_second_build_does_not_try_it_again_until_it_is_let_out(poisoned: Places) -> None:
-    again = build.build(poisoned, workers=1, partition_documents=1000)
+    again = run.build(poisoned, workers=1, partition_documents=1000)
     assert again.stages[0].skipped == 1
     quarantine.retry(poisoned, [POISONED])
-    cured = build.build(poisoned, workers=1, partition_documents=1000)
+    cured = run.build(poisoned, workers=1, partition_documents=1000)
     assert cured.stages[0].skipped == 0
     assert quarantine.listed(poisoned) == []
 

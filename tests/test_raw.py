@@ -16,10 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import raw, raw_segment
-from pipeline.errors import RawError
+from pipeline import raw
 from pipeline.raw import RawLayer
+from pipeline.raw import layer as layer_module
+from pipeline.raw import segment as raw_segment
 from pipeline.records import RawPage, Skipped
+from pipeline.records.errors import RawError
 
 
 def page(body: str, *, key: str = "github.com/errmine-fixtures/a#1", part: str = "main", version: str = "") -> RawPage:
@@ -134,7 +136,7 @@ def test_any_bytes_survive_any_cut_into_segments(
         for n, b in enumerate(bodies)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(raw, "MAX_SEGMENT_PAGES", per_segment)
+        patch.setattr(layer_module, "MAX_SEGMENT_PAGES", per_segment)
         assert layer.append(sources).new == len(bodies)
     assert len(contents(folder)) == -(-len(bodies) // per_segment) if bodies else True
     assert sorted(kept.body for kept in layer.read(layer.refs())) == sorted(bodies)
@@ -238,7 +240,7 @@ def test_a_missing_segment_is_an_error_of_its_own(tmp_path: Path) -> None:
 
 
 def test_an_import_that_breaks_off_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(raw, "MAX_SEGMENT_PAGES", 2)
+    monkeypatch.setattr(layer_module, "MAX_SEGMENT_PAGES", 2)
 
     def breaking() -> Iterator[RawPage]:
         for number in range(5):
@@ -257,7 +259,7 @@ def test_an_import_that_breaks_off_keeps_what_was_finished(tmp_path: Path, monke
 
 def _append_many(folder: str, first: int) -> None:
     pages = (page(f"{number}", key=f"page:{number}") for number in range(first, first + 60))
-    raw.MAX_SEGMENT_PAGES = 7
+    layer_module.MAX_SEGMENT_PAGES = 7
     RawLayer(Path(folder)).append(pages)
 
 
@@ -320,7 +322,7 @@ def test_each_segment_is_indexed_once_however_many_batches_follow(
 ) -> None:
     read: list[str] = []
     real = raw_segment.index_rows
-    monkeypatch.setattr(raw, "index_rows", lambda path: read.append(path.name) or real(path))
+    monkeypatch.setattr(layer_module, "index_rows", lambda path: read.append(path.name) or real(path))
     layer = RawLayer(tmp_path)
     for number in range(5):
         assert layer.append([page(f"new {number}"), page("always the same")]).known == (number > 0)

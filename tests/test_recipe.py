@@ -22,7 +22,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.build import Places, recording
+from pipeline.run import Places
+from pipeline.run.home import recording
 from tests import golden
 from tests.prefect_server import Started
 

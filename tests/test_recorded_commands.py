@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pipeline import build
-from pipeline.errors import RateLimited, SourceChanged
+from pipeline import run as build
+from pipeline.records.errors import RateLimited, SourceChanged
 from tests.cli import run
 from tests.fake_github import TOKEN, FakeGithub, small_world
 from tests.github_home import REPO

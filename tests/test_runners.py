@@ -17,9 +17,11 @@ from typing import Any
 
 import pytest
 
-from pipeline import build, runners, store
-from pipeline.build import Places
-from pipeline.errors import ClusterError, ConfigError
+from pipeline import run as build
+from pipeline import store
+from pipeline.records.errors import ClusterError, ConfigError
+from pipeline.run import Places
+from pipeline.run.prefect import runners
 from tests import dask_gate, golden
 from tests.cli import run
 from tests.prefect_server import Started

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pipeline import build, store, validate
-from pipeline.build import Places
+from pipeline import run, store, validate
+from pipeline.run import Places
 
 ROOT = Path(__file__).parent.parent
 SEEDS = ROOT.parent / "shared" / "seeds"
@@ -23,8 +23,8 @@ class Home:
 
     def __init__(self, folder: Path, *sources: Path) -> None:
         self.places = Places.of(folder)
-        build.import_files(self.places.raw, list(sources))
-        self.summary = build.build(self.places, workers=1, partition_documents=100)
+        run.import_files(self.places.raw, list(sources))
+        self.summary = run.build(self.places, workers=1, partition_documents=100)
 
     def ask(self, sql: str) -> list[dict[str, Any]]:
         result = store.query(self.places.database, sql)
@@ -113,5 +113,5 @@ def test_own_pages_give_documents_and_every_entry_keeps_the_rules(tmp_path: Path
     documents = home.summary.stages[0]
     assert (documents.taken, documents.given) == (4, 4)
     assert home.ask("SELECT count(*) AS n FROM entries WHERE origin = 'imported'") == [{"n": 1}]
-    build.export(home.places)
+    run.export(home.places)
     assert validate.check_path(home.places.curated).problems == ()

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from pipeline import shards
-from pipeline.errors import StoreError
 from pipeline.records import (
     Claim,
     DocLink,
@@ -27,6 +25,8 @@ from pipeline.records import (
     Skipped,
     Slot,
 )
+from pipeline.records.errors import StoreError
+from pipeline.run import shards
 
 TEXT = st.text(max_size=12)
 MAYBE = st.none() | TEXT

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.extract import _LITERALS
-from pipeline.sight import Literals, Signs
+from pipeline.text.literals import Literals, Signs
 
 WORDS = ("Error", "ExceptionGroup", ": error", "\n-> ", 'File "', "----", "abcd", "bcde")
 SIGNS = ("@", "@x", "写道", "道", "is it?", "sk-", "é")

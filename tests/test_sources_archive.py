@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.providers import files as archive
+from pipeline.providers import recognise as detect
 from pipeline.records import RawPage, Skipped
-from pipeline.sources import archive, detect
 
 CASES = Path(__file__).parent / "cases" / "sources"
 SHARED = Path(__file__).parents[2] / "shared"
@@ -267,8 +268,8 @@ def test_the_seeds_and_the_catalogue_pages_are_recognised() -> None:
 def test_every_reason_in_the_code_is_in_the_closed_list_with_a_sentence() -> None:
     package = Path(archive.__file__).parents[1]
     text = "".join(
-        path.read_text("utf-8") for folder in ("sources", "documents") for path in (package / folder).glob("*.py")
-    ) + (package / "raw.py").read_text("utf-8")
+        path.read_text("utf-8") for folder in ("providers", "raw") for path in (package / folder).rglob("*.py")
+    )
     called = set(re.findall(r'(?:_skipped\([^"\n]*|Skipped\("\w+", [\w.\[\]]+, |None, |reason = )"([a-z_0-9]+)"', text))
     assert called <= set(REASONS)
     assert len(called) >= 12

@@ -12,12 +12,15 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from pipeline import build, catalogue_pages, documents, raw, sourcing, store
-from pipeline.build import Fetched, Places
-from pipeline.catalogue_pages import Catalogue
+from pipeline import raw, run, store
 from pipeline.config import Settings
-from pipeline.errors import SourceChanged
+from pipeline.providers import documents
+from pipeline.providers.catalogue import pages as catalogue_pages
+from pipeline.providers.catalogue.pages import Catalogue
 from pipeline.records import Document, Skipped
+from pipeline.records.errors import SourceChanged
+from pipeline.run import Fetched, Places
+from pipeline.run.ingest import sourcing
 from tests import cli
 
 CASES = Path(__file__).parent / "cases" / "code_pages"
@@ -75,7 +78,7 @@ def site(httpserver: HTTPServer) -> HTTPServer:
 
 
 def fetch(home: Path, *wanted: Catalogue, at: datetime = NOW) -> Fetched:
-    return build.ingest_catalogues(Places.of(home).raw, wanted, fetched_at=at, delay_seconds=0)
+    return run.ingest_catalogues(Places.of(home).raw, wanted, fetched_at=at, delay_seconds=0)
 
 
 def found(home: Path) -> dict[str, Document | Skipped]:
@@ -231,9 +234,9 @@ def test_entries_have_address_and_meaning_of_their_codes_from_the_live_pages(sit
     places = Places.of(tmp_path)
     wanted = [serve(site, "jax-errors", "jax_errors"), serve(site, "cuda-runtime", "cuda_runtime")]
     (tmp_path / "issues.jsonl").write_text("\n".join(map(json.dumps, ISSUES)))
-    build.import_files(places.raw, [tmp_path / "issues.jsonl"])
+    run.import_files(places.raw, [tmp_path / "issues.jsonl"])
     assert fetch(tmp_path, *wanted).error is None
-    summary = build.build(places, workers=1, partition_documents=100)
+    summary = run.build(places, workers=1, partition_documents=100)
     assert not [item for item in summary.examples if item.reason == "breaks_a_rule"]
     rows = store.query(places.database, "SELECT codes, json FROM entries ORDER BY entry_id").rows
     entries = {code: json.loads(row) for codes, row in rows for code in codes}

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.errors import RateLimited, SourceChanged, SourceUnreachable
+from pipeline.providers import files as archive
+from pipeline.providers.github import fetch as github
 from pipeline.records import Document, Skipped
-from pipeline.sources import archive, github
+from pipeline.records.errors import RateLimited, SourceChanged, SourceUnreachable
 from tests.fake_github import OTHER_TOKEN, TOKEN, Asked, FakeGithub, Fault, small_world, stamp
 from tests.github_home import REPO, Place
 

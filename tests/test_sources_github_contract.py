@@ -21,8 +21,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import requests
 
-from pipeline.sources import github
-from pipeline.sources.github import references, shapes
+from pipeline.providers.github import fetch as github
+from pipeline.providers.github.fetch import references, shapes
 from tests.fake_github import FakeGithub, small_world, stamp
 from tests.github_home import REPO, Place, client
 

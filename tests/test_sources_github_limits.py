@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import ConfigError, RateLimited, SourceChanged, SourceError
-from pipeline.sources import github
-from pipeline.sources.github.desk import elements
-from pipeline.sources.github.governor import Governor, is_limit
+from pipeline.providers.github import fetch as github
+from pipeline.providers.github.fetch.conditional_pages import elements
+from pipeline.providers.github.fetch.governor import Governor, is_limit
+from pipeline.records.errors import ConfigError, RateLimited, SourceChanged, SourceError
 from tests.fake_github import TOKEN, FakeGithub, Fault, small_world
 from tests.github_home import REPO, Place, client
 

@@ -7,9 +7,9 @@ import re
 import tomllib
 from pathlib import Path
 
-from pipeline import catalogue_pages
 from pipeline.config import GithubSource, Sources
-from pipeline.sources.github import compare, run
+from pipeline.providers.catalogue import pages as catalogue_pages
+from pipeline.providers.github.fetch import compare, run
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "docs" / "ingest.md").read_text(encoding="utf-8")

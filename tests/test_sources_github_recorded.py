@@ -17,9 +17,9 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from pipeline.errors import SourceChanged
-from pipeline.sources import github
-from pipeline.sources.github import Refused, shapes
+from pipeline.providers.github import fetch as github
+from pipeline.providers.github.fetch import Refused, shapes
+from pipeline.records.errors import SourceChanged
 from tests.fake_github import TOKEN
 
 MODULES = Path(os.environ.get("ERRMINE_NODE_MODULES", Path(__file__).parent / "contract" / "node_modules"))

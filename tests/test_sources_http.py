@@ -8,8 +8,8 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from pipeline.errors import RateLimited, SourceChanged, SourceUnreachable
-from pipeline.sources import http, robots
+from pipeline.providers import http, robots
+from pipeline.records.errors import RateLimited, SourceChanged, SourceUnreachable
 
 HTML = "text/html; charset=utf-8"
 

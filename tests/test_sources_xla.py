@@ -12,10 +12,11 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from pipeline import __version__, documents
-from pipeline.errors import SourceChanged, SourceError
+from pipeline import __version__
+from pipeline.providers import documents, http
+from pipeline.providers.openxla import fetch as xla
 from pipeline.records import Document, RawPage, Skipped
-from pipeline.sources import http, xla
+from pipeline.records.errors import SourceChanged, SourceError
 
 SAMPLE = Path(__file__).parents[1] / "raw" / "sample" / "docs"
 MARKDOWN = Path(__file__).parent / "cases" / "xla" / "layout_b_markdown" / "input.md"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import store
-from pipeline.build import Places
+from pipeline.run import Places
 from tests import cookbook, golden, schema_page
 
 #: Nothing may come back: no count is invented, and nothing of the sample is skipped.

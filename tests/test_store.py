@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline import store
-from pipeline.errors import ConfigError, StoreError
 from pipeline.records import Skipped
+from pipeline.records.errors import ConfigError, StoreError
 from tests import entry_factory as make
 
 

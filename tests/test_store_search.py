@@ -8,8 +8,8 @@ import duckdb
 import pytest
 
 from pipeline import store
-from pipeline.build import Places
-from pipeline.errors import StoreError
+from pipeline.records.errors import StoreError
+from pipeline.run import Places
 from pipeline.store import reading
 from tests import golden
 from tests.cli import run

@@ -9,9 +9,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from pipeline import build, store
-from pipeline.build import Places
-from pipeline.errors import StoreError
+from pipeline import run as build
+from pipeline import store
+from pipeline.records.errors import StoreError
+from pipeline.run import Places
 from pipeline.store import reading
 from tests import golden, store_versions
 

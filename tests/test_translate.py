@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import gates
-from pipeline.draft import Draft, Remedy, Statement
-from pipeline.entry import TransitionGraph
-from pipeline.errors import CatalogueError
+from pipeline.lexicon import gates
 from pipeline.records import Cluster, Fact
+from pipeline.records.draft import Draft, Remedy, Statement
+from pipeline.records.entry import TransitionGraph
+from pipeline.records.errors import CatalogueError
 from pipeline.translate import catalogue, coverage, entry, render
 from pipeline.translate.engines import NoOffer, Offer
 from tests.each import each

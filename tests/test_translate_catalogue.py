@@ -8,10 +8,10 @@ import time
 import polib
 import pytest
 
-from pipeline import gates, glossary
-from pipeline.catalogues import explains, xla_codes
-from pipeline.errors import CatalogueError
+from pipeline.lexicon import gates, glossary
+from pipeline.lexicon.catalogues import explains, xla_codes
 from pipeline.records import Fact
+from pipeline.records.errors import CatalogueError
 from pipeline.translate import catalogue, messages, po, render, tm
 from pipeline.translate.compile_catalogue import PO, compile_catalogue
 from tests.each import each

@@ -14,10 +14,10 @@ from typing import ClassVar
 
 import pytest
 
-from pipeline.endpoint.answers import Answers
-from pipeline.endpoint.chat import ChatModel, chat_model
-from pipeline.endpoint.http import LONGEST_WAIT, MOST_ANSWER_BYTES, Budget, JsonService
-from pipeline.errors import ConfigError
+from pipeline.engines.answers import Answers
+from pipeline.engines.chat import ChatModel, chat_model
+from pipeline.engines.http import LONGEST_WAIT, MOST_ANSWER_BYTES, Budget, JsonService
+from pipeline.records.errors import ConfigError
 from pipeline.translate.engines import NoOffer, Offer, first_passing
 from pipeline.translate.engines.llm import TASK, LanguageModel
 from pipeline.translate.engines.mt import MaskedTranslator, ctranslate2_folder, libretranslate

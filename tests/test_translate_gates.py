@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import gates
+from pipeline.lexicon import gates
 
 HUMAN = Path(__file__).parent / "quality" / "zh_human.jsonl"
 NEGATION = re.compile(r"无法|不能|没有|不会|不是|未能|[不没无未]")

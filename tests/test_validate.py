@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline import validate
-from pipeline.entry import KnowledgeEntry
+from pipeline.records.entry import KnowledgeEntry
 from pipeline.validate import patterns, wording
 from tests import entry_factory as make
 

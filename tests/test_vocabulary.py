@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline import vocabulary
+from pipeline.lexicon import vocabulary
 
 
 @pytest.mark.parametrize("name", vocabulary.VOCABULARIES)

@@ -9,9 +9,9 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline import documents
+from pipeline.providers import documents
+from pipeline.providers import files as archive
 from pipeline.records import DocRecord, Document, RawPage, Skipped
-from pipeline.sources import archive
 
 #: Fields that every form gives alike; text alone loses links, and dates are known where the source states them.
 COMPARED = [f.name for f in dataclasses.fields(DocRecord) if f.name not in ("is_lossy", "first_seen", "last_updated")]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from pipeline.errors import PipelineError
+from pipeline.records.errors import PipelineError
 
 if TYPE_CHECKING:
     from typer import Typer

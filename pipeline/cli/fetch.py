@@ -15,9 +15,9 @@ from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from pipeline.build import Fetched
     from pipeline.config import Settings
-    from pipeline.sources import github
+    from pipeline.providers.github import fetch as github
+    from pipeline.run import Fetched
 
 # In logs, one line a minute says that the run lives.
 LOG_SECONDS = 60.0
@@ -62,7 +62,7 @@ def ingest(  # noqa: PLR0913, PLR0917 - one a command-line option
     raises that to 5,000. GITHUB_API_URL names another server. A run that must wait too long ends with status 3 and the
     next one goes on from there.
     """
-    from pipeline.sourcing import SOURCES, configured
+    from pipeline.run.ingest.sourcing import SOURCES, configured
 
     chosen = settings(home, config)
     if source not in ("", *SOURCES):
@@ -92,7 +92,7 @@ def forget(
 
     The database and the bundle lose it with the next `errmine build` and `errmine export`.
     """
-    from pipeline import build as joined
+    from pipeline import run as joined
 
     chosen = settings(home)
     for address in url:
@@ -102,10 +102,10 @@ def forget(
 
 
 def _ingest(chosen: Settings, paths: list[Path], wanted: list[github.Wanted], *, is_quiet: bool, as_json: bool) -> None:
-    from pipeline import build as joined
-    from pipeline import sourcing
-    from pipeline.build import Fetched
+    from pipeline import run as joined
     from pipeline.cli.work import _report, say_partial
+    from pipeline.run import Fetched
+    from pipeline.run.ingest import sourcing
 
     brought: list[Fetched] = []
     if paths:
@@ -124,7 +124,7 @@ def _ingest(chosen: Settings, paths: list[Path], wanted: list[github.Wanted], *,
 
 def _recorded(chosen: Settings, source: str, bring: Callable[[], Fetched]) -> Fetched:
     """What `bring` brought, with a record of the run as the source's flow leaves it."""
-    from pipeline import build as joined
+    from pipeline import run as joined
 
     with joined.recorded(chosen.home, f"ingest-{source}", is_ingest=True) as record:
         fetched = bring()
@@ -136,8 +136,8 @@ def _recorded(chosen: Settings, source: str, bring: Callable[[], Fetched]) -> Fe
 
 
 def _ingest_docs(chosen: Settings, names: list[str], *, via: str, is_quiet: bool, as_json: bool) -> None:
-    from pipeline import sourcing
     from pipeline.cli.work import _report
+    from pipeline.run.ingest import sourcing
 
     if via not in ("", "html", "github"):
         raise typer.BadParameter("html or github", param_hint="--via")
@@ -149,8 +149,8 @@ def _ingest_docs(chosen: Settings, names: list[str], *, via: str, is_quiet: bool
 
 def _wanted(chosen: Settings, repos: list[str], *, since: str, state: str, labels: str) -> list[github.Wanted]:
     """The repositories named, or those of the settings; what the command line says wins."""
-    from pipeline import sourcing
     from pipeline.config import GithubSource
+    from pipeline.run.ingest import sourcing
 
     said: dict[str, Any] = {
         "since": _day(since) if since else None,
@@ -178,8 +178,8 @@ def _day(value: str) -> date:
 def _show_plans(chosen: Settings, wanted: list[github.Wanted], *, as_json: bool) -> None:
     from dataclasses import asdict
 
-    from pipeline import build as joined
-    from pipeline import sourcing
+    from pipeline import run as joined
+    from pipeline.run.ingest import sourcing
 
     plans = joined.plan_github(sourcing.state_path(chosen), wanted, client=sourcing.github_client(chosen))
     if as_json:
@@ -197,7 +197,7 @@ def _telling(*, is_quiet: bool) -> Iterator[Told]:
     """What shows the figures as they change: a status line on a terminal, one line a minute elsewhere."""
     from rich.console import Console
 
-    from pipeline.sourcing import line
+    from pipeline.run.ingest.sourcing import line
 
     console = Console(stderr=True)
     if is_quiet:

@@ -12,7 +12,7 @@ import typer
 
 from pipeline.cli.app import Config, Home, Json, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
-from pipeline.errors import ConfigError
+from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
     from pipeline.validate import Problem, Report
@@ -76,7 +76,7 @@ def explain(
 
 
 def _explain_two(database: Path, one: str, other: str, *, as_json: bool) -> None:
-    from pipeline.build import relation
+    from pipeline.run import relation
 
     found = relation(database, one, other)
     if isinstance(found, str):
@@ -150,7 +150,7 @@ def validate(
 
 
 def _quotes_in_raw(path: Path, raw: Path) -> tuple[int, list[Problem]]:
-    from pipeline.build import checking
+    from pipeline.run.check import checking
 
     if not (raw / "segments").is_dir():  # every quote would be called broken
         what = "holds no raw pages" if raw.is_dir() else "no such folder"
@@ -173,7 +173,7 @@ def _problem_rows(report: Report) -> tuple[list[str], list[tuple[str, ...]]]:
 @app.command()
 def status(home: Home = None, as_json: Json = False) -> None:
     """Say what ran when, what each stage took and gave, what was skipped and why, and how much there is in Chinese."""
-    from pipeline import build as joined
+    from pipeline import run as joined
 
     found = joined.status(settings(home).home)
     if as_json:
@@ -199,7 +199,7 @@ def reconcile(home: Home = None, config: Config = None, as_json: Json = False) -
     Markdown of an official page, or a page and the list of codes, say different things, a person must look. Exit status
     1 if a page in raw is damaged.
     """
-    from pipeline import build as joined
+    from pipeline import run as joined
     from pipeline.cli.work import _report
 
     chosen = settings(home, config)
@@ -249,7 +249,7 @@ def _sides(row: dict[str, Any]) -> list[tuple[str, str]]:
 
 def print_entry(entry: dict[str, Any]) -> None:
     """Print an entry for people: both languages, remedies with their counts, where it all stands."""
-    from pipeline import vocabulary
+    from pipeline.lexicon import vocabulary
 
     say(entry["id"], style="bold")
     say(entry["signature"])

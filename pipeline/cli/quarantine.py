@@ -17,8 +17,8 @@ app.add_typer(quarantine, name="quarantine")
 @quarantine.command("list")
 def list_(home: Home = None, as_json: Json = False) -> None:
     """List every document in quarantine, with the reason."""
-    from pipeline.build import Places
-    from pipeline.build.quarantine import listed
+    from pipeline.run import Places
+    from pipeline.run.check.quarantine import listed
 
     found = listed(Places.of(settings(home).home))
     if as_json:
@@ -37,8 +37,8 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show one document in quarantine and the raw pages that it is made of."""
-    from pipeline.build import Places
-    from pipeline.build.quarantine import closeup
+    from pipeline.run import Places
+    from pipeline.run.check.quarantine import closeup
 
     found = closeup(Places.of(settings(home).home), document)
     if found is None:
@@ -58,8 +58,8 @@ def retry(
     home: Home = None,
 ) -> None:
     """Let documents out: the next build tries them again, with what else lies in their partitions."""
-    from pipeline.build import Places
-    from pipeline.build import quarantine as ward
+    from pipeline.run import Places
+    from pipeline.run.check import quarantine as ward
 
     let_out = ward.retry(Places.of(settings(home).home), documents or [])
     say(f"{len(let_out)} let out; run `errmine build`")

@@ -13,10 +13,10 @@ import typer
 
 from pipeline.cli.app import Home, Json, app, settings
 from pipeline.cli.output import complain, print_json, print_json_line, print_table, say
-from pipeline.errors import ConfigError
+from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pipeline.match import Answer
+    from pipeline.ask import Answer
     from pipeline.records import Event
 
 File = Annotated[str, typer.Argument(metavar="[FILE]", help="A file, or - for standard input.", show_default="-")]
@@ -64,7 +64,7 @@ def group(
 
     The order of the lines changes nothing, the ids of the clusters included.
     """
-    from pipeline.match import group_texts, read_overrides
+    from pipeline.ask import group_texts, read_overrides
 
     decided = read_overrides(overrides) if overrides else None
     lines = list(_lines(file))
@@ -93,7 +93,7 @@ def match(
 
     Exit status 1 on an abstention. Works from the bundle alone: `pytest 2>&1 | errmine match`.
     """
-    from pipeline.match import Matcher
+    from pipeline.ask import Matcher
 
     gc.disable()  # a bundle holds no cycles, and looking for some in it costs as much as reading it
     matcher = Matcher.read(bundle or settings(home).curated_path)

@@ -43,8 +43,8 @@ def serve(
     """
     from pipeline.cli.surroundings import prepare_prefect
     from pipeline.config import read_settings
-    from pipeline.errors import ConfigError
-    from pipeline.sourcing import configured
+    from pipeline.records.errors import ConfigError
+    from pipeline.run.ingest.sourcing import configured
 
     found = settings(home, config)
     # the runs are processes of their own: a place of theirs must not depend on where they start
@@ -71,13 +71,13 @@ def _stop(_number: int, _frame: object) -> None:
 
 
 def _serve(chosen: Settings) -> None:
-    from pipeline.serving import serve as served
+    from pipeline.cli.serving import serve as served
 
     served(chosen)
 
 
 def _settle() -> int:
-    from pipeline.serving import settle
+    from pipeline.cli.serving import settle
 
     return settle()
 
@@ -105,7 +105,7 @@ def _server(port: int, log: Path) -> Iterator[None]:
 
 def _wait_until_up(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
     from pipeline.cli.surroundings import SERVER_START_SECONDS
-    from pipeline.errors import ConfigError
+    from pipeline.records.errors import ConfigError
 
     end = time.monotonic() + SERVER_START_SECONDS
     while time.monotonic() < end and server.poll() is None:

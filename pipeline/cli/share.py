@@ -10,11 +10,11 @@ import typer
 from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
 from pipeline.cli.output import print_json, say
 from pipeline.cli.work import _finish
-from pipeline.errors import ConfigError
+from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pipeline.bundle import Delta, Manifest
     from pipeline.config import Settings
+    from pipeline.records.bundle import Delta, Manifest
 
 To = Annotated[Path | None, typer.Option("--to", help="Where the result goes.", metavar="PATH")]
 
@@ -42,7 +42,7 @@ def export(
     its file. The older bundle may be the one in curated/: it is read before it is replaced. With --form markdown (pages
     and llms.txt) or --form errorcanon the bundle is left alone and the entries go to the new folder that --to names.
     """
-    from pipeline import build as joined
+    from pipeline import run as joined
 
     chosen = settings(home, config)
     if form != "bundle":

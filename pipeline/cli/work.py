@@ -12,9 +12,9 @@ from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from pipeline.build import Regrouping, Summary
-    from pipeline.build.engines import Engines
     from pipeline.config import Settings
+    from pipeline.run import Regrouping, Summary
+    from pipeline.run.build.engines import Engines
 
 #: Rows of a regrouping that a terminal is shown.
 _MOST_ROWS = 200
@@ -43,17 +43,19 @@ def run(
     Without settings it runs on the sample that comes with errmine. A run that may not wait any longer for a quota
     builds from what it has and ends with status 3; the next one goes on from there.
     """
-    from pipeline import runners, sourcing
-    from pipeline.build import from_dict
     from pipeline.cli.progress import progress_bar
     from pipeline.cli.surroundings import prepare_prefect, sample_path
+    from pipeline.run import from_dict
+    from pipeline.run.ingest import sourcing
+    from pipeline.run.prefect import runners
 
     chosen = settings(home, config)
     paths = [] if source or sourcing.configured(chosen) else [str(sample_path())]
     sourcing.chosen(chosen, source or ())  # what is wrong with it is said before Prefect starts
     runners.check(runner, address)
     prepare_prefect(chosen)
-    from pipeline import flows, reporting
+    from pipeline import flows
+    from pipeline.run.prefect import reporting
 
     with progress_bar(is_quiet=quiet or as_json) as progress, reporting.reporting_to(progress):
         told = flows.run(
@@ -82,7 +84,7 @@ def import_(
     What a file is, is read from its content. What cannot be read is named with its reason; the rest goes on.
     Exit status 1 if nothing could be read.
     """
-    from pipeline import build as joined
+    from pipeline import run as joined
 
     chosen = settings(home)
     missing = [path for path in paths if not path.exists()]
@@ -109,8 +111,8 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Make clusters, entries and errmine.duckdb from raw; needs no Prefect and, with engines off, no network."""
-    from pipeline import build as joined
-    from pipeline import configured
+    from pipeline import run as joined
+    from pipeline.run import configured
 
     chosen = settings(home, config)
     engines = configured.engines(chosen)
@@ -121,7 +123,7 @@ def build(
 
 def _built(chosen: Settings, workers: int | None, engines: Engines, *, run_id: str, is_quiet: bool) -> Summary:
     """What a build of the home did, as its settings say."""
-    from pipeline import build as joined
+    from pipeline import run as joined
     from pipeline.cli.progress import progress_bar
 
     with progress_bar(is_quiet=is_quiet) as progress:
@@ -158,8 +160,9 @@ def regroup(
 
     For every template of every cluster that changes: its original cluster, its new one, and whether that is the same.
     """
-    from pipeline import build as joined
-    from pipeline import configured, store
+    from pipeline import run as joined
+    from pipeline import store
+    from pipeline.run import configured
 
     chosen = settings(home, config)
     if dry_run:
@@ -175,7 +178,7 @@ def regroup(
 
 
 def _foreseen(chosen: Settings, workers: int | None, *, is_kept: bool) -> Regrouping:
-    from pipeline import build as joined
+    from pipeline import run as joined
 
     return joined.foreseen(
         joined.Places.of(chosen.home),
@@ -251,7 +254,7 @@ def _finish(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool
 
 def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
     """The summary table, and of what was skipped the first few by name."""
-    from pipeline.build.summary import reason_meanings
+    from pipeline.run.home.summary import reason_meanings
 
     if as_json:
         print_json(summary.as_dict())

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.cluster.shapes import folded
-from pipeline.errors import ConfigError
 from pipeline.records import Template
+from pipeline.records.errors import ConfigError
 
 KINDS = ("merge", "split", "rename", "ignore")
 _LEAST_TEXTS = {"merge": 2, "split": 2, "rename": 1, "ignore": 1}

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from pipeline.distil.ledger import Ledger
 from pipeline.distil.material import Occurrence
-from pipeline.entry import Environment, Parameter, Version
 from pipeline.records import Claim, Slot
+from pipeline.records.entry import Environment, Parameter, Version
 
 #: An entry names at most this many versions and facts about machines, most frequent first: the tail of a big cluster
 #: says nothing that the head does not.

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Literal, cast
 
 from pipeline.distil.material import DocumentFacts
-from pipeline.entry import Evidence
 from pipeline.records import Quote, content_id
+from pipeline.records.entry import Evidence
 
 Role = Literal[
     "occurrence", "cause", "workaround", "worked", "failed", "fix", "version", "environment", "official", "link"

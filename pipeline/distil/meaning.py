@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from pipeline import catalogues
 from pipeline.distil import tables
 from pipeline.distil.material import Occurrence
+from pipeline.lexicon import catalogues
+from pipeline.lexicon.vocabulary import Class
 from pipeline.records import Cluster, Fact
-from pipeline.vocabulary import Class
 
 #: Slot values longer than this are no atoms any more.
 _MOST = 80

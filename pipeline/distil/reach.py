@@ -16,8 +16,8 @@ from functools import cache
 from pipeline.distil import tables
 from pipeline.distil.material import DocumentFacts, Occurrence
 from pipeline.distil.scores import is_by_model
-from pipeline.draft import Withheld
 from pipeline.records import Claim, Cluster
+from pipeline.records.draft import Withheld
 
 #: From so many unrelated repositories on, a cluster that none of them dominates is nobody's own error. Read on the
 #: corpus: of the clusters with claims and three repositories about four in five are errors of the caller's code.

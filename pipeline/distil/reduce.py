@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from pipeline import catalogues, vocabulary
 from pipeline.distil import clauses, context, pages, scores, slugs, tables
 from pipeline.distil.ledger import Ledger
 from pipeline.distil.material import Material, Occurrence, Official
 from pipeline.distil.meaning import code_cause, meaning, program_cause
 from pipeline.distil.reach import Reach
 from pipeline.distil.remedies import group_remedies, ranked, remedy
-from pipeline.draft import Draft, Remedy, Statement
-from pipeline.entry import Edge, Tier, TransitionGraph
+from pipeline.lexicon import catalogues, vocabulary
 from pipeline.records import MAINTAINER_ROLES, Claim, Cluster
+from pipeline.records.draft import Draft, Remedy, Statement
+from pipeline.records.entry import Edge, Tier, TransitionGraph
 
 _PAIR = 2  # signatures of a "link" claim: the earlier, the later
 #: Why an edge is there: (a program printed both in one chain, people met one after the other).

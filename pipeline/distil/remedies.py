@@ -13,9 +13,9 @@ from pipeline.distil import actions, clauses
 from pipeline.distil.ledger import Ledger, Role
 from pipeline.distil.material import Official
 from pipeline.distil.scores import best_tier, is_by_model
-from pipeline.draft import Remedy, Statement
-from pipeline.entry import Tier
 from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Quote
+from pipeline.records.draft import Remedy, Statement
+from pipeline.records.entry import Tier
 
 #: token_sort_ratio from which two quoted remedies of one language and equal identifiers are one. A cautious choice with
 #: little behind it: of 434 prose remedies of the corpus three pairs from different documents score 75 or more, one at

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import sqrt
 
-from pipeline.entry import Tier
 from pipeline.records import MAINTAINER_ROLES, MODEL_RULES
+from pipeline.records.entry import Tier
 
 #: How many users' words one voice weighs. An official page is written once and read by everybody, so one must be able
 #: to reach 0.7 alone (Wilson's bound of 9/9); a maintainer knows the code, three users' worth.

@@ -6,10 +6,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from pipeline import catalogues
 from pipeline.distil.meaning import short_type
+from pipeline.lexicon import catalogues
+from pipeline.lexicon.vocabulary import Class
 from pipeline.records import Cluster
-from pipeline.vocabulary import Class
 
 MAX_SLUG = 60
 _MAX_TAGS = 12

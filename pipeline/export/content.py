@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import __version__
-from pipeline.bundle import (
+from pipeline.records import Cluster, Template
+from pipeline.records.bundle import (
     BUNDLE_VERSION,
     Coverage,
     FileRecord,
@@ -25,8 +26,7 @@ from pipeline.bundle import (
     Registry,
     bundle_id,
 )
-from pipeline.entry import SCHEMA_VERSION, KnowledgeEntry
-from pipeline.records import Cluster, Template
+from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry
 
 _LICENCE_NOTE = (
     "Quotes are short, verbatim, and cited with their permalink; the rights in them stay with their authors "

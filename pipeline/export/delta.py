@@ -6,11 +6,11 @@ import hashlib
 import json
 from pathlib import Path
 
-from pipeline.bundle import Delta, Manifest, bundle_id, parsed
-from pipeline.errors import ExportError
 from pipeline.export import content
 from pipeline.export.publishing import MANIFEST, publish
 from pipeline.export.reading import read_entries, read_manifest, read_registry
+from pipeline.records.bundle import Delta, Manifest, bundle_id, parsed
+from pipeline.records.errors import ExportError
 
 #: Made again from the entries when a delta is applied: its bytes need not travel.
 _REMADE = "entries.parquet"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pipeline.entry import DeadEnd, Edge, KnowledgeEntry, Workaround
+from pipeline.records.entry import DeadEnd, Edge, KnowledgeEntry, Workaround
 
 #: The version of the foreign form that is written.
 CANON_VERSION = "1.0.0"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from pipeline.entry import KnowledgeEntry
-from pipeline.errors import ConfigError
 from pipeline.export import errorcanon, markdown
 from pipeline.export.publishing import publish
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.errors import ConfigError
 
 #: Form -> (path, text) of each of its files.
 FORMS: dict[str, Callable[[Sequence[KnowledgeEntry]], Iterator[tuple[str, str]]]] = {

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.bundle import Published, Registry
+from pipeline.records.bundle import Published, Registry
 
 #: A slug is part of a file name and of links that people paste.
 _SLUG_CHARACTERS = 80

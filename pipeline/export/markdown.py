@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from pipeline import vocabulary
-from pipeline.entry import DeadEnd, Evidence, KnowledgeEntry, Workaround
+from pipeline.lexicon import vocabulary
+from pipeline.records.entry import DeadEnd, Evidence, KnowledgeEntry, Workaround
 
 #: Quotes that a page shows; the entry's JSON has them all.
 MOST_QUOTES = 20

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from pipeline.errors import ExportError
+from pipeline.records.errors import ExportError
 
 #: Names in curated/ that belong to the bundle; anything else there (errmine.duckdb) is carried over.
 BUNDLE_NAMES = ("entries", "entries.jsonl", "entries.parquet", "index.json", "registry.json", "manifest.json")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.bundle import Index, Manifest, Model, Registry, parsed
-from pipeline.entry import KnowledgeEntry
-from pipeline.errors import ExportError
+from pipeline.records.bundle import Index, Manifest, Model, Registry, parsed
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.errors import ExportError
 
 
 def read_manifest(folder: Path) -> Manifest:

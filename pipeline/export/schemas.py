@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pipeline.bundle import PUBLISHED, SCHEMA_HOME
+from pipeline.records.bundle import PUBLISHED, SCHEMA_HOME
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from pipeline.bundle import FileRecord, bundle_id
-from pipeline.entry import KnowledgeEntry
-from pipeline.errors import ExportError
 from pipeline.export import content
 from pipeline.export.content import Facts
 from pipeline.export.publishing import MANIFEST, publish
+from pipeline.records.bundle import FileRecord, bundle_id
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.errors import ExportError
 
 
 @dataclass(frozen=True, slots=True)

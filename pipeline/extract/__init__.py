@@ -25,7 +25,7 @@ from pipeline.extract import (
     vscode,
 )
 from pipeline.records import Event
-from pipeline.sight import Literals, Seen
+from pipeline.text.literals import Literals, Seen
 
 __all__ = ["events"]
 

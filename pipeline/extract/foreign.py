@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pipeline.extract.rule import Block, Rule, compiled
-from pipeline.sight import Seen
+from pipeline.text.literals import Seen
 
 RULES: tuple[Rule, ...] = (
     Rule(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pipeline.extract import compiler, crash, foreign, glog, peel, prose, stack, status, statusline
 from pipeline.extract.rule import Block, Rule
 from pipeline.records import Event, Frame, Link
-from pipeline.sight import Literals, Seen
+from pipeline.text.literals import Literals, Seen
 
 #: What is looked at of one line: before the literal and behind it. Longer lines are data, not diagnostics.
 _BEFORE, _BEHIND = 1500, 4000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pipeline.sight import Seen
+from pipeline.text.literals import Seen
 
 _MARKS: tuple[tuple[str, str], ...] = (
     ("header", "raceback (most recent call"),

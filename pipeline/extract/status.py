@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 
-from pipeline import catalogues
 from pipeline.extract import status_gpu
 from pipeline.extract.word import starts_word
-from pipeline.sight import Signs
+from pipeline.lexicon import catalogues
+from pipeline.text.literals import Signs
 
 #: A line break, as the program wrote it or as JSON and repr() escape it (once or twice).
 _BREAK = r"(?:\s|\\{1,2}[nrt])"

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 
-from pipeline import catalogues
 from pipeline.extract.word import starts_word
+from pipeline.lexicon import catalogues
 
 _CUDA_NAME = re.compile(r"(?:cudaError[A-Z]\w{2,60}|CUDA_ERROR_[A-Z0-9_]{3,60})(?![A-Za-z0-9_(])")
 #: "CUDA error: ", "CUDA driver error: ", "Cuda failure 2 '", "cuda runtime error (59) : ", "CUDA error 9 at f.cu:6: "

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from pipeline.entry import KnowledgeEntry
 from pipeline.records import Assignment, Cluster, Neighbour, Skipped
+from pipeline.records.entry import KnowledgeEntry
 
 
 @dataclass(frozen=True, slots=True)

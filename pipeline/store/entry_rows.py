@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pipeline.entry import DeadEnd, Edge, Environment, KnowledgeEntry, Version, Workaround
+from pipeline.records.entry import DeadEnd, Edge, Environment, KnowledgeEntry, Version, Workaround
 
 Row = tuple[Any, ...]
 _Cited = Workaround | DeadEnd | Version | Environment | Edge

@@ -10,7 +10,7 @@ from threading import Lock
 
 import duckdb
 
-from pipeline.errors import StoreError
+from pipeline.records.errors import StoreError
 from pipeline.store import schema
 from pipeline.store.versions import SCHEMA_VERSION
 

@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.errors import ConfigError
+from pipeline.records.errors import ConfigError
 from pipeline.store.opening import read_only
 
 #: A wider cell of a table on a terminal is cut; JSON, CSV and Parquet are whole.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import StoreError
 from pipeline.records import Cluster, Template
+from pipeline.records.errors import StoreError
 from pipeline.store.contents import JournalRow, OverrideRow
 from pipeline.store.opening import held, meta, read_only
 from pipeline.store.querying import query

@@ -14,8 +14,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from pipeline import catalogues, glossary
-from pipeline.errors import StoreError
+from pipeline.lexicon import catalogues, glossary
+from pipeline.records.errors import StoreError
 from pipeline.store import schema
 from pipeline.store.contents import Contents, RunRow
 from pipeline.store.entry_rows import canonical, tables_of

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from pipeline import gates
-from pipeline.draft import Draft, Remedy, Statement
-from pipeline.entry import (
+from pipeline.lexicon import gates
+from pipeline.records import Fact
+from pipeline.records.draft import Draft, Remedy, Statement
+from pipeline.records.entry import (
     SCHEMA_VERSION,
     DeadEnd,
     KnowledgeEntry,
@@ -19,7 +20,6 @@ from pipeline.entry import (
     TranslationStatus,
     Workaround,
 )
-from pipeline.records import Fact
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.meaning import meaning
 from pipeline.translate.rendering import engine_name, marked, render

@@ -22,7 +22,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import CatalogueError
+from pipeline.records.errors import CatalogueError
 
 _PACKAGE = files("pipeline")
 _MO = _PACKAGE / "translate" / "locale" / "zh_Hans" / "LC_MESSAGES" / "errmine.mo"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polib
 
-from pipeline.errors import CatalogueError
+from pipeline.records.errors import CatalogueError
 
 PO = Path(__file__).parent / "locale" / "zh_Hans" / "LC_MESSAGES" / "errmine.po"
 PLACE = re.compile(r"\{(\w+)(?::\w+)?\}")

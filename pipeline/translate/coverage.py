@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pipeline.entry import KnowledgeEntry
+from pipeline.records.entry import KnowledgeEntry
 
 
 @dataclass(frozen=True, slots=True)

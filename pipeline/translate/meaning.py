@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from pipeline import gates
-from pipeline.draft import Draft
-from pipeline.entry import TranslationStatus
+from pipeline.lexicon import gates
 from pipeline.records import Fact
+from pipeline.records.draft import Draft
+from pipeline.records.entry import TranslationStatus
 from pipeline.translate import catalogue, messages, shapes
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.rendering import engine_name, fill, render

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from pipeline import gates, glossary
+from pipeline.lexicon import gates, glossary
 from pipeline.translate import typography
 
 #: Longer phrases are clauses. Measured on 1,429 signatures: of those with more words none was a noun phrase.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from pipeline import vocabulary
-from pipeline.errors import CatalogueError
+from pipeline.lexicon import vocabulary
 from pipeline.records import Fact
+from pipeline.records.errors import CatalogueError
 from pipeline.translate import catalogue, phrases, typography
 
 Lang = Literal["en", "zh"]

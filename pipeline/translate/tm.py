@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from pipeline import gates
+from pipeline.lexicon import gates
 from pipeline.translate import typography
 from pipeline.translate.engines import Offer
 from pipeline.translate.po import pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline import gates
+from pipeline.lexicon import gates
 
 #: Stands for a protected span while the text around it is set; of the private use area, so no text has it by right.
 MARK = "\ue000"

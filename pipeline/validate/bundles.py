@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.bundle import Index, Manifest, Registry, bundle_id, parsed
+from pipeline.records.bundle import Index, Manifest, Registry, bundle_id, parsed
 from pipeline.validate.problem import Problem, items, mapping, text, values
 
 _RELATIONS = ("leads_to", "preceded_by", "frequently_confused_with")

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pipeline import gates
+from pipeline.lexicon import gates
 from pipeline.validate.problem import Context, Finding, Raw, Rule, items, mapping, text, values
 
 _LISTS = (("workarounds_zh", "workarounds"), ("dead_ends_zh", "dead_ends"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pipeline.entry import KnowledgeEntry
+from pipeline.records.entry import KnowledgeEntry
 from pipeline.validate.bundles import check_bundle
 from pipeline.validate.canon import FORM_RULES, flattened, is_canon
 from pipeline.validate.problem import Context, Problem

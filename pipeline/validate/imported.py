@@ -8,8 +8,8 @@ import re
 from collections import Counter
 from typing import Any
 
-from pipeline import gates, vocabulary
-from pipeline.entry import (
+from pipeline.lexicon import gates, vocabulary
+from pipeline.records.entry import (
     SCHEMA_VERSION,
     KnowledgeEntry,
     Provenance,

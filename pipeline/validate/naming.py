@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline import vocabulary
-from pipeline.entry import SCHEMA_VERSION
+from pipeline.lexicon import vocabulary
 from pipeline.records import MAINTAINER_ROLES
+from pipeline.records.entry import SCHEMA_VERSION
 from pipeline.validate.problem import Context, Finding, Raw, Rule, is_imported, items, mapping, names, text, values
 
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}/[a-z0-9][a-z0-9._-]{0,120}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.entry import KnowledgeEntry
+from pipeline.records.entry import KnowledgeEntry
 from pipeline.validate.problem import Context, Problem
 from pipeline.validate.rules import broken
 

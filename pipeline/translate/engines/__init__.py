@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from pipeline import gates
-from pipeline.entry import TranslationStatus
+from pipeline.lexicon import gates
+from pipeline.records.entry import TranslationStatus
 from pipeline.text import is_clean
 
 

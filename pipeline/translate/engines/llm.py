@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pipeline.endpoint.chat import ChatModel, Task
-from pipeline.endpoint.http import Refused
+from pipeline.engines.chat import ChatModel, Task
+from pipeline.engines.http import Refused
 from pipeline.translate import typography
 from pipeline.translate.engines import NoOffer, Offer
 

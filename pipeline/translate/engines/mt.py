@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline import gates
-from pipeline.endpoint.answers import Answer, Answers, json_object, question_id
-from pipeline.endpoint.http import JsonService, Refused
-from pipeline.errors import ConfigError
+from pipeline.engines.answers import Answer, Answers, json_object, question_id
+from pipeline.engines.http import JsonService, Refused
+from pipeline.lexicon import gates
+from pipeline.records.errors import ConfigError
 from pipeline.translate import typography
 from pipeline.translate.engines import NoOffer, Offer
 

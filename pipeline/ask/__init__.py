@@ -1,0 +1,10 @@
+"""From a text to its label or its entry: extract, normalise, cluster, joined for texts that are not in raw.
+
+`group_texts` compares texts with each other, a `Matcher` compares one with the entries of a bundle. What only some
+answers need (numpy, rapidfuzz) is imported when it is needed: `errmine match` is asked once and has to be quick.
+"""
+
+from pipeline.ask.grouping import Label, group_texts, read_overrides, read_signature, template_of
+from pipeline.ask.matcher import Answer, Matcher
+
+__all__ = ["Answer", "Label", "Matcher", "group_texts", "read_overrides", "read_signature", "template_of"]

@@ -1,0 +1,197 @@
+"""A text against a bundle: the entry of its error, or an abstention with the reason.
+
+The error that ended the text is asked first, as a whole and then by its first line (in a log the lines that follow a
+message look as if they belonged to it); then the other errors of the text, the last one first. A text without an error
+is answered only where its words are those of a known message.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline import extract, normalise
+from pipeline.ask.known import KnownErrors
+from pipeline.records import Event, Signature
+from pipeline.records.errors import ExportError
+
+if TYPE_CHECKING:
+    from pipeline.cluster import Abstention
+
+# Measured with benchmarks/matching.py on a bundle of 5,890 entries and on 6,000 pieces of prose and source code.
+#: Rules that may name an entry for a text in which no error was found: the words are those of a known error.
+SURE_RULES = ("equal", "gate")
+#: The least likeness of an answer by gate to a text without an error. Prose that names a signal or an errno scored
+#: 17 to 52 against the message it talks about, real messages 61 to 95.
+UNSEEN_GATE_SCORE = 55.0
+#: Words outside slots that a template needs to name an error. A lone quoted string was a known "message" of 1 entry and
+#: answered 18 of 2,279 pieces of source code.
+LEAST_WORDS = 1
+#: Other errors of a log that are asked after the one that ended it: a log that failed in 20 ways is no one error.
+OTHER_EVENTS = 20
+#: Dialects whose message has no end of its own: what a log prints next looks like its second line. Native programs
+#: print what happened on the second line, their first says "terminate called" and is no answer.
+OPEN_ENDED = ("python", "pytest", "ipython", "rich")
+
+#: An id is also a path: one from a bundle made elsewhere must not lead out of it.
+_ENTRY_ID = re.compile(r"[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9._-]*")
+_SLOT = re.compile(r"<[a-z][a-z0-9_-]{0,30}>")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The entry of a text, or an abstention: then `entry_id` is None and `reason` says why."""
+
+    entry_id: str | None
+    cluster_id: str | None
+    score: float  # 0-100; of the nearest entry for an abstention
+    rule: str  # equal, gate, ratio, slot, prefix, untyped, quote or abstained
+    reason: str
+    signature: str  # what the text was read as
+    runner_up: str | None
+    runner_up_reason: str
+    start: int | None = None  # the error answered: where it stands in the text; None where none was found
+    end: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+class Matcher:
+    """A bundle, ready to be asked. Needs no database: index.json and the entries' own files are enough."""
+
+    def __init__(self, folder: Path, index: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._entry_of = {row["cluster_id"]: row["id"] for row in index["entries"] if row["cluster_id"]}
+        self._known = KnownErrors(index["entries"])
+
+    @classmethod
+    def read(cls, folder: Path) -> Matcher:
+        """The matcher of the bundle in `folder`.
+
+        Raises:
+            ExportError: there is no bundle, or its index cannot be read.
+        """
+        path = folder / "index.json"
+        try:
+            return cls(folder, json.loads(path.read_bytes()))
+        except FileNotFoundError as error:
+            hint = "Run `errmine run` or `errmine export` first, or name a bundle with --bundle."
+            raise ExportError(f"there is no bundle in {folder}", path=path, hint=hint) from error
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ExportError(f"cannot read {path}: {error}", path=path, hint="Export the bundle anew.") from error
+
+    def prepare(self) -> None:
+        """Nothing; the whole index is ready then. Worth its time where many texts will be asked."""
+        self._known.prepare()
+
+    def match(self, text: str) -> Answer:
+        """The entry of the error that `text` shows, or why there is none."""
+        found = [event for event in extract.events(text) if event.severity == "error"]
+        signature = normalise.signature_of_text(text, found)
+        first = self._answer(signature)
+        if not found:
+            return self._unseen(first)
+        culprit = _holding(found, signature.start)
+        first = _placed(first, culprit)
+        if first.entry_id is not None:
+            return first
+        alone = self._by_first_line(text, culprit, signature)
+        if alone is not None:
+            return alone
+        others = [event for event in reversed(found) if event is not culprit]
+        for event in others[:OTHER_EVENTS]:
+            other = self._answer(normalise.signature(event, text))
+            if other.entry_id is not None:
+                reason = f"{other.reason} It is another error of this text: the main one is not known."
+                return _placed(replace(other, reason=reason), event)
+        return first
+
+    def _by_first_line(self, text: str, event: Event, whole: Signature) -> Answer | None:
+        """The answer to the first line of a message, where that line is a whole known message."""
+        if any(note.startswith("unwrap") for note in whole.notes):  # the first line only wraps what was read
+            return None
+        first, _, rest = event.detail.strip().partition("\n")
+        if event.dialect not in OPEN_ENDED or not rest or first.rstrip().endswith(":"):
+            return None
+        signature = normalise.signature(replace(event, detail=first, is_truncated=False), text)
+        answer = self._answer(signature)
+        if answer.rule != "equal":
+            return None
+        return _placed(replace(answer, reason=f"{answer.reason} Read by the first line of its message."), event)
+
+    def entry(self, entry_id: str) -> dict[str, Any]:
+        """The entry as published."""
+        path = self._folder / "entries" / f"{entry_id}.json"
+        if not _ENTRY_ID.fullmatch(entry_id):
+            raise ExportError(
+                f"{entry_id!r} is no id of an entry", path=path, hint="Check the bundle: errmine validate."
+            )
+        try:
+            entry: dict[str, Any] = json.loads(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise ExportError(f"cannot read {path}: {error}", path=path, hint="Export the bundle anew.") from error
+        return entry
+
+    def _answer(self, signature: Signature) -> Answer:
+        if _word_count(signature.text) < LEAST_WORDS:
+            return _abstained(signature, "the text holds no word that could name an error")
+        same = self._known.same(signature)
+        if same is not None:
+            reason = "The same signature was grouped before."
+            return Answer(self._entry_of[same], same, 100.0, "equal", reason, signature.text, None, "")
+        from pipeline.cluster import Match  # noqa: PLC0415  only here: costs 0.2 s that an equal answer saves
+
+        found = self._known.assign(signature)
+        if not isinstance(found, Match):
+            return self._nothing(signature, found)
+        second = found.runner_up
+        return Answer(
+            entry_id=self._entry_of[found.cluster_id],
+            cluster_id=found.cluster_id,
+            score=found.score,
+            rule=found.rule,
+            reason=found.explanation,
+            signature=signature.text,
+            runner_up=self._entry_of.get(second.cluster_id) if second else None,
+            runner_up_reason=f"scored {second.score:.1f}" if second else "",
+        )
+
+    def _nothing(self, signature: Signature, found: Abstention) -> Answer:
+        near = found.nearest
+        reason = f"nothing known is like enough: {found.reason}" if found.reason.startswith("score") else found.reason
+        return replace(
+            _abstained(signature, reason),
+            score=near.score if near else 0.0,
+            runner_up=self._entry_of.get(near.cluster_id) if near else None,
+            runner_up_reason="looks like it, but not enough to be sure" if near else "",
+        )
+
+    def _unseen(self, answer: Answer) -> Answer:
+        """The answer to a text in which no error was found, if it is sure enough."""
+        if answer.rule == "equal" or (answer.rule in SURE_RULES and answer.score >= UNSEEN_GATE_SCORE):
+            return answer
+        reason = "no error was found in the text"
+        return replace(answer, entry_id=None, cluster_id=None, rule="abstained", reason=reason, runner_up=None)
+
+
+def _holding(found: Sequence[Event], place: int) -> Event:
+    return next((event for event in found if event.start <= place < event.end), found[-1])
+
+
+def _placed(answer: Answer, event: Event) -> Answer:
+    return replace(answer, start=event.start, end=event.end)
+
+
+def _word_count(template: str) -> int:
+    return len(_WORD.findall(_SLOT.sub(" ", template)))
+
+
+def _abstained(signature: Signature, reason: str) -> Answer:
+    return Answer(None, None, 0.0, "abstained", reason, signature.text, None, "")

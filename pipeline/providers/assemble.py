@@ -1,0 +1,166 @@
+"""The text of a document from its pieces: cleaned, redacted, joined, with the place of each piece."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from pipeline import text as texts
+from pipeline.providers import bots, mail
+from pipeline.records import DocRecord, Document, Post, RawPage, content_id
+from pipeline.text.literals import Signs
+
+SEPARATOR = "\n\n"
+# Authors whose mentions are looked for; the largest thread of 22,694 has fewer than 300.
+MAX_MENTIONED = 500
+
+
+class Piece(NamedTuple):
+    """One piece of writing as its page gives it, before it is made safe: a named tuple, as millions are made."""
+
+    kind: str
+    text: str
+    url: str | None = None
+    posted_at: datetime | None = None
+    role: str | None = None
+    author: str | None = None  # a login; it does not leave this package
+    is_bot: bool = False
+    reactions: int = 0
+
+
+def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Post, ...]]:
+    """The text of all pieces, and their posts in it. Pieces without a word, or of quoted mail alone, leave no post."""
+    whole = SEPARATOR.join(piece.text for piece in pieces)
+    is_clean = texts.is_clean(whole)
+    present = _signs().present(whole)
+    rules = texts.suspects(whole, present)
+    has_mail = not present.isdisjoint(mail.SIGNS)
+    has_bot = not present.isdisjoint(bots.signs())
+    names = _names(pieces, document_id)
+    mention = _mention(names, whole) if "@" in present else None
+    parts: list[str] = []
+    posts: list[Post] = []
+    position = 0
+    for piece in pieces:
+        written = piece.text if is_clean else texts.clean(piece.text)
+        if has_mail and piece.kind != "title":
+            written = mail.without_reply(written)
+        if rules:
+            written = texts.redact(written, rules=rules)
+        if mention:
+            written = mention.sub("@user", written)
+        written = written.rstrip().lstrip("\n")
+        if not written:
+            continue
+        if parts:
+            position += len(SEPARATOR)
+        parts.append(written)
+        end = position + len(written)
+        posts.append(
+            Post(
+                kind=piece.kind,
+                start=position,
+                end=end,
+                url=piece.url,
+                posted_at=piece.posted_at,
+                author_role=piece.role,
+                author_hash=names.get(piece.author or ""),
+                is_bot=piece.is_bot or (has_bot and bots.is_bot_text(written)),
+                reactions=piece.reactions,
+            )
+        )
+        position = end
+    return SEPARATOR.join(parts), tuple(posts)
+
+
+@cache
+def _signs() -> Signs:
+    """What the steps above look for, so that a text without any of it is looked at once."""
+    return Signs(("@", *texts.redaction_keywords(), *mail.SIGNS, *bots.signs()))
+
+
+@lru_cache(maxsize=4096)  # labels recur
+def safe(text: str) -> str:
+    """`text` cleaned and redacted, for what stands outside the document's text: labels, the title field."""
+    return texts.redact(texts.clean(text))
+
+
+def utc(value: object) -> datetime | None:
+    """The aware UTC time that an ISO string states, None for anything else."""
+    if not isinstance(value, str) or not value:
+        return None
+    try:
+        time = datetime.fromisoformat(value)
+        if time.tzinfo is UTC:
+            return time
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _mention(names: Iterable[str], text: str) -> re.Pattern[str] | None:
+    """What finds `@login` of the document's own authors. Other words after an @ may be decorators and stay."""
+    logins = sorted(names)[:MAX_MENTIONED]
+    if text.isascii():  # elsewhere letters of other alphabets may stand for Latin ones
+        lower = text.lower()
+        logins = [login for login in logins if f"@{login.lower()}" in lower]
+    if not logins:
+        return None
+    return re.compile(rf"@(?:{'|'.join(map(re.escape, logins))})(?![A-Za-z0-9-])", re.IGNORECASE)
+
+
+def _names(pieces: Sequence[Piece], document_id: str) -> dict[str, str]:
+    """A name for each author that tells two of one document apart and nothing else.
+
+    It is made from the order in which they appear, not from the login: a hash of a login can be guessed back.
+    """
+    names: dict[str, str] = {}
+    for piece in pieces:
+        if piece.author and piece.author not in names:
+            names[piece.author] = content_id("author", document_id, str(len(names)))
+    return names
+
+
+def page_document(  # noqa: PLR0913 - the fields that a page of no thread has
+    page: RawPage,
+    *,
+    kind: str,
+    url: str,
+    title: str | None,
+    text: str,
+    posts: tuple[Post, ...],
+    record: DocRecord | None = None,
+    payload: str | None = None,
+    opened_at: datetime | None = None,
+    updated_at: datetime | None = None,
+    is_lossy: bool = False,
+) -> Document:
+    """The document of a page that belongs to no thread: it has no number, no state and no labels."""
+    return Document(
+        document_id=page.document_key,
+        kind=kind,
+        url=url,
+        repo=None,
+        number=None,
+        title=title,
+        text=text,
+        posts=posts,
+        state=None,
+        state_reason=None,
+        is_draft=None,
+        is_merged=None,
+        labels=(),
+        opened_at=opened_at,
+        updated_at=updated_at,
+        closed_at=None,
+        links=(),
+        record=record,
+        payload=payload,
+        raw_sha256=page.sha256,
+        source=page.source,
+        form=page.form,
+        is_lossy=is_lossy,
+    )

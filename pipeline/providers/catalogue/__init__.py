@@ -1,0 +1,1 @@
+"""Pages that list error codes with what each means."""

@@ -1,0 +1,1 @@
+"""Knowledge entries that were made elsewhere."""

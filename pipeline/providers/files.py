@@ -1,0 +1,249 @@
+"""Pages from files on disk: JSON, JSONL, GH Archive hours, saved pages; plain or gzip, told apart by their content."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import stat
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from pipeline.providers import recognise as detect
+from pipeline.records import RawPage, Skipped
+from pipeline.text import json_text
+
+# A line above this is passed over unread. The longest of 22,694 real threads has 650 kB; GH Archive's longest lines
+# are a few MB.
+MAX_LINE_BYTES = 32 * 1024 * 1024
+# A file that is one JSON document, or one saved page, is held in memory whole.
+MAX_FILE_BYTES = 64 * 1024 * 1024
+# A pretty-printed document has at least this many lines before one of them is an object by itself.
+PROBE_LINES = 5
+
+_GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+_READ_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Bytes of one object, or None where they could not be had for `reason`."""
+
+    place: str
+    body: bytes | None
+    reason: str = ""
+    detail: str = ""
+
+
+def pages(paths: Iterable[Path]) -> Iterator[RawPage | Skipped]:
+    """Every page in `paths` (files, or folders with all that is in them, sorted), and a `Skipped` for all else."""
+    for path in sorted(set(paths)):
+        for item in _files(path, ()):
+            if isinstance(item, Skipped):
+                yield item
+            else:
+                yield from _pages_of(item)
+
+
+def _skipped(item_id: str, reason: str, detail: str = "") -> Skipped:
+    return Skipped("import", item_id, reason, detail[:300])
+
+
+def _files(path: Path, parents: tuple[tuple[int, int], ...]) -> Iterator[Path | Skipped]:
+    """The regular files under `path`; `parents` are the folders being read, so that a link cannot lead round."""
+    try:
+        status = path.stat()
+        if stat.S_ISREG(status.st_mode):
+            yield path
+            return
+        if not stat.S_ISDIR(status.st_mode):
+            yield _skipped(str(path), "not_a_file")
+            return
+        identity = (status.st_dev, status.st_ino)
+        if identity in parents:
+            yield _skipped(str(path), "link_loop")
+            return
+        names = sorted(os.listdir(path))
+    except OSError as error:
+        yield _system_reason(path, error)
+        return
+    for name in names:
+        if name.startswith("."):
+            yield _skipped(str(path / name), "hidden")
+        else:
+            yield from _files(path / name, (*parents, identity))
+
+
+def _system_reason(path: Path, error: OSError) -> Skipped:
+    if isinstance(error, PermissionError):
+        reason = "no_permission"
+    elif isinstance(error, FileNotFoundError | NotADirectoryError):
+        reason = "missing"
+    elif error.errno is not None and os.strerror(error.errno).startswith("Too many levels"):
+        reason = "link_loop"
+    else:
+        reason = "unreadable"
+    return _skipped(str(path), reason, error.strerror or "")
+
+
+def _pages_of(path: Path) -> Iterator[RawPage | Skipped]:
+    """The pages of one file. What came before an error stays."""
+    try:
+        with path.open("rb") as file:
+            for chunk in _chunks(_unpacked(file)):
+                yield from _recognised(chunk, f"{path}{chunk.place}")
+    except _READ_ERRORS as error:
+        yield _skipped(str(path), "cut_gzip", str(error))
+    except OSError as error:
+        yield _system_reason(path, error)
+
+
+def _unpacked(file: BinaryIO) -> BinaryIO:
+    magic = file.read(2)
+    file.seek(0)
+    return gzip.GzipFile(fileobj=file) if magic == _GZIP else file  # type: ignore[return-value]
+
+
+def _chunks(file: BinaryIO) -> Iterator[_Chunk]:
+    """The objects of a file: its lines if it is JSONL, the elements of its list, or the whole of it."""
+    head: list[_Chunk] = []
+    lines = _lines(file)
+    for chunk in lines:
+        head.append(chunk)
+        if len(head) == PROBE_LINES:
+            break
+    filled = [chunk for chunk in head if chunk.reason != "empty_line"]
+    if not filled:
+        yield _Chunk("", None, "empty_file")
+    elif _is_jsonl(filled):
+        yield from (chunk for chunk in head if chunk.reason != "empty_line")
+        yield from (chunk for chunk in lines if chunk.reason != "empty_line")
+    else:
+        file.seek(0)
+        yield from _whole(file)
+
+
+def _lines(file: BinaryIO) -> Iterator[_Chunk]:
+    """The lines of a file, never more than one in memory, none longer than the limit."""
+    number = 0
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        place = f":{number}"
+        if len(line) > MAX_LINE_BYTES:
+            _pass_over(file, line)
+            yield _Chunk(place, None, "line_too_long", f"more than {MAX_LINE_BYTES} bytes")
+            continue
+        line = line.removeprefix(_BOM).strip(b" \t\r\n") if number == 1 else line.strip(b" \t\r\n")
+        yield _Chunk(place, line) if line else _Chunk(place, None, "empty_line")
+
+
+def _pass_over(file: BinaryIO, line: bytes) -> None:
+    while line and not line.endswith(b"\n"):
+        line = file.readline(1024 * 1024)
+
+
+def _is_jsonl(head: list[_Chunk]) -> bool:
+    """True if one of the first lines is an object by itself, or too long to be anything else than a line of data."""
+    if any(chunk.reason == "line_too_long" for chunk in head):
+        return True
+    first = head[0].body or b""
+    if not first.startswith(b"{"):
+        return len(head) > 2 and all(_is_object(chunk.body or b"") for chunk in head[1:])
+    return any(_is_object(chunk.body or b"") for chunk in head) or all(
+        (chunk.body or b"").startswith(b'{"') for chunk in head
+    )
+
+
+def _is_object(line: bytes) -> bool:
+    if not (line.startswith(b"{") and line.endswith(b"}")):
+        return False
+    try:
+        return bool(json.loads(line))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _whole(file: BinaryIO) -> Iterator[_Chunk]:
+    body = file.read(MAX_FILE_BYTES + 1)
+    if len(body) > MAX_FILE_BYTES:
+        yield _Chunk("", None, "file_too_large", f"more than {MAX_FILE_BYTES} bytes")
+    elif body.removeprefix(_BOM).lstrip().startswith(b"["):
+        yield from _elements(body)
+    else:
+        yield _Chunk("", body)
+
+
+def _elements(body: bytes) -> Iterator[_Chunk]:
+    """The elements of a JSON list, each with its own bytes; a list that is broken or a timeline stays whole."""
+    try:
+        text = body.decode("utf-8-sig")
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        yield _Chunk("", body)
+        return
+    if not isinstance(value, list) or detect.is_timeline(value) or not value:
+        yield _Chunk("", body)
+        return
+    decoder = json.JSONDecoder()
+    position = text.index("[") + 1
+    for number in range(1, len(value) + 1):
+        while text[position] in " \t\r\n,":
+            position += 1
+        _, end = decoder.raw_decode(text, position)
+        yield _Chunk(f":{number}", text[position:end].encode())
+        position = end
+
+
+def _recognised(chunk: _Chunk, item_id: str) -> Iterator[RawPage | Skipped]:
+    """The pages of one object: usually one, two for an event that carries an issue and a comment."""
+    if chunk.body is None:
+        yield _skipped(item_id, chunk.reason, chunk.detail)
+        return
+    sha256 = hashlib.sha256(chunk.body).hexdigest()
+    found = _places(chunk.body, sha256, is_line=chunk.place != "")
+    if isinstance(found, str):
+        reason, _, detail = found.partition(":")
+        yield _skipped(item_id, reason, detail.strip())
+        return
+    for place in found:
+        yield RawPage(
+            sha256=sha256,
+            source="import",
+            url=place.url,
+            form=place.form,
+            document_key=place.document_key,
+            part=place.part,
+            version_at=place.version_at,
+            fetched_at=None,
+            etag=None,
+            body=chunk.body,
+        )
+
+
+def _places(body: bytes, sha256: str, *, is_line: bool) -> tuple[detect.Place, ...] | str:
+    """Where the object belongs, or "reason: detail"."""
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return f"invalid_utf8: byte {error.start}"
+    if "\0" in text:
+        return "nul_bytes"
+    start = text.lstrip()[:1]
+    if start not in ("{", "[") and not is_line:
+        place = detect.text_place(text, sha256)
+        return place if isinstance(place, str) else (place,)
+    try:
+        value = json_text.value(text)
+    except RecursionError:
+        return "nested_too_deep"
+    except ValueError as error:
+        if not is_line and not text.rstrip().endswith(("}", "]")) and start == "[":
+            place = detect.text_place(text, sha256)  # a log that begins with "[rank0]" or "[12:00:01]"
+            return place if isinstance(place, str) else (place,)
+        return f"invalid_json: {error}"
+    return detect.places(value, sha256)

@@ -1,0 +1,212 @@
+"""The pages of one repository, asked for so that what raw holds already costs next to nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from pipeline.providers.github.fetch import shapes
+from pipeline.providers.github.fetch.answers import Answer, Refused
+from pipeline.providers.github.fetch.client import Client
+from pipeline.providers.github.fetch.ledger import Ledger, Validator
+from pipeline.providers.github.fetch.shapes import ShapeT
+from pipeline.records import RawPage
+from pipeline.records.errors import SourceChanged
+
+PER_PAGE = 100
+EMPTY_LIST = b"[]"
+_EMPTY_SHA256 = hashlib.sha256(EMPTY_LIST).hexdigest()
+
+
+class Kept(NamedTuple):
+    """One page of the repository that raw holds, without its body."""
+
+    number: int
+    part: str
+    version_at: str
+    sha256: str
+
+
+class Held:
+    """What raw holds of one repository: the current version of every part of every thread."""
+
+    def __init__(self, kept: Iterable[Kept] = ()) -> None:
+        self._threads: dict[int, dict[str, tuple[str, str]]] = {}
+        for page in kept:
+            self.add(page)
+
+    def add(self, page: Kept) -> None:
+        """Counts `page` as held; of two versions the greater stays."""
+        parts = self._threads.setdefault(page.number, {})
+        parts[page.part] = max(parts.get(page.part, ("", "")), (page.version_at, page.sha256))
+
+    def parts(self, number: int) -> Mapping[str, tuple[str, str]]:
+        """(version, sha256) of each part of a thread."""
+        return self._threads.get(number, {})
+
+    def numbers(self) -> set[int]:
+        """The threads of which the main page is held."""
+        return {number for number, parts in self._threads.items() if "main" in parts}
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The repository, as GitHub itself names it."""
+
+    name: str  # owner/name, for paths of the API
+    prefix: str  # of its document keys: "github.com/owner/name#"
+
+
+class Collected(NamedTuple):
+    """A list of one thread: the pages that raw lacks, and what the list says."""
+
+    pages: list[RawPage]
+    bodies: list[bytes]  # of the pages that were sent; empty if all is as it was
+    is_whole: bool  # True if `bodies` are all of the list
+
+
+class Desk:
+    """Where one repository's pages are asked for and made into records."""
+
+    def __init__(
+        self, client: Client, ledger: Ledger, home: Home, held: Held, *, forgotten: Callable[[str], bool]
+    ) -> None:
+        self.client, self.ledger, self.home, self.held = client, ledger, home, held
+        self._forgotten = forgotten
+        self.validators: list[Validator] = []  # learnt since the ledger was saved last
+
+    def key(self, number: int) -> str:
+        """The document key of a thread."""
+        return f"{self.home.prefix}{number}"
+
+    def is_forgotten(self, number: int) -> bool:
+        """True if a person asked that the thread be forgotten: it is not asked for."""
+        return self._forgotten(self.key(number))
+
+    def ask(self, url: str) -> tuple[Answer, str | None]:
+        """The answer to a listing, conditional where a validator is known, and the address of the next page.
+
+        The validator of a listing is kept only when all that it lists was in raw, so 304 says: nothing to do.
+        """
+        return self._asked(url, self.ledger.validator(url, self.client.fingerprint))
+
+    def ask_part(self, url: str, number: int, part: str) -> tuple[Answer, str | None]:
+        """The same for a page that raw keeps: a validator that stands for another page than the held is of no use."""
+        known = self.ledger.validator(url, self.client.fingerprint)
+        held = self._sha256(number, part) or _EMPTY_SHA256  # an empty list is not kept, only its validator
+        return self._asked(url, known if known and known.sha256 == held else None)
+
+    def _asked(self, url: str, known: Validator | None) -> tuple[Answer, str | None]:
+        answer = self.client.get(url, etag=known.etag if known else None)
+        if answer.final_url != answer.url:
+            message = f"{url}: moved to {answer.final_url}"
+            raise Refused(message, url=url, status=301)
+        if answer.status == 304:
+            if known is None:
+                raise SourceChanged(f"{url}: 304 to an unconditional request", url=url)
+            return answer, known.next_url
+        return answer, answer.next_url
+
+    def learn(self, answer: Answer) -> None:
+        """Keeps the validator of an answer until the ledger is saved."""
+        if answer.status == 200 and answer.etag:
+            digest = hashlib.sha256(answer.body).hexdigest()
+            validator = Validator(answer.url, self.client.fingerprint, answer.etag, digest, answer.next_url)
+            self.validators.append(validator)
+
+    def one(self, number: int, part: str, path: str, *, form: str) -> tuple[RawPage | None, bytes | None]:
+        """A page that is one object: the record if raw lacks it, and its body unless it is as it was."""
+        answer, _ = self.ask_part(self.path(path), number, part)
+        if answer.status == 304:
+            return None, None
+        self.learn(answer)
+        return self.page(number, part, answer.body, form=form, answer=answer), answer.body
+
+    def collect(self, number: int, part: str, path: str, shape: type[ShapeT]) -> Collected:
+        """A list of one thread, all its pages: parts "timeline", "timeline:2", ...; what vanished becomes empty."""
+        form, pages, bodies = f"github-{part}", [], []
+        url: str | None = self.path(f"{path}?per_page={PER_PAGE}")
+        count = 0
+        while url is not None:
+            count += 1
+            name = part if count == 1 else f"{part}:{count}"
+            answer, url = self.ask_part(url, number, name)
+            if answer.status == 304:
+                continue
+            shapes.many(shape, answer.body, answer.url)
+            self.learn(answer)
+            bodies.append(answer.body)
+            is_nothing = answer.body.strip() == EMPTY_LIST and not self._sha256(number, name)
+            page = None if is_nothing else self.page(number, name, answer.body, form=form, answer=answer)
+            pages += [page] if page else []
+        for name in self._beyond(number, part, count):
+            page = self.page(number, name, EMPTY_LIST, form=form, answer=answer)
+            pages += [page] if page else []
+        return Collected(pages, bodies, len(bodies) == count)
+
+    def page(self, number: int, part: str, body: bytes, *, form: str, answer: Answer) -> RawPage | None:
+        """The record of a page, None if raw holds just this as the current one.
+
+        Its version is the time at which GitHub served it: lists have no other, and one that shrinks must still win.
+        """
+        digest = hashlib.sha256(body).hexdigest()
+        if digest == self._sha256(number, part):
+            return None
+        return RawPage(
+            sha256=digest,
+            source="github",
+            url=answer.url,
+            form=form,
+            document_key=self.key(number),
+            part=part,
+            version_at=self._version(number, part, answer.served_at),
+            fetched_at=answer.served_at,
+            etag=answer.etag,
+            body=body,
+        )
+
+    def path(self, path: str) -> str:
+        """The address of a path below the repository."""
+        return self.client.url(f"repos/{self.home.name}/{path}")
+
+    def _sha256(self, number: int, part: str) -> str | None:
+        return self.held.parts(number).get(part, ("", None))[1]
+
+    def _version(self, number: int, part: str, served_at: datetime) -> str:
+        """A stamp greater than that of the version held, however coarse or wrong the server's clock is."""
+        stamp = _stamp(served_at)
+        held = self.held.parts(number).get(part, ("", ""))[0]
+        if held < stamp:
+            return stamp
+        return _stamp(datetime.fromisoformat(held) + timedelta(microseconds=1))
+
+    def _beyond(self, number: int, part: str, count: int) -> Iterator[str]:
+        """The held pages of a list that has become shorter."""
+        for name, (_, sha256) in sorted(self.held.parts(number).items()):
+            root, _, position = name.partition(":")
+            if root == part and position.isdigit() and int(position) > count and sha256 != _EMPTY_SHA256:
+                yield name
+
+
+def elements(body: bytes) -> Iterator[bytes]:
+    """Each element of a JSON list by its own bytes, as an import of the same list would cut it."""
+    text = body.decode("utf-8-sig")
+    decoder = json.JSONDecoder()
+    position = text.index("[") + 1
+    while True:
+        while text[position] in " \t\r\n,":
+            position += 1
+        if text[position] == "]":
+            return
+        _, end = decoder.raw_decode(text, position)
+        yield text[position:end].encode()
+        position = end
+
+
+def _stamp(moment: datetime) -> str:
+    """With microseconds always, so that stamps compare as text."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,165 @@
+"""What one repository's ingest must remember between runs: how far it came, and the validators of what raw holds.
+
+One small SQLite file a repository, changed in one transaction each time after the pages were safe in raw: a process
+that is killed leaves either the old or the new memory, and the old one only costs requests. It holds nobody's text.
+Deleting it means a full sweep next time, nothing else.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pipeline.records.errors import SourceError
+
+VERSION = 1
+_TABLES = """
+CREATE TABLE IF NOT EXISTS progress (version INTEGER PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS validators (
+    url TEXT, token TEXT, etag TEXT NOT NULL, sha256 TEXT NOT NULL, next_url TEXT, PRIMARY KEY (url, token)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS crossings (number INTEGER PRIMARY KEY, mark TEXT NOT NULL);
+"""
+_UNSAFE = re.compile(r"[^A-Za-z0-9.-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Validator:
+    """What lets one URL be asked for again at no cost, under one token."""
+
+    url: str
+    token: str  # fingerprint
+    etag: str
+    sha256: str  # of the body that the validator stands for
+    next_url: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the ingest of one repository came. Times are ISO in UTC, by GitHub's clock."""
+
+    selection: str = ""  # state and labels asked for; another selection is another sweep
+    covered_from: str | None = None  # where the first complete sweep began; None: at the beginning
+    watermark: str | None = None  # the next sweep begins here; None: no sweep was ever complete
+    threads: int = 0  # held in raw when this was written; fewer in raw later means that raw was thrown away
+    canonical: str | None = None  # owner/name by which GitHub knows it
+    run_started_at: str | None = None  # of the run that is not complete yet
+    run_since: str | None = None  # where that run began
+    position: str | None = None  # everything up to this time of change is in raw
+    recheck_after: int = 0  # REST only: timelines up to this number were looked at
+    mentioned: tuple[int, ...] = ()  # named by texts that are newer than the timelines held; still to be looked at
+
+
+class Ledger:
+    """The memory of one repository's ingest."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.path = path
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        self._db = sqlite3.connect(path, isolation_level=None)
+        try:
+            self._db.executescript(_TABLES)
+            self.progress = self._read()
+        except sqlite3.DatabaseError:  # damaged: it can be made anew
+            self._db.close()
+            path.unlink()
+            self._db = sqlite3.connect(path, isolation_level=None)
+            self._db.executescript(_TABLES)
+            self.progress = Progress()
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        self._db.close()
+
+    def validator(self, url: str, token: str) -> Validator | None:
+        """What is known about `url` under the token of this fingerprint."""
+        row = self._db.execute("SELECT * FROM validators WHERE url = ? AND token = ?", (url, token)).fetchone()
+        return Validator(*row) if row else None
+
+    def crossings(self) -> dict[int, str]:
+        """The mark of each thread's cross-references as they were when its timeline was last kept."""
+        return dict(self._db.execute("SELECT number, mark FROM crossings"))
+
+    def save(
+        self, progress: Progress, validators: Iterable[Validator] = (), crossings: Iterable[tuple[int, str]] = ()
+    ) -> None:
+        """Remembers all of it, or nothing. Only to be called when the pages it speaks of are in raw."""
+        rows = [(v.url, v.token, v.etag, v.sha256, v.next_url) for v in validators]
+        with self._transaction():
+            self._db.executemany("INSERT OR REPLACE INTO validators VALUES (?, ?, ?, ?, ?)", rows)
+            self._db.executemany("INSERT OR REPLACE INTO crossings VALUES (?, ?)", crossings)
+            text = json.dumps(asdict(progress))
+            self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (VERSION, text))
+        self.progress = progress
+
+    def forget_validators(self) -> None:
+        """Forgets every validator: what they stand for is no longer in raw."""
+        with self._transaction():
+            self._db.execute("DELETE FROM validators")
+            self._db.execute("DELETE FROM crossings")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def _read(self) -> Progress:
+        row = self._db.execute("SELECT value FROM progress WHERE version = ?", (VERSION,)).fetchone()
+        if row is None:
+            return Progress()
+        try:
+            values = json.loads(row[0])
+            return Progress(**{**values, "mentioned": tuple(values["mentioned"])})
+        except (ValueError, TypeError, KeyError):
+            return Progress()
+
+
+def read_progress(path: Path) -> Progress:
+    """How far the ingest came whose ledger lies there; nothing is made."""
+    if not path.is_file():
+        return Progress()
+    ledger = Ledger(path)
+    try:
+        return ledger.progress
+    finally:
+        ledger.close()
+
+
+def ledger_path(folder: Path, host: str, repo: str) -> Path:
+    """Where the memory of `owner/name` at `host` lies in `folder`."""
+    parts = [_UNSAFE.sub(lambda m: f"_{ord(m[0]):x}_", part) for part in (host, *repo.lower().split("/"))]
+    return folder.joinpath(*parts[:-1], f"{parts[-1]}.sqlite")
+
+
+@contextmanager
+def alone(folder: Path, url: str) -> Iterator[None]:
+    """A context in which no other process of this home talks to GitHub: requests are made one after the other.
+
+    Raises:
+        SourceError: another process is at it.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        hint = "Wait until it has ended; GitHub asks for one request at a time."
+        raise SourceError("another ingest of this home is at work", url=url, hint=hint) from error
+    try:
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,306 @@
+"""Threads as GitHub's API gives them: an issue or pull request, its comments inside it or apart, reviews, timeline.
+
+GH Archive wraps the same objects in events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TypeGuard
+
+from pipeline.providers import bots
+from pipeline.providers.assemble import Piece, assembled, safe, utc
+from pipeline.providers.links import Home, mentions, url_target
+from pipeline.records import DocLink, Document, RawPage, Skipped
+from pipeline.text import json_text
+
+JsonObject = Mapping[str, object]
+
+#: The forms that are GitHub's JSON, the one with most in it first.
+FORMS = (
+    "github-thread",
+    "gharchive-thread",
+    "github-comment",
+    "github-comments",
+    "github-review",
+    "github-reviews",
+    "github-review-comment",
+    "github-review-comments",
+    "github-timeline",
+    "github-references",
+    "gharchive-comment",
+    "gharchive-review",
+)
+
+_KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)#(\d+)")
+_REPO_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
+_LINK = re.compile(r"[A-Za-z0-9_.:/#?=&%~+-]{1,500}")
+_STATE = re.compile("open|closed")
+_REASON = re.compile("[a-z_]{1,30}")
+_REPO = re.compile(r"https?://[^/]+/(?:api/v3/)?(?:repos/)?([^/]+/[^/?#]+)/(?:issues|pulls?)/(\d+)")
+_WRAPPED = {
+    "gharchive-thread": ("issue", "pull_request"),
+    "gharchive-comment": ("comment",),
+    "gharchive-review": ("review",),
+}
+_POST_KIND = {
+    "comment": "comment",
+    "comments": "comment",
+    "review": "review",
+    "reviews": "review",
+    "review-comment": "review",
+    "review-comments": "review",
+}
+
+
+def read(pages: Sequence[RawPage]) -> Document | Skipped:
+    """The thread that the pages of one document make; without its main page, what its comments tell."""
+    key = pages[0].document_key
+    pages = [page for page in pages if page.form in FORMS]  # a saved copy of the same thread adds nothing
+    try:
+        values = {page.part: _value(page) for page in sorted(pages, key=lambda page: page.part)}
+    except (ValueError, RecursionError) as error:
+        return Skipped("document", key, "unreadable_page", str(error)[:200])
+    thread = _merged(values)
+    home, is_pull, url = _home(thread, values, key, pages)
+    pieces = [*_head(thread, url), *_posts(thread, values, url)]
+    text, posts = assembled(pieces, key)
+    if not text:
+        return Skipped("document", key, "no_text")
+    main = next((page for page in pages if page.part in ("main", "pull")), pages[0])
+    title = _string(thread.get("title"))
+    return Document(
+        document_id=key,
+        kind="pull" if is_pull else "issue",
+        url=url or f"urn:sha256:{main.sha256}",
+        repo=home.repo,
+        number=home.number,
+        title=text[posts[0].start : posts[0].end] if title and posts[0].kind == "title" else None,
+        text=text,
+        posts=posts,
+        state=_word(thread.get("state"), _STATE),
+        state_reason=_word(thread.get("state_reason"), _REASON),
+        is_draft=_flag(thread.get("draft")),
+        is_merged=_is_merged(thread, is_pull=is_pull),
+        labels=_labels(thread.get("labels")),
+        opened_at=utc(thread.get("created_at")),
+        updated_at=utc(thread.get("updated_at")),
+        closed_at=utc(thread.get("closed_at")),
+        links=(*mentions(text, home), *_stated_links(values, home)),
+        record=None,
+        payload=None,
+        raw_sha256=main.sha256,
+        source=main.source,
+        form=main.form,
+        is_lossy=thread.get("text_form") == "rendered-html" or not thread,
+    )
+
+
+def _value(page: RawPage) -> object:
+    value = json_text.value(page.body)
+    names = _WRAPPED.get(page.form)
+    if names is None:
+        return value
+    payload = value.get("payload") if isinstance(value, dict) else None
+    if not isinstance(payload, dict):
+        return {}
+    return next((payload[name] for name in names if isinstance(payload.get(name), dict)), {})
+
+
+def _merged(values: Mapping[str, object]) -> JsonObject:
+    """The thread's own object: the issue's, with what only the pull request's knows."""
+    issue, pull = values.get("main"), values.get("pull")
+    if not _is_object(issue):
+        return pull if _is_object(pull) else {}
+    if not _is_object(pull):
+        return issue
+    known = {name: value for name, value in issue.items() if value is not None}
+    return {**pull, **known, "merged": pull.get("merged"), "merged_at": pull.get("merged_at"), "is_pull": True}
+
+
+def _home(
+    thread: JsonObject, values: Mapping[str, object], key: str, pages: Sequence[RawPage]
+) -> tuple[Home, bool, str | None]:
+    """Where the thread lives, whether it is a pull request, and its canonical URL."""
+    is_pull = bool(
+        "pull" in values
+        or thread.get("kind") == "pull"
+        or isinstance(thread.get("pull_request"), dict)
+        or any("/pull/" in (page.url or "") for page in pages)
+    )
+    match = _KEY.fullmatch(key)
+    if match is None:
+        repo = thread.get("repo")
+        known = repo if isinstance(repo, str) and _REPO_NAME.fullmatch(repo) else None
+        return Home("github.com" if known else None, known, None), is_pull, None
+    host, repo, number = match[1], _spelled(thread, pages, match[2]), int(match[3])
+    return Home(host, repo, number), is_pull, f"https://{host}/{repo}/{'pull' if is_pull else 'issues'}/{number}"
+
+
+def _spelled(thread: JsonObject, pages: Sequence[RawPage], lower: str) -> str:
+    """The repository as its owner writes it; keys are lower case."""
+    for url in (thread.get("html_url"), thread.get("url"), *(page.url for page in pages)):
+        match = _REPO.match(url) if isinstance(url, str) else None
+        if match and match[1].lower() == lower:
+            return match[1]
+    repo = thread.get("repo")
+    return repo if isinstance(repo, str) and repo.lower() == lower else lower
+
+
+def _head(thread: JsonObject, url: str | None) -> Iterator[Piece]:
+    opened = utc(thread.get("created_at"))
+    role, (author, is_bot) = _role(thread), _author(thread)
+    if title := _string(thread.get("title")):
+        yield Piece("title", " ".join(title.split()), url, opened, role, author, is_bot)
+    if body := _string(thread.get("body")):
+        yield Piece("body", body, url, opened, role, author, is_bot, _reactions(thread))
+
+
+def _posts(thread: JsonObject, values: Mapping[str, object], url: str | None) -> Iterator[Piece]:
+    """Comments and reviews, oldest first, each once however often the pages hold it."""
+    found = _found_posts(thread, values)
+    found.sort(key=lambda item: _time(item[1]))
+    own_links = url.rpartition("/")[0].rpartition("/")[0].lower() if url else None
+    for kind, post in found:
+        body = _string(post.get("body"))
+        if body:
+            author, is_bot = _author(post)
+            link = _string(post.get("html_url"))
+            if not (link and own_links and link.lower().startswith(own_links) and _LINK.fullmatch(link)):
+                link = None
+            yield Piece(kind, body, link, utc(_time(post)), _role(post), author, is_bot, _reactions(post))
+
+
+def _found_posts(thread: JsonObject, values: Mapping[str, object]) -> list[tuple[str, JsonObject]]:
+    inline = thread.get("comments")
+    found: list[tuple[str, JsonObject]] = []
+    if isinstance(inline, list):
+        found += (("comment", post) for post in inline if _is_object(post))
+    if len(values) == 1 and thread:
+        return found
+    for part, value in sorted(values.items()):
+        kind = _POST_KIND.get(part.partition(":")[0])
+        posts = [post for post in (value if isinstance(value, list) else [value]) if _is_object(post)]
+        if part.partition(":")[0] == "timeline":
+            found += (("comment", post) for post in posts if post.get("event") == "commented")
+        elif kind:
+            found += ((kind, post) for post in posts)
+    once: dict[object, tuple[str, JsonObject]] = {}
+    for kind, post in found:
+        number = post.get("id")
+        identity = (kind, number) if isinstance(number, int) else (_time(post), _string(post.get("body")))
+        once.setdefault(identity, (kind, post))
+    return sorted(once.values(), key=lambda item: str(item[1].get("id") or ""))
+
+
+def _stated_links(values: Mapping[str, object], home: Home) -> tuple[DocLink, ...]:
+    """Edges that the API states, each once: what closes what, who refers to this thread, and by which commit."""
+    links = [*_closing_links(values.get("references"))]
+    for part in sorted((part for part in values if part.partition(":")[0] == "timeline"), key=_page_number):
+        links += _timeline_links(values[part], home)
+    return tuple(dict.fromkeys(links))
+
+
+def _page_number(part: str) -> int:
+    number = part.partition(":")[2]
+    return int(number) if number.isdigit() else 1
+
+
+def _closing_links(references: object) -> Iterator[DocLink]:
+    """What GraphQL says: only a merged pull request has closed anything, another one merely speaks of it."""
+    for kind in ("closed_by", "closes"):
+        edges = references.get(kind) if _is_object(references) else None
+        for edge in edges if isinstance(edges, list) else ():
+            target = url_target(edge.get("url")) if _is_object(edge) else None
+            if target:
+                is_meant = kind == "closed_by" and edge.get("merged") is not True
+                yield DocLink("cross_reference" if is_meant else kind, target, None, None)
+
+
+def _timeline_links(timeline: object, home: Home) -> Iterator[DocLink]:
+    """Who refers to this thread, and which commit closed it."""
+    for event in timeline if isinstance(timeline, list) else ():
+        if not _is_object(event):
+            continue
+        source = event.get("source")
+        issue = source.get("issue") if _is_object(source) else None
+        if event.get("event") == "cross-referenced" and _is_object(issue):
+            target = url_target(issue.get("html_url"))
+            if target:
+                yield DocLink("cross_reference", target, None, None)
+        commit = event.get("commit_id")
+        if isinstance(commit, str) and re.fullmatch(r"[0-9a-f]{7,64}", commit) and home.host and home.repo:
+            kind = "closed_by" if event.get("event") == "closed" else "commit_ref"
+            yield DocLink(kind, f"{home.host}/{home.repo.lower()}@{commit}", None, None)
+
+
+def _author(value: JsonObject) -> tuple[str | None, bool]:
+    user = value.get("user") or value.get("author")
+    login = _string(user.get("login")) if _is_object(user) else _string(user)
+    is_bot = (_is_object(user) and user.get("type") == "Bot") or bool(login and bots.is_bot_login(login))
+    return login, is_bot
+
+
+def _role(value: JsonObject) -> str | None:
+    role = value.get("author_association")
+    return _known_role(role) if isinstance(role, str) else None
+
+
+@lru_cache(maxsize=64)  # there are eight
+def _known_role(role: str) -> str | None:
+    word = _word(role, _REASON)
+    return word.upper() if word else None
+
+
+def _reactions(value: JsonObject) -> int:
+    reactions = value.get("reactions")
+    if not _is_object(reactions):
+        return 0
+    up, down = reactions.get("+1"), reactions.get("-1")
+    return (up if isinstance(up, int) else 0) - (down if isinstance(down, int) else 0)
+
+
+def _is_merged(thread: JsonObject, *, is_pull: bool) -> bool | None:
+    if not is_pull:
+        return None
+    inner = thread.get("pull_request")
+    merged_at = thread.get("merged_at") or (inner.get("merged_at") if _is_object(inner) else None)
+    if merged_at:
+        return True
+    merged = thread.get("merged")
+    if isinstance(merged, bool):
+        return merged
+    return False if "merged_at" in thread or (_is_object(inner) and "merged_at" in inner) else None
+
+
+def _labels(value: object) -> tuple[str, ...]:
+    names = []
+    for label in value if isinstance(value, list) else ():
+        name = label.get("name") if _is_object(label) else label
+        if isinstance(name, str) and name:
+            names.append(safe(name))
+    return tuple(names)
+
+
+def _time(post: JsonObject) -> str:
+    return _string(post.get("created_at")) or _string(post.get("submitted_at")) or ""
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict)
+
+
+def _string(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _word(value: object, pattern: re.Pattern[str]) -> str | None:
+    """The word in lower case, None if it is none of the kind: what an object claims may be anything."""
+    word = value.lower() if isinstance(value, str) else ""
+    return word if pattern.fullmatch(word) else None
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None

@@ -1,0 +1,202 @@
+"""One polite session for documentation sites: robots.txt, a pause between requests, checked answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+from urllib.parse import urljoin, urlsplit
+
+import requests
+
+from pipeline import __version__
+from pipeline.providers import robots
+from pipeline.records import Skipped
+from pipeline.records.errors import RateLimited, SourceChanged, SourceError, SourceUnreachable
+
+AGENT = "errmine"
+#: To connect, and between two pieces of an answer.
+TIMEOUT_SECONDS = (10.0, 30.0)
+#: A site's own pages come one a second at most; sites that ask for more in robots.txt get more.
+DELAY_SECONDS = 1.0
+# The largest page of OpenXLA's docs has 0.2 MB.
+MAX_BODY_BYTES = 16 * 1024 * 1024
+# An answer that drips is given up; the read timeout alone starts anew with each piece.
+MAX_BODY_SECONDS = 120.0
+MAX_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PIECE = 64 * 1024
+_LOST = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
+
+
+class Disallowed(SourceError):  # named by what its catcher does
+    """The site's robots.txt asks programs to leave this page alone."""
+
+    advice = "Leave the page out, or ask the site's owner."
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A whole answer. Statuses below 500 are left to the caller; the body is complete."""
+
+    url: str  # that answered, after redirects within the same site
+    status: int
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes
+
+    @property
+    def content_type(self) -> str:
+        """The media type without its parameters, lower case."""
+        return self.headers.get("content-type", "").split(";", 1)[0].strip().lower()
+
+
+class Get(Protocol):
+    """What a docs source is given to fetch with."""
+
+    def __call__(self, url: str, *, headers: Mapping[str, str] | None = None) -> Response:
+        """The answer of `url`."""
+        ...
+
+
+@dataclass(slots=True)
+class Session:
+    """Fetches pages one after the other; sleep and clock are given, so that tests need not wait.
+
+    `credentials` are headers for one site, by its "scheme://host": they are sent nowhere else. `api_sites` are made for
+    programs: their robots.txt, written for crawlers of pages, is not asked.
+    """
+
+    delay_seconds: float = DELAY_SECONDS
+    credentials: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    api_sites: frozenset[str] = frozenset()
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    _session: requests.Session = field(default_factory=requests.Session, repr=False)
+    _rules: dict[str, robots.Rules] = field(default_factory=dict)
+    _asked_at: dict[str, float] = field(default_factory=dict)
+
+    def get(self, url: str, *, headers: Mapping[str, str] | None = None) -> Response:
+        """The answer of `url`, if its site lets programs have it.
+
+        Raises:
+            Disallowed: robots.txt forbids it, or cannot be read because the site is failing.
+            SourceUnreachable: nothing answered, the answer broke off, or the site is failing.
+            RateLimited: the site asks us to come back later.
+            SourceChanged: it leads to another site, or is larger than any page.
+        """
+        site = _site(url)
+        if site not in self._rules:
+            self._rules[site] = robots.ALLOW_ALL if site in self.api_sites else self._robots(site)
+        parts = urlsplit(url)
+        if not self._rules[site].allows(f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"):
+            raise Disallowed(f"robots.txt of {site} disallows {url}", url=url)
+        response = self._followed(url, headers or {})
+        if response.status == 429:
+            wait = _seconds(response.headers.get("retry-after", ""))
+            raise RateLimited(f"{url} asks us to wait", url=url, wait_seconds=wait)
+        if response.status >= 500:
+            raise SourceUnreachable(f"{url} answers {response.status}", url=url)
+        return response
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._session.close()
+
+    def _robots(self, site: str) -> robots.Rules:
+        """RFC 9309: no robots.txt allows everything; a site that cannot say forbids everything."""
+        try:
+            response = self._followed(f"{site}/robots.txt", {})
+        except (SourceUnreachable, SourceChanged):
+            return robots.DISALLOW_ALL
+        if response.status >= 500 or response.status == 429:
+            return robots.DISALLOW_ALL
+        if response.status != 200:
+            return robots.ALLOW_ALL
+        return robots.rules(response.body.decode("utf-8", "replace"), AGENT)
+
+    def _followed(self, url: str, headers: Mapping[str, str]) -> Response:
+        """The answer after redirects, none of which may leave the site."""
+        asked = url
+        for _ in range(MAX_REDIRECTS + 1):
+            response = self._asked(asked, headers)
+            target = response.headers.get("location")
+            if response.status not in _REDIRECTS or not target:
+                return response
+            following = urljoin(asked, target)
+            if _site(following) != _site(url):
+                raise SourceChanged(f"{url} leads to another site: {following[:200]}", url=url)
+            asked = following
+        raise SourceChanged(f"{url} leads round in circles", url=url)
+
+    def _asked(self, url: str, headers: Mapping[str, str]) -> Response:
+        site = _site(url)
+        self._pause(site)
+        own = {"User-Agent": f"{AGENT}/{__version__}", **self.credentials.get(site, {}), **headers}
+        try:
+            with self._session.get(
+                url, headers=own, timeout=TIMEOUT_SECONDS, allow_redirects=False, stream=True
+            ) as answer:
+                return Response(url, answer.status_code, _lower(answer.headers), self._body(answer, url))
+        except _LOST as error:
+            raise SourceUnreachable(f"{url}: {type(error).__name__}", url=url) from error
+        except requests.RequestException as error:
+            raise SourceChanged(f"{url}: {type(error).__name__}", url=url) from error
+
+    def _body(self, answer: requests.Response, url: str) -> bytes:
+        """The whole body: urllib3 compares its length with the one promised."""
+        pieces: list[bytes] = []
+        size = 0
+        until = self.clock() + MAX_BODY_SECONDS
+        for piece in answer.iter_content(_PIECE):
+            pieces.append(piece)
+            size += len(piece)
+            if size > MAX_BODY_BYTES:
+                raise SourceChanged(f"{url} is larger than {MAX_BODY_BYTES} bytes", url=url)
+            if self.clock() > until:
+                raise SourceUnreachable(f"{url} took longer than {MAX_BODY_SECONDS:.0f} s", url=url)
+        return b"".join(pieces)
+
+    def _pause(self, site: str) -> None:
+        """Wait until the site's last request is long enough ago."""
+        rules = self._rules.get(site)
+        delay = max(self.delay_seconds, rules.delay_seconds if rules else 0.0)
+        if site in self._asked_at:
+            waiting = self._asked_at[site] + delay - self.clock()
+            if waiting > 0:
+                self.sleep(waiting)
+        self._asked_at[site] = self.clock()
+
+
+def page_if_new(get: Get, url: str, *, asked: str = "", validator: str | None = None) -> Response | Skipped:
+    """The answer to `asked` (else `url`), if the site has another page there than that of `validator` and gives it.
+
+    What names the page in a `Skipped` is `url`.
+    """
+    try:
+        response = get(asked or url, headers=condition(validator))
+    except Disallowed as error:
+        return Skipped("ingest", url, "robots_disallowed", str(error))
+    return Skipped("ingest", url, "unchanged_page") if response.status == 304 else response
+
+
+def condition(validator: str | None) -> dict[str, str]:
+    """The header that asks for a page only if it is another one than that of `validator`, an ETag or a date."""
+    if not validator:
+        return {}
+    is_tag = validator.startswith(('"', "W/"))
+    return {"If-None-Match" if is_tag else "If-Modified-Since": validator}
+
+
+def _site(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rsplit('@', 1)[-1].lower()}"
+
+
+def _lower(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _seconds(retry_after: str) -> float:
+    """Seconds of a Retry-After header; a minute where it gives a date or nothing."""
+    return float(retry_after) if retry_after.isdecimal() and len(retry_after) < 7 else 60.0

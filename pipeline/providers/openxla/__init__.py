@@ -1,0 +1,1 @@
+"""OpenXLA's error pages, fetched from the site or from the repository."""

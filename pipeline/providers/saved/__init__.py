@@ -1,0 +1,1 @@
+"""Issue pages that somebody saved: as Markdown, HTML or plain text."""

@@ -1,0 +1,12 @@
+"""Raw: pages as they came, kept for ever: `layer` is what callers see, `segment` is one file of it."""
+
+from pipeline.raw.layer import (
+    MAX_SEGMENT_BYTES,
+    MAX_SEGMENT_PAGES,
+    Appended,
+    DocumentRefs,
+    PageRef,
+    RawLayer,
+)
+
+__all__ = ["MAX_SEGMENT_BYTES", "MAX_SEGMENT_PAGES", "Appended", "DocumentRefs", "PageRef", "RawLayer"]

@@ -1,0 +1,314 @@
+"""The raw layer: pages as they came, kept for ever, replayable without a network.
+
+::
+
+    raw/segments/<sha256>.zip   pages; named by its own bytes, written once, never changed
+        <sha256>                one member a page, its body
+        pages.jsonl             one page a line: every field of RawPage but the body, and where the body lies
+    raw/forgotten/<hash>        one empty file a document that was forgotten; it hides the document at once
+    raw/lock                    held shared while pages are added, alone while a document is forgotten
+
+A segment appears whole or not at all: it is written under a temporary name, synced, then renamed. Two processes may add
+pages at the same time, because segments are named by their content. Files are private to the user (0600): bodies hold
+what is redacted everywhere else.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from pipeline.raw.segment import SegmentWriter, index_rows, segment_fields, sync_folder, writing_to
+from pipeline.records import RawPage, Skipped
+from pipeline.records.errors import RawError
+
+# A segment is closed at either limit: small enough to rewrite when a document is forgotten, large enough that a year of
+# GitHub is some hundred files.
+MAX_SEGMENT_PAGES = 4096
+MAX_SEGMENT_BYTES = 48 * 1024 * 1024
+# Another import may be cleaning up when ours starts, which takes milliseconds; a `forget` takes seconds.
+LOCK_ATTEMPTS = 100
+LOCK_WAIT_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class PageRef:
+    """A kept page without its body, and where the body lies."""
+
+    sha256: str
+    source: str
+    url: str | None
+    form: str
+    document_key: str
+    part: str
+    version_at: str
+    fetched_at: datetime | None
+    etag: str | None
+    segment: str  # file name in raw/segments
+    offset: int  # of the deflated body in that file
+    length: int  # of the deflated body
+    size: int  # of the body
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRefs:
+    """The current pages of one document, one for each part, sorted by part."""
+
+    document_key: str
+    refs: tuple[PageRef, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What became of the items given: in = new + known + skipped."""
+
+    new: int
+    known: int
+    skipped: tuple[Skipped, ...]
+
+
+class RawLayer:
+    """The kept pages of one folder. Opening it touches nothing; the folder is made when the first page comes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._segments = folder / "segments"
+        self._forgotten = folder / "forgotten"
+        self._indexed: set[tuple[str, int]] = set()  # name and size of the segments whose pages are in `_known`
+        self._known: set[bytes] = set()
+
+    def append(self, items: Iterable[RawPage | Skipped]) -> Appended:
+        """How many pages were new and how many known already; what was skipped comes back as it was.
+
+        Pages are safe on disk segment by segment: an import that is broken off keeps what it had finished, and the
+        same import run again adds the rest.
+        """
+        with self._lock(exclusive=False):
+            writer = SegmentWriter(self._segments)
+            try:
+                return self._append(items, writer)
+            finally:
+                writer.discard()
+
+    def _append(self, items: Iterable[RawPage | Skipped], writer: SegmentWriter) -> Appended:
+        known_before = self._identities()
+        added: set[bytes] = set()
+        hidden = self._hidden()
+        skipped: list[Skipped] = []
+        new = known = 0
+        for item in items:
+            if isinstance(item, Skipped):
+                skipped.append(item)
+            elif hidden and _tombstone(item.document_key) in hidden:
+                skipped.append(Skipped("raw", item.document_key, "forgotten"))
+            elif (identity := _identity(item)) in known_before or identity in added:
+                known += 1
+            else:
+                added.add(identity)
+                with writing_to(self.folder):
+                    writer.add(item)
+                new += 1
+            if writer.pages >= MAX_SEGMENT_PAGES or writer.size >= MAX_SEGMENT_BYTES:
+                with writing_to(self.folder):
+                    writer.finish()
+        with writing_to(self.folder):
+            writer.finish()
+        return Appended(new, known, tuple(skipped))
+
+    def _identities(self) -> Set[bytes]:
+        """What tells the pages of all segments apart. A segment never changes, so its index is read once.
+
+        A live ingest appends a hundred times; 22,000 pages cost it 2 MiB here.
+        """
+        files = {(path.name, path.stat().st_size): path for path in self._files()}
+        if not self._indexed <= files.keys():  # a document was forgotten: its segment was written anew
+            self._indexed.clear()
+            self._known.clear()
+        for name in sorted(files.keys() - self._indexed):
+            path = files[name]
+            self._known.update(_identity(_ref(row, path)) for row in index_rows(path))
+            self._indexed.add(name)
+        return self._known
+
+    def refs(self) -> list[PageRef]:
+        """Every page once, sorted by document, part, version and content; forgotten documents are not among them."""
+        hidden = self._hidden()
+        found: dict[bytes, PageRef] = {}
+        for path in self._files():
+            for row in index_rows(path):
+                ref = _ref(row, path)
+                if not hidden or _tombstone(ref.document_key) not in hidden:
+                    found.setdefault(_identity(ref), ref)
+        return sorted(found.values(), key=_order)
+
+    def documents(self) -> list[DocumentRefs]:
+        """The current pages of every document, sorted by document key, whatever the order in which they came."""
+        current: dict[str, dict[str, PageRef]] = {}
+        for ref in self.refs():
+            current.setdefault(ref.document_key, {})[ref.part] = ref  # sorted by version: the last one stays
+        return [
+            DocumentRefs(key, tuple(parts[part] for part in sorted(parts))) for key, parts in sorted(current.items())
+        ]
+
+    def read(self, refs: Sequence[PageRef]) -> list[RawPage]:
+        """The pages of `refs`, in that order, each checked against its sha256."""
+        by_segment: dict[str, list[PageRef]] = {}
+        for ref in refs:
+            by_segment.setdefault(ref.segment, []).append(ref)
+        bodies: dict[tuple[str, int], bytes] = {}
+        for segment, wanted in by_segment.items():
+            bodies.update(((segment, offset), body) for offset, body in _bodies(self._segments / segment, wanted))
+        return [_page(ref, bodies[ref.segment, ref.offset]) for ref in refs]
+
+    def forget(self, document_key: str) -> int:
+        """How many kept pages of the document were erased. It is never taken in again, nor are its pages found.
+
+        Only a hash of the key stays. Nobody may add pages meanwhile.
+        """
+        with self._lock(exclusive=True):
+            self._forgotten.mkdir(mode=0o700, parents=True, exist_ok=True)
+            erased = sum(ref.document_key == document_key for ref in self.refs())
+            (self._forgotten / _tombstone(document_key)).touch(mode=0o600)
+            sync_folder(self._forgotten)
+            hidden = self._hidden()
+            for path in self._files():
+                self._rewrite(path, hidden)
+        return erased
+
+    def is_forgotten(self, document_key: str) -> bool:
+        """True if the document was forgotten: a source need not ask for it again."""
+        return (self._forgotten / _tombstone(document_key)).exists()
+
+    def check(self) -> int:
+        """The number of pages, after every segment and every page was read and compared with its sha256."""
+        for path in self._files():
+            if hashlib.sha256(path.read_bytes()).hexdigest() != path.stem:
+                raise RawError(f"{path}: its bytes are not the ones that its name promises", path=path)
+        refs = self.refs()
+        for start in range(0, len(refs), MAX_SEGMENT_PAGES):
+            self.read(refs[start : start + MAX_SEGMENT_PAGES])
+        return len(refs)
+
+    def _files(self) -> list[Path]:
+        return sorted(self._segments.glob("[0-9a-f]*.zip"))
+
+    def _hidden(self) -> frozenset[str]:
+        return frozenset(path.name for path in self._forgotten.glob("*"))
+
+    def _rewrite(self, path: Path, hidden: frozenset[str]) -> None:
+        """Puts a segment without its forgotten pages in the place of `path`, where it has any."""
+        refs = [_ref(row, path) for row in index_rows(path)]
+        kept = [ref for ref in refs if _tombstone(ref.document_key) not in hidden]
+        if len(kept) == len(refs):
+            return
+        writer = SegmentWriter(self._segments)
+        try:
+            for ref in kept:
+                writer.add(self.read([ref])[0])
+            writer.finish()
+        finally:
+            writer.discard()
+        path.unlink()
+        sync_folder(self._segments)
+
+    @contextmanager
+    def _lock(self, *, exclusive: bool) -> Iterator[None]:
+        path = self.folder / "lock"
+        with writing_to(self.folder):
+            self._segments.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            alone = _locked(descriptor, fcntl.LOCK_EX, attempts=1)
+            if alone:
+                for left_over in self._segments.glob(".*.tmp"):  # of a process that was killed: none is at work now
+                    left_over.unlink()
+            if not (alone if exclusive else _locked(descriptor, fcntl.LOCK_SH, attempts=LOCK_ATTEMPTS)):
+                hint = "Wait until the other errmine process on this folder has ended, then run the command again."
+                raise RawError(f"{path}: another process is at work on the raw layer", path=path, hint=hint)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _locked(descriptor: int, kind: int, *, attempts: int) -> bool:
+    for attempt in range(attempts):
+        if attempt:
+            time.sleep(LOCK_WAIT_SECONDS)
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        return True
+    return False
+
+
+def _identity(page: RawPage | PageRef) -> bytes:
+    """What makes two pages the same page: content, document, part and version. Hashed, because a layer has millions.
+
+    The version is in it because content may return to what it was: a comment is added, then deleted.
+    """
+    parts = "\x1f".join((page.sha256, page.document_key, page.part, page.version_at))
+    return hashlib.blake2b(parts.encode(), digest_size=16).digest()
+
+
+def _tombstone(document_key: str) -> str:
+    return hashlib.sha256(f"forgotten\x1f{document_key}".encode()).hexdigest()
+
+
+def _order(ref: PageRef) -> tuple[str, str, str, str]:
+    return (ref.document_key, ref.part, ref.version_at, ref.sha256)
+
+
+def _ref(row: dict[str, object], path: Path) -> PageRef:
+    """The reference that one line of a segment's index stands for."""
+    try:
+        values = {name: row[name] for name in segment_fields()}
+        fetched = values["fetched_at"]
+        values["fetched_at"] = datetime.fromisoformat(fetched) if isinstance(fetched, str) else None
+        return PageRef(segment=path.name, **values)  # type: ignore[arg-type]
+    except (KeyError, ValueError) as error:
+        raise RawError(f"{path}: its index has a line of another form: {error}", path=path) from error
+
+
+def _bodies(path: Path, refs: Sequence[PageRef]) -> Iterator[tuple[int, bytes]]:
+    """Offset and checked body of each of `refs`, all of one segment, read from front to back."""
+    try:
+        with path.open("rb") as file:
+            for ref in sorted(refs, key=lambda ref: ref.offset):
+                file.seek(ref.offset)
+                yield ref.offset, _body(file.read(ref.length), ref, path)
+    except OSError as error:
+        raise RawError(f"{path}: cannot be read: {error.strerror}", path=path) from error
+
+
+def _body(deflated: bytes, ref: PageRef, path: Path) -> bytes:
+    try:
+        body = zlib.decompress(deflated, -zlib.MAX_WBITS, bufsize=ref.size or 1)
+    except zlib.error as error:
+        raise RawError(f"{path}: page {ref.sha256} is damaged: {error}", path=path) from error
+    if hashlib.sha256(body).hexdigest() != ref.sha256:
+        raise RawError(f"{path}: page {ref.sha256} is not what its name promises", path=path)
+    return body
+
+
+def _page(ref: PageRef, body: bytes) -> RawPage:
+    return RawPage(
+        sha256=ref.sha256,
+        source=ref.source,
+        url=ref.url,
+        form=ref.form,
+        document_key=ref.document_key,
+        part=ref.part,
+        version_at=ref.version_at,
+        fetched_at=ref.fetched_at,
+        etag=ref.etag,
+        body=body,
+    )

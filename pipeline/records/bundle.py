@@ -1,0 +1,220 @@
+"""The published files beside the entries: manifest, index, registry, delta, and the lines that commands print.
+
+Like `entry`: frozen, unknown fields refused, schemas generated from here, a field only ever added.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry
+
+#: Version of the bundle's layout. A minor step adds, a major step changes.
+BUNDLE_VERSION = "1.0"
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FileRecord(_Part):
+    """One file of the bundle."""
+
+    path: str = Field(description="Relative to the manifest, with forward slashes.")
+    sha256: Sha256
+    bytes: Count
+
+
+class Coverage(_Part):
+    """How much of a Chinese field there is."""
+
+    field: str = Field(description="signature_zh, root_cause_zh, workarounds_zh or dead_ends_zh.")
+    wanted: Count = Field(description="Values that could be there: the English side exists.")
+    present: Count = Field(description="Values that are Chinese and passed their gates.")
+    by_status: dict[str, Count] = Field(
+        default_factory=dict, description="How they came to be: status -> values, as in an entry's translations."
+    )
+
+
+class Manifest(_Part):
+    """What is in a bundle, and how to check it. It is written last: a bundle without it is not whole."""
+
+    schema_version: str = Field(description="Version of the entries.")
+    bundle_version: str = Field(description="Version of this layout.")
+    bundle_id: Sha256 = Field(description="sha256 over paths and sha256 of all files: equal bundles, equal ids.")
+    generator: str = Field(description='"errmine 0.1.0".')
+    normaliser: str = Field(description="Version of the normalisation rules.")
+    counts: dict[str, Count] = Field(description="entries, evidence, evidence_documents, workarounds, tier.<tier>, ...")
+    sources: dict[str, Count] = Field(description="Source -> documents taken from it.")
+    chinese: list[Coverage]
+    licence_note: str = Field(description="What the quotes are and where their rights lie.")
+    files: list[FileRecord] = Field(description="Every file but this one, by path.")
+
+
+class IndexTemplate(_Part):
+    """One template of an entry's cluster: what matching compares."""
+
+    signature_id: str
+    exception_type: str | None
+    text: str
+    gate: list[tuple[str, str]]
+    is_gate_complete: bool
+    is_truncated: bool
+    count: Count
+    first_seen: str
+
+
+class IndexEntry(_Part):
+    """What is needed to find an entry without reading it."""
+
+    id: str
+    cluster_id: str | None
+    medoid: str | None = Field(description="signature_id of the representative.")
+    signature: str
+    signature_zh: str | None
+    regex: str | None
+    exception_type: str | None
+    codes: list[str]
+    domain: str
+    category: str
+    verification_tier: str
+    evidence_count: Count
+    occurrence_count: Count
+    aliases: list[str]
+    lowest_score: float | None
+    templates: list[IndexTemplate]
+
+
+class Index(_Part):
+    """Every entry of the bundle, enough for matching and listing."""
+
+    schema_version: str
+    normaliser: str
+    entries: list[IndexEntry]
+
+
+class Published(_Part):
+    """Which error an id was given to."""
+
+    cluster_id: str
+    medoid: str = Field(description="signature_id: the cluster that holds it inherits the id.")
+    renamed_from: list[str] = Field(default=[], description="Names that people took from it; they lead to it for ever.")
+
+
+class Registry(_Part):
+    """Every id that was ever published: ids are given once and never reused."""
+
+    schema_version: str = BUNDLE_VERSION
+    ids: dict[str, Published] = Field(default_factory=dict, description="Entry id -> the error it names.")
+    aliases: dict[str, str] = Field(default_factory=dict, description="Former id -> the id that took its place.")
+    withdrawn: list[str] = Field(default_factory=list, description="Ids whose evidence is gone.")
+    merged: dict[str, Published] = Field(
+        default_factory=dict,
+        description="Id that was merged into another -> the error it named: if it parts again, it has its id back.",
+    )
+    cluster_aliases: dict[str, str] = Field(
+        default_factory=dict, description="Former cluster id -> the cluster that has most of its templates."
+    )
+
+
+class Delta(_Part):
+    """What turns one bundle into another, byte for byte."""
+
+    bundle_version: str = BUNDLE_VERSION
+    from_bundle: Sha256 = Field(description="bundle_id of the older bundle.")
+    to_bundle: Sha256 = Field(description="bundle_id of the newer one.")
+    added: list[str] = Field(description="Ids of new entries.")
+    changed: list[str] = Field(description="Ids of entries whose content changed.")
+    removed: list[str] = Field(description="Ids that are gone.")
+    aliased: dict[str, str] = Field(description="Of the removed: id -> the entry that took its place.")
+    files: dict[str, str] = Field(description="Path -> new text, of every text file that is new or changed.")
+    deleted_files: list[str]
+
+
+class ExtractedFrame(_Part):
+    """One stack frame."""
+
+    file: str | None
+    line: int | None
+    function: str | None
+
+
+class ExtractedLink(_Part):
+    """An exception printed before the event's own one."""
+
+    link: str
+    exception_type: str | None
+    message: str
+    frame_count: Count
+
+
+class ExtractedEvent(_Part):
+    """One event of a text; offsets count characters."""
+
+    dialect: str
+    exception_type: str | None
+    message: str = Field(description="First line of the message.")
+    frames: list[ExtractedFrame]
+    chain: list[ExtractedLink]
+    codes: list[str]
+    start: Count
+    end: Count
+    truncated: bool
+
+
+class ExtractLine(_Part):
+    """One output line of `errmine extract --jsonl`."""
+
+    id: Any = Field(description="As given in the input line.")
+    events: list[ExtractedEvent]
+
+
+class GroupLine(_Part):
+    """One output line of `errmine group`."""
+
+    id: Any = Field(description="As given in the input line.")
+    cluster_id: str | None = Field(description="Null: overrides.toml says that it is no error.")
+    signature: str
+    explanation: str
+
+
+#: Name and version of every published schema.
+PUBLISHED: dict[str, type[BaseModel]] = {
+    f"entry-{SCHEMA_VERSION}": KnowledgeEntry,
+    "manifest-1.0": Manifest,
+    "index-1.0": Index,
+    "registry-1.0": Registry,
+    "delta-1.0": Delta,
+    "extract-line-1.0": ExtractLine,
+    "group-line-1.0": GroupLine,
+}
+
+
+def bundle_id(files: Iterable[FileRecord]) -> str:
+    """One sha256 for all of `files`: paths and their sha256, sorted."""
+    lines = sorted(f"{file.path}\0{file.sha256}\n" for file in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def parsed(body: bytes | str, model: type[Model]) -> Model:
+    """`body`, which is JSON, as a record of `model`; ValueError names the first place that does not fit."""
+    try:
+        return model.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from error
+
+
+#: The domain of `$id`s; nothing is fetched from there.
+SCHEMA_HOME: Literal["https://errmine.invalid/schemas/"] = "https://errmine.invalid/schemas/"

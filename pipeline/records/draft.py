@@ -1,0 +1,82 @@
+"""What `distil` hands to `translate`: an entry whose sentences are still facts, or quotes in their own language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.records import Cluster, Fact
+from pipeline.records.entry import Environment, Evidence, Parameter, Tier, TransitionGraph, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence to be: a fact (rendered in both languages) or somebody's words (kept in their own language)."""
+
+    fact: Fact | None
+    text: str  # the quoted words, "" if `fact` is given
+    lang: str  # of `text`; "" if `fact` is given
+    evidence: tuple[str, ...]  # evidence ids
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One remedy with everything that was said about it, from all documents of the cluster."""
+
+    key: str
+    action: Statement
+    how: str | None  # a command or the quoted words, if they add to the action
+    condition: str | None
+    why_fails: str | None  # dead ends only
+    worked: int  # distinct documents
+    failed: int
+    tier: Tier
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """A statement that is kept out of the entry because it speaks of one project, not of the error."""
+
+    claim_id: str
+    document_id: str
+    repo: str | None
+    frame: str | None  # "module:function" in which that document's error was raised, None if it shows no frames
+    reason: str  # "names_nothing", "common_names", "outer_error", "many_projects", "fix_of_one_project|report"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A cluster with its evidence, counted, before it is put into words."""
+
+    cluster: Cluster
+    slug: str  # wanted slug; export keeps an id that was published before
+    domain: str
+    category: str
+    subcategory: str | None
+    meaning: Fact | None  # what the signature means, for signature_zh
+    cause: Statement | None
+    cause_type: str | None
+    workarounds: tuple[Remedy, ...]
+    dead_ends: tuple[Remedy, ...]
+    versions: tuple[Version, ...]
+    environment: tuple[Environment, ...]
+    parameters: tuple[Parameter, ...]
+    os_specific: dict[str, list[str]]
+    graph: TransitionGraph  # its entry_ids are cluster ids until `export` knows the names
+    official_doc_url: str | None
+    official_doc_section: str | None
+    error_code: str | None
+    codes: tuple[str, ...]
+    tier: Tier
+    confidence: float | None
+    fix_success_rate: float | None
+    resolvable: str | None
+    first_seen: str | None
+    last_confirmed: str | None
+    last_updated: str | None
+    evidence: tuple[Evidence, ...]
+    occurrence_count: int
+    tags: tuple[str, ...]
+    rules: dict[str, int]
+    rule_precision: dict[str, str]
+    withheld: tuple[Withheld, ...] = ()

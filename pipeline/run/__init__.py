@@ -1,0 +1,53 @@
+"""What joins the rooms: raw pages to shards (the map step), shards to entries and database (the reduce step).
+
+Plain functions without Prefect; `flows` gives them order and retries, `cli` calls them directly in `errmine build`.
+"""
+
+from pipeline.run.build.building import Places, build, export, extract, limits, publish
+from pipeline.run.build.comparing import Relation, relation
+from pipeline.run.build.mapping import Partition, batches, code_digest, map_partitions, plan
+from pipeline.run.build.regrouping import Regrouping, foreseen
+from pipeline.run.check.reconciling import reconcile
+from pipeline.run.home.recording import Record, recorded, status
+from pipeline.run.home.report import as_markdown, source_rows
+from pipeline.run.home.summary import StageCount, Summary, from_dict, joined_summary
+from pipeline.run.ingest.importing import Fetched, forget, import_files, ingest_github, plan_github, status_of
+from pipeline.run.ingest.ingesting_docs import ingest_catalogues, ingest_docs
+from pipeline.run.prefect.notifying import notify
+
+__all__ = [
+    "Fetched",
+    "Partition",
+    "Places",
+    "Record",
+    "Regrouping",
+    "Relation",
+    "StageCount",
+    "Summary",
+    "as_markdown",
+    "batches",
+    "build",
+    "code_digest",
+    "export",
+    "extract",
+    "foreseen",
+    "forget",
+    "from_dict",
+    "import_files",
+    "ingest_catalogues",
+    "ingest_docs",
+    "ingest_github",
+    "joined_summary",
+    "limits",
+    "map_partitions",
+    "notify",
+    "plan",
+    "plan_github",
+    "publish",
+    "reconcile",
+    "recorded",
+    "relation",
+    "source_rows",
+    "status",
+    "status_of",
+]

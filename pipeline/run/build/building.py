@@ -1,0 +1,244 @@
+"""The whole build without Prefect: map, reduce, database; and the export of the bundle from that database."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline import export as bundle
+from pipeline import normalise, store, translate
+from pipeline.records.bundle import Registry
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.run import pool, shards
+from pipeline.run.build import history, overruling
+from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
+from pipeline.run.build.entries import Made, make
+from pipeline.run.build.mapping import UNREAD, Partition, drop_shards, map_partitions, partition_of, plan, shards_of
+from pipeline.run.build.without_gc import uncollected
+from pipeline.run.home import recording
+from pipeline.run.home.summary import MOST_EXAMPLES, StageCount, Summary, count
+from pipeline.store import reading
+
+#: Told of (stage, items done, items in all).
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a home keeps what."""
+
+    home: Path
+    raw: Path
+    shards: Path
+    curated: Path
+    database: Path
+
+    @classmethod
+    def of(cls, home: Path) -> Places:
+        """The places of `home`."""
+        curated = home / "curated"
+        return cls(home, home / "raw", home / ".errmine" / "shards", curated, curated / "errmine.duckdb")
+
+
+def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
+    places: Places,
+    *,
+    workers: int,
+    partition_documents: int,
+    min_documents: int = 1,
+    limits: pool.Limits = pool.Limits(),
+    engines: Engines = NO_ENGINES,
+    overrides: Path | None = None,
+    run_id: str = "",
+    progress: Progress = lambda _stage, _done, _total: None,
+) -> Summary:
+    """Make the database from raw; give back what every stage took and gave.
+
+    `overrides` is the file in which people overrule the grouping; `run_id` names the run in the journal.
+    """
+    store.check_replaceable(places.database)  # before an hour of work, not after it
+    overruling.read(overrides)  # likewise
+    partitions = plan(places.raw, partition_documents=partition_documents)
+    names = map_partitions(partitions, raw_path=places.raw, shard_folder=places.shards, workers=workers, limits=limits)
+    for done, _ in enumerate(names, 1):
+        progress("extract", done, len(partitions))
+    return publish(
+        places,
+        partitions,
+        min_documents=min_documents,
+        engines=engines,
+        overrides=overrides,
+        run_id=run_id,
+        progress=progress,
+    )
+
+
+def extract(places: Places, names: Sequence[str], *, partition_documents: int, limits: pool.Limits) -> int:
+    """How many of the partitions in `names` have their shards now; made one after the other in a guarded process.
+
+    Partitions into which something came meanwhile have other names now; they are left to the build.
+    """
+    wanted = set(names)
+    chosen = [p for p in plan(places.raw, partition_documents=partition_documents) if p.name in wanted]
+    done = map_partitions(chosen, raw_path=places.raw, shard_folder=places.shards, workers=1, limits=limits)
+    return sum(1 for _ in done)
+
+
+def limits(seconds: float, memory_mib: int | None) -> pool.Limits:
+    """What one document may cost."""
+    return pool.Limits(seconds, None if memory_mib is None else memory_mib << 20)
+
+
+def publish(
+    places: Places,
+    partitions: Sequence[Partition],
+    *,
+    min_documents: int = 1,
+    engines: Engines = NO_ENGINES,
+    overrides: Path | None = None,
+    run_id: str = "",
+    progress: Progress = lambda _stage, _done, _total: None,
+) -> Summary:
+    """The reduce step: read the shards of `partitions`, make the entries, write the database, drop stale shards."""
+    wanted = {partition.name for partition in partitions}
+    found = shards_of(places.shards)
+    used = [paths for name, paths in sorted(found.items()) if partition_of(name) in wanted]
+    decided = overruling.read(overrides)
+    published = bundle.read_registry(places.curated)
+    with uncollected():
+        result = shards.read(used)
+        added = _enriched(result, partitions, places, engines, progress)
+        result += shards.MapResult(claims=added.claims)
+        last = history.last_build(places.database)
+        moved = history.moved(places.database, last, result, normaliser=normalise.NORMALISER_VERSION)
+        made = make(
+            result,
+            registry=moved.followed(published),
+            overrides=decided,
+            min_documents=min_documents,
+            translators=[one.engine for one in engines.translators],
+            progress=progress,
+        )
+    stages = _stages(partitions, result, made, added)
+    now = made.partition.cluster_of()
+    compared = history.compared(last, now, moved, known=published.cluster_aliases)
+    registry = made.registry.model_copy(update={"cluster_aliases": dict(compared.aliases)})
+    rulings = overruling.rows(made.rulings)
+    journal = last.journal.continued(
+        made.journal,
+        published,
+        about_clusters=history.journal_rows(compared, last, moved, now=now, rulings=rulings),
+        run_id=run_id,
+    )
+    store.write(
+        places.database,
+        store.Contents(
+            documents=tuple(paths.documents for paths in used),
+            events=tuple(paths.events for paths in used),
+            claims=tuple(paths.claims for paths in (*used, *added.files)),
+            skipped_files=tuple(paths.skipped for paths in (*used, *added.files)),
+            clusters=made.clusters,
+            assignments=made.partition.assignments,
+            neighbours=made.partition.neighbours,
+            entries=made.entries,
+            withheld=made.withheld,
+            skipped=(*made.skipped, *made.ignored),
+            aliases=registry.aliases,
+            cluster_aliases=registry.cluster_aliases,
+            journal=journal.rows,
+            overrides=rulings,
+            runs=recording.rows(places.home),
+            stage_counts=tuple(store.StageCount(s.stage, s.stage, s.taken, s.given, s.skipped) for s in stages),
+            meta={
+                "normaliser": normalise.NORMALISER_VERSION,
+                "registry": registry.model_dump_json(),
+                **journal.meta(),
+            },
+        ),
+    )
+    drop_shards(places.shards, {partition_of(name) for name in found} - wanted)
+    shards.discard_leftovers(places.shards)
+    drop_answers(places.home / ".errmine" / "answers" / "enrich", (row.document_id for row in result.documents))
+    progress("publish", 1, 1)
+    changed = history.changes(last, compared, now, _error_counts(result))
+    figures = _figures(made) | {
+        **overruling.figures(made.rulings),
+        **history.moved_figures(compared, moved),
+        "sources": dict(sorted(Counter(row.source for row in result.documents).items())),
+        "changes": changed.counts(),
+        "changed": changed.named(MOST_EXAMPLES),
+    }
+    if asked := dict(engines.told()):
+        figures["engines"] = asked
+    return Summary(stages, (*result.skipped, *added.skipped, *made.skipped)[:MOST_EXAMPLES], figures)
+
+
+def _enriched(
+    result: shards.MapResult, partitions: Sequence[Partition], places: Places, engines: Engines, progress: Progress
+) -> Added:
+    """What a language model adds to the rows of the shards, if one is switched on."""
+    folder = places.shards.parent / "enriched"
+    if engines.reader is None:
+        shutil.rmtree(folder, ignore_errors=True)  # of a build that had one: nothing would ever make it anew
+        return NOTHING_ADDED
+    from pipeline.run.build import enriching  # noqa: PLC0415  (nothing of it is loaded while it is off)
+
+    return enriching.enrich(result, partitions, engines, raw_path=places.raw, shard_folder=folder, progress=progress)
+
+
+def export(places: Places) -> Summary:
+    """Write the bundle from the database, whole or not at all."""
+    entries = [KnowledgeEntry.model_validate(row) for row in reading.entries(places.database)]
+    facts = reading.facts(places.database)
+    written = bundle.write(
+        places.curated,
+        entries,
+        facts=bundle.Facts(
+            normaliser=facts.meta["normaliser"],
+            clusters=facts.clusters,
+            templates=facts.templates,
+            registry=Registry.model_validate(json.loads(facts.meta["registry"])),
+            sources=facts.sources,
+        ),
+    )
+    stage = count("export", taken=len(entries), given=written.entry_count, lost=())
+    return Summary([stage], (), {"bundle": written.bundle_id[:16], "files": written.file_count})
+
+
+def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Made, added: Added) -> list[StageCount]:
+    documents = sum(len(partition.documents) for partition in partitions)
+    unread = [item for item in result.skipped if item.stage in UNREAD]
+    set_aside = [row.event.severity for row in result.events if row.signature is None]
+    ignored = [item.reason for item in made.ignored]
+    grouped = len(result.events) - len(set_aside) - len(ignored)
+    foreign = sum(row.payload is not None for row in result.documents)
+    return [
+        count("documents", taken=documents, given=len(result.documents), lost=unread),
+        count("events", taken=len(result.events), given=grouped, lost=[*set_aside, *ignored]),
+        *added.stages,
+        count("entries", taken=len(made.clusters) + foreign, given=len(made.entries), lost=made.skipped),
+    ]
+
+
+def _error_counts(result: shards.MapResult) -> Counter[str]:
+    """Errors by signature."""
+    return Counter(
+        row.signature.signature_id
+        for row in result.events
+        if row.signature is not None and row.event.severity == "error"
+    )
+
+
+def _figures(made: Made) -> dict[str, object]:
+    tiers = Counter(entry.verification_tier for entry in made.entries)
+    return {
+        "signatures": len(made.templates),
+        "clusters": len(made.clusters),
+        "entries": len(made.entries),
+        "tiers": dict(sorted(tiers.items())),
+        "zh": {row.field: dict(row.by_status) for row in translate.coverage(made.entries)},
+    }

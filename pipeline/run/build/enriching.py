@@ -1,0 +1,156 @@
+"""A step between map and reduce that a user may switch on: a language model reads threads, its claims join the others.
+
+Which threads, and in which order, follows from the rows of the shards alone, and what was answered before is kept by
+the content of the question. So a build that was killed, or whose budget ran out, goes on where it stopped, and a build
+that finds every answer kept asks nobody and gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipeline import distil, raw
+from pipeline.engines.enrich import Reader
+from pipeline.providers import documents
+from pipeline.records import Claim, Document, Pointed, Skipped
+from pipeline.records.errors import RawError
+from pipeline.run import shards
+from pipeline.run.build.engines import Added, Engines
+from pipeline.run.build.mapping import Partition
+from pipeline.run.home.summary import count
+
+#: Told of (stage, items done, items in all).
+Progress = Callable[[str, int, int], None]
+
+#: Posts of a thread that somebody answered: title, body, and one more.
+_ANSWERED_POSTS = 3
+#: Claims that answer: a thread that has one of these is not silent.
+_ANSWERS = frozenset({"cause", "remedy", "fix"})
+#: Name of the shard of what a model claimed; it is made anew by every build.
+_SHARD = "model"
+
+
+def enrich(
+    result: shards.MapResult,
+    partitions: Sequence[Partition],
+    engines: Engines,
+    *,
+    raw_path: Path,
+    shard_folder: Path,
+    progress: Progress = lambda _stage, _done, _total: None,
+) -> Added:
+    """What the reader of `engines` finds in the threads of `result`, also as a shard in `shard_folder`."""
+    assert engines.reader is not None
+    rows = _by_document(result)
+    known = _answers(result.claims)
+    chosen = _chosen(result, rows, frozenset() if engines.reads_all else frozenset(known))
+    made = _Found(engines.reader)
+    for done, document in enumerate(_documents(chosen, partitions, raw_path), 1):
+        if isinstance(document, Skipped):
+            made.unread.append(document)
+        else:
+            made.read(document, rows[document.document_id], known.get(document.document_id, ()))
+        progress("enrich", done, len(chosen))
+    return made.added(len(chosen), shard_folder)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What becomes of every thread and of every claim."""
+
+    reader: Reader
+    claims: dict[str, Claim] = field(default_factory=dict)  # by id
+    unread: list[Skipped] = field(default_factory=list)  # threads
+    refused: list[Skipped] = field(default_factory=list)  # claims
+
+    def read(self, document: Document, rows: Sequence[shards.EventRow], known: Sequence[Claim]) -> None:
+        """Nothing; the thread was asked about and every claim of the answer judged."""
+        found = self.reader.read(document, [row.event.message for row in rows])
+        if isinstance(found, Skipped):
+            self.unread.append(found)
+            return
+        self.refused += found.refused
+        for pointed in found.pointed:
+            claim = self._judged(document, rows, known, pointed)
+            if isinstance(claim, Claim):
+                self.claims[claim.claim_id] = claim
+            else:
+                self.refused.append(claim)
+
+    def _judged(
+        self, document: Document, rows: Sequence[shards.EventRow], known: Sequence[Claim], pointed: Pointed
+    ) -> Claim | Skipped:
+        place = f"{document.document_id}@{pointed.start}"
+        for claim in known:
+            if claim.quote.start < pointed.end and pointed.start < claim.quote.end:
+                return Skipped("enrich-claims", place, "already_known", claim.rule)
+        signatures = [row.signature for row in rows if row.signature is not None]
+        made = distil.pointed(document, [row.event for row in rows], signatures, pointed)
+        if isinstance(made, Claim) and made.claim_id in self.claims:
+            return Skipped("enrich-claims", place, "already_known", made.rule)
+        return made
+
+    def added(self, threads: int, shard_folder: Path) -> Added:
+        """Everything, counted: in = out + skipped, for threads and for claims."""
+        claims, skipped = tuple(self.claims.values()), (*self.unread, *self.refused)
+        stages = (
+            count("enrich", taken=threads, given=threads - len(self.unread), lost=self.unread),
+            count("enrich-claims", taken=len(claims) + len(self.refused), given=len(claims), lost=self.refused),
+        )
+        files = shards.write(shard_folder, _SHARD, shards.MapResult(claims=claims, skipped=skipped))
+        return Added(claims, skipped, stages, (files,))
+
+
+def _by_document(result: shards.MapResult) -> Mapping[str, list[shards.EventRow]]:
+    """The errors of every document that are grouped, in the order of the text."""
+    rows: dict[str, list[shards.EventRow]] = defaultdict(list)
+    for row in sorted(result.events, key=lambda row: (row.document_id, row.ordinal)):
+        if row.signature is not None and row.event.severity == "error":
+            rows[row.document_id].append(row)
+    return rows
+
+
+def _answers(claims: Iterable[Claim]) -> Mapping[str, list[Claim]]:
+    """What the rules found of causes and remedies, by document."""
+    found: dict[str, list[Claim]] = defaultdict(list)
+    for claim in claims:
+        if claim.kind in _ANSWERS:
+            found[claim.quote.document_id].append(claim)
+    return found
+
+
+def _chosen(
+    result: shards.MapResult, rows: Mapping[str, Sequence[shards.EventRow]], answered: frozenset[str]
+) -> list[shards.DocumentRow]:
+    """The threads to ask about, most useful first: somebody replied, and the error is met often."""
+    shown = {
+        document_id: {r.signature.signature_id for r in found if r.signature} for document_id, found in rows.items()
+    }
+    often = Counter(signature_id for ids in shown.values() for signature_id in ids)
+
+    def rank(row: shards.DocumentRow) -> tuple[bool, int, str]:
+        most = max(often[signature_id] for signature_id in shown[row.document_id])
+        return row.post_count < _ANSWERED_POSTS, -most, row.document_id
+
+    threads = [row for row in result.documents if row.kind in {"issue", "pull"} and row.document_id in rows]
+    return sorted((row for row in threads if row.document_id not in answered), key=rank)
+
+
+def _documents(
+    chosen: Sequence[shards.DocumentRow], partitions: Sequence[Partition], raw_path: Path
+) -> Iterator[Document | Skipped]:
+    """The texts of the chosen threads, read from raw again: shards hold none."""
+    layer = raw.RawLayer(raw_path)
+    everything = [refs for part in partitions for refs in part.documents]
+    by_key = {refs.document_key: refs for refs in everything}  # a key mostly is an id
+    by_page = {page.sha256: refs for refs in everything for page in refs.refs}
+    for row in chosen:
+        refs = by_key.get(row.document_id) or by_page[row.raw_sha256]
+        try:
+            document = documents.document(layer.read(refs.refs))
+        except RawError as error:
+            document = Skipped("enrich", row.document_id, "damaged_page", str(error))
+        yield document

@@ -1,0 +1,221 @@
+"""Shards into entries: cluster, prove expressions, draft, name, put into words, check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from pipeline import cluster, normalise, store, translate, validate
+from pipeline import export as bundle
+from pipeline.records import Cluster, Skipped, Template
+from pipeline.records.bundle import Registry
+from pipeline.records.draft import Draft
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.run import shards
+from pipeline.run.build import overruling, reduce
+from pipeline.run.build.mapping import OFFICIAL
+from pipeline.translate.engines import Engine
+
+#: Told of (stage, items done, items in all).
+Progress = Callable[[str, int, int], None]
+#: Entries between two reports of progress.
+_REPORT_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What the reduce step made of the shards."""
+
+    partition: cluster.Partition
+    clusters: tuple[Cluster, ...]  # those of the partition, with their regular expressions
+    templates: tuple[Template, ...]
+    entries: tuple[KnowledgeEntry, ...]
+    withheld: tuple[store.WithheldRow, ...]
+    skipped: tuple[Skipped, ...]
+    registry: Registry
+    journal: tuple[store.JournalRow, ...]
+    rulings: tuple[cluster.Ruling, ...]  # the overrides, applied
+    ignored: tuple[Skipped, ...]  # events that people set aside
+
+
+def make(
+    result: shards.MapResult,
+    *,
+    registry: Registry,
+    overrides: cluster.Overrides = cluster.NONE,
+    min_documents: int,
+    progress: Progress,
+    translators: Sequence[Engine] = (),
+) -> Made:
+    """Everything that the reduce step makes of the rows of all shards; `registry` holds the ids published before.
+
+    Raises:
+        ConfigError: two rows of `overrides` contradict each other.
+    """
+    known = reduce.knowledge(result)
+    templates = sorted(reduce.templates(known), key=lambda template: template.signature_id)
+    partition = _proven(known, cluster.partition(templates, overrides=overrides))
+    progress("cluster", 1, 1)
+    drafts = reduce.drafts(known, partition)
+    enough, few = _split(drafts, min_documents)
+    rulings = cluster.rulings(overrides, templates)
+    names = overruling.name_of(rulings)
+    assigned = bundle.assign([_wanted(draft, names) for draft in enough], registry)
+    rulings = _with_refused(rulings, enough, assigned)
+    mined, broken = _worded(enough, assigned, proven=_regexes(partition), translators=translators, progress=progress)
+    foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
+    return Made(
+        partition=partition,
+        clusters=partition.clusters,
+        templates=tuple(templates),
+        entries=tuple(sorted([*mined, *foreign], key=lambda entry: entry.id)),
+        withheld=tuple(_kept_aside(drafts)),
+        skipped=(*few, *broken, *refused),
+        registry=assigned.registry,
+        journal=tuple(_journal(assigned, rulings, partition.cluster_of())),
+        rulings=rulings,
+        ignored=overruling.ignored(known, partition),
+    )
+
+
+def _journal(
+    assigned: bundle.Assigned, rulings: Sequence[cluster.Ruling], cluster_of: Mapping[str, str]
+) -> Iterator[store.JournalRow]:
+    """What happened to entries; a merge that people asked for has their reason."""
+    merges: dict[str, list[str]] = {}
+    for ruling in rulings:
+        if ruling.override.kind == "merge":
+            named = {cluster_of[one] for side in ruling.sides for one in side if one in cluster_of}
+            for cluster_id in named:
+                merges.setdefault(assigned.ids.get(cluster_id, ""), []).append(ruling.override.reason)
+    for note in assigned.journal:
+        reasons = merges.get(note.other_id or "", []) if note.action == "merged" else []
+        detail = "; ".join([note.detail, *(f'overrides.toml: "{reason}"' for reason in reasons)])
+        yield store.JournalRow(note.action, note.entry_id, note.other_id, detail)
+
+
+def _with_refused(
+    rulings: Sequence[cluster.Ruling], drafts: Sequence[Draft], assigned: bundle.Assigned
+) -> tuple[cluster.Ruling, ...]:
+    """The rulings, of which those that ask for a name that their entry did not get say so."""
+    entry_of = {member: assigned.ids[d.cluster.cluster_id] for d in drafts for member in d.cluster.members}
+    made = []
+    for ruling in rulings:
+        names = {entry_of[one] for side in ruling.sides for one in side if one in entry_of}
+        other = sorted(name for name in names if name.partition("/")[2] != ruling.override.name)
+        if ruling.override.kind == "rename" and other and not ruling.problem:
+            problem = f"{other[0]} keeps its name: another entry has or had this one, or another row names it"
+            ruling = replace(ruling, problem=problem)  # noqa: PLW2901
+        made.append(ruling)
+    return tuple(made)
+
+
+def _proven(known: reduce.Knowledge, partition: cluster.Partition) -> cluster.Partition:
+    """`partition` with expressions that find every member's own words and no other cluster's."""
+    quotes = {
+        found.cluster_id: sorted(
+            {words for member in found.members for row in known.events[member] for words in _words(row)}
+        )
+        for found in partition.clusters
+    }
+    regexes = cluster.regexes_for(partition.clusters, quotes)
+    return replace(
+        partition, clusters=tuple(replace(found, regex=regexes[found.cluster_id]) for found in partition.clusters)
+    )
+
+
+def _words(row: shards.EventRow) -> Iterator[str]:
+    """The words that an expression must find; of an official sample also its form, or its example values would stay."""
+    yield row.quote
+    if row.event.severity == OFFICIAL:
+        yield normalise.masked(row.quote)
+
+
+def _regexes(partition: cluster.Partition) -> frozenset[str]:
+    return frozenset(found.regex for found in partition.clusters if found.regex)
+
+
+def _worded(
+    drafts: Sequence[Draft],
+    assigned: bundle.Assigned,
+    *,
+    proven: frozenset[str],
+    translators: Sequence[Engine],
+    progress: Progress,
+) -> tuple[list[KnowledgeEntry], list[Skipped]]:
+    """The entries of `drafts` that keep every rule, and the others with the rules they break."""
+    names = reduce.Naming(assigned.ids, assigned.registry.aliases)
+    context = validate.Context(proven=proven)
+    accepted: list[KnowledgeEntry] = []
+    lost: list[Skipped] = []
+    for number, draft in enumerate(drafts, 1):
+        entry_id = assigned.ids[draft.cluster.cluster_id]
+        entry = translate.entry(
+            reduce.with_names(draft, names),
+            entry_id=entry_id,
+            aliases=assigned.aliases_of(entry_id),
+            engines=translators,
+            normaliser=normalise.NORMALISER_VERSION,
+        )
+        _sort(validate.verdict(entry, context), accepted, lost)
+        if number % _REPORT_EVERY == 0 or number == len(drafts):
+            progress("entries", number, len(drafts))
+    return accepted, lost
+
+
+def _imported(known: reduce.Knowledge, *, taken: set[str]) -> tuple[list[KnowledgeEntry], list[Skipped]]:
+    """The entries that were made elsewhere, unproven, under a name that none of ours has."""
+    accepted: list[KnowledgeEntry] = []
+    lost: list[Skipped] = []
+    for row in sorted(known.documents.values(), key=lambda row: row.document_id):
+        if row.payload is None:
+            continue
+        try:
+            entry = validate.imported(row.payload)
+        except ValueError as error:
+            lost.append(Skipped("entries", row.document_id, "foreign_entry_unusable", str(error)[:300]))
+            continue
+        if entry.id in taken:
+            entry = entry.model_copy(update={"id": f"{entry.id}-{row.raw_sha256[:6]}"})
+        taken.add(entry.id)
+        _sort(validate.verdict(entry), accepted, lost)
+    return accepted, lost
+
+
+def _sort(found: validate.Verdict, accepted: list[KnowledgeEntry], lost: list[Skipped]) -> None:
+    if isinstance(found, validate.Accepted):
+        accepted.append(found.entry)
+    else:
+        lost.append(Skipped("entries", found.entry_id, "breaks_a_rule", "; ".join(map(str, found.reasons))[:1000]))
+
+
+def _split(drafts: Iterable[Draft], min_documents: int) -> tuple[list[Draft], list[Skipped]]:
+    enough: list[Draft] = []
+    few: list[Skipped] = []
+    for draft in drafts:
+        documents = reduce.document_count(draft)
+        if documents >= min_documents:
+            enough.append(draft)
+        else:
+            few.append(Skipped("entries", draft.cluster.cluster_id, "too_few_documents", f"{documents} documents"))
+    return enough, few
+
+
+def _kept_aside(drafts: Iterable[Draft]) -> Iterator[store.WithheldRow]:
+    for draft in drafts:
+        for kept in draft.withheld:
+            yield store.WithheldRow(draft.cluster.cluster_id, **asdict(kept))
+
+
+def _wanted(draft: Draft, names: Mapping[str, tuple[str, str]]) -> bundle.Wanted:
+    name, reason = min((names[member] for member in draft.cluster.members if member in names), default=("", ""))
+    return bundle.Wanted(
+        cluster_id=draft.cluster.cluster_id,
+        domain=draft.domain,
+        slug=draft.slug,
+        medoid=draft.cluster.medoid,
+        members=draft.cluster.members,
+        weight=reduce.document_count(draft),
+        name=name,
+        name_reason=reason,
+    )

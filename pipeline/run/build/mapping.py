@@ -1,0 +1,280 @@
+"""The map step: the current pages of some documents become a shard of documents, events with signatures, and claims.
+
+A partition's name is made from its pages and from the code, so a shard that exists need not be made again: a second
+build extracts only what changed. Documents fall into partitions by a hash of their key, not by their order, so that one
+new document touches one partition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from pipeline import __version__, distil, extract, normalise, raw
+from pipeline.providers import documents
+from pipeline.records import Claim, DocRecord, Document, Event, Link, Signature, Skipped, content_id
+from pipeline.records.errors import RawError, StoreError
+from pipeline.run import pool, shards
+from pipeline.run.build.without_gc import uncollected
+
+#: Reasons for which an event is kept but not grouped; any other severity is an error's.
+UNGROUPED = frozenset({"warning", "interruption", "wrapper"})
+#: Stages whose `Skipped` stands for a whole document.
+UNREAD = frozenset({"raw", "document", "extract"})
+#: Imported by the process from which workers are forked; it imports this module.
+_PRELOAD = "pipeline.run.build.preloaded"
+#: Severity of the events that official pages make of their samples: they found a cluster but are no occurrence.
+OFFICIAL = "official"
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """Documents that are mapped together into the shard `name`."""
+
+    name: str
+    documents: tuple[raw.DocumentRefs, ...]
+
+
+def plan(raw_path: Path, *, partition_documents: int) -> list[Partition]:
+    """The partitions of everything current in raw, sorted by name."""
+    current = raw.RawLayer(raw_path).documents()
+    buckets = 1
+    while buckets * partition_documents < len(current):
+        buckets *= 2
+    filled: dict[int, list[raw.DocumentRefs]] = {}
+    for refs in current:
+        filled.setdefault(_bucket(refs.document_key, buckets), []).append(refs)
+    return [_partition(bucket, filled[bucket]) for bucket in sorted(filled)]
+
+
+def map_partitions(
+    partitions: Sequence[Partition],
+    *,
+    raw_path: Path,
+    shard_folder: Path,
+    workers: int,
+    limits: pool.Limits = pool.Limits(),
+) -> Iterator[str]:
+    """The name of each partition as its shard is finished; those that exist already come first.
+
+    A document whose worker hangs, dies or runs out of memory twice becomes a `Skipped` in a shard of its own.
+    """
+    existing = finished(partitions, shard_folder)
+    yield from sorted(existing)
+    waiting = [pool.Task(p.name, p.documents) for p in partitions if p.name not in existing]
+    drop_shards(shard_folder, {task.name for task in waiting})  # pieces that a killed run left
+    work = partial(map_task, raw_path, shard_folder)
+    if not waiting:
+        return
+    for result in pool.run(work, waiting, workers=workers, limits=limits, preload=_PRELOAD):
+        if isinstance(result, pool.Failure):
+            lost = Skipped("extract", result.item.document_key, result.reason, result.detail)
+            shards.write(shard_folder, result.task, shards.MapResult(skipped=(lost,)))
+        else:
+            yield result
+
+
+def batches(partitions: Sequence[Partition], *, count: int) -> list[list[str]]:
+    """The names of the partitions in at most `count` batches of nearly equal size."""
+    names = [partition.name for partition in partitions]
+    return [batch for number in range(min(count, len(names))) if (batch := names[number::count])]
+
+
+def finished(partitions: Sequence[Partition], shard_folder: Path) -> set[str]:
+    """The names of the partitions whose shards account for every document, read or skipped.
+
+    A partition with a poisoned document has several shards; a run that was killed may have left only some of them.
+    """
+    pieces: dict[str, list[shards.ShardPaths]] = {}
+    for name, paths in shards_of(shard_folder).items():
+        pieces.setdefault(partition_of(name), []).append(paths)
+    return {p.name for p in partitions if len(p.documents) == sum(map(_documents_of, pieces.get(p.name, ())))}
+
+
+def drop_shards(folder: Path, partitions: Set[str]) -> None:
+    """Nothing; no shard of these partitions is left."""
+    for name, paths in shards_of(folder).items():
+        if partition_of(name) in partitions:
+            for path in (paths.skipped, paths.claims, paths.events, paths.documents):
+                path.unlink(missing_ok=True)
+
+
+def partition_of(shard_name: str) -> str:
+    """The partition that a shard is of."""
+    return shard_name.split(".", 1)[0]
+
+
+def _documents_of(shard: shards.ShardPaths) -> int:
+    """The documents that a shard accounts for; a shard that cannot be read accounts for none and is made anew."""
+    try:
+        read = shards.count_documents(shard)
+        return read + sum(item.stage in UNREAD for item in shards.read_skipped([shard.skipped]))
+    except StoreError:
+        return -1
+
+
+def shards_of(folder: Path) -> dict[str, shards.ShardPaths]:
+    """The finished shards by name: "<partition>", and "<partition>.<n>" of a document that was tried alone."""
+    return {shard.skipped.stem: shard for shard in shards.listing(folder)}
+
+
+def map_task(
+    raw_path: Path, shard_folder: Path, task: pool.Task[raw.DocumentRefs], report: Callable[[int], None]
+) -> str:
+    """Map the task's documents, write their shard, and give back the task's name."""
+    layer = raw.RawLayer(raw_path)
+    parts = []
+    with uncollected():
+        for number, refs in enumerate(task.items):
+            report(number)
+            parts.append(map_document(layer, refs))
+    shards.write(shard_folder, task.name, _joined(parts))
+    return task.name
+
+
+def _joined(parts: Sequence[shards.MapResult]) -> shards.MapResult:
+    return shards.MapResult(
+        documents=tuple(row for part in parts for row in part.documents),
+        events=tuple(row for part in parts for row in part.events),
+        claims=tuple(row for part in parts for row in part.claims),
+        skipped=tuple(row for part in parts for row in part.skipped),
+    )
+
+
+def map_document(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResult:
+    """Everything that one document gives."""
+    try:
+        pages = layer.read(refs.refs)
+    except RawError as error:
+        return shards.MapResult(skipped=(Skipped("raw", refs.document_key, "damaged_page", str(error)),))
+    document = documents.document(pages)
+    if isinstance(document, Skipped):
+        return shards.MapResult(skipped=(document,))
+    return map_text(document)
+
+
+def map_text(document: Document) -> shards.MapResult:
+    """The rows of a document that was read: its events, their signatures, what is said about them."""
+    found: list[tuple[Event, Signature | None]]
+    if document.kind == "entry":
+        found = []
+    elif document.record is not None:
+        found = [(event, normalise.signature(event, document.text)) for event in official(document, document.record)]
+    else:
+        found = [
+            (event, None if event.severity in UNGROUPED else normalise.signature(event, document.text))
+            for event in extract.events(document.text)
+        ]
+    grouped = [(event, signature) for event, signature in found if signature is not None]
+    reading = distil.read(document, [event for event, _ in grouped], [signature for _, signature in grouped])
+    return shards.MapResult(
+        documents=(shards.document_row(document),),
+        events=tuple(
+            shards.event_row(document, event, ordinal=ordinal, signature=signature)
+            for ordinal, (event, signature) in enumerate(found)
+        ),
+        claims=reading.claims + tuple(chain_claims(document, grouped)) + official_claims(document),
+        skipped=reading.skipped,
+    )
+
+
+def chain_claims(document: Document, grouped: Sequence[tuple[Event, Signature]]) -> Iterator[Claim]:
+    """What the chains of the document's tracebacks say about which error led to which."""
+    for event, signature in grouped:
+        if links := distil.causal(event):
+            earlier = [(link, normalise.signature(_alone(event, link), document.text)) for link in links]
+            yield from distil.chained(document, event, signature, earlier=earlier)
+
+
+def _alone(event: Event, link: Link) -> Event:
+    """The link as if its error had been printed alone."""
+    return replace(
+        event,
+        exception_type=link.exception_type,
+        message=link.message,
+        detail=link.detail,
+        frames=(),
+        chain=(),
+        codes=(),
+    )
+
+
+def official_claims(document: Document) -> tuple[Claim, ...]:
+    """The quotes of an official page, as claims: they travel with the shard, and `reduce` puts the page together."""
+    page = distil.official(document)
+    if page is None:
+        return ()
+    quotes = [("summary", page.summary)] if page.summary else []
+    quotes += [(f"remedy:{number:03d}", quote) for number, quote in enumerate(page.remedies)]
+    return tuple(
+        Claim(
+            claim_id=content_id("claim", document.document_id, OFFICIAL, key, str(quote.start)),
+            kind=OFFICIAL,
+            rule=f"official.{key.partition(':')[0]}",
+            fact=None,
+            outcome=None,
+            key=key,
+            quote=quote,
+            outcome_quote=None,
+            signature_ids=(),
+        )
+        for key, quote in quotes
+    )
+
+
+def official(document: Document, record: DocRecord) -> list[Event]:
+    """One event for each sample message of an official page, under the page's own code."""
+    made = []
+    for sample in record.samples:
+        start = max(0, document.text.find(sample))
+        first = sample.split("\n", 1)[0]
+        made.append(
+            Event(
+                dialect="official",
+                exception_type=None,
+                message=first,
+                detail=sample,
+                frames=(),
+                chain=(),
+                codes=(record.code,),
+                start=start,
+                end=start + len(sample),
+                is_truncated=False,
+                severity=OFFICIAL,
+            )
+        )
+    return made
+
+
+def _partition(bucket: int, refs: Sequence[raw.DocumentRefs]) -> Partition:
+    digest = hashlib.blake2b(code_digest().encode(), digest_size=8)
+    for document in refs:
+        for page in document.refs:
+            digest.update(f"{page.document_key}\x1f{page.part}\x1f{page.sha256}\x1e".encode())
+    return Partition(f"p{bucket:05d}-{digest.hexdigest()}", tuple(refs))
+
+
+def _bucket(document_key: str, buckets: int) -> int:
+    return int.from_bytes(hashlib.blake2b(document_key.encode(), digest_size=8).digest(), "big") % buckets
+
+
+@cache
+def code_digest() -> str:
+    """A digest of this version of the package, code and data: another version makes other shards."""
+    digest = hashlib.blake2b(__version__.encode(), digest_size=8)
+    for path, content in sorted(_package_files(resources.files("pipeline"), "")):
+        digest.update(path.encode() + b"\x1f" + content)
+    return digest.hexdigest()
+
+
+def _package_files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    for child in folder.iterdir():
+        if child.is_dir() and child.name not in {"__pycache__", "sample"}:
+            yield from _package_files(child, f"{prefix}{child.name}/")
+        elif child.name.endswith((".py", ".toml", ".json", ".mo", ".tsv")):
+            yield f"{prefix}{child.name}", child.read_bytes()

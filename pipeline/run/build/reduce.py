@@ -1,0 +1,199 @@
+"""The reduce step: the shards of all partitions become clusters, drafts, entries.
+
+Only unique templates are clustered; what is known about a cluster is gathered by cluster and then drafted, worded and
+checked one by one. Rows are sorted before they are used, so the number and order of shards change nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from pipeline import cluster, distil, text
+from pipeline.ask import template_of
+from pipeline.records import Claim, Cluster, Neighbour, Quote, Template
+from pipeline.records.draft import Draft
+from pipeline.records.entry import Edge, TransitionGraph
+from pipeline.run import shards
+from pipeline.run.build.mapping import OFFICIAL
+
+_UNKNOWN_DATE = "9999"
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Everything that the map step found, indexed by what the reduce step asks for."""
+
+    documents: Mapping[str, shards.DocumentRow]
+    events: Mapping[str, list[shards.EventRow]]  # by signature id: errors and official samples
+    claims: Mapping[str, list[Claim]]  # by signature id
+    official: Mapping[str, list[distil.Official]]  # by code
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The id of each cluster's entry, and the ids that it had before."""
+
+    entry_ids: Mapping[str, str]  # cluster id -> "domain/slug"
+    aliases: Mapping[str, str]  # former entry id -> entry id
+
+
+def knowledge(result: shards.MapResult) -> Knowledge:
+    """`result`, indexed."""
+    documents = {row.document_id: row for row in result.documents}
+    events: dict[str, list[shards.EventRow]] = defaultdict(list)
+    for row in sorted(result.events, key=lambda row: (row.document_id, row.ordinal)):
+        if row.signature is not None:
+            events[row.signature.signature_id].append(row)
+    claims: dict[str, list[Claim]] = defaultdict(list)
+    pages: dict[str, list[Claim]] = defaultdict(list)
+    for claim in sorted(result.claims, key=lambda claim: claim.claim_id):
+        if claim.kind == OFFICIAL:
+            pages[claim.quote.document_id].append(claim)
+        for signature_id in claim.signature_ids:
+            claims[signature_id].append(claim)
+    return Knowledge(documents, events, claims, _official_pages(documents, pages))
+
+
+def templates(known: Knowledge) -> list[Template]:
+    """The distinct signatures with their counts: all that clustering sees."""
+    made = []
+    for rows in known.events.values():
+        signature = rows[0].signature
+        assert signature is not None
+        dates = sorted(_date(row, known.documents) for row in rows)
+        made.append(template_of(signature, count=len(rows), first_seen="" if dates[0] == _UNKNOWN_DATE else dates[0]))
+    return made
+
+
+def drafts(known: Knowledge, partition: cluster.Partition) -> list[Draft]:
+    """One draft a cluster, sorted by cluster id."""
+    cluster_of = {found.signature_id: found.cluster_id for found in partition.assignments}
+    near: dict[str, list[Neighbour]] = defaultdict(list)
+    for neighbour in partition.neighbours:
+        near[neighbour.cluster_id].append(neighbour)
+        near[neighbour.other_id].append(neighbour)
+    return [
+        distil.draft(found, _material(known, found, cluster_of=cluster_of, near=near[found.cluster_id]))
+        for found in sorted(partition.clusters, key=lambda c: c.cluster_id)
+    ]
+
+
+def document_count(draft: Draft) -> int:
+    """The documents that stand behind a draft."""
+    return len({piece.document_id for piece in draft.evidence})
+
+
+def with_names(draft: Draft, names: Naming) -> Draft:
+    """`draft` with entry ids in its graph in the place of cluster ids; edges to clusters without an entry go."""
+    graph = draft.graph
+    return replace(
+        draft,
+        graph=TransitionGraph(
+            leads_to=_named(graph.leads_to, names),
+            preceded_by=_named(graph.preceded_by, names),
+            frequently_confused_with=_named(graph.frequently_confused_with, names),
+        ),
+    )
+
+
+def _named(edges: Iterable[Edge], names: Naming) -> list[Edge]:
+    kept = [
+        edge.model_copy(update={"entry_id": names.entry_ids[edge.entry_id]})
+        for edge in edges
+        if edge.entry_id in names.entry_ids
+    ]
+    return sorted(kept, key=lambda edge: edge.entry_id)
+
+
+def _material(
+    known: Knowledge, found: Cluster, *, cluster_of: Mapping[str, str], near: Sequence[Neighbour]
+) -> distil.Material:
+    rows = [row for signature_id in found.members for row in known.events[signature_id]]
+    claims = {claim.claim_id: claim for signature_id in found.members for claim in known.claims.get(signature_id, ())}
+    occurrences = tuple(_occurrence(row, known.documents) for row in rows if row.event.severity == "error")
+    codes = Counter(code for row in rows for code in row.event.codes)
+    codes.update(value for key, value in found.gate if key == "code")
+    pages = tuple(page for code in sorted(codes) for page in known.official.get(code, ()))
+    # a claim about one error after another names signatures of two clusters
+    spoken_of = set(found.members) | {one for claim in claims.values() for one in claim.signature_ids}
+    cited = {row.document_id for row in rows} | {c.quote.document_id for c in claims.values()}
+    cited |= {q.document_id for page in pages for q in (page.summary, *page.remedies) if q is not None}
+    return distil.Material(
+        occurrences=occurrences,
+        claims=tuple(claims[claim_id] for claim_id in sorted(claims)),
+        documents=tuple(_facts(known.documents[document_id]) for document_id in sorted(cited)),
+        official=pages,
+        neighbours=tuple(near),
+        clusters=tuple(sorted((one, cluster_of[one]) for one in spoken_of if one in cluster_of)),
+    )
+
+
+def _occurrence(row: shards.EventRow, documents: Mapping[str, shards.DocumentRow]) -> distil.Occurrence:
+    signature = row.signature
+    assert signature is not None
+    document = documents[row.document_id]
+    words = row.quote.rstrip()
+    start = signature.start + len(words) - len(words.lstrip())
+    words = words.strip()
+    return distil.Occurrence(
+        document_id=row.document_id,
+        signature_id=signature.signature_id,
+        rule=f"occurrence.{signature.culprit}",
+        quote=Quote(
+            document_id=row.document_id,
+            url=row.post_url or document.url,
+            raw_sha256=document.raw_sha256,
+            start=start,
+            end=start + len(words),
+            text=words,
+            lang=text.language_of(words),
+            posted_at=_iso(row.posted_at),
+            author_role=row.author_role,
+            author_hash=None,
+        ),
+        slots=signature.slots,
+        codes=row.event.codes,
+        frame=signature.frame_key.rpartition(" > ")[2],
+    )
+
+
+def _facts(row: shards.DocumentRow) -> distil.DocumentFacts:
+    return distil.DocumentFacts(
+        document_id=row.document_id,
+        kind=row.kind,
+        url=row.url,
+        raw_sha256=row.raw_sha256,
+        repo=row.repo,
+        number=row.number,
+        state=row.state,
+        state_reason=row.state_reason,
+        is_merged=row.is_merged,
+        opened_at=_iso(row.opened_at),
+        closed_at=_iso(row.closed_at),
+    )
+
+
+def _official_pages(
+    documents: Mapping[str, shards.DocumentRow], pages: Mapping[str, Sequence[Claim]]
+) -> dict[str, list[distil.Official]]:
+    found: dict[str, list[distil.Official]] = defaultdict(list)
+    for document_id in sorted(documents):
+        record = documents[document_id].record
+        if record is None:
+            continue
+        quotes = {claim.key: claim.quote for claim in pages.get(document_id, ())}
+        remedies = tuple(quotes[key] for key in sorted(quotes) if key != "summary")
+        found[record.code].append(distil.Official(record, quotes.get("summary"), remedies))
+    return found
+
+
+def _date(row: shards.EventRow, documents: Mapping[str, shards.DocumentRow]) -> str:
+    moment = row.posted_at or documents[row.document_id].opened_at
+    return moment.astimezone(UTC).date().isoformat() if moment else _UNKNOWN_DATE
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None

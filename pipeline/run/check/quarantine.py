@@ -1,0 +1,71 @@
+"""The quarantine: documents on which a worker hung, died or ran out of memory twice, and how they get another try."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from pipeline import raw
+from pipeline.records.errors import ConfigError
+from pipeline.run import shards
+from pipeline.run.build.building import Places
+from pipeline.run.build.mapping import drop_shards, partition_of, shards_of
+
+#: Reasons that `pool` gives for an item that failed twice.
+POISON = frozenset({"timeout", "memory", "crash"})
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A document in quarantine."""
+
+    document_key: str
+    reason: str
+    detail: str
+    partition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closeup:
+    """A document in quarantine and the raw pages that it is made of."""
+
+    document: Quarantined
+    pages: tuple[raw.PageRef, ...]
+
+
+def listed(places: Places) -> list[Quarantined]:
+    """Every document in quarantine, by its key."""
+    found = []
+    for name, paths in shards_of(places.shards).items():
+        if name == partition_of(name):  # a poisoned document has a shard of its own
+            continue
+        found += [
+            Quarantined(item.item_id, item.reason, item.detail, partition_of(name))
+            for item in shards.read_skipped([paths.skipped])
+            if item.reason in POISON
+        ]
+    return sorted(found, key=lambda each: each.document_key)
+
+
+def closeup(places: Places, document_key: str) -> Closeup | None:
+    """The document of that key and its pages; None if it is not in quarantine."""
+    document = next((each for each in listed(places) if each.document_key == document_key), None)
+    if document is None:
+        return None
+    pages = [refs.refs for refs in raw.RawLayer(places.raw).documents() if refs.document_key == document_key]
+    return Closeup(document, pages[0] if pages else ())
+
+
+def retry(places: Places, document_keys: Collection[str] = ()) -> list[Quarantined]:
+    """The documents let out, all of them without `document_keys`: the next build tries them and their partition again.
+
+    Raises:
+        ConfigError: one of the keys is not in quarantine.
+    """
+    inside = listed(places)
+    unknown = sorted(set(document_keys) - {each.document_key for each in inside})
+    if unknown:
+        raise ConfigError(f"not in quarantine: {', '.join(unknown)}", hint="`errmine quarantine list` names them.")
+    wanted = {each.partition for each in inside if not document_keys or each.document_key in document_keys}
+    drop_shards(places.shards, wanted)
+    return [each for each in inside if each.partition in wanted]

@@ -1,0 +1,90 @@
+"""The engines that the settings switch on, with their keys from the environment; nothing is imported for what is off.
+
+`cli` and `flows` both build, and both ask here: a secret passes neither a setting nor a flow's parameter.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pipeline.config import Enrich, Settings, Translate
+from pipeline.run.build.engines import NO_ENGINES, Engines
+
+if TYPE_CHECKING:
+    from pipeline.engines.enrich import Reader
+    from pipeline.engines.http import Budget
+    from pipeline.run.build.engines import Translator
+
+ENRICH_KEY = "ERRMINE_ENRICH_KEY"
+TRANSLATE_KEY = "ERRMINE_TRANSLATE_KEY"
+
+
+def engines(settings: Settings, *, environ: Mapping[str, str] | None = None) -> Engines:
+    """The engines of `settings`.
+
+    Raises:
+        ConfigError: a model's folder lacks a file, or the extra `mt` is not installed.
+    """
+    environ = os.environ if environ is None else environ
+    if settings.enrich is None and settings.translate is None:
+        return NO_ENGINES
+    return Engines(
+        reader=_reader(settings.enrich, settings, environ.get(ENRICH_KEY, "")) if settings.enrich else None,
+        reads_all=settings.enrich is not None and settings.enrich.threads == "all",
+        translators=_translators(settings.translate, settings, environ.get(TRANSLATE_KEY, ""))
+        if settings.translate
+        else (),
+    )
+
+
+def _reader(section: Enrich, settings: Settings, key: str) -> Reader:
+    from pipeline.engines.answers import Answers
+    from pipeline.engines.chat import chat_model
+    from pipeline.engines.enrich import TASK, Reader
+
+    answers = Answers(settings.answers_path / "enrich")
+    chat = chat_model(section.url, section.model, TASK, api_key=key, budget=_budget(section), answers=answers)
+    chat.service.timeout_seconds = section.timeout_seconds
+    return Reader(chat)
+
+
+def _translators(section: Translate, settings: Settings, key: str) -> tuple[Translator, ...]:
+    """In the order in which they are asked: the language model, then machine translation."""
+    from pipeline.engines.answers import Answers
+    from pipeline.engines.chat import chat_model
+    from pipeline.engines.http import JsonService
+    from pipeline.run.build.engines import Translator
+    from pipeline.translate.engines.llm import TASK, LanguageModel
+    from pipeline.translate.engines.mt import ctranslate2_folder, libretranslate
+
+    answers, budget = Answers(settings.answers_path / "translate"), _budget(section)
+    found: list[Translator] = []
+    if section.llm is not None:
+        chat = chat_model(section.llm.url, section.llm.model, TASK, api_key=key, budget=budget, answers=answers)
+        chat.service.timeout_seconds = section.timeout_seconds
+        found.append(Translator(chat.name, LanguageModel(chat), chat.service.tally))
+    if section.libretranslate is not None:
+        service = JsonService(
+            f"{section.libretranslate.url.rstrip('/')}/translate",
+            secrets={"api_key": key} if key else {},
+            budget=budget,
+            answers=answers,
+            timeout_seconds=section.timeout_seconds,
+        )
+        engine = libretranslate(service, target=section.libretranslate.target)
+        found.append(Translator(engine.name, engine, service.tally))
+    if section.ctranslate2 is not None:
+        root = settings.origin.parent if settings.origin else settings.home
+        engine = ctranslate2_folder(
+            root / section.ctranslate2.folder, target_prefix=section.ctranslate2.target_prefix, answers=answers
+        )
+        found.append(Translator(engine.name, engine, None))
+    return tuple(found)
+
+
+def _budget(section: Enrich | Translate) -> Budget:
+    from pipeline.engines.http import Budget
+
+    return Budget(calls=section.calls, tokens=section.tokens, seconds=section.seconds)

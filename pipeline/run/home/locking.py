@@ -1,0 +1,98 @@
+"""One run at a time in a home: a lock that the system frees when its holder dies, with a note of who holds it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pipeline.records.errors import HomeBusy
+
+#: Between two looks at a lock that another run holds.
+_LOOK_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The run that holds a home, or held it when it was killed."""
+
+    run_id: str
+    flow: str
+    pid: int
+    started_at: str  # ISO 8601, UTC
+
+    def __str__(self) -> str:
+        return f"{self.flow} (process {self.pid}, since {self.started_at})"
+
+
+@contextmanager
+def sole(home: Path, holder: Holder, *, name: str = "lock", wait_seconds: float = 0.0) -> Iterator[Holder | None]:
+    """While the context lasts nobody else works in `home`; gives the run that was killed before it could let go.
+
+    Runs that may go on side by side hold locks of different names.
+
+    Raises:
+        HomeBusy: another run holds the lock, and still does after `wait_seconds`.
+    """
+    path = home / ".errmine" / name
+    descriptor = _opened(path)
+    try:
+        _wait(descriptor, path, wait_seconds)
+        killed = _note(descriptor)
+        _write(descriptor, json.dumps(asdict(holder)).encode())
+        try:
+            yield killed
+        finally:
+            _write(descriptor, b"")
+    finally:
+        os.close(descriptor)
+
+
+def here(run_id: str, flow: str, *, now: datetime) -> Holder:
+    """A holder: the process that asks."""
+    return Holder(run_id, flow, os.getpid(), now.astimezone(UTC).isoformat(timespec="seconds"))
+
+
+def _opened(path: Path) -> int:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        message = f"{path}: cannot be written: {error.strerror}"
+        raise HomeBusy(message, path=path, hint="Check free space and rights of the home folder.") from error
+
+
+def _wait(descriptor: int, path: Path, wait_seconds: float) -> None:
+    end = time.monotonic() + wait_seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() >= end:
+                holder = _note(descriptor)
+                raise HomeBusy(f"{path.parent.parent}: another run is at work: {holder or '?'}", path=path) from error
+            time.sleep(_LOOK_SECONDS)
+        else:
+            return
+
+
+def _note(descriptor: int) -> Holder | None:
+    """What stands in the lock file: its holder's note, or that of a holder who was killed."""
+    try:
+        return Holder(**json.loads(os.pread(descriptor, 4096, 0)))
+    except (ValueError, TypeError):
+        return None
+
+
+def _write(descriptor: int, note: bytes) -> None:
+    os.ftruncate(descriptor, 0)
+    try:
+        os.pwrite(descriptor, note, 0)
+    except OSError:  # a full disk: the lock holds all the same, only its note is missing
+        os.ftruncate(descriptor, 0)

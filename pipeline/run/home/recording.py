@@ -1,0 +1,153 @@
+"""The record of every run: when it ran, how it ended, what it did. Runs that were killed are recorded by the next one.
+
+`.errmine/runs.jsonl` has one line a run, in the order in which they ended; the table `runs` of the database is a copy
+of its last lines, because the database is made anew by every build and may not exist yet.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pipeline import store
+from pipeline.records.errors import PipelineError, StoreError
+from pipeline.run.home import locking
+from pipeline.run.home.summary import Summary
+from pipeline.store import RunRow, reading
+
+#: Runs that the database tells of: a month of hourly ingest, build and export.
+MOST_RUNS = 2_000
+
+
+@dataclass(slots=True)
+class Record:
+    """The run at work; what it did is put in here."""
+
+    run_id: str
+    flow: str
+    started_at: datetime
+    summary: Summary | None = None
+    status: str = "completed"  # of a run that raises nothing; "partial" of one that has to go on later
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@contextmanager
+def recorded(
+    home: Path, flow: str, *, run_id: str = "", wait_seconds: float = 0.0, is_ingest: bool = False
+) -> Iterator[Record]:
+    """The record of this run, which has the home for itself as long as the context lasts.
+
+    An ingest only keeps others of its own name away: it may wait hours for a quota, and raw takes pages while a build
+    reads it.
+
+    Raises:
+        HomeBusy: another run is in the way, and still is after `wait_seconds`.
+    """
+    record = Record(run_id or str(uuid.uuid4()), flow, datetime.now(UTC))
+    begun = time.monotonic()  # the wall clock may be set back meanwhile
+    holder = locking.here(record.run_id, flow, now=record.started_at)
+    name = f"lock.{flow}" if is_ingest else "lock"
+    with locking.sole(home, holder, name=name, wait_seconds=wait_seconds) as killed:
+        if killed is not None:
+            _keep(home, _killed(killed))
+        status = "failed"
+        try:
+            yield record
+            status = record.status
+        except BaseException as error:
+            record.detail["error"] = str(error) if isinstance(error, PipelineError) else type(error).__name__
+            raise
+        finally:
+            _keep(home, _row(record, status, seconds=time.monotonic() - begun))
+
+
+def rows(home: Path) -> tuple[RunRow, ...]:
+    """The runs recorded in `home`, oldest first; the newest `MOST_RUNS` of them."""
+    try:
+        lines = _ledger(home).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return ()
+    found = [_parsed(line) for line in lines[-MOST_RUNS:]]
+    return tuple(row for row in found if row is not None)
+
+
+def status(home: Path, *, runs: int = 10) -> dict[str, Any]:
+    """What ran when, newest first, and what the last build took, gave and skipped.
+
+    A home in which nothing was built yet has runs all the same: its ingests and imports.
+
+    Raises:
+        StoreError: there is no database and nothing ran, or the database cannot be read.
+    """
+    kept = rows(home)
+    if kept and not _database(home).exists():
+        nothing: dict[str, Any] = {"stages": [], "skipped": [], "chinese": [], "drift": []}
+        return {"runs": [asdict(row) for row in reversed(kept[-runs:])], **nothing}
+    found = reading.status(_database(home), runs=runs)
+    return {**found, "runs": [{**row, "detail": json.loads(row["detail"] or "{}")} for row in found["runs"]]}
+
+
+def _row(record: Record, status: str, *, seconds: float) -> RunRow:
+    told: Mapping[str, Any] = record.summary.as_dict() if record.summary else {}
+    ended = record.started_at + timedelta(seconds=seconds)
+    return RunRow(record.run_id, record.flow, status, record.started_at, ended, {**told, **record.detail})
+
+
+def _killed(holder: locking.Holder) -> RunRow:
+    error = "the process was killed; what it had finished is kept"
+    return RunRow(holder.run_id, holder.flow, "killed", _moment(holder.started_at), None, {"error": error})
+
+
+def _keep(home: Path, row: RunRow) -> None:
+    line = asdict(row)
+    for name in ("started_at", "ended_at"):
+        line[name] = line[name].isoformat() if line[name] else None
+    # a disk that is full or read-only has failed the run already, with a message of its own: this must not hide it
+    with suppress(OSError):
+        _append(_ledger(home), json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n")
+    database = _database(home)
+    # a database that cannot take the row now gets it with the next build, from the file of runs
+    with suppress(StoreError):
+        if database.exists():
+            store.add_run(database, row)
+
+
+def _append(path: Path, line: str) -> None:
+    """One write: after a kill the line is there or it is not, or its rest is skipped by `rows`."""
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        size = os.fstat(descriptor).st_size
+        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+        os.write(descriptor, ("\n" * torn + line).encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _parsed(line: str) -> RunRow | None:
+    try:
+        cells = json.loads(line)
+        cells["started_at"], cells["ended_at"] = _moment(cells["started_at"]), _moment(cells["ended_at"])
+        return RunRow(**cells)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _database(home: Path) -> Path:
+    return home / "curated" / "errmine.duckdb"
+
+
+def _ledger(home: Path) -> Path:
+    return home / ".errmine" / "runs.jsonl"

@@ -1,0 +1,1 @@
+"""What only Prefect needs: runners, artifacts, notifications."""

@@ -1,0 +1,54 @@
+"""Shards: what the map step keeps of one partition, as four Parquet tables with fixed columns.
+
+::
+
+    <folder>/documents/<name>.parquet   one row a document, without its text
+    <folder>/events/<name>.parquet      one row an event, with its signature
+    <folder>/claims/<name>.parquet      one row a claim, its quotes flattened
+    <folder>/skipped/<name>.parquet     one row an item that could not go on
+
+A shard is immutable and counts only when all four files are there; equal rows give equal bytes. Workers anywhere
+write shards, one task loads them: see `store`.
+"""
+
+from pipeline.run.shards.files import (
+    ShardPaths,
+    count_documents,
+    discard_leftovers,
+    listing,
+    read,
+    read_claims,
+    read_documents,
+    read_events,
+    read_skipped,
+    write,
+)
+from pipeline.run.shards.result import (
+    DETAIL_CHARACTERS,
+    QUOTE_CHARACTERS,
+    DocumentRow,
+    EventRow,
+    MapResult,
+    document_row,
+    event_row,
+)
+
+__all__ = [
+    "DETAIL_CHARACTERS",
+    "QUOTE_CHARACTERS",
+    "DocumentRow",
+    "EventRow",
+    "MapResult",
+    "ShardPaths",
+    "count_documents",
+    "discard_leftovers",
+    "document_row",
+    "event_row",
+    "listing",
+    "read",
+    "read_claims",
+    "read_documents",
+    "read_events",
+    "read_skipped",
+    "write",
+]
