@@ -141,6 +141,26 @@ def test_a_cut_text_does_not_bring_back_what_was_split() -> None:
     assert [one.reason for one in made.neighbours] == ["kept apart by overrides.toml: two defects"] * 2
 
 
+@pytest.mark.parametrize("is_complete", [False, True])
+def test_what_is_ignored_leaves_the_others_as_they_were(is_complete: bool) -> None:
+    names = ["lamp <n> is dark in the hall", "lamp <n> is dark in the hall!", "lamp <n> is dark in the hall."]
+    gate = {"code": "f"} if is_complete else {}
+    seen = [
+        template(name, gate=gate, complete=is_complete, count=n, first_seen=f"2024-01-0{n}")
+        for n, name in enumerate(names, 1)
+    ]
+    whole = partition(seen)
+    for left in range(len(seen)):
+        rows = tuple(overrides.Override("ignore", "a lamp", (name,)) for name in names[: left + 1])
+        made = partition(seen, overrides=overrides.Overrides(rows))
+        ignored = {one.signature_id for one in seen[: left + 1]}
+        assert made.cluster_of() == {s: c for s, c in whole.cluster_of().items() if s not in ignored}
+        assert {(one.signature_id, one.cluster_id) for one in made.ignored} == {
+            (s, c) for s, c in whole.cluster_of().items() if s in ignored
+        }
+        assert all(one.medoid in one.members for one in made.clusters)
+
+
 def test_only_one_template_of_a_cluster_claims_to_have_named_it() -> None:
     often = template("lamp <n> is dark in the hall", count=9, first_seen="2024-02-01")
     early = template("lamp <n> is dark in the hall!", first_seen="2024-01-01")

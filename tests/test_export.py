@@ -5,10 +5,13 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,7 +20,7 @@ import pytest
 from pipeline import export
 from pipeline.export import publishing
 from pipeline.records import Template
-from pipeline.records.bundle import Delta, Registry
+from pipeline.records.bundle import Delta, Published, Registry
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
 from tests import entry_factory as make
@@ -256,6 +259,108 @@ def test_an_id_without_evidence_is_withdrawn_and_never_given_again() -> None:
     third = export.assign([want(1, "a"), want(2, "a")], second.registry)
     assert third.ids[want(1).cluster_id] == "triton/a"
     assert third.registry.withdrawn == []
+
+
+def test_a_name_that_is_taken_back_gives_the_first_id_back() -> None:
+    first = export.assign([want(1, "a")], Registry())
+    named = export.assign([replace(want(1, "a"), name="best", name_reason="r")], first.registry)
+    assert (named.ids, named.aliases_of("triton/best")) == ({want(1).cluster_id: "triton/best"}, ["triton/a"])
+    undone = export.assign([want(1, "a")], named.registry)
+    assert (undone.ids, undone.aliases_of("triton/a")) == ({want(1).cluster_id: "triton/a"}, ["triton/best"])
+    assert export.assign([want(1, "a")], undone.registry).registry == undone.registry
+
+
+def test_a_registry_of_before_knows_the_first_id_of_a_name_in_force() -> None:
+    old = Published(cluster_id=want(1).cluster_id, medoid="signature:1", renamed_from=["triton/a"])
+    registry = Registry(ids={"triton/best": old}, aliases={"triton/a": "triton/best"})
+    named = export.assign([replace(want(1, "a"), name="best")], registry)
+    assert named.ids[want(1).cluster_id] == "triton/best"
+    assert export.assign([want(1, "a")], named.registry).ids[want(1).cluster_id] == "triton/a"
+
+
+def test_the_id_of_a_renamed_entry_is_kept_for_it() -> None:
+    first = export.assign([replace(want(1, "a"), name="best")], Registry())
+    second = export.assign([replace(want(1, "a"), name="best"), want(2, "a", weight=9)], first.registry)
+    assert second.ids[want(2).cluster_id] == "triton/a-000000"
+    assert export.assign([want(1, "a"), want(2)], second.registry).ids[want(1).cluster_id] == "triton/a"
+
+
+def test_an_official_page_names_its_entry_whatever_it_was_called() -> None:
+    first = export.assign([want(1, "value-error-oom")], Registry())
+    official = replace(want(1, "value-error-oom"), page_id="xla/e1001-oom")
+    moved = export.assign([official], first.registry)
+    assert moved.ids == {want(1).cluster_id: "xla/e1001-oom"}
+    assert moved.aliases_of("xla/e1001-oom") == ["triton/value-error-oom"]
+    assert [(note.action, note.entry_id, note.other_id) for note in moved.journal] == [
+        ("renamed", "triton/value-error-oom", "xla/e1001-oom")
+    ]
+    # people's names come first, and what they take back is the page's again; a page that is gone takes no id along
+    named = export.assign([replace(official, name="best")], moved.registry)
+    assert named.ids == {want(1).cluster_id: "xla/best"}
+    for wanted in (official, want(1, "value-error-oom")):
+        back = export.assign([wanted], named.registry)
+        assert back.ids == {want(1).cluster_id: "xla/e1001-oom"}
+        assert back.aliases_of("xla/e1001-oom") == ["triton/value-error-oom", "xla/best"]
+
+
+def test_what_people_ignore_leaves_the_id_where_it_was() -> None:
+    first = export.assign([want(1, "a", members=(2,))], Registry())
+    rest = replace(want(2, "b"), cluster_id=want(1).cluster_id, set_aside=("signature:1",))
+    ignored = export.assign([rest], first.registry)
+    assert (ignored.ids, ignored.registry.withdrawn) == ({want(1).cluster_id: "triton/a"}, [])
+    assert export.assign([want(1, "a", members=(2,))], ignored.registry).ids == first.ids
+
+
+def build_of(errors: Sequence[int], draw: random.Random) -> list[export.Wanted]:
+    """The errors that are there, merged, ignored, named and documented at random."""
+    groups: list[list[int]] = []
+    for number in errors:
+        target = draw.choice(groups) if groups and draw.random() < 0.3 else None
+        target.append(number) if target else groups.append([number])
+    wanted = []
+    for group in groups:
+        kept = [number for number in group if draw.random() < 0.8] or group[:1]
+        one = want(min(group), f"s{kept[0] % 4}", weight=draw.randrange(3), members=tuple(kept))
+        one = replace(one, medoid=f"signature:{draw.choice(kept)}", members=tuple(f"signature:{n}" for n in kept))
+        aside = tuple(f"signature:{n}" for n in group if n not in kept)
+        name = f"name-{draw.randrange(6)}" if draw.random() < 0.2 else ""
+        page_id = f"xla/e{group[0]}" if group[0] < 3 and draw.random() < 0.7 else ""
+        wanted.append(replace(one, set_aside=aside, name=name, name_reason="r", page_id=page_id))
+    return wanted
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_id_that_was_ever_published_leads_nowhere_or_to_two(seed: int) -> None:
+    draw = random.Random(seed)
+    registry, ever = Registry(), set()
+    for _ in range(12):
+        wanted = build_of(sorted(draw.sample(range(9), draw.randrange(3, 10))), draw)
+        made = export.assign(wanted, registry)
+        assert len(set(made.ids.values())) == len(wanted)
+        living, after = set(made.ids.values()), made.registry
+        ever |= living
+        assert set(after.ids) == living | set(after.withdrawn)
+        assert not set(after.aliases) & set(after.ids)
+        assert set(after.aliases.values()) <= set(after.ids)
+        assert ever <= {*after.ids, *after.aliases}
+        # an id moves for a name that was given or taken back, for an official page or into another entry only
+        home_of = {member: one.cluster_id for one in wanted for member in (*one.members, *one.set_aside)}
+        for one in wanted:
+            held = {
+                name for name, was in registry.ids.items() if home_of.get(was.medoid, was.cluster_id) == one.cluster_id
+            }
+            named = {name for name in held if registry.ids[name].own_id != name}
+            if held and not named and not one.name and not one.page_id:
+                assert made.ids[one.cluster_id] in held
+        again = export.assign(wanted, after).ids
+        assert all(again[one.cluster_id] == made.ids[one.cluster_id] for one in wanted if not one.page_id)
+        registry = after
+
+
+def test_a_cluster_whose_representative_is_gone_keeps_its_id() -> None:
+    first = export.assign([want(1, "a", members=(2,))], Registry())
+    left = replace(want(1, "a"), medoid="signature:2", members=("signature:2",))
+    assert export.assign([left], first.registry).ids == first.ids
 
 
 def test_the_order_of_clusters_does_not_matter() -> None:

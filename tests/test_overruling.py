@@ -138,7 +138,6 @@ def test_a_name_that_people_give_stays_and_all_former_ones_lead_to_it(home: Path
     assert matched(home, MESSAGES[1]) == f"{domain}/widget-gone"
     assert json.loads(run("show", first, "--home", home, "--json").out)["id"] == f"{domain}/widget-gone"
     built(home, RENAME.replace("widget-gone", "widget-lost"))
-    built(home)
     for name in (first, f"{domain}/widget-gone", f"{domain}/widget-lost"):
         shown = json.loads(run("show", name, "--home", home, "--json").out)
         assert (shown["id"], shown["aliases"]) == (f"{domain}/widget-lost", sorted([first, f"{domain}/widget-gone"]))
@@ -149,6 +148,32 @@ def test_a_name_that_people_give_stays_and_all_former_ones_lead_to_it(home: Path
     assert matched(home, MESSAGES[1]) == first
 
 
+def test_a_name_that_is_taken_back_is_undone_and_leads_on(home: Path) -> None:
+    first = str(matched(home, MESSAGES[1]))
+    name = f"{first.partition('/')[0]}/widget-gone"
+    built(home, RENAME)
+    assert matched(home, MESSAGES[1]) == name
+    for _ in range(2):
+        built(home)
+        shown = json.loads(run("show", name, "--home", home, "--json").out)
+        assert (shown["id"], shown["aliases"]) == (first, [name])
+    [note] = rows(home, f"SELECT other_id, detail FROM journal WHERE action = 'renamed' AND subject_id = '{name}'")
+    assert (note["other_id"], "no longer" in note["detail"]) == (first, True)
+    built(home, RENAME)
+    assert matched(home, MESSAGES[1]) == name
+
+
+def test_a_name_that_was_there_from_the_first_build_on_is_undone_too(tmp_path: Path) -> None:
+    plain, renamed = (imported(tmp_path / name, MESSAGES) for name in ("plain", "renamed"))
+    built(plain)
+    built(renamed, RENAME)
+    name = str(matched(renamed, MESSAGES[1]))
+    assert name.endswith("/widget-gone")
+    built(renamed)
+    assert matched(renamed, MESSAGES[1]) == matched(plain, MESSAGES[1])
+    assert json.loads(run("show", name, "--home", renamed, "--json").out)["id"] == matched(plain, MESSAGES[1])
+
+
 def test_a_renamed_entry_that_is_merged_and_parts_again_has_its_names_back(home: Path) -> None:
     first, other = str(matched(home, MESSAGES[3])), str(matched(home, MESSAGES[1]))
     rename = RENAME.replace("RuntimeError: widget 7 is gone from the tray of the feeder", MESSAGES[3])
@@ -156,8 +181,9 @@ def test_a_renamed_entry_that_is_merged_and_parts_again_has_its_names_back(home:
     name = str(matched(home, MESSAGES[3]))
     built(home, MERGE)
     assert {json.loads(run("show", one, "--home", home, "--json").out)["id"] for one in (first, name)} == {other}
-    built(home)
-    assert {json.loads(run("show", one, "--home", home, "--json").out)["id"] for one in (first, name)} == {name}
+    for overrides, now in ((rename, name), ("", first)):
+        built(home, overrides)
+        assert {json.loads(run("show", one, "--home", home, "--json").out)["id"] for one in (first, name)} == {now}
 
 
 def test_a_name_that_another_entry_has_is_refused_and_said(home: Path) -> None:
@@ -189,10 +215,30 @@ def test_what_is_ignored_is_counted_with_its_reason_and_comes_back(home: Path) -
     assert (events["reasons"], events["taken"] - events["given"]) == ({"ignored": 1}, 1)
     found = rows(home, "SELECT stage, reason, detail FROM skipped")
     assert found == [{"stage": "events", "reason": "ignored", "detail": "printed by a healthy start"}]
-    assert matched(home, MESSAGES[6]) != entry
+    assert matched(home, MESSAGES[6]) is None
     built(home)
     assert matched(home, MESSAGES[6]) == entry
     assert rows(home, "FROM skipped") == []
+
+
+@pytest.mark.parametrize("number", [4, 5])
+def test_what_is_ignored_takes_nothing_of_the_others_with_it(home: Path, number: int) -> None:
+    other = {4: 5, 5: 4}[number]
+    before = rows(home, "SELECT cluster_id, entry_id FROM clusters WHERE text LIKE '%gadget%refused%'")
+    ignore = IGNORE.replace(MESSAGES[6], MESSAGES[number])
+    for overrides in (ignore, ignore, "", ignore + MERGE, ""):
+        built(home, overrides)
+        assert rows(home, "SELECT cluster_id, entry_id FROM clusters WHERE text LIKE '%gadget%refused%'") == before
+        assert matched(home, MESSAGES[other]) == before[0]["entry_id"]
+        assert (matched(home, MESSAGES[number]) is None) == bool(overrides)
+
+
+def test_a_text_that_people_ignore_is_matched_with_nothing_and_the_reason_is_said(home: Path) -> None:
+    built(home, IGNORE.replace(MESSAGES[6], MESSAGES[5]))
+    said = "set aside by overrides.toml: printed by a healthy start"
+    for text in (f"Traceback (most recent call last):\n  File 'x.py', line 1, in f\n{MESSAGES[5]}\n", MESSAGES[5]):
+        answer = json.loads(run("match", "--home", home, "--json", stdin=text).out)
+        assert (answer["entry_id"], answer["rule"], answer["reason"]) == (None, "abstained", said)
 
 
 def test_a_row_that_matches_nothing_is_said_in_the_summary_and_kept_in_the_database(home: Path) -> None:

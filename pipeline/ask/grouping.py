@@ -47,8 +47,8 @@ def group_texts(texts: Sequence[str], *, overrides: Overrides | None = None) -> 
         one.signature_id: Label(one.cluster_id, clusters[one.cluster_id].text, one.explanation)
         for one in partition.assignments
     }
-    for signature_id, reason in partition.ignored:
-        labels[signature_id] = Label(None, templates[signature_id].text, f"set aside by overrides.toml: {reason}")
+    for one in partition.ignored:
+        labels[one.signature_id] = Label(None, templates[one.signature_id].text, set_aside(one.reason))
     own = {text: labels[signature.signature_id] for text, signature in signatures.items()}
     named = {template.signature_id for template in overrides.read.values()} if overrides else set()
     unsure = [text for text, one in signatures.items() if one.culprit in _UNSURE and one.signature_id not in named]
@@ -98,6 +98,11 @@ def _followed(joins: Mapping[str, str]) -> dict[str, str]:
         last = joins.get(path[-1])
         ends[start] = path[-1] if last is None else min(path[path.index(last) :])
     return ends
+
+
+def set_aside(reason: str) -> str:
+    """What is said of a text that people ignore."""
+    return f"set aside by overrides.toml: {reason}"
 
 
 def read_overrides(path: Path) -> Overrides:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline import extract, normalise
+from pipeline.ask.grouping import set_aside
 from pipeline.ask.known import KnownErrors
 from pipeline.records import Event, Signature
 from pipeline.records.errors import ExportError
@@ -70,6 +71,7 @@ class Matcher:
         self._folder = folder
         self._entry_of = {row["cluster_id"]: row["id"] for row in index["entries"] if row["cluster_id"]}
         self._known = KnownErrors(index["entries"])
+        self._ignored = {row["signature_id"]: row["reason"] for row in index.get("ignored", ())}
 
     @classmethod
     def read(cls, folder: Path) -> Matcher:
@@ -97,7 +99,7 @@ class Matcher:
         signature = normalise.signature_of_text(text, found)
         first = self._answer(signature)
         if not found:
-            return self._unseen(first)
+            return first if signature.signature_id in self._ignored else self._unseen(first)
         culprit = _holding(found, signature.start)
         first = _placed(first, culprit)
         if first.entry_id is not None:
@@ -142,6 +144,8 @@ class Matcher:
     def _answer(self, signature: Signature) -> Answer:
         if _word_count(signature.text) < LEAST_WORDS:
             return _abstained(signature, "the text holds no word that could name an error")
+        if signature.signature_id in self._ignored:
+            return _abstained(signature, set_aside(self._ignored[signature.signature_id]))
         same = self._known.same(signature)
         if same is not None:
             reason = "The same signature was grouped before."

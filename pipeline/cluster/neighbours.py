@@ -28,7 +28,8 @@ def neighbours(work: Work, id_of: Mapping[int, str], medoid_of: Mapping[int, int
     """The neighbours of every cluster, both ways, at most KEPT each, sorted by cluster and score."""
     found: dict[tuple[str, str], tuple[float, str]] = {}
     for later, leader, score, words in work.refused:
-        _note(found, (id_of[work.group[later]], id_of[work.group[leader]]), score, leaders.why_not(score, words))
+        if {work.group[later], work.group[leader]} <= id_of.keys():  # people may have set a whole group aside
+            _note(found, (id_of[work.group[later]], id_of[work.group[leader]]), score, leaders.why_not(score, words))
     order = sorted(id_of, key=lambda leader: (medoid_of[leader], leader))
     shapes = [work.shapes[medoid_of[leader]] for leader in order]
     one_block = np.zeros(len(order), np.int64)

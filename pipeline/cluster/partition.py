@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz import fuzz
@@ -33,6 +34,14 @@ from pipeline.records import Assignment, Cluster, Neighbour, Template, content_i
 BORROWED = frozenset({"quote", "untyped"})
 
 
+class SetAside(NamedTuple):
+    """A template that people ignore: it is in no cluster, and the one that it would be in is as if it had it."""
+
+    signature_id: str
+    cluster_id: str  # where it would be; may have other members or none
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Partition:
     """Every template in one cluster (or set aside by people), why, and what it nearly joined. All sorted by id."""
@@ -41,7 +50,7 @@ class Partition:
     assignments: tuple[Assignment, ...]
     neighbours: tuple[Neighbour, ...]
     names: tuple[tuple[str, str], ...] = ()  # cluster id, name that people gave it
-    ignored: tuple[tuple[str, str], ...] = ()  # signature id, reason that people gave
+    ignored: tuple[SetAside, ...] = ()
 
     def cluster_of(self) -> dict[str, str]:
         """The cluster id of each signature id: what `changes` compares."""
@@ -74,9 +83,7 @@ def partition(templates: Sequence[Template], *, overrides: Overrides = NONE) -> 
     Raises:
         ConfigError: two rows of the overrides contradict each other.
     """
-    unique = merged(templates)
-    ignored = ignored_positions(overrides, Meaning(unique, overrides.read)) if overrides.rows else {}
-    work = _work([template for position, template in enumerate(unique) if position not in ignored])
+    work = _work(merged(templates))
     meaning = Meaning(work.templates if overrides.rows else (), overrides.read)
     apart = apart_pairs(overrides, meaning)
     _group_complete(work, apart)
@@ -86,8 +93,8 @@ def partition(templates: Sequence[Template], *, overrides: Overrides = NONE) -> 
     _join_cut(work, apart)
     people.bind(work, bonds(overrides, meaning, apart), apart)
     _note_apart(work, apart)
-    set_aside = tuple((unique[position].signature_id, ignored[position]) for position in sorted(ignored))
-    return _finished(work, _names(work, overrides, meaning), set_aside)
+    # what people ignore goes last, so that the others stand as they stood with it
+    return _finished(work, _names(work, overrides, meaning), ignored_positions(overrides, meaning))
 
 
 def _rank(template: Template) -> tuple[object, ...]:
@@ -218,27 +225,39 @@ def founder(members: Sequence[Template]) -> Template:
     )
 
 
-def _finished(work: Work, names: Mapping[int, str], set_aside: tuple[tuple[str, str], ...]) -> Partition:
+def _finished(work: Work, names: Mapping[int, str], ignored: Mapping[int, str]) -> Partition:
     clusters: list[Cluster] = []
     assignments: list[Assignment] = []
+    set_aside: list[SetAside] = []
     id_of: dict[int, str] = {}
     medoid_of: dict[int, int] = {}
-    for leader, ranked in work.members().items():
+    for leader, every in work.members().items():
+        named_after = founder([work.templates[position] for position in every]).signature_id
+        id_of[leader] = content_id("cluster", named_after)
+        set_aside += [
+            SetAside(work.templates[position].signature_id, id_of[leader], ignored[position])
+            for position in every
+            if position in ignored
+        ]
+        ranked = [position for position in every if position not in ignored]
+        if not ranked:
+            continue
         members = sorted(
             ranked, key=lambda position: (work.templates[position].is_truncated, work.rule[position] in BORROWED)
         )
         found = _medoid(work, members)
-        cluster = _cluster(work, members, found)
+        cluster = _cluster(work, id_of[leader], members, found)
         clusters.append(cluster)
-        assignments.extend(_assignments(work, cluster, members, found))
-        id_of[leader], medoid_of[leader] = cluster.cluster_id, found.position
+        assignments.extend(_assignments(work, cluster, members, found, named_after=named_after))
+        medoid_of[leader] = found.position
     known = {template.signature_id: template for template in work.templates}
+    here = {leader: id_of[leader] for leader in medoid_of}
     return Partition(
         clusters=tuple(proofs.with_regexes(sorted(clusters, key=lambda cluster: cluster.cluster_id), known)),
         assignments=tuple(sorted(assignments, key=lambda one: one.signature_id)),
-        neighbours=neighbours.neighbours(work, id_of, medoid_of),
-        names=tuple(sorted((id_of[leader], name) for leader, name in names.items())),
-        ignored=set_aside,
+        neighbours=neighbours.neighbours(work, here, medoid_of),
+        names=tuple(sorted((here[leader], name) for leader, name in names.items() if leader in here)),
+        ignored=tuple(sorted(set_aside)),
     )
 
 
@@ -251,11 +270,11 @@ def _medoid(work: Work, members: Sequence[int]) -> medoids.Medoid:
     return medoids.medoid(members, work.shapes, counts, able=max(1, full), strict=strict)
 
 
-def _cluster(work: Work, members: Sequence[int], found: medoids.Medoid) -> Cluster:
+def _cluster(work: Work, cluster_id: str, members: Sequence[int], found: medoids.Medoid) -> Cluster:
     templates = [work.templates[position] for position in members]
     medoid = work.templates[found.position]
     return Cluster(
-        cluster_id=content_id("cluster", founder(templates).signature_id),
+        cluster_id=cluster_id,
         medoid=medoid.signature_id,
         exception_type=medoid.exception_type,
         text=medoid.text,
@@ -266,8 +285,9 @@ def _cluster(work: Work, members: Sequence[int], found: medoids.Medoid) -> Clust
     )
 
 
-def _assignments(work: Work, cluster: Cluster, members: Sequence[int], found: medoids.Medoid) -> list[Assignment]:
-    named_after = founder([work.templates[position] for position in members]).signature_id
+def _assignments(
+    work: Work, cluster: Cluster, members: Sequence[int], found: medoids.Medoid, *, named_after: str
+) -> list[Assignment]:
     made = []
     for position, score in zip(members, found.scores, strict=True):
         template = work.templates[position]

@@ -19,6 +19,7 @@ from pipeline.records.bundle import (
     BUNDLE_VERSION,
     Coverage,
     FileRecord,
+    IgnoredTemplate,
     Index,
     IndexEntry,
     IndexTemplate,
@@ -75,6 +76,7 @@ class Facts:
     normaliser: str = ""
     clusters: tuple[Cluster, ...] = ()  # for the index: representative and lowest score
     templates: tuple[Template, ...] = ()  # for the index: what matching compares
+    ignored: Mapping[str, str] = field(default_factory=dict)  # for the index: signature that people ignore -> reason
     registry: Registry = field(default_factory=Registry)
     sources: Mapping[str, int] = field(default_factory=dict)  # source -> documents
     counts: Mapping[str, int] = field(default_factory=dict)  # more counts for the manifest
@@ -152,7 +154,15 @@ def index(entries: Sequence[KnowledgeEntry], facts: Facts) -> str:
     lines = (compact_json(_index_entry(e, clusters, templates).model_dump(mode="json")) for e in entries)
     body = ",\n".join(lines)
     normaliser, version = compact_json(head.normaliser), compact_json(head.schema_version)
-    return f'{{"entries":[\n{body}\n],\n"normaliser":{normaliser},\n"schema_version":{version}}}\n'
+    aside = ",\n".join(compact_json(one.model_dump(mode="json")) for one in _ignored(facts.ignored, templates))
+    tail = f'"ignored":[\n{aside}\n],\n"normaliser":{normaliser},\n"schema_version":{version}'
+    return f'{{"entries":[\n{body}\n],\n{tail}}}\n'
+
+
+def _ignored(reasons: Mapping[str, str], templates: Mapping[str, Template]) -> Iterator[IgnoredTemplate]:
+    for signature_id in sorted(reasons.keys() & templates.keys()):
+        text = templates[signature_id].text
+        yield IgnoredTemplate(signature_id=signature_id, text=text, reason=reasons[signature_id])
 
 
 def _index_entry(

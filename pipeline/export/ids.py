@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 
 from pipeline.records.bundle import Published, Registry
 
@@ -27,6 +28,8 @@ class Wanted:
     weight: int  # documents: of two that want one new name the weightier gets it
     name: str = ""  # what people call it: the slug of its id, also where it had another
     name_reason: str = ""
+    page_id: str = ""  # the whole id that its official page gives it, "" if it has none
+    set_aside: tuple[str, ...] = ()  # signatures of the cluster that people ignore: ids given for them stay with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +56,21 @@ class Assigned:
 
 
 def assign(wanted: Iterable[Wanted], registry: Registry) -> Assigned:
-    """The ids of `wanted`: those they were published under, else new ones that nobody ever had; people's names win."""
+    """The ids of `wanted`: those they were published under, else new ones that nobody ever had.
+
+    Two things move a published id, and leave an alias: the name that an official page or people give. Who takes a name
+    back has the id back that the entry had without it.
+    """
     ordered = sorted(wanted, key=lambda want: (-want.weight, want.cluster_id))
     heirs = _heirs(ordered, registry)
     before = {cluster_id: claims[0] for cluster_id, claims in heirs.items()}
     before |= _new_ids([want for want in ordered if want.cluster_id not in before], _taken(registry))
-    ids = _named(ordered, before, registry)
+    own, ids = _chosen(ordered, heirs, before, registry)
     renamed = {before[one]: ids[one] for one in ids if before[one] != ids[one]}
     merged = {old: ids[cluster_id] for cluster_id, claims in heirs.items() for old in claims[1:]}
-    published = {ids[want.cluster_id]: _published(want, before, ids, registry) for want in ordered}
+    published = {ids[want.cluster_id]: _published(want, before, own, ids, registry=registry) for want in ordered}
     held = {entry_id for claims in heirs.values() for entry_id in claims}
-    withdrawn = sorted({*registry.withdrawn, *(set(registry.ids) - held)} - held)
+    withdrawn = sorted({*registry.withdrawn, *(set(registry.ids) - held)} - {*held, *published})
     gone = {name: registry.ids[name] for name in withdrawn if name in registry.ids}
     known = {**registry.merged, **registry.ids}
     former = {old: known[old] for old in sorted({*registry.merged, *merged}) if old not in {**published, **gone}}
@@ -75,7 +82,7 @@ def assign(wanted: Iterable[Wanted], registry: Registry) -> Assigned:
             "withdrawn": withdrawn,
         }
     )
-    reasons = {ids[want.cluster_id]: want.name_reason for want in ordered}
+    reasons = {ids[want.cluster_id]: _why_renamed(want, ids[want.cluster_id]) for want in ordered}
     renames = {old: new for old, new in renamed.items() if old in held}
     return Assigned(ids, after, tuple(_journal(registry, after, merged=merged, renamed=renames, reasons=reasons)))
 
@@ -85,57 +92,101 @@ def _heirs(ordered: Sequence[Wanted], registry: Registry) -> dict[str, list[str]
     that was not merged away before.
     """
     names = {want.cluster_id: want.name for want in ordered if want.name}
-    cluster_of = {member: want.cluster_id for want in ordered for member in (*want.members, want.medoid)}
+    cluster_of = {
+        member: want.cluster_id for want in ordered for member in (*want.set_aside, *want.members, want.medoid)
+    }
+    clusters = {want.cluster_id for want in ordered}
     claims: dict[str, list[tuple[bool, bool, bool, str]]] = defaultdict(list)
     for entry_id, was in sorted({**registry.merged, **registry.ids}.items()):
-        now = cluster_of.get(was.medoid)
-        if now is not None:
+        now = cluster_of.get(was.medoid, was.cluster_id)  # a representative that is gone leaves the cluster's own id
+        if now in clusters:
             is_other = entry_id.partition("/")[2] != names.get(now)
             claims[now].append((is_other, entry_id not in registry.ids, now != was.cluster_id, entry_id))
     return {cluster_id: [entry_id for *_, entry_id in sorted(found)] for cluster_id, found in claims.items()}
 
 
 def _taken(registry: Registry) -> set[str]:
-    return {*registry.ids, *registry.aliases, *registry.withdrawn, *registry.merged}
+    """Every id that some error has, had, or has back as soon as people rename it no more."""
+    reserved = {was.own_id for was in (*registry.ids.values(), *registry.merged.values()) if was.own_id}
+    return {*registry.ids, *registry.aliases, *registry.withdrawn, *registry.merged, *reserved}
 
 
 def _new_ids(newcomers: Sequence[Wanted], taken: set[str]) -> dict[str, str]:
     ids: dict[str, str] = {}
-    for want in newcomers:
-        name = f"{want.domain}/{want.name or slug_form(want.slug)}"
-        if name in taken:
-            digits = want.cluster_id.rpartition(":")[2]
-            candidates = (f"{name}-{digits[:length]}" for length in (_HASH_DIGITS, len(digits)))
-            # a withdrawn entry of this very cluster may hold even the long one: then its id is its own again
-            name = next((candidate for candidate in candidates if candidate not in taken), f"{name}-{digits}")
-        taken.add(name)
-        ids[want.cluster_id] = name
+    for want in sorted(newcomers, key=lambda want: not want.page_id):
+        name = f"{want.domain}/{slug_form(want.slug)}"
+        digits = want.cluster_id.rpartition(":")[2]
+        hashed = [f"{name}-{digits[:length]}" for length in (_HASH_DIGITS, len(digits))]
+        counted = (f"{hashed[-1]}-{number}" for number in count(2))
+        candidates = chain(filter(None, [want.page_id]), [name, *hashed], counted)
+        given = next(candidate for candidate in candidates if candidate not in taken)
+        taken.add(given)
+        ids[want.cluster_id] = given
     return ids
 
 
-def _named(ordered: Sequence[Wanted], before: Mapping[str, str], registry: Registry) -> dict[str, str]:
-    """The ids with those names that people gave, where no other entry has or had them."""
+def _chosen(
+    ordered: Sequence[Wanted], heirs: Mapping[str, Sequence[str]], before: Mapping[str, str], registry: Registry
+) -> tuple[dict[str, str], dict[str, str]]:
+    """(the id of every cluster where no row of overrides.toml names it, the id that it gets); no two are equal."""
     taken = {*_taken(registry), *before.values()}
-    ids = dict(before)
+    own: dict[str, str] = {}
+    ids: dict[str, str] = {}
     for want in ordered:
-        now = before[want.cluster_id]
-        name = f"{now.partition('/')[0]}/{want.name}"
-        if want.name and (name not in taken or name in _names_of(now, registry)):
-            taken.add(name)
-            ids[want.cluster_id] = name
-    return ids
+        first = before[want.cluster_id]
+        had = {name for entry_id in heirs.get(want.cluster_id, ()) for name in _names_of(entry_id, registry)}
+        had -= {*before.values(), *own.values(), *ids.values()} - {first}
+        mine = [name for name in (want.page_id, _first_id(first, want, registry)) if name in had or name not in taken]
+        own[want.cluster_id] = next(filter(None, mine), first)
+        named = f"{own[want.cluster_id].partition('/')[0]}/{want.name}" if want.name else ""
+        is_free = named and (named in had or named not in taken)
+        ids[want.cluster_id] = named if is_free else own[want.cluster_id]
+        taken |= {own[want.cluster_id], ids[want.cluster_id]}
+    return own, ids
 
 
-def _names_of(entry_id: str, registry: Registry) -> list[str]:
-    was = registry.ids.get(entry_id) or registry.merged.get(entry_id)
-    return was.renamed_from if was else []
+def _first_id(now: str, want: Wanted, registry: Registry) -> str:
+    was = _record_of(now, registry)
+    if was is None:
+        return now
+    # a registry from before `own_id`: a name in force that took the place of one id took it from that one
+    if was.own_id is None and len(was.renamed_from) == 1 and want.name == now.partition("/")[2]:
+        return was.renamed_from[0]
+    return was.own_id or now
 
 
-def _published(want: Wanted, before: Mapping[str, str], ids: Mapping[str, str], registry: Registry) -> Published:
+def _record_of(entry_id: str, registry: Registry) -> Published | None:
+    return registry.ids.get(entry_id) or registry.merged.get(entry_id)
+
+
+def _names_of(entry_id: str, registry: Registry) -> set[str]:
+    """The ids that an entry has and had: of all that were ever given, those that it may be given again."""
+    was = _record_of(entry_id, registry)
+    return {entry_id, *was.renamed_from, *([was.own_id] if was.own_id else [])} if was else {entry_id}
+
+
+def _published(
+    want: Wanted,
+    before: Mapping[str, str],
+    own: Mapping[str, str],
+    ids: Mapping[str, str],
+    *,
+    registry: Registry,
+) -> Published:
     old, new = before[want.cluster_id], ids[want.cluster_id]
-    was_published = old in registry.ids or old in registry.merged
-    names = {*_names_of(old, registry), *([old] if was_published else [])} - {new}
-    return Published(cluster_id=want.cluster_id, medoid=want.medoid, renamed_from=sorted(names))
+    was = _record_of(old, registry)
+    names = {*was.renamed_from, old} - {new} if was else set()
+    return Published(
+        cluster_id=want.cluster_id, medoid=want.medoid, renamed_from=sorted(names), own_id=own[want.cluster_id]
+    )
+
+
+def _why_renamed(want: Wanted, entry_id: str) -> str:
+    if want.name and entry_id.partition("/")[2] == want.name:
+        return f'people named it in overrides.toml: "{want.name_reason}"'
+    if entry_id == want.page_id:
+        return "it has the name of its official page"
+    return "overrides.toml names it no longer: it has the id back that it had without"
 
 
 def _aliases(
@@ -172,7 +223,7 @@ def _journal(
         old = before.aliases.get(entry_id)
         yield JournalNote("split", entry_id, old, "its error is a cluster of its own again, and has its id back")
     for old, new in sorted(renamed.items()):
-        yield JournalNote("renamed", old, new, f'people named it in overrides.toml: "{reasons[new]}"')
+        yield JournalNote("renamed", old, new, reasons[new])
     for old, new in sorted(merged.items()):
         if old in before.ids:
             yield JournalNote("merged", old, new, "its error is now part of the other entry's cluster")

@@ -92,12 +92,21 @@ class IndexEntry(_Part):
     templates: list[IndexTemplate]
 
 
+class IgnoredTemplate(_Part):
+    """A template that people set aside in overrides.toml: matching names no entry for it."""
+
+    signature_id: str
+    text: str
+    reason: str = Field(description="Theirs.")
+
+
 class Index(_Part):
     """Every entry of the bundle, enough for matching and listing."""
 
     schema_version: str
     normaliser: str
     entries: list[IndexEntry]
+    ignored: list[IgnoredTemplate] = Field(default=[], description="What people said is no error.")
 
 
 class Published(_Part):
@@ -105,7 +114,10 @@ class Published(_Part):
 
     cluster_id: str
     medoid: str = Field(description="signature_id: the cluster that holds it inherits the id.")
-    renamed_from: list[str] = Field(default=[], description="Names that people took from it; they lead to it for ever.")
+    renamed_from: list[str] = Field(default=[], description="Other ids that it had; they lead to it for ever.")
+    own_id: str | None = Field(
+        default=None, description="Its id where no row of overrides.toml renames it; null in registries of before."
+    )
 
 
 class Registry(_Part):

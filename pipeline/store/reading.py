@@ -167,6 +167,7 @@ class Facts:
     clusters: tuple[Cluster, ...]
     templates: tuple[Template, ...]
     sources: dict[str, int]  # source -> documents
+    ignored: dict[str, str]  # signature that people ignore -> their reason
 
 
 def facts(path: Path) -> Facts:
@@ -182,6 +183,13 @@ def facts(path: Path) -> Facts:
             ),
             templates=tuple(_template(row) for row in query(path, _SIGNATURES).rows),
             sources=dict(query(path, _SOURCES).rows),
+            ignored={
+                one: row.reason
+                for row in reversed(overrides(path))
+                if row.kind == "ignore"
+                for side in row.signature_ids
+                for one in side
+            },
         )
 
 

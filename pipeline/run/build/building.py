@@ -203,6 +203,7 @@ def export(places: Places) -> Summary:
             templates=facts.templates,
             registry=Registry.model_validate(json.loads(facts.meta["registry"])),
             sources=facts.sources,
+            ignored=facts.ignored,
         ),
     )
     stage = count("export", taken=len(entries), given=written.entry_count, lost=())

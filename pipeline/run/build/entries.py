@@ -60,7 +60,9 @@ def make(
     enough, few = _split(drafts, min_documents)
     rulings = cluster.rulings(overrides, templates)
     names = overruling.name_of(rulings)
-    assigned = bundle.assign([_wanted(draft, names) for draft in enough], registry)
+    set_aside = _set_aside(partition)
+    wanted = [_wanted(draft, names, set_aside.get(draft.cluster.cluster_id, ())) for draft in enough]
+    assigned = bundle.assign(wanted, registry)
     rulings = _with_refused(rulings, enough, assigned)
     mined, broken = _worded(enough, assigned, proven=_regexes(partition), translators=translators, progress=progress)
     foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
@@ -207,7 +209,15 @@ def _kept_aside(drafts: Iterable[Draft]) -> Iterator[store.WithheldRow]:
             yield store.WithheldRow(draft.cluster.cluster_id, **asdict(kept))
 
 
-def _wanted(draft: Draft, names: Mapping[str, tuple[str, str]]) -> bundle.Wanted:
+def _set_aside(partition: cluster.Partition) -> dict[str, tuple[str, ...]]:
+    """By cluster the signatures that people ignore."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in partition.ignored:
+        found[one.cluster_id] = (*found.get(one.cluster_id, ()), one.signature_id)
+    return found
+
+
+def _wanted(draft: Draft, names: Mapping[str, tuple[str, str]], set_aside: tuple[str, ...]) -> bundle.Wanted:
     name, reason = min((names[member] for member in draft.cluster.members if member in names), default=("", ""))
     return bundle.Wanted(
         cluster_id=draft.cluster.cluster_id,
@@ -218,4 +228,5 @@ def _wanted(draft: Draft, names: Mapping[str, tuple[str, str]]) -> bundle.Wanted
         weight=reduce.document_count(draft),
         name=name,
         name_reason=reason,
+        set_aside=set_aside,
     )

@@ -27,9 +27,9 @@ def read(path: Path | None) -> cluster.Overrides:
 def ignored(known: reduce.Knowledge, partition: cluster.Partition) -> tuple[Skipped, ...]:
     """The events that people set aside, each with their reason."""
     return tuple(
-        Skipped("events", row.event_id, "ignored", reason)
-        for signature_id, reason in partition.ignored
-        for row in known.events[signature_id]
+        Skipped("events", row.event_id, "ignored", one.reason)
+        for one in partition.ignored
+        for row in known.events[one.signature_id]
     )
 
 
