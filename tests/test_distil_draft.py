@@ -87,8 +87,34 @@ def test_one_occurrence_is_kept_for_each_document() -> None:
 
 def test_dates_come_from_evidence_and_are_in_order() -> None:
     draft = _drafted(THREE)
-    assert draft.first_seen == draft.last_confirmed == "2026-03-01"
-    assert draft.last_updated == "2026-04-02"
+    assert draft.first_seen == "2026-03-01"
+    assert draft.last_confirmed == draft.last_updated == "2026-04-02"
+
+
+def test_an_error_that_is_met_again_below_is_confirmed_on_that_day() -> None:
+    first = _case(OOR, 111)
+    again = {"kind": "comment", "text": first["posts"][1]["text"], "author": "z", "at": "2026-05-20T10:00:00Z"}
+    draft = _drafted([{**first, "posts": [*first["posts"], again]}, _case(OOR, 112, [])])
+    assert (draft.first_seen, draft.last_confirmed) == ("2026-03-01", "2026-05-20")
+    assert [e.posted_at for e in draft.evidence if e.role == "occurrence"].count("2026-05-20T10:00:00Z") == 1
+
+
+def test_who_confirms_twice_in_one_thread_is_counted_once() -> None:
+    twice = _case(OOR, 113, ["Setting `num_stages=1` fixed it.", "Again: setting `num_stages=1` fixed it for me."])
+    for post in twice["posts"][2:]:
+        post["author"] = twice["posts"][0]["author"]
+    draft = _drafted([twice])
+    (remedy,) = (r for r in draft.workarounds if r.key == "set|num_stages|1")
+    assert (remedy.worked, draft.fix_success_rate) == (1, 1.0)
+
+
+def test_an_entry_is_as_sure_as_the_best_of_what_it_says() -> None:
+    advice = _case(OOR, 114, ["Use `num_warps=16` or fewer."])
+    advice["posts"][2]["role"] = "MEMBER"
+    for case, tier in ((advice, "maintainer_confirmed"), (THREE[0], "user_confirmed"), (THREE[2], "reported")):
+        draft = _drafted([case])
+        assert draft.tier == tier
+        assert draft.tier == scores.best_tier(r.tier for r in draft.workarounds)
 
 
 def test_the_order_of_the_material_does_not_matter() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import tomllib
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import store
+from pipeline.distil import scores
 from pipeline.run import Places
 from tests import golden, readme
 
@@ -64,3 +66,11 @@ def test_nothing_lies_at_the_top_that_has_no_room_there() -> None:
     rooms = {".ci", "benchmarks", "curated", "deploy", "docs", "pipeline", "raw", "schemas", "tests"}
     files = {".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "prefect.yaml"}
     assert {path.partition("/")[0] for path in listed.stdout.splitlines()} == rooms | files | {"pyproject.toml"}
+
+
+def test_every_number_is_defined_beside_the_function_that_counts_it() -> None:
+    page = (golden.ROOT / "docs" / "counting.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`scores\.(\w+)`", page))
+    assert named >= {"outcomes", "rate", "tier", "best_tier", "confidence", "dates"}
+    assert [name for name in named if not callable(getattr(scores, name))] == []
+    assert [tier for tier in scores.TIERS if f"| `{tier}` |" not in page] == []

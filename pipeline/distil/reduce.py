@@ -38,7 +38,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     kind = vocabulary.classify(cluster.exception_type, cluster.gate, codes, cluster.text)
     reach = Reach(cluster, occurrences, {d.document_id: d for d in material.documents}, category=kind.category)
     claims, withheld = reach.sorted_out([c for c in material.claims if members.intersection(c.signature_ids)])
-    dates = _occurrence_dates(occurrences, ledger)
+    _keep_occurrences(occurrences, ledger)
     found = [remedy(g, ledger) for g in group_remedies((c for c in claims if c.kind in {"remedy", "fix"}), official)]
     workarounds = ranked(r for r in found if r.worked or not r.failed)
     dead_ends = ranked(r for r in found if r.failed)
@@ -48,6 +48,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     page = official[0].record if official else None
     graph = _graph(cluster, material, claims, ledger)
     evidence = ledger.all()
+    dates = scores.dates(evidence)
     return Draft(
         cluster=cluster,
         slug=slugs.slug(cluster, codes, domain=kind.domain),
@@ -68,13 +69,13 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         official_doc_section=page.remedies[0].section if page and page.remedies else None,
         error_code=next((code.partition(":")[2] for code in codes if code.startswith("xla:")), None),
         codes=codes,
-        tier=_tier(official, found, cause_type, ledger),
+        tier=_tier(official, workarounds, cause_type, claims),
         confidence=_confidence(official, ledger),
         fix_success_rate=scores.rate(sum(r.worked for r in found), sum(r.failed for r in found)),
         resolvable=_resolvable(found),
-        first_seen=dates[0] if dates else None,
-        last_confirmed=dates[-1] if dates else None,
-        last_updated=max((e.posted_at[:10] for e in evidence if e.posted_at), default=None),
+        first_seen=dates.first_seen,
+        last_confirmed=dates.last_confirmed,
+        last_updated=dates.last_updated,
         evidence=evidence,
         occurrence_count=len(occurrences),
         tags=slugs.tags(cluster, kind, codes),
@@ -92,16 +93,12 @@ def _codes(cluster: Cluster, occurrences: Sequence[Occurrence]) -> tuple[str, ..
     return tuple(sorted(most | ({gate} if gate else set())))
 
 
-def _occurrence_dates(occurrences: Sequence[Occurrence], ledger: Ledger) -> list[str]:
-    """The dates of the cluster's documents, one occurrence kept as evidence for each."""
-    dates: list[str] = []
-    seen: set[str] = set()
-    for occurrence in occurrences:
-        if occurrence.document_id not in seen:
-            seen.add(occurrence.document_id)
-            kept = ledger[ledger.add("occurrence", occurrence.quote, occurrence.rule)]
-            dates += [kept.posted_at[:10]] if kept.posted_at else []
-    return sorted(dates)
+def _keep_occurrences(occurrences: Sequence[Occurrence], ledger: Ledger) -> None:
+    """The first occurrence of each document becomes evidence, and the newest of all: an entry's dates are theirs."""
+    first = {occurrence.document_id: occurrence for occurrence in reversed(occurrences)}
+    dated = [occurrence for occurrence in occurrences if occurrence.quote.posted_at]
+    for occurrence in (*first.values(), *dated[-1:]):
+        ledger.add("occurrence", occurrence.quote, occurrence.rule)
 
 
 def _cause(
@@ -230,14 +227,12 @@ def _official_url(official: Sequence[Official], codes: tuple[str, ...]) -> str |
     return next((url for url in map(catalogues.official_url, codes) if url), None)
 
 
-def _tier(official: Sequence[Official], found: Sequence[Remedy], cause_type: str | None, ledger: Ledger) -> Tier:
-    said = [e for e in ledger.all() if e.role in _SUPPORTING and not scores.is_by_model(e.rule)]
-    roles = [e.author_role for e in said if cause_type != "program"]
-    return scores.best_tier(
-        is_official=bool(official),
-        roles=roles,
-        is_confirmed=any(r.worked for r in found),
-    )
+def _tier(
+    official: Sequence[Official], workarounds: Sequence[Remedy], cause_type: str | None, claims: Sequence[Claim]
+) -> Tier:
+    stated = sorted((c for c in claims if c.kind == "cause" and not scores.is_by_model(c.rule)), key=_cause_order)
+    chosen = stated[:1] if cause_type == "quoted" else []
+    return scores.best_tier([scores.tier(chosen, is_official=bool(official)), *(r.tier for r in workarounds)])
 
 
 def _confidence(official: Sequence[Official], ledger: Ledger) -> float | None:

@@ -12,10 +12,9 @@ from rapidfuzz import fuzz, utils
 from pipeline.distil import actions, clauses
 from pipeline.distil.ledger import Ledger, Role
 from pipeline.distil.material import Official
-from pipeline.distil.scores import best_tier, is_by_model
+from pipeline.distil.scores import TIERS, is_by_model, outcomes, tier
 from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Quote
 from pipeline.records.draft import Remedy, Statement
-from pipeline.records.entry import Tier
 
 #: token_sort_ratio from which two quoted remedies of one language and equal identifiers are one. A cautious choice with
 #: little behind it: of 434 prose remedies of the corpus three pairs from different documents score 75 or more, one at
@@ -26,7 +25,6 @@ MOST_REMEDIES = 30
 
 _IDENTIFIER = re.compile(r"`[^`\n]{2,60}`|--[a-z][\w-]+|\b[A-Z][A-Z0-9]+_[A-Z0-9_]+\b|\b\w+_\w+\b|\d+(?:\.\d+)+")
 _NEGATION = re.compile(r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bdisabl|不|没|无|禁用|关闭", re.IGNORECASE)
-_CHANGES = frozenset({"fix.merged", "fix.closed_by"})
 
 
 @dataclass(slots=True)
@@ -82,25 +80,21 @@ def _is_same(one: Quote, two: Quote) -> bool:
 
 
 def remedy(group: Group, ledger: Ledger) -> Remedy:
-    """The group counted: `worked` and `failed` are distinct documents, contradiction is kept, not averaged."""
-    evidence: list[str] = []
-    outcomes: dict[str, set[str]] = {"worked": set(), "failed": set()}
-    for claim in group.claims:
-        evidence += _cited(claim, ledger)
-        if claim.outcome in outcomes:
-            outcomes[claim.outcome].add(claim.quote.document_id)
+    """The group counted (`scores.outcomes`, `scores.tier`); contradiction is kept, not averaged."""
+    evidence = [piece for claim in group.claims for piece in _cited(claim, ledger)]
     evidence += [ledger.add("official", quote, "official.remedy") for quote, _ in group.pages]
     ids = tuple(sorted(set(evidence)))
     statement, how = _worded(group, ids)
+    worked, failed = outcomes(group.claims)
     return Remedy(
         key=group.key,
         action=statement,
         how=how,
         condition=_condition(group),
         why_fails=_why_fails(group),
-        worked=len(outcomes["worked"]),
-        failed=len(outcomes["failed"]),
-        tier=_tier(group),
+        worked=worked,
+        failed=failed,
+        tier=tier(group.claims, is_official=bool(group.pages)),
         sources=ledger.urls(ids),
     )
 
@@ -157,21 +151,7 @@ def _how(claims: Sequence[Claim], fact: Fact) -> str | None:
     return best.quote.text
 
 
-def _tier(group: Group) -> Tier:
-    claims = [c for c in group.claims if not is_by_model(c.rule)]
-    if not claims and not group.pages:
-        return "ai_generated"
-    return best_tier(
-        is_official=bool(group.pages),
-        roles=[c.quote.author_role for c in claims if c.outcome != "failed" and not c.rule.startswith("hint.")]
-        + [c.outcome_quote.author_role for c in claims if c.outcome_quote and c.outcome == "worked"],
-        is_confirmed=any(c.outcome == "worked" for c in claims)
-        or any(c.fact and c.fact.template in _CHANGES and c.rule == "fix.closed_by_api" for c in claims),
-    )
-
-
 def ranked(found: Iterable[Remedy]) -> tuple[Remedy, ...]:
     """Best supported first: worked, fewer failures, tier, number of sources, key."""
-    tiers = ("documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated")
-    ordered = sorted(found, key=lambda r: (-r.worked, r.failed, tiers.index(r.tier), -len(r.action.evidence), r.key))
+    ordered = sorted(found, key=lambda r: (-r.worked, r.failed, TIERS.index(r.tier), -len(r.action.evidence), r.key))
     return tuple(ordered[:MOST_REMEDIES])

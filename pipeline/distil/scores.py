@@ -1,12 +1,16 @@
-"""Tier and confidence: formulas over counts of documents, nothing else."""
+"""Counts, tiers, dates and confidence: one function each, over the evidence and nothing else.
+
+docs/counting.md has the definitions for readers of the data.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import sqrt
+from typing import NamedTuple
 
-from pipeline.records import MAINTAINER_ROLES, MODEL_RULES
-from pipeline.records.entry import Tier
+from pipeline.records import MAINTAINER_ROLES, MODEL_RULES, Claim
+from pipeline.records.entry import Evidence, Tier
 
 #: How many users' words one voice weighs. An official page is written once and read by everybody, so one must be able
 #: to reach 0.7 alone (Wilson's bound of 9/9); a maintainer knows the code, three users' worth.
@@ -45,15 +49,73 @@ def confidence(*, official: int, maintainers: int, users: int, against: int) -> 
     return None if bound is None else round(bound, 3)
 
 
+class Dates(NamedTuple):
+    """The dates of an entry, each that of a piece of its evidence; None where no piece has one."""
+
+    first_seen: str | None
+    last_confirmed: str | None
+    last_updated: str | None
+
+
+#: Evidence by which somebody shows that the error exists: it was met, or something was tried against it.
+_CONFIRMING = frozenset({"occurrence", "worked", "failed"})
+
+
+def dates(evidence: Iterable[Evidence]) -> Dates:
+    """When the error was first met, when somebody last met it or tried something against it, when anything was said."""
+    days = [(piece.posted_at[:10], piece.role) for piece in evidence if piece.posted_at]
+    return Dates(
+        first_seen=min((day for day, role in days if role == "occurrence"), default=None),
+        last_confirmed=max((day for day, role in days if role in _CONFIRMING), default=None),
+        last_updated=max((day for day, _ in days), default=None),
+    )
+
+
+def outcomes(claims: Iterable[Claim]) -> tuple[int, int]:
+    """(worked, failed) of one remedy: the threads in which somebody says so, each once, whoever says it how often."""
+    threads: dict[str, set[str]] = {"worked": set(), "failed": set()}
+    for claim in claims:
+        if claim.outcome in threads:
+            threads[claim.outcome].add(claim.quote.document_id)
+    return len(threads["worked"]), len(threads["failed"])
+
+
 def rate(worked: int, failed: int) -> float | None:
     """The share of documents in which it worked, None if nobody said."""
     return round(worked / (worked + failed), 3) if worked + failed else None
 
 
-def best_tier(*, is_official: bool, roles: Iterable[str | None], is_confirmed: bool) -> Tier:
-    """The tier: documented > maintainer_confirmed > user_confirmed > reported, by who says it and who confirms."""
+#: Best first.
+TIERS: tuple[Tier, ...] = ("documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated")
+_CLOSED = "fix.closed_by"
+
+
+def tier(claims: Sequence[Claim], *, is_official: bool = False) -> Tier:
+    """The tier of what `claims` state together: by who says it, and who confirms it.
+
+    Documented by an official page. Confirmed by a maintainer who says it, or says that it worked. Confirmed by users:
+    one says that it worked, or GitHub says that the change closed the report. Else reported; what a program prints and
+    that something did not help raise nothing. Generated where only a language model picked the words.
+    """
     if is_official:
         return "documented"
-    if any(role in MAINTAINER_ROLES for role in roles):
+    stated = [claim for claim in claims if not is_by_model(claim.rule)]
+    if claims and not stated:
+        return "ai_generated"
+    if any(role in MAINTAINER_ROLES for claim in stated for role in _voices(claim)):
         return "maintainer_confirmed"
-    return "user_confirmed" if is_confirmed else "reported"
+    closes = any(claim.fact is not None and claim.fact.template == _CLOSED for claim in stated)
+    return "user_confirmed" if closes or any(c.outcome == "worked" for c in stated) else "reported"
+
+
+def best_tier(tiers: Iterable[Tier]) -> Tier:
+    """The tier of an entry: the best of its cause's and its workarounds', reported if it has neither."""
+    return min((*tiers, "reported"), key=TIERS.index)
+
+
+def _voices(claim: Claim) -> list[str | None]:
+    """The roles of those who say it and of those who say that it worked."""
+    said = [] if claim.outcome == "failed" or claim.rule.startswith("hint.") else [claim.quote.author_role]
+    if claim.outcome_quote is not None and claim.outcome == "worked":
+        said.append(claim.outcome_quote.author_role)
+    return said

@@ -106,14 +106,15 @@ def _shown(rate: float | None) -> str:
 
 
 def _remedy_evidence(raw: Raw, _context: Context) -> Iterator[Finding]:
-    roles = {text(piece, "evidence_id"): text(piece, "role") for _, piece in items(raw, "evidence")}
+    pieces = {text(piece, "evidence_id"): piece for _, piece in items(raw, "evidence")}
     for name in ("workarounds", "dead_ends"):
         for place, item in items(raw, name):
-            cited = [roles.get(evidence) for evidence in names(item, "evidence")]
+            cited = [pieces[evidence] for evidence in names(item, "evidence") if evidence in pieces]
             for outcome in ("worked", "failed"):
                 claimed = number(item, outcome) or 0
-                if claimed > cited.count(outcome):
-                    yield f"{place}.{outcome}", f"says {claimed:g}, but {cited.count(outcome)} quotes say so"
+                threads = {text(piece, "document_id") for piece in cited if text(piece, "role") == outcome}
+                if claimed > len(threads):
+                    yield f"{place}.{outcome}", f"says {claimed:g}, but quotes of {len(threads)} documents say so"
 
 
 def _confidence(raw: Raw, _context: Context) -> Iterator[Finding]:
@@ -151,7 +152,11 @@ RULES = (
     Rule("evidence_offsets", "Every quote stands in its document at its offsets.", _evidence_offsets),
     Rule("occurrence_count", "There are at least as many occurrences as documents that show one.", _occurrences),
     Rule("rates_counted", "A remedy's rate is counted from worked and failed, and null where both are 0.", _rates),
-    Rule("outcomes_quoted", "Every worked and failed that is counted is quoted.", _remedy_evidence),
+    Rule(
+        "outcomes_quoted",
+        "Every worked and failed that is counted is quoted, each from a document of its own.",
+        _remedy_evidence,
+    ),
     Rule("fix_rate_counted", "fix_success_rate is counted from all remedies, and null without counts.", _fix_rate),
     Rule("confidence_counted", "Confidence is not above the documented formula over the evidence.", _confidence),
 )

@@ -9,6 +9,8 @@ from pipeline.validate.problem import Context, Finding, Raw, Rule, items, text
 
 _DATES = ("first_seen", "last_confirmed", "last_updated")
 _DAY = len("2026-01-02")
+#: Evidence of these roles shows that the error exists.
+_CONFIRMING = frozenset({"occurrence", "worked", "failed"})
 
 
 def _ordered(raw: Raw, _context: Context) -> Iterator[Finding]:
@@ -27,7 +29,16 @@ def _from_evidence(raw: Raw, _context: Context) -> Iterator[Finding]:
             yield name, f"no evidence is of {claimed}"
 
 
+def _newest(raw: Raw, _context: Context) -> Iterator[Finding]:
+    posted = (text(piece, "posted_at") for _, piece in items(raw, "evidence") if text(piece, "role") in _CONFIRMING)
+    newest = max((time[:_DAY] for time in posted if time), default=None)
+    claimed = text(raw, "last_confirmed")
+    if claimed is not None and newest is not None and claimed < newest:
+        yield "last_confirmed", f"says {claimed}, but it was met on {newest}"
+
+
 RULES = (
     Rule("dates_ordered", "first_seen <= last_confirmed <= last_updated.", _ordered),
+    Rule("last_confirmed_newest", "No occurrence, worked or failed is newer than last_confirmed.", _newest),
     Rule("dates_from_evidence", "Every date is the date of a piece of evidence; unknown is null.", _from_evidence),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pipeline.lexicon import vocabulary
 from pipeline.records import MAINTAINER_ROLES
@@ -19,6 +19,8 @@ _FIELDS = {
     "verification_tier": "tiers",
 }
 _CITING = ("versions", "environment", "workarounds", "dead_ends")
+#: Rules by which GitHub itself says that a change closed the report.
+_CLOSED = "fix.closed_by"
 _RELATIONS = ("leads_to", "preceded_by", "frequently_confused_with")
 
 
@@ -70,16 +72,27 @@ def _tier(raw: Raw, _context: Context) -> Iterator[Finding]:
     """A tier may be lower than the evidence allows, never higher."""
     tier = text(raw, "verification_tier")
     pieces = [piece for _, piece in items(raw, "evidence")]
-    allowed = {
-        "documented": any(text(piece, "kind") == "doc" or text(piece, "role") == "official" for piece in pieces),
-        "maintainer_confirmed": any(text(piece, "author_role") in MAINTAINER_ROLES for piece in pieces),
-        "user_confirmed": any(text(piece, "role") == "worked" for piece in pieces),
-        "reported": bool(pieces),
-    }
-    if tier in allowed and not allowed[tier]:
+    if not _supports(tier, pieces):
         yield "verification_tier", f"no evidence stands behind {tier!r}"
+    for place, remedy in items(raw, "workarounds") if not is_imported(raw) else ():
+        cited = names(remedy, "evidence")
+        own = text(remedy, "tier")
+        if not _supports(own, [piece for piece in pieces if text(piece, "evidence_id") in cited]):
+            yield f"{place}.tier", f"no evidence that it cites stands behind {own!r}"
     if tier == "ai_generated" and pieces and not is_imported(raw):
         yield "verification_tier", "an entry with evidence is not ai_generated"
+
+
+def _supports(tier: str | None, pieces: Sequence[Raw]) -> bool:
+    """True if one of `pieces` can be what the tier says: who states it, who confirms it."""
+    if tier == "documented":
+        return any(text(piece, "kind") == "doc" or text(piece, "role") == "official" for piece in pieces)
+    if tier == "maintainer_confirmed":
+        return any(text(piece, "author_role") in MAINTAINER_ROLES for piece in pieces)
+    if tier == "user_confirmed":
+        closed = (text(piece, "rule") or "" for piece in pieces if text(piece, "role") == "fix")
+        return any(text(piece, "role") == "worked" for piece in pieces) or any(r.startswith(_CLOSED) for r in closed)
+    return tier != "reported" or bool(pieces)
 
 
 def _imported(raw: Raw, _context: Context) -> Iterator[Finding]:
