@@ -106,21 +106,6 @@ def test_a_reply_is_not_paired_with_its_own_author() -> None:
     assert not [c for c in reading(case).claims if c.rule == "reply.worked"]
 
 
-def test_the_closing_change_is_a_fix_unless_the_report_was_refused() -> None:
-    from dataclasses import replace
-
-    from pipeline.records import DocLink
-
-    made = replace(
-        document(_case("cause-fix-and-version")),
-        links=(DocLink("closed_by", "github.com/errmine-fixtures/kernels#78", None, None),),
-    )
-    facts = [c.fact for c in distil.claims(made, *events(made)) if c.rule == "fix.closed_by_api"]
-    assert [dict(f.slots)["pr"] for f in facts if f] == ["errmine-fixtures/kernels#78"]
-    refused = replace(made, state_reason="not_planned")
-    assert not [c for c in distil.claims(refused, *events(refused)) if c.rule == "fix.closed_by_api"]
-
-
 @pytest.mark.parametrize(
     "piece",
     [

@@ -4,11 +4,12 @@
 Rules live in `pipeline/data/distil`; each has an id, and its measured precision stands in rule_precision.toml.
 """
 
+from pipeline.distil.actions import key as remedy_key
 from pipeline.distil.chains import causal, chained
 from pipeline.distil.material import DocumentFacts, Material, Occurrence, Official, Reading
 from pipeline.distil.pages import document_facts, official
 from pipeline.distil.pointing import pointed
-from pipeline.distil.reading import claims, occurrences, read
+from pipeline.distil.reading import claims, is_fixed, occurrences, read
 from pipeline.distil.reduce import draft
 
 __all__ = [
@@ -22,8 +23,10 @@ __all__ = [
     "claims",
     "document_facts",
     "draft",
+    "is_fixed",
     "occurrences",
     "official",
     "pointed",
     "read",
+    "remedy_key",
 ]

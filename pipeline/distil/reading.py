@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pipeline.distil import actions, environment, hints, prose, replies, rules
 from pipeline.distil.material import Occurrence, Reading
-from pipeline.distil.prose import Prose, post_at, quote
-from pipeline.records import Claim, Document, Event, Fact, Quote, Signature, Skipped, content_id
+from pipeline.distil.prose import MAX_QUOTE, Prose, post_at, quote
+from pipeline.records import Claim, DocLink, Document, Event, Fact, Post, Quote, Signature, Skipped, content_id
 
 #: How many errors one sentence may speak about where a thread shows several.
 _MOST_SUBJECTS = 3
@@ -51,10 +52,12 @@ def occurrences(document: Document, events: Sequence[Event], signatures: Sequenc
 
 
 def read(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> Reading:
-    """Claims, occurrences and refusals of one document; documents without errors and official pages claim nothing."""
+    """Claims, occurrences and refusals of one document; official pages claim nothing, and documents without errors only
+    what they closed.
+    """
     errors = errors_of(events, signatures)
     if not errors:
-        return Reading((), (), ())
+        return Reading(tuple(closings(document, events)), (), ())
     found: list[Claim] = []
     skipped: list[Skipped] = []
     if document.kind in {"issue", "pull"}:
@@ -112,7 +115,12 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
             outcome=reply.cue.outcome,
             answer=_quoted(document, reply.start, reply.end),
         )
-    yield from _closing(document, errors)
+    yield from _closed(document, errors)
+    for closing in closings(document, events):
+        about = subjects(document, errors, closing.quote.start)
+        span = (closing.quote.start, closing.quote.end)
+        yield closing
+        yield claim_at(document, "fix", closing.rule, fact=closing.fact, span=span, about=about)
 
 
 def _is_out_of_place(document: Document, finding: rules.Finding, printed: str) -> bool:
@@ -157,26 +165,61 @@ def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> I
             )
 
 
-def _closing(document: Document, errors: list[Pair]) -> Iterator[Claim]:
+def _closed(document: Document, errors: list[Pair]) -> Iterator[Claim]:
     """The change that closed the report by the API's word; the quote is the title, which names what was closed.
 
-    It closed what the report opened with, not what others pasted below.
+    It closed what the report opened with, not what others pasted below. The API says so, not who wrote the title: the
+    claim has no author's role.
     """
-    title = next((p for p in document.posts if p.kind == "title" and p.end > p.start), None)
-    if title is None or document.state_reason in {"not_planned", "duplicate"}:
+    title = _title(document)
+    if title is None or not is_fixed(document.state, document.state_reason):
         return
     for link in document.links:
         if link.kind == "closed_by":
-            pr = link.target.removeprefix("github.com/")
-            fact = Fact("fix.closed_by", (("pr", pr),))
-            yield claim_at(
-                document,
-                "fix",
-                "fix.closed_by_api",
-                fact=fact,
-                span=(title.start, title.end),
-                about=subjects(document, errors, title.start),
+            fact = Fact("fix.closed_by", (("pr", link.target.removeprefix("github.com/")),))
+            about = subjects(document, errors, title.start)
+            claim = claim_at(
+                document, "fix", "fix.closed_by_api", fact=fact, span=(title.start, title.end), about=about
             )
+            yield replace(claim, quote=replace(claim.quote, author_role=None))
+
+
+def is_fixed(state: str | None, reason: str | None) -> bool:
+    """True if what closed a thread may have fixed it: it was not reopened, nor closed for another reason."""
+    return state != "open" and reason not in {"not_planned", "duplicate"}
+
+
+def closings(document: Document, events: Sequence[Event]) -> Iterator[Claim]:
+    """What a merged pull request closed, by GitHub's own rule: a keyword in its description, or the API's word.
+
+    `reduce` puts each to the errors of the report closed, whose id is the claim's key.
+    """
+    links = [link for link in document.links if link.kind == "closes"]
+    if not links or document.kind != "pull" or not document.is_merged or document.repo is None:
+        return
+    text = Prose(document, events)
+    fact = Fact("fix.closed_by", (("pr", f"{document.repo}#{document.number}"),))
+    for link in links:
+        span = _keyword(text, link)
+        if span is not None:
+            claim = claim_at(document, "closing", "fix.closed_by_pull", fact=fact, span=span, about=())
+            claim_id = content_id("claim", claim.claim_id, link.target)
+            yield replace(claim, claim_id=claim_id, key=link.target)
+
+
+def _keyword(text: Prose, link: DocLink) -> tuple[int, int] | None:
+    """The words that close: the sentence around the reference, the title where the API says so; None in a comment."""
+    if link.start is None or link.end is None:
+        title = _title(text.document)
+        return (title.start, title.end) if title else None
+    sentence = text.sentence(link.start)
+    if sentence is None:
+        return None
+    return (sentence.start, sentence.end) if sentence.end - sentence.start <= MAX_QUOTE else (link.start, link.end)
+
+
+def _title(document: Document) -> Post | None:
+    return next((post for post in document.posts if post.kind == "title" and post.end > post.start), None)
 
 
 def claim_at(

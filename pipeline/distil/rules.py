@@ -33,7 +33,7 @@ _LEAST_OVERLAP = 3
 _LONG_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
 
 _PR = re.compile(
-    r"https?://github\.com/(?P<repo>[\w.-]{1,60}/[\w.-]{1,80})/(?:pull|issues)/(?P<number>\d{1,6})"
+    r"https?://github\.com/(?P<repo>[\w.-]{1,60}/[\w.-]{1,80})/(?P<path>pull|issues)/(?P<number>\d{1,6})"
     r"|(?P<short>[\w.-]{1,40}/[\w.-]{1,60})?#(?P<n>\d{1,6})\b"
     r"|(?:https?://github\.com/(?P<home>[\w.-]{1,60}/[\w.-]{1,80}))?/commit/(?P<sha>[0-9a-f]{7,40})"
     r"|(?:(?P<of>[\w.-]{1,40}/[\w.-]{1,60})@)?(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
@@ -179,6 +179,8 @@ def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding
     first = cue.pattern.search(text)
     if first is None or (cue.refuse is not None and cue.refuse.search(actions.without_code(text))):
         return None
+    if cue.kind == "fix" and tables.hedges(cue.lang).search(actions.without_code(text)):
+        return None
     last = cue.then.search(text, first.end()) if cue.then is not None else None
     if cue.then is not None and last is None:
         return None
@@ -239,15 +241,12 @@ def _versions(template: str, named: tuple[str, str]) -> Fact:
 
 def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
     """The fix that a sentence names: a change, a release, a branch."""
-    if cue.rule == "fix.closes":
-        if document.kind != "pull" or not document.is_merged or document.repo is None:
-            return None
-        return Fact("fix.closed_by", (("pr", f"{document.repo}#{document.number}"),))
     change = _PR.search(region) if cue.rule in {"fix.in_ref", "fix.ref_fixes", "fix.zh"} else None
     if change is not None:
         named_change = _named(change, document)
-        own = f"{document.repo}#{document.number}"
-        return None if named_change == own else Fact("fix.merged", (("pr", named_change),))
+        # the thread itself is no change, nor is another report
+        is_thread = named_change.lower() == f"{document.repo}#{document.number}".lower() or change["path"] == "issues"
+        return None if is_thread else Fact("fix.merged", (("pr", named_change),))
     named = actions.versioned(region) if cue.rule not in {"fix.works_on_branch", "fix.ref_fixes"} else None
     if named is not None:
         return Fact("fix.released", (("package", named[0]), ("version", named[1])))

@@ -121,6 +121,12 @@ def refusals(lang: str) -> Pattern:
 
 
 @cache
+def hedges(lang: str) -> Pattern:
+    """What makes a sentence about a fix none: it does not say that the error is fixed."""
+    return _compiled("|".join(row["pattern"] for row in table("cues.toml")["hedge"] if row["lang"] == lang))
+
+
+@cache
 def no_help() -> Pattern:
     """Words of a sentence that tells of an act without effect."""
     return _compiled("|".join(table("cues.toml")["no_help"]["patterns"]))

@@ -77,7 +77,9 @@ class Post(NamedTuple):
 class DocLink:
     """A typed edge from this document to another."""
 
-    kind: str  # "closes" | "closed_by" | "cross_reference" | "commit_ref" | "text_mention" | "duplicate_of"
+    # What a text states: "text_mention" | "duplicate_of" | "closes" (keyword of a pull request's description; the API
+    # may say so too). What only the API states: "closed_by" | "cross_reference" | "commit_ref".
+    kind: str
     target: (
         str  # document id ("github.com/o/r#5"), commit ("github.com/o/r@sha") or "#5" where the repository is unknown
     )
@@ -323,7 +325,9 @@ class Claim:
     """One thing that one quote says about the error of the events named."""
 
     claim_id: str
-    kind: str  # "cause" | "remedy" | "fix" | "version" | "environment" | "link" | "official" | "occurrence"
+    # "cause" | "remedy" | "fix" | "version" | "environment" | "link", and two that `reduce` puts where they belong:
+    # "official" (a page's words), "closing" (a merged pull request's, about the report that it closed: `key` is its id)
+    kind: str
     rule: str  # id of the rule that found it
     fact: Fact | None  # None: prose, the quote itself is the statement
     outcome: str | None  # remedies: "worked" | "failed" | None (merely suggested)

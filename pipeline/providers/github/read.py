@@ -12,8 +12,8 @@ from typing import TypeGuard
 
 from pipeline.providers import bots
 from pipeline.providers.assemble import Piece, assembled, safe, utc
-from pipeline.providers.links import Home, mentions, url_target
-from pipeline.records import DocLink, Document, RawPage, Skipped
+from pipeline.providers.links import Home, description_of, mentions, url_target
+from pipeline.records import DocLink, Document, Post, RawPage, Skipped
 from pipeline.text import json_text
 
 JsonObject = Mapping[str, object]
@@ -40,6 +40,7 @@ _LINK = re.compile(r"[A-Za-z0-9_.:/#?=&%~+-]{1,500}")
 _STATE = re.compile("open|closed")
 _REASON = re.compile("[a-z_]{1,30}")
 _REPO = re.compile(r"https?://[^/]+/(?:api/v3/)?(?:repos/)?([^/]+/[^/?#]+)/(?:issues|pulls?)/(\d+)")
+_COMMIT_REPO = re.compile(r"https?://[^/]+/(?:api/v3/)?repos/([\w.-]{1,100}/[\w.-]{1,100})/commits/")
 _WRAPPED = {
     "gharchive-thread": ("issue", "pull_request"),
     "gharchive-comment": ("comment",),
@@ -88,7 +89,7 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
         opened_at=utc(thread.get("created_at")),
         updated_at=utc(thread.get("updated_at")),
         closed_at=utc(thread.get("closed_at")),
-        links=(*mentions(text, home), *_stated_links(values, home)),
+        links=(*mentions(text, home, description=_description(thread, posts, is_pull)), *_stated_links(values, home)),
         record=None,
         payload=None,
         raw_sha256=main.sha256,
@@ -195,12 +196,23 @@ def _found_posts(thread: JsonObject, values: Mapping[str, object]) -> list[tuple
     return sorted(once.values(), key=lambda item: str(item[1].get("id") or ""))
 
 
+def _description(thread: JsonObject, posts: Sequence[Post], is_pull: bool) -> tuple[int, int]:
+    """Where the words of a pull request name what its merge closes; nowhere if it goes to another branch than main."""
+    base = thread.get("base")
+    branch, repo = (base.get("ref"), base.get("repo")) if _is_object(base) else (None, None)
+    default = repo.get("default_branch") if _is_object(repo) else None
+    if not is_pull or (branch and default and branch != default):
+        return (0, 0)
+    return description_of(posts)
+
+
 def _stated_links(values: Mapping[str, object], home: Home) -> tuple[DocLink, ...]:
     """Edges that the API states, each once: what closes what, who refers to this thread, and by which commit."""
-    links = [*_closing_links(values.get("references"))]
+    events: list[JsonObject] = []
     for part in sorted((part for part in values if part.partition(":")[0] == "timeline"), key=_page_number):
-        links += _timeline_links(values[part], home)
-    return tuple(dict.fromkeys(links))
+        page = values[part]
+        events += filter(_is_object, page if isinstance(page, list) else ())
+    return tuple(dict.fromkeys([*_closing_links(values.get("references")), *_timeline_links(events, home)]))
 
 
 def _page_number(part: str) -> int:
@@ -219,11 +231,13 @@ def _closing_links(references: object) -> Iterator[DocLink]:
                 yield DocLink("cross_reference" if is_meant else kind, target, None, None)
 
 
-def _timeline_links(timeline: object, home: Home) -> Iterator[DocLink]:
-    """Who refers to this thread, and which commit closed it."""
-    for event in timeline if isinstance(timeline, list) else ():
-        if not _is_object(event):
-            continue
+def _timeline_links(events: Sequence[JsonObject], home: Home) -> Iterator[DocLink]:
+    """Who refers to this thread, and which commit closed it; a thread that was reopened was not closed by what it had.
+
+    A commit may be another repository's: its URL says whose.
+    """
+    reopened = max((place for place, event in enumerate(events) if event.get("event") == "reopened"), default=-1)
+    for place, event in enumerate(events):
         source = event.get("source")
         issue = source.get("issue") if _is_object(source) else None
         if event.get("event") == "cross-referenced" and _is_object(issue):
@@ -232,8 +246,10 @@ def _timeline_links(timeline: object, home: Home) -> Iterator[DocLink]:
                 yield DocLink("cross_reference", target, None, None)
         commit = event.get("commit_id")
         if isinstance(commit, str) and re.fullmatch(r"[0-9a-f]{7,64}", commit) and home.host and home.repo:
-            kind = "closed_by" if event.get("event") == "closed" else "commit_ref"
-            yield DocLink(kind, f"{home.host}/{home.repo.lower()}@{commit}", None, None)
+            owner = _COMMIT_REPO.match(_string(event.get("commit_url")) or "")
+            repo = (owner[1] if owner else home.repo).lower()
+            kind = "closed_by" if event.get("event") == "closed" and place > reopened else "commit_ref"
+            yield DocLink(kind, f"{home.host}/{repo}@{commit}", None, None)
 
 
 def _author(value: JsonObject) -> tuple[str | None, bool]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pipeline.providers.assemble import Piece, assembled, safe
-from pipeline.providers.links import Home, mentions
+from pipeline.providers.links import Home, description_of, mentions
 from pipeline.records import Document, RawPage, Skipped
 
 _KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)#(\d+)")
@@ -68,7 +68,7 @@ def saved_document(thread: Thread, pages: Sequence[RawPage]) -> Document | Skipp
         opened_at=thread.opened_at,
         updated_at=thread.updated_at,
         closed_at=None,
-        links=mentions(text, home),
+        links=mentions(text, home, description=description_of(posts) if thread.is_pull else (0, 0)),
         record=None,
         payload=None,
         raw_sha256=page.sha256,

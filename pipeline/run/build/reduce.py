@@ -49,12 +49,36 @@ def knowledge(result: shards.MapResult) -> Knowledge:
             events[row.signature.signature_id].append(row)
     claims: dict[str, list[Claim]] = defaultdict(list)
     pages: dict[str, list[Claim]] = defaultdict(list)
+    opening = _opening(documents, events)
     for claim in sorted(result.claims, key=lambda claim: claim.claim_id):
         if claim.kind == OFFICIAL:
             pages[claim.quote.document_id].append(claim)
-        for signature_id in claim.signature_ids:
-            claims[signature_id].append(claim)
+        placed = _closing(claim, opening.get(claim.key, ())) if claim.kind == "closing" else claim
+        for signature_id in placed.signature_ids:
+            claims[signature_id].append(placed)
     return Knowledge(documents, events, claims, _official_pages(documents, pages))
+
+
+def _opening(
+    documents: Mapping[str, shards.DocumentRow], events: Mapping[str, Sequence[shards.EventRow]]
+) -> dict[str, tuple[str, ...]]:
+    """The errors that each closed report opens with: what closed it was about those, not about what came below."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for signature_id, rows in events.items():
+        for row in rows:
+            document = documents[row.document_id]
+            if document.kind != "issue" or not distil.is_fixed(document.state, document.state_reason):
+                continue
+            is_first = row.ordinal == 0 if row.posted_at is None else row.posted_at == document.opened_at
+            if is_first and row.event.severity == "error":
+                found[row.document_id].add(signature_id)
+    return {document_id: tuple(sorted(ids)) for document_id, ids in found.items()}
+
+
+def _closing(claim: Claim, signature_ids: tuple[str, ...]) -> Claim:
+    """The word of a merged pull request, as a fix of the errors of the report that it closed."""
+    assert claim.fact is not None
+    return replace(claim, kind="fix", key=distil.remedy_key(claim.fact), signature_ids=signature_ids)
 
 
 def templates(known: Knowledge) -> list[Template]:

@@ -1,0 +1,208 @@
+"""What closed a report is GitHub's word; what a post says about a fix is quoted as what a post says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from pipeline import distil, documents, shards
+from pipeline.build import mapping, reduce
+from pipeline.distil import remedies, tables
+from pipeline.distil.ledger import Ledger
+from pipeline.records import Claim, DocLink, Document
+from tests.distil_factory import REPO, document, events
+from tests.each import each
+from tests.test_documents_live import page, pages
+
+OPENED = "2026-03-01T10:00:00Z"
+TRACE = (
+    '```\nTraceback (most recent call last):\n  File "a.py", line 3, in main\nValueError: the tray {n} is empty\n```'
+)
+CLOSING = DocLink("closed_by", f"github.com/{REPO}#78", None, None)
+
+
+def thread(*comments: str, role: str = "NONE", kind: str = "issue", number: int = 5, body: str = "") -> Document:
+    """A closed report with one error in its first post and comments of one role."""
+    post = {"author": "a", "at": OPENED, "role": "MEMBER"}
+    posts: list[dict[str, Any]] = [
+        {"kind": "title", "text": "ValueError in main", **post},
+        {"kind": "body", "text": f"It ends with\n\n{TRACE.replace('{n}', '7')}\n\n{body}".rstrip(), **post},
+    ]
+    posts += (
+        {"kind": "comment", "text": text, "author": f"u{n}", "role": role, "at": f"2026-03-{n + 2:02d}T10:00:00Z"}
+        for n, text in enumerate(comments)
+    )
+    made = document({"kind": kind, "number": number, "posts": posts})
+    return replace(made, state="closed", opened_at=datetime.fromisoformat(OPENED).astimezone(UTC))
+
+
+def fixes(made: Document) -> list[Claim]:
+    return [claim for claim in distil.claims(made, *events(made)) if claim.kind == "fix"]
+
+
+def changes(claims: Sequence[Claim]) -> list[tuple[str, str]]:
+    return [(claim.fact.template, dict(claim.fact.slots)["pr"]) for claim in claims if claim.fact is not None]
+
+
+def remedy(claims: Sequence[Claim], made: Document) -> Any:
+    ledger = Ledger({made.document_id: distil.document_facts(made)})
+    return remedies.remedy(remedies.group_remedies(claims, [])[0], ledger)
+
+
+def test_the_change_that_github_names_closed_the_report() -> None:
+    made = replace(thread(), links=(CLOSING,))
+    (claim,) = fixes(made)
+    assert changes([claim]) == [("fix.closed_by", f"{REPO}#78")]
+    assert claim.rule == "fix.closed_by_api"
+    assert claim.quote.author_role is None, "GitHub says so, not the member who wrote the title"
+    assert (remedy([claim], made).tier, remedy([claim], made).worked) == ("user_confirmed", 0)
+
+
+@pytest.mark.parametrize(
+    "change", [{"state": "open"}, {"state_reason": "not_planned"}, {"state_reason": "duplicate"}], ids=str
+)
+def test_a_report_that_is_open_or_was_refused_was_fixed_by_nothing(change: dict[str, str]) -> None:
+    assert fixes(replace(thread(), links=(CLOSING,), **change)) == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("role", "tier"), [("MEMBER", "maintainer_confirmed"), ("NONE", "reported"), (None, "reported")]
+)
+def test_what_a_comment_says_is_said_by_the_comment(role: str | None, tier: str) -> None:
+    made = thread("Fixed by #78", role=role or "")
+    made = made if role else replace(made, posts=tuple(post._replace(author_role=None) for post in made.posts))
+    (claim,) = fixes(made)
+    assert changes([claim]) == [("fix.merged", f"{REPO}#78")]
+    assert claim.quote.text == "Fixed by #78"
+    assert (remedy([claim], made).tier, remedy([claim], made).worked) == (tier, 0)
+
+
+def _hedges(column: str) -> list[tuple[str, str]]:
+    return [(row["lang"], text) for row in tables.table("cues.toml")["hedge"] for text in row[column]]
+
+
+@each("lang, text", _hedges("examples"))
+def test_a_hedged_sentence_is_no_fix(lang: str, text: str) -> None:
+    assert tables.hedges(lang).search(text)
+    assert fixes(thread(text)) == []
+
+
+@each("lang, text", _hedges("lookalikes"))
+def test_a_look_alike_of_a_hedged_sentence_is_not_hedged(lang: str, text: str) -> None:
+    assert not tables.hedges(lang).search(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was this fixed by #78?",
+        "It is not fixed by #78.",
+        "Once #78 lands, this is fixed.",
+        f"Fixed by #5, see {REPO}#5",
+        f"Fixed in https://github.com/{REPO.upper()}/pull/5",
+        f"It was fixed as shown in https://github.com/{REPO}/issues/70#issuecomment-1",
+    ],
+)
+def test_a_question_a_denial_another_report_and_the_thread_itself_are_no_fix(text: str) -> None:
+    assert changes(fixes(thread(text))) == []
+
+
+MERGED = {"is_merged": True, "kind": "pull"}
+
+
+def pull(body: str, **more: object) -> Document:
+    """A pull request with a description, as its page is read."""
+    rows: dict[str, object] = {
+        "number": 1,
+        "html_url": "https://github.com/errmine-fixtures/pond/pull/1",
+        "title": "Refill the tray",
+        "body": body,
+        "state": "closed",
+        "created_at": OPENED,
+        "merged_at": "2026-03-03T00:00:00Z",
+        "labels": [],
+        "head": {},
+        **more,
+    }
+    found = documents.document([page("pull", "github-thread", json.dumps(rows).encode())])
+    assert isinstance(found, Document)
+    return found
+
+
+def base(branch: str) -> dict[str, object]:
+    return {"ref": branch, "repo": {"default_branch": "main"}}
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "closed"),
+    [
+        ("Retries.\n\nFixes #2, closes: #3 and resolves errmine-fixtures/lake#4", {}, ["pond#2", "pond#3", "lake#4"]),
+        ("Fixes #2", {"base": base("main")}, ["pond#2"]),
+        ("Fixes #2", {"base": base("release-1")}, []),
+        ("Fixes #2", {"merged_at": None}, []),
+        ("The fix for #2 and fixed by #3, fixing #4, prefixes #5", {}, []),
+        ("<!-- Fixes #2 -->\nRefills it.", {}, []),
+    ],
+)
+def test_a_merged_pull_request_closes_what_its_keywords_name(
+    body: str, more: dict[str, object], closed: list[str]
+) -> None:
+    found = distil.read(pull(body, **more), [], []).claims
+    assert [claim.key for claim in found] == [f"github.com/errmine-fixtures/{name}" for name in closed]
+    assert {claim.rule for claim in found} <= {"fix.closed_by_pull"}
+
+
+def test_a_keyword_in_a_comment_of_a_pull_request_closes_nothing() -> None:
+    made = replace(thread("Fixes #9", kind="pull"), is_merged=True)
+    assert [claim for claim in distil.claims(made, *events(made)) if claim.kind in {"closing", "fix"}] == []
+
+
+def test_a_merged_pull_request_fixes_the_report_that_it_closed_and_no_later_error_of_it() -> None:
+    report = thread(TRACE.replace("the tray {n} is empty", "no such drawer"), number=2)
+    report = replace(report, document_id="github.com/errmine-fixtures/pond#2")
+    known = knowledge(report, pull("Fixes #2"))
+    found, signatures = events(report)
+    opening, later = (signature.signature_id for signature in signatures)
+    (claim,) = (claim for claim in known.claims[opening] if claim.kind == "fix")
+    assert (claim.quote.text, claim.quote.document_id) == ("Fixes #2", "github.com/errmine-fixtures/pond#1")
+    assert changes([claim]) == [("fix.closed_by", "errmine-fixtures/pond#1")]
+    assert later not in known.claims or not [c for c in known.claims[later] if c.kind == "fix"]
+    assert len(found) == 2
+
+
+def test_a_pull_request_fixes_no_report_that_is_open_again() -> None:
+    report = replace(thread(number=2), document_id="github.com/errmine-fixtures/pond#2", state="open")
+    known = knowledge(report, pull("Fixes #2"))
+    assert [claim for claims in known.claims.values() for claim in claims if claim.kind == "fix"] == []
+
+
+def knowledge(*made: Document) -> reduce.Knowledge:
+    rows = [mapping.map_text(one) for one in made]
+    return reduce.knowledge(sum(rows, shards.MapResult()))
+
+
+def _timeline(*rows: dict[str, object]) -> set[tuple[str, str]]:
+    whole = [*pages("returned")[:1], page("timeline", "github-timeline", json.dumps(rows).encode())]
+    found = documents.document(whole)
+    assert isinstance(found, Document)
+    return {(link.kind, link.target) for link in found.links}
+
+
+CLOSED = {"event": "closed", "commit_id": "c" * 40}
+
+
+def test_what_closed_a_thread_before_it_was_reopened_did_not_close_it() -> None:
+    commit = f"github.com/errmine-fixtures/pond@{'c' * 40}"
+    assert _timeline(CLOSED) == {("closed_by", commit)}
+    assert _timeline(CLOSED, {"event": "reopened"}) == {("commit_ref", commit)}
+    assert _timeline(CLOSED, {"event": "reopened"}, CLOSED) == {("commit_ref", commit), ("closed_by", commit)}
+
+
+def test_a_commit_of_another_repository_is_named_as_that_one() -> None:
+    url = f"https://api.github.com/repos/errmine-fixtures/Lake/commits/{'c' * 40}"
+    assert _timeline({**CLOSED, "commit_url": url}) == {("closed_by", f"github.com/errmine-fixtures/lake@{'c' * 40}")}
