@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from pipeline import distil, documents, shards
-from pipeline.build import mapping, reduce
+from pipeline import distil
 from pipeline.distil import remedies, tables
 from pipeline.distil.ledger import Ledger
+from pipeline.providers import documents
 from pipeline.records import Claim, DocLink, Document
+from pipeline.run import shards
+from pipeline.run.build import mapping, reduce
 from tests.distil_factory import REPO, document, events
 from tests.each import each
 from tests.test_documents_live import page, pages
