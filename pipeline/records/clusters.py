@@ -1,0 +1,61 @@
+"""From `cluster`: templates, the errors that they make, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A distinct (gate, text) with its weight: what clustering sees."""
+
+    signature_id: str
+    exception_type: str | None
+    text: str
+    gate: tuple[tuple[str, str], ...]
+    is_gate_complete: bool
+    is_truncated: bool
+    count: int  # events that have it
+    first_seen: str  # least ISO date of its events, "" if unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Why a template is in its cluster; stored when decided, never recomputed."""
+
+    signature_id: str
+    cluster_id: str
+    rule: str  # founder, leader, gate, equal, ratio, slot, prefix, untyped, quote, override or review
+    score: float  # 0-100 against the medoid
+    explanation: str  # one sentence for people
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """Two clusters that look alike and are not one, with the reason: "why are these two not together?"."""
+
+    cluster_id: str
+    other_id: str
+    score: float
+    reason: str  # "gate resource: shared memory / threads" or "score 78.1 < 90"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One error: templates that mean the same."""
+
+    cluster_id: str
+    medoid: str  # signature_id of the representative
+    exception_type: str | None
+    text: str  # the medoid's
+    gate: tuple[tuple[str, str], ...]
+    members: tuple[str, ...]  # signature ids, sorted
+    regex: str  # RE2, bounded gaps, matches every member; "" if none could be proven
+    lowest_score: float
+
+    @property
+    def headline(self) -> str:
+        """The text, with the exception's name in front where the text does not say it; the id of one without words."""
+        if not self.exception_type or self.exception_type.rsplit(".", 1)[-1] in self.text:
+            return self.text or self.exception_type or self.cluster_id
+        return f"{self.exception_type}: {self.text}" if self.text else self.exception_type

@@ -1,0 +1,129 @@
+"""From `raw` and `documents`: a page as a source gave it, and the document that its pages make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+#: Author associations as GitHub names them, most trusted first. None: the source does not say.
+MAINTAINER_ROLES = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+
+
+@dataclass(frozen=True, slots=True)
+class RawPage:
+    """One page, verbatim, as a source gave it: an issue's JSON object, one comment, one saved file, one docs page.
+
+    `document_key` names the document that the page belongs to (it becomes `Document.document_id`) and `part` the place
+    it takes there: "main" (issue, PR, page), "comment:<id>", "comments" (a JSON list), "review:<id>", "timeline", ...
+    Of several pages with one key and part the one with the greatest (`version_at`, `sha256`) is current.
+    """
+
+    sha256: str  # of `body`
+    source: str  # which source brought it: "import", "github", "xla", ...
+    url: str | None  # where it was fetched from, None if unknown
+    form: str  # which reader understands it; see documents.READERS
+    document_key: str
+    part: str
+    version_at: str  # ISO time of this version by the source's own word ("" if unknown)
+    fetched_at: datetime | None  # None for files on disk: the wall clock never enters
+    etag: str | None
+    body: bytes
+
+
+class Post(NamedTuple):
+    """One piece of writing inside a document: its title, body, a comment, a review. `document.text[start:end]`.
+
+    A named tuple, as `Frame` is: there are many, and a frozen dataclass takes 2.6 us to make, this 0.5.
+    """
+
+    kind: str  # "title" | "body" | "comment" | "review" | "section"
+    start: int
+    end: int
+    url: str | None  # permalink of the piece, where known
+    posted_at: datetime | None
+    author_role: str | None  # OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE, ...; None if the source does not say
+    author_hash: str | None  # salted; the same person in one document has the same hash; never a name
+    is_bot: bool
+    reactions: int  # thumbs up minus thumbs down, 0 if unknown
+
+
+@dataclass(frozen=True, slots=True)
+class DocLink:
+    """A typed edge from this document to another."""
+
+    # What a text states: "text_mention" | "duplicate_of" | "closes" (keyword of a pull request's description; the API
+    # may say so too). What only the API states: "closed_by" | "cross_reference" | "commit_ref".
+    kind: str
+    target: (
+        str  # document id ("github.com/o/r#5"), commit ("github.com/o/r@sha") or "#5" where the repository is unknown
+    )
+    start: int | None  # where the text says so; None if the API said it
+    end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocRemedy:
+    """One remedy that an official page gives. `text == document.text[start:end]`."""
+
+    section: str  # the heading it stands under
+    title: str  # its bold lead ("Adjust Block Sizes"), "" if it has none
+    text: str
+    flags: tuple[str, ...]  # flags, parameters and environment variables that it names
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocRecord:
+    """What an official error page says, the same from Markdown, HTML and (lossy) plain text."""
+
+    code: str  # "xla:E1001"
+    name: str | None  # catalogue name, CompileTimeScopedVmemOom
+    title: str
+    phase: str | None  # "Compile Time"
+    category: str | None  # "Scoped Vmem OOM"
+    backends: tuple[str, ...]
+    status_code: str | None  # as the sample prints it; error_codes.h may disagree and has its own record
+    summary: str  # first paragraph
+    samples: tuple[str, ...]
+    templates: tuple[str, ...]
+    scenarios: tuple[str, ...]  # headings of scenario sections
+    remedies: tuple[DocRemedy, ...]
+    links: tuple[str, ...]
+    first_seen: str | None  # ISO date of landing, where the source knows it
+    last_updated: str | None
+    is_lossy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One thread, page or foreign entry, whole: `text` holds title, body and comments one after the other.
+
+    Secrets are redacted and control and bidi characters removed before `text` is made, so every quote taken from it may
+    be shown. Every offset in this project, unless it says otherwise, counts in this text.
+    """
+
+    document_id: str  # "github.com/o/r#5", "openxla.org/xla/errors/error_1001", or "page:<sha256[:16]>" if unknown
+    kind: str  # "issue" | "pull" | "doc" | "entry"
+    url: str  # canonical URL, or urn:sha256:<raw sha256> where no URL is known
+    repo: str | None
+    number: int | None
+    title: str | None
+    text: str
+    posts: tuple[Post, ...]
+    state: str | None  # "open" | "closed" | None
+    state_reason: str | None
+    is_draft: bool | None
+    is_merged: bool | None
+    labels: tuple[str, ...]
+    opened_at: datetime | None
+    updated_at: datetime | None
+    closed_at: datetime | None
+    links: tuple[DocLink, ...]
+    record: DocRecord | None  # official pages only
+    payload: str | None  # kind "entry": the foreign entry's JSON text
+    raw_sha256: str  # of the main page
+    source: str
+    form: str
+    is_lossy: bool
