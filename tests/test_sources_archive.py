@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.providers import files as archive
-from pipeline.providers import recognise as detect
+from pipeline.providers import provider, recognise
 from pipeline.records import RawPage, Skipped
 
 CASES = Path(__file__).parent / "cases" / "sources"
@@ -245,7 +245,7 @@ def test_files_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     ],
 )
 def test_a_thread_has_one_key_however_its_url_is_written(url: object, key: str | None) -> None:
-    assert detect.thread_key(url) == key
+    assert provider.thread_key(url) == key
 
 
 @pytest.mark.shared

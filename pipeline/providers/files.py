@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from pipeline.providers import recognise as detect
+from pipeline.providers import recognise
+from pipeline.providers.provider import Place
 from pipeline.records import RawPage, Skipped
 from pipeline.text import json_text
 
@@ -186,7 +187,7 @@ def _elements(body: bytes) -> Iterator[_Chunk]:
     except (ValueError, RecursionError):
         yield _Chunk("", body)
         return
-    if not isinstance(value, list) or detect.is_timeline(value) or not value:
+    if not isinstance(value, list) or recognise.is_one_list(value) or not value:
         yield _Chunk("", body)
         return
     decoder = json.JSONDecoder()
@@ -225,7 +226,7 @@ def _recognised(chunk: _Chunk, item_id: str) -> Iterator[RawPage | Skipped]:
         )
 
 
-def _places(body: bytes, sha256: str, *, is_line: bool) -> tuple[detect.Place, ...] | str:
+def _places(body: bytes, sha256: str, *, is_line: bool) -> tuple[Place, ...] | str:
     """Where the object belongs, or "reason: detail"."""
     try:
         text = body.decode("utf-8-sig")
@@ -235,7 +236,7 @@ def _places(body: bytes, sha256: str, *, is_line: bool) -> tuple[detect.Place, .
         return "nul_bytes"
     start = text.lstrip()[:1]
     if start not in ("{", "[") and not is_line:
-        place = detect.text_place(text, sha256)
+        place = recognise.text_place(text, sha256)
         return place if isinstance(place, str) else (place,)
     try:
         value = json_text.value(text)
@@ -243,7 +244,7 @@ def _places(body: bytes, sha256: str, *, is_line: bool) -> tuple[detect.Place, .
         return "nested_too_deep"
     except ValueError as error:
         if not is_line and not text.rstrip().endswith(("}", "]")) and start == "[":
-            place = detect.text_place(text, sha256)  # a log that begins with "[rank0]" or "[12:00:01]"
+            place = recognise.text_place(text, sha256)  # a log that begins with "[rank0]" or "[12:00:01]"
             return place if isinstance(place, str) else (place,)
         return f"invalid_json: {error}"
-    return detect.places(value, sha256)
+    return recognise.places(value, sha256)

@@ -17,9 +17,8 @@ from bs4 import BeautifulSoup
 from bs4.element import Tag
 
 from pipeline.lexicon import catalogues
-from pipeline.providers import recognise as detect
 from pipeline.providers.http import Get, Response, page_if_new
-from pipeline.providers.openxla import fetch_github
+from pipeline.providers.openxla import fetch_github, recognise
 from pipeline.records import RawPage, Skipped
 from pipeline.records.errors import SourceChanged
 from pipeline.text import markup
@@ -162,8 +161,8 @@ def _raw(response: Response, fetched_at: datetime | None) -> RawPage:
     url = response.url.split("?")[0]
     key = url.split("://", 1)[1]
     version = ""
-    place = detect.text_place(response.body.decode("utf-8", "replace"), sha256)
-    if isinstance(place, detect.Place) and place.form == "xla-html":
+    place = recognise.html_page(response.body.decode("utf-8-sig", "replace").lstrip(), sha256)
+    if place is not None:
         version = place.version_at
         if place.url and place.document_key.rsplit("/", 1)[-1] == key.rsplit("/", 1)[-1]:
             key, url = place.document_key, place.url

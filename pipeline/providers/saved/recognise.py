@@ -1,4 +1,4 @@
-"""What a saved page of text or HTML is. The name of the file is never asked; a page that fits nothing is plain text."""
+"""Which pages are saved issues or pull requests: HTML, Markdown, or text that was copied. From content alone."""
 
 from __future__ import annotations
 
@@ -8,28 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-# How far into a page its head is searched: GitHub's <head> ends before 40 kB in the pages seen.
-HEAD_CHARACTERS = 120_000
+from pipeline.providers.page import HEAD_CHARACTERS, canonical_url, is_html
+from pipeline.providers.provider import Place, thread_key, unknown_key
 
-_HTML = re.compile(r"\s*(?:<!--[^>]{0,2000}-->\s*)?<(?:!doctype html|html|head)\b", re.IGNORECASE)
-_XLA_MARKDOWN = re.compile(r"#\s{1,3}Error code:\s{0,3}E?(\d{3,4})\s*$", re.IGNORECASE | re.MULTILINE)
-_XLA_OVERVIEW = re.compile(r"#\s{1,3}XLA Error(?: codes|s Overview)\s*$", re.IGNORECASE | re.MULTILINE)
-_XLA_TEXT = re.compile(r"Error code:\s{0,3}E?(\d{3,4})\s*$", re.IGNORECASE | re.MULTILINE)
-_CATEGORY = re.compile(r"(?:\*\*)?Category:", re.IGNORECASE)
 _ISSUE_HEADING = re.compile(r"#\s{1,3}(?:Issue|PR|Pull Request) #(\d{1,10}):", re.IGNORECASE)
-_CANONICAL = (
-    re.compile(r'<link[^>]{0,200}rel="canonical"[^>]{0,200}href="([^"]{1,500})"'),
-    re.compile(r'<meta[^>]{0,200}property="og:url"[^>]{0,200}content="([^"]{1,500})"'),
-    re.compile(r"saved from url=\(\d{1,6}\)(\S{1,500})"),
-)
 _THREAD_PATH = re.compile(r"https?://[^/\s]{1,253}/[\w.-]{1,100}/[\w.-]{1,100}/(?:issues|pull)/\d{1,10}")
-# An error page of any host, or another page of OpenXLA's docs.
-_DOCS_PATH = re.compile(
-    r"https?://(?:www\.)?([a-z0-9.-]{1,253}(?::\d{1,5})?/(?:[a-z0-9_-]{1,60}/){0,6}errors/error_\d{4}"
-    r"|openxla\.org/xla/[a-z0-9_/]{1,200}?)/?(?:\.html|\.md)?(?:[?#].*)?$"
-)
-_HTML_HEADING = re.compile(r"<title>\s{0,20}Error code:\s{0,3}E(\d{4})\b", re.IGNORECASE)
-_LAST_UPDATED = re.compile(r"Last updated (\d{4}-\d\d-\d\d)")
 _TIMES = re.compile(r'(?:datetime="|"(?:updatedAt|createdAt)":")(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)')
 _ISSUE_UPDATED = re.compile(r"^- \*\*Updated\*\*: (.{1,60})$", re.MULTILINE)
 _PULL_CHROME = re.compile(r"wants to merge \d{1,6} commits? into|merged \d{1,6} commits? into", re.IGNORECASE)
@@ -42,93 +25,40 @@ _CHROME_LINES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a page says about itself."""
-
-    form: str
-    part: str
-    url: str | None
-    version_at: str = ""
-
-
-def recognise(text: str) -> Found | str:
-    """The form of a page, with its own URL if it states one; or the reason why it cannot be read."""
-    start = text.lstrip("\ufeff \t\r\n")
-    if not start:
-        return "empty_file"
-    if _HTML.match(start):
-        return _html(start)
-    if start.startswith("#"):
-        found = _markdown(start)
-        if found:
-            return found
-    if "XLA_ERROR_CODE_LIST" in text[:HEAD_CHARACTERS]:
-        return Found("xla-catalog", "main", "https://openxla.org/xla/error/error_codes")
-    code = _XLA_TEXT.match(start)
-    if code or _CATEGORY.match(start):
-        return Found("xla-text", "page:text", _error_url(code[1]) if code else _url_of_category(start))
-    if _PULL_CHROME.search(start[:HEAD_CHARACTERS]) or sum(line in start for line in _CHROME_LINES) >= 2:
-        return Found("github-text", "page:text", None)
-    return Found("plain-text", "page:text", None)
+def html_page(text: str, sha256: str) -> Place | None:
+    """GitHub's page of a thread."""
+    if not is_html(text):
+        return None
+    thread = _THREAD_PATH.match(canonical_url(text[:HEAD_CHARACTERS]) or "")
+    if thread is None:
+        return None
+    times = _TIMES.findall(text)
+    return _place("github-html", "page:html", thread[0], sha256, version_at=f"{max(times)}Z" if times else "")
 
 
-def docs_key(url: str | None) -> str | None:
-    """The document key of a page of official docs: its URL without scheme, query and fragment."""
-    match = _DOCS_PATH.match(url) if url else None
-    return match[1] if match else None
-
-
-@cache
-def _docs_codes() -> tuple[dict[str, str], dict[str, str]]:
-    """Headings that were printed wrong, and codes by what their page is about."""
-    path = resources.files("pipeline").joinpath("data/docs/xla_pages.toml")
-    table = tomllib.loads(path.read_text("utf-8"))["code"]
-    return table["misprints"], table["categories"]
-
-
-def _url_of_category(text: str) -> str | None:
-    """The address of a page that lost its heading and says what it is about."""
-    about = text.split("\n", 1)[0].replace("**", "").partition(":")[2].strip().lower()
-    return _error_url(_docs_codes()[1].get(about, "").removeprefix("E"))
-
-
-def _error_url(digits: str) -> str | None:
-    digits = _docs_codes()[0].get(f"E{digits}", digits).removeprefix("E")
-    return f"https://openxla.org/xla/errors/error_{digits}" if len(digits) == 4 else None
-
-
-def _html(text: str) -> Found | str:
-    head = text[:HEAD_CHARACTERS]
-    url = next((match[1] for pattern in _CANONICAL if (match := pattern.search(head))), None)
-    if "devsite-article" in text and (url is None or docs_key(url)):
-        updated = _LAST_UPDATED.search(text)
-        heading = _HTML_HEADING.search(head)
-        if url is None and heading:
-            url = _error_url(heading[1])
-        return Found("xla-html", "page:html", url.split("?")[0] if url else None, updated[1] if updated else "")
-    thread = _THREAD_PATH.match(url or "")
-    if thread:
-        times = _TIMES.findall(text)
-        return Found("github-html", "page:html", thread[0], f"{max(times)}Z" if times else "")
-    return "unknown_html"
-
-
-def _markdown(text: str) -> Found | None:
-    code = _XLA_MARKDOWN.match(text)
-    if code:
-        return Found("xla-md", "main", _error_url(code[1]))
-    overview = _XLA_OVERVIEW.match(text)
-    if overview:
-        page = "error_codes" if "code" in overview[0].lower() else "errors_overview"
-        return Found("xla-md", "main", f"https://openxla.org/xla/{page}")
+def markdown_page(text: str, sha256: str) -> Place | None:
+    """An issue that a tool saved as Markdown."""
     heading = _ISSUE_HEADING.match(text)
-    if heading and ("**State**" in text or "**Created**" in text):
-        updated = _ISSUE_UPDATED.search(text)
-        repo = _own_repo(text)
-        url = f"https://github.com/{repo}/issues/{heading[1]}" if repo else None
-        return Found("issue-markdown", "page:markdown", url, _iso(updated[1]) if updated else "")
+    if heading is None or not ("**State**" in text or "**Created**" in text):
+        return None
+    updated = _ISSUE_UPDATED.search(text)
+    repo = _own_repo(text)
+    url = f"https://github.com/{repo}/issues/{heading[1]}" if repo else None
+    return _place("issue-markdown", "page:markdown", url, sha256, version_at=_iso(updated[1]) if updated else "")
+
+
+def text_page(text: str, sha256: str) -> Place | None:
+    """The text of a thread's page, known by the words of its buttons."""
+    if is_html(text):
+        return None
+    has_chrome = sum(line in text for line in _CHROME_LINES) >= 2
+    if has_chrome or _PULL_CHROME.search(text[:HEAD_CHARACTERS]):
+        return _place("github-text", "page:text", None, sha256)
     return None
+
+
+def _place(form: str, part: str, url: str | None, sha256: str, *, version_at: str = "") -> Place:
+    return Place(form, thread_key(url) or unknown_key(sha256), part, version_at, url)
 
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")

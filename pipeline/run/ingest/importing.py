@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from pipeline import raw
 from pipeline.providers import files as archive
-from pipeline.providers import recognise as detect
 from pipeline.providers.github import fetch as github
+from pipeline.providers.provider import thread_key
 from pipeline.records import Skipped
 from pipeline.records.errors import ConfigError, RateLimited, SourceError
 from pipeline.run.home.summary import MOST_EXAMPLES, Summary, count
@@ -125,7 +125,7 @@ def forget(raw_path: Path, url: str) -> tuple[str, int]:
     Raises:
         ConfigError: `url` is not the address of a thread.
     """
-    key = detect.thread_key(url)
+    key = thread_key(url)
     if key is None:
         hint = "Give the address of an issue or pull request, as the browser shows it."
         raise ConfigError(f"{url[:200]}: not the address of a thread", hint=hint)

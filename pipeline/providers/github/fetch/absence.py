@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 
-from pipeline.providers import recognise as detect
 from pipeline.providers.github.fetch.answers import Answer, Refused
 from pipeline.providers.github.fetch.conditional_pages import Desk
+from pipeline.providers.provider import thread_key
 from pipeline.records import RawPage
 
 FORM = "github-tombstone"
@@ -31,7 +31,7 @@ def look(desk: Desk, number: int) -> tuple[RawPage | None, Answer | None]:
         if error.status not in _STATES:
             raise
         return _tombstone(desk, number, {"state": _STATES[error.status], "status": error.status}), None
-    key = detect.thread_key(json.loads(answer.body).get("html_url"))
+    key = thread_key(json.loads(answer.body).get("html_url"))
     if key is not None and key != desk.key(number):
         return _tombstone(desk, number, {"state": "transferred", "status": 301, "to": key}), None
     return None, answer

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from pipeline.providers import recognise as detect
 from pipeline.providers.github.fetch import absence, children, references, shapes
 from pipeline.providers.github.fetch.answers import Answer, Refused
 from pipeline.providers.github.fetch.conditional_pages import Desk, Kept
 from pipeline.providers.github.fetch.ledger import Progress
+from pipeline.providers.provider import thread_key
 from pipeline.records import RawPage, Skipped
 from pipeline.records.errors import SourceChanged, SourceError, SourceUnreachable
 
@@ -105,7 +105,7 @@ class Work:
     def thread(self, body: bytes, thread: shapes.Thread, answer: Answer) -> None:
         """One thread with all that belongs to it, its main page last: where raw has that, it has all."""
         desk, number = self.desk, thread.number
-        if detect.thread_key(thread.html_url) != desk.key(number):
+        if thread_key(thread.html_url) != desk.key(number):
             message = f"{answer.url}: lists a thread of another repository: {thread.html_url}"
             raise SourceChanged(message, url=answer.url)
         if desk.is_forgotten(number):

@@ -1,0 +1,111 @@
+"""Which JSON is GitHub's: events of GH Archive, posts, threads, timelines. From content alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipeline.providers.provider import Place, thread_key, unknown_key
+
+
+def event(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | str | None:
+    """GH Archive: the issue and the comment of one event share its line."""
+    payload, name = value.get("payload"), value.get("type")
+    if not isinstance(payload, dict) or not isinstance(name, str) or not name.endswith("Event"):
+        return None
+    whole = payload.get("issue") or payload.get("pull_request")
+    if not isinstance(whole, dict):
+        return "event_without_thread"
+    key = thread_key(whole.get("html_url")) or thread_key(whole.get("url"))
+    if key is None:
+        return "event_without_thread"
+    found: list[Place] = []
+    # Since October 2025 the Events API cuts pull requests down to their numbers: such a stub must not hide a whole one.
+    if isinstance(whole.get("title"), str):
+        url = whole.get("html_url")
+        main = "pull" if "pull_request" in payload else "main"
+        found.append(Place("gharchive-thread", key, main, _version(whole, "created_at"), _string(url)))
+    for part in ("comment", "review"):
+        said = payload.get(part)
+        if isinstance(said, dict) and isinstance(said.get("id"), int):
+            kind = "review-comment" if part == "comment" and "pull_request_url" in said else part
+            place = Place(
+                f"gharchive-{part}",
+                key,
+                f"{kind}:{said['id']}",
+                _version(said, "created_at", "submitted_at"),
+                _string(said.get("html_url")),
+            )
+            found.append(place)
+    return tuple(found) or "event_without_thread"
+
+
+def post(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None:
+    """A comment, a review or a review comment as its own object: it names its thread by an API URL."""
+    key = thread_key(value.get("issue_url")) or thread_key(value.get("pull_request_url"))
+    if key is None or "title" in value or not isinstance(value.get("id"), int):
+        return None
+    if "issue_url" in value:
+        kind = "comment"
+    elif "diff_hunk" in value or "pull_request_review_id" in value:
+        kind = "review-comment"
+    else:
+        kind = "review"
+    version = _version(value, "created_at", "submitted_at")
+    return (Place(f"github-{kind}", key, f"{kind}:{value['id']}", version, _string(value.get("html_url"))),)
+
+
+def thread(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None:
+    """An issue or a pull request, as REST gives it or with its comments inside."""
+    if not isinstance(value.get("title"), str):
+        return None
+    key = thread_key(value.get("html_url")) or thread_key(value.get("url")) or _named_thread(value)
+    if key is None and not ({"body", "comments"} & value.keys() and {"state", "created_at", "labels"} & value.keys()):
+        return None
+    part = "pull" if isinstance(value.get("head"), dict) and isinstance(value.get("base"), dict) else "main"
+    version = _version(value, "created_at", "closed_at")
+    return (Place("github-thread", key or unknown_key(sha256), part, version, _string(value.get("html_url"))),)
+
+
+def _named_thread(value: Mapping[str, object]) -> str | None:
+    """The key of a thread that gives its repository and number but no URL."""
+    repo, number = value.get("repo"), value.get("number")
+    api = value.get("repository_url")
+    if isinstance(api, str) and isinstance(number, int):
+        return thread_key(f"{api}/issues/{number}")
+    if isinstance(repo, str) and repo.count("/") == 1 and isinstance(number, int) and not isinstance(number, bool):
+        return thread_key(f"https://github.com/{repo}/issues/{number}")
+    return None
+
+
+def timeline(value: list[object], sha256: str) -> tuple[Place, ...] | None:
+    """A list kept whole: the timeline of one thread, which names itself in one of its comments."""
+    if not is_timeline(value):
+        return None
+    events = [item for item in value if isinstance(item, dict)]
+    for item in events:
+        key = thread_key(item.get("issue_url"))
+        if key:
+            version = max((_version(each, "created_at", "submitted_at") for each in events), default="")
+            return (Place("github-timeline", key, "timeline", version, None),)
+    return ()
+
+
+def is_timeline(value: list[object]) -> bool:
+    """True for a list of timeline events, which only together tell whose timeline it is."""
+    return bool(value) and all(isinstance(item, dict) and isinstance(item.get("event"), str) for item in value)
+
+
+def _version(value: Mapping[str, object], *names: str) -> str:
+    """The greatest time that `value` itself states; a thread without `updated_at` is as new as its last word."""
+    updated = value.get("updated_at")
+    if isinstance(updated, str) and updated:
+        return updated
+    times = [value.get(name) for name in names]
+    comments = value.get("comments")
+    if isinstance(comments, list):
+        times += [comment.get("created_at") for comment in comments if isinstance(comment, dict)]
+    return max((time for time in times if isinstance(time, str)), default="")
+
+
+def _string(value: object) -> str | None:
+    return value if isinstance(value, str) else None
