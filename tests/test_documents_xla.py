@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.lexicon import catalogues
-from pipeline.providers import documents
-from pipeline.providers import provider, recognise
+from pipeline.providers import documents, provider, recognise
 from pipeline.providers.openxla import header as xla_header
 from pipeline.providers.openxla import remedies as xla_remedies
 from pipeline.records import Document, Skipped

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.providers import files as archive
-from pipeline.providers import provider, recognise
+from pipeline.providers import provider
 from pipeline.records import RawPage, Skipped
 
 CASES = Path(__file__).parent / "cases" / "sources"
