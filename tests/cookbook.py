@@ -20,7 +20,8 @@ SHOWN_ROWS, SHOWN_CHARACTERS = 5, 60
 _HEAD = """# SQL cookbook
 
 Questions that the database answers. `errmine query` asks them read-only, `-` reads the SQL from standard input,
-`--format` gives table, json, csv or parquet; `duckdb curated/errmine.duckdb` and Python's `duckdb` open the same file.
+`--format` gives table, json, csv or parquet; `duckdb curated/errmine.duckdb` and Python's `duckdb` open the same file,
+from DuckDB 1.0 on.
 The answers below are those of the sample that comes with errmine, at most five rows of each.
 """
 

@@ -16,8 +16,11 @@ CASES = sorted((Path(__file__).parent / "cases" / "sql").iterdir())
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The invented world, with a contested remedy and an error code."""
-    folder = tmp_path_factory.mktemp("cookbook")
+    return invented_world(tmp_path_factory.mktemp("cookbook"))
+
+
+def invented_world(folder: Path) -> Path:
+    """A database of the invented world, with a contested remedy and an error code."""
     raw = make.raw_entry(codes=["xla:E1001"])
     again = make.evidence(3, role="failed", quote="TRITON_STAGES=2 did not help me.")
     raw["evidence"].append(again)

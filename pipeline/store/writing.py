@@ -24,6 +24,10 @@ from pipeline.store.versions import SCHEMA_VERSION, VERSIONS
 
 Row = tuple[Any, ...]
 
+#: What the file is written for: DuckDB from 1.0 on reads it. Their own default is the newest form, which no earlier
+#: release opens. The price: without zstd, which came with 1.2, the corpus' file has 92 MB instead of 37.
+_WRITTEN_FOR = "v1.0.0"
+
 #: Counts of each cluster, from the events of its templates.
 _CLUSTER_COUNTS = """
 CREATE TEMP TABLE counts AS
@@ -93,7 +97,12 @@ def add_run(path: Path, run: RunRow) -> None:
 
 def _fill(path: Path, contents: Contents) -> None:
     # one thread: rows keep the order of their ORDER BY in every table
-    connection = duckdb.connect(str(path), config={"threads": 1, "preserve_insertion_order": True})
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "threads": 1,
+        "preserve_insertion_order": True,
+        "storage_compatibility_version": _WRITTEN_FOR,
+    }
+    connection = duckdb.connect(str(path), config=config)
     try:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET enable_progress_bar = false")
