@@ -11,6 +11,7 @@ from werkzeug import Request, Response
 
 from pipeline import run, store
 from pipeline.run import Fetched, Places
+from tests import cli
 from tests.golden import SAMPLE
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
@@ -79,3 +80,12 @@ def test_a_site_that_fails_in_the_middle_keeps_what_came_before(site: HTTPServer
     assert fetched.error is not None
     assert "error_1001" in str(fetched.error)
     assert fetched.summary.figures["new_pages"] == 2
+
+
+def test_docs_without_a_network_say_so_and_do_not_blame_robots_txt(tmp_path: Path) -> None:
+    (tmp_path / "errmine.toml").write_text('[sources.docs]\nindex_url = "http://127.0.0.1:9/xla/error_codes"\n')
+    done = cli.run("ingest", "docs", "--home", tmp_path)
+    assert done.code == 3
+    assert "127.0.0.1:9/robots.txt" in done.err
+    assert "Check the network" in done.err
+    assert "asks programs" not in done.err

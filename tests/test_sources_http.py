@@ -68,8 +68,8 @@ def test_failing_sites_and_limits_have_errors_of_their_own(
     assert raised.value.wait_seconds == 7.0
 
 
-def test_a_site_that_nobody_answers_for_is_not_asked_further() -> None:
-    with pytest.raises(http.Disallowed):
+def test_a_site_that_nobody_answers_for_is_unreachable_and_not_one_that_forbids() -> None:
+    with pytest.raises(SourceUnreachable, match=r"127.0.0.1:9/robots.txt"):
         http.Session(delay_seconds=0.0).get("http://127.0.0.1:9/page")
 
 
@@ -145,15 +145,18 @@ def test_hostile_rules_are_read_quickly() -> None:
     assert robots.rules("", "errmine").allows("/x")
 
 
-@pytest.mark.parametrize(("status", "is_allowed"), [(404, True), (403, True), (410, True), (500, False), (503, False)])
-def test_a_missing_robots_txt_allows_and_a_failing_site_forbids(
-    httpserver: HTTPServer, session: http.Session, status: int, is_allowed: bool
-) -> None:
+@pytest.mark.parametrize("status", [404, 403, 410])
+def test_a_missing_robots_txt_allows(httpserver: HTTPServer, session: http.Session, status: int) -> None:
     httpserver.expect_request("/robots.txt").respond_with_data("x", status=status)
     httpserver.expect_request("/page").respond_with_data("here")
-    if is_allowed:
-        assert session.get(httpserver.url_for("/page")).body == b"here"
-    else:
-        with pytest.raises(http.Disallowed):
-            session.get(httpserver.url_for("/page"))
-        assert [request.path for request, _ in httpserver.log] == ["/robots.txt"]
+    assert session.get(httpserver.url_for("/page")).body == b"here"
+
+
+@pytest.mark.parametrize(("status", "error"), [(500, SourceUnreachable), (503, SourceUnreachable), (429, RateLimited)])
+def test_a_failing_site_is_asked_for_no_page_and_called_failing(
+    httpserver: HTTPServer, session: http.Session, status: int, error: type[Exception]
+) -> None:
+    httpserver.expect_request("/robots.txt").respond_with_data("x", status=status)
+    with pytest.raises(error):
+        session.get(httpserver.url_for("/page"))
+    assert [request.path for request, _ in httpserver.log] == ["/robots.txt"]

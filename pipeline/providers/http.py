@@ -80,8 +80,8 @@ class Session:
         """The answer of `url`, if its site lets programs have it.
 
         Raises:
-            Disallowed: robots.txt forbids it, or cannot be read because the site is failing.
-            SourceUnreachable: nothing answered, the answer broke off, or the site is failing.
+            Disallowed: robots.txt forbids it.
+            SourceUnreachable: nothing answered, the answer broke off, or the site is failing; robots.txt included.
             RateLimited: the site asks us to come back later.
             SourceChanged: it leads to another site, or is larger than any page.
         """
@@ -91,7 +91,11 @@ class Session:
         parts = urlsplit(url)
         if not self._rules[site].allows(f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"):
             raise Disallowed(f"robots.txt of {site} disallows {url}", url=url)
-        response = self._followed(url, headers or {})
+        return self._whole(url, headers or {})
+
+    def _whole(self, url: str, headers: Mapping[str, str]) -> Response:
+        """The answer of `url` after redirects, of a site that is neither failing nor asking us to wait."""
+        response = self._followed(url, headers)
         if response.status == 429:
             wait = _seconds(response.headers.get("retry-after", ""))
             raise RateLimited(f"{url} asks us to wait", url=url, wait_seconds=wait)
@@ -104,12 +108,13 @@ class Session:
         self._session.close()
 
     def _robots(self, site: str) -> robots.Rules:
-        """RFC 9309: no robots.txt allows everything; a site that cannot say forbids everything."""
+        """RFC 9309: no robots.txt allows everything; nothing is fetched from a site that cannot say.
+
+        Where the network or the site fails, that is what went wrong, and not a wish of the site.
+        """
         try:
-            response = self._followed(f"{site}/robots.txt", {})
-        except (SourceUnreachable, SourceChanged):
-            return robots.DISALLOW_ALL
-        if response.status >= 500 or response.status == 429:
+            response = self._whole(f"{site}/robots.txt", {})
+        except SourceChanged:
             return robots.DISALLOW_ALL
         if response.status != 200:
             return robots.ALLOW_ALL
