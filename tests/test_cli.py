@@ -48,6 +48,13 @@ def test_every_command_has_help_that_names_its_options(name: str) -> None:
     assert "--help" in done.out
 
 
+@pytest.mark.parametrize("name", ["", *sorted(readme.commands())])
+def test_help_shows_every_word_of_its_text_and_no_type_behind_a_switch(name: str) -> None:
+    out = run(*name.split(), "--help").out
+    assert "<bool>" not in out
+    assert "``" not in out  # a word in brackets would be read as markup
+
+
 def test_version_and_help_answer_without_a_home(tmp_path: Path) -> None:
     env = {"ERRMINE_HOME": str(tmp_path / "none")}
     assert process("--version", env=env).out.startswith("errmine ")
@@ -240,6 +247,16 @@ def test_a_query_answers_in_every_form(home: Path, tmp_path: Path) -> None:
     table = pq.read_table(pa.BufferReader(run("query", sql, "--home", home, "--format", "parquet").out_bytes))
     assert table.to_pylist() == as_json
     assert run("query", sql, "--home", home).out.splitlines()[0].split() == ["entry_id", "evidence_count", "tags"]
+
+
+@pytest.mark.parametrize("comment", ["-- how many = many?", "--how many?", "--"])
+def test_a_query_may_begin_with_a_comment(home: Path, comment: str) -> None:
+    done = run("query", f"{comment}\nSELECT count(*) AS n FROM entries", "--home", home, "--json")
+    assert json.loads(done.out)[0]["n"] > 0
+
+
+def test_a_misspelt_option_of_query_is_no_comment(home: Path) -> None:
+    assert run("query", "--josn", "--home", home).code == 2
 
 
 def test_a_query_may_come_from_standard_input(home: Path) -> None:

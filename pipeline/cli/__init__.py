@@ -23,9 +23,13 @@ _ORDER = (
 
 def application() -> Typer:
     """The application with all its commands."""
-    from pipeline.cli import fetch, look, quarantine, read, search, serve, share, work  # noqa: F401  they register their commands
-    from pipeline.cli.app import app
+    from typer.core import TyperCommand
 
+    from pipeline.cli import fetch, look, quarantine, read, search, serve, share, work  # noqa: F401  they register their commands
+    from pipeline.cli.app import Command, app
+
+    for command in (*app.registered_commands, *quarantine.quarantine.registered_commands):
+        command.cls = Command if command.cls is TyperCommand else command.cls
     app.registered_commands.sort(key=lambda command: _ORDER.index(_name(command)) if _name(command) in _ORDER else 99)
     return app
 

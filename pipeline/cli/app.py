@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from pipeline import __version__
 
 if TYPE_CHECKING:
     from pipeline.config import Settings
 
+
+class Command(TyperCommand):
+    """A command whose help shows a switch as a switch: `--json`, without the type of its value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its parameters."""
+        return _switches(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """Commands under one name, with help as `Command` gives it."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its parameters."""
+        return _switches(super().get_params(ctx))
+
+
+def _switches(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if isinstance(parameter, TyperOption) and parameter.is_flag and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
+
+
 app = typer.Typer(
     name="errmine",
+    cls=Group,
     help="Turn public bug reports into error knowledge: counted, cited, queryable, in English and Chinese.",
     epilog="Exit status: 0 done · 1 found nothing, or found it invalid · 2 usage or settings · 3 the outside failed.",
     no_args_is_help=True,

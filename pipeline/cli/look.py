@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from dataclasses import asdict, replace
@@ -10,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli.app import Config, Home, Json, app, settings
+from pipeline.cli.app import Command, Config, Home, Json, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
 from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
     from pipeline.validate import Problem, Report
 
+_OPENING_COMMENT = re.compile(r"--[^\s=]*\s")
 #: Of what a run did or why it failed, in the table of runs.
 _DID_CHARACTERS = 200
 #: Of a run's id, in that table; --json has the whole.
@@ -103,7 +105,17 @@ def _explain_two(database: Path, one: str, other: str, *, as_json: bool) -> None
         say(f"- {reason}")
 
 
-@app.command()
+class SqlCommand(Command):
+    """A command whose argument may begin as options do: a block of SQL with a comment as its first line."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What is left after options; no option has white space in its name."""
+        sql = [] if "--" in args else [arg for arg in args if _OPENING_COMMENT.match(arg)]
+        options = [arg for arg in args if arg not in sql]
+        return super().parse_args(ctx, [*options, "--", *sql] if sql else args)
+
+
+@app.command(cls=SqlCommand)
 def query(
     sql: Annotated[str, typer.Argument(help="SQL, read-only; - reads it from standard input.")],
     home: Home = None,

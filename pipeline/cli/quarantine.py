@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.app import Home, Json, app, settings
+from pipeline.cli.app import Group, Home, Json, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
 
-quarantine = typer.Typer(no_args_is_help=True, help="See the documents that no worker survived, and try them again.")
+quarantine = typer.Typer(
+    cls=Group, no_args_is_help=True, help="See the documents that no worker survived, and try them again."
+)
 app.add_typer(quarantine, name="quarantine")
 
 

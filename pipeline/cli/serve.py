@@ -39,7 +39,7 @@ def serve(
 ) -> None:
     """Ingest, build and export on a schedule until told to stop.
 
-    `[schedule]` says when. With PREFECT_API_URL set it works for that server, else it starts one of its own.
+    `schedule` in the settings says when. With PREFECT_API_URL set it works for that server, else it starts its own.
     """
     from pipeline.cli.surroundings import prepare_prefect
     from pipeline.config import read_settings
