@@ -5,12 +5,14 @@ Secrets come from the environment only and are never part of :class:`Settings`, 
 
 from __future__ import annotations
 
+import difflib
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -96,12 +98,41 @@ class Publish(_Section):
     min_documents: Annotated[int, Field(ge=1)] = Field(default=1, description="Least number of documents of an entry.")
 
 
+#: The numbers that a cron line's fields may hold: minute, hour, day, month, weekday, and second if it is there.
+_CRON_RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7), (0, 59))
+_CRON_FIELD = re.compile(
+    r"(?:[*?,/#\d-]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat|l)+", re.IGNORECASE
+)
+_CRON_ALIASES = frozenset({"@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually"})
+
+
+def _cron(line: str) -> str:
+    """`line`, if Prefect will understand it: said here, because it says so after its server has started, at length.
+
+    Raises:
+        ValueError: it has not five or six fields, or a number that its field cannot have.
+    """
+    fields = line.split()
+    if line in _CRON_ALIASES:
+        return line
+    if len(fields) not in (5, 6):
+        raise ValueError(f"{line!r} is no cron line: it has {len(fields)} fields where five are wanted")
+    for (least, most), field in zip(_CRON_RANGES, fields, strict=False):
+        numbers = re.findall(r"(?<![/#\d])\d+", field)  # neither steps, as */90, nor which weekday of a month, as 1#2
+        if not _CRON_FIELD.fullmatch(field) or not all(least <= int(number) <= most for number in numbers):
+            raise ValueError(f"{line!r} is no cron line: {field} is not within {least} to {most}")
+    return line
+
+
+Cron = Annotated[str, AfterValidator(_cron)]
+
+
 class Schedule(_Section):
     """`[schedule]`: when the deployments start what; cron, UTC. Build and export follow an ingest by themselves."""
 
-    ingest: str = Field(default="17 * * * *", description="Files and repositories into raw.")
-    docs: str = Field(default="7 4 * * *", description="Official pages into raw.")
-    reconcile: str = Field(default="43 3 * * 0", description="Look for damage and drift.")
+    ingest: Cron = Field(default="17 * * * *", description="Files and repositories into raw.")
+    docs: Cron = Field(default="7 4 * * *", description="Official pages into raw.")
+    reconcile: Cron = Field(default="43 3 * * 0", description="Look for damage and drift.")
     wait_seconds: Annotated[float, Field(ge=0)] = Field(
         default=3600.0, description="How long a scheduled run waits for another run in the same home."
     )
@@ -277,8 +308,33 @@ def read_settings(
     try:
         return Settings.model_validate({**values, "origin": origin})
     except ValidationError as error:
-        places = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise ConfigError(f"{origin or 'settings'}: {places}") from error
+        problems = "; ".join(_problem(each["loc"], each["type"], each["msg"]) for each in error.errors())
+        raise ConfigError(f"{origin or 'settings'}: {problems}") from error
+
+
+def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
+    """What is wrong with one setting; of an unknown key, which known one it may have meant."""
+    name = ".".join(map(str, place))
+    if kind != "extra_forbidden":
+        return f"{name}: {message.removeprefix('Value error, ')}"
+    close = difflib.get_close_matches(str(place[-1]), _keys(place[:-1]), n=1)
+    return f"{name}: no such setting" + (f"; did you mean {close[0]}?" if close else "")
+
+
+def _keys(place: tuple[int | str, ...]) -> list[str]:
+    """The settings that the section at `place` has."""
+    section: type[BaseModel] = Settings
+    for name in place:
+        if isinstance(name, str):
+            section = _section(section.model_fields[name].annotation) or section
+    return list(section.model_fields)
+
+
+def _section(annotation: object) -> type[BaseModel] | None:
+    """The section in the type of a field: `Sources`, `list[GithubSource]`, `DocsSource | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((section for part in get_args(annotation) if (section := _section(part))), None)
 
 
 def _table(path: Path) -> dict[str, object]:

@@ -391,3 +391,14 @@ def test_the_help_begins_with_what_a_newcomer_needs() -> None:
 def test_match_says_in_which_lines_of_a_log_the_error_stands(home: Path) -> None:
     done = run("match", "--home", home, stdin=PLAIN * 30 + ERROR)
     assert done.out.startswith("lines 31–34: ")
+
+
+# ---------------------------------------------------------------- serve
+
+
+def test_serve_names_the_file_and_the_key_of_a_cron_line_that_is_none(tmp_path: Path) -> None:
+    settings = tmp_path / "errmine.toml"
+    settings.write_text(f'[sources]\npaths = ["{golden.SAMPLE}"]\n[schedule]\ningest = "hourly"\n')
+    done = run("serve", "--home", tmp_path)
+    assert done.code == 2
+    assert f"{settings}: schedule.ingest: 'hourly' is no cron line" in done.err

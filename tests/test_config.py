@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
 
 import pytest
+from prefect.client.schemas.schedules import CronSchedule
 
 from pipeline.cluster.overrides import KINDS, parsed
 from pipeline.config import read_settings
@@ -38,8 +40,29 @@ def test_engines_are_off_unless_their_section_is_there(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_key_is_named_with_its_file(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"errmine\.toml: build\.workerz"):
+    with pytest.raises(ConfigError, match=r"errmine\.toml: build\.workerz: no such setting; did you mean workers\?"):
         read_settings(written(tmp_path, "[build]\nworkerz = 2\n"), environ={})
+    with pytest.raises(ConfigError, match=r"sources\.github\.0\.repo: no such setting; did you mean repos\?"):
+        read_settings(written(tmp_path, "[[sources.github]]\nrepos = ['o/r']\nrepo = 2\n"), environ={})
+    with pytest.raises(ConfigError, match=r"zzz: no such setting$"):
+        read_settings(written(tmp_path, "zzz = 2\n"), environ={})
+
+
+@pytest.mark.parametrize(
+    "cron", ["hourly", "* * * *", "61 * * * *", "0 4 * * 8", "0 25 * * *", "0 0 ; * *", "0 0 * x *", "@often"]
+)
+def test_a_cron_line_that_prefect_would_not_understand_is_named_by_its_key(cron: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"errmine\.toml: schedule\.docs: .* is no cron line"):
+        read_settings(written(tmp_path, f"[schedule]\ndocs = {json.dumps(cron)}\n"), environ={})
+
+
+@pytest.mark.parametrize(
+    "cron", ["7 4 * * *", "*/90 0-6,20-23 1,15 jan-mar MON", "0 0 * * 1#2 30", "0 0 L * *", "@daily"]
+)
+def test_any_cron_line_that_prefect_understands_is_a_setting(cron: str, tmp_path: Path) -> None:
+    CronSchedule(cron=cron)
+    settings = read_settings(written(tmp_path, f"[schedule]\ningest = {json.dumps(cron)}\n"), environ={})
+    assert settings.schedule.ingest == cron
 
 
 def test_the_home_comes_from_the_option_then_the_environment_then_here(tmp_path: Path) -> None:
