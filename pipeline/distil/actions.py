@@ -194,6 +194,25 @@ def has_object(text: str) -> bool:
     return bool(_HAN.search(text) and _LATIN.search(text))
 
 
+#: What `git describe` prints: the tag before a commit, how many commits later it is, and the commit.
+_DESCRIBED = re.compile(
+    r"(?<![\w.])v?\d{1,4}\.\d[\w.]{0,20}(?:-(?:rc|alpha|beta|dev|pre)[\w.]{0,10})?-(?P<later>\d{1,6})-g[0-9a-f]{5,40}"
+    r"(?:-dirty)?(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def without_describe(text: str) -> str:
+    """`text`, as long as before, without the `git describe` strings of commits behind their tag.
+
+    "v1.12.0-9492-g2c319fb415" is 9,492 commits later than 1.12.0: of which version it is part, it does not say. With
+    none between them ("v1.13.1-0-g6612da8951") it is the tag itself and stays.
+    """
+    if "-g" not in text:
+        return text
+    return _DESCRIBED.sub(lambda m: m.group() if not int(m["later"]) else " " * len(m.group()), text)
+
+
 @cache
 def _versioned() -> re.Pattern[str]:
     spellings = "|".join(map(re.escape, sorted(tables.products(), key=lambda s: (-len(s), s))))
@@ -203,7 +222,7 @@ def _versioned() -> re.Pattern[str]:
 
 def versioned(text: str) -> tuple[str, str] | None:
     """(product, version) where `text` names both side by side."""
-    found = _versioned().search(text)
+    found = _versioned().search(without_describe(text))
     return (tables.products()[found.group(1).lower()], found.group(2).lstrip("vV").rstrip(".-+")) if found else None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from pipeline.distil import tables
+from pipeline.distil import actions, tables
 from pipeline.records import Document, Fact
 
 #: Environment blocks stand in the first post nearly always; a log of megabytes behind it is not searched.
@@ -90,12 +90,15 @@ def _listed(text: str, least: int, most: int) -> Iterator[Seen]:
 
 def _entry(entry: re.Match[str]) -> tuple[str, str] | None:
     key = entry.group(1).strip(" \t*_`-#>").lower()
+    stated = actions.without_describe(entry.group(2))
     for name, keys, values in _rows():
         matched = keys.fullmatch(key)
         if matched is None:
             continue
         named = tables.products().get(matched["product"].strip()) if name == "$product" else name
-        value = values.search(entry.group(2)) if named else None
+        if named in machine_names() and stated != entry.group(2):
+            continue  # a project describes its own commits: the line was filled in under the wrong heading
+        value = values.search(stated) if named else None
         if named and value:
             return named, (value.group(1) if value.groups() else value.group()).strip()[:_MAX_VALUE]
     return None

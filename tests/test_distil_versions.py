@@ -1,0 +1,52 @@
+"""Distil: which version a text states."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.distil import actions, environment
+from tests.distil_factory import document
+from tests.each import each
+
+DESCRIBED = [
+    # (line of an environment block, the versions that it states)
+    ("TensorFlow version: v1.12.0-9492-g2c319fb415 2.0.0-alpha0", [("TensorFlow", "2.0.0-alpha0")]),
+    ("TensorFlow version: ('v1.12.0-10426-g4b1ee1a7b1', '1.14.1-dev20190319')", [("TensorFlow", "1.14.1-dev20190319")]),
+    ("TensorFlow version: b'v1.0.0-2171-gbaa85cb' 1.0.1", [("TensorFlow", "1.0.1")]),
+    ("TensorFlow version: v2.2.0-rc4-8-g2b96f3662b 2.2.0", [("TensorFlow", "2.2.0")]),
+    ("TensorFlow version: GIT_VERSION='v1.12.1-4759-g9856697d8b' TF_VERSION='2.0.0-dev20190622'",
+     [("TensorFlow", "2.0.0-dev20190622")]),
+    # a commit behind a tag is part of no version
+    ("TensorFlow version: v1.12.0-9492-g2c319fb415", []),
+    ("OpenCV => 4.3.0-527-ga711e2aa41 (master)", []),
+    # the tag itself is
+    ("TensorFlow version: v1.13.1-0-g6612da8951", [("TensorFlow", "1.13.1")]),
+    ("TensorFlow version: 2.2.0 (v2.2.0-0-g2b96f3662b)", [("TensorFlow", "2.2.0")]),
+    # a project's commit under the heading of another
+    ("Python version: v1.12.1-17291-ga2a3b22 2.1.0-dev20191103", []),
+    ("Python version: 3.7.3", [("Python", "3.7.3")]),
+    # look-alikes: parts of a version, not commits behind it
+    ("PyTorch version: 1.9.0a0+git1234567", [("PyTorch", "1.9.0a0")]),
+    ("TensorFlow version: 2.1.0-dev20191103", [("TensorFlow", "2.1.0-dev20191103")]),
+]  # fmt: skip
+
+
+@each("row", DESCRIBED)
+def test_a_commit_behind_a_tag_is_not_the_tag(row: tuple[str, list[tuple[str, str]]]) -> None:
+    line, stated = row
+    made = document({"number": 1, "kind": "issue", "posts": [
+        {"kind": "title", "text": "Fixture"}, {"kind": "body", "text": f"System\n{line}\n"},
+    ]})  # fmt: skip
+    assert [(seen.name, seen.value) for seen in environment.seen(made)] == stated
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named"),
+    [
+        ("It fails since TensorFlow v1.12.0-9492-g2c319fb415.", None),
+        ("It fails since TensorFlow v1.13.1-0-g6612da8951.", ("TensorFlow", "1.13.1")),
+        ("It fails since TensorFlow 1.13.1.", ("TensorFlow", "1.13.1")),
+    ],
+)
+def test_a_sentence_names_no_version_by_a_commit_behind_it(sentence: str, named: tuple[str, str] | None) -> None:
+    assert actions.versioned(sentence) == named
