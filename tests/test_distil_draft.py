@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pipeline import distil
+from pipeline.records import entry
 from pipeline.distil import remedies, scores
 from pipeline.records import Cluster, DocRecord, DocRemedy, Neighbour, Quote
 from pipeline.records.draft import Draft
@@ -62,7 +63,7 @@ def test_the_same_act_in_three_threads_is_one_remedy_and_contradiction_is_shown(
     failed = next(r for r in draft.dead_ends if r.key == "set|num_stages|1")
     assert (worked.worked, worked.failed) == (failed.worked, failed.failed) == (2, 1)
     assert {r.key for r in draft.dead_ends} == {"set|num_stages|1", "set|num_warps|4"}
-    assert draft.fix_success_rate == scores.rate(2, 2)
+    assert draft.fix_success_rate == entry.rate(2, 2)
 
 
 def test_every_number_is_counted_from_the_evidence() -> None:

@@ -10,7 +10,7 @@ import pytest
 from pipeline.lexicon import gates
 from pipeline.records import Cluster, Fact
 from pipeline.records.draft import Draft, Remedy, Statement
-from pipeline.records.entry import TransitionGraph
+from pipeline.records.entry import TransitionGraph, rate
 from pipeline.records.errors import CatalogueError
 from pipeline.translate import catalogue, coverage, entry, render
 from pipeline.translate.engines import NoOffer, Offer
@@ -379,3 +379,10 @@ def test_the_meaning_of_a_code_is_said_once():
     made = entry(draft(text=text, exception_type="RuntimeError", meaning=meaning), entry_id="a/b").signature_zh
     assert made.startswith("RuntimeError：CUDA 返回错误 cudaErrorMemoryAllocation：")
     assert made.endswith("报错原文中的标识符：CUDA_ERROR_OUT_OF_MEMORY。")
+
+
+def test_every_rate_of_an_entry_is_rounded_by_one_function():
+    act = fact("remedy.set_env", name="FIXTURE_MODE", value="1")
+    tried = remedy(act, worked=2, failed=1)
+    read = entry(draft(workarounds=(tried,), dead_ends=(tried,)), entry_id="a/b")
+    assert [read.workarounds[0].success_rate, read.dead_ends[0].fail_rate] == [rate(2, 1), rate(1, 2)] == [0.667, 0.333]

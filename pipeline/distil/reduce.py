@@ -15,7 +15,7 @@ from pipeline.distil.remedies import group_remedies, ranked, remedy
 from pipeline.lexicon import catalogues, vocabulary
 from pipeline.records import MAINTAINER_ROLES, Claim, Cluster
 from pipeline.records.draft import Draft, Remedy, Statement
-from pipeline.records.entry import Edge, Tier, TransitionGraph
+from pipeline.records.entry import Edge, Tier, TransitionGraph, rate
 
 _PAIR = 2  # signatures of a "link" claim: the earlier, the later
 #: Why an edge is there: (a program printed both in one chain, people met one after the other).
@@ -71,7 +71,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         codes=codes,
         tier=_tier(official, workarounds, cause_type, claims),
         confidence=_confidence(official, ledger),
-        fix_success_rate=scores.rate(sum(r.worked for r in found), sum(r.failed for r in found)),
+        fix_success_rate=rate(sum(r.worked for r in found), sum(r.failed for r in found)),
         resolvable=_resolvable(found),
         first_seen=dates.first_seen,
         last_confirmed=dates.last_confirmed,

@@ -80,11 +80,6 @@ def outcomes(claims: Iterable[Claim]) -> tuple[int, int]:
     return len(threads["worked"]), len(threads["failed"])
 
 
-def rate(worked: int, failed: int) -> float | None:
-    """The share of documents in which it worked, None if nobody said."""
-    return round(worked / (worked + failed), 3) if worked + failed else None
-
-
 #: Best first.
 TIERS: tuple[Tier, ...] = ("documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated")
 _CLOSED = "fix.closed_by"

@@ -17,6 +17,14 @@ IsoDate = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 EntryId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9._-]*$")]
 Rate = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
+#: Digits of every rate in an entry: more than counts of documents can carry, so that equal shares have equal bytes.
+_RATE_DIGITS = 3
+
+
+def rate(good: float, other: float) -> Rate | None:
+    """The share of `good` among both counts, rounded to 3 digits; None where both are 0: nobody said."""
+    return round(good / (good + other), _RATE_DIGITS) if good + other else None
+
 
 Tier = Literal["documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated"]
 TranslationStatus = Literal[

@@ -19,6 +19,7 @@ from pipeline.records.entry import (
     Translation,
     TranslationStatus,
     Workaround,
+    rate,
 )
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.meaning import meaning
@@ -193,11 +194,6 @@ def _action(remedy: Remedy, wording: Wording) -> tuple[str, str]:
     return wording.english or "", language
 
 
-def _rate(count: int, remedy: Remedy) -> float | None:
-    tried = remedy.worked + remedy.failed
-    return round(count / tried, 4) if tried else None
-
-
 def _workaround(remedy: Remedy, wording: Wording) -> Workaround:
     action, language = _action(remedy, wording)
     return Workaround(
@@ -205,7 +201,7 @@ def _workaround(remedy: Remedy, wording: Wording) -> Workaround:
         action_lang=language,
         how=remedy.how if remedy.how and remedy.how.strip() != action.strip() else None,
         condition=remedy.condition,
-        success_rate=_rate(remedy.worked, remedy),
+        success_rate=rate(remedy.worked, remedy.failed),
         worked=remedy.worked,
         failed=remedy.failed,
         tier=remedy.tier,
@@ -221,7 +217,7 @@ def _dead_end(remedy: Remedy, wording: Wording) -> DeadEnd:
         action_lang=language,
         why_fails=remedy.why_fails,
         condition=remedy.condition,
-        fail_rate=_rate(remedy.failed, remedy),
+        fail_rate=rate(remedy.failed, remedy.worked),
         worked=remedy.worked,
         failed=remedy.failed,
         sources=list(remedy.sources),
