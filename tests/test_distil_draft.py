@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from pipeline import distil
-from pipeline.records import entry
 from pipeline.distil import remedies, scores
-from pipeline.records import Cluster, DocRecord, DocRemedy, Neighbour, Quote
+from pipeline.records import Cluster, DocRecord, DocRemedy, Neighbour, Quote, entry
 from pipeline.records.draft import Draft
 from tests.distil_factory import document, events
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pipeline.distil import actions, tables
-from pipeline.distil.reading import claim_at, errors_of, subjects
+from pipeline.distil import actions, standing, tables
+from pipeline.distil.reading import claim_at
+from pipeline.distil.subjects import errors_of, subject
 from pipeline.records import Claim, Document, Event, Fact, Pointed, Signature, Skipped
 from pipeline.text import language_of
 
@@ -50,8 +51,14 @@ def pointed(
         fact = _typed(quote, found.statement)
         if fact is None and not actions.has_object(quote):
             return _refused(document, found, "names_nothing")
-    about = subjects(document, errors_of(events, signatures), found.start)
-    return claim_at(document, found.kind, found.rule, fact=fact, span=(found.start, found.end), about=about)
+    what = "cause" if found.kind == "cause" else "act" if fact is None else "fact"
+    fault = standing.fault(quote, what, is_rendered=document.is_lossy)
+    if fault is not None:
+        return _refused(document, found, fault)
+    about = subject(document, errors_of(events, signatures), found.start, found.end)
+    if about is None:
+        return _refused(document, found, "several_errors")
+    return claim_at(document, found.kind, found.rule, fact=fact, span=(found.start, found.end), about=(about,))
 
 
 def _typed(quote: str, statement: str) -> Fact | None:

@@ -33,6 +33,17 @@ _CODE_LINE = re.compile(
     r"|class \w+[(:]|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|[EWIF]\d{4} \d\d:|\(?\w+ pid=|INFO|WARN|ERROR|DEBUG"
     r"|\[\w+\] |Traceback |\d+\.\d+ |//|/\*|\|)|[;{]\s*$|^\s*[\w.]+ = |^\s{8,}\S|^\S*Error: "
 )
+#: How a line begins that a program wrote: each of its sentences is the program's.
+_PRINTED_LINE = re.compile(
+    r"\s*(?:>>>|\$ |-- [A-Z]|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|\[\d\d[/:]\d\d[/:]\d\d|\d{1,6}:[MSCX] \d"
+    r"|[EWIF]\d{4} \d\d:"
+    r"|\(?\w+ pid=|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG|FATAL|CRITICAL|DEPRECATION|DEPRECATED|HINT)\b|E: |W: |\[notice\]"
+    r"|(?:warning|error|hint|note|fatal): |CMake (?:Error|Warning)\b)"
+)
+#: A message with the class that a program gave it: what follows in the line is of the same message.
+_MESSAGE = re.compile(r"\b[A-Z]\w*(?:Warning|Error|Exception): \S|\b(?:WARNING|ERROR|DEPRECATION): \S")
+#: A line of fewer words may be a value, a heading, a file's name.
+_LEAST_WORDS = 5
 _GOES_ON = re.compile(r"\n [a-z]")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -80,6 +91,13 @@ class Prose:
             border = _BORDER.search(self.visible, max(at + 1, sentence.end if sentence else at), end)
             at = border.end() if border else end
 
+    def is_printed(self, sentence: Sentence) -> bool:
+        """True if the line of the sentence begins as what a program prints, or goes on from its message."""
+        least = max(0, sentence.start - _REACH)
+        begin = max(least, self.document.text.rfind("\n", least, sentence.start) + 1)
+        line = self.document.text[begin : sentence.start]
+        return bool(_PRINTED_LINE.match(self.document.text, begin) or _MESSAGE.search(line))
+
     def _start(self, offset: int) -> int:
         post = self.post_at(offset)
         least = max(offset - _REACH, self.document.posts[post].start if post >= 0 else 0)
@@ -104,7 +122,8 @@ class Prose:
             if not _NOT_BORDER.search(self.visible, max(start, border.end() - 10), border.end()):
                 end = border.start()
                 break
-        while start < end and self.visible[start] in " \t\n\r*-+•":
+        # a mark that begins a sentence stood behind a name that the page lost ("@user, the cause is ...")
+        while start < end and self.visible[start] in " \t\n\r*-+•,;":
             start += 1
         while end > start and self.visible[end - 1] in " \t\n\r":
             end -= 1
@@ -112,6 +131,11 @@ class Prose:
         if end - start < 4 or "\x00" in text or _is_code(text):
             return None
         return Sentence(start, end, text, post)
+
+
+def is_prose(line: str) -> bool:
+    """True if a line reads as a person's sentence: words, no log line and no code."""
+    return len(line.split()) >= _LEAST_WORDS and not _is_code(line) and not _PRINTED_LINE.match(line)
 
 
 def _is_code(line: str) -> bool:

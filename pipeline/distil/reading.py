@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pipeline.distil import actions, environment, hints, prose, replies, rules
+from pipeline.distil import actions, environment, hints, prose, replies, rules, standing
 from pipeline.distil.material import Occurrence, Reading
 from pipeline.distil.prose import MAX_QUOTE, Prose, post_at, quote
+from pipeline.distil.subjects import Pair, errors_of, opening, subject
 from pipeline.records import Claim, DocLink, Document, Event, Fact, Post, Quote, Signature, Skipped, content_id
-
-#: How many errors one sentence may speak about where a thread shows several.
-_MOST_SUBJECTS = 3
 
 #: An announced error stands this close behind its announcement.
 _FOLLOWS = 300
@@ -21,11 +18,8 @@ _FOLLOWS = 300
 _TELLING = 60
 #: So much of a sentence in an error's own text says that the program wrote it and somebody pasted it again.
 _PRINTED = 40
-#: A title names one of several errors with its type, or with so many words of its message.
-_NAMING = 3
-_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
-
-Pair = tuple[Event, Signature]
+#: Posts that open a thread: what stands there asks, it does not answer.
+_OPENING = frozenset({"title", "body"})
 
 
 def claims(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> list[Claim]:
@@ -58,28 +52,29 @@ def read(document: Document, events: Sequence[Event], signatures: Sequence[Signa
     errors = errors_of(events, signatures)
     if not errors:
         return Reading(tuple(closings(document, events)), (), ())
-    found: list[Claim] = []
-    skipped: list[Skipped] = []
-    if document.kind in {"issue", "pull"}:
-        for claim in _claims(document, events, errors):
-            words = claim.quote.text + "\n" + (claim.outcome_quote.text if claim.outcome_quote else "")
-            reason = actions.unsafe(words) if claim.kind in {"remedy", "fix"} else None
-            if reason is None:
-                found.append(claim)
-            else:
-                place = f"{document.document_id}@{claim.quote.start}"
-                skipped.append(Skipped("distil", place, "unsafe_action", reason))
-    unique = {claim.claim_id: claim for claim in found}
+    stated = list(_statements(document, events, errors)) if document.kind in {"issue", "pull"} else []
+    unique = {c.claim_id: c for c in stated if isinstance(c, Claim)}
+    refused = sorted({s for s in stated if isinstance(s, Skipped)}, key=lambda s: (s.item_id, s.reason, s.detail))
     ordered = sorted(unique.values(), key=lambda c: (c.quote.start, c.quote.end, c.kind, c.claim_id))
-    return Reading(tuple(ordered), tuple(occurrences(document, events, signatures)), tuple(skipped))
+    return Reading(tuple(ordered), tuple(occurrences(document, events, signatures)), tuple(refused))
 
 
-def errors_of(events: Sequence[Event], signatures: Sequence[Signature]) -> list[Pair]:
-    """The events that are errors, each with its signature."""
-    return [(e, s) for e, s in zip(events, signatures, strict=True) if e.severity == "error"]
+def _statements(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim | Skipped]:
+    """The claims that the document makes, and what it says that no claim may be made of."""
+    for claim in _claims(document, events, errors):
+        if isinstance(claim, Skipped):
+            yield claim
+            continue
+        words = claim.quote.text + "\n" + (claim.outcome_quote.text if claim.outcome_quote else "")
+        danger = actions.unsafe(words) if claim.kind in {"remedy", "fix"} else None
+        yield claim if danger is None else _refused(document, claim.quote.start, "unsafe_action", danger)
 
 
-def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim]:
+def _refused(document: Document, start: int, reason: str, detail: str = "") -> Skipped:
+    return Skipped("distil", f"{document.document_id}@{start}", reason, detail)
+
+
+def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim | Skipped]:
     yield from _hints(document, events, errors)
     everything = tuple(sorted({s.signature_id for _, s in errors}))
     for item in environment.seen(document):
@@ -88,47 +83,67 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
     text = Prose(document, events)
     found = list(rules.findings(text))
     printed = "\n".join(event.detail for event in events)
+    taken_back = replies.refuted(text, found)
+    sound: list[rules.Finding] = []
     for finding in found:
-        if finding.cue.kind in {"ask", "reply"} or _is_out_of_place(document, finding, printed):
+        reason = _fault(text, finding, printed) or ("refuted" if finding.start in taken_back else None)
+        if reason is not None:
+            yield _refused(document, finding.start, reason, finding.cue.rule)
             continue
+        sound.append(finding)
         if finding.cue.kind == "link":
             yield from _succession(document, errors, finding)
-            continue
-        about = subjects(document, errors, finding.start)
-        yield claim_at(
-            document,
-            finding.cue.kind,
-            finding.cue.rule,
-            fact=finding.fact,
-            span=(finding.start, finding.end),
-            about=about,
-            outcome=finding.cue.outcome,
-        )
-    for suggestion, reply in replies.pairs(text, found):
-        yield claim_at(
-            document,
-            "remedy",
-            reply.cue.rule,
-            fact=suggestion.fact,
-            span=(suggestion.start, suggestion.end),
-            about=subjects(document, errors, suggestion.start),
-            outcome=reply.cue.outcome,
-            answer=_quoted(document, reply.start, reply.end),
-        )
+        elif finding.cue.kind not in {"ask", "reply"}:
+            yield _stated(document, errors, finding)
+    for suggestion, reply in replies.pairs(text, sound):
+        yield _stated(document, errors, suggestion, reply)
     yield from _closed(document, errors)
+    about = tuple(sorted(opening(document, errors)))
     for closing in closings(document, events):
-        about = subjects(document, errors, closing.quote.start)
         span = (closing.quote.start, closing.quote.end)
         yield closing
         yield claim_at(document, "fix", closing.rule, fact=closing.fact, span=span, about=about)
 
 
-def _is_out_of_place(document: Document, finding: rules.Finding, printed: str) -> bool:
-    """True for a fix that a title announces (it says what is wanted), and for a cause that a program printed."""
-    if finding.cue.kind == "fix":
-        post = finding.sentence.post
-        return document.kind == "issue" and post >= 0 and document.posts[post].kind == "title"
-    return finding.cue.kind == "cause" and finding.sentence.text[:_PRINTED] in printed
+def _fault(text: Prose, finding: rules.Finding, printed: str) -> str | None:
+    """The reason for which the words at a finding are no statement of a person that stands by itself."""
+    kind, document = finding.cue.kind, text.document
+    post = document.posts[finding.sentence.post] if finding.sentence.post >= 0 else None
+    is_title = post is not None and post.kind == "title"
+    if kind == "fix":
+        return "wish" if is_title and document.kind == "issue" else None
+    if kind not in {"cause", "remedy", "ask"}:
+        return None
+    if text.is_printed(finding.sentence) or finding.sentence.text[:_PRINTED] in printed:
+        return "printed"
+    if kind == "remedy" and finding.cue.outcome is None and is_title:
+        return "wish"
+    if finding.cue.answers and post is not None and post.kind in _OPENING:
+        return "no_answer"
+    if kind == "ask":
+        return None
+    what = "cause" if kind == "cause" else "act" if finding.fact is None else "fact"
+    return standing.fault(finding.sentence.text, what, is_rendered=document.is_lossy)
+
+
+def _stated(
+    document: Document, errors: list[Pair], finding: rules.Finding, reply: rules.Finding | None = None
+) -> Claim | Skipped:
+    """The claim of a finding, or of the reply that answers it, about the error that it speaks of."""
+    about = subject(document, errors, finding.start, finding.end)
+    if about is None:
+        return _refused(document, finding.start, "several_errors", finding.cue.rule)
+    cue = reply.cue if reply else finding.cue
+    return claim_at(
+        document,
+        "remedy" if reply else cue.kind,
+        cue.rule,
+        fact=finding.fact,
+        span=(finding.start, finding.end),
+        about=(about,),
+        outcome=cue.outcome,
+        answer=_quoted(document, reply.start, reply.end) if reply else None,
+    )
 
 
 def _succession(document: Document, errors: list[Pair], finding: rules.Finding) -> Iterator[Claim]:
@@ -177,7 +192,7 @@ def _closed(document: Document, errors: list[Pair]) -> Iterator[Claim]:
     for link in document.links:
         if link.kind == "closed_by":
             fact = Fact("fix.closed_by", (("pr", link.target.removeprefix("github.com/")),))
-            about = subjects(document, errors, title.start)
+            about = tuple(sorted(opening(document, errors)))
             claim = claim_at(
                 document, "fix", "fix.closed_by_api", fact=fact, span=(title.start, title.end), about=about
             )
@@ -248,41 +263,6 @@ def claim_at(
         outcome_quote=answer,
         signature_ids=about,
     )
-
-
-def subjects(document: Document, errors: list[Pair], place: int) -> tuple[str, ...]:
-    """The errors that words at `place` speak about: the nearest before them in the same post, else the report's own."""
-    everything = sorted({s.signature_id for _, s in errors})
-    if len(everything) == 1:
-        return tuple(everything)
-    post = post_at(document, place)
-    before = [s for e, s in errors if e.start < place and post_at(document, e.start) == post]
-    if before:
-        return (before[-1].signature_id,)
-    opening = _named_in_title(document, [(e, s) for e, s in errors if _is_opening(document, e.start)])
-    chosen = opening or [s.signature_id for e, s in errors if e.start < place][-1:] or [errors[0][1].signature_id]
-    return tuple(sorted(set(chosen[:_MOST_SUBJECTS])))
-
-
-def _named_in_title(document: Document, opening: list[Pair]) -> list[str]:
-    """The errors that the report opens with; where its title names some of them, those."""
-    title = set(_WORD.findall((document.title or "").lower()))
-    scores = [_named(title, event) for event, _ in opening]
-    most = max(scores, default=0)
-    least = most if most >= _NAMING else 0
-    return [signature.signature_id for (_, signature), score in zip(opening, scores, strict=True) if score >= least]
-
-
-def _named(title: set[str], event: Event) -> int:
-    """How well a title names an error: words of its message, its type as much as it takes."""
-    words = title.intersection(_WORD.findall(event.message.lower()))
-    kind = (event.exception_type or "").rpartition(".")[2].lower()
-    return len(words) + (_NAMING if kind in title else 0)
-
-
-def _is_opening(document: Document, place: int) -> bool:
-    post = post_at(document, place)
-    return post < 0 or document.posts[post].kind in {"title", "body"}
 
 
 def _quoted(document: Document, start: int, end: int) -> Quote:

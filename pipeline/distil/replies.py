@@ -1,12 +1,12 @@
-"""Replies resolved to the suggestion they answer: "that worked, thanks" says something only beside what it answers."""
+"""Replies resolved to what they answer: "that worked, thanks" and "that was not it" say something only beside it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from pipeline.distil import actions
-from pipeline.distil.prose import MAX_QUOTE, Prose
+from pipeline.distil import actions, standing, tables
+from pipeline.distil.prose import MAX_QUOTE, Prose, Sentence
 from pipeline.distil.rules import Finding
 
 #: How many posts back a reply may reach. Of the 29 pairs that the corpus gives at 2, 22 of 22 labelled ones are right;
@@ -31,16 +31,21 @@ _DENIED = re.compile(
 
 def pairs(prose: Prose, found: Sequence[Finding]) -> Iterator[tuple[Finding, Finding]]:
     """(suggestion, reply) for every reply that answers exactly one suggestion."""
-    by_post: dict[int, list[Finding]] = {}
+    suggested: dict[int, list[Finding]] = {}
+    helped: dict[int, list[Finding]] = {}
     for finding in found:
         if finding.cue.kind == "ask" or (finding.cue.kind == "remedy" and finding.cue.outcome is None):
-            by_post.setdefault(finding.sentence.post, []).append(finding)
+            suggested.setdefault(finding.sentence.post, []).append(finding)
+        if finding.cue.kind == "remedy" and finding.cue.outcome == "worked" and finding.fact is not None:
+            helped.setdefault(finding.sentence.post, []).append(finding)
     taken: set[int] = set()
     for reply in found:
         post = reply.sentence.post
         if reply.cue.kind != "reply" or post in taken or _has_own(found, post):
             continue
-        suggestion = _answered(prose, by_post, reply)
+        # what helped one may fail for the next
+        answered = suggested | helped if reply.cue.outcome == "failed" else suggested
+        suggestion = _answered(prose, answered, reply)
         if suggestion is not None:
             taken.add(post)
             yield suggestion, reply
@@ -79,3 +84,54 @@ def _acts(prose: Prose, post: int, reply: Finding) -> Iterator[Finding]:
         act = actions.action(sentence.text) if len(sentence.text) <= MAX_QUOTE else None
         if act is not None and _ORDER.match(sentence.text) and not _DENIED.search(sentence.text):
             yield Finding(reply.cue, sentence, sentence.start, sentence.end, act.fact, act.key, reply.lang)
+
+
+#: So much of a post is looked at for words that take an earlier statement back: they stand near its beginning.
+_MOST_REFUTING = 1_500
+#: Three words of a statement, or one name of a program's, said again name it.
+_NAMED = 3
+
+
+def refuted(prose: Prose, found: Sequence[Finding]) -> frozenset[int]:
+    """Where the causes and helpful acts begin that a later sentence of the thread takes back."""
+    stated = [f for f in found if f.cue.kind == "cause" or (f.cue.kind == "remedy" and f.cue.outcome == "worked")]
+    taken: set[int] = set()
+    for post in range(min((f.sentence.post for f in stated), default=0), len(prose.document.posts) if stated else 0):
+        for row, sentence in _refuting(prose, post):
+            taken.update(finding.start for finding in _taken_back(prose, stated, row, sentence))
+    return frozenset(taken)
+
+
+def _refuting(prose: Prose, post: int) -> Iterator[tuple[tables.Refutation, Sentence]]:
+    written = prose.document.posts[post] if post >= 0 else None
+    if written is None or written.kind == "title":
+        return
+    for row in tables.refutations():
+        for hit in row.pattern.finditer(prose.visible, written.start, min(written.end, written.start + _MOST_REFUTING)):
+            sentence = prose.sentence(hit.start())
+            if sentence is not None and not row.refuse.search(sentence.text):
+                yield row, sentence
+
+
+def _taken_back(
+    prose: Prose, stated: Sequence[Finding], row: tables.Refutation, sentence: Sentence
+) -> Iterator[Finding]:
+    """The statements that the sentence takes back: the nearest post before it that has any, at most `_REACH` back."""
+    posts, seen = prose.document.posts, 0
+    for post in range(sentence.post, -1, -1):
+        if posts[post].is_bot:
+            continue
+        before = [f for f in stated if f.sentence.post == post and f.sentence.start < sentence.start]
+        if row.is_named:
+            before = [f for f in before if post != sentence.post and _is_named(f, sentence)]
+        if before:
+            yield from before
+            return
+        seen += 1
+        if seen > _REACH:
+            return
+
+
+def _is_named(finding: Finding, sentence: Sentence) -> bool:
+    weights = standing.weights(finding.sentence.text)
+    return sum(weights.get(word, 0) for word in standing.weights(sentence.text)) >= _NAMED

@@ -252,9 +252,7 @@ def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
         return Fact("fix.released", (("package", named[0]), ("version", named[1])))
     if cue.rule == "fix.in_latest":
         return _latest(region, document.repo or "")
-    if cue.rule in {"fix.in_version", "fix.zh"} and (
-        version := _VERSION.search(actions.without_describe(region))
-    ):
+    if cue.rule in {"fix.in_version", "fix.zh"} and (version := _VERSION.search(actions.without_describe(region))):
         return _of_repo("fix.released_in", "_repo", ("version", version.group(1)), document)
     branch = _BRANCH.search(region) if cue.rule in {"fix.in_branch", "fix.works_on_branch"} else None
     return _of_repo("fix.on_branch", "_of", ("branch", branch.group(1).lower()), document) if branch else None

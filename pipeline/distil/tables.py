@@ -27,6 +27,7 @@ class Cue:
     refuse: Pattern | None
     needs: str  # "fact" | "object" | "words" | "version" | "text": what must be found beside the cue
     only: frozenset[str]  # templates that it may state; empty: any
+    answers: bool  # only posts that answer may state it
     act: str  # where the act is described, with `then`: "before" it or "after" its start
 
 
@@ -85,6 +86,7 @@ def cues() -> tuple[Cue, ...]:
             refuse=_compiled(_expand(row["refuse"])) if "refuse" in row else None,
             needs=row.get("needs", "object"),
             only=frozenset(row.get("only", ())),
+            answers=row.get("answers", False),
             act=row.get("act", "before"),
         )
         for row in table("cues.toml")["rule"]
@@ -108,6 +110,11 @@ def _expand(pattern: str) -> str:
     return pattern
 
 
+def expanded(pattern: str) -> Pattern:
+    """`pattern` compiled, any case, with the fragments of cues.toml filled in."""
+    return _compiled(_expand(pattern))
+
+
 @cache
 def table_fragments() -> dict[str, str]:
     """Pieces that several patterns share."""
@@ -118,6 +125,25 @@ def table_fragments() -> dict[str, str]:
 def refusals(lang: str) -> Pattern:
     """What makes a sentence no evidence at all: questions, guesses, plans, templates."""
     return _compiled("|".join(_expand(p) for p in table("cues.toml")["refuse"][lang]))
+
+
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """How a later sentence takes an earlier statement back."""
+
+    rule: str
+    is_named: bool  # the sentence must name what it refutes
+    pattern: Pattern
+    refuse: Pattern
+
+
+@cache
+def refutations() -> tuple[Refutation, ...]:
+    """The ways in which people say that something was not so, after all."""
+    return tuple(
+        Refutation(row["id"], row["names"], _compiled(row["pattern"]), _compiled(row["refuse"]))
+        for row in table("cues.toml")["refutation"]
+    )
 
 
 @cache

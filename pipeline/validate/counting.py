@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from math import sqrt
 
-from pipeline.records.entry import rate
 from pipeline.records import MAINTAINER_ROLES
 from pipeline.validate.problem import Context, Finding, Raw, Rule, items, names, number, text, values
 
@@ -67,6 +66,10 @@ def _occurrences(raw: Raw, _context: Context) -> Iterator[Finding]:
         yield "occurrence_count", f"says {claimed:g}, but {len(documents)} documents show the error"
 
 
+def _rate(worked: float, failed: float) -> float | None:
+    return worked / (worked + failed) if worked + failed else None
+
+
 def _differs(claimed: float | None, counted: float | None) -> bool:
     if claimed is None or counted is None:
         return claimed is not counted
@@ -74,14 +77,15 @@ def _differs(claimed: float | None, counted: float | None) -> bool:
 
 
 def _rates(raw: Raw, _context: Context) -> Iterator[Finding]:
-    for name, name_of_rate, good in (("workarounds", "success_rate", "worked"), ("dead_ends", "fail_rate", "failed")):
+    for name, rate, good in (("workarounds", "success_rate", "worked"), ("dead_ends", "fail_rate", "failed")):
         for place, item in items(raw, name):
             worked, failed = number(item, "worked") or 0, number(item, "failed") or 0
-            claimed = number(item, name_of_rate)
-            counted = rate(worked, failed) if good == "worked" else rate(failed, worked)
+            claimed, counted = number(item, rate), _rate(worked, failed)
+            if counted is not None and good == "failed":
+                counted = 1 - counted
             if _differs(claimed, counted):
                 counts = f"{worked:g} worked and {failed:g} failed" if worked + failed else "no counts stand behind it"
-                yield f"{place}.{name_of_rate}", f"says {_shown(claimed)}, but {counts}"
+                yield f"{place}.{rate}", f"says {_shown(claimed)}, but {counts}"
 
 
 def _fix_rate(raw: Raw, _context: Context) -> Iterator[Finding]:
@@ -90,15 +94,15 @@ def _fix_rate(raw: Raw, _context: Context) -> Iterator[Finding]:
     distinct = {text(item, "action"): item for item in remedies}.values()
     worked = sum(number(item, "worked") or 0 for item in distinct)
     failed = sum(number(item, "failed") or 0 for item in distinct)
-    claimed, counted = number(raw, "fix_success_rate"), rate(worked, failed)
+    claimed, counted = number(raw, "fix_success_rate"), _rate(worked, failed)
     is_cut = max(len(values(raw, "workarounds")), len(values(raw, "dead_ends"))) >= _WHOLE_LIST
     if _differs(claimed, counted) and not (is_cut and claimed is not None and counted is not None):
         counts = f"{worked:g} worked and {failed:g} failed" if worked + failed else "no counts stand behind it"
         yield "fix_success_rate", f"says {_shown(claimed)}, but {counts}"
 
 
-def _shown(share: float | None) -> str:
-    return "null" if share is None else f"{share:g}"
+def _shown(rate: float | None) -> str:
+    return "null" if rate is None else f"{rate:g}"
 
 
 def _remedy_evidence(raw: Raw, _context: Context) -> Iterator[Finding]:

@@ -1,0 +1,105 @@
+"""Which error of a thread a statement speaks about: the one it names, the one beside it, the one it answers."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from pipeline.distil.prose import is_prose, post_at
+from pipeline.records import Document, Event, Signature
+
+Pair = tuple[Event, Signature]
+
+#: How many errors one closing change may speak about where a report opens with several.
+_MOST_SUBJECTS = 3
+#: A text names one of several errors with its type, or with so many words of its message.
+_NAMING = 3
+#: Between two errors of one log stands no fence and no sentence, in at most so many characters.
+_MOST_LOG = 6_000
+_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
+
+
+def errors_of(events: Sequence[Event], signatures: Sequence[Signature]) -> list[Pair]:
+    """The events that are errors, each with its signature."""
+    return [(e, s) for e, s in zip(events, signatures, strict=True) if e.severity == "error"]
+
+
+def subject(document: Document, errors: Sequence[Pair], start: int, end: int) -> str | None:
+    """The signature of the error that the words at `start` to `end` speak about, None where it could be several.
+
+    In a thread with several errors: the one that the words name; else the nearest in their own post, before them rather
+    than behind; else the one shown by the post that they answer, which is the post before, or the report where no other
+    post between shows an error. Of several errors in one log the last is meant, which ended the program.
+    """
+    if len({s.signature_id for _, s in errors}) == 1:
+        return errors[0][1].signature_id
+    named = _named_by(document.text[start:end], errors)
+    if len(named) == 1:
+        return named[0]
+    post = post_at(document, start)
+    own = [(e, s) for e, s in errors if post_at(document, e.start) == post]
+    if own:
+        before = [s for e, s in own if e.start < start]
+        return before[-1].signature_id if before else own[0][1].signature_id
+    return _answered(document, errors, post)
+
+
+def _answered(document: Document, errors: Sequence[Pair], post: int) -> str | None:
+    """The error of the post before; that of the report, where it is the only post before that shows any."""
+    showing = sorted({post_at(document, e.start) for e, _ in errors if post_at(document, e.start) < post})
+    others = [place for place in showing if not _is_opening(document, place)]
+    if others and others[-1] != post - 1:
+        shown = [(e, s) for e, s in errors if post_at(document, e.start) < post]
+        return shown[0][1].signature_id if len({s.signature_id for _, s in shown}) == 1 else None
+    if others:
+        return _shown(document, [(e, s) for e, s in errors if post_at(document, e.start) == others[-1]])
+    opened = [(e, s) for e, s in errors if _is_opening(document, post_at(document, e.start))]
+    named = _named_by(document.title or "", opened)
+    return named[0] if len(named) == 1 else _shown(document, opened)
+
+
+def _shown(document: Document, shown: Sequence[Pair]) -> str | None:
+    """The one error of a post, or the last where they stand in one log."""
+    is_one = len({s.signature_id for _, s in shown}) == 1
+    return shown[-1][1].signature_id if shown and (is_one or _is_log(document, shown)) else None
+
+
+def _is_log(document: Document, shown: Sequence[Pair]) -> bool:
+    """True if nobody says a word between the errors."""
+    for (one, _), (two, _) in itertools.pairwise(shown):
+        between = document.text[one.end : two.start]
+        if len(between) > _MOST_LOG or "```" in between or any(map(is_prose, between.split("\n"))):
+            return False
+    return True
+
+
+def opening(document: Document, errors: Sequence[Pair]) -> list[str]:
+    """The signatures of the errors that a report opens with; where its title names some of them, those.
+
+    The first that anybody shows where the report itself shows none.
+    """
+    opened = [(e, s) for e, s in errors if _is_opening(document, post_at(document, e.start))]
+    named = _named_by(document.title or "", opened)
+    shown = opened or errors[:1]
+    return named or list(dict.fromkeys(s.signature_id for _, s in shown))[:_MOST_SUBJECTS]
+
+
+def _named_by(text: str, errors: Sequence[Pair]) -> list[str]:
+    """The signatures of the errors that `text` names best, none where it names none well enough."""
+    words = set(_WORD.findall(text.lower()))
+    scores = [_score(words, event) for event, _ in errors]
+    most = max(scores, default=0)
+    if most < _NAMING:
+        return []
+    return list(dict.fromkeys(s.signature_id for (_, s), score in zip(errors, scores, strict=True) if score == most))
+
+
+def _score(words: set[str], event: Event) -> int:
+    """How well words name an error: words of its message, its type as much as it takes."""
+    kind = (event.exception_type or "").rpartition(".")[2].lower()
+    return len(words.intersection(_WORD.findall(event.message.lower()))) + (_NAMING if kind in words else 0)
+
+
+def _is_opening(document: Document, post: int) -> bool:
+    return post < 0 or document.posts[post].kind in {"title", "body"}

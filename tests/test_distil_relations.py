@@ -1,0 +1,183 @@
+"""Distil: who says a statement, about which error, and what later posts do to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pipeline import distil
+from pipeline.distil import tables
+from tests.distil_factory import document, events
+from tests.each import each
+
+CRASH = "RuntimeError: the first pool of the fixture is empty"
+OTHER = "ValueError: the second wheel does not fit the fixture"
+
+
+def _read(*posts: str, title: str = "The fixture crashes", is_lossy: bool = False) -> distil.Reading:
+    rows: list[dict[str, Any]] = [
+        {"kind": "title", "text": title},
+        {"kind": "body", "text": posts[0], "author": "asks"},
+    ]
+    rows += [{"kind": "comment", "text": text, "author": f"helps {n}"} for n, text in enumerate(posts[1:])]
+    made = replace(document({"number": 7, "kind": "issue", "posts": rows}), is_lossy=is_lossy)
+    return distil.read(made, *events(made))
+
+
+def _shown(*errors: str) -> str:
+    return "\n\n".join(
+        f'```\nTraceback (most recent call last):\n  File "a.py", line 3, in run\n{e}\n```' for e in errors
+    )
+
+
+def _made(read: distil.Reading) -> list[tuple[str, str | None, str]]:
+    return [(c.kind, c.outcome, c.quote.text) for c in read.claims if c.kind in {"cause", "remedy", "fix"}]
+
+
+def _reasons(read: distil.Reading) -> list[str]:
+    return [skipped.reason for skipped in read.skipped]
+
+
+# ---------------------------------------------------------------- whose words
+
+
+PRINTED = [
+    "DEPRECATION: Fixture 2.7 will reach its end. Please upgrade to numpy==1.21.0 before that date.",
+    "2024-04-26 01:58:58,742 WARNING services.py:1996 -- Memory is low. You can set `FIXTURE_POOL=2` to have more.",
+    "lib/auto.py:590: FutureWarning: The old argument goes. Please use `numpy==1.21.0` instead",
+    "-- VTK is not found. Please set -DVTK_DIR=/opt/vtk in the build",
+]
+
+
+@each("line", PRINTED)
+def test_advice_of_a_pasted_line_is_a_programs(line: str) -> None:
+    read = _read(_shown(CRASH), f"This is what I get:\n{line}\nand then it stops.")
+    assert _made(read) == []
+    assert _reasons(read) == ["printed"]
+
+
+def test_advice_of_a_list_is_a_persons() -> None:
+    read = _read(_shown(CRASH), "- Please use numpy==1.21.0 instead.")
+    assert [kind for kind, _, _ in _made(read)] == ["remedy"]
+
+
+def test_who_opens_a_report_gives_no_advice_to_its_reader() -> None:
+    advice = "You can set `FIXTURE_POOL=2` to have more memory."
+    assert _reasons(_read(f"{_shown(CRASH)}\n\n{advice}")) == ["no_answer"]
+    assert [text for _, _, text in _made(_read(_shown(CRASH), advice))] == [advice]
+
+
+@pytest.mark.parametrize(
+    "title", ["Please use `FIXTURE_POOL=2` by default", "The workaround is to set `FIXTURE_POOL=2`"]
+)
+def test_a_title_wishes(title: str) -> None:
+    assert _made(_read(_shown(CRASH), title=title)) == []
+
+
+# ---------------------------------------------------------------- about which error
+
+
+CAUSE = "The reason is that the pool of the loader is smaller than its batch."
+
+
+def _about(read: distil.Reading) -> list[str]:
+    of = {o.signature_id: o.quote.text for o in read.occurrences}
+    return [of[signature] for c in read.claims if c.kind == "cause" for signature in c.signature_ids]
+
+
+def test_a_statement_is_about_the_error_of_its_own_post() -> None:
+    assert _about(_read(_shown(CRASH), f"{_shown(OTHER)}\n\n{CAUSE}")) == [OTHER]
+    assert _about(_read(_shown(CRASH), f"{CAUSE}\n\n{_shown(OTHER)}")) == [OTHER]
+
+
+def test_a_statement_is_about_the_error_that_the_post_before_shows() -> None:
+    assert _about(_read(_shown(CRASH), _shown(OTHER), CAUSE)) == [OTHER]
+
+
+def test_a_statement_is_about_the_report_where_nobody_else_shows_an_error() -> None:
+    assert _about(_read(_shown(CRASH), "I see it too.", CAUSE, _shown(OTHER))) == [CRASH]
+
+
+def test_a_statement_that_may_answer_several_is_withheld() -> None:
+    for posts in (
+        (_shown(CRASH), _shown(OTHER), "I see it too.", CAUSE),
+        (f"{_shown(CRASH)}\n\nAnd on the other card I get this one:\n\n{_shown(OTHER)}", CAUSE),
+    ):
+        read = _read(*posts)
+        assert _made(read) == []
+        assert _reasons(read) == ["several_errors"]
+
+
+def test_a_statement_names_its_error() -> None:
+    named = "The ValueError is caused by a wheel of the wrong second size in the fixture."
+    assert _about(_read(_shown(CRASH), _shown(OTHER), "I see it too.", named)) == [OTHER]
+
+
+def test_the_last_error_of_a_log_is_meant() -> None:
+    between = "2024-04-26 01:58:58 INFO next.py:3 stopping"
+    head = 'Traceback (most recent call last):\n  File "a.py", line 3, in run'
+    log = f"```\n{CRASH}\n{between}\n{head}\n{OTHER}\n```"
+    assert _about(_read(log, CAUSE)) == [OTHER]
+
+
+# ---------------------------------------------------------------- later posts
+
+
+@each("row", list(tables.table("cues.toml")["refutation"]))
+def test_a_refutation_finds_its_examples_and_no_look_alike(row: dict[str, Any]) -> None:
+    rule = next(r for r in tables.refutations() if r.rule == row["id"])
+    takes_back = {text: bool(rule.pattern.search(text) and not rule.refuse.search(text)) for text in row["examples"]}
+    assert all(takes_back.values()), takes_back
+    leaves = {text: bool(rule.pattern.search(text) and not rule.refuse.search(text)) for text in row["lookalikes"]}
+    assert not any(leaves.values()), leaves
+
+
+TAKEN_BACK = [
+    ("Sorry, that was not it.", ["refuted"]),
+    ("I was wrong, the pool is large enough.", ["refuted"]),
+    ("It still fails without the loader, whatever the pool.", ["refuted"]),
+    # it speaks of something else, asks, or agrees
+    ("It still fails with the old compiler on my second machine.", []),
+    ("Does it still fail without the loader and its pool?", []),
+    ("Yes, that was it.", []),
+]
+
+
+@each("later,reasons", TAKEN_BACK)
+def test_a_later_post_takes_a_cause_back(later: str, reasons: list[str]) -> None:
+    read = _read(_shown(CRASH), CAUSE, "Thanks, I will look.", later)
+    assert _reasons(read) == reasons
+    assert bool(_made(read)) is not bool(reasons)
+
+
+def test_a_refutation_reaches_the_nearest_statement_only() -> None:
+    nearer = "The cause was a stale lock file in the cache folder."
+    read = _read(_shown(CRASH), CAUSE, nearer, "Sorry, that was not it.")
+    assert [text for _, _, text in _made(read)] == [CAUSE]
+
+
+def test_a_refutation_three_posts_on_answers_something_else() -> None:
+    read = _read(_shown(CRASH), CAUSE, "a", "b", "c", "Sorry, that was not it.")
+    assert [text for _, _, text in _made(read)] == [CAUSE]
+
+
+def test_what_helped_one_and_failed_the_next_counts_both() -> None:
+    helped = "Setting `FIXTURE_POOL=2` fixed it for me."
+    read = _read(_shown(CRASH), helped, "I am still getting the same error with that change.")
+    assert [(outcome, text) for _, outcome, text in _made(read)] == [("worked", helped), ("failed", helped)]
+
+
+# ---------------------------------------------------------------- what a page lost
+
+
+def test_a_hole_counts_only_where_the_page_was_rendered() -> None:
+    cause = "The problem is that the loader calls  before the pool is there."
+    assert _reasons(_read(_shown(CRASH), cause, is_lossy=True)) == ["hole"]
+    assert [text for _, _, text in _made(_read(_shown(CRASH), cause))] == [cause]
+
+
+def test_a_sentence_begins_behind_the_mark_of_a_lost_name() -> None:
+    read = _read(_shown(CRASH), ", " + CAUSE, is_lossy=True)
+    assert [text for _, _, text in _made(read)] == [CAUSE]

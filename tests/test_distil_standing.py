@@ -1,0 +1,80 @@
+"""Distil: which statements say something by themselves."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pipeline.distil import standing, tables
+from tests.each import each
+
+TABLE = tables.table("standing.toml")
+FOUND = [(row, text) for row in TABLE["row"] for text in row["examples"]]
+LEFT = [(row, text) for row in TABLE["row"] for text in row["lookalikes"]]
+
+
+def _faulted(row: dict[str, Any], text: str) -> str | None:
+    return standing.fault(text, row["of"][0] if len(row["of"]) == 1 else "act", is_rendered=False)
+
+
+@each("row,text", FOUND)
+def test_every_row_finds_its_examples(row: dict[str, Any], text: str) -> None:
+    assert re.search(tables.expanded(row["pattern"]), text) or row["in"] == "said"
+    assert _faulted(row, text) == row["reason"]
+
+
+@each("row,text", LEFT)
+def test_no_row_finds_its_look_alikes(row: dict[str, Any], text: str) -> None:
+    assert _faulted(row, text) is None
+
+
+HOLES = [
+    ("I had overlooked converting from  to .", True),
+    ("use  instead of the old name", True),
+    ("The parameter in ops like  has an invalid shape.", True),
+    ("Fixture 2 does not know the operator ().", True),
+    ("The old wheel calls the  that was removed.", True),
+    ("call f() before the loop", False),
+    ("Increase the pool to 4 , then it runs.", False),
+    ("It runs again.  The cache was stale.", False),
+    ("Upgrade `fixture` to 2.1 , it has the kernel", False),
+]
+
+
+@each("text,hole", HOLES)
+def test_a_hole_is_seen_where_inline_code_was(text: str, hole: bool) -> None:
+    assert standing.has_hole(text) is hole
+
+
+ADDRESSES = [
+    "It was introduced by #12.",
+    "The cause is in https://example.org/a/b.py#L7",
+    "It is because of this commit: 0c1f2a3",
+    "The bug was caused by [this change](https://example.org/c).",
+    "这是因为 https://example.org/page",
+]
+
+
+@each("text", ADDRESSES)
+def test_a_cause_that_is_an_address_says_nothing(text: str) -> None:
+    assert standing.fault(text, "cause", is_rendered=False) == "points_elsewhere"
+
+
+STANDING = [
+    "It broke in #12, which drops the lock before the queue is empty.",
+    "The image is larger than the card's memory.",
+    "It is because the batch is empty.",
+    "It occurs when with_adapter=True is added.",
+    "原因是批大小改变之后显存不够用了",
+]
+
+
+@each("text", STANDING)
+def test_a_cause_with_words_of_its_own_stands(text: str) -> None:
+    assert standing.fault(text, "cause", is_rendered=False) is None
+
+
+def test_a_typed_act_needs_no_words() -> None:
+    text = "After setting it, `FIXTURE_MODE=1`, the crash went away."
+    assert standing.fault(text, "act", is_rendered=False) == "points_elsewhere"
+    assert standing.fault(text, "fact", is_rendered=False) is None
