@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.providers import documents
 from pipeline.providers import files as archive
 from pipeline.providers.github import fetch as github
 from pipeline.records import Document, Skipped
@@ -410,6 +411,32 @@ def test_a_renamed_repository_is_followed_and_its_old_threads_say_where(place: P
     old = place.document(1)
     assert isinstance(old, Skipped)
     assert old.detail == "to github.com/errmine-fixtures/sea#1"
+
+
+def test_a_thread_that_an_archive_has_under_the_name_asked_for_is_one_with_the_live_one(
+    place: Place, fake: FakeGithub
+) -> None:
+    world_of(fake, 2)
+    file = place.folder / "archive.json"
+    old = [{**thread.issue, "body": "As an archive has it."} for thread in fake.repo(REPO).threads.values()]
+    old.append({**old[0], "number": 9, "html_url": f"{fake.web}/{REPO}/issues/9"})
+    file.write_text(json.dumps(old))
+    place.layer.append(archive.pages([file]))
+    repo = fake.repos.pop(REPO)
+    fake.renamed[REPO] = repo.id
+    repo.name = "errmine-fixtures/sea"
+    fake.repos["errmine-fixtures/sea"] = repo
+    for number, thread in repo.threads.items():
+        thread.issue["html_url"] = f"{fake.web}/errmine-fixtures/sea/issues/{number}"
+    place.ingest()
+    place.ingest()
+    found = [documents.document(place.layer.read(refs.refs)) for refs in place.layer.documents()]
+    assert [made.document_id for made in found if isinstance(made, Document)] == [
+        f"github.com/{REPO}#9",  # nobody brought it under the new name: it is not lost
+        "github.com/errmine-fixtures/sea#1",
+        "github.com/errmine-fixtures/sea#2",
+    ]
+    assert list(place.pages(1)) == ["main", "tombstone"]
 
 
 # ---------------------------------------------------------------- tokens

@@ -9,6 +9,7 @@ from functools import cache
 
 from pipeline.distil import actions, tables
 from pipeline.distil.prose import MAX_QUOTE, Prose, Sentence
+from pipeline.lexicon import repositories
 from pipeline.records import Document, Fact
 from pipeline.text import language_of
 
@@ -277,9 +278,9 @@ def _named(change: re.Match[str], document: Document) -> str:
     commit = change["sha"] or change["bare"]
     if commit:
         home = change["home"] or change["of"] or document.repo
-        return f"{home}@{commit[:12]}" if home else commit[:12]
+        return f"{repositories.current_name(home)}@{commit[:12]}" if home else commit[:12]
     repo = change["repo"] or change["short"] or document.repo or ""
-    return f"{repo}#{change['number'] or change['n']}"
+    return f"{repositories.current_name(repo)}#{change['number'] or change['n']}"
 
 
 def _window(sentence: Sentence, least: int, most: int) -> tuple[int, int] | None:

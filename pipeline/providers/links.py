@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pipeline.lexicon import repositories
 from pipeline.records import DocLink, Post
 
 _NUMBER = re.compile(r"#(?<![&#]#)([1-9]\d{0,6})(?![\w-])")
@@ -72,7 +73,7 @@ def _bare(text: str, match: re.Match[str], home: Home, description: tuple[int, i
         owner = _OWNER.search(before)
         if owner is None or _FILE_NAME.search(owner[1]):
             return None
-        target = f"{home.host or 'github.com'}/{owner[1].lower()}#{match[1]}"
+        target = repositories.current_key(f"{home.host or 'github.com'}/{owner[1].lower()}#{match[1]}")
         return _link(text, (start - len(owner[1]), match.end()), target, description)
     at_line_start = not before.rpartition("\n")[2].strip(" >`")
     if at_line_start and _FRAME_TAIL.match(text, match.end(), match.end() + 260):
@@ -89,7 +90,7 @@ def url_target(url: object) -> str | None:
 def _url_target(match: re.Match[str]) -> str:
     host, owner, repo, number = match.groups()
     host = host.lower().removeprefix("www.")
-    return f"{host}/{owner.lower()}/{repo.lower()}#{number}"
+    return repositories.current_key(f"{host}/{owner.lower()}/{repo.lower()}#{number}")
 
 
 def _link(text: str, span: tuple[int, int], target: str, description: tuple[int, int]) -> DocLink:

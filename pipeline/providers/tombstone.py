@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from pipeline.lexicon import repositories
 from pipeline.records import RawPage, Skipped
 
 FORM = "github-tombstone"
@@ -24,6 +25,8 @@ def living(pages: Sequence[RawPage]) -> Sequence[RawPage] | Skipped:
     except (ValueError, RecursionError):
         return Skipped("document", tombstone.document_key, "unreadable_page", "tombstone")
     state = value.get("state") if isinstance(value, dict) else None
+    if state == "transferred" and repositories.current_key(str(value.get("to"))) == tombstone.document_key:
+        state = "returned"  # to the name under which it stands here
     if state == "returned":
         return [page for page in pages if page.form != FORM] or _gone(tombstone, "returned without a page")
     if state == "transferred":

@@ -22,10 +22,11 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from pipeline.lexicon import repositories
 from pipeline.raw.segment import SegmentWriter, index_rows, segment_fields, sync_folder, writing_to
 from pipeline.records import RawPage, Skipped
 from pipeline.records.errors import RawError
@@ -107,7 +108,7 @@ class RawLayer:
         for item in items:
             if isinstance(item, Skipped):
                 skipped.append(item)
-            elif hidden and _tombstone(item.document_key) in hidden:
+            elif _is_hidden(item.document_key, hidden):
                 skipped.append(Skipped("raw", item.document_key, "forgotten"))
             elif (identity := _identity(item)) in known_before or identity in added:
                 known += 1
@@ -139,14 +140,17 @@ class RawLayer:
         return self._known
 
     def refs(self) -> list[PageRef]:
-        """Every page once, sorted by document, part, version and content; forgotten documents are not among them."""
+        """Every page once, sorted by document, part, version and content; forgotten documents are not among them.
+
+        A page kept under a former name of its repository is given under the present one: a thread is one document.
+        """
         hidden = self._hidden()
         found: dict[bytes, PageRef] = {}
         for path in self._files():
             for row in index_rows(path):
                 ref = _ref(row, path)
-                if not hidden or _tombstone(ref.document_key) not in hidden:
-                    found.setdefault(_identity(ref), ref)
+                if not _is_hidden(ref.document_key, hidden):
+                    found.setdefault(_identity(ref), _renamed(ref))
         return sorted(found.values(), key=_order)
 
     def documents(self) -> list[DocumentRefs]:
@@ -171,11 +175,11 @@ class RawLayer:
     def forget(self, document_key: str) -> int:
         """How many kept pages of the document were erased. It is never taken in again, nor are its pages found.
 
-        Only a hash of the key stays. Nobody may add pages meanwhile.
+        Only a hash of the key stays; it stands for every name of the thread. Nobody may add pages meanwhile.
         """
         with self._lock(exclusive=True):
             self._forgotten.mkdir(mode=0o700, parents=True, exist_ok=True)
-            erased = sum(ref.document_key == document_key for ref in self.refs())
+            erased = sum(ref.document_key == repositories.current_key(document_key) for ref in self.refs())
             (self._forgotten / _tombstone(document_key)).touch(mode=0o600)
             sync_folder(self._forgotten)
             hidden = self._hidden()
@@ -185,7 +189,7 @@ class RawLayer:
 
     def is_forgotten(self, document_key: str) -> bool:
         """True if the document was forgotten: a source need not ask for it again."""
-        return (self._forgotten / _tombstone(document_key)).exists()
+        return any((self._forgotten / _tombstone(key)).exists() for key in repositories.keys(document_key))
 
     def check(self) -> int:
         """The number of pages, after every segment and every page was read and compared with its sha256."""
@@ -206,7 +210,7 @@ class RawLayer:
     def _rewrite(self, path: Path, hidden: frozenset[str]) -> None:
         """Puts a segment without its forgotten pages in the place of `path`, where it has any."""
         refs = [_ref(row, path) for row in index_rows(path)]
-        kept = [ref for ref in refs if _tombstone(ref.document_key) not in hidden]
+        kept = [ref for ref in refs if not _is_hidden(ref.document_key, hidden)]
         if len(kept) == len(refs):
             return
         writer = SegmentWriter(self._segments)
@@ -261,6 +265,16 @@ def _identity(page: RawPage | PageRef) -> bytes:
 
 def _tombstone(document_key: str) -> str:
     return hashlib.sha256(f"forgotten\x1f{document_key}".encode()).hexdigest()
+
+
+def _is_hidden(document_key: str, hidden: Set[str]) -> bool:
+    """True if the thread was forgotten under any of its names."""
+    return bool(hidden) and any(_tombstone(key) in hidden for key in repositories.keys(document_key))
+
+
+def _renamed(ref: PageRef) -> PageRef:
+    current = repositories.current_key(ref.document_key)
+    return ref if current == ref.document_key else replace(ref, document_key=current)
 
 
 def _order(ref: PageRef) -> tuple[str, str, str, str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TypeGuard
 
+from pipeline.lexicon import repositories
 from pipeline.providers import bots
 from pipeline.providers.assemble import Piece, assembled, safe, utc
 from pipeline.providers.links import Home, description_of, mentions, url_target
@@ -141,13 +142,11 @@ def _home(
 
 
 def _spelled(thread: JsonObject, pages: Sequence[RawPage], lower: str) -> str:
-    """The repository as its owner writes it; keys are lower case."""
-    for url in (thread.get("html_url"), thread.get("url"), *(page.url for page in pages)):
-        match = _REPO.match(url) if isinstance(url, str) else None
-        if match and match[1].lower() == lower:
-            return match[1]
-    repo = thread.get("repo")
-    return repo if isinstance(repo, str) and repo.lower() == lower else lower
+    """The repository as its owner writes it; keys are lower case, and of the name that it has now."""
+    urls = (thread.get("html_url"), thread.get("url"), *(page.url for page in pages))
+    matches = (_REPO.match(url) for url in urls if isinstance(url, str))
+    stated = [*(match[1] for match in matches if match), _string(thread.get("repo")) or lower]
+    return next((name for name in map(repositories.current_name, stated) if name.lower() == lower), lower)
 
 
 def _head(thread: JsonObject, url: str | None) -> Iterator[Piece]:
@@ -163,15 +162,21 @@ def _posts(thread: JsonObject, values: Mapping[str, object], url: str | None) ->
     """Comments and reviews, oldest first, each once however often the pages hold it."""
     found = _found_posts(thread, values)
     found.sort(key=lambda item: _time(item[1]))
-    own_links = url.rpartition("/")[0].rpartition("/")[0].lower() if url else None
+    own = _repo_of(url)
     for kind, post in found:
         body = _string(post.get("body"))
         if body:
             author, is_bot = _author(post)
             link = _string(post.get("html_url"))
-            if not (link and own_links and link.lower().startswith(own_links) and _LINK.fullmatch(link)):
+            if not (link and own and _repo_of(link) == own and _LINK.fullmatch(link)):
                 link = None
             yield Piece(kind, body, link, utc(_time(post)), _role(post), author, is_bot, _reactions(post))
+
+
+def _repo_of(url: str | None) -> str | None:
+    """`host/owner/repo` of the thread that a web address belongs to, by the name that the repository has now."""
+    target = url_target(url)
+    return target.rpartition("#")[0] if target else None
 
 
 def _found_posts(thread: JsonObject, values: Mapping[str, object]) -> list[tuple[str, JsonObject]]:

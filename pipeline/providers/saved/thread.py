@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from pipeline.lexicon import repositories
 from pipeline.providers.assemble import Piece, assembled, safe
 from pipeline.providers.links import Home, description_of, mentions
 from pipeline.records import Document, RawPage, Skipped
@@ -45,7 +46,7 @@ def saved_document(thread: Thread, pages: Sequence[RawPage]) -> Document | Skipp
     key = page.document_key
     known = _KEY.fullmatch(key)
     number = int(known[3]) if known else thread.number
-    repo = (thread.repo or known[2]) if known else None
+    repo = repositories.current_name(thread.repo or known[2]) if known else None
     home = Home(known[1], repo, number) if known else Home(None, None, number)
     text, posts = assembled(thread.pieces, key)
     if not text:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from pipeline import raw
+from pipeline.lexicon import repositories
 from pipeline.records.errors import ConfigError
 from pipeline.run import shards
 from pipeline.run.build.building import Places
@@ -49,6 +50,7 @@ def listed(places: Places) -> list[Quarantined]:
 
 def closeup(places: Places, document_key: str) -> Closeup | None:
     """The document of that key and its pages; None if it is not in quarantine."""
+    document_key = repositories.current_key(document_key)
     document = next((each for each in listed(places) if each.document_key == document_key), None)
     if document is None:
         return None
@@ -62,8 +64,8 @@ def retry(places: Places, document_keys: Collection[str] = ()) -> list[Quarantin
     Raises:
         ConfigError: one of the keys is not in quarantine.
     """
-    inside = listed(places)
-    unknown = sorted(set(document_keys) - {each.document_key for each in inside})
+    inside, document_keys = listed(places), set(map(repositories.current_key, document_keys))
+    unknown = sorted(document_keys - {each.document_key for each in inside})
     if unknown:
         raise ConfigError(f"not in quarantine: {', '.join(unknown)}", hint="`errmine quarantine list` names them.")
     wanted = {each.partition for each in inside if not document_keys or each.document_key in document_keys}

@@ -65,6 +65,10 @@ class _Holding:
                 number = int(ref.document_key[len(prefix) :])
                 yield github.Kept(number, ref.part, ref.version_at, ref.sha256)
 
+    def threads(self, prefix: str) -> Iterator[int]:
+        keys = {ref.document_key for ref in self._layer.refs() if ref.document_key.startswith(prefix)}
+        yield from sorted(int(key[len(prefix) :]) for key in keys)
+
     def is_forgotten(self, document_key: str) -> bool:
         return self._layer.is_forgotten(document_key)
 

@@ -67,6 +67,9 @@ class Raw(Protocol):
     def kept(self, prefix: str) -> Iterable[Kept]:
         """The pages that it holds of the documents whose keys begin so."""
 
+    def threads(self, prefix: str) -> Iterable[int]:
+        """The numbers of the documents whose keys begin so, whichever source brought them."""
+
     def is_forgotten(self, document_key: str) -> bool:
         """True if the document was forgotten on request."""
 
@@ -92,13 +95,18 @@ def ingest(client: Client, wanted: Wanted, ledger: Ledger, *, raw: Raw, outcome:
     home, canonical = _home(client, ledger, wanted.repo)
     before = ledger.progress.canonical
     if before is not None and before.lower() != canonical.lower():
-        yield _renamed(client, ledger, f"{before.lower()}#", raw=raw, home=home)
+        prefix = f"{before.lower()}#"
+        yield _renamed(client, ledger, prefix, raw=raw, home=home, numbers=Held(raw.kept(prefix)).numbers())
         ledger.forget_validators()
         ledger.save(Progress(canonical=canonical))
     elif before is None:
         ledger.save(replace(ledger.progress, canonical=canonical))
     desk = Desk(client, ledger, home, Held(raw.kept(home.prefix)), forgotten=raw.is_forgotten)
     yield from Run(desk, wanted, outcome).batches()
+    asked = f"{canonical.partition('/')[0]}/{wanted.repo}#".lower()
+    if asked != home.prefix:  # an archive may have brought threads under the name that was asked for
+        twice = set(raw.threads(asked)) & set(raw.threads(home.prefix))
+        yield _renamed(client, ledger, asked, raw=raw, home=home, numbers=twice)
 
 
 def _home(client: Client, ledger: Ledger, repo: str) -> tuple[Home, str]:
@@ -118,8 +126,8 @@ def _home(client: Client, ledger: Ledger, repo: str) -> tuple[Home, str]:
     return Home(canonical.partition("/")[2], f"{canonical.lower()}#"), canonical
 
 
-def _renamed(client: Client, ledger: Ledger, prefix: str, *, raw: Raw, home: Home) -> Batch:
-    """The threads under the old name say where they went; under the new name they are brought anew."""
+def _renamed(client: Client, ledger: Ledger, prefix: str, *, raw: Raw, home: Home, numbers: Iterable[int]) -> Batch:
+    """The threads under the old name say where they went; under the new name they are there, or brought anew."""
     old = Desk(client, ledger, Home(home.name, prefix), Held(raw.kept(prefix)), forgotten=raw.is_forgotten)
-    pages = [absence.moved(old, number, f"{home.prefix}{number}") for number in sorted(old.held.numbers())]
+    pages = [absence.moved(old, number, f"{home.prefix}{number}") for number in sorted(numbers)]
     return Batch(tuple(page for page in pages if page), lambda: None)
