@@ -4,6 +4,7 @@ import json
 import time
 import tomllib
 from collections import defaultdict
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -378,3 +379,41 @@ def test_a_cut_line_of_a_summary_and_a_remark_before_the_traceback_are_not_the_e
         "ValueError: Number of drums 1 must be >= the product of the mixers (8,)\n"
     )
     assert signature_of_text(log, events(log)).text.startswith("Number of drums <n> must be")
+
+
+_STACK = "Traceback (most recent call last):\n" + "".join(
+    f'  File "/srv/press/step{n}.py", line {n}, in turn{n}\n    raise PressError("the sheet is torn")\n'
+    for n in range(9)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        # with the type that is printed before the words, and not in the source line that raises them
+        (f"{_STACK}PressError: the sheet is torn\n", "PressError: the sheet is torn"),
+        (f"{_STACK}press.errors.PressError: the sheet is torn\n", "press.errors.PressError: the sheet is torn"),
+        # with what makes it a diagnostic
+        ("In file a.cc:\na.cc:3:1: error: 'drum' was not declared in this scope\n   3 | drum();\n",
+         "a.cc:3:1: error: 'drum' was not declared in this scope"),
+        # a message that is printed on two lines, both of which the gate is made from
+        (f'{_STACK}RuntimeError: Error(s) in loading state_dict for Drum:\n\tMissing key(s) in state_dict: "axle". \n',
+         'RuntimeError: Error(s) in loading state_dict for Drum:\n\tMissing key(s) in state_dict: "axle".'),
+        # without words the innermost frame stands for the error
+        (f"{_STACK}PressError\n",
+         '  File "/srv/press/step8.py", line 8, in turn8\n    raise PressError("the sheet is torn")\nPressError'),
+    ],
+)  # fmt: skip
+def test_what_stands_for_an_error_is_read_as_that_error_again(text: str, quote: str) -> None:
+    (event,) = events(text)
+    signed = signature(event, text)
+    assert text[signed.start : signed.end].rstrip() == quote
+    alone = text[signed.start : signed.end]
+    assert signature_of_text(alone, events(alone)).signature_id == signed.signature_id
+
+
+def test_a_message_that_is_quoted_ends_where_the_quotation_does() -> None:
+    text = f'{_STACK}PressError: the sheet is torn", "at": "noon"}}\n'
+    (event,) = events(text)
+    signed = signature(replace(event, message="the sheet is torn", detail="the sheet is torn"), text)
+    assert text[signed.start : signed.end] == "PressError: the sheet is torn"

@@ -31,10 +31,15 @@ KEY_FRAMES = 3
 PLACED_WORDS, PLACED_LETTERS, FIRST_WORDS = (8, 5), 12, 12
 #: How far before its words a line may begin: with a type, a time, a status.
 TYPE_LENGTH = 120
+#: Between two words of a line that was broken stand at most so many other characters: a break, a prefix, a quote mark.
+WIDEST_GAP = 40
+#: The longest quote that is published; an event without a stack that is no longer stands for itself as a whole.
+QUOTED = 300
 
 _WORDS = re.compile(r"[^\W_]+")
 _BETWEEN = r"[\W_]{1,40}?"
 _LETTERS = re.compile(r"[^\W\d_]{2}")
+_CLOSING = ("'", '"', "`", "”", "’")
 _CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
 #: A word that no sentence ends with: what follows it was cut off.
 _DANGLING = re.compile(
@@ -145,7 +150,7 @@ def _unknown(
 def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signature:
     """The signature of a reading: its id, its frames, and where its words stand in `text`."""
     flat = "\x1e".join(f"{key}\x1f{value}" for key, value in reading.gate)
-    start, end = _place(event, reading.line, text)
+    start, end = _place(event, reading, text)
     return Signature(
         signature_id=content_id("signature", NORMALISER_VERSION, flat, reading.text),
         exception_type=reading.exception_type,
@@ -215,22 +220,71 @@ def _canonical(exception_type: str | None) -> str | None:
     return wording().types.get(exception_type, exception_type) if exception_type else None
 
 
-def _place(event: Event, line: str, text: str) -> tuple[int, int]:
-    """Where the culprit line stands in the text; the whole event if its words cannot be found there."""
-    if line and text:
-        place = text.find(line[:80], event.start, event.end)
-        if place >= 0:
-            end = text.find("\n", place, event.end)
-            return place, min(end if end >= 0 else event.end, place + len(line) + 80)
-        found = _reassembled(event, line, text)
-        if found is not None:
-            return found
-    return event.start, event.end
+def _place(event: Event, reading: Reading, text: str) -> tuple[int, int]:
+    """Where the error's words stand in the text, so that they alone are read as the same error again."""
+    if not text or (not event.frames and event.end - event.start <= QUOTED):
+        return event.start, event.end
+    if not reading.line or any(note.startswith("frame:") for note in reading.notes):
+        return _last_words(event, text)
+    return _verbatim(event, reading, text) or _reassembled(event, reading.line, text) or (event.start, event.end)
+
+
+def _verbatim(event: Event, reading: Reading, text: str) -> tuple[int, int] | None:
+    """The line with the type, the time or the place that is printed before it; the last one of an exception.
+
+    A traceback shows the message in the source line that raises it, before it is printed.
+    """
+    begun = reading.line[:80]
+    kind = peel.short(reading.exception_type or event.exception_type or "")
+    place = text.rfind(f"{kind}: {begun}", event.start, event.end) if kind else -1
+    if place < 0:
+        look = text.rfind if event.exception_type else text.find
+        place = look(begun, event.start, event.end)
+    if place < 0:
+        return None
+    return _line_start(event, text, place), _line_end(event, reading.line, text, place)
+
+
+def _line_start(event: Event, text: str, place: int) -> int:
+    """Where the printed line begins that holds `place`, with the type, the time or the file before it."""
+    begin = max(event.start, text.rfind("\n", 0, place) + 1)
+    return begin if place - begin <= TYPE_LENGTH else place
+
+
+def _line_end(event: Event, line: str, text: str, place: int) -> int:
+    """Where the last word of the line stands, with what follows it there: a message may be printed on several lines."""
+    behind, read = place, 0
+    for word in _WORDS.finditer(line[:LINE_LENGTH]):
+        at = text.find(word[0], behind, min(event.end, behind + len(word[0]) + WIDEST_GAP))
+        if at < 0:
+            break
+        behind, read = at + len(word[0]), word.end()
+    rest = behind + len(line) - read
+    if text.startswith(line[read:], behind, event.end) and text[rest : rest + 1] in _CLOSING:
+        return rest  # whoever quotes the message goes on behind it
+    end = text.find("\n", behind, event.end)
+    return min(end if end >= 0 else event.end, behind + TYPE_LENGTH)
+
+
+def _last_words(event: Event, text: str) -> tuple[int, int]:
+    """The exception's type with the frame that stands for an error without words, as far as a quote reaches."""
+    named = text.rfind(peel.short(event.exception_type), event.start, event.end) if event.exception_type else -1
+    if 0 <= named <= event.start + TYPE_LENGTH:
+        return event.start, event.end  # its stack follows it
+    end = text.find("\n", named, event.end) if named >= 0 else event.end
+    end = end if end >= 0 else event.end
+    floor = max(event.start, end - QUOTED)
+    name = innermost(event.frames).rpartition(":")[2]
+    frame = text.rfind(name, floor, end) if name else -1
+    begin = text.rfind("\n", floor, frame) + 1 if frame >= 0 else 0
+    return begin or (floor if floor == event.start else text.find("\n", floor, end) + 1 or floor), end
 
 
 def _reassembled(event: Event, line: str, text: str) -> tuple[int, int] | None:
     """Where the words of a line stand that was put together: from several lines, or without its time or status."""
-    words = _WORDS.findall(peel.typed(line)[1][:LINE_LENGTH])
+    line = peel.typed(line)[1]
+    places = list(_WORDS.finditer(line[:LINE_LENGTH]))
+    words = [place[0] for place in places]
     for count, first in product(PLACED_WORDS, range(min(FIRST_WORDS, len(words)))):
         some = words[first : first + count]
         if sum(map(len, some)) < PLACED_LETTERS:
@@ -240,8 +294,6 @@ def _reassembled(event: Event, line: str, text: str) -> tuple[int, int] | None:
         for found in re.compile(_BETWEEN.join(map(re.escape, some))).finditer(text, event.start, event.end):  # noqa: B007
             pass
         if found is not None:
-            begin = max(event.start, text.rfind("\n", 0, found.start()) + 1)
-            start = begin if found.start() - begin <= TYPE_LENGTH else found.start()
-            end = text.find("\n", found.end(), event.end)
-            return start, min(end if end >= 0 else event.end, start + len(line) + 80)
+            end = _line_end(event, line[places[first].start() :], text, found.start())
+            return _line_start(event, text, found.start()), end
     return None
