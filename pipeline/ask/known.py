@@ -19,13 +19,13 @@ NEAREST_ROWS = 100
 
 
 class KnownErrors:
-    """The clusters of a bundle's index. Clustering never crosses a gate, so the errors of one gate are enough."""
+    """The clusters of a bundle's index. Clustering never crosses a hard gate, so the errors of those are enough."""
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self._rows = [row for row in rows if row["cluster_id"] is not None]
         self._equal: dict[str, str] = {}
         self._of_gate: dict[Gate, dict[int, list[Row]]] = {}
-        self._indexes: dict[Gate, Index] = {}
+        self._indexes: dict[tuple[Gate, ...], Index] = {}
         for place, row in enumerate(self._rows):
             for member in row["templates"]:
                 self._equal[member["signature_id"]] = row["cluster_id"]
@@ -38,12 +38,17 @@ class KnownErrors:
 
     def assign(self, signature: Signature) -> Match | Abstention:
         """The cluster of a signature, or why it has none, with what comes nearest in the whole bundle."""
-        from pipeline.cluster import Match  # noqa: PLC0415  numpy and rapidfuzz, which an equal answer does not need
+        from pipeline.cluster import Match, hard  # noqa: PLC0415  numpy and rapidfuzz, not needed for an equal answer
 
         if "_everything" in self.__dict__:
             return self._everything.assign(signature)
-        if signature.gate in self._of_gate:
+        if signature.gate in self._of_gate and not signature.is_truncated:
             found = self._index(signature.gate).assign(signature)
+            if isinstance(found, Match):
+                return found
+        kin = self._kin.get(hard(signature.gate))
+        if kin is not None:
+            found = self._index(*kin).assign(signature)
             if isinstance(found, Match) or found.nearest is not None:
                 return found
         return self._alike(signature.text).assign(signature)  # no match here either, but something to name
@@ -52,11 +57,25 @@ class KnownErrors:
         """Nothing; every question costs the same from now on. Worth its time where many will be asked."""
         _ = self._everything
 
-    def _index(self, gate: Gate) -> Index:
-        if gate not in self._indexes:
-            places = self._of_gate[gate]
-            self._indexes[gate] = _index([(self._rows[place], members) for place, members in places.items()])
-        return self._indexes[gate]
+    @cached_property
+    def _kin(self) -> dict[Gate, list[Gate]]:
+        """The gates that differ only by what comes from words: a cut or quoted text may join across them."""
+        from pipeline.cluster import hard  # noqa: PLC0415
+
+        kin: dict[Gate, list[Gate]] = {}
+        for gate in self._of_gate:
+            kin.setdefault(hard(gate), []).append(gate)
+        return kin
+
+    def _index(self, *gates: Gate) -> Index:
+        """The index of the errors of these gates."""
+        if gates not in self._indexes:
+            members: dict[int, list[Row]] = {}
+            for gate in gates:
+                for place, own in self._of_gate[gate].items():
+                    members.setdefault(place, []).extend(own)
+            self._indexes[gates] = _index([(self._rows[place], members[place]) for place in sorted(members)])
+        return self._indexes[gates]
 
     def _alike(self, text: str) -> Index:
         """An index of the errors that share most words with `text`: enough to name the nearest of other gates."""

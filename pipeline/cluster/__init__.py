@@ -1,5 +1,6 @@
 """Templates to clusters: gates, candidates, a fuzzy check, leaders; names from content; people overrule."""
 
+from pipeline.cluster.contained import hard
 from pipeline.cluster.index import Abstention, Candidate, Index, Match
 from pipeline.cluster.journal import Change, aliases, changes, dry_run, resolved
 from pipeline.cluster.neighbours import why_two
@@ -23,6 +24,7 @@ __all__ = [
     "changes",
     "dry_run",
     "founder",
+    "hard",
     "partition",
     "read_overrides",
     "regex_for",

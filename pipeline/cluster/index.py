@@ -107,8 +107,8 @@ class Index:
 
     def _made_beginnings(self) -> Beginnings:
         beginnings = Beginnings()
-        for gate, entry, own in self._compared(but=frozenset()):
-            beginnings.add(self._gates[gate], entry, own)
+        for row in self._compared(but=self._complete):
+            beginnings.add(*row)
         return beginnings
 
     def _made_quotations(self) -> contained.Quotations:
@@ -163,10 +163,12 @@ class Index:
         return self._by_type(own, template.gate) or self._by_quotation(own, template.gate) or found
 
     def _by_words(self, own: Shape, block: int | None, template: Template) -> Match | Abstention:
+        if template.is_truncated:
+            return self._by_prefix(own, template.gate)
         if block is None:
             reason = f"no known error has the gate {gate_words(template.gate)}"
             return Abstention(reason, self._nearest_anywhere(own))
-        return self._by_prefix(own, block) if template.is_truncated else self._by_text(own, block, template.gate)
+        return self._by_text(own, block, template.gate)
 
     def _by_type(self, own: Shape, gate: Gate) -> Match | None:
         entry = self._untyped.only(gate, own)
@@ -205,8 +207,8 @@ class Index:
         sentence = f"The gate alone identifies the error: {gate_words(gate)}."
         return Match(self._entries[entry][0], round(score, 1), "gate", sentence, self._candidate(ranked, 1))
 
-    def _by_prefix(self, own: Shape, block: int) -> Match | Abstention:
-        best = self._beginnings.best(block, own)
+    def _by_prefix(self, own: Shape, gate: Gate) -> Match | Abstention:
+        best = self._beginnings.best(gate, own)
         if best is None:
             return Abstention("a cut text that no known text alone continues", self._nearest_anywhere(own))
         entry, score = best

@@ -144,10 +144,7 @@ def _group_open(work: Work, apart: people.Apart) -> None:
 
 
 def _join_cut(work: Work, apart: people.Apart) -> None:
-    """Let cut texts join what continues them; gates that come from words may have been cut off with the words."""
-    numbers: dict[contained.Gate, int] = {}
-    blocks = [numbers.setdefault(contained.hard(template.gate), len(numbers)) for template in work.templates]
-    shapes = [untyped.bare(template.gate, one) for template, one in zip(work.templates, work.shapes, strict=True)]
+    """Let cut texts join what continues them."""
     beginnings = prefixes.Beginnings()
     cut = []
     for position, template in enumerate(work.templates):
@@ -156,8 +153,9 @@ def _join_cut(work: Work, apart: people.Apart) -> None:
         if template.is_truncated:
             cut.append(position)
         else:
-            beginnings.add(blocks[position], work.group[position], shapes[position])
-    for position, (leader, _) in prefixes.join(cut, shapes, blocks, beginnings).items():
+            beginnings.add(template.gate, work.group[position], work.shapes[position])
+    gates = [template.gate for template in work.templates]
+    for position, (leader, _) in prefixes.join(cut, work.shapes, gates, beginnings).items():
         is_alone = leader == position or people.part_cut(work, position, leader, apart)
         work.group[position] = position if is_alone else leader
         work.rule[position] = "review" if is_alone else "prefix"

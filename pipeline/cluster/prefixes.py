@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from rapidfuzz import fuzz
 
+from pipeline.cluster.contained import Gate, hard
 from pipeline.cluster.leaders import CUTOFF
 from pipeline.cluster.shapes import SLOT_CHARACTER, Shape, tokens
+from pipeline.cluster.untyped import bare
 from pipeline.cluster.words import conflict
 
 #: A cut text of fewer words continues into anything. Chosen: "CUDA error: an" says nothing yet.
@@ -19,22 +21,27 @@ COMPARED_TEXTS = 256
 
 
 class Beginnings:
-    """Full texts by gate and first words: where a cut text finds what continues it."""
+    """Full texts by hard gate and first words: where a cut text finds what continues it.
+
+    Gates that come from words may have been cut off with the words, an exception type stands before few of them.
+    """
 
     def __init__(self) -> None:
-        self._texts: dict[tuple[int, tuple[str, ...]], list[tuple[int, Shape]]] = {}
+        self._texts: dict[tuple[Gate, tuple[str, ...]], list[tuple[int, Shape]]] = {}
 
-    def add(self, block: int, group: int, shape: Shape) -> None:
+    def add(self, gate: Gate, group: int, shape: Shape) -> None:
         """Make a text of a group findable; texts of higher rank must come first."""
-        self._texts.setdefault((block, shape.tokens[:KEY_TOKENS]), []).append((group, shape))
+        own = bare(gate, shape)
+        self._texts.setdefault((hard(gate), own.tokens[:KEY_TOKENS]), []).append((group, own))
 
-    def best(self, block: int, cut: Shape) -> tuple[int, float] | None:
+    def best(self, gate: Gate, shape: Shape) -> tuple[int, float] | None:
         """The group that alone continues a cut text, with the score of the shared part; None if none or several do."""
+        cut = bare(gate, shape)
         if len(cut.words) < LEAST_WORDS:
             return None
         found: dict[int, float] = {}
-        for group, shape in self._texts.get((block, cut.tokens[:KEY_TOKENS]), [])[:COMPARED_TEXTS]:
-            score = prefix_score(cut, shape)
+        for group, full in self._texts.get((hard(gate), cut.tokens[:KEY_TOKENS]), [])[:COMPARED_TEXTS]:
+            score = prefix_score(cut, full)
             if score > found.get(group, 0.0):
                 found[group] = score
         ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -59,13 +66,13 @@ def _without_last(parts: tuple[str, ...]) -> Shape:
 
 
 def join(
-    cut: Iterable[int], shapes: Sequence[Shape], blocks: Sequence[int], beginnings: Beginnings
+    cut: Iterable[int], shapes: Sequence[Shape], gates: Sequence[Gate], beginnings: Beginnings
 ) -> dict[int, tuple[int, float]]:
     """For each cut text the group it joins and the score; itself and 0 where it stands alone, longest first."""
     found: dict[int, tuple[int, float]] = {}
-    for position in sorted(cut, key=lambda place: (-len(shapes[place].text), place)):
-        match = beginnings.best(blocks[position], shapes[position])
+    for position in sorted(cut, key=lambda place: (-len(bare(gates[place], shapes[place]).text), place)):
+        match = beginnings.best(gates[position], shapes[position])
         found[position] = match or (position, 0.0)
         if match is None:
-            beginnings.add(blocks[position], position, shapes[position])
+            beginnings.add(gates[position], position, shapes[position])
     return found
