@@ -23,7 +23,7 @@ from pipeline.providers import documents
 from pipeline.records import Document
 from pipeline.run import Places, import_files, shards
 from pipeline.run.build import reduce
-from pipeline.run.build.mapping import UNGROUPED, map_text
+from pipeline.run.build.mapping import map_text
 from pipeline.run.build.without_gc import uncollected
 
 ROOT = Path(__file__).parent.parent
@@ -60,7 +60,7 @@ def measure(source: Path, home: Path) -> tuple[list[Row], float, int]:
     note("documents", len(threads), "threads", seconds)
     found, seconds = timed(lambda: [extract.events(document.text) for document in threads])
     note("extract", len(threads), "threads", seconds)
-    pairs = [(d, [e for e in events if e.severity not in UNGROUPED]) for d, events in zip(threads, found, strict=True)]
+    pairs = [(d, [e for e in events if e.severity == "error"]) for d, events in zip(threads, found, strict=True)]
     messages = [event for _, events in pairs for event in events]
     signed, seconds = timed(lambda: [[normalise.signature(e, d.text) for e in events] for d, events in pairs])
     note("normalise", len(messages), "messages", seconds)

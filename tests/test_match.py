@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pipeline.ask import Matcher, group_texts
+from pipeline.ask import Matcher, group_texts, read, read_pasted, template_of
+from pipeline.ask.known import KnownErrors
+from pipeline.providers import documents
+from pipeline.records import Document, RawPage, Template
 from pipeline.records.errors import ExportError
 from pipeline.run import Places
 from tests import golden
@@ -91,23 +96,94 @@ def test_log_lines_after_a_message_do_not_hide_it(ready: Matcher) -> None:
     assert ready.match(text).entry_id == ready.match(SHARED_MEMORY).entry_id
 
 
-def test_every_quoted_occurrence_of_the_sample_is_answered_with_its_own_entry_or_not_at_all(
-    ready: Matcher, bundle: Path
+#: Quotes that do not lead back to their entry, by the entry's id, each with the reason.
+NOT_FOUND_AGAIN: dict[str, str] = {}
+
+
+def test_every_quoted_occurrence_of_the_sample_finds_its_own_entry(ready: Matcher, bundle: Path) -> None:
+    """What an entry quotes is read by `match` as the build read it, whatever stood around it there."""
+    lines = (bundle / "entries.jsonl").read_text(encoding="utf-8").splitlines()
+    quotes = [
+        (entry["id"], piece["quote"])
+        for entry in map(json.loads, lines)
+        for piece in entry["evidence"]
+        if piece["role"] == "occurrence"
+    ]
+    assert len(quotes) > 40
+    missed = [(own, quote) for own, quote in quotes if ready.match(quote).entry_id != own]
+    assert [row for row in missed if row[0] not in NOT_FOUND_AGAIN] == []
+    assert {own for own, _ in missed} == set(NOT_FOUND_AGAIN), "an exception that is none any more leaves the table"
+
+
+@pytest.mark.parametrize("last", ["Segmentation fault", "Aborted", "Bus error"])
+def test_the_death_of_python_is_one_error_for_build_group_and_match(last: str) -> None:
+    text = f"Fatal Python error: {last}"
+    reading = read(text)
+    (built,) = [signature for _, signature in reading.signed() if signature is not None]
+    assert reading.whole.signature_id == built.signature_id
+    known = Matcher(Path(), {"entries": [_row("cpp/death", template_of(built, 1))]})
+    assert known.match(text).entry_id == "cpp/death"
+
+
+def _row(entry_id: str, *members: Template) -> dict[str, Any]:
+    """An index row of one entry, as `export` writes it."""
+    first = members[0]
+    return {
+        "id": entry_id,
+        "cluster_id": f"cluster:{entry_id}",
+        "medoid": first.signature_id,
+        "signature": first.text,
+        "regex": None,
+        "exception_type": first.exception_type,
+        "lowest_score": 100.0,
+        "templates": [{**asdict(one), "gate": [list(pair) for pair in one.gate]} for one in members],
+    }
+
+
+def test_a_pasted_text_is_made_safe_as_a_document_is_before_it_is_read() -> None:
+    pasted = "\x1b[31mDrumError\x1b[0m: the press at keeper@mill-works.org lost its grip\r\non sheet 5\r\n"
+    page = RawPage("0" * 64, "none", None, "plain-text", "page:1", "main", "", None, None, pasted.encode())
+    document = documents.document([page])
+    assert isinstance(document, Document)
+    built = [signature.text for _, signature in read(document.text).signed() if signature is not None]
+    assert built == [read_pasted(pasted).whole.text]
+    assert "keeper" not in built[0]
+
+
+def test_an_error_is_read_as_a_build_reads_it_before_the_rest_of_the_text_is_looked_at() -> None:
+    """The words around an error say more, but the entry was made from the error alone."""
+    text = '> File "/srv/layer.py", line 372, in __init__\n>     assert self.drum is not None\n> AssertionError'
+    event = next(event for event in read(text).events if event.severity == "error")
+    built = read(text).signature(event)
+    assert built.signature_id != read(text).whole.signature_id
+    known = Matcher(Path(), {"entries": [_row("python/drum", template_of(built, 1))]})
+    assert known.match(text).entry_id == "python/drum"
+
+
+@pytest.mark.parametrize("is_ready", [False, True])
+@pytest.mark.parametrize(
+    ("full", "cut"),
+    [
+        # the words that a gate comes from were cut off: "cannot" is one
+        ("ValueError: the axle of the mixer bends, it cannot be repaired here", "ValueError: the axle of the mixer..."),
+        # the exception type was left out, and the end
+        ("ValueError: axle out of range", "axle out of..."),
+    ],
+)
+def test_a_cut_text_is_matched_across_gates_that_come_from_words_as_it_is_grouped(
+    full: str, cut: str, *, is_ready: bool
 ) -> None:
-    """Quotes are bits of an event, often too little to answer: silence is right then, another entry is not."""
-    asked = wrong = right = 0
-    for line in (bundle / "entries.jsonl").read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
-        for piece in entry["evidence"]:
-            if piece["role"] == "occurrence":
-                found = ready.match(piece["quote"]).entry_id
-                asked, right, wrong = (
-                    asked + 1,
-                    right + (found == entry["id"]),
-                    wrong + (found not in (None, entry["id"])),
-                )
-    assert wrong <= asked * 0.02
-    assert right >= asked * 0.6
+    one, other = group_texts([full, cut])
+    assert one.cluster_id == other.cluster_id
+    whole = read(full).whole
+    assert whole.gate != read(cut).whole.gate
+    strange = read("PressError: sheet <n> lost its grip at the end of the shift").whole
+    rows = [_row("python/axle", template_of(whole, 1)), _row("python/press", template_of(strange, 1))]
+    known = KnownErrors(rows)
+    if is_ready:
+        known.prepare()
+    match = known.assign(read(cut).whole)
+    assert (match.cluster_id, match.rule) == ("cluster:python/axle", "prefix")
 
 
 def test_a_matcher_made_ready_for_many_answers_as_one_asked_once(bundle: Path, ready: Matcher) -> None:

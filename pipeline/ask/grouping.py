@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline import extract, normalise
+from pipeline import normalise
+from pipeline.ask.reading import read_pasted
 from pipeline.records import Signature, Template
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def read_overrides(path: Path) -> Overrides:
 
 def read_signature(text: str) -> Signature:
     """The signature of a whole message or log."""
-    return normalise.signature_of_text(text, extract.events(text))
+    return read_pasted(text).whole
 
 
 def template_of(signature: Signature, count: int, first_seen: str = "") -> Template:

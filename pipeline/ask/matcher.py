@@ -1,8 +1,8 @@
 """A text against a bundle: the entry of its error, or an abstention with the reason.
 
-The error that ended the text is asked first, as a whole and then by its first line (in a log the lines that follow a
-message look as if they belonged to it); then the other errors of the text, the last one first. A text without an error
-is answered only where its words are those of a known message.
+The error that the text tells of is asked first: as a build would read it, then with all that the text says of it, then
+by its first line (in a log the lines that follow a message look as if they belonged to it); then the other errors of
+the text, the last one first. A text without an error is answered only where its words are those of a known message.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline import extract, normalise
 from pipeline.ask.grouping import set_aside
 from pipeline.ask.known import KnownErrors
+from pipeline.ask.reading import Reading, read_pasted
 from pipeline.records import Event, Signature
 from pipeline.records.errors import ExportError
 
@@ -56,7 +56,7 @@ class Answer:
     signature: str  # what the text was read as
     runner_up: str | None
     runner_up_reason: str
-    start: int | None = None  # the error answered: where it stands in the text; None where none was found
+    start: int | None = None  # where the error answered stands in the text, made safe; None where none was found
     end: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -95,34 +95,46 @@ class Matcher:
 
     def match(self, text: str) -> Answer:
         """The entry of the error that `text` shows, or why there is none."""
-        found = [event for event in extract.events(text) if event.severity == "error"]
-        signature = normalise.signature_of_text(text, found)
-        first = self._answer(signature)
-        if not found:
-            return first if signature.signature_id in self._ignored else self._unseen(first)
-        culprit = _holding(found, signature.start)
-        first = _placed(first, culprit)
+        reading = read_pasted(text)
+        if reading.main is None:
+            answer = self._answer(reading.whole)
+            return answer if reading.whole.signature_id in self._ignored else self._unseen(answer)
+        first = self._main(reading, reading.main)
         if first.entry_id is not None:
             return first
-        alone = self._by_first_line(text, culprit, signature)
-        if alone is not None:
-            return alone
-        others = [event for event in reversed(found) if event is not culprit]
+        alone = self._by_first_line(reading, reading.main)
+        return alone or self._another(reading, reading.main) or first
+
+    def _main(self, reading: Reading, event: Event) -> Answer:
+        """The answer to the error that the text tells of: as a build reads it, or else by all that the text says."""
+        if self._ignored and reading.whole.signature_id in self._ignored:
+            return _placed(self._answer(reading.whole), event)
+        signature = reading.signature(event)
+        own = self._answer(signature)
+        if own.rule != "equal" and signature.signature_id not in self._ignored:
+            whole = self._answer(reading.whole)
+            if whole.entry_id is not None and (whole.rule == "equal" or own.entry_id is None):
+                return _placed(whole, _holding(reading.errors, reading.whole.start))
+        return _placed(own, event)
+
+    def _another(self, reading: Reading, main: Event) -> Answer | None:
+        """The answer to another error of the text, the last one that is known."""
+        others = [event for event in reversed(reading.errors) if event is not main]
         for event in others[:OTHER_EVENTS]:
-            other = self._answer(normalise.signature(event, text))
+            other = self._answer(reading.signature(event))
             if other.entry_id is not None:
                 reason = f"{other.reason} It is another error of this text: the main one is not known."
                 return _placed(replace(other, reason=reason), event)
-        return first
+        return None
 
-    def _by_first_line(self, text: str, event: Event, whole: Signature) -> Answer | None:
+    def _by_first_line(self, reading: Reading, event: Event) -> Answer | None:
         """The answer to the first line of a message, where that line is a whole known message."""
-        if any(note.startswith("unwrap") for note in whole.notes):  # the first line only wraps what was read
+        if any(note.startswith("unwrap") for note in reading.whole.notes):  # the first line only wraps what was read
             return None
         first, _, rest = event.detail.strip().partition("\n")
         if event.dialect not in OPEN_ENDED or not rest or first.rstrip().endswith(":"):
             return None
-        signature = normalise.signature(replace(event, detail=first, is_truncated=False), text)
+        signature = reading.signature(replace(event, detail=first, is_truncated=False))
         answer = self._answer(signature)
         if answer.rule != "equal":
             return None

@@ -32,16 +32,16 @@ def extract(
 
     Exit status 1 if there are none.
     """
-    from pipeline.extract import events
+    from pipeline.ask import read_pasted
 
     if jsonl:
         found = 0
         for item_id, text in _lines(file):
-            seen = events(text)
+            seen = read_pasted(text).events
             found += len(seen)
             print_json_line({"id": item_id, "events": [_event(event) for event in seen]})
         raise typer.Exit(0 if found else 1)
-    seen = events(_text(file))
+    seen = read_pasted(_text(file)).events
     if as_json:
         print_json({"events": [_event(event) for event in seen]})
     elif seen:
@@ -94,6 +94,7 @@ def match(
     Exit status 1 on an abstention. Works from the bundle alone: `pytest 2>&1 | errmine match`.
     """
     from pipeline.ask import Matcher
+    from pipeline.text import safe
 
     gc.disable()  # a bundle holds no cycles, and looking for some in it costs as much as reading it
     matcher = Matcher.read(bundle or settings(home).curated_path)
@@ -110,7 +111,7 @@ def match(
     if as_json:
         print_json({**answer.as_dict(), "entry": matcher.entry(answer.entry_id) if answer.entry_id else None})
     else:
-        _print_answer(answer, matcher.entry(answer.entry_id) if answer.entry_id else None, text)
+        _print_answer(answer, matcher.entry(answer.entry_id) if answer.entry_id else None, safe(text))
     raise typer.Exit(0 if answer.entry_id else 1)
 
 

@@ -11,6 +11,6 @@ feature, tool, errno, signal, and `kind`, the id of a known family.
 from pipeline.normalise.assemble import NORMALISER_VERSION, signature
 from pipeline.normalise.masks import template as masked
 from pipeline.normalise.other_readings import readings
-from pipeline.normalise.text_signature import signature_of_text
+from pipeline.normalise.text_signature import main_event, signature_of_text
 
-__all__ = ["NORMALISER_VERSION", "masked", "readings", "signature", "signature_of_text"]
+__all__ = ["NORMALISER_VERSION", "main_event", "masked", "readings", "signature", "signature_of_text"]

@@ -43,7 +43,7 @@ _STACK = re.compile(
 
 def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     """The signature of the text as a whole; a text without any event is its own message, so nothing stays ungrouped."""
-    chosen = _chosen(_of_first_rank(events, text))
+    chosen = main_event(text, events)
     own = chosen or own_event(text)
     found = culprit(own)
     if len(text) <= MESSAGE_LENGTH:
@@ -51,6 +51,11 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
             noted = replace(said, notes=(*said.notes, why))
             return signed(event, noted, read(noted), text)
     return signed(own, found, read(found, own.frames), text)
+
+
+def main_event(text: str, events: Sequence[Event]) -> Event | None:
+    """The event that tells what went wrong with a text that tells of one error; None if there is no event."""
+    return _chosen(_of_first_rank(events, text))
 
 
 def _better(
@@ -182,7 +187,7 @@ def _rank_of(event: Event, text: str) -> tuple[str, str] | None:
 
 def _only_died(found: Culprit) -> bool:
     """Whether all that is known is the signal by which a process ended."""
-    return found.hit is not None and found.hit.rule in ("exit-signal", "python-fatal-signal")
+    return found.hit is not None and found.hit.rule == "exit-signal"
 
 
 def is_place_or_death(line: str) -> bool:

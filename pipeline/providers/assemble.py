@@ -85,7 +85,7 @@ def _signs() -> Signs:
 @lru_cache(maxsize=4096)  # labels recur
 def safe(text: str) -> str:
     """`text` cleaned and redacted, for what stands outside the document's text: labels, the title field."""
-    return texts.redact(texts.clean(text))
+    return texts.safe(text)
 
 
 def utc(value: object) -> datetime | None:

@@ -148,6 +148,11 @@ def redact(text: str, *, rules: tuple[Rule, ...] | None = None) -> str:
     return text
 
 
+def safe(text: str) -> str:
+    """`text` as a document holds it: cleaned and redacted."""
+    return redact(clean(text))
+
+
 def language_of(sentence: str) -> str:
     """The language of one sentence outside code by its scripts: "zh", "ja", "ko", "en" or "und"."""
     if sentence.isascii():

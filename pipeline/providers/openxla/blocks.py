@@ -142,7 +142,7 @@ def _is_close(before: Block, block: Block) -> bool:
 
 def _safe(text: str, kind: str) -> str:
     """The words of a block, redacted here because places in the text are counted before it is put together."""
-    written = texts.redact(texts.clean(text))
+    written = texts.safe(text)
     if kind == "code":
         return "\n".join(line.rstrip() for line in written.split("\n")).strip("\n")
     if kind == "table":

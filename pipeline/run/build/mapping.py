@@ -15,15 +15,13 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from pipeline import __version__, distil, extract, normalise, raw
+from pipeline import __version__, ask, distil, normalise, raw
 from pipeline.providers import documents
 from pipeline.records import Claim, DocRecord, Document, Event, Link, Signature, Skipped, content_id
 from pipeline.records.errors import RawError, StoreError
 from pipeline.run import pool, shards
 from pipeline.run.build.without_gc import uncollected
 
-#: Reasons for which an event is kept but not grouped; any other severity is an error's.
-UNGROUPED = frozenset({"warning", "interruption", "wrapper"})
 #: Stages whose `Skipped` stands for a whole document.
 UNREAD = frozenset({"raw", "document", "extract"})
 #: Imported by the process from which workers are forked; it imports this module.
@@ -166,10 +164,7 @@ def map_text(document: Document) -> shards.MapResult:
     elif document.record is not None:
         found = [(event, normalise.signature(event, document.text)) for event in official(document, document.record)]
     else:
-        found = [
-            (event, None if event.severity in UNGROUPED else normalise.signature(event, document.text))
-            for event in extract.events(document.text)
-        ]
+        found = ask.read(document.text).signed()
     grouped = [(event, signature) for event, signature in found if signature is not None]
     reading = distil.read(document, [event for event, _ in grouped], [signature for _, signature in grouped])
     return shards.MapResult(
