@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.extract import native, peel
+from pipeline.extract import native
 from pipeline.records import Event
+from pipeline.text import prefixes
 
 CASES = sorted((Path(__file__).parent / "cases" / "extract-native").iterdir())
 
@@ -48,7 +49,7 @@ def test_events_are_sorted_apart_and_inside_the_text(case: Path) -> None:
     last = 0
     for event in native.events(text):
         assert last <= event.start < event.end <= len(text)
-        shown = "\n".join(line[peel.carrier_width(line) :] for line in text[event.start : event.end].split("\n"))
+        shown = "\n".join(line[prefixes.carrier_width(line) :] for line in text[event.start : event.end].split("\n"))
         assert text[event.start : event.end].startswith(event.detail[:80]) or shown.startswith(event.detail[:80])
         last = event.end
 

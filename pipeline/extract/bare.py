@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from pipeline.extract import chain, frames, names, peel, python
+from pipeline.extract import chain, frames, names, python
 from pipeline.extract.lines import Lines, Peeler
 from pipeline.extract.markdown import Fences
 from pipeline.records import Event
+from pipeline.text import prefixes
 
 _NAME_BACK = re.compile(r"[\w.$]*")
 _MARKUP = re.compile(r"[\s#*>`\"'\-•|_~]{0,40}(?:\d{1,2}[.)] )?[\s*`\"'_~]{0,10}")
@@ -63,7 +64,7 @@ def read(text: str, colon: int, *, ceiling: int, fences: Fences) -> Event | None
     before = text[max(start, begin - WIDEST_LEAD) : begin]
     if not message or not _is_shown(before, message, is_first=start == 0):
         return None
-    if name in _COMMON and (not _MARKUP.fullmatch(before[peel.width(before) :])):
+    if name in _COMMON and (not _MARKUP.fullmatch(before[prefixes.width(before) :])):
         return None
     message = _unquoted(message, text[begin - 1 : begin])
     return _event(text, (start, begin, stop), name, message, fences)
@@ -82,7 +83,7 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     """Whether the line shows the exception as printed, judged by what stands around its name."""
     if _PROSE.match(message) or (message[0] in "{[" and message[-1:] in ",{["):
         return False
-    wide = peel.width(before)
+    wide = prefixes.width(before)
     rest = before[wide:]
     lead = _MARKUP.match(rest)
     assert lead is not None
@@ -102,9 +103,9 @@ def _event(text: str, span: tuple[int, int, int], name: str, message: str, fence
     start, begin, stop = span
     printed = python.Printed(exception_type=name, message=message, detail=message, end=stop)
     lead = text[start:begin]
-    is_alone = begin - start < WIDEST_LEAD and not lead[peel.width(lead) :].strip()
+    is_alone = begin - start < WIDEST_LEAD and not lead[prefixes.width(lead) :].strip()
     if is_alone and (_POSITION.match(message) or (not lead.strip() and fences.hold(begin))):
-        python.message(Lines(text, start, Peeler(peel.shape(lead) if lead.strip() else None)), 0, printed)
+        python.message(Lines(text, start, Peeler(prefixes.shape(lead) if lead.strip() else None)), 0, printed)
         if frames.HEADER in printed.detail:
             printed.end = stop
     made = chain.event([printed], start=begin, dialect="exception-line")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pipeline.extract import peel
 from pipeline.extract.lines import Peeler
+from pipeline.text import prefixes
 
 #: The first frame stands within so many lines of the header (other streams may write between them).
 FRAME_WITHIN = 12
@@ -63,14 +63,14 @@ def learn(text: str, header: int) -> Head:
         own = len(before) - len(before.lstrip()) if not before.strip() else max(blanks - 2, 0)
         return Head(start, Peeler(is_html=is_html, is_group=is_group), min(own, blanks))
     is_fixed = core == before.rstrip()
-    hit = peel.shape(core, is_fixed=is_fixed).match(before)
+    hit = prefixes.shape(core, is_fixed=is_fixed).match(before)
     gap = before[hit.end() :] if hit is not None else ""
     if hit is None or gap.strip() or text.startswith("File", header):
         gap = lead[len(core) : len(lead) - 2] if blanks >= 2 else ""
-        shape = peel.shape(core, is_fixed=is_fixed)
+        shape = prefixes.shape(core, is_fixed=is_fixed)
         if not _is_carried(text, stop, shape):  # only the first frame's line has it: no prefix
             return Head(header - blanks, Peeler(is_html=is_html, is_group=is_group), 0)
-    shape = peel.shape(core + gap, is_fixed=is_fixed)
+    shape = prefixes.shape(core + gap, is_fixed=is_fixed)
     return Head(start, Peeler(shape, is_html=is_html, is_group=is_group), 0)
 
 
@@ -116,7 +116,7 @@ def _frame_lead(text: str, start: int, header: int) -> str | None:
 def _group(text: str, start: int, before: str) -> Head:
     outer = before[: before.index("+")] if "+" in before else before[: before.index("|")]
     core = outer.rstrip()
-    return Head(start, Peeler(peel.shape(core) if core else None, is_group=True), 0)
+    return Head(start, Peeler(prefixes.shape(core) if core else None, is_group=True), 0)
 
 
 def _escaped(text: str, start: int, header: int, escapes: str) -> Head:
@@ -131,14 +131,14 @@ def _escaped(text: str, start: int, header: int, escapes: str) -> Head:
 def _from_grammar(text: str, start: int, before: str, *, is_html: bool) -> Head:
     """No frame follows: what the next lines repeat of the header's, or what the grammar knows of it, has to do."""
     own = _NAME_BEFORE.sub("", before)  # a notebook's header begins with the exception's name
-    wide = peel.width(before)
+    wide = prefixes.width(before)
     if own.strip() and wide <= len(own) < len(before) and not own.rstrip().endswith((".", ",", ";", "(")):
         stop = text.find("\n", start + len(before))
-        shape = peel.shape(own)
+        shape = prefixes.shape(own)
         if stop >= 0 and _is_repeated(text, stop, shape):
             return Head(start, Peeler(shape, is_html=is_html), 0)
     if wide:
-        return Head(start, Peeler(peel.shape(before[:wide]), is_html=is_html), 0)
+        return Head(start, Peeler(prefixes.shape(before[:wide]), is_html=is_html), 0)
     return Head(start, Peeler(is_html=is_html), len(before) - len(before.lstrip()) if not before.strip() else 0)
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
-from pipeline.extract import frames, names, peel
+from pipeline.extract import frames, names
+from pipeline.text import prefixes
 
 #: No block is followed further than this (the longest traceback of the corpus has 1,003 lines).
 MOST_LINES = 4000
@@ -63,7 +64,7 @@ def _is_rest(line: Line, below: Line) -> bool:
     """Whether what stands below an indented line may be the end of it."""
     if not line.indent or below.indent or not below.body:
         return False
-    return names.loose(below.body) is None and not peel.prefixes(below.body)
+    return names.loose(below.body) is None and not prefixes.prefixes(below.body)
 
 
 def _end_of_string(text: str, start: int) -> int:
@@ -172,7 +173,7 @@ class Lines:
         if piece.startswith(("  ", "```")):
             return True
         if self.peeler.prefix is not None:
-            return self.peeler.prefix.match(piece) is not None or bool(peel.prefixes(piece))
+            return self.peeler.prefix.match(piece) is not None or bool(prefixes.prefixes(piece))
         return frames.HEADER in piece or names.strict(piece) is not None
 
     def _line(self, start: int, end: int, raw: str) -> Line:

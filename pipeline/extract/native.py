@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline.extract import compiler, crash, foreign, glog, peel, prose, stack, status, statusline
+from pipeline.extract import compiler, crash, foreign, glog, prose, stack, status, statusline
 from pipeline.extract.rule import Block, Rule
 from pipeline.records import Event, Frame, Link
+from pipeline.text import prefixes
 from pipeline.text.literals import Literals, Seen
 
 #: What is looked at of one line: before the literal and behind it. Longer lines are data, not diagnostics.
@@ -117,7 +118,7 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
     groups = match.groupdict()
     start = _line_start(text, match.start())
     end = match.end()
-    prefix = peel.carrier_width(text[start : match.start() + 1]) if rule.goes_on else 0
+    prefix = prefixes.carrier_width(text[start : match.start() + 1]) if rule.goes_on else 0
     if rule.goes_on:
         end = _grown(text, rule, end, is_prefixed=prefix > 0)
     message = _first(groups, "msg", "msg2", "msg3", "msg4") or ("" if rule.dialect == "java" else match[0])
@@ -163,7 +164,7 @@ def _said(text: str, start: int, end: int, *, is_prefixed: bool) -> tuple[str, i
     if not is_prefixed:
         return text, start, end
     first, *rest = text[start:end].split("\n")
-    plain = "\n".join([first, *(line[peel.carrier_width(line) :] for line in rest)])
+    plain = "\n".join([first, *(line[prefixes.carrier_width(line) :] for line in rest)])
     return plain, 0, len(plain)
 
 
@@ -185,7 +186,7 @@ def _grown(text: str, rule: Rule, end: int, *, is_prefixed: bool) -> int:
 def _goes_on(text: str, goes_on: re.Pattern[str], line: int, *, is_prefixed: bool) -> bool:
     if goes_on.match(text, line, min(line + 600, len(text))):
         return True
-    prefix = peel.carrier_width(text[line : line + peel.WIDEST_PREFIX].partition("\n")[0]) if is_prefixed else 0
+    prefix = prefixes.carrier_width(text[line : line + prefixes.WIDEST_PREFIX].partition("\n")[0]) if is_prefixed else 0
     # sliced, so that a rule's `^` stands behind the prefix
     return prefix > 0 and goes_on.match(text[line + prefix : line + 600]) is not None
 
@@ -247,7 +248,7 @@ def _event(text: str, block: Block) -> Event:
         dialect=block.rule.dialect,
         exception_type=block.exception_type,
         message=message,
-        detail=_trimmed(_plain(whole, block) if peel.carrier_width(whole[: block.at - block.start + 1]) else whole)[
+        detail=_trimmed(_plain(whole, block) if prefixes.carrier_width(whole[: block.at - block.start + 1]) else whole)[
             :_MOST_DETAIL
         ],
         frames=found,
@@ -262,7 +263,7 @@ def _event(text: str, block: Block) -> Event:
 
 def _plain(whole: str, block: Block) -> str:
     """The lines of a block behind their prefixes."""
-    return "\n".join(line[peel.carrier_width(line) :] for line in whole.split("\n"))
+    return "\n".join(line[prefixes.carrier_width(line) :] for line in whole.split("\n"))
 
 
 def _severity(block: Block, before: str, message: str) -> str:

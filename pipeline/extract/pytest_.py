@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pipeline.extract import frames, names, peel, python
+from pipeline.extract import frames, names, python
 from pipeline.extract.lines import Line, Lines, Peeler
 from pipeline.records import Event, Frame, Link
+from pipeline.text import prefixes
 
 _E = re.compile(r"E(?:  ? ?|$)\s{0,200}(.*)$")
 _PLACE = re.compile(r"([^\s:>][^\n:]{0,300}?\.\w{1,5}):(\d{1,7}): ?(in [^\n]{1,200}|[A-Z_][\w.]{0,100})?\s*$")
@@ -34,10 +35,10 @@ def read(text: str, mark: int, *, floor: int) -> Event | None:
     """The failure whose `E` line stands at `mark`; it begins behind `floor`."""
     line_start = text.rfind("\n", 0, mark) + 1
     prefix = text[line_start:mark]
-    if prefix.strip() and not peel.width(prefix):
+    if prefix.strip() and not prefixes.width(prefix):
         return None
     start = _begin(text, line_start, floor)
-    lines = Lines(text, start, Peeler(peel.shape(prefix) if prefix else None))
+    lines = Lines(text, start, Peeler(prefixes.shape(prefix) if prefix else None))
     found = _failures(lines, line_start)
     if not found:
         return None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pipeline.extract import boilerplate, frames, names, peel
+from pipeline.extract import boilerplate, frames, names
 from pipeline.extract.lines import Line, Lines
 from pipeline.records import Frame
+from pipeline.text import prefixes
 
 #: Lines of other streams that may stand inside a traceback before it counts as cut (8 ranks print 3 lines each).
 MOST_FOREIGN = 40
@@ -226,7 +227,7 @@ def _ends_message(lines: Lines, number: int, base: int, *, is_nested: bool) -> b
         return True
     if not is_nested and line.indent <= base + 2 and frames.frame(body) is not None:
         return True
-    if peel.prefixes(line.body):
+    if prefixes.prefixes(line.body):
         return True
     named = names.strict(body) if line.indent <= base else None
     return named is not None and named.message is not None and " " not in named.exception_type

@@ -1,4 +1,4 @@
-"""The message inside a printed line: prefixes, boilerplate and words of another script taken off."""
+"""The message inside a printed line: prefixes, boilerplate, prose and words of another script taken off."""
 
 from __future__ import annotations
 
@@ -8,44 +8,8 @@ from collections.abc import Iterable
 from functools import cache
 
 from pipeline.normalise.tables import wording
+from pipeline.text import prefixes
 
-#: Prefixes of a line, tried again and again from the start; each is anchored and linear.
-_PREFIX = re.compile(
-    r"(?:\s+|[>*•#!]{1,4}\s|-\s|`{3}|\*\*(?=\w)"
-    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?"
-    r"|\[?\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?\]?:?(?=\s)"
-    r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} \d\d:\d\d:\d\d"
-    r"|\[?(?:rank|default|Rank|worker|gpu|proc)[ _]?\d{1,5}\]?:|\[(?:rank|Rank|default|PG|DP|TP"
-    r"|PP)[^\]\n]{0,60}\]:?"
-    r"|\[\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d\]|\[\d{1,7}\](?=\s)(?! Call to cu)"
-    r"|\[\d{1,2}/\d{1,2}/\d{4}, \d{1,2}:\d\d(?::\d\d)? [AP]M\]"
-    r"|(?:ERROR|WARNING|INFO|CRITICAL) \([\w./:-]{1,80}\)(?=\s)"
-    r"|\[?[IWEFC]\d{3,8} (?:[\d:.]{5,20} {1,8}(?:\d{1,8} )?)?[\w./-]{1,160}:\d{1,6}\]"
-    r"|[\w./-]{1,160}\.(?:cc|cpp|cu|h|hpp|c):\d{1,6}\]\s"
-    r"|\[?[IWEF] (?:[A-Za-z]:)?[\w./\\-]{1,160}:\d{1,6}\]"
-    r"|\[(?:Bug|Question|Feature|BUG|bug|Usage|RFC|Issue|Installation|Misc|Error|Help|question|ERROR"
-    r"|error)[^\]\n]{0,20}\]:?"
-    r"|\([\w ]{0,40}pid=\d{1,8}[^)\n]{0,40}\)|\[address=[^\]\s]{1,80}(?:, pid=\d{1,8})?\]"
-    r"|(?:[\w.-]{1,40} - )?(?:ERROR|WARNING|CRITICAL|FATAL|INFO|Error"
-    r"|DEBUG)(?: - [\w./-]{1,60}:\d{1,6} -|(?: \d\d-\d\d \d\d:\d\d:\d\d)? \[?[\w./-]{1,60}:\d{1,6}\]"
-    r"|\s?:(?=\s)| -(?=\s))"
-    r"|[\w.-]{1,40}-\d{1,3} {1,4}\| |(?:FAILED|ERROR) (?:\[[\d.]{1,10}s?\] )?\S{1,300}::\S{1,200} - "
-    r"|E {3,8}(?=\S)"
-    r"|(?:WARNING|ERROR|INFO|CRITICAL):\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}:[\w.]{1,80}:\d{1,6}:"
-    r"|(?:WARNING|ERROR|INFO|CRITICAL|FATAL):[A-Za-z_][\w.-]{1,60}:(?=\S)"
-    r"|\[ ?(?:WARNING|ERROR|FATAL|CRITICAL|warn|error) ?\]:?(?=\s)"
-    r"|\(-\d{1,4}(?::[A-Z][\w /-]{1,60})?\)(?=\s[A-Z])"
-    r"|(?:FATAL|CRITICAL)(?=\s[A-Z])"
-    r"|\[\d{1,4}/\d{1,4}(?:_\d{1,3})?\]|\[_?[Dd]erived_?\]|(?:Misc\. |Eval "
-    r"|Compile )?[Bb]ug(?: report)?:(?=\s)|\[TRT\]|\[[EWIF]\](?=\s)|\d{1,3}: \[\S{1,120}::\d{1,6}\]"
-    r"|loc\([^)\n]{1,300}\): |(?:[A-Za-z]:)?[^\s:()]{1,300}(?::\d{1,7}:\d{1,6}|:\d{1,7}"
-    r"|\(\d{1,7}\)): (?=(?:fatal )?error)|(?:fatal )?error: "
-    r"|\{\{(?:function_)?node [^{}\n]{1,200}\}\}"
-    r"|[a-z]\w{0,40}_\w{1,40}: (?=(?:error|failed|fatal|unable|cannot)\b)"
-    r"|OP_REQUIRES failed at \S{1,120} :? ?"
-    r"|(?:\(\d{1,3}\)|[A-Z]\w{2,60}::\w{2,60})\s{1,4}(?=[A-Z][a-z]{2,12}(?: [a-z]{2,12}){0,2}: )"
-    r")"
-)
 _STATUS = re.compile(
     r"(?:RESOURCE_EXHAUSTED|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED|FAILED_PRECONDITION|NOT_FOUND"
     r"|UNAVAILABLE|UNKNOWN|ABORTED|"
@@ -122,13 +86,8 @@ def without_boilerplate(message: str, stops: Iterable[str]) -> str:
 
 def without_prefix(line: str) -> str:
     """The line from the first character that is no rank, time, logger, quote mark or list bullet."""
-    at = 0
-    for _ in range(12):
-        found = _PREFIX.match(line, at)
-        if found is None or found.end() == at:
-            break
-        at = found.end()
-    peeled = line[at:] if line[at:].strip() else line
+    peeled = line[prefixes.message_start(line) :]
+    peeled = peeled if peeled.strip() else line
     peeled = _unquoted(peeled)
     return html.unescape(peeled) if "&" in peeled and ";" in peeled else peeled
 
