@@ -157,7 +157,7 @@ def apart_words(reason: str) -> str:
 
 
 def why_not(score: float, words: str) -> str:
-    """Why a pair with this score was not joined, for people: "score 84.0 < 90" or "words row / column"."""
+    """Why a pair with this score was not joined, for people: "score 84.0 < 85" or "words row / column"."""
     if words == FAR or words.startswith(APART):
         return words
     return f"words {words}" if words else f"score {score:.1f} < {CUTOFF:.0f}"

@@ -77,6 +77,8 @@ class Wording:
     units: Mapping[str, tuple[str | None, float]]  # printed unit -> unit, factor
     types: Mapping[str, str]  # exception type as printed -> canonical
     system: Mapping[str, str]  # what the system says in Chinese -> in English
+    deaths: frozenset[str]  # families that say only how a process ended
+    asserting: frozenset[str]  # codes that say only that a device asserted something
 
 
 def _toml(name: str) -> dict[str, Any]:
@@ -133,6 +135,8 @@ def wording() -> Wording:
         units={word: (unit, factor) for unit, row in table["units"].items() for word, factor in row.items()},
         types={old: row["now"] for row in _toml("equivalences").get("type", ()) for old in row["was"]},
         system=table["system"],
+        deaths=frozenset(table["outcomes"]["deaths"]),
+        asserting=frozenset(table["outcomes"]["asserting"]),
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from pipeline.normalise import line_rank
 from pipeline.normalise.assemble import read, signed
 from pipeline.normalise.culprit import WEAK_TIERS, Culprit, culprit, is_wrapping
+from pipeline.normalise.tables import wording
 from pipeline.records import Event, Signature
 
 #: A log with more events than this is read from both ends: what began it and what ended it stand there.
@@ -41,16 +43,38 @@ _STACK = re.compile(
 )
 
 
+@dataclass(frozen=True)
+class ShortText:
+    """A text that is one message, as it was first read: pasted with broken lines, in quotes, behind what followed."""
+
+    text: str
+    chosen: Event | None  # the event that is its error, if any is
+    culprit: Culprit  # the words of that event, or of the most telling line
+    has_others: bool  # other events of the text tell of errors too
+
+    @cached_property
+    def whole(self) -> Event:
+        """The text as one message, from its first line on."""
+        return own_event(self.text, at=0)
+
+    @cached_property
+    def whole_culprit(self) -> Culprit:
+        """The words of the whole text."""
+        return culprit(self.whole)
+
+
+Reading = tuple[Event, Culprit]
+
+
 def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     """The signature of the text as a whole; a text without any event is its own message, so nothing stays ungrouped."""
     chosen = main_event(text, events)
     own = chosen or own_event(text)
-    found = culprit(own)
+    words = culprit(own)
     if len(text) <= MESSAGE_LENGTH:
-        for event, said, why in _better(text, events, found, chosen):
-            noted = replace(said, notes=(*said.notes, why))
-            return signed(event, noted, read(noted), text)
-    return signed(own, found, read(found, own.frames), text)
+        short = ShortText(text, chosen, words, sum(map(_says_an_error, events)) > 1)
+        own, words = _better(short) or (own, words)
+    return signed(own, words, read(words, own.frames if own is chosen else ()), text)
 
 
 def main_event(text: str, events: Sequence[Event]) -> Event | None:
@@ -58,61 +82,81 @@ def main_event(text: str, events: Sequence[Event]) -> Event | None:
     return _chosen(_of_first_rank(events, text))
 
 
-def _better(
-    text: str, events: Sequence[Event], found: Culprit, chosen: Event | None
-) -> Iterator[tuple[Event, Culprit, str]]:
-    """What says more of a short text's error than the words found, the best first, and why; `chosen`: its event.
+def _better(short: ShortText) -> Reading | None:
+    """What says more of a short text's error than the words found, by the first of the rules that knows better.
 
-    A message is pasted with its lines broken, in quotes, behind the signal that followed from it; a log is not looked
-    through like this, since what else it holds are other errors.
+    A log is not looked through like this, since what else it holds are other errors.
     """
-    is_own = chosen is None
-    if chosen is not None and _only_died(found):
-        event = _before_death(text)
-        if event is not None:
-            yield (
-                event,
-                culprit(event),
-                "last-words: what was printed before the process died says more",
-            )
-    if found.hit is not None and found.hit.tier in WEAK_TIERS:
-        yield from _causes(text)
-    whole = own_event(text, at=0)
-    said = culprit(whole)
-    if is_own:
-        if found.hit is None and is_known(said):
-            yield whole, said, "whole-text: a known error stands behind the most telling line"
-    else:
-        if ("code", "cuda:cudaErrorAssert") in (found.hit.gate if found.hit else ()) and _is_tool(said):
-            yield whole, said, "asserted: what the device asserted says more than that it did"
-        if sum(map(_says_an_error, events)) > 1:
-            return  # what stands elsewhere is another error
-        is_unwrapped = said.rule == "own-message" and any(note.startswith("unwrap-") for note in said.notes)
-        is_better = said.rule == "tool-diagnostic" or (_is_weak(found) and not _is_weak(said))
-        is_open = found.hit is None or found.hit.tier in WEAK_TIERS
-        if found.rule != "tool-diagnostic" and (is_better or (is_open and is_unwrapped)):
-            yield whole, said, "whole-text: the message goes on past a broken line"
-    if _is_weak(found):
-        # what was logged before a traceback is something else
-        yield from _reread(text[chosen.start :] if chosen is not None and chosen.dialect == "python" else text)
+    for note, rule in BETTER:
+        for event, words in rule(short):
+            return event, replace(words, notes=(*words.notes, note))
+    return None
 
 
-def _causes(text: str) -> Iterator[tuple[Event, Culprit, str]]:
-    """The lines that print an error of their own beside words that only say that something failed."""
-    for line in filter(line_rank.is_printed, text.split("\n")):
-        event = replace(own_event(line, at=0), end=len(text))
-        said = culprit(event)
-        if said.hit is None or said.hit.tier not in WEAK_TIERS:
-            yield event, said, "whole-text: the event only says that something failed; another line says what"
+def _before_death(short: ShortText) -> Iterator[Reading]:
+    if short.chosen is None or short.culprit.hit is None or short.culprit.hit.rule not in wording().deaths:
+        return
+    lines = [line for line in short.text.split("\n") if line.strip() and not is_place_or_death(line)]
+    best = max(lines, key=line_rank.line_rank, default="")
+    if line_rank.line_rank(best):
+        event = own_event("\n".join(lines), at=lines.index(best))
+        yield event, culprit(event)
 
 
-def _reread(text: str) -> Iterator[tuple[Event, Culprit, str]]:
-    """The known errors that the text says when its lines are joined, or that it quotes."""
-    for words in (_joined(text), *quoted(text)):
-        event = replace(own_event(words), end=len(text))
-        said = culprit(event)
-        if is_known(said):
-            yield event, said, "joined-lines: the words are known where lines are joined or quotes are opened"
+def _printed_cause(short: ShortText) -> Iterator[Reading]:
+    if short.culprit.hit is None or short.culprit.hit.tier not in WEAK_TIERS:
+        return
+    for line in filter(line_rank.is_printed, short.text.split("\n")):
+        event = replace(own_event(line, at=0), end=len(short.text))
+        words = culprit(event)
+        if words.hit is None or words.hit.tier not in WEAK_TIERS:
+            yield event, words
+
+
+def _known_elsewhere(short: ShortText) -> Iterator[Reading]:
+    if short.chosen is None and short.culprit.hit is None and is_known(short.whole_culprit):
+        yield short.whole, short.whole_culprit
+
+
+def _assertion(short: ShortText) -> Iterator[Reading]:
+    code = dict(short.culprit.hit.gate).get("code") if short.culprit.hit else None
+    if short.chosen is not None and code in wording().asserting and _is_tool(short.whole_culprit):
+        yield short.whole, short.whole_culprit
+
+
+def _past_break(short: ShortText) -> Iterator[Reading]:
+    if short.chosen is None or short.has_others or short.culprit.rule == "tool-diagnostic":
+        return
+    words = short.whole_culprit
+    is_open = short.culprit.hit is None or short.culprit.hit.tier in WEAK_TIERS
+    is_unwrapped = words.rule == "own-message" and any(note.startswith("unwrap-") for note in words.notes)
+    is_known_now = _is_weak(short.culprit) and not _is_weak(words)
+    if words.rule == "tool-diagnostic" or is_known_now or (is_open and is_unwrapped):
+        yield short.whole, words
+
+
+def _joined_lines(short: ShortText) -> Iterator[Reading]:
+    if short.has_others or not _is_weak(short.culprit):
+        return
+    # what was logged before a traceback is something else
+    is_traceback = short.chosen is not None and short.chosen.dialect == "python"
+    text = short.text[short.chosen.start :] if short.chosen is not None and is_traceback else short.text
+    for piece in (_joined(text), *quoted(text)):
+        event = replace(own_event(piece), end=len(text))
+        words = culprit(event)
+        if is_known(words):
+            yield event, words
+
+
+#: Asked in this order; what the first rule gives is taken, with its note.
+BETTER: tuple[tuple[str, Callable[[ShortText], Iterator[Reading]]], ...] = (
+    ("last-words: what was printed before the process died says more", _before_death),
+    ("whole-text: the event only says that something failed; another line says what", _printed_cause),
+    ("whole-text: a known error stands behind the most telling line", _known_elsewhere),
+    ("asserted: what the device asserted says more than that it did", _assertion),
+    ("whole-text: the message goes on past a broken line", _past_break),
+    ("joined-lines: the words are known where lines are joined or quotes are opened", _joined_lines),
+)
 
 
 def _joined(text: str) -> str:
@@ -170,8 +214,8 @@ def _rank(event: Event, place: int) -> tuple[int, int, int]:
 
 def _of_first_rank(events: Sequence[Event], text: str) -> Sequence[Event]:
     """The events without those of other ranks, where a launcher says which rank failed first: theirs follow from it."""
-    told = text.find(_FIRST_FAILURE)
-    first = _FIRST_RANK.search(text, told, told + 900) if told >= 0 else None
+    report = text.find(_FIRST_FAILURE)
+    first = _FIRST_RANK.search(text, report, report + 900) if report >= 0 else None
     if first is None:
         return events
     kept = [event for event in events if _rank_of(event, text) in (None, ("rank", first[1]), ("default", first[2]))]
@@ -185,21 +229,9 @@ def _rank_of(event: Event, text: str) -> tuple[str, str] | None:
     return named[-1] if named else None
 
 
-def _only_died(found: Culprit) -> bool:
-    """Whether all that is known is the signal by which a process ended."""
-    return found.hit is not None and found.hit.rule == "exit-signal"
-
-
 def is_place_or_death(line: str) -> bool:
     """Whether a line says no more than that a process died, or shows a place on a stack."""
     return bool(_DEATH.search(line) or _STACK.match(line))
-
-
-def _before_death(text: str) -> Event | None:
-    """The most telling line that is neither a signal nor a place on a stack, as an event; None if there is none."""
-    lines = [line for line in text.split("\n") if line.strip() and not is_place_or_death(line)]
-    best = max(lines, key=line_rank.line_rank, default="")
-    return own_event("\n".join(lines), at=lines.index(best)) if line_rank.line_rank(best) else None
 
 
 def own_event(text: str, at: int | None = None) -> Event:

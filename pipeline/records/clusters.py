@@ -37,7 +37,7 @@ class Neighbour:
     cluster_id: str
     other_id: str
     score: float
-    reason: str  # "gate resource: shared memory / threads" or "score 78.1 < 90"
+    reason: str  # "gate resource: shared memory / threads" or "score 78.1 < 85"
 
 
 @dataclass(frozen=True, slots=True)
