@@ -19,8 +19,14 @@ RULES: tuple[Rule, ...] = (
         compiled(
             r"ptxas(?:-blackwell)?(?: (?P<file>[^\n,]{1,300}), line (?P<line>\d{1,7}); (?:error"
             r"|fatal)[ \t]{0,4}:| (?:fatal|error)[ \t]{0,4}:)[ \t]{0,4}(?P<msg>[^\n]{3,600})"
-            r"|(?P<msg2>'(?:ptxas|cicc)' died [^\n]{3,80}|ptxas terminated \(signal: \d{1,2}\))"
         ),
+        joins=True,
+    ),
+    Rule(
+        "ptxas-died",
+        "ptxas",
+        ("ptxas",),
+        compiled(r"(?P<msg>'(?:ptxas|cicc)' died [^\n]{3,80}|ptxas terminated \(signal: \d{1,2}\))"),
         joins=True,
     ),
     Rule(
@@ -221,7 +227,7 @@ RULES: tuple[Rule, ...] = (
         ("CMake Error",),
         compiled(
             r"CMake Error(?: \([\w-]{1,20}\))?(?: at (?P<file>[^\s:()]{1,300}):(?P<line>\d{1,6})(?: \("
-            r"(?P<function>[^()\n]{1,80})\))?:|: ?(?P<msg>[^\n]{3,600})|(?P<msg2>:))"
+            r"(?P<function>[^()\n]{1,80})\))?:|: ?(?P<msg>[^\n]{3,600})|:)"
         ),
         goes_on=compiled(r"^(?:[ \t]{1,12}\S|[ \t\r]{0,8}$(?!\n[^\s])|Call Stack)"),
         most_lines=30,

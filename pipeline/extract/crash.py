@@ -49,10 +49,17 @@ RULES: tuple[Rule, ...] = (
         "cpp",
         ("ssertion",),
         compiled(
-            r"(?P<msg>Assertion failed: [^\n]{1,800}?)(?:, (?:function (?P<function>[^\n,]{1,200}), )?"
+            r"(?P<msg>Assertion failed: [^\n]{1,800}?), (?:function (?P<function>[^\n,]{1,200}), )?"
             rf"file {PLACE}, line (?P<line>\d{{1,7}})\.?"
-            rf"|,? at {PLACE.replace('file>', 'file2>')}:(?P<line2>\d{{1,7}})$)"
         ),
+        goes_on=STACK,
+        needs=("ssertion failed:",),
+    ),
+    Rule(
+        "assert-at",
+        "cpp",
+        ("ssertion",),
+        compiled(rf"(?P<msg>Assertion failed: [^\n]{{1,800}}?),? at {PLACE}:(?P<line>\d{{1,7}})$"),
         goes_on=STACK,
         needs=("ssertion failed:",),
     ),

@@ -14,9 +14,7 @@ RULES: tuple[Rule, ...] = (
         "rust",
         ("panic",),
         compiled(
-            r"thread '[^'\n]{0,80}'(?: \(\d{1,9}\))? panicked at (?:'(?P<msg>[^\n]{1,900}?)', (?P<file>"
-            r"[^\s:]{1,300}):(?P<line>\d{1,7})"
-            r"|(?P<file2>[^\s:']{1,300}):(?P<line2>\d{1,7}):\d{1,5}:?)"
+            r"thread '[^'\n]{0,80}'(?: \(\d{1,9}\))? panicked at (?P<file>[^\s:']{1,300}):(?P<line>\d{1,7}):\d{1,5}:?"
         ),
         goes_on=compiled(r"^[^\n]{1,600}$"),
         most_lines=60,
@@ -24,6 +22,17 @@ RULES: tuple[Rule, ...] = (
             r"panicked at [^\s:']{1,300}:\d{1,7}:\d{1,5}:?\s{0,3}\n[^\S\n]{0,40}(?P<msg>"
             r"[^\n]{1,900})"
         ),
+    ),
+    Rule(
+        "rust-panic-quoted",  # before Rust 1.73
+        "rust",
+        ("panic",),
+        compiled(
+            r"thread '[^'\n]{0,80}'(?: \(\d{1,9}\))? panicked at '(?P<msg>[^\n]{1,900}?)', (?P<file>"
+            r"[^\s:]{1,300}):(?P<line>\d{1,7})"
+        ),
+        goes_on=compiled(r"^[^\n]{1,600}$"),
+        most_lines=60,
     ),
     Rule(
         "rustc",
@@ -41,6 +50,7 @@ RULES: tuple[Rule, ...] = (
             r"Exception in thread \"[^\"\n]{1,120}\" (?P<type>(?:[a-z_$][\w$]{0,60}\.){1,12}[A-Z][\w$]{0,80})"
             r"(?:: (?P<msg>[^\n]{1,1500}))?"
         ),
+        message="{msg}",
     ),
     Rule(
         "jvm-crash",

@@ -75,13 +75,20 @@ RULES: tuple[Rule, ...] = (
         "ggml",
         "ggml",
         ("ASSERT",),
-        compiled(
-            rf"(?:{PLACE}:(?P<line>\d{{1,6}}): (?P<msg>GGML_ASSERT\([^\n]{{1,400}}?\) failed)"
-            r"|GGML_ASSERT: (?P<file2>[^\s:]{1,300}"
-            r"|[A-Z]:[^\s:]{1,300}):(?P<line2>\d{1,6}): (?P<condition>[^\n]{1,400}))"
-        ),
+        compiled(rf"{PLACE}:(?P<line>\d{{1,6}}): (?P<msg>GGML_ASSERT\([^\n]{{1,400}}?\) failed)"),
         goes_on=STACK,
-        needs=("GGML_ASSERT",),
+        needs=("GGML_ASSERT(",),
+    ),
+    Rule(
+        "ggml-2023",
+        "ggml",
+        ("ASSERT",),
+        compiled(
+            r"GGML_ASSERT: (?P<file>[^\s:]{1,300}|[A-Z]:[^\s:]{1,300}):(?P<line>\d{1,6}): (?P<condition>[^\n]{1,400})"
+        ),
+        message="GGML_ASSERT({condition}) failed",  # the same words as today's ggml prints
+        goes_on=STACK,
+        needs=("GGML_ASSERT: ",),
     ),
     Rule(
         "cuda-printed",
@@ -103,18 +110,41 @@ RULES: tuple[Rule, ...] = (
         joins=True,
     ),
     Rule(
+        "opencv-function",
         "opencv",
-        "opencv",
-        ("OpenCV", ": error"),
+        ("OpenCV",),
         compiled(
-            r"(?:OpenCV(?:\([\w.-]{1,24}\))? Error: (?P<msg2>[^\n]{3,600}) in (?P<function>"
-            r"[^\n,]{1,200}), file (?P<file2>[^\n,]{1,300}), line (?P<line2>\d{1,7})"
-            r"|OpenCV Error: (?P<msg4>[^\n]{3,600})"
-            r"|OpenCV\([\w.-]{1,24}\)[: ]{1,2}(?:[Ee]rror: )?(?:(?P<file>(?:[A-Za-z]:[\\/])?"
-            r"[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
-            rf"|{PLACE.replace('file>', 'file3>')}:(?P<line3>\d{{1,7}}): error: (?P<msg3>\(-\d[^\n]{{3,900}}))"
+            r"OpenCV(?:\([\w.-]{1,24}\))? Error: (?P<msg>[^\n]{3,600}) in (?P<function>"
+            r"[^\n,]{1,200}), file (?P<file>[^\n,]{1,300}), line (?P<line>\d{1,7})"
         ),
-        needs=("OpenCV Error", "OpenCV(", "error: (-"),
+        needs=(" Error: ",),
+        joins=True,
+    ),
+    Rule(
+        "opencv-error",
+        "opencv",
+        ("OpenCV",),
+        compiled(r"OpenCV Error: (?P<msg>[^\n]{3,600})"),
+        needs=("OpenCV Error: ",),
+        joins=True,
+    ),
+    Rule(
+        "opencv-version",
+        "opencv",
+        ("OpenCV",),
+        compiled(
+            r"OpenCV\([\w.-]{1,24}\)[: ]{1,2}(?:[Ee]rror: )?(?:(?P<file>(?:[A-Za-z]:[\\/])?"
+            r"[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
+        ),
+        needs=("OpenCV(",),
+        joins=True,
+    ),
+    Rule(
+        "opencv-number",
+        "opencv",
+        (": error",),
+        compiled(rf"{PLACE}:(?P<line>\d{{1,7}}): error: (?P<msg>\(-\d[^\n]{{3,900}})"),
+        needs=("error: (-",),
         joins=True,
     ),
 )

@@ -18,8 +18,6 @@ from pipeline.text.literals import Literals, Seen
 
 #: What is looked at of one line: before the literal and behind it. Longer lines are data, not diagnostics.
 _BEFORE, _BEHIND = 1500, 4000
-#: Diagnostics taken from one line: more stand only in logs with escaped line breaks.
-_MOST_PER_LINE = 4
 #: Lines that may stand between two diagnostics of one compiler run, or between a failure and its `Aborted`.
 _JOIN_LINES, _JOIN_WIDTH = 12, 3000
 _TRAIL_LINES = 4
@@ -115,18 +113,15 @@ def _is_listing(text: str, match: re.Match[str]) -> bool:
 
 
 def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
-    groups = match.groupdict()
+    groups = match.groupdict(default="")
     start = _line_start(text, match.start())
     end = match.end()
     prefix = prefixes.carrier_width(text[start : match.start() + 1]) if rule.goes_on else 0
     if rule.goes_on:
         end = _grown(text, rule, end, is_prefixed=prefix > 0)
-    message = _first(groups, "msg", "msg2", "msg3", "msg4") or ("" if rule.dialect == "java" else match[0])
-    if condition := groups.get("condition"):  # the same words as today's ggml prints
-        message = f"GGML_ASSERT({condition}) failed"
+    message = _message(rule, match)
     if rule.says_more and (more := rule.says_more.search(*_said(text, match.start(), end, is_prefixed=prefix > 0))):
         message = more["msg"]
-    line = _first(groups, "line", "line2", "line3")
     named = _line_above(text, rule, start)
     start = named.start() if named else start
     return Block(
@@ -135,10 +130,10 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
         at=match.start("msg") if groups.get("msg") else match.start(),
         end=end,
         message=message,
-        exception_type=named["type"] if named else groups.get("type"),
-        file=_first(groups, "file", "file2", "file3"),
-        line=int(line) if line else None,
-        function=groups.get("function"),
+        exception_type=named["type"] if named else groups.get("type") or None,
+        file=groups.get("file") or None,
+        line=int(groups["line"]) if groups.get("line") else None,
+        function=groups.get("function") or None,
     )
 
 
@@ -149,8 +144,9 @@ def _line_above(text: str, rule: Rule, start: int) -> re.Match[str] | None:
     return rule.named_above.match(text, max(text.rfind("\n", 0, start - 1) + 1, start - 300), start)
 
 
-def _first(groups: dict[str, str | None], *names: str) -> str | None:
-    return next((groups[name] for name in names if groups.get(name)), None)
+def _message(rule: Rule, match: re.Match[str]) -> str:
+    groups = match.groupdict(default="")
+    return rule.message.format(**groups) if rule.message else groups.get("msg") or match[0]
 
 
 def _line_start(text: str, at: int) -> int:

@@ -10,14 +10,16 @@ from dataclasses import dataclass, field
 class Rule:
     """How one kind of diagnostic line is found and how far its block goes.
 
-    `pattern` is searched in one line that holds a trigger. Its groups: `msg` the message; where there are any `type`,
-    `file`, `line`, `function`. `goes_on` is matched at the start of each following line: the block ends where it fails.
+    `pattern` is searched in one line that holds a trigger. Its groups: `msg` the message (without it all that matched);
+    where there are any `type`, `file`, `line`, `function`. A tool that prints its error in several forms has a rule for
+    each. `goes_on` is matched at the start of each following line: the block ends where it fails.
     """
 
     name: str
     dialect: str
     triggers: tuple[str, ...]
     pattern: re.Pattern[str]
+    message: str = ""  # the message made of groups, where no group is it: "GGML_ASSERT({condition}) failed"
     needs: tuple[str, ...] = ()  # one of these stands in the line, else the pattern is not tried (it is slower)
     goes_on: re.Pattern[str] | None = None
     most_lines: int = 120  # of what goes on; longer stacks are cut
