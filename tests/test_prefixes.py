@@ -31,13 +31,14 @@ def test_a_row_takes_its_example_and_nothing_of_its_look_alike(row: prefixes.Row
 @each("row", ROWS)
 def test_a_row_holds_where_it_says_beside_all_others(row: prefixes.Row) -> None:
     taken, stays = row.example
+    lead = "12:00:00 " if row.is_behind else ""
+    line = f"{lead}{taken}{stays}"
     assert row.at
     assert row.at <= {"line", "message"}
     if "line" in row.at:
-        line = f"12:00:00 {taken}{stays}" if row.is_behind else taken + stays
         assert [line[one.start : one.end] for one in prefixes.prefixes(line) if one.name == row.name] == [taken]
     if "message" in row.at:
-        assert prefixes.message_start(taken + stays) >= len(taken)
+        assert prefixes.message_start(line) >= len(lead + taken)
 
 
 @each("row", ROWS)

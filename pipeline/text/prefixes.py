@@ -77,6 +77,7 @@ _ANY = joined(_LINE_ROWS)
 _NAMED = joined(_LINE_ROWS, group="(?P<{name}>{pattern})")
 _NAMED_FIRST = joined((row for row in _LINE_ROWS if not row.is_behind), group="(?P<{name}>{pattern})")
 _MESSAGE = joined(row for row in rows() if "message" in row.at)
+_MESSAGE_FIRST = joined(row for row in rows() if "message" in row.at and not row.is_behind)
 _CARRIED = frozenset(row.name for row in _LINE_ROWS if row.is_carried)
 
 #: A line whose first character is none of these has no prefix that a row knows.
@@ -121,7 +122,7 @@ def message_start(line: str) -> int:
     """Where the words of a line begin, behind everything that is no part of an error's message."""
     at = 0
     for _ in range(MOST_BEFORE_MESSAGE):
-        found = _MESSAGE.match(line, at)
+        found = (_MESSAGE if at else _MESSAGE_FIRST).match(line, at)
         if found is None or found.end() == at:
             break
         at = found.end()
