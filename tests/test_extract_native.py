@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.extract import native
+from pipeline.extract import boilerplate, native
 from pipeline.records import Event
 from pipeline.text import prefixes
+from tests.each import each
 
 CASES = sorted((Path(__file__).parent / "cases" / "extract-native").iterdir())
 
@@ -130,3 +131,25 @@ def test_every_native_gpu_run_gives_an_event() -> None:
     texts = [row["text"] for row in rows if "Traceback" not in row["text"]]
     assert texts
     assert [text for text in texts if not native.events(text)] == []
+
+
+#: How a line begins that a rule for diagnostics takes.
+LINES = {
+    "nccl-warn": "node-1:12:34 [0] NCCL WARN ",
+    "glog-line": "2024-01-02 03:04:05.678901: E kiln/fire.cc:54] ",
+    "error-line": "ERROR: ",
+}
+
+
+@each("row", boilerplate.remarks("chatter"))
+def test_chatter_is_no_failure_and_its_look_alike_is_one(row: boilerplate.Remark) -> None:
+    for rule in row.rules or {"nccl-warn"}:
+        events = native.events(f"{LINES[rule]}{row.example}\n")
+        assert [event.severity for event in events] == ([] if row.rules else ["warning"])
+        assert [event.severity for event in native.events(f"{LINES[rule]}{row.counter}\n")] == ["error"]
+
+
+@each("row", boilerplate.remarks("announcing"))
+def test_a_line_that_announces_another_exception_is_told_from_its_look_alike(row: boilerplate.Remark) -> None:
+    assert boilerplate.announces(row.example)
+    assert not boilerplate.announces(row.counter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.extract.boilerplate import no_chatter
 from pipeline.extract.crash import STACK
 from pipeline.extract.rule import PLACE, Rule, compiled
 
@@ -250,8 +251,7 @@ RULES: tuple[Rule, ...] = (
         "build",
         ("ERROR: ", "error: ", "fatal: "),
         compiled(
-            r"^[ \t>]{0,8}(?:ERROR|error|fatal): (?P<msg>(?!\S{1,60} (?:\S{1,20} )?has requirement |After October "
-            r"|Ignored the |test\w{0,80} \(|(?:\w{1,60}\.){0,8}\w{0,60}(?:Error|Exception|Warning)\b)"
+            rf"^[ \t>]{{0,8}}(?:ERROR|error|fatal): (?P<msg>{no_chatter('error-line')}"
             r"[A-Za-z\[('\"/.~][^\n]{9,900}?)[ \t\r]{0,8}$"
         ),
         trails=True,

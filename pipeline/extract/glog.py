@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from pipeline.extract.boilerplate import no_chatter
 from pipeline.extract.crash import STACK
 from pipeline.extract.rule import PLACE, Rule, compiled
 
 _SOURCE = r"(?P<file>[\w./@+-]{1,200}\.(?:cc|cpp|cu|cuh|h|hpp|c|cxx|mm|inl))"
 _STACK_OR_REST = compiled(rf"(?:{STACK.pattern}|^[ \t]{{1,12}}_Z\w{{4,400}}$)")
-#: E-lines that programs print on every start, although nothing failed.
-_CHATTER = (
-    r"(?!Unable to register (?:cu|CU)|Attempting to register factory|Cannot dlopen|DVInfo|Error reading NUMA"
-    r"|failed call to cuInit: UNKNOWN ERROR \(303\))"
-)
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -20,7 +16,7 @@ RULES: tuple[Rule, ...] = (
         ("NCCL WARN ",),
         compiled(
             r"(?:(?P<file>[\w./-]{1,120}\.(?:cc|cpp|cu"
-            r"|h)):(?P<line>\d{1,6}) )?NCCL WARN (?!NET/OFI)(?P<msg>[^\n]{3,1500})"
+            rf"|h)):(?P<line>\d{{1,6}}) )?NCCL WARN {no_chatter('nccl-warn')}(?P<msg>[^\n]{{3,1500}})"
         ),
         joins=True,
     ),
@@ -67,7 +63,7 @@ RULES: tuple[Rule, ...] = (
             rf"[EF:\[](?:(?<=\b[EF])\d{{4}} \d\d:\d\d:[\d.]{{2,24}} {{1,8}}\d{{1,9}} "
             rf"|(?<=\[)(?:libprotobuf (?:FATAL|ERROR) |[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |[EF] )"
             rf"|(?<=:) [EF] |(?<=^[EF]) )"
-            rf"{_SOURCE}:(?P<line>\d{{1,6}})\] {_CHATTER}(?P<msg>\S[^\n]{{1,3000}})"
+            rf"{_SOURCE}:(?P<line>\d{{1,6}})\] {no_chatter('glog-line')}(?P<msg>\S[^\n]{{1,3000}})"
         ),
         goes_on=_STACK_OR_REST,
     ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline.extract import compiler, crash, foreign, glog, prose, stack, status, statusline
+from pipeline.extract import boilerplate, compiler, crash, foreign, glog, prose, stack, status, statusline
 from pipeline.extract.rule import Block, Rule
 from pipeline.records import Event, Frame, Link
 from pipeline.text import prefixes
@@ -41,7 +41,7 @@ _LISTING = re.compile(
     r"|#define|re\.(?:compile|search|match)|grep|->| in str\(|except |if )[^\n]{0,300}$"
 )
 _PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+(?!\")|\{\w{1,20}\}")
-#: A log line that calls itself a warning or a remark, and NCCL's warnings on machines without InfiniBand.
+#: A log line that calls itself a warning or a remark.
 _WARNING = re.compile(
     r"(?:: [WI] |\b[WI]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,9} |^[WI] "
     r"|\[[WI]\d{4}-\d\d-\d\d [\d:.,]{8,18} {1,4}\d{1,9} "
@@ -52,7 +52,6 @@ _REMARK = re.compile(
     r"^[^\n]{0,80}?(?:\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t|:-]{1,6}|^)"
     r"\[?(?:INFO|DEBUG|WARN|WARNING)\]?(?:[ \t]?[|:-]|[ \t]+\[?[\w./-]{1,80}(?:\]|:\d))"
 )
-_CHATTER = re.compile(r"Failed to open libibverbs|Could not load dynamic library")
 _COLOUR_END = re.compile(r"\x1b\[[0-9;]{0,8}m\Z")
 _WRAP = re.compile(r"\s*\n\s*")
 _ESCAPED_BREAK = re.compile(r"\\{1,2}n")
@@ -263,7 +262,7 @@ def _plain(whole: str, block: Block) -> str:
 
 
 def _severity(block: Block, before: str, message: str) -> str:
-    if _WARNING.search(before) or _REMARK.search(before) or _CHATTER.match(message):
+    if _WARNING.search(before) or _REMARK.search(before) or boilerplate.is_warning(message):
         return "warning"
     return "interruption" if "received signal SIGINT" in message else block.rule.severity
 
