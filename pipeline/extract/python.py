@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
 
 from pipeline.extract import boilerplate, frames, names
 from pipeline.extract.lines import Line, Lines
@@ -33,8 +36,6 @@ _STOP = re.compile(
     r"|##\[\w|\*\*[A-Z]|\^C$|Process \w{1,40}-\d{1,5}:$|Exception (?:ignored )?in "
 )
 _CLOSING = re.compile(r"(?:\s*</?(?:pre|code|details|summary|p|div|br|samp|font|span|td|tr)\s?/?>)+$")
-#: A message that begins so names another exception on its next line: Numba's.
-_NAMES_ANOTHER = ("Failed in nopython mode pipeline", "Failed at nopython")
 CHAIN_WORDS = ("The above exception was the direct cause", "During handling of the above exception")
 
 
@@ -66,67 +67,147 @@ def read(lines: Lines, first: int, base: int) -> Printed:
     return printed
 
 
+class Kind(Enum):
+    """What a line is to the stack in which it stands."""
+
+    FRAME = "a frame"
+    CODE = "a frame's source line, or what stands for it"
+    ELIDED = "somebody left out frames"
+    STRANGE = "nothing of a stack"
+    FOREIGN = "another stream's line"
+    BLANK = "empty"
+    EXCEPTION = "the exception's type and message"
+    STOP = "something that no stack holds"
+
+
+class State(Enum):
+    """How the frames stand that were read so far."""
+
+    BEFORE = "there is none"
+    INDENTED = "deeper than their header"
+    FLAT = "as their header: indentation was lost"
+
+
+@dataclass(slots=True)
+class _Stack:
+    """What was read of a stack so far."""
+
+    base: int  # how far its header is indented
+    state: State = State.BEFORE
+    depth: int = -1  # how far its last frame is indented
+    since_frame: int = 9
+    in_row: int = 0  # lines in a row that do not belong to it
+
+
+class _Place(NamedTuple):
+    """A line and the stack in front of it."""
+
+    line: Line
+    stack: _Stack
+
+    @property
+    def words(self) -> str:
+        """The line without the markup that pasting put around it."""
+        return unmarked(self.line.body)
+
+
+def _is_source(at: _Place) -> bool:
+    return at.line.indent > (at.stack.base if at.stack.state is State.FLAT else at.stack.depth)
+
+
+def _is_filler(at: _Place) -> bool:
+    return frames.is_filler(at.line.body) or frames.is_cut_frame(at.line.body)
+
+
+def _is_named(at: _Place) -> bool:
+    return names.loose(at.words) is not None
+
+
+def _is_next(at: _Place) -> bool:
+    return at.stack.since_frame < 2
+
+
+_Rule = tuple[Callable[[_Place], bool], Kind]
+_FIRST_RULES: tuple[_Rule, ...] = (
+    (lambda at: at.line.is_foreign, Kind.FOREIGN),
+    (lambda at: at.line.is_border, Kind.STOP),
+    (lambda at: not at.line.body, Kind.BLANK),
+    (lambda at: frames.is_elided(at.line.body), Kind.ELIDED),
+)
+_STOP_RULES: tuple[_Rule, ...] = (
+    (lambda at: at.words.startswith(("```", "~~~", *CHAIN_WORDS)), Kind.STOP),
+    (lambda at: frames.HEADER in at.line.body, Kind.STOP),
+)
+#: What a line is that is no frame, by the state of the stack: the first rule that holds; STRANGE if none does.
+RULES: Mapping[State, tuple[_Rule, ...]] = {
+    State.BEFORE: (
+        *_FIRST_RULES,
+        (_is_filler, Kind.CODE),
+        _STOP_RULES[0],
+        (_is_named, Kind.EXCEPTION),
+        _STOP_RULES[1],
+        (lambda at: at.line.indent > at.stack.base, Kind.CODE),
+    ),
+    State.INDENTED: (
+        *_FIRST_RULES,
+        (_is_source, Kind.CODE),
+        (_is_filler, Kind.CODE),
+        _STOP_RULES[0],
+        (_is_named, Kind.EXCEPTION),
+        _STOP_RULES[1],
+    ),
+    State.FLAT: (
+        *_FIRST_RULES,
+        (_is_source, Kind.CODE),
+        (_is_filler, Kind.CODE),
+        (lambda at: names.strict(at.words) is not None, Kind.EXCEPTION),
+        *_STOP_RULES,
+        (_is_next, Kind.CODE),
+        (_is_named, Kind.EXCEPTION),
+    ),
+}
+#: Lines in a row that a stack may hold without ending.
+_MOST_IN_ROW = {Kind.STRANGE: MOST_STRANGE, Kind.FOREIGN: MOST_FOREIGN}
+
+
 def _stack(lines: Lines, first: int, base: int, printed: Printed) -> int | None:
     """The number of the exception line behind the frames, None if the text ends before it comes."""
-    number, strange, since_frame, depth = first, 0, 9, -1
+    number, stack = first, _Stack(base)
     while (line := lines.at(number)) is not None:
-        found = None if line.is_foreign or line.is_border else frames.frame(line.body)
-        if found is None and 'File "' in line.body and lines.unwrap(number, frames.frame):
+        frame = None if line.is_foreign or line.is_border else frames.frame(line.body)
+        if frame is None and 'File "' in line.body and lines.unwrap(number, frames.frame):
             continue
-        kind = "frame" if found is not None else _kind(line, base, depth, since_frame)
-        if kind == "blank":
-            kind = "strange" if _goes_on(lines, number, base) else "stop"
-        if kind == "exception":
+        kind = Kind.FRAME if frame is not None else _kind(lines, number, line, stack)
+        if kind is Kind.EXCEPTION:
             return number
-        if kind == "stop":
+        _step(stack, kind, line)
+        if kind is Kind.STOP or stack.in_row > _MOST_IN_ROW.get(kind, 0):
             return None
-        if found is not None:
-            printed.frames.append(found)
-            depth, since_frame = line.indent, 0
-        elif kind == "elided":
-            printed.is_truncated = True
-        since_frame += 1
-        strange = strange + 1 if kind in ("strange", "foreign") else 0
-        if strange > (MOST_FOREIGN if kind == "foreign" else MOST_STRANGE):
-            return None
+        if frame is not None:
+            printed.frames.append(frame)
+        printed.is_truncated = printed.is_truncated or kind is Kind.ELIDED
         number += 1
-        if not strange:
+        if not stack.in_row:
             printed.after, printed.end = number, line.end
     return None
 
 
-def _kind(line: Line, base: int, depth: int, since_frame: int) -> str:
-    body = line.body
-    if line.is_foreign:
-        return "foreign"
-    if not body or line.is_border:
-        return "stop" if line.is_border else "blank"
-    if line.indent > base and (line.indent > depth or depth <= base) and depth != -1:
-        return "elided" if frames.is_elided(body) else "code"
-    if frames.is_elided(body):
-        return "elided"
-    if frames.is_filler(body) or frames.is_cut_frame(body):
-        return "code"
-    stripped = unmarked(body)
-    if depth <= base and depth != -1:  # indentation was lost
-        return _flat_kind(stripped, since_frame)
-    if stripped.startswith(("```", "~~~", *CHAIN_WORDS)):
-        return "stop"
-    if names.loose(stripped) is not None:
-        return "exception"
-    if frames.HEADER in body:
-        return "stop"
-    return "code" if depth == -1 and line.indent > base else "strange"
+def _step(stack: _Stack, kind: Kind, line: Line) -> None:
+    """The stack behind a line of that kind."""
+    if kind is Kind.FRAME:
+        stack.depth, stack.since_frame = line.indent, 0
+        stack.state = State.INDENTED if line.indent > stack.base else State.FLAT
+    stack.since_frame += 1
+    stack.in_row = stack.in_row + 1 if kind in _MOST_IN_ROW else 0
 
 
-def _flat_kind(body: str, since_frame: int) -> str:
-    if names.strict(body) is not None:
-        return "exception"
-    if body.startswith(("```", "~~~", *CHAIN_WORDS)) or frames.HEADER in body:
-        return "stop"
-    if since_frame >= 2 and names.loose(body) is not None:
-        return "exception"
-    return "code" if since_frame < 2 else "strange"
+def _kind(lines: Lines, number: int, line: Line, stack: _Stack) -> Kind:
+    """What a line is that is no frame."""
+    at = _Place(line, stack)
+    kind = next((kind for holds, kind in RULES[stack.state] if holds(at)), Kind.STRANGE)
+    if kind is Kind.BLANK:
+        return Kind.STRANGE if _goes_on(lines, number, stack.base) else Kind.STOP
+    return kind
 
 
 def _goes_on(lines: Lines, number: int, base: int) -> bool:
@@ -163,28 +244,50 @@ def message(lines: Lines, at: int, printed: Printed) -> None:
     named = names.loose(body) or names.Named(*body.split(":", 1))
     printed.exception_type = named.exception_type
     first = trimmed((named.message or "").strip())
-    kept, size, number, end = [first], len(first), at + 1, line.end
     printed.header_in_message = frames.HEADER in first
-    indent, is_nested = line.indent, first.endswith(":")
-    while not printed.header_in_message and (line := lines.at(number)) is not None:
-        if number - at > (MOST_NESTED_LINES if is_nested else MOST_MESSAGE_LINES):
-            break
-        is_named = number == at + 1 and first.startswith(_NAMES_ANOTHER) and names.strict(line.body.strip()) is not None
-        if not is_named and _ends_message(lines, number, indent, is_nested=is_nested):
-            break
-        if line.body:
-            is_nested = is_nested or boilerplate.opens_stack(line.body)
-            body = line.body[min(indent, line.indent) :]
-            if not boilerplate.is_boilerplate(body.strip()) and size < WIDEST_DETAIL:
-                kept.append(body)
-                size += len(body) + 1
-            end = line.end
+    said = _Message(at, line.indent, [first], len(first), line.end, is_nested=first.endswith(":"))
+    number = at + 1
+    while not printed.header_in_message and said.goes_on(lines, number):
         number += 1
-    printed.after, printed.end = number, end
+    printed.after, printed.end = number, said.end
+    kept = said.kept
     while kept and not kept[0].strip() and named.message is not None:
         kept.pop(0)
     printed.message = kept[0].strip() if kept else ""
     printed.detail = "\n".join(kept)[:WIDEST_DETAIL]
+
+
+@dataclass(slots=True)
+class _Message:
+    """The lines of a message that were read so far."""
+
+    first: int  # the number of its first line
+    indent: int
+    kept: list[str]
+    size: int
+    end: int
+    is_nested: bool  # it quotes a stack or code
+
+    def goes_on(self, lines: Lines, number: int) -> bool:
+        """Whether the line belongs to the message, which then has it."""
+        line = lines.at(number)
+        if line is None or number - self.first > (MOST_NESTED_LINES if self.is_nested else MOST_MESSAGE_LINES):
+            return False
+        if not self._is_announced(line, number) and _ends_message(lines, number, self.indent, is_nested=self.is_nested):
+            return False
+        if line.body:
+            self.is_nested = self.is_nested or boilerplate.opens_stack(line.body)
+            body = line.body[min(self.indent, line.indent) :]
+            if not boilerplate.is_boilerplate(body.strip()) and self.size < WIDEST_DETAIL:
+                self.kept.append(body)
+                self.size += len(body) + 1
+            self.end = line.end
+        return True
+
+    def _is_announced(self, line: Line, number: int) -> bool:
+        """Whether the message's first line says that the next one names another exception."""
+        is_second = number == self.first + 1
+        return is_second and boilerplate.announces(self.kept[0]) and names.strict(line.body.strip()) is not None
 
 
 def unmarked(body: str) -> str:
