@@ -1,4 +1,4 @@
-"""Prefixes of lines and messages: every row by its example and its look-alike, where they end, how a stream is followed."""
+"""Prefixes of lines and messages: every row by its example and look-alike, where they end, how a stream is followed."""
 
 from __future__ import annotations
 
