@@ -114,7 +114,16 @@ def test_a_question_a_denial_another_report_and_the_thread_itself_are_no_fix(tex
     assert changes(fixes(thread(text))) == []
 
 
-MERGED = {"is_merged": True, "kind": "pull"}
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [
+        ("It was fixed in 0a1b2c3:\n[errmine-fixtures/lake@0a1b2c3](https://github.com/errmine-fixtures/lake)", "lake"),
+        ("Fixed in 0a1b2c3\nSee https://github.com/errmine-fixtures/lake/commit/0a1b2c3d4e5f", "lake"),
+        ("Fixed in 0a1b2c3\nSee errmine-fixtures/lake@9f8e7d6", "kernels"),
+    ],
+)
+def test_a_commit_is_of_the_repository_that_the_thread_names_with_it(text: str, change: str) -> None:
+    assert changes(fixes(thread(text))) == [("fix.merged", f"errmine-fixtures/{change}@0a1b2c3")]
 
 
 def pull(body: str, **more: object) -> Document:

@@ -39,6 +39,8 @@ _PR = re.compile(
     r"|(?:https?://github\.com/(?P<home>[\w.-]{1,60}/[\w.-]{1,80}))?/commit/(?P<sha>[0-9a-f]{7,40})"
     r"|(?:(?P<of>[\w.-]{1,40}/[\w.-]{1,60})@)?(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
 )
+_COMMIT_HOME = re.compile(r"(?<![\w./-])(?:https?://github\.com/)?([\w.-]{1,60}/[\w.-]{1,80})(?:@|/commit/)\Z")
+_LONGEST_HOME = 170
 #: What a sentence without a digit cannot have.
 _NUMBERED = frozenset({"version", "pinned"})
 _DIGIT = re.compile(r"\d")
@@ -277,10 +279,21 @@ def _named(change: re.Match[str], document: Document) -> str:
     """`owner/repo#5`, `owner/repo@<commit>`, or what is known of it."""
     commit = change["sha"] or change["bare"]
     if commit:
-        home = change["home"] or change["of"] or document.repo
+        home = change["home"] or change["of"] or _home_of(commit, document.text) or document.repo
         return f"{repositories.current_name(home)}@{commit[:12]}" if home else commit[:12]
     repo = change["repo"] or change["short"] or document.repo or ""
     return f"{repositories.current_name(repo)}#{change['number'] or change['n']}"
+
+
+def _home_of(commit: str, text: str) -> str | None:
+    """The repository that a post names with the commit, "owner/repo@0123abc"; None where the commit stands alone."""
+    at = text.find(commit)
+    while at >= 0:
+        named = _COMMIT_HOME.search(text, max(0, at - _LONGEST_HOME), at)
+        if named is not None:
+            return named[1]
+        at = text.find(commit, at + len(commit))
+    return None
 
 
 def _window(sentence: Sentence, least: int, most: int) -> tuple[int, int] | None:
