@@ -16,6 +16,7 @@ from pipeline.distil import prose, rules
 from pipeline.lexicon import repositories
 from pipeline.providers import documents, files, links
 from pipeline.records import Document, RawPage
+from pipeline.run.check import checking
 from tests.distil_factory import document as case_document
 
 OLD, NEW = "dmlc/tvm", "apache/tvm"
@@ -120,6 +121,14 @@ def test_a_thread_is_forgotten_under_all_its_names(tmp_path: Path, name: str) ->
     again = layer.append(files.pages([tmp_path / "0.json", tmp_path / "1.json"]))
     assert [item.reason for item in again.skipped] == ["forgotten"] * 2
     assert raw.RawLayer(tmp_path / "raw").refs() == []
+
+
+def test_the_quotes_of_an_older_bundle_are_found_under_the_name_of_today(tmp_path: Path) -> None:
+    layer = kept(tmp_path, OLDER)
+    made = only(layer)
+    start = made.text.index("first answer")
+    piece = {"document_id": f"github.com/{OLD}#5", "start": start, "end": start + 12, "quote": "first answer"}
+    assert checking.quote_problems([{"id": "tvm/tray", "evidence": [piece]}], layer.folder) == (1, [])
 
 
 def test_a_tombstone_that_leads_to_the_name_of_today_withdraws_nothing() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import raw
+from pipeline.lexicon import repositories
 from pipeline.providers import documents
 from pipeline.records import Document
 from pipeline.validate import Problem
@@ -81,7 +82,7 @@ def _citations(entry: Mapping[str, Any]) -> Iterator[tuple[str, _Cited]]:
             quote=str(piece.get("quote")),
             raw_sha256=str(piece.get("raw_sha256")),
         )
-        yield str(piece.get("document_id")), one
+        yield repositories.current_key(str(piece.get("document_id"))), one  # an older bundle has older names
 
 
 def _documents(layer: raw.RawLayer, wanted: set[str]) -> Iterator[Document]:
