@@ -30,15 +30,16 @@ sys.path.insert(0, str(ROOT))
 
 def child(url: str, home: Path, repos: list[str]) -> None:
     """One ingest; prints its figures as JSON."""
+    from pipeline import raw
     from pipeline.providers.github import fetch as github
-    from pipeline.run.ingest.importing import ingest_github
+    from pipeline.providers.github.fetch import repositories
     from tests.fake_github import TOKEN
 
     client = github.Client(TOKEN, api_url=url)
     began = time.perf_counter()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wanted = [github.Wanted(repo) for repo in repos]
-    done = ingest_github(home / "raw", home / ".errmine" / "github", wanted, client=client)
+    done = repositories.ingest(raw.RawLayer(home / "raw"), home / ".errmine" / "github", wanted, client=client)
     assert done.error is None, done.error
     assert all(outcome.is_complete for outcome in done.outcomes), done.outcomes
     figures = {

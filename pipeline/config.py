@@ -10,66 +10,46 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from datetime import date
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, create_model, model_validator
 
+from pipeline.providers import PROVIDERS
+from pipeline.providers.provider import Section, Source
 from pipeline.records.errors import ConfigError
 
 FILE_NAME = "errmine.toml"
 
 
-class _Section(BaseModel):
-    """A table of errmine.toml: an unknown key is an error, because a misspelt setting must not pass in silence."""
+def _field(source: Source) -> tuple[Any, Any]:
+    """The type of a source's key, and its default with its description."""
+    if source.is_list:
+        return list[source.section], Field(default=[], description=source.description)  # type: ignore[name-defined]
+    return source.section | None, Field(default=None, description=source.description)
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
+if TYPE_CHECKING:
 
-class GithubSource(_Section):
-    """`[[sources.github]]`: repositories that are read through GitHub's API. The token is GITHUB_TOKEN, never here."""
+    class Sources(Section):
+        """`[sources]`; a provider's own keys are read by `Settings.sections`."""
 
-    repos: list[str] = Field(min_length=1, description="owner/name, as many as wanted.")
-    since: date | None = Field(default=None, description="Only threads changed on this day (UTC) or later.")
-    state: Literal["all", "open", "closed"] = Field(default="all", description="Which threads.")
-    labels: list[str] = Field(default=[], description="Only threads that have all of these labels.")
-    max_wait_seconds: Annotated[float, Field(ge=0)] = Field(
-        default=3900.0, description="Longest that a run waits for GitHub's limits in all; then it ends, resumable."
+        paths: list[str] = Field(default=[])
+else:
+    Sources = create_model(
+        "Sources",
+        __base__=Section,
+        __doc__="`[sources]`: files and folders that `errmine run` imports, and a key for each provider that fetches.",
+        paths=(
+            list[str],
+            Field(default=[], description="Files and folders; relative to the settings file; globs allowed."),
+        ),
+        **{row.source.key: _field(row.source) for row in PROVIDERS if row.source is not None},
     )
-    overlap_seconds: Annotated[int, Field(ge=1)] = Field(
-        default=600, description="How far before its last start the next run begins again."
-    )
 
 
-class DocsSource(_Section):
-    """`[sources.docs]`: the OpenXLA error pages, from their site or from their repository."""
-
-    via: Literal["html", "github"] = Field(default="html", description="The site, or GitHub's contents API with dates.")
-    index_url: str | None = Field(default=None, description="Another site's index page, or another API's base.")
-
-
-class CatalogueSource(_Section):
-    """`[[sources.catalogues]]`: a page that lists error codes; a shipped one by its name, another with all keys."""
-
-    name: str = Field(description="jax-errors, cuda-runtime, cuda-driver, nccl, graph-breaks, or a name of your own.")
-    url: str | None = Field(default=None, description="The page.")
-    parser: str | None = Field(default=None, description="sphinx, doxygen-enum or graph-break-registry.")
-    names: str | None = Field(default=None, description="Regular expression of the names that are error codes.")
-    family: str | None = Field(default=None, description="What the codes begin with: cuda, jax, hip, ...")
-
-
-class Sources(_Section):
-    """`[sources]`: files and folders that `errmine run` imports, and repositories that `errmine ingest` reads."""
-
-    paths: list[str] = Field(default=[], description="Files and folders; relative to the settings file; globs allowed.")
-    github: list[GithubSource] = Field(default=[], description="Repositories, read through GitHub's API.")
-    docs: DocsSource | None = Field(default=None, description="Official error pages; absent: they are not read.")
-    catalogues: list[CatalogueSource] = Field(default=[], description="Pages that list error codes of other projects.")
-
-
-class Build(_Section):
+class Build(Section):
     """`[build]`: how the work is cut; nothing here changes a single byte of the result."""
 
     workers: Annotated[int, Field(ge=1, le=256)] = Field(
@@ -84,7 +64,7 @@ class Build(_Section):
     )
 
 
-class Grouping(_Section):
+class Grouping(Section):
     """`[grouping]`: what people decided about which errors are one."""
 
     overrides: Path | None = Field(
@@ -92,7 +72,7 @@ class Grouping(_Section):
     )
 
 
-class Publish(_Section):
+class Publish(Section):
     """`[publish]`: which clusters become entries."""
 
     min_documents: Annotated[int, Field(ge=1)] = Field(default=1, description="Least number of documents of an entry.")
@@ -127,7 +107,7 @@ def _cron(line: str) -> str:
 Cron = Annotated[str, AfterValidator(_cron)]
 
 
-class Schedule(_Section):
+class Schedule(Section):
     """`[schedule]`: when the deployments start what; cron, UTC. Build and export follow an ingest by themselves."""
 
     ingest: Cron = Field(default="17 * * * *", description="Files and repositories into raw.")
@@ -138,13 +118,13 @@ class Schedule(_Section):
     )
 
 
-class Notify(_Section):
+class Notify(Section):
     """`[notify]`: who hears of a failed run. A webhook's address is a secret: ERRMINE_NOTIFY_WEBHOOK holds it."""
 
     command: list[str] = Field(default=[], description="Program and arguments; gets JSON on its standard input.")
 
 
-class _Budget(_Section):
+class _Budget(Section):
     """What the engines of a section may spend in one build; what was answered before costs nothing."""
 
     calls: Annotated[int, Field(ge=0)] = Field(
@@ -176,7 +156,7 @@ def _address(url: str) -> str:
 Address = Annotated[str, AfterValidator(_address)]
 
 
-class LanguageModel(_Section):
+class LanguageModel(Section):
     """An OpenAI-compatible endpoint: llama.cpp, vLLM, Ollama, or hosted."""
 
     url: Address = Field(description='Up to the version, as "http://localhost:8080/v1".')
@@ -192,14 +172,14 @@ class Enrich(_Budget, LanguageModel):
     )
 
 
-class LibreTranslate(_Section):
+class LibreTranslate(Section):
     """`[translate.libretranslate]`: a LibreTranslate server."""
 
     url: Address = Field(description='Its root, as "http://localhost:5000".')
     target: str = Field(default="zh-Hans", description="Its code for Simplified Chinese; older servers say zh.")
 
 
-class CTranslate2(_Section):
+class CTranslate2(Section):
     """`[translate.ctranslate2]`: a model on disk; needs the extra `mt`."""
 
     folder: Path = Field(description="Holds model.bin, source.spm and target.spm; relative to the settings file.")
@@ -220,7 +200,7 @@ class Translate(_Budget):
         return self
 
 
-class Settings(_Section):
+class Settings(Section):
     """Everything that a person can set, with its default."""
 
     home: Path = Field(default=Path(), description="Folder of raw/ and curated/.")
@@ -266,6 +246,13 @@ class Settings(_Section):
             return (self.origin.parent if self.origin else Path()) / self.grouping.overrides
         usual = self.home / "overrides.toml"
         return usual if usual.exists() else None
+
+    def sections(self, source: Source) -> tuple[Section, ...]:
+        """What the settings say of a provider's source."""
+        value = getattr(self.sources, source.key)
+        if value is None:
+            return ()
+        return tuple(value) if source.is_list else (value,)
 
     def source_paths(self) -> list[Path]:
         """The files and folders of `[sources] paths`, sorted, globs resolved.

@@ -2,7 +2,7 @@
 
 ::
 
-    ingest-files, ingest-github, ingest-docs   one source of the settings into raw
+    ingest-files, ingest-github, ingest-docs   one source of the settings into raw; one flow an ingest of PROVIDERS
     build                                      extract (side by side) -> publish: clusters, entries, database
     export                                     the bundle in curated/
     reconcile                                  damage and drift: looks only
@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from prefect import flow, task
+from prefect import Flow, flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.futures import as_completed
 from prefect.logging import get_run_logger
@@ -33,7 +33,7 @@ from prefect.states import Completed
 
 from pipeline import run as joined
 from pipeline.config import Settings, read_settings
-from pipeline.providers.github.fetch import Figures
+from pipeline.providers.provider import Told
 from pipeline.records.errors import ConfigError, StoreError
 from pipeline.run import Fetched, Places, Record, Summary, configured
 from pipeline.run.ingest import sourcing
@@ -133,22 +133,18 @@ def reconcile_task(home: str, config: str) -> Summary:
     return joined.reconcile(Places.of(settings.home), partition_documents=settings.build.partition_documents)
 
 
-@flow(name="ingest-files", **_FLOW)
-def ingest_files(home: str = "", config: str = "") -> dict[str, Any]:
-    """Put the files of the settings into raw."""
-    return _ingest("files", home, config)
+def _ingest_flow(source: str) -> Flow[[str, str], dict[str, Any]]:
+    def ingest(home: str = "", config: str = "") -> dict[str, Any]:
+        return _ingest(source, home, config)
+
+    ingest.__name__ = ingest.__qualname__ = f"ingest_{source}"  # the name under which a deployment finds it
+    ingest.__doc__ = f"Bring the {source} of the settings into raw; a run that may wait no longer ends as Partial."
+    return flow(name=f"ingest-{source}", **_FLOW)(ingest)
 
 
-@flow(name="ingest-github", **_FLOW)
-def ingest_github(home: str = "", config: str = "") -> dict[str, Any]:
-    """Bring the repositories of the settings into raw; a run that may wait no longer ends as Partial."""
-    return _ingest("github", home, config)
-
-
-@flow(name="ingest-docs", **_FLOW)
-def ingest_docs(home: str = "", config: str = "") -> dict[str, Any]:
-    """Bring the official pages of the settings into raw."""
-    return _ingest("docs", home, config)
+#: `ingest_files`, `ingest_github`, `ingest_docs`, and one for every provider that is fetched by an ingest of its own.
+INGESTS = {source: _ingest_flow(source) for source in sourcing.SOURCES}
+globals().update({each.fn.__name__: each for each in INGESTS.values()})
 
 
 @flow(name="build", **_FLOW)
@@ -246,16 +242,16 @@ def _ended(record: Record, fetched: Sequence[Fetched]) -> dict[str, Any]:
     return told
 
 
-def _telling() -> sourcing.Told:
+def _telling() -> Told:
     """What tells of a long ingest: the progress at every change, a line in the log now and then."""
     logger = get_run_logger()
     last = [time.monotonic()]
 
-    def told(repo: str, figures: Figures) -> None:
-        report(repo, figures.threads, 0)
+    def told(name: str, done: int, line: str) -> None:
+        report(name, done, 0)
         if time.monotonic() - last[0] >= _LOG_SECONDS:
             last[0] = time.monotonic()
-            logger.info(sourcing.line(repo, figures))
+            logger.info(line)
 
     return told
 

@@ -10,8 +10,9 @@ from typing import Any
 from pipeline import raw
 from pipeline.providers import documents
 from pipeline.providers.github import fetch as github
+from pipeline.providers.github.fetch import repositories
 from pipeline.records import Document, RawPage, Skipped
-from pipeline.run.ingest.importing import Fetched, ingest_github
+from pipeline.records.summary import Fetched
 from tests.fake_github import TOKEN, FakeGithub
 
 REPO = "errmine-fixtures/pond"
@@ -33,8 +34,8 @@ class Place:
 
     def ingest(self, *, token: str | None = TOKEN, repo: str = REPO, governor: Any = None, **wanted: Any) -> Fetched:
         """One run, whatever comes of it."""
-        return ingest_github(
-            self.layer.folder,
+        return repositories.ingest(
+            self.layer,
             self.folder / ".errmine" / "github",
             [github.Wanted(repo, **wanted)],
             client=client(self.fake, token, **(governor or {})),

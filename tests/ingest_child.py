@@ -5,15 +5,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from pipeline import raw
 from pipeline.providers.github import fetch as github
-from pipeline.run.ingest.importing import ingest_github
+from pipeline.providers.github.fetch import repositories
 from tests.fake_github import TOKEN
 
 
 def main(url: str, folder: Path, repo: str) -> None:
     """Bring `repo` into the home at `folder`."""
     client = github.Client(TOKEN, api_url=url, tuning=github.Tuning(retry_seconds=0))
-    done = ingest_github(folder / "raw", folder / ".errmine" / "github", [github.Wanted(repo)], client=client)
+    done = repositories.ingest(
+        raw.RawLayer(folder / "raw"), folder / ".errmine" / "github", [github.Wanted(repo)], client=client
+    )
     if done.error is not None:
         raise done.error
 

@@ -11,9 +11,9 @@ import pytest
 
 from pipeline import run, store
 from pipeline.records import Skipped
+from pipeline.records.summary import count
 from pipeline.run import Places
 from pipeline.run.build import mapping
-from pipeline.run.home.summary import count
 from tests import golden
 
 

@@ -162,7 +162,7 @@ def test_a_form_without_a_reader_is_skipped_with_its_name() -> None:
     assert found == Skipped("document", "page:0123456789abcdef", "no_reader", "tape")
 
 
-@pytest.mark.parametrize("form", sorted(documents.READERS))
+@pytest.mark.parametrize("form", sorted(documents.FORMS))
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"[[[", b"null", b"{}", b"[" * 100_000, b"<html", b'{"title": 5}'])
 def test_no_page_makes_a_reader_raise(form: str, body: bytes) -> None:
     assert isinstance(documents.document([page(form, body)]), Document | Skipped)

@@ -9,7 +9,8 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from pipeline import run, store
+from pipeline import raw, run, store
+from pipeline.providers.openxla import fetch as fetch_docs
 from pipeline.run import Fetched, Places
 from tests import cli
 from tests.golden import SAMPLE
@@ -41,8 +42,8 @@ def site(httpserver: HTTPServer) -> HTTPServer:
 
 
 def fetch(site: HTTPServer, home: Path) -> Fetched:
-    return run.ingest_docs(
-        Places.of(home).raw,
+    return fetch_docs.ingest(
+        raw.RawLayer(Places.of(home).raw),
         via="html",
         index_url=site.url_for("/xla/error_codes"),
         fetched_at=NOW,

@@ -15,6 +15,7 @@ from werkzeug import Request, Response
 from pipeline import raw, run, store
 from pipeline.config import Settings
 from pipeline.providers import documents
+from pipeline.providers.catalogue import fetch as code_pages
 from pipeline.providers.catalogue import pages as catalogue_pages
 from pipeline.providers.catalogue.pages import Catalogue
 from pipeline.records import Document, Skipped
@@ -78,7 +79,7 @@ def site(httpserver: HTTPServer) -> HTTPServer:
 
 
 def fetch(home: Path, *wanted: Catalogue, at: datetime = NOW) -> Fetched:
-    return run.ingest_catalogues(Places.of(home).raw, wanted, fetched_at=at, delay_seconds=0)
+    return code_pages.ingest(raw.RawLayer(Places.of(home).raw), wanted, fetched_at=at, delay_seconds=0)
 
 
 def found(home: Path) -> dict[str, Document | Skipped]:

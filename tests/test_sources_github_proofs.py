@@ -7,8 +7,9 @@ import re
 import tomllib
 from pathlib import Path
 
-from pipeline.config import GithubSource, Sources
+from pipeline.config import Sources
 from pipeline.providers.catalogue import pages as catalogue_pages
+from pipeline.providers.github import GithubSource
 from pipeline.providers.github.fetch import compare, run
 
 ROOT = Path(__file__).parents[1]

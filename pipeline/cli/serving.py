@@ -23,13 +23,10 @@ _RUNS = 4
 
 def serve(settings: Settings) -> None:
     """Nothing, as soon as the process is told to stop; until then flows start as `[schedule]` and their events say."""
-    crons = {
-        "files": settings.schedule.ingest,
-        "github": settings.schedule.ingest,
-        "docs": settings.schedule.docs,
-    }
-    ingests = {"files": flows.ingest_files, "github": flows.ingest_github, "docs": flows.ingest_docs}
-    made = [_scheduled(ingests[name], crons[name], settings) for name in sourcing.configured(settings)]
+    made = [
+        _scheduled(flows.INGESTS[name], getattr(settings.schedule, sourcing.schedule_of(name)), settings)
+        for name in sourcing.configured(settings)
+    ]
     made += [
         _triggered(flows.build, "errmine.ingested", settings),
         _triggered(flows.export, "errmine.built", settings),

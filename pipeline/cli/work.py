@@ -254,7 +254,7 @@ def _finish(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool
 
 def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
     """The summary table, and of what was skipped the first few by name."""
-    from pipeline.run.home.summary import reason_meanings
+    from pipeline.records.summary import reason_meanings
 
     if as_json:
         print_json(summary.as_dict())

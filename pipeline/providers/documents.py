@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pipeline.providers import PROVIDERS, tombstone
-from pipeline.providers.provider import Reader
+from pipeline.providers.provider import Provider
 from pipeline.records import Document, RawPage, Skipped
 
-#: Form -> reader; of several pages of one document the first form here is read.
-READERS: Mapping[str, Reader] = {form: reader for row in PROVIDERS for form, reader in row.readers.items()}
+#: Form -> provider; of several pages of one document the first form here is read.
+FORMS: Mapping[str, Provider] = {form: row for row in PROVIDERS for form in row.forms}
 
-_RANK = {form: rank for rank, form in enumerate(READERS)}
+_RANK = {form: rank for rank, form in enumerate(FORMS)}
 
 
 def document(pages: Sequence[RawPage]) -> Document | Skipped:
@@ -21,7 +21,7 @@ def document(pages: Sequence[RawPage]) -> Document | Skipped:
         return there
     ordered = sorted(there, key=lambda page: (_RANK.get(page.form, len(_RANK)), page.part, page.sha256))
     first = ordered[0]
-    reader = READERS.get(first.form)
-    if reader is None:
+    provider = FORMS.get(first.form)
+    if provider is None:
         return Skipped("document", first.document_key, "no_reader", first.form)
-    return reader(ordered)
+    return provider.reader(first.form)(ordered)

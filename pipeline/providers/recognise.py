@@ -14,7 +14,7 @@ def places(value: object, sha256: str) -> tuple[Place, ...] | str:
     if not isinstance(value, dict):
         return "unknown_json"
     for provider in PROVIDERS:
-        for rule in provider.json_rules:
+        for rule in provider.rules().json:
             found = rule(value, sha256)
             if found is not None:
                 return found
@@ -27,7 +27,7 @@ def text_place(text: str, sha256: str) -> Place | str:
     if not start:
         return "empty_file"
     for provider in PROVIDERS:
-        for rule in provider.text_rules:
+        for rule in provider.rules().texts:
             place = rule(start, sha256)
             if place is not None:
                 return place
@@ -41,7 +41,7 @@ def is_one_list(value: list[object], sha256: str = "") -> bool:
 
 def _list_places(value: list[object], sha256: str) -> tuple[Place, ...] | None:
     for provider in PROVIDERS:
-        for rule in provider.list_rules:
+        for rule in provider.rules().lists:
             found = rule(value, sha256)
             if found is not None:
                 return found

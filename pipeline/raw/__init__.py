@@ -1,12 +1,6 @@
 """Raw: pages as they came, kept for ever: `layer` is what callers see, `segment` is one file of it."""
 
-from pipeline.raw.layer import (
-    MAX_SEGMENT_BYTES,
-    MAX_SEGMENT_PAGES,
-    Appended,
-    DocumentRefs,
-    PageRef,
-    RawLayer,
-)
+from pipeline.raw.layer import MAX_SEGMENT_BYTES, MAX_SEGMENT_PAGES, DocumentRefs, RawLayer
+from pipeline.records import Appended, PageRef
 
 __all__ = ["MAX_SEGMENT_BYTES", "MAX_SEGMENT_PAGES", "Appended", "DocumentRefs", "PageRef", "RawLayer"]

@@ -28,7 +28,7 @@ from pathlib import Path
 
 from pipeline.lexicon import repositories
 from pipeline.raw.segment import SegmentWriter, index_rows, segment_fields, sync_folder, writing_to
-from pipeline.records import RawPage, Skipped
+from pipeline.records import Appended, PageRef, RawPage, Skipped
 from pipeline.records.errors import RawError
 
 # A segment is closed at either limit: small enough to rewrite when a document is forgotten, large enough that a year of
@@ -41,39 +41,11 @@ LOCK_WAIT_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class PageRef:
-    """A kept page without its body, and where the body lies."""
-
-    sha256: str
-    source: str
-    url: str | None
-    form: str
-    document_key: str
-    part: str
-    version_at: str
-    fetched_at: datetime | None
-    etag: str | None
-    segment: str  # file name in raw/segments
-    offset: int  # of the deflated body in that file
-    length: int  # of the deflated body
-    size: int  # of the body
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentRefs:
     """The current pages of one document, one for each part, sorted by part."""
 
     document_key: str
     refs: tuple[PageRef, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """What became of the items given: in = new + known + skipped."""
-
-    new: int
-    known: int
-    skipped: tuple[Skipped, ...]
 
 
 class RawLayer:

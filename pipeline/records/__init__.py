@@ -8,12 +8,13 @@ from pipeline.records.claims import MODEL_RULES, Claim, Fact, Pointed, Quote
 from pipeline.records.clusters import Assignment, Cluster, Neighbour, Template
 from pipeline.records.events import Event, Frame, Link, Signature, Slot
 from pipeline.records.ids import content_id, shelf_of
-from pipeline.records.pages import MAINTAINER_ROLES, DocLink, DocRecord, DocRemedy, Document, Post, RawPage
-from pipeline.records.skipped import Skipped
+from pipeline.records.pages import MAINTAINER_ROLES, DocLink, DocRecord, DocRemedy, Document, PageRef, Post, RawPage
+from pipeline.records.skipped import Appended, Skipped
 
 __all__ = [
     "MAINTAINER_ROLES",
     "MODEL_RULES",
+    "Appended",
     "Assignment",
     "Claim",
     "Cluster",
@@ -26,6 +27,7 @@ __all__ = [
     "Frame",
     "Link",
     "Neighbour",
+    "PageRef",
     "Pointed",
     "Post",
     "Quote",

@@ -31,6 +31,25 @@ class RawPage:
     body: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class PageRef:
+    """A page that raw keeps, without its body, and where the body lies."""
+
+    sha256: str
+    source: str
+    url: str | None
+    form: str
+    document_key: str
+    part: str
+    version_at: str
+    fetched_at: datetime | None
+    etag: str | None
+    segment: str  # file name in raw/segments
+    offset: int  # of the deflated body in that file
+    length: int  # of the deflated body
+    size: int  # of the body
+
+
 class Post(NamedTuple):
     """One piece of writing inside a document: its title, body, a comment, a review. `document.text[start:end]`.
 

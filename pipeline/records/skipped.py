@@ -13,3 +13,12 @@ class Skipped:
     item_id: str  # file and place, or a record's id
     reason: str  # one of the reasons in data/skip_reasons.toml
     detail: str = ""  # for people, bounded, no secrets
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What became of the items given: in = new + known + skipped."""
+
+    new: int
+    known: int
+    skipped: tuple[Skipped, ...]

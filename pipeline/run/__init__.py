@@ -3,6 +3,7 @@
 Plain functions without Prefect; `flows` gives them order and retries, `cli` calls them directly in `errmine build`.
 """
 
+from pipeline.records.summary import Fetched, StageCount, Summary, from_dict, joined_summary, status_of
 from pipeline.run.build.building import Places, build, export, extract, limits, publish
 from pipeline.run.build.comparing import Relation, relation
 from pipeline.run.build.mapping import Partition, batches, code_digest, map_partitions, plan
@@ -10,9 +11,7 @@ from pipeline.run.build.regrouping import Regrouping, foreseen
 from pipeline.run.check.reconciling import reconcile
 from pipeline.run.home.recording import Record, recorded, status
 from pipeline.run.home.report import as_markdown, source_rows
-from pipeline.run.home.summary import StageCount, Summary, from_dict, joined_summary
-from pipeline.run.ingest.importing import Fetched, forget, import_files, ingest_github, plan_github, status_of
-from pipeline.run.ingest.ingesting_docs import ingest_catalogues, ingest_docs
+from pipeline.run.ingest.importing import forget, import_files
 from pipeline.run.prefect.notifying import notify
 
 __all__ = [
@@ -34,15 +33,11 @@ __all__ = [
     "forget",
     "from_dict",
     "import_files",
-    "ingest_catalogues",
-    "ingest_docs",
-    "ingest_github",
     "joined_summary",
     "limits",
     "map_partitions",
     "notify",
     "plan",
-    "plan_github",
     "publish",
     "reconcile",
     "recorded",

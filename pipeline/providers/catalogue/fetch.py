@@ -7,15 +7,18 @@ that is not built as its parser expects is kept in raw all the same, and ends th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from pipeline.providers.catalogue import CatalogueSource
 from pipeline.providers.catalogue import pages as catalogue_pages
 from pipeline.providers.catalogue.pages import Catalogue, Row
-from pipeline.providers.http import Get, Response, page_if_new
+from pipeline.providers.http import DELAY_SECONDS, Get, Response, Session, page_if_new
+from pipeline.providers.provider import Job, Raw, kept
 from pipeline.records import RawPage, Skipped
-from pipeline.records.errors import SourceChanged
+from pipeline.records.errors import SourceChanged, SourceError
+from pipeline.records.summary import Fetched
 
 SOURCE = "docs"
 # A catalogue grows; CUDA's lost none of 245 in a year. A page with fewer than this share of the codes that it had is
@@ -30,6 +33,46 @@ class Known:
     validators: Mapping[str, str] = field(default_factory=dict)  # ETag or date by URL
     contents: Mapping[str, str] = field(default_factory=dict)  # sha256 by document key
     fetched_at: datetime | None = None  # the time of this run
+
+
+def bring(job: Job) -> Fetched:
+    """What came of the pages that the sections name.
+
+    Raises:
+        ConfigError: a catalogue is unknown, or not whole.
+    """
+    sections = [section for section in job.sections if isinstance(section, CatalogueSource)]
+    wanted = [catalogue_pages.wanted(one.name, **one.model_dump(exclude={"name"})) for one in sections]
+    return ingest(job.raw, wanted, fetched_at=job.fetched_at)
+
+
+def ingest(
+    raw: Raw, catalogues: Sequence[Catalogue], *, fetched_at: datetime, delay_seconds: float = DELAY_SECONDS
+) -> Fetched:
+    """What came of the pages that list error codes, one after the other.
+
+    One that fails does not keep the others from being read; the first failure stands in `error`.
+    """
+    session = Session(delay_seconds=delay_seconds)
+    refs = [ref for ref in raw.refs() if ref.source == SOURCE]  # the newest of a key comes last
+    known = Known(
+        validators={ref.url: ref.etag for ref in sorted(refs, key=lambda ref: ref.version_at) if ref.url and ref.etag},
+        contents={ref.document_key: ref.sha256 for ref in refs},
+        fetched_at=fetched_at,
+    )
+    failed: list[SourceError] = []
+
+    def every() -> Iterator[RawPage | Skipped]:
+        for catalogue in catalogues:
+            try:
+                yield from pages(session.get, catalogue, known=known)
+            except SourceError as error:
+                failed.append(error)
+
+    try:
+        return kept("catalogues", raw, every(), failed)
+    finally:
+        session.close()
 
 
 def pages(get: Get, catalogue: Catalogue, *, known: Known = Known()) -> Iterator[RawPage | Skipped]:

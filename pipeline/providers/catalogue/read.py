@@ -64,3 +64,6 @@ def _url(page: RawPage, code: str, row: Row) -> str:
     """The place of the code on its page; where it has none there, the catalogue's address of the code."""
     own = page.url or f"https://{page.document_key.partition('#')[0]}"
     return f"{own}#{row.anchor}" if row.anchor else catalogues.official_url(code) or own
+
+
+READERS = dict.fromkeys((f"{catalogue_pages.FORM_PREFIX}{name}" for name in catalogue_pages.PARSERS), read)

@@ -52,3 +52,6 @@ def _safe_value(value: object) -> object:
     if isinstance(value, dict):
         return {safe(str(name)): _safe_value(item) for name, item in value.items()}
     return value
+
+
+READERS = {"entry": read}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.providers.provider import Place, unknown_key
+from pipeline.providers.provider import Place, Rules, unknown_key
 
 
 def entry(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None:
@@ -14,3 +14,6 @@ def entry(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None:
         return None
     version = value.get("last_updated")
     return (Place("entry", unknown_key(sha256), "main", version if isinstance(version, str) else "", None),)
+
+
+RULES = Rules(json=(entry,))

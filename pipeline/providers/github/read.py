@@ -13,27 +13,12 @@ from typing import TypeGuard
 from pipeline.lexicon import repositories
 from pipeline.providers import bots
 from pipeline.providers.assemble import Piece, assembled, safe, utc
+from pipeline.providers.github import FORMS
 from pipeline.providers.links import Home, description_of, mentions, url_target
 from pipeline.records import DocLink, Document, Post, RawPage, Skipped
 from pipeline.text import json_text
 
 JsonObject = Mapping[str, object]
-
-#: The forms that are GitHub's JSON, the one with most in it first.
-FORMS = (
-    "github-thread",
-    "gharchive-thread",
-    "github-comment",
-    "github-comments",
-    "github-review",
-    "github-reviews",
-    "github-review-comment",
-    "github-review-comments",
-    "github-timeline",
-    "github-references",
-    "gharchive-comment",
-    "gharchive-review",
-)
 
 _KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)#(\d+)")
 _REPO_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
@@ -325,3 +310,6 @@ def _word(value: object, pattern: re.Pattern[str]) -> str | None:
 
 def _flag(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
+
+
+READERS = dict.fromkeys(FORMS, read)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.providers.provider import Place, thread_key, unknown_key
+from pipeline.providers.provider import Place, Rules, thread_key, unknown_key
 
 
 def event(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | str | None:
@@ -109,3 +109,6 @@ def _version(value: Mapping[str, object], *names: str) -> str:
 
 def _string(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+RULES = Rules(json=(event, post, thread), lists=(timeline,))

@@ -17,10 +17,12 @@ from bs4 import BeautifulSoup
 from bs4.element import Tag
 
 from pipeline.lexicon import catalogues
-from pipeline.providers.http import Get, Response, page_if_new
-from pipeline.providers.openxla import fetch_github, recognise
+from pipeline.providers.http import DELAY_SECONDS, Get, Response, Session, page_if_new
+from pipeline.providers.openxla import DocsSource, fetch_github, recognise
+from pipeline.providers.provider import Job, Raw, kept
 from pipeline.records import RawPage, Skipped
-from pipeline.records.errors import SourceChanged
+from pipeline.records.errors import SourceChanged, SourceError
+from pipeline.records.summary import Fetched
 from pipeline.text import markup
 
 SOURCE = "xla"
@@ -35,6 +37,55 @@ class Known:
 
     validators: Mapping[str, str] = field(default_factory=dict)
     fetched_at: datetime | None = None  # the time of this run
+
+
+def bring(job: Job) -> Fetched:
+    """What came of the pages that the section names; with the environment's token where GitHub is asked."""
+    section = next((one for one in job.sections if isinstance(one, DocsSource)), DocsSource())
+    token, api_url = job.environ.get("GITHUB_TOKEN"), job.environ.get("GITHUB_API_URL") or fetch_github.API_URL
+    api, is_api = urlsplit(api_url), section.via == "github"
+    credentials: Mapping[str, Mapping[str, str]] = {}
+    if token and is_api:
+        credentials = {f"{api.scheme}://{api.netloc}": {"Authorization": f"Bearer {token}"}}
+    return ingest(
+        job.raw,
+        via=section.via,
+        index_url=section.index_url or (api_url if is_api else None),
+        fetched_at=job.fetched_at,
+        credentials=credentials,
+    )
+
+
+def ingest(
+    raw: Raw,
+    *,
+    via: str,
+    index_url: str | None,
+    fetched_at: datetime,
+    credentials: Mapping[str, Mapping[str, str]],
+    delay_seconds: float = DELAY_SECONDS,
+) -> Fetched:
+    """What came of the docs: new pages, unchanged ones, and what could not be had.
+
+    `via` is "html" or "github"; `index_url` is the site's index page or the API's base; `credentials` are headers by
+    "scheme://host". A failure in the middle keeps what came before it, and stands in `error`.
+    """
+    api = urlsplit(index_url or fetch_github.API_URL)
+    session = Session(
+        delay_seconds=delay_seconds,
+        credentials=credentials,
+        api_sites=frozenset({f"{api.scheme}://{api.netloc}"} if via == "github" else ()),
+    )
+    validators = {ref.url: ref.etag for ref in raw.refs() if ref.source == SOURCE and ref.url and ref.etag}
+    failed: list[SourceError] = []
+
+    def every() -> Iterator[RawPage | Skipped]:
+        try:
+            yield from pages(session.get, index_url=index_url, via=via, known=Known(validators, fetched_at))
+        except SourceError as error:  # raised after the last page: what came must reach raw first
+            failed.append(error)
+
+    return kept("docs", raw, every(), failed)
 
 
 def pages(

@@ -244,3 +244,12 @@ def _day(value: object) -> str | None:
 
 def _time(day: str | None) -> datetime | None:
     return utc(day) if day else None
+
+
+READERS = {
+    "xla-md": read_markdown,
+    "xla-html": read_html,
+    "xla-text": read_text,
+    "xla-catalog": read_catalogue,
+    "xla-history": read_history,
+}

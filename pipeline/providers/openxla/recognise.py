@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 
 from pipeline.providers.page import HEAD_CHARACTERS, canonical_url, is_html
-from pipeline.providers.provider import Place, unknown_key
+from pipeline.providers.provider import Place, Rules, unknown_key
 
 _CODE = re.compile(r"E\d{4}")
 _PAGE_FILE = re.compile(r"docs/errors/(error_\d{4})\.md")
@@ -123,3 +123,6 @@ def _url_of_category(text: str) -> str | None:
 def _error_url(digits: str) -> str | None:
     digits = _docs_codes()[0].get(f"E{digits}", digits).removeprefix("E")
     return f"https://openxla.org/xla/errors/error_{digits}" if len(digits) == 4 else None
+
+
+RULES = Rules(json=(catalogue_row, history), texts=(html_page, markdown_page, catalogue_header, text_page))

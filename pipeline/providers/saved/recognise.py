@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 
 from pipeline.providers.page import HEAD_CHARACTERS, canonical_url, is_html
-from pipeline.providers.provider import Place, thread_key, unknown_key
+from pipeline.providers.provider import Place, Rules, thread_key, unknown_key
 
 _ISSUE_HEADING = re.compile(r"#\s{1,3}(?:Issue|PR|Pull Request) #(\d{1,10}):", re.IGNORECASE)
 _THREAD_PATH = re.compile(r"https?://[^/\s]{1,253}/[\w.-]{1,100}/[\w.-]{1,100}/(?:issues|pull)/\d{1,10}")
@@ -119,3 +119,6 @@ def _own_repo(text: str) -> str | None:
         and project.first_frame.search(text)
     ]
     return shown[0] if len(shown) == 1 else None
+
+
+RULES = Rules(texts=(html_page, markdown_page, text_page))

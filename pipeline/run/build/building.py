@@ -13,6 +13,7 @@ from pipeline import export as bundle
 from pipeline import normalise, store, translate
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
 from pipeline.run.build import history, overruling
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
@@ -20,7 +21,6 @@ from pipeline.run.build.entries import Made, make
 from pipeline.run.build.mapping import UNREAD, Partition, drop_shards, map_partitions, partition_of, plan, shards_of
 from pipeline.run.build.without_gc import uncollected
 from pipeline.run.home import recording
-from pipeline.run.home.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.store import reading
 
 #: Told of (stage, items done, items in all).

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.records import Claim, Skipped, shelf_of
+from pipeline.records.summary import StageCount
 from pipeline.run import shards
-from pipeline.run.home.summary import StageCount
 
 if TYPE_CHECKING:
     from pipeline.engines.enrich import Reader

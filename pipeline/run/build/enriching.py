@@ -17,10 +17,10 @@ from pipeline.engines.enrich import Reader
 from pipeline.providers import documents
 from pipeline.records import Claim, Document, Pointed, Skipped
 from pipeline.records.errors import RawError
+from pipeline.records.summary import count
 from pipeline.run import shards
 from pipeline.run.build.engines import Added, Engines
 from pipeline.run.build.mapping import Partition
-from pipeline.run.home.summary import count
 
 #: Told of (stage, items done, items in all).
 Progress = Callable[[str, int, int], None]

@@ -15,10 +15,10 @@ from pipeline.providers.openxla import drift
 from pipeline.records import RawPage, Skipped
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError, RawError, StoreError
+from pipeline.records.summary import Summary, count
 from pipeline.run.build.building import Places
 from pipeline.run.build.mapping import finished, plan
 from pipeline.run.check.quarantine import listed
-from pipeline.run.home.summary import Summary, count
 from pipeline.store import reading
 
 #: Forms of pages that are compared with each other.

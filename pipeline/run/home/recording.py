@@ -19,8 +19,8 @@ from typing import Any
 
 from pipeline import store
 from pipeline.records.errors import PipelineError, StoreError
+from pipeline.records.summary import Summary
 from pipeline.run.home import locking
-from pipeline.run.home.summary import Summary
 from pipeline.store import RunRow, reading
 
 #: Runs that the database tells of: a month of hourly ingest, build and export.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pipeline.records import Skipped
-from pipeline.run.home.summary import Summary
+from pipeline.records.summary import Summary
 from pipeline.text import clean
 
 #: Figures that have a section of their own.

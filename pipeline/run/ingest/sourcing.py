@@ -1,39 +1,55 @@
-"""The sources that the settings name, each brought into raw by one function; tokens come from the environment."""
+"""What the settings name, brought into raw: files, and what providers fetch. Tokens come from the environment."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
 
-from pipeline.config import DocsSource, GithubSource, Settings
-from pipeline.providers.catalogue import pages as catalogue_pages
-from pipeline.providers.catalogue.pages import Catalogue
-from pipeline.providers.github import fetch as github
+from pipeline import raw
+from pipeline.config import Settings
+from pipeline.providers import PROVIDERS
+from pipeline.providers.provider import Forecast, Job, Provider, Section, Source, Told
 from pipeline.records.errors import ConfigError
-from pipeline.run.home.summary import Summary, joined_summary
-from pipeline.run.ingest.importing import Fetched, import_files, ingest_github
-from pipeline.run.ingest.ingesting_docs import ingest_catalogues, ingest_docs
+from pipeline.records.summary import Fetched, Summary, joined_summary
+from pipeline.run.ingest.importing import import_files
 
-#: Every source that there is, in the order in which a run reads them.
-SOURCES = ("files", "github", "docs")
+#: The files of the settings are a source too; its name.
+FILES = "files"
 
-#: Told of a repository and of what was done for it so far.
-Told = Callable[[str, github.Figures], None]
+#: The rows that fetch, each with its source.
+_ROWS: tuple[tuple[Provider, Source], ...] = tuple((row, row.source) for row in PROVIDERS if row.source is not None)
+_SOURCES: tuple[Source, ...] = tuple(source for _, source in _ROWS)
+#: Every source that `errmine ingest` knows, in the order in which a run reads them.
+SOURCES: tuple[str, ...] = (FILES, *dict.fromkeys(source.ingest for source in _SOURCES))
 
 
-def _nobody(_repo: str, _figures: github.Figures) -> None:
+def _nobody(_name: str, _done: int, _line: str) -> None:
     """Told of what nobody wants to know."""
+
+
+def sources_of(ingest: str) -> tuple[Source, ...]:
+    """The providers' sources that one ingest reads."""
+    return tuple(source for source in _SOURCES if source.ingest == ingest)
+
+
+def schedule_of(ingest: str) -> str:
+    """The key of `[schedule]` that starts an ingest."""
+    return next((source.schedule for source in sources_of(ingest)), "ingest")
+
+
+def has_anything(settings: Settings, ingest: str, said: Mapping[str, Any]) -> bool:
+    """True if a source has something to read: in the settings, by what the command line says, or by default."""
+    return bool(settings.sources.paths) if ingest == FILES else bool(_parts(settings, ingest, said))
 
 
 def configured(settings: Settings) -> tuple[str, ...]:
     """The sources that have anything in the settings."""
-    sources = settings.sources
-    has_docs = sources.docs is not None or bool(sources.catalogues)
-    there = {"files": bool(sources.paths), "github": bool(sources.github), "docs": has_docs}
-    return tuple(name for name in SOURCES if there[name])
+    there = {source.ingest for source in _SOURCES if settings.sections(source)}
+    if settings.sources.paths:
+        there.add(FILES)
+    return tuple(name for name in SOURCES if name in there)
 
 
 def chosen(settings: Settings, names: Sequence[str]) -> tuple[str, ...]:
@@ -52,102 +68,43 @@ def chosen(settings: Settings, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in SOURCES if name in names) if names else configured(settings)
 
 
-def bring(settings: Settings, source: str, *, told: Told = _nobody) -> Fetched:
-    """What came of one source of the settings; nothing, if it has nothing there."""
-    if source not in configured(settings):
-        return Fetched(Summary())
-    if source == "files":
-        return Fetched(import_files(settings.raw_path, settings.source_paths()))
-    if source == "github":
-        wanted = [one for section in settings.sources.github for one in wanted_of(section)]
-        return bring_github(settings, wanted, told=told)
-    return bring_docs(settings)
-
-
-def bring_github(settings: Settings, wanted: Sequence[github.Wanted], *, told: Told = _nobody) -> Fetched:
-    """What came of the repositories in `wanted`, read with the token and from the server of the environment."""
-    return ingest_github(settings.raw_path, state_path(settings), wanted, client=github_client(settings), told=told)
-
-
-def bring_docs(settings: Settings, *, via: str = "", catalogues: Sequence[str] = ()) -> Fetched:
-    """What came of the official pages: OpenXLA's, and those that list error codes.
-
-    `via` ("html" or "github") wins over the settings; `catalogues` are the only pages that are read, if there are any.
-    Without a word in the settings OpenXLA's are read.
+def bring(settings: Settings, ingest: str, *, said: Mapping[str, Any] | None = None, told: Told = _nobody) -> Fetched:
+    """What came of one source: of what the settings name, as the command line (`said`, by field) changes it.
 
     Raises:
-        ConfigError: a catalogue is unknown, or not whole.
+        ConfigError: `said` does not fit the source, or something that it names is not known.
     """
-    wanted = catalogues_of(settings, catalogues)
-    fetched = []
-    if not catalogues and (settings.sources.docs is not None or not wanted):
-        fetched.append(_bring_openxla(settings, via))
-    if wanted:
-        fetched.append(ingest_catalogues(settings.raw_path, wanted, fetched_at=datetime.now(UTC)))
+    if ingest == FILES:
+        return Fetched(import_files(settings.raw_path, settings.source_paths()))
+    parts = _parts(settings, ingest, said or {})
+    fetched = [provider.fetch().bring(_job(settings, sections, told)) for provider, sections in parts]
     error = next((each.error for each in fetched if each.error is not None), None)
-    return Fetched(joined_summary(*(each.summary for each in fetched)), error)
+    outcomes = [outcome for each in fetched for outcome in each.outcomes]
+    return Fetched(joined_summary(*(each.summary for each in fetched)) if fetched else Summary(), error, outcomes)
 
 
-def catalogues_of(settings: Settings, names: Sequence[str]) -> list[Catalogue]:
-    """The pages of error codes called `names`, else all of the settings."""
-    said = {section.name: section.model_dump(exclude={"name"}) for section in settings.sources.catalogues}
-    return [catalogue_pages.wanted(name, **said.get(name, {})) for name in names or said]
+def foreseen(settings: Settings, ingest: str, *, said: Mapping[str, Any] | None = None) -> list[Forecast]:
+    """What `bring` would cost, where anybody counts it; nothing is fetched."""
+    parts = _parts(settings, ingest, said or {})
+    asked = ((getattr(provider.fetch(), "foreseen", None), sections) for provider, sections in parts)
+    return [foresee(_job(settings, sections, _nobody)) for foresee, sections in asked if foresee is not None]
 
 
-def _bring_openxla(settings: Settings, via: str) -> Fetched:
-    section = settings.sources.docs or DocsSource()
-    via = via or section.via
-    token, api_url = os.environ.get("GITHUB_TOKEN"), _api_url()
-    api = urlsplit(api_url)
-    is_api = via == "github"
-    credentials: Mapping[str, Mapping[str, str]] = {}
-    if token and is_api:
-        credentials = {f"{api.scheme}://{api.netloc}": {"Authorization": f"Bearer {token}"}}
-    return ingest_docs(
-        settings.raw_path,
-        via=via,
-        index_url=section.index_url or (api_url if is_api else None),
+def _parts(settings: Settings, ingest: str, said: Mapping[str, Any]) -> list[tuple[Provider, tuple[Section, ...]]]:
+    """The providers of an ingest with the sections to read; what is asked for by name alone is read by default."""
+    rows = [(provider, source) for provider, source in _ROWS if source.ingest == ingest]
+    parts = [(provider, source.narrowed(settings.sections(source), said)) for provider, source in rows]
+    if not said and not any(sections for _, sections in parts):
+        parts = [(provider, source.default) for provider, source in rows]
+    return [(provider, sections) for provider, sections in parts if sections]
+
+
+def _job(settings: Settings, sections: tuple[Section, ...], told: Told) -> Job:
+    return Job(
+        sections=sections,
+        raw=raw.RawLayer(settings.raw_path),
+        state_path=settings.work_path,
+        environ=os.environ,
         fetched_at=datetime.now(UTC),
-        credentials=credentials,
+        told=told,
     )
-
-
-def wanted_of(section: GithubSource) -> list[github.Wanted]:
-    """The repositories of a section as the source takes them."""
-    since = f"{section.since.isoformat()}T00:00:00Z" if section.since else None
-    return [
-        github.Wanted(
-            repo=github.checked_repo(name),
-            since=since,
-            state=section.state,
-            labels=tuple(section.labels),
-            overlap_seconds=section.overlap_seconds,
-        )
-        for name in section.repos
-    ]
-
-
-def github_client(settings: Settings) -> github.Client:
-    """A client with the environment's token; it waits no longer than the least patient section allows."""
-    longest = min((section.max_wait_seconds for section in settings.sources.github), default=None)
-    governor = github.Governor() if longest is None else github.Governor(max_wait_seconds=longest)
-    return github.Client(os.environ.get("GITHUB_TOKEN"), api_url=_api_url(), governor=governor)
-
-
-def state_path(settings: Settings) -> Path:
-    """Folder of what is known of GitHub's repositories: watermarks, validators."""
-    return settings.work_path / "github"
-
-
-def _api_url() -> str:
-    return os.environ.get("GITHUB_API_URL") or github.DEFAULT_API_URL
-
-
-def line(repo: str, figures: github.Figures) -> str:
-    """How far a repository is, in one line."""
-    reset = ""
-    if figures.quota_reset_at is not None:
-        reset = f", reset {datetime.fromtimestamp(figures.quota_reset_at, UTC):%H:%M} UTC"
-    left = "" if figures.quota_left is None else f", {figures.quota_left:,} left{reset}"
-    counts = f"{figures.threads:,} threads, {figures.requests:,} requests, {figures.not_modified:,} unchanged"
-    return f"{repo}: {counts}{left}"

@@ -20,9 +20,9 @@ from prefect.events import emit_event
 from prefect.logging import get_run_logger
 
 from pipeline.config import Settings
+from pipeline.records.summary import Summary
 from pipeline.run.home.recording import Record
 from pipeline.run.home.report import as_markdown, source_rows
-from pipeline.run.home.summary import Summary
 from pipeline.run.prefect.notifying import notify
 
 #: Told of (stage, items done, items in all or 0 where nobody knows).

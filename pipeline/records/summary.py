@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from pipeline.records import Skipped
+from pipeline.records.errors import RateLimited, SourceError
 
 #: Skipped items that a summary names one by one; the table `skipped` has them all.
 MOST_EXAMPLES = 20
@@ -93,3 +94,39 @@ def _added(before: Any, value: Any) -> Any:
     if isinstance(before, dict) and isinstance(value, dict):
         return {**before, **value}
     return before + value if isinstance(before, int) and isinstance(value, int) else value
+
+
+class Outcome(Protocol):
+    """How far an ingest came with one repository, or one of whatever it reads one after the other."""
+
+    @property
+    def is_complete(self) -> bool:
+        """False if the next run has to go on with it."""
+
+
+@dataclass(slots=True)
+class Fetched:
+    """What an ingest did, and what ended it early, if anything did."""
+
+    summary: Summary
+    error: SourceError | None = None
+    outcomes: Sequence[Outcome] = ()
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the next run has to go on where this one stopped, though nothing is broken."""
+        if self.error is not None:
+            return isinstance(self.error, RateLimited)
+        return not all(outcome.is_complete for outcome in self.outcomes)
+
+    @property
+    def failure(self) -> SourceError | None:
+        """What is broken; a limit is not."""
+        return None if self.is_partial else self.error
+
+
+def status_of(fetched: Sequence[Fetched]) -> str:
+    """How a run ended that fetched these: "failed" if any is broken, "partial" if any has to go on, or "completed"."""
+    if any(each.failure is not None for each in fetched):
+        return "failed"
+    return "partial" if any(each.is_partial for each in fetched) else "completed"
