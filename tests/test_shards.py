@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from pipeline.records import (
 )
 from pipeline.records.errors import StoreError
 from pipeline.run import shards
+from pipeline.run.shards import columns
 
 TEXT = st.text(max_size=12)
 MAYBE = st.none() | TEXT
@@ -244,6 +246,43 @@ def test_a_shard_that_is_no_parquet_is_named(tmp_path: Path) -> None:
     shards.write(tmp_path, "a", result()).events.write_bytes(b"PAR1 but no more")
     with pytest.raises(StoreError, match=r"events/a\.parquet"):
         shards.read(shards.listing(tmp_path))
+
+
+def test_a_shard_with_other_columns_is_named(tmp_path: Path) -> None:
+    paths = shards.write(tmp_path, "a", result())
+    paths.skipped.write_bytes(paths.events.read_bytes())
+    with pytest.raises(StoreError, match="columns of the shard"):
+        shards.read_skipped([paths.skipped])
+
+
+def test_the_columns_of_a_record_follow_its_fields() -> None:
+    assert TABLE.schema.names == ["name", "at", "spots", "link"]
+    assert str(TABLE.schema.field("spots").type) == "list<item: struct<file: string, line: int64, function: string>>"
+    assert [field.name for field in TABLE.schema.field("link").type] == ["kind", "target", "start", "end"]
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A record that nothing in the pipeline knows."""
+
+    name: str
+    at: datetime | None
+    spots: tuple[Frame, ...]
+    link: DocLink | None
+
+
+TABLE = columns.Table(Own)
+
+
+def test_a_record_of_any_fields_is_written_and_read() -> None:
+    rows = [
+        Own("a", datetime(2026, 1, 2, tzinfo=UTC), (Frame("f.py", 3, None), Frame(None, None, "g")), None),
+        Own("b", None, (), DocLink("closes", "#5", 1, None)),
+        Own("c", None, (Frame("h.py", 4, "h"),), None),
+    ]
+    assert TABLE.read(TABLE.write(rows)) == rows
+    assert TABLE.read(TABLE.write(rows).slice(1)) == rows[1:]
+    assert TABLE.read(TABLE.write([])) == []
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -8,7 +8,17 @@ from pipeline.records.claims import MODEL_RULES, Claim, Fact, Pointed, Quote
 from pipeline.records.clusters import Assignment, Cluster, Neighbour, Template
 from pipeline.records.events import Event, Frame, Link, Signature, Slot
 from pipeline.records.ids import content_id, shelf_of
-from pipeline.records.pages import MAINTAINER_ROLES, DocLink, DocRecord, DocRemedy, Document, PageRef, Post, RawPage
+from pipeline.records.pages import (
+    MAINTAINER_ROLES,
+    DocLink,
+    DocRecord,
+    DocRemedy,
+    Document,
+    DocumentHead,
+    PageRef,
+    Post,
+    RawPage,
+)
 from pipeline.records.skipped import Appended, Skipped
 
 __all__ = [
@@ -22,6 +32,7 @@ __all__ = [
     "DocRecord",
     "DocRemedy",
     "Document",
+    "DocumentHead",
     "Event",
     "Fact",
     "Frame",

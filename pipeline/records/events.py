@@ -25,8 +25,7 @@ class Link:
     detail: str = ""  # the whole message where it has more than one line (bounded)
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A typed parameter: what varies between occurrences of one error."""
 
     name: str  # "required", "limit", "bytes", "shape", "dtype", "device", "rank", "path", "arch", ...

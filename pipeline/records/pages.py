@@ -116,12 +116,8 @@ class DocRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """One thread, page or foreign entry, whole: `text` holds title, body and comments one after the other.
-
-    Secrets are redacted and control and bidi characters removed before `text` is made, so every quote taken from it may
-    be shown. Every offset in this project, unless it says otherwise, counts in this text.
-    """
+class DocumentHead:
+    """What is known of a thread, page or foreign entry besides its text: what counting and citing need."""
 
     document_id: str  # "github.com/o/r#5", "openxla.org/xla/errors/error_1001", or "page:<sha256[:16]>" if unknown
     kind: str  # "issue" | "pull" | "doc" | "entry"
@@ -129,8 +125,6 @@ class Document:
     repo: str | None
     number: int | None
     title: str | None
-    text: str
-    posts: tuple[Post, ...]
     state: str | None  # "open" | "closed" | None
     state_reason: str | None
     is_draft: bool | None
@@ -146,3 +140,15 @@ class Document:
     source: str
     form: str
     is_lossy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Document(DocumentHead):
+    """One thread, page or foreign entry, whole: `text` holds title, body and comments one after the other.
+
+    Secrets are redacted and control and bidi characters removed before `text` is made, so every quote taken from it may
+    be shown. Every offset in this project, unless it says otherwise, counts in this text.
+    """
+
+    text: str
+    posts: tuple[Post, ...]

@@ -1,47 +1,52 @@
--- Shards into tables. {documents}, {events}, {claims} and {skipped} are lists of files, bound by the loader.
+-- Shards into tables, a statement each; the line before a statement names the shard files that it reads as $files.
+-- Columns go by name, so a new one of a shard needs its line in schema.sql and nothing here. What is left out stands here.
 
 -- documents
-INSERT INTO documents
-SELECT document_id, kind, url, repo, number, title, state, state_reason, is_draft, is_merged, labels, opened_at,
-    updated_at, closed_at, post_count, character_count, links, raw_sha256, source, form, is_lossy
-FROM read_parquet($files) ORDER BY document_id;
+INSERT INTO documents BY NAME
+SELECT * EXCLUDE (record, payload) FROM read_parquet($files) ORDER BY document_id;
 
 -- documents
-INSERT INTO official_docs
-SELECT document_id, r->>'code', r->>'name', r->>'title', r->>'phase', r->>'category',
-    (r->'backends')::VARCHAR[], r->>'status_code', url, (r->'samples')::VARCHAR[], (r->'templates')::VARCHAR[],
-    list_sort(list_distinct(flatten((r->'$.remedies[*].flags')::VARCHAR[][]))),
-    r->>'first_seen', r->>'last_updated', (r->>'is_lossy')::BOOLEAN
-FROM (SELECT document_id, url, record::JSON AS r FROM read_parquet($files) WHERE record IS NOT NULL)
+INSERT INTO official_docs BY NAME
+SELECT document_id, url, record.* EXCLUDE (summary, scenarios, remedies, links),
+    list_sort(list_distinct(flatten((record.remedies::JSON->'$[*].flags')::VARCHAR[][]))) AS flags
+FROM read_parquet($files) WHERE record IS NOT NULL
 ORDER BY document_id;
 
 -- events
-INSERT INTO events
-SELECT event_id, document_id, ordinal, signature_id, dialect, severity, exception_type, message, detail, frames, chain,
-    codes, "start", "end", is_truncated, culprit, culprit_start, culprit_end, frame_key, notes, quote, posted_at,
-    author_role, post_url
+INSERT INTO events BY NAME
+SELECT * EXCLUDE (event, signature) RENAME (post_url AS url),
+    event.* RENAME ("start" AS start_offset, "end" AS end_offset),
+    signature.* EXCLUDE (exception_type, text, gate, is_gate_complete, slots, is_truncated)
+        RENAME ("start" AS culprit_start, "end" AS culprit_end)
 FROM read_parquet($files) ORDER BY document_id, ordinal, event_id;
 
 -- events
-INSERT INTO signatures
-SELECT signature_id, min(sig_exception_type), min(sig_text), min(gate), bool_and(is_gate_complete),
-    bool_and(sig_is_truncated), count(*), count(DISTINCT document_id),
-    min(posted_at AT TIME ZONE 'UTC')::DATE, max(posted_at AT TIME ZONE 'UTC')::DATE
-FROM read_parquet($files) WHERE signature_id IS NOT NULL AND severity = 'error'
-GROUP BY signature_id ORDER BY signature_id;
+INSERT INTO signatures BY NAME
+SELECT signature.signature_id, min(signature.exception_type) AS exception_type, min(signature.text) AS text,
+    min(signature.gate) AS gate, bool_and(signature.is_gate_complete) AS is_gate_complete,
+    bool_and(signature.is_truncated) AS is_truncated, count(*) AS event_count,
+    count(DISTINCT document_id) AS document_count,
+    min(posted_at AT TIME ZONE 'UTC')::DATE AS first_seen, max(posted_at AT TIME ZONE 'UTC')::DATE AS last_seen
+FROM read_parquet($files) WHERE signature.signature_id IS NOT NULL AND event.severity = 'error'
+GROUP BY signature.signature_id ORDER BY signature.signature_id;
 
 -- events
-INSERT INTO parameters
-SELECT event_id, signature_id, place, slots[place].name, slots[place].value, slots[place].number, slots[place].unit
-FROM (SELECT event_id, signature_id, slots, unnest(range(1, len(slots) + 1)) AS place FROM read_parquet($files))
-ORDER BY event_id, place;
+INSERT INTO parameters BY NAME
+SELECT * EXCLUDE (slot), slot.*
+FROM (
+    SELECT event_id, signature.signature_id AS signature_id, unnest(signature.slots) AS slot,
+        unnest(range(1, len(signature.slots) + 1)) AS ordinal
+    FROM read_parquet($files)
+)
+ORDER BY event_id, ordinal;
 
 -- claims
-INSERT INTO claims
-SELECT claim_id, kind, rule, fact_template, fact_slots, outcome, key, quote_document_id, quote_url, quote_text,
-    quote_lang, quote_start, quote_end, quote_posted_at, quote_author_role, outcome_quote_text, signature_ids
-FROM read_parquet($files) ORDER BY quote_document_id, claim_id;
+INSERT INTO claims BY NAME
+SELECT * EXCLUDE (fact, quote, outcome_quote) RENAME (key AS remedy_key), fact.*,
+    quote.* EXCLUDE (raw_sha256, author_hash)
+        RENAME ("text" AS quote, lang AS quote_lang, "start" AS start_offset, "end" AS end_offset),
+    outcome_quote.text AS outcome_quote
+FROM read_parquet($files) ORDER BY quote.document_id, claim_id;
 
 -- skipped
-INSERT INTO skipped SELECT stage, item_id, reason, detail FROM read_parquet($files)
-ORDER BY stage, item_id, reason, detail;
+INSERT INTO skipped BY NAME SELECT * FROM read_parquet($files) ORDER BY stage, item_id, reason, detail;

@@ -1,326 +1,206 @@
-"""The Arrow columns of every shard table, and how a record becomes a row and back.
+"""The Arrow columns of a record, and the way there and back, derived from its fields: no record is named here.
 
-A column is only ever added, at the end: an older shard then reads as null there.
+::
+
+    str, int, float, bool, datetime     text, 64-bit number, double, flag, UTC time; what may be None may be null
+    tuple[str, ...]                     a list of texts
+    a record                            a struct of its own fields; null where there is none
+    tuple of named tuples               a list of structs: stack frames and slots, of which there are many
+    any other tuple                     JSON text: records inside records, and pairs
+
+Work goes column by column: millions of rows pass, and a dict for every row costs more than all that is in it.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from itertools import accumulate, chain, islice
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import Any, Generic, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
-from pipeline.records import (
-    Claim,
-    DocLink,
-    DocRecord,
-    DocRemedy,
-    Event,
-    Fact,
-    Frame,
-    Link,
-    Quote,
-    Signature,
-    Skipped,
-    Slot,
-)
-from pipeline.run.shards.result import DocumentRow, EventRow
+Record = TypeVar("Record")
 
-#: Raised when a column changes its meaning; kept in the metadata of every file and compared when it is read.
-SHARD_VERSION = "1"
-
-_TEXT, _INT, _FLAG = pa.string(), pa.int64(), pa.bool_()
-_TIME = pa.timestamp("us", tz="UTC")
-_TEXTS = pa.list_(_TEXT)
-_FRAMES = pa.list_(pa.struct([("file", _TEXT), ("line", _INT), ("function", _TEXT)]))
-_SLOTS = pa.list_(pa.struct([("name", _TEXT), ("value", _TEXT), ("number", pa.float64()), ("unit", _TEXT)]))
-_QUOTE = (
-    ("document_id", _TEXT),
-    ("url", _TEXT),
-    ("raw_sha256", _TEXT),
-    ("start", _INT),
-    ("end", _INT),
-    ("text", _TEXT),
-    ("lang", _TEXT),
-    ("posted_at", _TEXT),
-    ("author_role", _TEXT),
-    ("author_hash", _TEXT),
-)
+_ARROW: dict[Any, pa.DataType] = {
+    str: pa.string(),
+    int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+    datetime: pa.timestamp("us", tz="UTC"),
+    tuple[str, ...]: pa.list_(pa.string()),
+}
 
 
-def _schema(*fields: tuple[str, pa.DataType]) -> pa.Schema:
-    return pa.schema(list(fields), metadata={"errmine_shard_version": SHARD_VERSION})
+class Column(Protocol):
+    """The values of one field."""
+
+    @property
+    def arrow(self) -> pa.DataType:
+        """The type of the column."""
+
+    def array(self, values: Sequence[Any]) -> pa.Array:
+        """`values` as Arrow has them."""
+
+    def values(self, array: pa.Array) -> list[Any]:
+        """What was made an array, as it was."""
 
 
-DOCUMENTS = _schema(
-    ("document_id", _TEXT),
-    ("kind", _TEXT),
-    ("url", _TEXT),
-    ("repo", _TEXT),
-    ("number", _INT),
-    ("title", _TEXT),
-    ("state", _TEXT),
-    ("state_reason", _TEXT),
-    ("is_draft", _FLAG),
-    ("is_merged", _FLAG),
-    ("labels", _TEXTS),
-    ("opened_at", _TIME),
-    ("updated_at", _TIME),
-    ("closed_at", _TIME),
-    ("post_count", _INT),
-    ("character_count", _INT),
-    ("links", _TEXT),  # JSON
-    ("record", _TEXT),  # JSON
-    ("payload", _TEXT),
-    ("raw_sha256", _TEXT),
-    ("source", _TEXT),
-    ("form", _TEXT),
-    ("is_lossy", _FLAG),
-)
+class Table(Generic[Record]):
+    """The columns of a record and of the records in it; a row is one record."""
 
-EVENTS = _schema(
-    ("event_id", _TEXT),
-    ("document_id", _TEXT),
-    ("ordinal", _INT),
-    ("dialect", _TEXT),
-    ("exception_type", _TEXT),
-    ("message", _TEXT),
-    ("detail", _TEXT),
-    ("frames", _FRAMES),
-    ("chain", _TEXT),  # JSON
-    ("codes", _TEXTS),
-    ("start", _INT),
-    ("end", _INT),
-    ("is_truncated", _FLAG),
-    ("severity", _TEXT),
-    ("signature_id", _TEXT),
-    ("sig_exception_type", _TEXT),
-    ("sig_text", _TEXT),
-    ("gate", _TEXT),  # JSON
-    ("is_gate_complete", _FLAG),
-    ("frame_key", _TEXT),
-    ("slots", _SLOTS),
-    ("culprit", _TEXT),
-    ("culprit_start", _INT),
-    ("culprit_end", _INT),
-    ("sig_is_truncated", _FLAG),
-    ("notes", _TEXTS),
-    ("quote", _TEXT),
-    ("posted_at", _TIME),
-    ("author_role", _TEXT),
-    ("post_url", _TEXT),
-)
+    def __init__(self, record: type[Record]) -> None:
+        self._record = record
+        hints = get_type_hints(record)
+        self._columns = {field.name: _column(hints[field.name]) for field in fields(record)}  # type: ignore[arg-type]
+        self._fields = [pa.field(name, column.arrow) for name, column in self._columns.items()]
+        self.arrow = pa.struct(self._fields)
+        self.schema = pa.schema(self._fields)
 
-CLAIMS = _schema(
-    ("claim_id", _TEXT),
-    ("kind", _TEXT),
-    ("rule", _TEXT),
-    ("fact_template", _TEXT),
-    ("fact_slots", _TEXT),  # JSON
-    ("outcome", _TEXT),
-    ("key", _TEXT),
-    *((f"quote_{name}", kind) for name, kind in _QUOTE),
-    *((f"outcome_quote_{name}", kind) for name, kind in _QUOTE),
-    ("signature_ids", _TEXTS),
-)
+    def write(self, records: Sequence[Record]) -> pa.Table:
+        """A row for each of `records`."""
+        return pa.Table.from_arrays(self._arrays(records), schema=self.schema)
 
-SKIPPED = _schema(("stage", _TEXT), ("item_id", _TEXT), ("reason", _TEXT), ("detail", _TEXT))
+    def read(self, table: pa.Table) -> list[Record]:
+        """The records that were written into `table`."""
+        return list(self._records([column.combine_chunks() for column in table.columns]))
+
+    def array(self, values: Sequence[Record | None]) -> pa.Array:
+        """`values` as one array of structs; see `Column`."""
+        absent = [value is None for value in values]
+        if not any(absent):
+            return pa.StructArray.from_arrays(self._arrays(values), fields=self._fields)
+        cells = [
+            column.array([None if value is None else getattr(value, name) for value in values])
+            for name, column in self._columns.items()
+        ]
+        return pa.StructArray.from_arrays(cells, fields=self._fields, mask=pa.array(absent))
+
+    def values(self, array: pa.Array) -> list[Record | None]:
+        """The records of an array of structs; see `Column`."""
+        present = array.is_valid().to_pylist()
+        records = iter(self._records(array.filter(array.is_valid()).flatten()))
+        return [next(records) if is_there else None for is_there in present]
+
+    def _arrays(self, records: Sequence[Any]) -> list[pa.Array]:
+        return [column.array(list(map(attrgetter(name), records))) for name, column in self._columns.items()]
+
+    def _records(self, arrays: Sequence[pa.Array]) -> map[Record]:
+        cells = [column.values(array) for column, array in zip(self._columns.values(), arrays, strict=True)]
+        return map(self._record, *cells)
 
 
-def canonical(value: object) -> str:
-    """`value` as JSON that is the same for equal values: sorted keys, no spaces, UTF-8 as it is."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """Values that Arrow takes as they are; `made` makes Python's own form of what comes back."""
+
+    arrow: pa.DataType
+    made: Callable[[Any], Any] | None = None
+
+    def array(self, values: Sequence[Any]) -> pa.Array:
+        try:
+            return pa.array(values, type=self.arrow)
+        except UnicodeEncodeError:  # a lone surrogate, from JSON such as "\ud800": one character for one character
+            return pa.array([_sound(value) for value in values], type=self.arrow)
+
+    def values(self, array: pa.Array) -> list[Any]:
+        made = self.made
+        values: list[Any] = array.to_pylist()
+        return values if made is None else [None if value is None else made(value) for value in values]
 
 
-def document_cells(row: DocumentRow) -> tuple[Any, ...]:
-    """The cells of a document's row, in the order of `DOCUMENTS`."""
-    return (
-        row.document_id,
-        row.kind,
-        row.url,
-        row.repo,
-        row.number,
-        row.title,
-        row.state,
-        row.state_reason,
-        row.is_draft,
-        row.is_merged,
-        row.labels,
-        row.opened_at,
-        row.updated_at,
-        row.closed_at,
-        row.post_count,
-        row.character_count,
-        canonical([asdict(link) for link in row.links]),
-        canonical(asdict(row.record)) if row.record else None,
-        row.payload,
-        row.raw_sha256,
-        row.source,
-        row.form,
-        row.is_lossy,
-    )
+class _Structs:
+    """Tuples of named tuples. Field by field: Arrow takes four times as long over a dict for every stack frame."""
+
+    def __init__(self, item: Any) -> None:
+        self._item = item
+        self._columns = [_column(hint) for hint in get_type_hints(item).values()]
+        named = zip(item._fields, self._columns, strict=True)
+        self._fields = [pa.field(name, column.arrow) for name, column in named]
+        self.arrow = pa.list_(pa.struct(self._fields))
+
+    def array(self, values: Sequence[Any]) -> pa.Array:
+        ends = accumulate((len(items or ()) for items in values), initial=0)
+        items = list(chain.from_iterable(items or () for items in values))
+        columns = zip(*items, strict=True) if items else ((),) * len(self._columns)
+        cells = [column.array(cells) for column, cells in zip(self._columns, columns, strict=True)]
+        structs = pa.StructArray.from_arrays(cells, fields=self._fields)
+        return pa.ListArray.from_arrays(pa.array(ends, type=pa.int32()), structs, type=self.arrow)
+
+    def values(self, array: pa.Array) -> list[Any]:
+        cells = array.flatten().flatten()
+        columns = [column.values(values) for column, values in zip(self._columns, cells, strict=True)]
+        items = map(self._item, *columns)
+        return [tuple(islice(items, length)) for length in array.value_lengths().to_pylist()]
 
 
-def event_cells(row: EventRow) -> tuple[Any, ...]:
-    """The cells of an event's row, in the order of `EVENTS`."""
-    event = row.event
-    return (
-        row.event_id,
-        row.document_id,
-        row.ordinal,
-        event.dialect,
-        event.exception_type,
-        event.message,
-        event.detail,
-        [{"file": f.file, "line": f.line, "function": f.function} for f in event.frames],
-        canonical([asdict(link) for link in event.chain]) if event.chain else "[]",
-        event.codes,
-        event.start,
-        event.end,
-        event.is_truncated,
-        event.severity,
-        *_signature_cells(row.signature),
-        row.quote,
-        row.posted_at,
-        row.author_role,
-        row.post_url,
-    )
+class _Json(_Plain):
+    """What no query asks field by field."""
+
+    def __init__(self, hint: Any) -> None:
+        super().__init__(pa.string(), partial(_parsed, _thaw(hint)))
+
+    def array(self, values: Sequence[Any]) -> pa.Array:
+        return super().array([None if value is None else _json(value) if value else "[]" for value in values])
 
 
-def _signature_cells(signature: Signature | None) -> tuple[Any, ...]:
-    if signature is None:
-        return (None,) * 12
-    return (
-        signature.signature_id,
-        signature.exception_type,
-        signature.text,
-        canonical(signature.gate),
-        signature.is_gate_complete,
-        signature.frame_key,
-        [{"name": s.name, "value": s.value, "number": s.number, "unit": s.unit} for s in signature.slots],
-        signature.culprit,
-        signature.start,
-        signature.end,
-        signature.is_truncated,
-        signature.notes,
-    )
+def _column(hint: Any) -> Column:
+    hint = _certain(hint)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return Table(hint)
+    if get_origin(hint) is tuple and hasattr(get_args(hint)[0], "_fields"):
+        return _Structs(get_args(hint)[0])
+    if hint not in _ARROW:
+        return _Json(hint)
+    return _Plain(_ARROW[hint], tuple if get_origin(hint) is tuple else _utc if hint is datetime else None)
 
 
-def claim_cells(claim: Claim) -> tuple[Any, ...]:
-    """The cells of a claim's row, in the order of `CLAIMS`."""
-    return (
-        claim.claim_id,
-        claim.kind,
-        claim.rule,
-        claim.fact.template if claim.fact else None,
-        canonical(claim.fact.slots) if claim.fact else None,
-        claim.outcome,
-        claim.key,
-        *_quote_cells(claim.quote),
-        *_quote_cells(claim.outcome_quote),
-        claim.signature_ids,
-    )
+def _certain(hint: Any) -> Any:
+    """The type without its `None`: every column may be null."""
+    if get_origin(hint) not in (Union, UnionType):
+        return hint
+    (kind,) = (one for one in get_args(hint) if one is not NoneType)
+    return kind
 
 
-def _quote_cells(quote: Quote | None) -> tuple[Any, ...]:
-    return tuple(getattr(quote, name) if quote else None for name, _ in _QUOTE)
-
-
-def skipped_cells(skipped: Skipped) -> tuple[Any, ...]:
-    """The cells of a lost item's row, in the order of `SKIPPED`."""
-    return (skipped.stage, skipped.item_id, skipped.reason, skipped.detail)
-
-
-def document_of(cells: dict[str, Any]) -> DocumentRow:
-    """The document row that `cells` hold."""
-    links = tuple(DocLink(**link) for link in json.loads(cells["links"]))
-    record = _record_of(json.loads(cells["record"])) if cells["record"] else None
-    times = {name: _utc(cells[name]) for name in ("opened_at", "updated_at", "closed_at")}
-    return DocumentRow(**{**cells, **times, "labels": tuple(cells["labels"]), "links": links, "record": record})
-
-
-def _utc(time: datetime | None) -> datetime | None:
+def _utc(time: datetime) -> datetime:
     """The same time with Python's own UTC: Arrow gives a zone object of another library."""
-    return time.replace(tzinfo=UTC) if time else None
+    return time.replace(tzinfo=UTC)
 
 
-def _record_of(fields: dict[str, Any]) -> DocRecord:
-    remedies = tuple(DocRemedy(**{**r, "flags": tuple(r["flags"])}) for r in fields["remedies"])
-    frozen: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in fields.items()}
-    frozen["remedies"] = remedies
-    return DocRecord(**frozen)
+def _json_fields(record: Any) -> dict[str, Any]:
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
-def event_of(cells: dict[str, Any]) -> EventRow:
-    """The event row that `cells` hold."""
-    event = Event(
-        dialect=cells["dialect"],
-        exception_type=cells["exception_type"],
-        message=cells["message"],
-        detail=cells["detail"],
-        frames=tuple(Frame(*frame) for frame in cells["frames"]),
-        chain=tuple(Link(**link) for link in json.loads(cells["chain"])),
-        codes=tuple(cells["codes"]),
-        start=cells["start"],
-        end=cells["end"],
-        is_truncated=cells["is_truncated"],
-        severity=cells["severity"],
-    )
-    return EventRow(
-        event_id=cells["event_id"],
-        document_id=cells["document_id"],
-        ordinal=cells["ordinal"],
-        event=event,
-        signature=_signature_of(cells) if cells["signature_id"] is not None else None,
-        quote=cells["quote"],
-        posted_at=_utc(cells["posted_at"]),
-        author_role=cells["author_role"],
-        post_url=cells["post_url"],
-    )
+#: The same text for equal values: sorted keys, no spaces, UTF-8 as it is.
+_json = json.JSONEncoder(
+    sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_json_fields
+).encode
 
 
-def _signature_of(cells: dict[str, Any]) -> Signature:
-    return Signature(
-        signature_id=cells["signature_id"],
-        exception_type=cells["sig_exception_type"],
-        text=cells["sig_text"],
-        gate=_pairs(cells["gate"]),
-        is_gate_complete=cells["is_gate_complete"],
-        frame_key=cells["frame_key"],
-        slots=tuple(Slot(*slot) for slot in cells["slots"]),
-        culprit=cells["culprit"],
-        start=cells["culprit_start"],
-        end=cells["culprit_end"],
-        is_truncated=cells["sig_is_truncated"],
-        notes=tuple(cells["notes"]),
-    )
+def _parsed(thaw: Callable[[Any], Any], text: str) -> Any:
+    return () if text == "[]" else thaw(json.loads(text))
 
 
-def claim_of(cells: dict[str, Any]) -> Claim:
-    """The claim that `cells` hold."""
-    template = cells["fact_template"]
-    quote = _quote_of(cells, "quote_")
-    assert quote is not None
-    return Claim(
-        claim_id=cells["claim_id"],
-        kind=cells["kind"],
-        rule=cells["rule"],
-        fact=Fact(template, _pairs(cells["fact_slots"])) if template is not None else None,
-        outcome=cells["outcome"],
-        key=cells["key"],
-        quote=quote,
-        outcome_quote=_quote_of(cells, "outcome_quote_"),
-        signature_ids=tuple(cells["signature_ids"]),
-    )
+def _thaw(hint: Any) -> Callable[[Any], Any]:
+    """How what became JSON gets its own types again."""
+    hint = _certain(hint)
+    if isinstance(hint, type) and is_dataclass(hint):
+        made = {name: _thaw(kind) for name, kind in get_type_hints(hint).items()}
+        return lambda cells: cells and hint(**{name: made[name](cell) for name, cell in cells.items()})
+    if get_origin(hint) is not tuple:
+        return lambda cell: cell
+    first = get_args(hint)[0]
+    thaw = _thaw(first)
+    return tuple if first is str else lambda items: tuple(map(thaw, items))
 
 
-def _quote_of(cells: dict[str, Any], prefix: str) -> Quote | None:
-    if cells[prefix + "document_id"] is None:
-        return None
-    return Quote(**{name: cells[prefix + name] for name, _ in _QUOTE})
-
-
-def _pairs(text: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, value) for name, value in json.loads(text))
+def _sound(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return [_sound(cell) for cell in value] if isinstance(value, list | tuple) else value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
-from pipeline.records import Claim, DocLink, DocRecord, Document, Event, Post, Signature, Skipped, content_id
+from pipeline.records import Claim, Document, DocumentHead, Event, Post, Signature, Skipped, content_id
 
 #: A longer message is kept by its beginning; the whole stands in raw.
 DETAIL_CHARACTERS = 1000
@@ -15,32 +15,11 @@ QUOTE_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentRow:
-    """A document without its text and posts: what counting and citing need."""
+class DocumentRow(DocumentHead):
+    """A document without its text and posts."""
 
-    document_id: str
-    kind: str
-    url: str
-    repo: str | None
-    number: int | None
-    title: str | None
-    state: str | None
-    state_reason: str | None
-    is_draft: bool | None
-    is_merged: bool | None
-    labels: tuple[str, ...]
-    opened_at: datetime | None
-    updated_at: datetime | None
-    closed_at: datetime | None
     post_count: int
     character_count: int
-    links: tuple[DocLink, ...]
-    record: DocRecord | None
-    payload: str | None
-    raw_sha256: str
-    source: str
-    form: str
-    is_lossy: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,31 +62,8 @@ class MapResult:
 
 def document_row(document: Document) -> DocumentRow:
     """`document` without its text and posts."""
-    return DocumentRow(
-        document_id=document.document_id,
-        kind=document.kind,
-        url=document.url,
-        repo=document.repo,
-        number=document.number,
-        title=document.title,
-        state=document.state,
-        state_reason=document.state_reason,
-        is_draft=document.is_draft,
-        is_merged=document.is_merged,
-        labels=document.labels,
-        opened_at=document.opened_at,
-        updated_at=document.updated_at,
-        closed_at=document.closed_at,
-        post_count=len(document.posts),
-        character_count=len(document.text),
-        links=document.links,
-        record=document.record,
-        payload=document.payload,
-        raw_sha256=document.raw_sha256,
-        source=document.source,
-        form=document.form,
-        is_lossy=document.is_lossy,
-    )
+    head = {field.name: getattr(document, field.name) for field in fields(DocumentHead)}
+    return DocumentRow(**head, post_count=len(document.posts), character_count=len(document.text))
 
 
 def event_row(document: Document, event: Event, *, ordinal: int, signature: Signature | None) -> EventRow:
