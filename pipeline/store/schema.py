@@ -20,6 +20,11 @@ def tables(schema: str) -> list[tuple[str, str]]:
     return re.findall(r"^CREATE TABLE (\w+) \((.+?)^\);", schema, re.MULTILINE | re.DOTALL)
 
 
+def columns(schema: str) -> dict[str, tuple[str, ...]]:
+    """The names of each table's columns, in order."""
+    return {name: tuple(found[1] for found in _COLUMN.finditer(body)) for name, body in tables(schema)}
+
+
 def comments(schema: str) -> Iterator[str]:
     """`COMMENT ON` statements for the words behind the dashes of `schema`."""
     table = ""

@@ -1,20 +1,37 @@
-"""Entries as rows of flat tables."""
+"""Records as rows: a column of schema.sql takes the field of its name, so a new one needs its line there, no more."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from pipeline.records.entry import DeadEnd, Edge, Environment, KnowledgeEntry, Version, Workaround
+from pipeline.store import schema
 
 Row = tuple[Any, ...]
 _Cited = Workaround | DeadEnd | Version | Environment | Edge
+
+#: Columns that SQL calls otherwise than the record does: `end` is a word of SQL's, `count` a function.
+FIELDS = {"start_offset": "start", "end_offset": "end", "document_count": "count"}
 
 
 def canonical(value: object) -> str:
     """`value` as JSON with sorted keys: equal values, equal text."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def row(table: str, record: object, **given: object) -> Row:
+    """The cells of `record` in the order of the columns of `table`; those `given` are no fields of it."""
+    return tuple(
+        given[column] if column in given else getattr(record, FIELDS.get(column, column)) for column in _columns(table)
+    )
+
+
+@cache
+def _columns(table: str) -> tuple[str, ...]:
+    return schema.columns(schema.sql("schema.sql"))[table]
 
 
 def tables_of(entries: Iterable[KnowledgeEntry]) -> dict[str, list[Row]]:
@@ -27,61 +44,19 @@ def tables_of(entries: Iterable[KnowledgeEntry]) -> dict[str, list[Row]]:
 
 
 def _entries(entry: KnowledgeEntry) -> Iterator[Row]:
-    yield (
-        entry.id,
-        entry.cluster_id,
-        entry.signature,
-        entry.signature_zh,
-        entry.regex,
-        entry.domain,
-        entry.category,
-        entry.subcategory,
-        entry.exception_type,
-        entry.root_cause,
-        entry.root_cause_zh,
-        entry.root_cause_type,
-        entry.error_code,
-        entry.codes,
-        entry.verification_tier,
-        entry.confidence,
-        entry.fix_success_rate,
-        entry.resolvable,
-        entry.first_seen,
-        entry.last_confirmed,
-        entry.last_updated,
-        entry.evidence_count,
-        entry.occurrence_count,
-        len(entry.workarounds),
-        len(entry.dead_ends),
-        entry.official_doc_url,
-        entry.official_doc_section,
-        entry.tags,
-        entry.provenance.origin,
-        canonical(entry.model_dump(mode="json")),
+    yield row(
+        "entries",
+        entry,
+        entry_id=entry.id,
+        workaround_count=len(entry.workarounds),
+        dead_end_count=len(entry.dead_ends),
+        origin=entry.provenance.origin,
+        json=canonical(entry.model_dump(mode="json")),
     )
 
 
 def _evidence(entry: KnowledgeEntry) -> Iterator[Row]:
-    for piece in entry.evidence:
-        yield (
-            entry.id,
-            piece.evidence_id,
-            piece.role,
-            piece.url,
-            piece.kind,
-            piece.document_id,
-            piece.repo,
-            piece.number,
-            piece.state,
-            piece.posted_at,
-            piece.author_role,
-            piece.quote,
-            piece.quote_lang,
-            piece.start,
-            piece.end,
-            piece.raw_sha256,
-            piece.rule,
-        )
+    return (row("evidence", piece, entry_id=entry.id) for piece in entry.evidence)
 
 
 def _cited_parts(entry: KnowledgeEntry) -> Iterator[tuple[str, int, list[str]]]:
@@ -109,42 +84,32 @@ def _citations(entry: KnowledgeEntry) -> Iterator[Row]:
 
 def _remedies(entry: KnowledgeEntry) -> Iterator[Row]:
     for ordinal, (way, chinese) in enumerate(zip(entry.workarounds, entry.workarounds_zh, strict=True)):
-        yield entry.id, "workaround", ordinal, *_workaround(way, chinese)
+        place = {"entry_id": entry.id, "kind": "workaround", "ordinal": ordinal, "action_zh": chinese}
+        yield row("remedies", way, **place, why_fails=None, rate=way.success_rate)
     for ordinal, (end, chinese) in enumerate(zip(entry.dead_ends, entry.dead_ends_zh, strict=True)):
-        yield entry.id, "dead_end", ordinal, *_dead_end(end, chinese)
-
-
-def _workaround(way: Workaround, chinese: str | None) -> Row:
-    counts = (way.worked, way.failed, way.success_rate, way.tier, way.sources)
-    return (way.action, chinese, way.action_lang, way.how, way.condition, None, *counts)
-
-
-def _dead_end(end: DeadEnd, chinese: str | None) -> Row:
-    counts = (end.worked, end.failed, end.fail_rate, None, end.sources)
-    return (end.action, chinese, end.action_lang, None, end.condition, end.why_fails, *counts)
+        place = {"entry_id": entry.id, "kind": "dead_end", "ordinal": ordinal, "action_zh": chinese}
+        yield row("remedies", end, **place, how=None, rate=end.fail_rate, tier=None)
 
 
 def _versions(entry: KnowledgeEntry) -> Iterator[Row]:
     for ordinal, item in enumerate(entry.versions):
-        changes = (item.introduced, item.deprecated, item.removed, item.behavior_change)
-        yield entry.id, ordinal, item.version, *changes, item.status, item.count
+        yield row("versions", item, entry_id=entry.id, ordinal=ordinal)
 
 
 def _environment(entry: KnowledgeEntry) -> Iterator[Row]:
     for ordinal, item in enumerate(entry.environment):
-        yield entry.id, ordinal, item.name, item.value, item.count
+        yield row("environment", item, entry_id=entry.id, ordinal=ordinal)
 
 
 def _edges(entry: KnowledgeEntry) -> Iterator[Row]:
     for relation in ("leads_to", "preceded_by", "frequently_confused_with"):
         for ordinal, edge in enumerate(getattr(entry.transition_graph, relation)):
-            yield entry.id, relation, ordinal, edge.entry_id, edge.count, edge.reason
+            yield row("edges", edge, entry_id=entry.id, relation=relation, ordinal=ordinal, other_id=edge.entry_id)
 
 
 def _translations(entry: KnowledgeEntry) -> Iterator[Row]:
     for field, made in sorted(entry.translations.items()):
-        how = (made.status, made.engine, made.source_lang, made.source_sha256)
-        yield entry.id, field, *how, canonical(made.gates), made.reason
+        yield row("translations", made, entry_id=entry.id, field=field, gates=canonical(made.gates))
 
 
 _MAKERS = {

@@ -1,0 +1,83 @@
+"""A field of a record is a column of its table, under its name, or stands here as one that is none."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from pydantic import BaseModel
+
+from pipeline import store
+from pipeline.lexicon import catalogues
+from pipeline.records import Assignment, Neighbour, Skipped
+from pipeline.records import entry as published
+from pipeline.store import rows, schema
+from pipeline.store.versions import Version
+from tests import entry_factory as make
+
+SCHEMA = schema.sql("schema.sql")
+COLUMNS = schema.columns(SCHEMA)
+#: Columns that say where a part stands in its entry.
+PLACE = "entry_id ordinal"
+#: Parts of an entry that have tables of their own, the lists beside them, and what is the same in every entry.
+PARTS = """
+id schema_version locale aliases provenance translations transition_graph evidence root_cause_evidence versions
+environment parameters os_specific workarounds workarounds_zh dead_ends dead_ends_zh
+"""
+#: Table -> the record that it mirrors, columns that are no field, fields that are no column.
+MIRRORS: dict[str, tuple[type[Any], str, str]] = {
+    "assignments": (Assignment, "", ""),
+    "neighbours": (Neighbour, "", ""),
+    "skipped": (Skipped, "", ""),
+    "withheld": (store.WithheldRow, "", ""),
+    "journal": (store.JournalRow, "ordinal", ""),
+    "overrides": (store.OverrideRow, "ordinal", ""),
+    "stage_counts": (store.StageCount, "", ""),
+    "runs": (store.RunRow, "", ""),
+    "catalogue": (catalogues.Listed, "", ""),
+    "schema_versions": (Version, "", ""),
+    "evidence": (published.Evidence, "entry_id", ""),
+    "versions": (published.Version, PLACE, "evidence"),
+    "environment": (published.Environment, PLACE, "evidence"),
+    "edges": (published.Edge, f"{PLACE} relation other_id", "entry_id evidence"),
+    "translations": (published.Translation, "entry_id field", ""),
+    "entries": (
+        published.KnowledgeEntry,
+        "entry_id workaround_count dead_end_count origin json",
+        PARTS,
+    ),
+}
+
+
+@pytest.mark.parametrize("table", MIRRORS)
+def test_the_columns_of_a_table_are_the_fields_of_its_record(table: str) -> None:
+    record, added, left_out = MIRRORS[table]
+    names = set(record.model_fields if issubclass(record, BaseModel) else (field.name for field in fields(record)))
+    assert names >= set(left_out.split())
+    columns = [rows.FIELDS.get(column, column) for column in COLUMNS[table] if column not in added.split()]
+    assert sorted(columns) == sorted(names - set(left_out.split()))
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, list[str]]]:
+    """(table, the columns that its statement of loading.sql gives), asked of a shard."""
+    shard = make.written_shard(tmp_path_factory.mktemp("shard"))
+    connection = duckdb.connect()
+    found = []
+    for kind, statement in schema.loading_steps(schema.sql("loading.sql")):
+        table, _, question = statement.removeprefix("INSERT INTO ").partition(" BY NAME")
+        files: Path = getattr(shard, kind)
+        given = connection.execute(f"DESCRIBE {question}", {"files": [str(files)]}).fetchall()
+        found.append((table, [str(row[0]) for row in given]))
+    return found
+
+
+def test_every_table_of_the_shards_gets_all_its_columns_by_name(loaded: list[tuple[str, list[str]]]) -> None:
+    assert {table for table, _ in loaded} == {
+        "documents", "official_docs", "events", "signatures", "parameters", "claims", "skipped"
+    }  # fmt: skip
+    for table, columns in loaded:
+        assert sorted(columns) == sorted(COLUMNS[table]), table
