@@ -11,7 +11,7 @@ from pipeline.lexicon import catalogues
 FAMILIES = (
     catalogues.absl_statuses,
     catalogues.cuda_errors,
-    catalogues.cuda_libraries,
+    catalogues.libraries,
     catalogues.hip_errors,
     catalogues.nccl_results,
     catalogues.jax_errors,
@@ -49,7 +49,8 @@ def test_a_code_without_a_page_has_no_address() -> None:
 
 
 def test_driver_and_runtime_name_one_error() -> None:
-    assert catalogues.cuda_canonical()["CUDA_ERROR_ILLEGAL_ADDRESS"] == "cuda:cudaErrorIllegalAddress"
+    names = catalogues.by_name(catalogues.cuda_errors())
+    assert names["CUDA_ERROR_ILLEGAL_ADDRESS"] == "cuda:cudaErrorIllegalAddress"
     assert catalogues.explains("cuda:CUDA_ERROR_ILLEGAL_ADDRESS") == "an illegal memory access was encountered"
     assert "driver-api" in (catalogues.official_url("cuda:CUDA_ERROR_ILLEGAL_ADDRESS") or "")
     assert "runtime-api" in (catalogues.official_url("cuda:cudaErrorIllegalAddress") or "")
@@ -73,11 +74,31 @@ def test_unknown_codes_give_none(code: str) -> None:
 
 
 def test_signatures_name_known_codes_and_have_no_unbounded_gap() -> None:
-    for code, pattern in catalogues.xla_signatures():
-        assert code in catalogues.xla_codes()
-        re.compile(pattern)
-        assert ".*" not in pattern
-        assert ".+" not in pattern
+    for row in catalogues.xla_signatures():
+        assert row.code in catalogues.xla_codes()
+        assert re.search(row.pattern, row.example)
+        assert row.sign in row.example.lower()
+        assert ".*" not in row.pattern
+        assert ".+" not in row.pattern
+
+
+@pytest.mark.parametrize("row", catalogues.xla_signatures(), ids=lambda row: row.sign)
+def test_a_signature_is_not_found_without_its_sign(row: catalogues.XlaSignature) -> None:
+    """The sign is a literal of the pattern: what the reader is woken by can never miss what it would read."""
+    assert row.sign in row.pattern.lower().replace("\\", "").replace("[cc]", "c")
+
+
+def test_every_status_begins_as_its_library_says() -> None:
+    for code, row in catalogues.libraries().items():
+        prefixes = catalogues.library_prefixes()[code.partition(":")[0]]
+        assert all(name.startswith(prefixes) for name in (row.name, *row.also)), code
+
+
+def test_no_name_stands_in_two_rows() -> None:
+    for family in FAMILIES:
+        names = [name for row in family().values() for name in {row.name, *row.also}]
+        names = [name for name in names if not name.startswith("SIG")]  # a signal and its exit status share one
+        assert len(names) == len(set(names))
 
 
 def test_graph_break_hints_are_kept_as_printed() -> None:

@@ -37,6 +37,50 @@ def test_a_catalogue_of_561_graph_breaks_is_a_file_and_a_parser(tmp_path: Path) 
     )
 
 
+TRACEBACK = """```
+Traceback (most recent call last):
+  File "/srv/app/train.py", line 12, in <module>
+    step(batch)
+{message}
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("RuntimeError: HIP error: an illegal memory access was encountered", "hip:hipErrorIllegalAddress"),
+        ("RuntimeError: CUDA error: an illegal memory access was encountered", "cuda:cudaErrorIllegalAddress"),
+        ("RuntimeError: CUDA driver error: CUDA_ERROR_ILLEGAL_ADDRESS", "cuda:cudaErrorIllegalAddress"),
+        (
+            "RuntimeError: CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm(handle, n)`",
+            "cublas:CUBLAS_STATUS_EXECUTION_FAILED",
+        ),
+        ("RuntimeError: cuDNN error: CUDNN_STATUS_MAPPING_ERROR", "cudnn:CUDNN_STATUS_MAPPING_ERROR"),
+        (
+            "torch.distributed.DistBackendError: NCCL error in: ProcessGroup.cpp:12, unhandled system error",
+            "nccl:ncclSystemError",
+        ),
+        (
+            "jax.errors.JaxRuntimeError: E0200: RuntimeUnexpectedCoreHalt: Accelerator device halted prematurely",
+            "xla:E0200",
+        ),
+        ("jax.errors.JaxRuntimeError: UNAVAILABLE: the peer went away while it sent its part", "absl:UNAVAILABLE"),
+    ],
+)
+def test_a_code_has_one_spelling_in_event_gate_and_entry(tmp_path: Path, message: str, code: str) -> None:
+    (entry,) = built(tmp_path, TRACEBACK.format(message=message)).values()
+    database = Places.of(tmp_path / "home").database
+    events = querying.query(database, "SELECT DISTINCT unnest(codes) FROM events").rows
+    gates = querying.query(database, "SELECT json_extract_string(gate, '$.code') FROM clusters").rows
+    family = code.partition(":")[0]
+    spelled = {one for (one,) in [*events, *gates] if one and one.startswith(family)} | {
+        one for one in entry["codes"] if one.startswith(family)
+    }
+    assert spelled == {code}
+    assert code in entry["codes"]
+
+
 def test_sql_knows_every_code_also_those_without_entry_or_page(tmp_path: Path) -> None:
     built(tmp_path, BREAK)
     database = Places.of(tmp_path / "home").database

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from pipeline.lexicon.codes import codes_in
+from pipeline.lexicon.codes.printed import texts
 from pipeline.normalise import signature_of_text, tables
-from pipeline.normalise.tables import Family, codes, families, wording
+from pipeline.normalise.tables import Family, families, wording
 from tests.each import each
 
 ROWS = [row for tier in families().values() for row in tier]
@@ -65,12 +67,16 @@ def test_an_exception_type_of_another_version_gets_its_present_name(old: str, no
     assert wording().types.get(now, now) == now
 
 
-@each("words, name", codes().cuda_texts)
-def test_every_cuda_text_gives_its_code_wherever_torch_triton_or_cupy_print_it(words: str, name: str) -> None:
+@each("words, code", texts("cuda").items())
+def test_every_cuda_text_gives_its_code_wherever_torch_triton_or_cupy_print_it(words: str, code: str) -> None:
+    name = code.removeprefix("cuda:")
     printed = [f"RuntimeError: CUDA error: {words}", f"RuntimeError: Triton Error [CUDA]: {words}", f"{name}: {words}"]
-    gates = {signature_of_text(text).gate for text in printed}
-    assert len(gates) == 1
-    assert dict(gates.pop())["code"].startswith("cuda:")
+    assert {dict(signature_of_text(text).gate)["code"] for text in printed} == {code}
+
+
+@each("family_id, text", [(row.family_id, text) for row in ROWS if "code" in dict(row.gate) for text in row.examples])
+def test_a_family_names_the_code_that_its_words_name(family_id: str, text: str) -> None:
+    assert dict(signature_of_text(text).gate)["code"] in codes_in(text), family_id
 
 
 @pytest.mark.parametrize("pair", tables.equivalent_wordings(), ids=lambda pair: pair.versions[:40])

@@ -21,9 +21,9 @@ from pipeline.extract import (
     oneline,
     pytest_,
     scan,
-    status,
     vscode,
 )
+from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event
 from pipeline.text.literals import Literals, Seen
 
@@ -239,9 +239,9 @@ def _is_next(alone: list[Event], before: Event) -> bool:
 
 
 def _with_codes(event: Event) -> Event:
-    codes = set(status.codes(f"{event.exception_type or ''}: {event.detail}"))
+    codes = set(codes_in(f"{event.exception_type or ''}: {event.detail}"))
     for one in event.chain:
-        codes.update(status.codes(f"{one.exception_type or ''}: {one.detail or one.message}"))
+        codes.update(codes_in(f"{one.exception_type or ''}: {one.detail or one.message}"))
     return replace(event, codes=tuple(sorted(codes))) if codes else event
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline.extract import boilerplate, compiler, crash, foreign, glog, prose, stack, status, statusline
+from pipeline.extract import boilerplate, compiler, crash, foreign, glog, prose, stack, statusline
 from pipeline.extract.rule import Block, Rule
+from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Frame, Link
 from pipeline.text import prefixes
 from pipeline.text.literals import Literals, Seen
@@ -248,7 +249,7 @@ def _event(text: str, block: Block) -> Event:
         ],
         frames=found,
         chain=tuple(Link("wrapper", kind, line, count) for kind, line, count in block.links),
-        codes=status.codes(whole[:_MOST_DETAIL]),
+        codes=codes_in(whole[:_MOST_DETAIL]),
         start=block.start,
         end=block.end,
         is_truncated=message.endswith(("...", "…")),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -43,8 +43,14 @@ class Entry:
     number: int | None
     string: str | None  # what the program prints for it
     url: str | None
-    stands_alone: bool = False  # the string is long and rare enough to be known without a prefix
     hints: tuple[str, ...] = ()  # printed by the program beside the error
+    also: tuple[str, ...] = ()  # other names of the same error: of a driver, of another layer
+    printed: tuple[str, ...] = ()  # other wordings of the string
+    numbers: tuple[int, ...] = ()  # other numbers: of earlier versions, of another layer
+    was: str | None = None  # the error that had this number in earlier versions, where that was another
+    anywhere: tuple[str, ...] = ()  # short wordings that are known without words that announce them
+    alone: tuple[str, ...] = ()  # short wordings that are known where they are the whole message
+    is_named: bool = True  # whether its name in a text says that this error happened
 
 
 def _read(name: str) -> Any:
@@ -69,10 +75,20 @@ def xla_aliases() -> Mapping[str, str]:
     return MappingProxyType(found | {code: code for code in xla_codes()})
 
 
+@dataclass(frozen=True, slots=True)
+class XlaSignature:
+    """A message that means a code although it does not print it."""
+
+    code: str
+    sign: str  # a literal of every such message, in lower case
+    pattern: str
+    example: str
+
+
 @cache
-def xla_signatures() -> tuple[tuple[str, str], ...]:
-    """Pairs (code, pattern) of messages that mean a code although they do not print it."""
-    return tuple((row["code"], row["pattern"]) for row in _read("xla_signatures")["entries"])
+def xla_signatures() -> tuple[XlaSignature, ...]:
+    """The messages that mean a code, in the order in which they are looked for."""
+    return tuple(XlaSignature(**row) for row in _read("xla_signatures")["entries"])
 
 
 @cache
@@ -85,66 +101,69 @@ def absl_statuses() -> Mapping[str, Entry]:
 @cache
 def cuda_errors() -> Mapping[str, Entry]:
     """CUDA errors: the runtime's by their names, the driver's only where the runtime has no such number."""
+    drivers = _read("cuda_driver")["entries"]
     runtime = [
-        Entry(
-            f"cuda:{r['name']}",
-            r["name"],
-            r["value"],
-            r["string"],
-            _CUDA_RUNTIME_URL,
-            r.get("stands_alone", False),
-        )
+        _entry("cuda", r, _CUDA_RUNTIME_URL, also=tuple(d["name"] for d in drivers if d["runtime"] == r["name"]))
         for r in _read("cuda_runtime")["entries"]
     ]
-    driver = [
-        Entry(f"cuda:{r['name']}", r["name"], r["value"], None, _CUDA_DRIVER_URL)
-        for r in _read("cuda_driver")["entries"]
-        if r["runtime"] is None
-    ]
-    return _by_code(runtime + driver)
+    own = [_entry("cuda", r, _CUDA_DRIVER_URL) for r in drivers if r["runtime"] is None]
+    return _by_code(runtime + own)
 
 
-@cache
-def cuda_canonical() -> Mapping[str, str]:
-    """The one code by every name of a CUDA error, the runtime's and the driver's."""
-    names = {entry.name: code for code, entry in cuda_errors().items()}
-    drivers = _read("cuda_driver")["entries"]
-    return MappingProxyType(names | {r["name"]: f"cuda:{r['runtime'] or r['name']}" for r in drivers})
-
-
-@cache
-def cuda_libraries() -> Mapping[str, Entry]:
-    """Status codes of cuBLAS, cuDNN, cuSOLVER, cuSPARSE, cuFFT, cuRAND, NVRTC and NVML."""
-    data = _read("cuda_libraries")
-    return _by_code(
-        [
-            Entry(f"{r['library']}:{r['name']}", r["name"], r["value"], r["name"], data["urls"][r["library"]])
-            for r in data["entries"]
-        ]
+def _entry(family: str, row: Mapping[str, Any], url: str, also: tuple[str, ...] = ()) -> Entry:
+    return Entry(
+        code=f"{family}:{row['name']}",
+        name=row["name"],
+        number=row["value"],
+        string=row.get("string"),
+        url=url,
+        also=(*also, *row.get("also", ())),
+        printed=tuple(row.get("printed", ())),
+        numbers=tuple(row.get("numbers", ())),
+        was=row.get("was"),
+        anywhere=tuple(row.get("anywhere", ())),
+        alone=tuple(row.get("alone", ())),
+        is_named=row.get("is_named", True),
     )
+
+
+def by_name(entries: Mapping[str, Entry]) -> Mapping[str, str]:
+    """The one code by every name of an error, its own and those that others gave it."""
+    return MappingProxyType({name: code for code, row in entries.items() for name in (*row.also, row.name)})
+
+
+@cache
+def libraries() -> Mapping[str, Entry]:
+    """Status codes of the libraries of CUDA and ROCm, and of OpenCL, Vulkan and oneAPI."""
+    data = _read("libraries")
+    rows = [_entry(r["library"], r, data["libraries"][r["library"]]["url"]) for r in data["entries"]]
+    return _by_code([replace(row, string=row.name) for row in rows])  # what they print is the name
+
+
+@cache
+def library_prefixes() -> Mapping[str, tuple[str, ...]]:
+    """What the names of each library's codes begin with."""
+    return MappingProxyType({name: tuple(row["prefixes"]) for name, row in _read("libraries")["libraries"].items()})
 
 
 @cache
 def hip_errors() -> Mapping[str, Entry]:
     """HIP's errors, "hip:hipErrorIllegalAddress" and so on."""
     data = _read("hip")
-    return _by_code(
-        [Entry(f"hip:{r['name']}", r["name"], r["value"], r["string"], data["url"]) for r in data["entries"]]
-    )
+    return _by_code([_entry("hip", r, data["url"]) for r in data["entries"]])
 
 
 @cache
 def nccl_results() -> Mapping[str, Entry]:
     """NCCL's results, "nccl:ncclSystemError" and so on."""
-    rows = _read("nccl")["entries"]
-    return _by_code([Entry(f"nccl:{r['name']}", r["name"], r["value"], r["string"], _NCCL_URL) for r in rows])
+    return _by_code([_entry("nccl", r, _NCCL_URL) for r in _read("nccl")["entries"]])
 
 
 @cache
 def jax_errors() -> Mapping[str, Entry]:
     """JAX's documented error classes, "jax:jax.errors.KeyReuseError" and so on."""
     rows = _read("jax")["entries"]
-    return _by_code([Entry(f"jax:{r['name']}", r["name"], None, r["name"], r["url"]) for r in rows])
+    return _by_code([_entry("jax", {**r, "value": None, "string": r["name"]}, r["url"]) for r in rows])
 
 
 @cache
@@ -170,7 +189,7 @@ def graph_breaks() -> Mapping[str, Entry]:
 def signals() -> Mapping[str, Entry]:
     """POSIX signals ("signal:SIGSEGV") and the exit status that a shell gives for each ("exit:139")."""
     rows = _read("signals")["entries"]
-    named = [Entry(f"signal:{r['name']}", r["name"], r["number"], r["string"], _SIGNAL_URL) for r in rows]
+    named = [_entry("signal", {**r, "value": r["number"]}, _SIGNAL_URL) for r in rows]
     exits = [Entry(f"exit:{r['exit_status']}", r["name"], r["exit_status"], r["string"], _SIGNAL_URL) for r in rows]
     return _by_code(named + exits)
 
@@ -186,7 +205,7 @@ _FAMILIES: Mapping[str, Callable[[], Mapping[str, Entry]]] = MappingProxyType(
         "signal": signals,
         "exit": signals,
     }
-    | dict.fromkeys(("cublas", "cudnn", "cusolver", "cusparse", "cufft", "curand", "nvrtc", "nvml"), cuda_libraries)
+    | dict.fromkeys(library_prefixes(), libraries)
 )
 
 
@@ -198,9 +217,10 @@ def _xla(code: str) -> XlaCode | None:
 def entry(code: str) -> Entry | None:
     """The catalogue's entry for a code of any family but XLA, None if there is none."""
     family, _, name = code.partition(":")
-    if family == "cuda":
-        code = cuda_canonical().get(name, code)
-    return _FAMILIES[family]().get(code) if family in _FAMILIES else None
+    if family not in _FAMILIES:
+        return None
+    entries = _FAMILIES[family]()
+    return entries.get(code) or next((row for row in entries.values() if name in row.also), None)
 
 
 def code_name(code: str) -> str | None:
@@ -217,9 +237,9 @@ def official_url(code: str) -> str | None:
     if code.startswith("xla:"):
         row = _xla(code)
         return row.url if row else None
-    if code.startswith("cuda:CUDA_ERROR_"):
-        return _CUDA_DRIVER_URL if code.removeprefix("cuda:") in cuda_canonical() else None
     found = entry(code)
+    if found and code.startswith("cuda:CUDA_ERROR_"):
+        return _CUDA_DRIVER_URL
     return found.url if found else None
 
 
@@ -240,10 +260,6 @@ class Listed:
 
 def listed() -> list[Listed]:
     """Every code of every catalogue, sorted: 28 of XLA with and without a page, CUDA, NCCL, graph breaks, ..."""
-    drivers: dict[str, list[str]] = {}
-    for name, code in sorted(cuda_canonical().items()):
-        if code != f"cuda:{name}":
-            drivers.setdefault(code, []).append(f"cuda:{name}")
     rows = {
         f"xla:{row.code}": Listed(
             code=f"xla:{row.code}",
@@ -269,7 +285,7 @@ def listed() -> list[Listed]:
                 status=None,
                 url=row.url,
                 is_documented=row.url is not None,
-                aliases=tuple(drivers.get(row.code, ())),
+                aliases=tuple(f"{row.code.partition(':')[0]}:{name}" for name in sorted(row.also)),
             )
     return [rows[code] for code in sorted(rows)]
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from pipeline.normalise import codes, peel
+from pipeline.lexicon.codes import Mention, code_of
+from pipeline.normalise import peel
 from pipeline.normalise.masks import printed, slot
 from pipeline.normalise.tables import Clues, Family, wording
 from pipeline.records import Slot
@@ -18,8 +19,8 @@ TOOL_SEARCHED = 6000
 #: How much is searched for everything else: longer details are listings (buffer statistics, layer tables).
 SEARCHED = 1500
 
-#: Code lists in which every code is one error; absl and generic status codes are not among them.
-OFFICIAL = ("xla:",)
+#: The list in which every code is one error, but for those named as absl's statuses are.
+XLA = "xla:"
 
 #: The group of a tool's own words: what it prints in quotes is a value, the rest says which error it is.
 PRINTED = "printed"
@@ -80,11 +81,8 @@ def known_error(text: str, found: Clues, *, wraps: bool = False) -> Hit | None:
 
 def official_code(codes: Sequence[str]) -> Hit | None:
     """The code by which the program itself names its error in the vendor's list, if it names exactly one."""
-    official = sorted({code for code in codes if code.startswith(OFFICIAL)})
-    if len(official) != 1:
-        return None
-    gate = wording().official.get(official[0], {"code": official[0], "kind": "xla-code"})
-    return Hit("code", "code", tuple(sorted(gate.items())), True, False, 0, 0, (), frozenset())
+    official = sorted({code for code in codes if code.startswith(XLA)})
+    return _coded(Mention(official[0], 0, 0)) if len(official) == 1 else None
 
 
 def _of(text: str, rows: Mapping[str, Sequence[Family]]) -> Hit | None:
@@ -100,11 +98,16 @@ def _in(text: str, rows: Sequence[Family]) -> Hit | None:
 
 
 def _code(text: str) -> Hit | None:
-    found = codes.code_in(text)
-    if found is None:
-        return None
-    code, start = found
-    return Hit("code", "code", (("code", code),), True, False, start, start, (), frozenset())
+    found = code_of(text)
+    return _coded(found) if found is not None else None
+
+
+def _coded(found: Mention) -> Hit:
+    """The hit of a code; XLA's are of one kind, but for those that a family knows by their words."""
+    plain = {"code": found.code} | ({"kind": "xla-code"} if found.code.startswith(XLA) else {})
+    gate = wording().official.get(found.code, plain)
+    slots = tuple(slot(name, value, "byte" if name in _AMOUNTS else None) for name, value in found.values)
+    return Hit("code", "code", tuple(sorted(gate.items())), True, False, found.start, found.start, slots, frozenset())
 
 
 def _hit(family: Family, found: re.Match[str]) -> Hit:

@@ -20,7 +20,7 @@ _HOLE = re.compile(r"\{(\w*)\}")
 _QUOTES = "'\"`"
 _QUOTE = re.compile(f"[{_QUOTES}]")
 _ANY_QUOTE = "['\"`‘’“”]{0,2}"
-_KEYS = frozenset({"op", "symbol", "library", "module", "resource", "space", "backend", "feature", "tool", "code"})
+_KEYS = frozenset({"op", "symbol", "library", "module", "resource", "space", "backend", "feature", "tool", "status"})
 
 
 class Said(NamedTuple):

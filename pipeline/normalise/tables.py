@@ -17,18 +17,13 @@ _WORD = re.compile(r"[a-z]+")
 
 #: Files of families, in the order in which their rows are tried inside one tier.
 FAMILY_FILES = (
-    *("families_tool", "families_xla", "families_memory", "families_distributed", "families_gpu"),
+    *("families_tool", "families_memory", "families_distributed", "families_gpu"),
     *("families_frameworks", "messages", "messages_compilers", "families_python"),
 )
 
-#: Tiers in the order in which they are tried; the codes of CUDA and its libraries stand between "early" and "root".
+#: Tiers in the order in which they are tried; official codes stand between "early" and "root".
 #: "head" rows look at a message's first line only, "late" and "wrapper" rows give way to everything before them.
 TIERS = ("tool", "early", "root", "head", "late", "wrapper")
-
-
-#: A CUDA text of so many words is printed by CUDA alone ("an illegal memory access was encountered" has six,
-#: "device-side assert triggered" three); shorter ones ("out of memory") need the word CUDA beside them.
-SENTENCE_WORDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,67 +217,3 @@ def equivalent_wordings() -> tuple[Rewording, ...]:
     """The pairs of wordings that the rules promise to join."""
     rows = _toml("equivalences")["wording"]
     return tuple(Rewording(row["versions"], row["was"], row["now"]) for row in rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Codes:
-    """Names and texts of CUDA and NCCL errors."""
-
-    cuda_texts: tuple[tuple[str, str], ...]  # text, code; longest text first
-    cuda_sentences: Needles[tuple[str, str]]  # texts that only CUDA prints, wherever they stand
-    cuda_alone: Mapping[str, str]  # texts that only CUDA prints as a whole message -> code
-    cuda_names: Mapping[str, str]  # runtime or driver name -> canonical code
-    cuda_openings: Mapping[
-        str, Sequence[tuple[str, str]]
-    ]  # first word of a text -> texts that begin with it, and codes
-    cuda_values: Mapping[int, str]  # number -> code
-    library_numbers: Mapping[str, Mapping[str, str]]  # library -> number -> what its status constant ends in
-    opencl_names: Mapping[str, str]  # number without its sign -> OpenCL's name of it
-    library_words: Mapping[str, str]  # how jaxlib words a status -> what its constant ends in
-    hip_names: Mapping[str, str]  # CUDA code -> HIP's own name of it where that is another
-    nccl_openings: Mapping[str, Sequence[tuple[str, str]]]
-    nccl_alone: Mapping[str, str]  # texts that only NCCL prints as a whole message -> code
-
-
-@cache
-def codes() -> Codes:
-    """The code catalogue that turns a printed text or name into one canonical code."""
-    table = _toml("codes")
-    cuda = table["cuda"]
-    names = {name: row["name"] for row in cuda for name in (row["name"], *row.get("driver", ()))}
-    older = [(text, row["now"]) for row in _toml("equivalences")["cuda_text"] for text in row["was"]]
-    printed = [(text.rstrip("."), row["name"]) for row in cuda for text in row["text"]]
-    texts = _longest_first((*printed, *older))
-    anywhere = {text for row in cuda if row.get("anywhere") for text in row["text"]}
-    return Codes(
-        cuda_texts=texts,
-        cuda_sentences=Needles(
-            (words, (words, name)) for words, name in texts if len(words.split()) >= SENTENCE_WORDS or words in anywhere
-        ),
-        cuda_alone={text: row["name"] for row in cuda if row.get("alone") for text in row["text"]},
-        cuda_names=names,
-        cuda_openings=_by_first_word(texts),
-        cuda_values={row["value"]: row["name"] for row in cuda},
-        library_numbers=table["library_number"],
-        library_words=table["library_words"],
-        opencl_names=table["opencl_number"],
-        hip_names={row["name"]: row["hip"] for row in cuda if "hip" in row},
-        nccl_openings=_by_first_word(
-            _longest_first((text, row["name"]) for row in table["nccl"] for text in row["text"])
-        ),
-        nccl_alone={text: row["name"] for row in table["nccl"] if row.get("alone") for text in row["text"]},
-    )
-
-
-def _by_first_word(texts: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[tuple[str, str]]]:
-    """The texts, in their order, by the letters that they begin with, in lower case."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for text, name in texts:
-        first = re.match(r"[A-Za-z]+", text)
-        if first is not None:
-            found.setdefault(first[0].lower(), []).append((text, name))
-    return found
-
-
-def _longest_first(pairs: Any) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(dict(pairs).items(), key=lambda pair: (-len(pair[0]), pair[0])))

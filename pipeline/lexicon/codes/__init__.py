@@ -1,0 +1,59 @@
+"""Official codes that a text names: the one place that knows them, for events, gates and entries alike.
+
+Names, numbers and printed texts stand in `pipeline/data/catalogues`; here stands how programs print them, as an ordered
+list of ways. A way reads only where one of its signs stands in the text. `extract` asks for all codes of a text,
+`normalise` for the one that a message is; both get the catalogue's spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+from pipeline.lexicon.codes import absl, gpu, library, process, tools, xla
+from pipeline.lexicon.codes.mention import Mention, Way
+from pipeline.sight import Signs
+
+__all__ = ["Mention", "Way", "code_of", "codes_in", "mentions", "ways"]
+
+
+@cache
+def ways() -> tuple[Way, ...]:
+    """Every way, in the order in which a message's own code is chosen: NCCL prints CUDA's errors inside its own."""
+    return (
+        *gpu.nccl_ways(),
+        *library.ways(),
+        *gpu.cuda_ways(),
+        *gpu.hip_ways(),
+        *xla.ways(),
+        *absl.ways(),
+        *process.ways(),
+        *tools.ways(),
+    )
+
+
+@cache
+def _signs() -> Signs:
+    return Signs(sign for way in ways() for sign in way.signs)
+
+
+def mentions(text: str) -> Iterator[tuple[Way, Mention]]:
+    """Every code that the text names, with the way and the place, in the order of the ways."""
+    present = _signs().present(text.lower())
+    if present:
+        for way in ways():
+            if not present.isdisjoint(way.signs):
+                yield from ((way, mention) for mention in way.read(text))
+
+
+def codes_in(text: str) -> tuple[str, ...]:
+    """The codes that the text names, sorted, each once: "xla:E1001", "cuda:cudaErrorIllegalAddress", ..."""
+    return tuple(sorted({mention.code for _, mention in mentions(text)}))
+
+
+def code_of(text: str) -> Mention | None:
+    """The code that a message is: the first of the first way that decides, None if none does."""
+    for way, mention in mentions(text):
+        if way.decides and (way.reach is None or mention.start < way.reach):
+            return mention
+    return None
