@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import catalogues, extract, normalise
+from pipeline import extract, normalise
+from pipeline.lexicon import catalogues
 from pipeline.lexicon.codes import code_of, codes_in, mentions, ways
 from pipeline.lexicon.codes.printed import rows, texts
 from tests.each import each

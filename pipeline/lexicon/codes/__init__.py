@@ -12,7 +12,7 @@ from functools import cache
 
 from pipeline.lexicon.codes import absl, gpu, library, process, tools, xla
 from pipeline.lexicon.codes.mention import Mention, Way
-from pipeline.sight import Signs
+from pipeline.text.literals import Signs
 
 __all__ = ["Mention", "Way", "code_of", "codes_in", "mentions", "ways"]
 

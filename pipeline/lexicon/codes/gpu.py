@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 
-from pipeline import catalogues
+from pipeline.lexicon import catalogues
 from pipeline.lexicon.codes import printed
 from pipeline.lexicon.codes.mention import Mention, Reader, Way, is_compared, starts_word
 

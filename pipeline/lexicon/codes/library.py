@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 
-from pipeline import catalogues
+from pipeline.lexicon import catalogues
 from pipeline.lexicon.codes.mention import Mention, Way, is_compared, starts_word
 
 #: How far into a message a number or a name without its library counts.

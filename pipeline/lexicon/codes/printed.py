@@ -15,10 +15,10 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from pipeline import catalogues
-from pipeline.catalogues import Entry
+from pipeline.lexicon import catalogues
+from pipeline.lexicon.catalogues import Entry
 from pipeline.lexicon.codes.mention import Mention, lowered
-from pipeline.sight import Literals
+from pipeline.text.literals import Literals
 
 #: A text of so many words is printed by its program alone ("an illegal memory access was encountered" has six);
 #: shorter ones ("out of memory") need words that announce them, or the catalogue says where they stand.
