@@ -122,6 +122,10 @@ def test_every_way_has_a_name_of_its_own_and_signs_in_lower_case() -> None:
         ("operation f(&h) failed: cuSolver internal error", "cusolver:CUSOLVER_STATUS_INTERNAL_ERROR"),
         ("[700] Call to cuMemcpyDtoH results in UNKNOWN_CUDA_ERROR", "cuda:cudaErrorIllegalAddress"),
         ("CUDA initialization failure with error: 35", "cuda:cudaErrorInsufficientDriver"),
+        (
+            "terminate called after throwing an instance\n  what():  driver shutting down",
+            "cuda:cudaErrorCudartUnloading",
+        ),
         ("rocBLAS error: ROCBLAS_STATUS_INTERNAL_ERROR", "rocblas:rocblas_status_internal_error"),
         ("RuntimeError: miopenStatusUnknownError", "miopen:miopenStatusUnknownError"),
         ("failed with HIP_ERROR_ILLEGAL_ADDRESS", "hip:hipErrorIllegalAddress"),
@@ -149,6 +153,7 @@ def test_a_code_is_known_by_number_or_words_in_its_catalogues_spelling(text: str
         "failed call to cuInit: UNKNOWN ERROR (-1)",  # TensorFlow's words: there is no driver
         "CUDA error (10): invalid device ordina",  # until CUDA 10.0 another error had the number
         "Decoding failed. Invalid image file.",
+        "Invalid device ordinal value (1). Valid range is [0, 0].",  # TensorFlow's own check
         "CUBLAS_STATUS_SUCCESS",
         "CUFFT_FORWARD",
         "chip: an illegal memory access was",

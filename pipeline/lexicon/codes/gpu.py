@@ -89,7 +89,13 @@ def cuda_ways() -> tuple[Way, ...]:
             decides=True,
             reach=REACH,
         ),
-        Way("cuda: whole message", tuple(printed.messages("cuda")), _unless_hip(printed.whole("cuda")), decides=True),
+        Way(
+            "cuda: whole line",
+            tuple(printed.messages("cuda")),
+            _unless_hip(printed.whole("cuda")),
+            decides=True,
+            reach=REACH,
+        ),
         Way(
             "cuda: marked text",
             ("cuda", "gpuassert"),

@@ -94,25 +94,29 @@ def _literals(family: str) -> Literals:
 
 
 def sentence(family: str) -> Callable[[str], Iterator[Mention]]:
-    """A reader of the family's sentences."""
+    """A reader of the family's sentences; a short one ends where a text ends (not "invalid device ordinal value")."""
 
     def read(text: str) -> Iterator[Mention]:
         for words, places in _literals(family).seen(lowered(text)).items():
+            is_long = len(words.split()) >= SENTENCE_WORDS
             for at in places:
-                yield Mention(texts(family)[words], at, at + len(words))
+                if is_long or _CLOSING.match(text, at + len(words)):
+                    yield Mention(texts(family)[words], at, at + len(words))
 
     return read
 
 
 def whole(family: str) -> Callable[[str], Iterator[Mention]]:
-    """A reader of the family's short texts where one of them is all that the first line says."""
+    """A reader of the family's short texts where one of them is all that a line says."""
 
     def read(text: str) -> Iterator[Mention]:
-        line = text.partition("\n")[0]
-        said = line.rpartition(": ")[2].strip(" .")
-        if said.lower() in messages(family):
-            at = line.rfind(said)
-            yield Mention(texts(family)[said.lower()], at, at + len(said))
+        begin = 0
+        for line in text.split("\n"):
+            words = line.rpartition(": ")[2].strip(" .\r")
+            if words.lower() in messages(family):
+                at = begin + line.rfind(words)
+                yield Mention(texts(family)[words.lower()], at, at + len(words))
+            begin += len(line) + 1
 
     return read
 
