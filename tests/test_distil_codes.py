@@ -102,3 +102,10 @@ def test_the_list_of_codes_names_each_once_with_its_former_numbers() -> None:
 @pytest.mark.parametrize("family", ["cuda", "nccl", "absl", "jax", "gb", "hip", "xla"])
 def test_every_family_is_listed(family: str) -> None:
     assert any(row.family == family and row.name for row in catalogues.listed())
+
+
+def test_an_entry_is_named_by_its_own_code_before_those_printed_with_it(tmp_path: Path) -> None:
+    log = "```\nops.obj : error LNK2001: unresolved external symbol fold\nops.pyd : fatal error LNK1120: 1 unresolved\n```"
+    (row,) = built(tmp_path, log).values()
+    assert row["codes"] == ["msvc:LNK1120", "msvc:LNK2001"]
+    assert row["entry_id"].endswith("/lnk2001")

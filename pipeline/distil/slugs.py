@@ -92,7 +92,7 @@ def slug(cluster: Cluster, codes: Sequence[str], *, domain: str) -> str:
     name = short_type(cluster)
     if name and name not in {"RuntimeError", "Exception", "Error"}:
         parts.append(_slugged(_CAMEL.sub("-", name)))
-    for code in codes[:1]:
+    if code := gate.get("code") or next(iter(codes), None):  # its own before those that are printed with it
         family, _, rest = code.partition(":")
         parts.append(_slugged(_CAMEL.sub("-", catalogues.code_name(code) or rest) if family != "absl" else rest))
     if not codes and "kind" in gate:
