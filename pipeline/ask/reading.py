@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pipeline import extract, normalise
 from pipeline.records import Event, Signature
 from pipeline.text import safe
+
+#: Longer messages say something.
+_MOST_EMPTY = 200
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,14 @@ class Reading:
 
 def read(text: str) -> Reading:
     """The failures of the text of a document."""
-    return Reading(text, tuple(extract.events(text)))
+    return Reading(text, tuple(_weighed(event, text) for event in extract.events(text)))
+
+
+def _weighed(event: Event, text: str) -> Event:
+    """The event, of severity "empty" if it says that something failed and not what."""
+    if event.severity != "error" or len(event.message) > _MOST_EMPTY:
+        return event
+    return replace(event, severity="empty") if normalise.is_empty(normalise.signature(event, text)) else event
 
 
 def read_pasted(text: str) -> Reading:

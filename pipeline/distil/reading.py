@@ -11,6 +11,8 @@ from pipeline.distil.prose import MAX_QUOTE, Prose, post_at, quote
 from pipeline.distil.subjects import Pair, errors_of, opening, subject
 from pipeline.records import Claim, DocLink, Document, Event, Fact, Post, Quote, Signature, Skipped, content_id
 
+STAGE = "distil"
+
 #: An announced error stands this close behind its announcement.
 _FOLLOWS = 300
 
@@ -71,7 +73,7 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
 
 
 def _refused(document: Document, start: int, reason: str, detail: str = "") -> Skipped:
-    return Skipped("distil", f"{document.document_id}@{start}", reason, detail)
+    return Skipped(STAGE, f"{document.document_id}@{start}", reason, detail)
 
 
 def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim | Skipped]:

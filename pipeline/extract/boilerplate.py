@@ -33,7 +33,7 @@ def table(name: str) -> tuple[str, ...]:
 
 @functools.cache
 def remarks(kind: str) -> tuple[Remark, ...]:
-    """The rows of one kind: "chatter" or "announcing"."""
+    """The rows of one kind: "chatter", "announcing" or "progress"."""
     return tuple(
         Remark(row["name"], frozenset(row.get("rules", ())), row["pattern"], row["example"], row["counter"])
         for row in _tables()[kind]
@@ -48,6 +48,11 @@ def no_chatter(rule: str) -> str:
 def is_warning(message: str) -> bool:
     """Whether a native diagnostic tells of no failure, whoever prints it."""
     return _begins("chatter").match(message) is not None
+
+
+def is_progress(message: str) -> bool:
+    """Whether a message tells of a retry, a start or a step, whatever level it was logged at."""
+    return _begins("progress").match(message) is not None
 
 
 def announces(line: str) -> bool:

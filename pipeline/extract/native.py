@@ -265,6 +265,8 @@ def _plain(whole: str, block: Block) -> str:
 def _severity(block: Block, before: str, message: str) -> str:
     if _WARNING.search(before) or _REMARK.search(before) or boilerplate.is_warning(message):
         return "warning"
+    if block.rule.dialect == "glog" and boilerplate.is_progress(message):
+        return "progress"
     return "interruption" if "received signal SIGINT" in message else block.rule.severity
 
 

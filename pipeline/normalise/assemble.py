@@ -122,6 +122,19 @@ def read(found: Culprit, frames: Sequence[Frame] = ()) -> Reading:
     )
 
 
+def is_empty(found: Signature) -> bool:
+    """True if the signature says that something failed and not what: no words, a bare wrapper, that it stopped."""
+    table, gate = wording(), dict(found.gate)
+    if "code" in gate:
+        return False
+    if gate.get("kind") in table.empty_kinds or any(pattern.search(found.text) for pattern in table.empty):
+        return True
+    return found.text == peel.short(found.exception_type or "") and found.text in {
+        *table.generic_types,
+        *table.wrapper_types,
+    }
+
+
 def _wordless(gate: tuple[tuple[str, str], ...]) -> str:
     """What stands for an error without type and words: a traceback whose end was cut."""
     frame = dict(gate).get("symbol")

@@ -65,6 +65,8 @@ class Wording:
     generic_types: frozenset[str]
     wrapper_types: frozenset[str]
     wrappers: tuple[Wrapper, ...]
+    empty: tuple[re.Pattern[str], ...]  # templates that say that something failed and not what
+    empty_kinds: frozenset[str]
     stops: tuple[str, ...]
     words: tuple[tuple[str, frozenset[str]], ...]
     official: Mapping[str, Mapping[str, str]]  # official code -> the gate of the family that knows it by its words
@@ -123,6 +125,8 @@ def wording() -> Wording:
         generic_types=frozenset(table["types"]["generic"]),
         wrapper_types=frozenset(table["types"]["wrapper"]),
         wrappers=tuple(Wrapper(row["id"], row["need"], re.compile(row["pattern"])) for row in table["wrap"]),
+        empty=tuple(re.compile(row["pattern"]) for row in table["empty"]),
+        empty_kinds=frozenset(kind for row in table["empty"] for kind in row.get("kinds", ())),
         stops=tuple(table["boilerplate"]["stop"]),
         words=tuple((key, frozenset(words)) for key, words in table["words"].items()),
         official=table["official"],

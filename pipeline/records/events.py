@@ -53,7 +53,8 @@ class Event:
     end: int
     is_truncated: bool
     severity: (
-        str  # "error" | "warning" | "interruption" (KeyboardInterrupt ...) | "wrapper" (`make: *** Error`); see build
+        str  # "error" | "warning" | "interruption" (KeyboardInterrupt ...) | "wrapper" (`make: *** Error`) | "progress"
+        # (a retry, at an error's level) | "empty" (nothing says what failed); see build
     )
 
 

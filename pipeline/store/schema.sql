@@ -38,7 +38,7 @@ CREATE TABLE events ( -- One row a failure that a document shows
     ordinal BIGINT, -- 0 for the first event of the document
     signature_id VARCHAR, -- Its template, null for warnings and interruptions
     dialect VARCHAR, -- python, pytest, cpp, glog, llvm, mlir, ptxas, ...
-    severity VARCHAR, -- error, warning, wrapper, interruption or official; only errors and official samples are grouped
+    severity VARCHAR, -- error, warning, wrapper, interruption, progress, empty or official; only errors and official samples are grouped
     exception_type VARCHAR, -- As printed, qualified
     message VARCHAR, -- First line of the message
     detail VARCHAR, -- The whole message, at most 1,000 characters

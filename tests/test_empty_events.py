@@ -1,0 +1,66 @@
+"""Events without content: nothing says what failed, or nothing failed. They are kept, counted and not grouped."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib import resources
+from typing import Any
+
+from pipeline.extract import boilerplate
+from pipeline.run.build import mapping
+from tests.distil_factory import document
+from tests.each import each
+
+
+def _rows(path: str, name: str) -> list[dict[str, Any]]:
+    return tomllib.loads(resources.files("pipeline").joinpath("data", path).read_text("utf-8"))[name]
+
+
+EMPTY = _rows("normalise/wording.toml", "empty")
+
+
+def _is_empty(template: str) -> bool:
+    return any(re.search(row["pattern"], template) for row in EMPTY)
+
+
+@each("row", EMPTY)
+def test_an_empty_row_finds_its_examples_and_no_look_alike(row: dict[str, Any]) -> None:
+    assert all(re.search(row["pattern"], text) for text in row["examples"])
+    assert not any(_is_empty(text) for text in row["lookalikes"])
+
+
+@each("row", boilerplate.remarks("progress"))
+def test_a_progress_row_finds_its_example_and_not_its_look_alike(row: boilerplate.Remark) -> None:
+    assert re.match(row.pattern, row.example)
+    assert boilerplate.is_progress(row.example)
+    assert not boilerplate.is_progress(row.counter)
+
+
+FRAME = 'Traceback (most recent call last):\n  File "pool.py", line 7, in fill\n    self.take()\n'
+SEVERITIES = [
+    # (what a post shows, the severities of its events)
+    (FRAME + "RuntimeError\n", ["empty"]),
+    (FRAME + "MXNetError\n", ["empty"]),
+    (FRAME, ["empty"]),
+    ("make: *** [all] Error 2\n", ["empty"]),
+    (
+        "E0512 15:22:33.270001  4353 retry.cc:1350] 3 retries left for task ffff.\n",
+        ["progress"],
+    ),
+    ("E1001 15:22:33.270001  4353 loop.cc:1350] step 12 took 3.2 s\n", ["progress"]),
+    # look-alikes
+    (FRAME + "AssertionError\n", ["error"]),
+    (FRAME + "NotImplementedError\n", ["error"]),
+    (FRAME + "RuntimeError: the pool is empty\n", ["error"]),
+    ("make: *** No rule to make target 'pool'.  Stop.\n", ["error"]),
+    ("E0512 15:22:33.270001  4353 retry.cc:1350] task ffff failed, no retries left\n", ["error"]),
+]
+
+
+@each("shown,severities", SEVERITIES)
+def test_an_event_without_content_is_kept_and_not_grouped(shown: str, severities: list[str]) -> None:
+    posts = [{"kind": "title", "text": "T"}, {"kind": "body", "text": f"\n{shown}"}]
+    rows = mapping.map_text(document({"number": 1, "kind": "issue", "posts": posts})).events
+    assert [row.event.severity for row in rows] == severities
+    assert [row.signature is None for row in rows] == [severity != "error" for severity in severities]
