@@ -44,6 +44,7 @@ def _reasons(read: distil.Reading) -> list[str]:
 
 
 PRINTED = [
+    'It says "Failed to fill the pool. You can set `FIXTURE_POOL=2` to have more.", and I do not know why.',
     "DEPRECATION: Fixture 2.7 will reach its end. Please upgrade to numpy==1.21.0 before that date.",
     "2024-04-26 01:58:58,742 WARNING services.py:1996 -- Memory is low. You can set `FIXTURE_POOL=2` to have more.",
     "lib/auto.py:590: FutureWarning: The old argument goes. Please use `numpy==1.21.0` instead",
@@ -107,7 +108,13 @@ def test_a_statement_that_may_answer_several_is_withheld() -> None:
     ):
         read = _read(*posts)
         assert _made(read) == []
-        assert _reasons(read) == ["several_errors"]
+        assert _reasons(read) == ["unclear_subject"]
+
+
+def test_before_anybody_shows_an_error_people_speak_of_something_else() -> None:
+    read = _read("It is slow here.", CAUSE, _shown(CRASH))
+    assert _made(read) == []
+    assert _reasons(read) == ["unclear_subject"]
 
 
 def test_a_statement_names_its_error() -> None:
@@ -150,6 +157,32 @@ def test_a_later_post_takes_a_cause_back(later: str, reasons: list[str]) -> None
     read = _read(_shown(CRASH), CAUSE, "Thanks, I will look.", later)
     assert _reasons(read) == reasons
     assert bool(_made(read)) is not bool(reasons)
+
+
+@each("later", ["That (the size of my pool) was not the issue.", "Sorry, this isn't the problem."])
+def test_a_later_post_takes_advice_back(later: str) -> None:
+    assert _reasons(_read(_shown(CRASH), "You can set `FIXTURE_POOL=2` to have more memory.", later)) == ["refuted"]
+
+
+def test_doubt_is_no_advice() -> None:
+    assert _made(_read(_shown(CRASH), "You should also try Python 3.7, but I don't think this is the problem.")) == []
+
+
+VAGUE = [
+    "Please upgrade TensorFlow.",
+    "You can use `fixture_pool` here.",
+    "You could try using 0.4.1 here.",
+    "Just edit pool.py.",
+]
+
+
+@each("advice", VAGUE)
+def test_advice_that_says_too_little_needs_somebody_whom_it_helped(advice: str) -> None:
+    assert _made(_read(_shown(CRASH), advice)) == []
+
+
+def test_an_upgrade_that_helped_is_published() -> None:
+    assert [o for _, o, _ in _made(_read(_shown(CRASH), "Upgrading TensorFlow fixed it for me."))] == ["worked"]
 
 
 def test_a_refutation_reaches_the_nearest_statement_only() -> None:

@@ -14,7 +14,10 @@ from tests.each import each
 
 
 def _rows(path: str, name: str) -> list[dict[str, Any]]:
-    return tomllib.loads(resources.files("pipeline").joinpath("data", path).read_text("utf-8"))[name]
+    table: dict[str, list[dict[str, Any]]] = tomllib.loads(
+        resources.files("pipeline").joinpath("data", path).read_text("utf-8")
+    )
+    return table[name]
 
 
 EMPTY = _rows("normalise/wording.toml", "empty")

@@ -9,11 +9,12 @@ from pipeline.distil.chains import causal, chained
 from pipeline.distil.material import DocumentFacts, Material, Occurrence, Official, Reading
 from pipeline.distil.pages import document_facts, official
 from pipeline.distil.pointing import pointed
-from pipeline.distil.reading import STAGE, claims, is_fixed, occurrences, read
+from pipeline.distil.reading import STAGE, STATEMENTS, claims, is_fixed, occurrences, read
 from pipeline.distil.reduce import draft
 
 __all__ = [
     "STAGE",
+    "STATEMENTS",
     "DocumentFacts",
     "Material",
     "Occurrence",

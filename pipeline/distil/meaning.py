@@ -150,10 +150,11 @@ def _exceeded(resource: str, pair: tuple[str, str], *, is_example: bool) -> Fact
     return _fact(template, **{name: slots[name] for name in listed["facts"][template]["slots"]})
 
 
-def code_cause(codes: Sequence[str]) -> Fact | None:
-    """The official string of the first code that has one and is a cause, not a status."""
+def code_cause(cluster: Cluster, codes: Sequence[str]) -> Fact | None:
+    """The official string of the first code that has one and is a cause, not a status; None where the error says it."""
+    shown = cluster.text.lower()
     for code in codes:
         family, _, rest = code.partition(":")
-        if family in {"cuda", "nccl"} and (text := catalogues.explains(code)):
+        if family in {"cuda", "nccl"} and (text := catalogues.explains(code)) and text.lower() not in shown:
             return _fact("cause.code", code=rest, string=text[:160])
     return None

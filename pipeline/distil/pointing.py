@@ -53,11 +53,13 @@ def pointed(
             return _refused(document, found, "names_nothing")
     what = "cause" if found.kind == "cause" else "act" if fact is None else "fact"
     fault = standing.fault(quote, what, is_rendered=document.is_lossy)
+    if fault is None and fact is not None and standing.says_too_little(fact.template, None):
+        fault = "says_too_little"
     if fault is not None:
         return _refused(document, found, fault)
     about = subject(document, errors_of(events, signatures), found.start, found.end)
     if about is None:
-        return _refused(document, found, "several_errors")
+        return _refused(document, found, "unclear_subject")
     return claim_at(document, found.kind, found.rule, fact=fact, span=(found.start, found.end), about=(about,))
 
 

@@ -92,11 +92,13 @@ class Prose:
             at = border.end() if border else end
 
     def is_printed(self, sentence: Sentence) -> bool:
-        """True if the line of the sentence begins as what a program prints, or goes on from its message."""
+        """True if its line begins as what a program prints, or the sentence goes on from a message or a quotation."""
         least = max(0, sentence.start - _REACH)
         begin = max(least, self.document.text.rfind("\n", least, sentence.start) + 1)
         line = self.document.text[begin : sentence.start]
-        return bool(_PRINTED_LINE.match(self.document.text, begin) or _MESSAGE.search(line))
+        # a quotation that is still open: its words are the program's, or somebody else's
+        is_quoted = line.count('"') % 2 == 1 or line.count("“") > line.count("”") or line.count("`") % 2 == 1
+        return bool(is_quoted or _PRINTED_LINE.match(self.document.text, begin) or _MESSAGE.search(line))
 
     def _start(self, offset: int) -> int:
         post = self.post_at(offset)

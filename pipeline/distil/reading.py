@@ -12,6 +12,8 @@ from pipeline.distil.subjects import Pair, errors_of, opening, subject
 from pipeline.records import Claim, DocLink, Document, Event, Fact, Post, Quote, Signature, Skipped, content_id
 
 STAGE = "distil"
+#: Kinds of claims that say why something failed or what helps.
+STATEMENTS = frozenset({"cause", "remedy", "fix"})
 
 #: An announced error stands this close behind its announcement.
 _FOLLOWS = 300
@@ -132,10 +134,12 @@ def _stated(
     document: Document, errors: list[Pair], finding: rules.Finding, reply: rules.Finding | None = None
 ) -> Claim | Skipped:
     """The claim of a finding, or of the reply that answers it, about the error that it speaks of."""
+    cue = reply.cue if reply else finding.cue
     about = subject(document, errors, finding.start, finding.end)
     if about is None:
-        return _refused(document, finding.start, "several_errors", finding.cue.rule)
-    cue = reply.cue if reply else finding.cue
+        return _refused(document, finding.start, "unclear_subject", cue.rule)
+    if finding.fact is not None and standing.says_too_little(finding.fact.template, cue.outcome):
+        return _refused(document, finding.start, "says_too_little", cue.rule)
     return claim_at(
         document,
         "remedy" if reply else cue.kind,

@@ -133,7 +133,7 @@ def _cause(
         cited = tuple(sorted({*cited, *ids}))
     if stated:
         return _stated(stated[0], cited, ledger), "quoted"
-    official_string = code_cause(codes)
+    official_string = code_cause(cluster, codes)
     if official_string is not None and occurrences:
         first = ledger.add("occurrence", occurrences[0].quote, occurrences[0].rule)
         return Statement(official_string, "", "", (first,)), "program"

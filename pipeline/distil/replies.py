@@ -93,8 +93,8 @@ _NAMED = 3
 
 
 def refuted(prose: Prose, found: Sequence[Finding]) -> frozenset[int]:
-    """Where the causes and helpful acts begin that a later sentence of the thread takes back."""
-    stated = [f for f in found if f.cue.kind == "cause" or (f.cue.kind == "remedy" and f.cue.outcome == "worked")]
+    """Where the causes, and the acts that helped or were advised, begin that a later sentence takes back."""
+    stated = [f for f in found if f.cue.kind == "cause" or (f.cue.kind == "remedy" and f.cue.outcome != "failed")]
     taken: set[int] = set()
     for post in range(min((f.sentence.post for f in stated), default=0), len(prose.document.posts) if stated else 0):
         for row, sentence in _refuting(prose, post):

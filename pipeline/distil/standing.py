@@ -79,6 +79,12 @@ def fault(quote: str, kind: str, *, is_rendered: bool) -> str | None:
     return "points_elsewhere" if kind == "cause" and not _says_something(said) else None
 
 
+def says_too_little(template: str, outcome: str | None) -> bool:
+    """True if the typed act does not say what to do, or does so only where somebody tells that it helped."""
+    table = tables.table("standing.toml")["too_little"]
+    return template in table["always"] or (outcome != "worked" and template in table["unconfirmed"])
+
+
 def has_hole(text: str) -> bool:
     """True if words of a rendered page stand where something between them is missing."""
     return bool(_gap().search(text) or _EMPTY_MARKS.search(text))

@@ -26,18 +26,20 @@ def errors_of(events: Sequence[Event], signatures: Sequence[Signature]) -> list[
 
 
 def subject(document: Document, errors: Sequence[Pair], start: int, end: int) -> str | None:
-    """The signature of the error that the words at `start` to `end` speak about, None where it could be several.
+    """The signature of the error that the words at `start` to `end` speak about, None where nothing says which.
 
-    In a thread with several errors: the one that the words name; else the nearest in their own post, before them rather
-    than behind; else the one shown by the post that they answer, which is the post before, or the report where no other
-    post between shows an error. Of several errors in one log the last is meant, which ended the program.
+    The one that the words name. Else, where the thread shows one error alone, that, unless nobody had shown it yet.
+    Else the nearest in their own post, before them rather than behind; else the one shown by the post that they answer,
+    which is the post before, or the report where no other post between shows an error. Of several errors in one log the
+    last is meant, which ended the program.
     """
-    if len({s.signature_id for _, s in errors}) == 1:
-        return errors[0][1].signature_id
     named = _named_by(document.text[start:end], errors)
     if len(named) == 1:
         return named[0]
     post = post_at(document, start)
+    if len({s.signature_id for _, s in errors}) == 1:
+        # before anybody shows the error people speak of something else
+        return errors[0][1].signature_id if post_at(document, errors[0][0].start) <= post else None
     own = [(e, s) for e, s in errors if post_at(document, e.start) == post]
     if own:
         before = [s for e, s in own if e.start < start]

@@ -174,8 +174,8 @@ def publish(
     }
     if asked := dict(engines.told()):
         figures["engines"] = asked
-    # what costs a whole item is shown first: statements without a claim are many in any corpus
-    told = sorted((*result.skipped, *added.skipped, *made.skipped), key=lambda item: item.stage == distil.STAGE)
+    # statements that make no claim are many in any corpus: they are counted, and stand in the table `skipped`
+    told = [item for item in (*result.skipped, *added.skipped, *made.skipped) if item.stage != distil.STAGE]
     return Summary(stages, tuple(told[:MOST_EXAMPLES]), figures)
 
 
@@ -218,10 +218,13 @@ def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Mad
     set_aside = [row.event.severity for row in result.events if row.signature is None]
     ignored = [item.reason for item in made.ignored]
     grouped = len(result.events) - len(set_aside) - len(ignored)
+    stated = sum(claim.kind in distil.STATEMENTS for claim in result.claims)
+    refused = [item.reason for item in result.skipped if item.stage == distil.STAGE]
     foreign = sum(row.payload is not None for row in result.documents)
     return [
         count("documents", taken=documents, given=len(result.documents), lost=unread),
         count("events", taken=len(result.events), given=grouped, lost=[*set_aside, *ignored]),
+        count("statements", taken=stated + len(refused), given=stated, lost=refused),
         *added.stages,
         count("entries", taken=len(made.clusters) + foreign, given=len(made.entries), lost=made.skipped),
     ]
