@@ -122,6 +122,18 @@ def test_a_statement_names_its_error() -> None:
     assert _about(_read(_shown(CRASH), _shown(OTHER), "I see it too.", named)) == [OTHER]
 
 
+def test_a_title_tells_in_short_what_the_body_shows() -> None:
+    title = "RuntimeError: the first pool is empty in the second fixture"
+    assert _about(_read(_shown(CRASH), CAUSE, title=title)) == [CRASH]
+
+
+def test_a_report_is_fixed_as_a_whole() -> None:
+    both = f"{_shown(CRASH)}\n\nAnd on the other card I get this one:\n\n{_shown(OTHER)}"
+    fixes = [c for c in _read(both, "Fixed in #12.").claims if c.kind == "fix"]
+    assert [len(c.signature_ids) for c in fixes] == [2]
+    assert _reasons(_read(both, _shown("KeyError: 'third'"), "I see it.", "Fixed in #12.")) == ["unclear_subject"]
+
+
 def test_the_last_error_of_a_log_is_meant() -> None:
     between = "2024-04-26 01:58:58 INFO next.py:3 stopping"
     head = 'Traceback (most recent call last):\n  File "a.py", line 3, in run'

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pipeline.distil import actions, environment, hints, prose, replies, rules, standing
 from pipeline.distil.material import Occurrence, Reading
 from pipeline.distil.prose import MAX_QUOTE, Prose, post_at, quote
-from pipeline.distil.subjects import Pair, errors_of, opening, subject
+from pipeline.distil.subjects import Pair, errors_of, opening, reported, subject
 from pipeline.records import Claim, DocLink, Document, Event, Fact, Post, Quote, Signature, Skipped, content_id
 
 STAGE = "distil"
@@ -135,8 +135,9 @@ def _stated(
 ) -> Claim | Skipped:
     """The claim of a finding, or of the reply that answers it, about the error that it speaks of."""
     cue = reply.cue if reply else finding.cue
-    about = subject(document, errors, finding.start, finding.end)
-    if about is None:
+    meant = subject(document, errors, finding.start, finding.end)
+    about = (meant,) if meant else reported(document, errors, finding.start) if cue.kind == "fix" else ()
+    if not about:
         return _refused(document, finding.start, "unclear_subject", cue.rule)
     if finding.fact is not None and standing.says_too_little(finding.fact.template, cue.outcome):
         return _refused(document, finding.start, "says_too_little", cue.rule)
@@ -146,7 +147,7 @@ def _stated(
         cue.rule,
         fact=finding.fact,
         span=(finding.start, finding.end),
-        about=(about,),
+        about=about,
         outcome=cue.outcome,
         answer=_quoted(document, reply.start, reply.end) if reply else None,
     )

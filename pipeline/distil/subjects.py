@@ -49,31 +49,43 @@ def subject(document: Document, errors: Sequence[Pair], start: int, end: int) ->
 
 def _answered(document: Document, errors: Sequence[Pair], post: int) -> str | None:
     """The error of the post before; that of the report, where it is the only post before that shows any."""
-    showing = sorted({post_at(document, e.start) for e, _ in errors if post_at(document, e.start) < post})
-    others = [place for place in showing if not _is_opening(document, place)]
-    if others and others[-1] != post - 1:
-        shown = [(e, s) for e, s in errors if post_at(document, e.start) < post]
-        return shown[0][1].signature_id if len({s.signature_id for _, s in shown}) == 1 else None
+    before = [(e, s) for e, s in errors if post_at(document, e.start) < post]
+    others = sorted({place for e, _ in before if not _is_opening(document, place := post_at(document, e.start))})
+    if not before:
+        return None
     if others:
-        return _shown(document, [(e, s) for e, s in errors if post_at(document, e.start) == others[-1]])
-    opened = [(e, s) for e, s in errors if _is_opening(document, post_at(document, e.start))]
-    named = _named_by(document.title or "", opened)
-    return named[0] if len(named) == 1 else _shown(document, opened)
+        last = [(e, s) for e, s in before if post_at(document, e.start) == others[-1]]
+        answers_last = others[-1] == post - 1 or len(last) == len(before)
+        return _shown(document, last if answers_last else before)
+    # a title tells in short what the body shows
+    shown = [(e, s) for e, s in before if post_at(document, e.start) == post_at(document, before[-1][0].start)]
+    named = _named_by(document.title or "", shown)
+    return named[0] if len(named) == 1 else _shown(document, shown)
 
 
 def _shown(document: Document, shown: Sequence[Pair]) -> str | None:
     """The one error of a post, or the last where they stand in one log."""
     is_one = len({s.signature_id for _, s in shown}) == 1
-    return shown[-1][1].signature_id if shown and (is_one or _is_log(document, shown)) else None
+    return shown[-1][1].signature_id if is_one or _is_log(document, shown) else None
 
 
 def _is_log(document: Document, shown: Sequence[Pair]) -> bool:
-    """True if nobody says a word between the errors."""
+    """True if the errors stand in one post, and nobody says a word between them."""
+    if len({post_at(document, e.start) for e, _ in shown}) != 1:
+        return False
     for (one, _), (two, _) in itertools.pairwise(shown):
         between = document.text[one.end : two.start]
         if len(between) > _MOST_LOG or "```" in between or any(map(is_prose, between.split("\n"))):
             return False
     return True
+
+
+def reported(document: Document, errors: Sequence[Pair], place: int) -> tuple[str, ...]:
+    """The errors of the report, where nobody else shows any before `place`: "fixed" is said of a report as a whole."""
+    post = post_at(document, place)
+    before = {post_at(document, e.start) for e, _ in errors if post_at(document, e.start) < post}
+    is_alone = bool(before) and all(_is_opening(document, shown) for shown in before)
+    return tuple(sorted(opening(document, errors))) if is_alone else ()
 
 
 def opening(document: Document, errors: Sequence[Pair]) -> list[str]:
