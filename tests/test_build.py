@@ -22,6 +22,14 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return golden.bundle_bytes(golden.make(tmp_path_factory.mktemp("home")))
 
 
+#: A person ended the program: an event that is kept, counted and not grouped.
+STOPPED = """Traceback (most recent call last):
+  File "/srv/bench/lamp.py", line 8, in <module>
+    light(3)
+KeyboardInterrupt
+"""
+
+
 def shuffled_sample(folder: Path) -> Path:
     """raw/sample with its lines in another order, under other file names."""
     folder.mkdir()
@@ -87,6 +95,21 @@ def test_a_damaged_page_costs_its_document_and_is_named(tmp_path: Path) -> None:
     assert documents.reasons == (("damaged_page", 1),)
     assert documents.taken == documents.given + 1
     assert segment.name in summary.examples[0].detail
+
+
+def test_every_skipped_item_that_is_counted_has_its_row(tmp_path: Path) -> None:
+    thread = json.loads((golden.SAMPLE / "issues.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    thread |= {"body": f"```\n{STOPPED}```\n", "comments": []}
+    (tmp_path / "thread.jsonl").write_text(json.dumps(thread) + "\n", encoding="utf-8")
+    (tmp_path / "page.html").write_text("<html><title>E1</title></html>", encoding="utf-8")
+    places = Places.of(tmp_path)
+    run.import_files(places.raw, [tmp_path / "thread.jsonl", tmp_path / "page.html"])
+    run.build(places, workers=1, partition_documents=500)
+    counted = dict(store.query(places.database, "SELECT stage, skipped_count FROM stage_counts").rows)
+    stage = "CASE WHEN stage IN ('raw', 'document', 'extract') THEN 'documents' ELSE stage END"
+    rows = dict(store.query(places.database, f"SELECT {stage}, count(*) FROM skipped GROUP BY ALL").rows)
+    assert counted["events"] > 0
+    assert rows == {name: number for name, number in counted.items() if number}
 
 
 def test_a_stage_that_loses_an_item_in_silence_is_a_bug() -> None:

@@ -48,5 +48,10 @@ SELECT * EXCLUDE (fact, quote, outcome_quote) RENAME (key AS remedy_key), fact.*
     outcome_quote.text AS outcome_quote
 FROM read_parquet($files) ORDER BY quote.document_id, claim_id;
 
+-- events
+INSERT INTO skipped BY NAME
+SELECT 'events' AS stage, event_id AS item_id, event.severity AS reason
+FROM read_parquet($files) WHERE signature.signature_id IS NULL ORDER BY event_id;
+
 -- skipped
 INSERT INTO skipped BY NAME SELECT * FROM read_parquet($files) ORDER BY stage, item_id, reason, detail;

@@ -298,8 +298,8 @@ CREATE TABLE catalogue ( -- Official codes, those without an entry too: the cata
     aliases VARCHAR[] -- Other codes for the same: retired numbers, names of the driver API
 );
 CREATE TABLE skipped ( -- Items that could not go on; per stage in = out + skipped
-    stage VARCHAR, -- Which stage
-    item_id VARCHAR, -- File and place, or a record's id
+    stage VARCHAR, -- Which stage; raw, document and extract are the parts of stage documents in stage_counts
+    item_id VARCHAR, -- File and place, or a record's id (of an event, as in events)
     reason VARCHAR, -- Closed list
     detail VARCHAR -- For people
 );
