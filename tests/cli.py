@@ -44,4 +44,4 @@ def process(*arguments: str | Path, stdin: str = "", env: dict[str, str] | None 
     done = subprocess.run(
         command, input=stdin.encode(), capture_output=True, env=surroundings, check=False, timeout=120
     )
-    return Done(done.returncode, done.stdout.decode(), done.stderr.decode(), done.stdout)
+    return Done(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode(), done.stdout)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.run import Places
+from pipeline.run import Places, Summary, recorded
+from pipeline.run.home.recording import short_ids
+from pipeline.records.summary import count
 from tests import golden, readme
 from tests.cli import process, run
 
@@ -84,6 +87,15 @@ def test_the_shell_can_ask_for_completions() -> None:
 def test_no_colour_where_the_output_is_no_terminal_or_no_color_is_set(home: Path, entry_id: str) -> None:
     for env in ({}, {"NO_COLOR": "1", "FORCE_COLOR": ""}, {"NO_COLOR": "1", "TERM": "xterm-256color"}):
         assert "\x1b[" not in process("show", entry_id, "--home", home, env=env).out
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_a_terminal_without_chinese_gets_what_it_can_show(home: Path, entry_id: str, encoding: str) -> None:
+    env = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    done = process("show", entry_id, "--home", home, env=env)
+    assert (done.code, done.err) == (0, "")
+    assert entry_id in done.out
+    assert json.loads(process("show", entry_id, "--home", home, "--json", env=env).out)["signature_zh"]
 
 
 # ---------------------------------------------------------------- extract, group
@@ -366,6 +378,25 @@ def test_status_counts_every_stage_in_and_out(home: Path) -> None:
     stages = json.loads(run("status", "--home", home, "--json").out)["stages"]
     assert stages
     assert all(stage["in_count"] == stage["out_count"] + stage["skipped_count"] for stage in stages)
+
+
+def test_runs_of_one_minute_are_told_apart_and_can_be_asked_for_by_what_is_shown(tmp_path: Path) -> None:
+    ids = [f"0197f3c2-1a2b-7{x}0-8000-000000000000" for x in ("0a", "1a", "2a")]
+    for number, run_id in enumerate(ids):
+        with recorded(tmp_path, "import", run_id=run_id) as record:
+            record.summary = Summary([count("import", taken=number, given=number, lost=())])
+    table = run("status", "--home", tmp_path).out
+    shown = [re.findall(rf"{run_id[:16]}\S*", table) for run_id in ids]
+    assert [[run_id[:16]] for run_id in ids] == shown
+    assert f"{ids[2]}  import  completed" in run("status", ids[2][:16], "--home", tmp_path).out
+    assert json.loads(run("status", ids[1], "--home", tmp_path, "--json").out)["detail"]["stages"][0]["taken"] == 1
+    assert run("status", ids[0][:9], "--home", tmp_path).code == 2
+    assert run("status", "fffff", "--home", tmp_path).code == 1
+
+
+def test_a_run_is_called_by_as_little_of_its_id_as_tells_it_apart() -> None:
+    names = short_ids(["0197f3c2-1a2b-7", "0197f3c2-1a2c-7", "0197f3c2-9", "aaaa0000-1"])
+    assert list(names.values()) == ["0197f3c2-1a2b", "0197f3c2-1a2c", "0197f3c2-9", "aaaa0000"]
 
 
 # ---------------------------------------------------------------- quiet, import

@@ -40,8 +40,10 @@ def _name(command: CommandInfo) -> str:
 
 def main() -> None:
     """Run the command line; the exit status is 0 done, 1 found nothing or invalid, 2 usage, 3 the world failed."""
-    from pipeline.cli.output import complain
+    from pipeline.cli.output import complain, is_unicode
 
+    if not is_unicode(sys.stdout) and hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
     try:
         application()()
     except PipelineError as error:

@@ -16,13 +16,12 @@ from pipeline.cli.output import complain, print_json, print_table, say
 from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
+    from pipeline.store import RunRow
     from pipeline.validate import Problem, Report
 
 _OPENING_COMMENT = re.compile(r"--[^\s=]*\s")
 #: Of what a run did or why it failed, in the table of runs.
 _DID_CHARACTERS = 200
-#: Of a run's id, in that table; --json has the whole.
-_ID_CHARACTERS = 8
 
 Id = Annotated[str, typer.Argument(help="An entry (domain/slug), a former name of one, or a cluster id.")]
 
@@ -183,15 +182,27 @@ def _problem_rows(report: Report) -> tuple[list[str], list[tuple[str, ...]]]:
 
 
 @app.command()
-def status(home: Home = None, as_json: Json = False) -> None:
+def status(
+    run: Annotated[str, typer.Argument(metavar="[RUN]", help="Only this run, by its id or the beginning of it.")] = "",
+    home: Home = None,
+    as_json: Json = False,
+) -> None:
     """Say what ran when, what each stage took and gave, what was skipped and why, and how much there is in Chinese."""
     from pipeline import run as joined
+    from pipeline.run.home import recording
 
-    found = joined.status(settings(home).home)
+    place = settings(home).home
+    if run:
+        _show_run(recording.run_called(place, run), run, as_json=as_json)
+        return
+    found = joined.status(place)
     if as_json:
         print_json(_jsonable(found))
         return
-    print_table("runs", ["run", "flow", "status", "started", "took", "did"], map(_run_cells, found["runs"]))
+    recorded = [row.run_id for row in recording.rows(place)]
+    short = recording.short_ids([row["run_id"] for row in found["runs"]] + recorded)
+    rows = [_run_cells(row, short[row["run_id"]]) for row in found["runs"]]
+    print_table("runs", ["run", "flow", "status", "started", "took", "did"], rows, whole="run")
     stages = [(s["stage"], s["item_kind"], s["in_count"], s["out_count"], s["skipped_count"]) for s in found["stages"]]
     if stages:
         print_table("stages of the last build", ["stage", "items", "in", "out", "skipped"], stages)
@@ -226,12 +237,30 @@ def reconcile(home: Home = None, config: Config = None, as_json: Json = False) -
         raise typer.Exit(1)
 
 
-def _run_cells(row: dict[str, Any]) -> tuple[object, ...]:
+def _show_run(row: RunRow | None, wanted: str, *, as_json: bool) -> None:
+    if row is None:
+        complain(f"no run {wanted}", hint="`errmine status` lists the newest; a beginning of the id is enough.")
+        raise typer.Exit(1)
+    cells = asdict(row)
+    if as_json:
+        print_json(_jsonable(cells))
+        return
+    _, flow, status, begun, took, _ = _run_cells(cells, row.run_id)
+    say(f"{row.run_id}  {flow}  {status}", style="bold")
+    say(f"started {begun}, took {took or '?'}")
+    if "error" in row.detail:
+        say(str(row.detail["error"]))
+    for stage in cells["detail"].get("stages", ()):
+        because = ", ".join(f"{reason} {number:,}" for reason, number in stage["reasons"].items())
+        say(f"{stage['stage']}: {stage['taken']:,} in, {stage['given']:,} out, {stage['skipped']:,} skipped  {because}")
+
+
+def _run_cells(row: dict[str, Any], short_id: str) -> tuple[object, ...]:
     """A run as the table shows it: times to the second, and how long it took."""
     started, ended = row["started_at"], row["ended_at"]
     took = f"{(ended - started).total_seconds():.1f} s" if started and ended else None
     begun = f"{started:%Y-%m-%d %H:%M:%S}" if started else None
-    return row["run_id"][:_ID_CHARACTERS], row["flow"], row["status"], begun, took, _did(row["detail"])
+    return short_id, row["flow"], row["status"], begun, took, _did(row["detail"])
 
 
 def _did(detail: dict[str, Any]) -> str:

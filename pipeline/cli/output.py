@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,17 +29,17 @@ def say(message: str = "", *, style: str = "") -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print `value` as indented JSON, Chinese as Chinese."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    """Print `value` as indented JSON, Chinese as Chinese where the output can show it."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=not is_unicode(sys.stdout), indent=2) + "\n")
 
 
 def print_json_line(value: Mapping[str, Any]) -> None:
     """Print `value` as one line of JSON."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+    sys.stdout.write(json.dumps(value, ensure_ascii=not is_unicode(sys.stdout), separators=(",", ":")) + "\n")
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; numbers are set flush right."""
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, whole: str = "") -> None:
+    """Print a table; numbers are set flush right. The column `whole` is never folded: its cells can be copied."""
     from rich.table import Table
     from rich.text import Text
 
@@ -47,10 +47,16 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     table = Table(title=title or None, title_justify="left", header_style="bold")
     for number, column in enumerate(columns):
         is_numeric = bool(kept) and all(isinstance(row[number], int | float) or row[number] is None for row in kept)
-        table.add_column(column, justify="right" if is_numeric else "left", overflow="fold")
+        justify: Literal["right", "left"] = "right" if is_numeric else "left"
+        table.add_column(column, justify=justify, overflow="fold", no_wrap=column == whole)
     for row in kept:
         table.add_row(*(Text(_cell(value)) for value in row))
     _console().print(table)
+
+
+def is_unicode(stream: TextIO) -> bool:
+    """Whether `stream` takes every character: a terminal in Latin-1 or in the locale C does not."""
+    return (stream.encoding or "").lower().startswith("utf")
 
 
 def safe(text: str) -> str:

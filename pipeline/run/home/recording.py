@@ -10,19 +10,22 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from pipeline import store
-from pipeline.records.errors import PipelineError, StoreError
+from pipeline.records.errors import ConfigError, PipelineError, StoreError
 from pipeline.records.summary import Summary
 from pipeline.run.home import locking
 from pipeline.store import RunRow, reading
 
+#: Least number of characters by which a run is called.
+SHORTEST_ID = 8
 #: Runs that the database tells of: a month of hourly ingest, build and export.
 MOST_RUNS = 2_000
 
@@ -93,6 +96,25 @@ def status(home: Path, *, runs: int = 10) -> dict[str, Any]:
         return {"runs": [asdict(row) for row in reversed(kept[-runs:])], **nothing}
     found = reading.status(_database(home), runs=runs)
     return {**found, "runs": [{**row, "detail": json.loads(row["detail"] or "{}")} for row in found["runs"]]}
+
+
+def short_ids(run_ids: Iterable[str]) -> dict[str, str]:
+    """Each id with as much of its beginning as no other one has: the ids of one hour begin alike."""
+    ids = sorted(set(run_ids))
+    shared = [0, *(len(os.path.commonprefix(pair)) for pair in pairwise(ids)), 0]  # noqa: RUF071 - of characters
+    return {run_id: run_id[: max(SHORTEST_ID, 1 + max(shared[n : n + 2]))] for n, run_id in enumerate(ids)}
+
+
+def run_called(home: Path, beginning: str) -> RunRow | None:
+    """The one run whose id begins so; None if there is none.
+
+    Raises:
+        ConfigError: there are several.
+    """
+    named = {row.run_id: row for row in rows(home) if row.run_id.startswith(beginning)}
+    if len(named) > 1:
+        raise ConfigError(f"{len(named)} runs begin with {beginning}", hint=f"Such as {', '.join(sorted(named)[:3])}.")
+    return next(iter(named.values()), None)
 
 
 def _row(record: Record, status: str, *, seconds: float) -> RunRow:
