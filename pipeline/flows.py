@@ -183,7 +183,10 @@ def run(
     address: str = "",
 ) -> dict[str, Any]:
     """The whole job: ingest (`paths`, or `sources` of the settings, or all of them), build, export."""
-    chosen = [] if paths else sourcing.chosen(_settings(home, config), sources or ())
+    settings = _settings(home, config)
+    chosen = [] if paths else sourcing.chosen(settings, sources or ())
+    if not paths:
+        sourcing.check_home(settings)
     with _recorded("run", home, config) as record:
         fetched = [import_task(home, config, paths)] if paths else []
         fetched += [fetch_task(home, config, source) for source in chosen]

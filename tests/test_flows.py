@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.records.errors import ConfigError
 from pipeline.run import Places
 from pipeline.run.home import recording
 from pipeline.store import reading
@@ -70,6 +71,13 @@ def test_looking_for_drift_finds_none_after_a_run(ran: tuple[Path, dict[str, Any
     assert told["entries_not_exported"] == 0
     assert told["stale_entries"] == 0
     assert told["documents_not_built"] == 0
+
+
+def test_a_run_of_a_home_with_nothing_fails_and_says_what_is_missing(server: Started, tmp_path: Path) -> None:
+    from pipeline import flows
+
+    with pytest.raises(ConfigError, match="no source is configured and nothing was imported"):
+        flows.run(home=str(tmp_path))
 
 
 def test_a_run_brings_every_source_that_the_settings_name(server: Started, world: FakeGithub, tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pipeline.records.errors import PipelineError
 
 if TYPE_CHECKING:
     from pipeline.config import Settings
@@ -39,3 +42,17 @@ def prepare_prefect(settings: Settings) -> None:
     }
     for name, value in wanted.items():
         os.environ.setdefault(name, value)
+
+
+def hush_prefect() -> None:
+    """What this command explains in a line of its own is not told on the terminal before, with a traceback.
+
+    Only here: a worker's log and Prefect's pages have it all. Prefect has to be imported already.
+    """
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, PipelineError) and not record.getMessage().startswith("Finished in state Failed")

@@ -44,7 +44,7 @@ def run(
     builds from what it has and ends with status 3; the next one goes on from there.
     """
     from pipeline.cli.progress import progress_bar
-    from pipeline.cli.surroundings import prepare_prefect, sample_path
+    from pipeline.cli.surroundings import hush_prefect, prepare_prefect, sample_path
     from pipeline.run import from_dict
     from pipeline.run.ingest import sourcing
     from pipeline.run.prefect import runners
@@ -57,6 +57,7 @@ def run(
     from pipeline import flows
     from pipeline.run.prefect import reporting
 
+    hush_prefect()
     with progress_bar(is_quiet=quiet or as_json) as progress, reporting.reporting_to(progress):
         told = flows.run(
             home=str(chosen.home),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pipeline import raw
-from pipeline.config import Settings
+from pipeline.config import FILE_NAME, Settings
 from pipeline.providers import PROVIDERS
 from pipeline.providers.provider import Forecast, Job, Provider, Section, Source, Told
 from pipeline.records.errors import ConfigError
@@ -56,7 +56,7 @@ def chosen(settings: Settings, names: Sequence[str]) -> tuple[str, ...]:
     """The sources in `names`, or else all that are configured.
 
     Raises:
-        ConfigError: a name is of no source, or of one with nothing in the settings.
+        ConfigError: a name is of no source, or of one with nothing in the settings; or a path matches no file.
     """
     unknown = sorted(set(names) - set(SOURCES))
     if unknown:
@@ -65,7 +65,21 @@ def chosen(settings: Settings, names: Sequence[str]) -> tuple[str, ...]:
     if empty:
         where = settings.origin or "errmine.toml"
         raise ConfigError(f"{where}: nothing is configured for {', '.join(empty)}")
-    return tuple(name for name in SOURCES if name in names) if names else configured(settings)
+    wanted = tuple(name for name in SOURCES if name in names) if names else configured(settings)
+    if FILES in wanted:
+        settings.source_paths()
+    return wanted
+
+
+def check_home(settings: Settings) -> None:
+    """Nothing, or an error where a run would end well with nothing.
+
+    Raises:
+        ConfigError: there is neither a source to read nor a page that was imported.
+    """
+    if not configured(settings) and not raw.RawLayer(settings.raw_path).refs():
+        hint = f"Write {settings.home / FILE_NAME} with [sources], or bring something in with `errmine import`."
+        raise ConfigError(f"{settings.home}: no source is configured and nothing was imported", hint=hint)
 
 
 def bring(settings: Settings, ingest: str, *, said: Mapping[str, Any] | None = None, told: Told = _nobody) -> Fetched:
