@@ -5,16 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pipeline.config import read_settings
+from pipeline.records.errors import ConfigError
+from pipeline.records.summary import count
 from pipeline.run import Places, Summary, recorded
 from pipeline.run.home.recording import short_ids
-from pipeline.records.summary import count
+from pipeline.run.ingest import sourcing
 from tests import golden, readme
 from tests.cli import process, run
 
@@ -64,6 +71,22 @@ def test_version_and_help_answer_without_a_home(tmp_path: Path) -> None:
     done = process("-h", env=env)
     assert done.code == 0
     assert all(name in done.out for name in ("run", "match", "query", "apply"))
+
+
+@pytest.mark.parametrize("other", ["pipeline/__init__.py", "pipeline.py"])
+def test_another_package_called_pipeline_is_not_taken_for_ours(other: str, tmp_path: Path) -> None:
+    (tmp_path / other).parent.mkdir(exist_ok=True)
+    (tmp_path / other).write_text("raise SystemExit('the wrong one')\n")
+    env = {**os.environ, "PYTHONPATH": f".{os.pathsep}{golden.ROOT}"}
+    command = [sys.executable, "-c", "import errmine; errmine.main()", "--version"]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (done.stdout.split()[:1], done.returncode) == (["errmine"], 0), done.stderr
+
+
+def test_the_installed_command_is_the_one_that_finds_its_own_package() -> None:
+    project = tomllib.loads((golden.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["scripts"] == {"errmine": "errmine:main"}
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]["errmine.py"] == "errmine.py"
 
 
 def test_no_command_shows_the_help_and_is_a_usage_error() -> None:
@@ -424,7 +447,26 @@ def test_match_says_in_which_lines_of_a_log_the_error_stands(home: Path) -> None
     assert done.out.startswith("lines 31–34: ")
 
 
-# ---------------------------------------------------------------- serve
+# ---------------------------------------------------------------- run, serve
+
+
+def test_a_path_that_matches_nothing_is_said_in_a_line_before_prefect_starts(tmp_path: Path) -> None:
+    (tmp_path / "errmine.toml").write_text('[sources]\npaths = ["nothing/*.json"]\n')
+    done = process("run", "--home", tmp_path)
+    assert done.code == 2
+    assert done.err.splitlines() == [
+        f"errmine: {tmp_path}/errmine.toml: [sources] paths: nothing there: nothing/*.json",
+        "  Correct the path; it is relative to the settings file.",
+    ]
+    assert not (tmp_path / ".errmine").exists()
+
+
+def test_a_run_without_settings_and_pages_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no source is configured and nothing was imported") as raised:
+        sourcing.check_home(read_settings(home=tmp_path, environ={}))
+    assert str(tmp_path / "errmine.toml") in raised.value.hint()
+    run("import", golden.SAMPLE, "--home", tmp_path)
+    sourcing.check_home(read_settings(home=tmp_path, environ={}))
 
 
 def test_serve_names_the_file_and_the_key_of_a_cron_line_that_is_none(tmp_path: Path) -> None:
