@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ from typing import Any
 import pytest
 import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from pipeline.config import read_settings
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
@@ -232,3 +235,43 @@ def test_the_compose_file_names_images_volumes_and_commands() -> None:
         for mount in service.get("volumes", []):
             source = mount.split(":", 1)[0]
             assert source.startswith(".") or source in told["volumes"]
+
+
+def recipe_environment(home: Path) -> dict[str, str]:
+    """The environment of deploy/README.md's recipe for `home`; its lines before the server were run as written."""
+    text = (DEPLOY / "README.md").read_text(encoding="utf-8")
+    lines = re.search(r"```\n(export .*?)prefect server start", text, re.DOTALL)
+    assert lines is not None
+    script = lines[1].replace("/var/lib/errmine", str(home)) + "env -0\n"
+    plain = {"PATH": os.environ["PATH"]}
+    done = subprocess.run(["sh", "-euc", script], cwd=ROOT, env=plain, check=True, capture_output=True, text=True)
+    return dict(line.split("=", 1) for line in done.stdout.split("\0") if line)
+
+
+def test_the_recipe_makes_the_folders_and_settings_that_it_needs(tmp_path: Path) -> None:
+    env = recipe_environment(tmp_path / "fresh" / "home")
+    assert Path(env["PREFECT_HOME"]).is_dir()
+    assert Path(env["PREFECT_PROFILES_PATH"]).parent == Path(env["PREFECT_HOME"])
+    settings = read_settings(environ=env)
+    assert settings.source_paths() == [ROOT / "raw" / "sample"]
+
+
+@pytest.mark.parametrize("path", sorted(DEPLOY.glob("systemd/*.service")), ids=lambda path: path.name)
+def test_a_unit_has_every_folder_made_above_prefects_own(path: Path) -> None:
+    home = re.search(r"^PREFECT_HOME=(/var/lib/.+)$", (DEPLOY / "systemd" / "prefect.env").read_text(), re.MULTILINE)
+    made = re.search(r"^StateDirectory=(.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert home is not None
+    assert made is not None
+    wanted = [folder for folder in (Path(home[1]), *Path(home[1]).parents) if Path("/var/lib") in folder.parents]
+    assert {Path("/var/lib") / name for name in made[1].split()} == set(wanted)
+
+
+def test_a_python_that_is_too_old_is_named_in_a_line_instead_of_by_pip(tmp_path: Path) -> None:
+    old = tmp_path / "python3.10"
+    old.write_text('#!/bin/sh\ncase "$1" in -V) echo "Python 3.10.12";; -c) exit 1;; *) echo "a wall of pip";; esac\n')
+    old.chmod(0o755)
+    command = ["make", f"PYTHON={old}", f"VENV={tmp_path}/venv", "run"]
+    done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert f"errmine needs Python 3.11 or newer; {old} is Python 3.10.12." in done.stdout
+    assert "a wall of pip" not in done.stdout

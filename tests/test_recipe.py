@@ -26,6 +26,7 @@ from pipeline.run import Places
 from pipeline.run.home import recording
 from tests import golden
 from tests.prefect_server import Started
+from tests.test_deployments import recipe_environment
 
 pytestmark = pytest.mark.prefect
 ROOT = golden.ROOT
@@ -52,21 +53,15 @@ def free_port() -> int:
 def surroundings(home: Path, port: int, server: Started) -> dict[str, str]:
     """The environment of the recipe; nothing of the machine's own Prefect, nothing in ~."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT")}
-    folder = home / ".errmine" / "prefect"
-    folder.mkdir(parents=True)
-    shutil.copyfile(server.database, folder / "prefect.db")
+    recipe = recipe_environment(home)
+    shutil.copyfile(server.database, Path(recipe["PREFECT_HOME"]) / "prefect.db")
     return {
         **kept,
+        **recipe,
         **EAGER,
+        "PATH": kept["PATH"],
         "PYTHONPATH": str(ROOT),
-        "ERRMINE_HOME": str(home),
-        "PREFECT_HOME": str(folder),
-        "PREFECT_PROFILES_PATH": str(folder / "profiles.toml"),
         "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
-        "PREFECT_SERVER_ALLOW_EPHEMERAL_MODE": "false",
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        "DO_NOT_TRACK": "1",
-        "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
         "PREFECT_CLI_PROMPT": "false",
     }
 
@@ -120,7 +115,6 @@ def test_the_recipe_from_server_to_bundle(server: Started, tmp_path: Path) -> No
     home = tmp_path / "home"
     port = free_port()
     env = surroundings(home, port, server)
-    (home / "errmine.toml").write_text(f'[sources]\npaths = ["{golden.SAMPLE}"]\n')
     deployments = tmp_path / "prefect.yaml"
     serve = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"]
     work = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "errmine", "--limit", "2"]
