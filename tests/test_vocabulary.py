@@ -1,10 +1,17 @@
-"""The closed vocabularies: labels in both languages, rules that name known ids only."""
+"""The closed vocabularies: labels in both languages, rules that choose, the order in which evidence is asked."""
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+from typing import Any
+
 import pytest
 
+from pipeline import normalise
 from pipeline.lexicon import vocabulary
+from pipeline.lexicon.vocabulary import Class, Clues
+from pipeline.records import Frame
 
 
 @pytest.mark.parametrize("name", vocabulary.VOCABULARIES)
@@ -14,71 +21,151 @@ def test_every_id_has_both_labels(name: str) -> None:
         assert row["zh"].strip(), identifier
 
 
-@pytest.mark.parametrize(
-    ("rules", "ids"), [("domain", "domains"), ("category", "categories"), ("subcategory", "subcategories")]
-)
-def test_rules_choose_known_ids_only(rules: str, ids: str) -> None:
-    chosen = {rule.result for rule in vocabulary._rules(rules)}
-    assert chosen <= vocabulary.ids(ids)
+def clues(words: str, *, repos: tuple[str, ...] = (), packages: tuple[str, ...] = (), page: str = "") -> Clues:
+    """The clues of "type | message | gate=value"."""
+    kind, _, rest = words.partition(" | ")
+    text, _, gate = rest.partition(" | ")
+    pairs = dict([gate.split("=", 1)] if gate else [])
+    return Clues(
+        kind.strip() or None, pairs, tuple([pairs["code"]] if "code" in pairs else []), text, packages, repos, page
+    )
+
+
+def classed(words: str, **more: Any) -> Class:
+    return vocabulary.classify(clues(words, **more))
+
+
+def test_rules_choose_known_ids_only() -> None:
+    assert {rule.result for rule in vocabulary.category_rules()} <= vocabulary.ids("categories")
+    assert {rule.result for rule in vocabulary._subcategories()} <= vocabulary.ids("subcategories")
+
+
+def test_every_category_is_chosen_by_some_row() -> None:
+    assert vocabulary.ids("categories") - {rule.result for rule in vocabulary.category_rules()} == {"runtime_error"}
+
+
+@pytest.mark.parametrize("row", vocabulary.category_rows(), ids=lambda row: str(row["id"]))
+def test_every_row_decides_its_example_and_leaves_its_counter_example(row: dict[str, Any]) -> None:
+    like, other = (clues(row[key]) for key in ("like", "not"))
+    if "page" in row:
+        like, other = (clues(row[key], page=clues(row[key]).codes[0]) for key in ("like", "not"))
+    assert vocabulary.category(like) == (row["is"], row["id"])
+    assert vocabulary.category(other)[1] != row["id"]
 
 
 @pytest.mark.parametrize(
-    ("exception_type", "gate", "codes", "text", "expected"),
+    ("words", "expected"),
     [
         (
-            "triton.runtime.errors.OutOfResources",
-            {"resource": "threads"},
-            [],
-            "out of resource: threads",
+            "triton.runtime.errors.OutOfResources | out of resource: threads | resource=threads",
             ("triton", "resource_limit", "threads"),
         ),
         (
-            "torch.OutOfMemoryError",
-            {"kind": "torch-oom"},
-            [],
-            "CUDA out of memory.",
-            ("cuda", "out_of_memory", "device_memory"),
+            "torch.OutOfMemoryError | CUDA out of memory. | kind=torch-oom",
+            ("pytorch", "out_of_memory", "device_memory"),
         ),
         (
-            "RuntimeError",
-            {"code": "cuda:cudaErrorIllegalAddress"},
-            [],
-            "CUDA error: an illegal memory access was encountered",
+            "RuntimeError | CUDA error: an illegal memory access | code=cuda:cudaErrorIllegalAddress",
             ("cuda", "memory_access", None),
         ),
         (
-            "ModuleNotFoundError",
-            {"kind": "no-module"},
-            [],
-            "No module named '<quoted>'",
+            "ModuleNotFoundError | No module named '<quoted>' | kind=no-module",
             ("python", "import_error", "missing_module"),
         ),
-        ("KeyboardInterrupt", {}, [], "", ("python", "interruption", None)),
+        ("KeyboardInterrupt | ", ("python", "interruption", None)),
+        ("jax.errors.TracerBoolConversionError | boolean | kind=jax-tracer", ("jax", "unsupported", "tracing")),
+        (" | Ran out of memory in memory space vmem | code=xla:E1001", ("xla", "out_of_memory", None)),
         (
-            "jax.errors.TracerBoolConversionError",
-            {"kind": "jax-tracer"},
-            [],
-            "boolean conversion",
-            ("jax", "unsupported", "tracing"),
-        ),
-        (None, {}, ["xla:E1001"], "Ran out of memory in memory space vmem", ("xla", "out_of_memory", None)),
-        (
-            "torch.distributed.DistBackendError",
-            {"code": "nccl:ncclSystemError"},
-            [],
-            "NCCL error",
+            "torch.distributed.DistBackendError | NCCL error | code=nccl:ncclSystemError",
             ("nccl", "communication", None),
         ),
-        (None, {}, [], "words that no rule knows", ("other", "runtime_error", None)),
+        (" | words that no row knows", ("other", "runtime_error", None)),
+        # the message before the exception's class
+        ("ValueError | Out of memory while trying to allocate <size>", ("python", "out_of_memory", None)),
+        ("AttributeError | mat1 and mat2 have a shape mismatch", ("python", "shape_error", None)),
+        ("KeyError | KeyError: 'expected' | kind=key-error", ("python", "missing_name", None)),
     ],
 )
-def test_errors_are_classified(
-    exception_type: str | None, gate: dict[str, str], codes: list[str], text: str, expected: tuple[str, str, str | None]
-) -> None:
-    found = vocabulary.classify(exception_type, gate.items(), codes, text)
+def test_errors_are_classified(words: str, expected: tuple[str, str, str | None]) -> None:
+    found = classed(words)
     assert (found.domain, found.category, found.subcategory) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "more", "expected"),
+    [
+        ("ValueError | x | code=jax:jax.errors.X", {"page": "xla:E0100"}, ("xla", "page")),
+        ("torch.Widget | x | code=xla:E1001", {}, ("xla", "code")),
+        ("torch.Widget | x | kind=triton-compile", {}, ("pytorch", "class")),
+        ("ValueError | tensorflow is odd | kind=triton-compile", {}, ("triton", "family")),
+        ("ValueError | tensorflow is odd", {"packages": ("torch",)}, ("tensorflow", "message")),
+        ("ValueError | odd", {"packages": ("torch",), "repos": ("ray-project/ray",)}, ("pytorch", "frame")),
+        ("ValueError | odd", {"repos": ("Ray-Project/ray", "ray-project/ray")}, ("ray", "repository")),
+        ("ValueError | an odd ndarray", {"repos": ("ray-project/ray",)}, ("ray", "repository")),
+        ("ValueError | an odd ndarray", {"repos": ("someone/else",)}, ("numpy", "word")),
+        ("ValueError | odd", {"repos": ("someone/else",)}, ("python", "language")),
+        (" | odd", {"repos": ("someone/else",)}, ("other", "")),
+    ],
+)
+def test_evidence_for_a_domain_is_asked_in_one_order(
+    words: str, more: dict[str, Any], expected: tuple[str, str]
+) -> None:
+    found = classed(words, **more)
+    assert (found.domain, found.domain_by) == expected
+
+
+def test_reports_to_several_projects_are_no_projects_error() -> None:
+    mixed = ("ray-project/ray", "wandb/client", "ray-project/ray")
+    assert classed("KeyError | 'name'", repos=mixed).domain == "python"
+    assert classed("KeyError | 'name'", repos=(*mixed[:1] * 9, "wandb/client")).domain == "ray"
+    assert classed("KeyError | 'name'", packages=("torch", "", "torch"), repos=mixed).domain == "pytorch"
+
+
+@pytest.mark.parametrize(
+    ("frames", "expected"),
+    [
+        ([("/srv/feeder.py", "serve"), ("/usr/lib/python3.11/site-packages/ray/core.py", "get")], "ray"),
+        (
+            [
+                ("C:\\py\\Lib\\site-packages\\mxnet\\base.py", "call"),
+                ("/usr/lib/python3.11/json/decoder.py", "decode"),
+                ("<frozen importlib._bootstrap>", "_gcd_import"),
+            ],
+            "mxnet",
+        ),
+        # a module that only looks for an attribute, or passes a call on, is not whose error it is
+        (
+            [
+                ("/x/dist-packages/flair/embed.py", "embed"),
+                ("/x/dist-packages/torch/nn/modules/module.py", "_call_impl"),
+                ("/x/dist-packages/torch/nn/modules/module.py", "__getattr__"),
+            ],
+            "flair",
+        ),
+        ([("/x/site-packages/ray/core.py", "get"), ("/srv/feeder.py", "<module>")], ""),
+        ([], ""),
+    ],
+)
+def test_the_package_that_raises_is_that_of_the_innermost_code_of_its_own(
+    frames: list[tuple[str, str]], expected: str
+) -> None:
+    assert normalise.raising_package([Frame(file, 1, function) for file, function in frames]) == expected
 
 
 def test_an_unknown_id_has_no_label() -> None:
     assert vocabulary.label("domains", "no-such-domain", "zh") is None
     assert vocabulary.label("categories", "out_of_memory", "zh") == "内存不足"
+
+
+def test_the_page_for_people_names_all_evidence_in_its_order() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "classes.md").read_text("utf-8")
+    places = [page.index(f"| `{evidence}` |") for evidence, _ in vocabulary.DOMAIN_EVIDENCE]
+    assert places == sorted(places)
+    assert all(f"`{name}`" in page for name in vocabulary.ids("categories"))
+
+
+@pytest.mark.parametrize("piece", ["expected ", "shape ", "no ", "x of type ", "could not ", "config ", "a" * 7])
+def test_hostile_messages_are_classified_in_linear_time(piece: str) -> None:
+    begun = time.process_time()
+    classed(f"ValueError | {piece * (100_000 // len(piece))}")
+    assert time.process_time() - begun < 1.0

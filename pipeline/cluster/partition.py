@@ -240,9 +240,7 @@ def _finished(work: Work, names: Mapping[int, str], ignored: Mapping[int, str]) 
         ranked = [position for position in every if position not in ignored]
         if not ranked:
             continue
-        members = sorted(
-            ranked, key=lambda position: (work.templates[position].is_truncated, work.rule[position] in BORROWED)
-        )
+        members = sorted(ranked, key=lambda position: _represents(work, position))
         found = _medoid(work, members)
         cluster = _cluster(work, id_of[leader], members, found)
         clusters.append(cluster)
@@ -259,11 +257,17 @@ def _finished(work: Work, names: Mapping[int, str], ignored: Mapping[int, str]) 
     )
 
 
+def _represents(work: Work, position: int) -> tuple[bool, bool, bool]:
+    """How well a template may stand for its error, the best first: a page's own words, whole words, its own words."""
+    template = work.templates[position]
+    return not template.is_official, template.is_truncated, work.rule[position] in BORROWED
+
+
 def _medoid(work: Work, members: Sequence[int]) -> medoids.Medoid:
     counts = [work.templates[position].count for position in members]
-    full = sum(
-        not work.templates[position].is_truncated and work.rule[position] not in BORROWED for position in members
-    )
+    ranks = [_represents(work, position) for position in members]
+    has_page = not ranks[0][0]
+    full = sum(not of_nobody if has_page else not (is_cut or is_borrowed) for of_nobody, is_cut, is_borrowed in ranks)
     strict = work.rule[members[0]] != "gate"
     return medoids.medoid(members, work.shapes, counts, able=max(1, full), strict=strict)
 

@@ -74,6 +74,7 @@ def _joined(one: Template, other: Template) -> Template:
         gate=min(one.gate, other.gate),
         is_gate_complete=one.is_gate_complete or other.is_gate_complete,
         is_truncated=one.is_truncated and other.is_truncated,
+        is_official=one.is_official or other.is_official,
         count=one.count + other.count,
         first_seen=min(dates, default=""),
     )

@@ -35,6 +35,7 @@ class Occurrence:
     slots: tuple[Slot, ...]
     codes: tuple[str, ...]
     frame: str = ""  # "module:function" that raised it, "" if the event shows no frames
+    package: str = ""  # installed package whose code raised it, "" where none is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Material:
     claims: tuple[Claim, ...]  # of the cluster's documents; those about other signatures are ignored
     documents: tuple[DocumentFacts, ...]
     official: tuple[Official, ...] = ()  # pages whose code is among the cluster's codes
+    own_page: DocRecord | None = None  # of an official entry: the page whose own sample is in the cluster
     neighbours: tuple[Neighbour, ...] = ()
     clusters: tuple[tuple[str, str], ...] = ()  # signature id -> cluster id, of those that its documents show
 

@@ -35,7 +35,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     )
     official = sorted(map(pages.dated, material.official), key=lambda page: page.record.code)
     codes = tuple(sorted({*_codes(cluster, occurrences), *(page.record.code for page in official)}))
-    kind = vocabulary.classify(cluster.exception_type, cluster.gate, codes, cluster.text)
+    kind = _class(cluster, material, occurrences, codes)
     reach = Reach(cluster, occurrences, {d.document_id: d for d in material.documents}, category=kind.category)
     claims, withheld = reach.sorted_out([c for c in material.claims if members.intersection(c.signature_ids)])
     _keep_occurrences(occurrences, ledger)
@@ -51,7 +51,8 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     dates = scores.dates(evidence)
     return Draft(
         cluster=cluster,
-        slug=slugs.slug(cluster, codes, domain=kind.domain),
+        slugs=slugs.wanted(cluster, codes, domain=kind.domain),
+        page_slug=slugs.page_slug(material.own_page) if material.own_page else "",
         domain=kind.domain,
         category=kind.category,
         subcategory=kind.subcategory,
@@ -82,6 +83,24 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         rules=dict(sorted(ledger.rules.items())),
         rule_precision={r: p for r, p in sorted(tables.precision().items()) if r in ledger.rules},
         withheld=withheld,
+    )
+
+
+def _class(
+    cluster: Cluster, material: Material, occurrences: Sequence[Occurrence], codes: tuple[str, ...]
+) -> vocabulary.Class:
+    """Where the error belongs: what its page, its message and its reports say."""
+    repos = {document.document_id: document.repo or "" for document in material.documents}
+    return vocabulary.classify(
+        vocabulary.Clues(
+            exception_type=cluster.exception_type,
+            gate=dict(cluster.gate),
+            codes=codes,
+            text=cluster.text,
+            packages=tuple(o.package for o in occurrences),
+            repos=tuple(repos.get(o.document_id, "") for o in occurrences),
+            page=material.own_page.code if material.own_page else "",
+        )
     )
 
 

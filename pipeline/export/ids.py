@@ -26,6 +26,7 @@ class Wanted:
     medoid: str
     members: tuple[str, ...]
     weight: int  # documents: of two that want one new name the weightier gets it
+    longer_slugs: tuple[str, ...] = ()  # to be taken one after the other where others have the slug
     name: str = ""  # what people call it: the slug of its id, also where it had another
     name_reason: str = ""
     page_id: str = ""  # the whole id that its official page gives it, "" if it has none
@@ -114,11 +115,11 @@ def _taken(registry: Registry) -> set[str]:
 def _new_ids(newcomers: Sequence[Wanted], taken: set[str]) -> dict[str, str]:
     ids: dict[str, str] = {}
     for want in sorted(newcomers, key=lambda want: not want.page_id):
-        name = f"{want.domain}/{slug_form(want.slug)}"
+        names = [f"{want.domain}/{slug_form(slug)}" for slug in (want.slug, *want.longer_slugs)]
         digits = want.cluster_id.rpartition(":")[2]
-        hashed = [f"{name}-{digits[:length]}" for length in (_HASH_DIGITS, len(digits))]
+        hashed = [f"{names[0]}-{digits[:length]}" for length in (_HASH_DIGITS, len(digits))]
         counted = (f"{hashed[-1]}-{number}" for number in count(2))
-        candidates = chain(filter(None, [want.page_id]), [name, *hashed], counted)
+        candidates = chain(filter(None, [want.page_id]), [*names, *hashed], counted)
         given = next(candidate for candidate in candidates if candidate not in taken)
         taken.add(given)
         ids[want.cluster_id] = given

@@ -48,6 +48,9 @@ _DANGLING = re.compile(
 )
 #: Raised from outside wherever the program happens to be: the place is no part of it.
 _STOPPED = frozenset({"KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError"})
+_INSTALLED = re.compile(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])?(?P<package>[A-Za-z_]\w{0,60})")
+#: Python's own library, and code without a file: it raises for whoever called it.
+_STANDARD = re.compile(r"[\\/]lib[\\/]python\d[\d.]{0,5}[\\/](?!(?:site|dist)-packages)|^<", re.IGNORECASE)
 _QUIET_FUNCTIONS = frozenset(
     {
         "_call_impl",
@@ -62,6 +65,8 @@ _QUIET_FUNCTIONS = frozenset(
         "<module>",
     }
 )
+#: They raise for whoever called them; a script's own level raises for itself.
+_PASSING_ON = (_QUIET_FUNCTIONS - {"<module>"}) | {"__getattr__"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +196,15 @@ def frame_key(frames: Sequence[Frame]) -> str:
     telling = (frame for frame in reversed(frames) if frame.function and frame.function not in _QUIET_FUNCTIONS)
     named = list(islice(telling, KEY_FRAMES))[::-1]
     return " > ".join(f"{_module(frame.file)}:{str(frame.function)[:60]}" for frame in named)
+
+
+def raising_package(frames: Sequence[Frame]) -> str:
+    """The top-level package whose code raised the error, "" where that code is nobody's installed package."""
+    for frame in reversed(frames):
+        if frame.function not in _PASSING_ON and not _STANDARD.search(frame.file or "<unknown>"):
+            found = _INSTALLED.search(frame.file or "")
+            return found["package"] if found else ""
+    return ""
 
 
 def innermost(frames: Sequence[Frame]) -> str:

@@ -17,6 +17,7 @@ class Template:
     is_truncated: bool
     count: int  # events that have it
     first_seen: str  # least ISO date of its events, "" if unknown
+    is_official: bool = False  # an official page's own sample has it: then it represents its error
 
 
 @dataclass(frozen=True, slots=True)

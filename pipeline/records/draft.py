@@ -49,7 +49,8 @@ class Draft:
     """A cluster with its evidence, counted, before it is put into words."""
 
     cluster: Cluster
-    slug: str  # wanted slug; export keeps an id that was published before
+    slugs: tuple[str, ...]  # wanted slugs, best first; export keeps an id that was published before
+    page_slug: str  # of an official entry: the slug that its page gives it; "" for others
     domain: str
     category: str
     subcategory: str | None

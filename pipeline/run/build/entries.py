@@ -222,7 +222,9 @@ def _wanted(draft: Draft, names: Mapping[str, tuple[str, str]], set_aside: tuple
     return bundle.Wanted(
         cluster_id=draft.cluster.cluster_id,
         domain=draft.domain,
-        slug=draft.slug,
+        slug=draft.slugs[0],
+        longer_slugs=draft.slugs[1:],
+        page_id=f"{draft.domain}/{draft.page_slug}" if draft.page_slug else "",
         medoid=draft.cluster.medoid,
         members=draft.cluster.members,
         weight=reduce.document_count(draft),

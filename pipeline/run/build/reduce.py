@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from pipeline import cluster, distil, text
+from pipeline import cluster, distil, normalise, text
 from pipeline.ask import template_of
-from pipeline.records import Claim, Cluster, Neighbour, Quote, Template
+from pipeline.records import Claim, Cluster, DocRecord, Neighbour, Quote, Template
 from pipeline.records.draft import Draft
 from pipeline.records.entry import Edge, TransitionGraph
 from pipeline.run import shards
@@ -88,7 +88,9 @@ def templates(known: Knowledge) -> list[Template]:
         signature = rows[0].signature
         assert signature is not None
         dates = sorted(_date(row, known.documents) for row in rows)
-        made.append(template_of(signature, count=len(rows), first_seen="" if dates[0] == _UNKNOWN_DATE else dates[0]))
+        seen = "" if dates[0] == _UNKNOWN_DATE else dates[0]
+        is_official = any(row.event.severity == OFFICIAL for row in rows)
+        made.append(replace(template_of(signature, count=len(rows), first_seen=seen), is_official=is_official))
     return made
 
 
@@ -150,9 +152,16 @@ def _material(
         claims=tuple(claims[claim_id] for claim_id in sorted(claims)),
         documents=tuple(_facts(known.documents[document_id]) for document_id in sorted(cited)),
         official=pages,
+        own_page=_own_page(rows, known),
         neighbours=tuple(near),
         clusters=tuple(sorted((one, cluster_of[one]) for one in spoken_of if one in cluster_of)),
     )
+
+
+def _own_page(rows: Sequence[shards.EventRow], known: Knowledge) -> DocRecord | None:
+    """The official page whose own sample is among the events; of several the one with the least code."""
+    pages = (known.documents[row.document_id].record for row in rows if row.event.severity == OFFICIAL)
+    return min((page for page in pages if page is not None), key=lambda page: (page.code, page.title), default=None)
 
 
 def _occurrence(row: shards.EventRow, documents: Mapping[str, shards.DocumentRow]) -> distil.Occurrence:
@@ -181,6 +190,7 @@ def _occurrence(row: shards.EventRow, documents: Mapping[str, shards.DocumentRow
         slots=signature.slots,
         codes=row.event.codes,
         frame=signature.frame_key.rpartition(" > ")[2],
+        package=normalise.raising_package(row.event.frames),
     )
 
 
