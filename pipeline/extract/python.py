@@ -75,7 +75,6 @@ class Kind(Enum):
     ELIDED = "somebody left out frames"
     STRANGE = "nothing of a stack"
     FOREIGN = "another stream's line"
-    BLANK = "empty"
     EXCEPTION = "the exception's type and message"
     STOP = "something that no stack holds"
 
@@ -128,20 +127,15 @@ def _is_next(at: _Place) -> bool:
 
 
 _Rule = tuple[Callable[[_Place], bool], Kind]
-_FIRST_RULES: tuple[_Rule, ...] = (
-    (lambda at: at.line.is_foreign, Kind.FOREIGN),
-    (lambda at: at.line.is_border, Kind.STOP),
-    (lambda at: not at.line.body, Kind.BLANK),
-    (lambda at: frames.is_elided(at.line.body), Kind.ELIDED),
-)
+_ELIDED_RULE: _Rule = (lambda at: frames.is_elided(at.line.body), Kind.ELIDED)
 _STOP_RULES: tuple[_Rule, ...] = (
     (lambda at: at.words.startswith(("```", "~~~", *CHAIN_WORDS)), Kind.STOP),
     (lambda at: frames.HEADER in at.line.body, Kind.STOP),
 )
-#: What a line is that is no frame, by the state of the stack: the first rule that holds; STRANGE if none does.
+#: What a line with words is that is no frame, by the state of the stack: the first rule that holds, else STRANGE.
 RULES: Mapping[State, tuple[_Rule, ...]] = {
     State.BEFORE: (
-        *_FIRST_RULES,
+        _ELIDED_RULE,
         (_is_filler, Kind.CODE),
         _STOP_RULES[0],
         (_is_named, Kind.EXCEPTION),
@@ -149,7 +143,7 @@ RULES: Mapping[State, tuple[_Rule, ...]] = {
         (lambda at: at.line.indent > at.stack.base, Kind.CODE),
     ),
     State.INDENTED: (
-        *_FIRST_RULES,
+        _ELIDED_RULE,
         (_is_source, Kind.CODE),
         (_is_filler, Kind.CODE),
         _STOP_RULES[0],
@@ -157,7 +151,7 @@ RULES: Mapping[State, tuple[_Rule, ...]] = {
         _STOP_RULES[1],
     ),
     State.FLAT: (
-        *_FIRST_RULES,
+        _ELIDED_RULE,
         (_is_source, Kind.CODE),
         (_is_filler, Kind.CODE),
         (lambda at: names.strict(at.words) is not None, Kind.EXCEPTION),
@@ -203,11 +197,17 @@ def _step(stack: _Stack, kind: Kind, line: Line) -> None:
 
 def _kind(lines: Lines, number: int, line: Line, stack: _Stack) -> Kind:
     """What a line is that is no frame."""
-    at = _Place(line, stack)
-    kind = next((kind for holds, kind in RULES[stack.state] if holds(at)), Kind.STRANGE)
-    if kind is Kind.BLANK:
+    if line.is_foreign:
+        return Kind.FOREIGN
+    if line.is_border:
+        return Kind.STOP
+    if not line.body:
         return Kind.STRANGE if _goes_on(lines, number, stack.base) else Kind.STOP
-    return kind
+    at = _Place(line, stack)
+    for holds, kind in RULES[stack.state]:
+        if holds(at):
+            return kind
+    return Kind.STRANGE
 
 
 def _goes_on(lines: Lines, number: int, base: int) -> bool:
