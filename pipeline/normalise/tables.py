@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any, Generic, TypeVar
 
 from pipeline.normalise import messages
+from pipeline.text.prefixes import filled
 
 T = TypeVar("T")
 _WORD = re.compile(r"[a-z]+")
@@ -55,6 +56,23 @@ class Wrapper:
     wrapper_id: str
     need: str
     pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """One form of what varies inside an error's wording."""
+
+    name: str
+    slot: str  # what stands for it; "keep" if it stays
+    at: str  # "word", "mark"
+    pattern: str
+    example: tuple[str, str]  # a line, its template
+    counter: str  # a look-alike, of which nothing is taken
+
+    @property
+    def group(self) -> str:
+        """The row's name as the name of a group."""
+        return self.name.replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +155,30 @@ def wording() -> Wording:
         deaths=frozenset(table["outcomes"]["deaths"]),
         asserting=frozenset(table["outcomes"]["asserting"]),
     )
+
+
+@cache
+def mask_parts() -> Mapping[str, str]:
+    """The named parts of masks: how a number is printed, a unit."""
+    parts: dict[str, str] = _toml("masks")["parts"]
+    return parts
+
+
+@cache
+def masks() -> Mapping[str, Mask]:
+    """The masks by their groups, in the order in which they are tried."""
+    rows = [
+        Mask(
+            name=row["name"],
+            slot=row["slot"],
+            at=row["at"],
+            pattern=filled(row["pattern"], mask_parts()),
+            example=tuple(row["example"]),
+            counter=row["counter"],
+        )
+        for row in _toml("masks")["mask"]
+    ]
+    return {row.group: row for row in rows}
 
 
 class Needles(Generic[T]):

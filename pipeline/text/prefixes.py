@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -50,7 +50,7 @@ def rows() -> tuple[Row, ...]:
         Row(
             name=row["name"],
             at=frozenset(row["at"]),
-            pattern=_filled(row["pattern"], table["parts"]),
+            pattern=filled(row["pattern"], table["parts"]),
             is_carried=row.get("carried", False),
             is_behind=row.get("behind", False),
             example=tuple(row["example"]),
@@ -60,7 +60,8 @@ def rows() -> tuple[Row, ...]:
     )
 
 
-def _filled(pattern: str, parts: dict[str, str]) -> str:
+def filled(pattern: str, parts: Mapping[str, str]) -> str:
+    """A row's pattern with its named parts."""
     for name, part in parts.items():
         pattern = pattern.replace(f"{{{name}}}", part)
     return pattern
