@@ -13,10 +13,11 @@ from pipeline.normalise import peel, words
 #: An instruction of XLA's HLO, up to the name of the operation: `%fusion.3 = (f32[2]{0}, u8[0]{0}) `.
 _HLO = re.compile(r"%[A-Za-z][\w.-]{0,80}(?: = (?:\([^()]{0,400}\)|\S{1,120}))?")
 _LAYOUT = re.compile(r"(<shape>)\{(?:<n>|[\d,])[^{}\n]{0,40}\}")
-#: A call is a value if it shows one and its name is a class's: `ShapedArray(<shape>)`, not `dlopen(<path>, <n>)`.
+#: A call is a value if it shows one and its name is a class's: `ShapedArray(<shape>)`, not `dlopen(<path>, <n>)`. A
+#: product with its version is none: `OpenCV(<version>)`.
 _CALL = re.compile(
-    r"\b(?!OpenCV)(?:(?:\w{1,40}\.){0,6}[A-Z]\w{0,80}|array|tensor|range|slice|datetime\.\w{4,8})"
-    r"\((?=[^()]{0,200}(?:=|<[a-z]{1,8}>))(?:[^()]|\(\)){0,600}\)"
+    r"\b(?:(?:\w{1,40}\.){0,6}[A-Z]\w{0,80}|array|tensor|range|slice|datetime\.\w{4,8})"
+    r"\((?!<version>\))(?=[^()]{0,200}(?:=|<[a-z]{1,8}>))(?:[^()]|\(\)){0,600}\)"
 )
 _LIST = re.compile(
     r"\[(?=[^\[\]]{0,400}(?:'|<[a-z]{1,8}>|\.\.\.))[^\[\]]{0,1000}\]"
@@ -57,7 +58,7 @@ DEPTH = 4
 #: Names that follow the word for what they name, where they look like a program's: `variable conv2d_1/kernel`.
 _IDENTIFIER = r"(?=[\w.<>/@-]{0,80}(?:[_/\d]|<n>|[a-z][A-Z]|[A-Z]{2}))[A-Za-z_][\w.<>/@-]{0,120}[\w>]"
 _NAMED = re.compile(
-    r"\b((?:variable|layer|node|class|model|trainer|tokenizer|parameter|buffer|tensor|blob|axis|dataset|brain|host|type"
+    r"\b((?:variable|layer|node|class|model|trainer|tokenizer|parameter|buffer|tensor|blob|axis|dataset|host|type"
     rf"|container|localhost|placeholder|actor|worker|process|experiment|target)\s){_IDENTIFIER}(?![\w(])"
 )
 #: A class of a model that is the subject of the sentence: `LlamaTokenizer requires ...`.
