@@ -34,11 +34,13 @@ def test_a_row_holds_where_it_says_beside_all_others(row: prefixes.Row) -> None:
     lead = "12:00:00 " if row.is_behind else ""
     line = f"{lead}{taken}{stays}"
     assert row.at
-    assert row.at <= {"line", "message"}
+    assert row.at <= {"line", "message", "template"}
     if "line" in row.at:
         assert [line[one.start : one.end] for one in prefixes.prefixes(line) if one.name == row.name] == [taken]
     if "message" in row.at:
         assert prefixes.message_start(line) >= len(lead + taken)
+    if "template" in row.at:
+        assert prefixes.without_context(line) == stays
 
 
 @each("row", ROWS)

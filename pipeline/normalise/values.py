@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from pipeline.normalise import peel, words
+from pipeline.text import prefixes
 
 #: An instruction of XLA's HLO, up to the name of the operation: `%fusion.3 = (f32[2]{0}, u8[0]{0}) `.
 _HLO = re.compile(r"%[A-Za-z][\w.-]{0,80}(?: = (?:\([^()]{0,400}\)|\S{1,120}))?")
@@ -77,19 +78,6 @@ _GIVEN = re.compile(r"\b((?:value|choice|option): )(?!<)[\w.+-]{1,60}\Z")
 
 _VALUE = r"(?:'?<[a-z]{1,8}>'?|<class '[\w.]{1,120}'>)"
 _LEADING = re.compile(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|\(Batch element <n>\):\s|[-:]\s)+")
-#: Who says it, or what failed because of it: `llama_model_load: `, `error loading model: `, `docker: `.
-_CONTEXT = re.compile(
-    r"(?:[a-z][a-z0-9]{0,40}(?:[_.:]{1,2}[A-Za-z0-9]{1,60}){1,12}(?:\(\))?|docker|pip|nvidia-[a-z-]{2,20}|conda|cmake|clang|gcc|ld|python3?"
-    r"|(?:[Ee]rror|[Ff]ailed|[Uu]nable|[Ff]ailure)(?: [a-z]{2,12}){1,5}|[Ff]atal error|[Ii]nternal error)(?: error)?: "
-    r"|(?:[A-Z][A-Za-z]{1,20} ){1,2}(?:[a-z]{3,12} )?(?:error|initialization|failure): "
-    r"|\[libprotobuf [A-Z]{4,7} <path>\] |(?:Aborting \w{4,20} with |\w{4,40} failed: |\w{4,40}: )?"
-    r"(?:Internal|Invalid argument|Cancelled|Not found|Unimplemented|Unavailable|Out of range|Failed precondition): "
-    r"(?:\[_?Derived_?\])?|(?:[\w.@-]{1,40}:<n> )?Uncaught (?:\(in promise\) )?Error: "
-    r"|Not implemented: "
-    r"|(?:INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED|FAILED_PRECONDITION|NOT_FOUND|UNAVAILABLE|UNKNOWN|ABORTED): "
-    r"|[A-Za-z]\w{0,60}(?:::\w{1,60}){0,6}\(\): "
-    r"|cc1(?:plus)?: error: |[\w+-]{1,20}: (?:fatal )?error: "
-)
 #: Prose that tells of the error before it.
 _SAID = re.compile(
     r"[A-Za-z][\w' ,.()-]{8,200}?\b[Ee]rror\s?: (?=[A-Z])"
@@ -150,13 +138,13 @@ def _folded(template: str) -> str:
 def without_ends(template: str) -> str:
     """The template without a place or a context before it and values behind it, if enough words are left."""
     for _ in range(DEPTH):
-        context = _CONTEXT.match(template)
-        if context is None or not words.says_enough(template[context.end() :]):
+        said = prefixes.without_context(template)
+        if said == template or not words.says_enough(said):
             break
-        template = template[context.end() :]
-    said = _SAID.match(template)
-    if said is not None and words.says_enough(template[said.end() :]):
-        template = template[said.end() :]
+        template = said
+    prose = _SAID.match(template)
+    if prose is not None and words.says_enough(template[prose.end() :]):
+        template = template[prose.end() :]
     added = peel.ADDED.search(template)
     if added is not None and words.says_enough(template[: added.start()]):
         template = template[: added.start()]

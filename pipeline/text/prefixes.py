@@ -26,7 +26,7 @@ class Row(NamedTuple):
     """One form of prefix. `example`: what is taken of a line, and what stays of it."""
 
     name: str
-    at: frozenset[str]  # "line", "message"
+    at: frozenset[str]  # "line", "message", "template"
     pattern: str
     is_carried: bool  # put there by whoever carried the line, not by the program
     is_behind: bool  # a prefix only behind another one
@@ -79,6 +79,7 @@ _NAMED = joined(_LINE_ROWS, group="(?P<{name}>{pattern})")
 _NAMED_FIRST = joined((row for row in _LINE_ROWS if not row.is_behind), group="(?P<{name}>{pattern})")
 _MESSAGE = joined(row for row in rows() if "message" in row.at)
 _MESSAGE_FIRST = joined(row for row in rows() if "message" in row.at and not row.is_behind)
+_TEMPLATE = joined(row for row in rows() if "template" in row.at)
 _CARRIED = frozenset(row.name for row in _LINE_ROWS if row.is_carried)
 
 #: A line whose first character is none of these has no prefix that a row knows.
@@ -128,6 +129,12 @@ def message_start(line: str) -> int:
             break
         at = found.end()
     return at
+
+
+def without_context(template: str) -> str:
+    """The template without one prefix that says who says it, or what failed because of it; as it is if it has none."""
+    found = _TEMPLATE.match(template)
+    return template[found.end() :] if found is not None else template
 
 
 # What tells one stream of a log from another keeps its digits; all other digits (times, line numbers) may vary.
