@@ -105,7 +105,7 @@ def _tracebacks(text: str, seen: Seen) -> list[Event]:
             behind = event.end
             for other in _others(text, marks, place, event):
                 if other.end > behind:
-                    if _told(other) != _told(event):
+                    if _identity(other) != _identity(event):
                         found.append(replace(other, start=behind + (text[behind] == "\n")))
                     behind = other.end
         else:
@@ -126,7 +126,7 @@ def _others(text: str, marks: list[scan.Mark], place: int, event: Event) -> list
     return sorted((one for one in found if one is not None and one.end > event.end), key=lambda one: one.end)
 
 
-def _told(event: Event) -> tuple[str | None, str, int]:
+def _identity(event: Event) -> tuple[str | None, str, int]:
     return event.exception_type, event.message, len(event.frames)
 
 

@@ -71,18 +71,18 @@ def culprit(event: Event) -> Culprit:
     if inner is not None:
         return inner
     if hit is None and own.exception_type is None:
-        own, text, hit = _told(own)
+        own, text, hit = _in_sentence(own)
     rule = "own-message" if hit is None else "wrapper" if hit.tier in WEAK_TIERS else "known-error"
     return Culprit(rule, own.exception_type, text if hit else own.message, hit, own.notes)
 
 
-def _told(own: Level) -> tuple[Level, str, Hit | None]:
+def _in_sentence(own: Level) -> tuple[Level, str, Hit | None]:
     """The error that a person's sentence tells of, as its own level, where it tells of one."""
     head, newline, rest = own.message.partition("\n")
-    told = peel.raised_in(head)
-    if told == head:
+    raised = peel.raised_in(head)
+    if raised == head:
         return own, own.message, None
-    kind, words = peel.typed(told)
+    kind, words = peel.typed(raised)
     level = Level(
         kind, words + newline + rest, (*own.notes, "told: took the error out of a sentence about it"), own.clues
     )
