@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import extract, normalise
+from pipeline.extract import statusline
 from pipeline.lexicon import catalogues
 from pipeline.lexicon.codes import code_of, codes_in, mentions, ways
 from pipeline.lexicon.codes.printed import rows, texts
@@ -97,6 +98,21 @@ def test_the_code_of_a_message_is_among_its_codes_and_stands_where_it_says() -> 
         for way, mention in mentions(text):
             assert 0 <= mention.start < mention.end <= len(text), way.name
             assert any(sign in text.lower() for sign in way.signs), way.name
+
+
+def test_no_way_reads_a_text_that_lacks_its_signs() -> None:
+    for text in [*every_text(), *(text for _, text in row_texts())]:
+        every = {mention.code for way in ways() for mention in way.read(text)}
+        assert every == set(codes_in(text)), text
+
+
+def test_the_lines_that_extraction_takes_for_xlas_errors_are_those_of_the_catalogue() -> None:
+    (rule,) = (one for one in statusline.RULES if one.name == "xla-code")
+    for row in catalogues.xla_codes().values():
+        is_own = row.name.startswith(("Runtime", "CompileTime"))
+        shown = f"{row.code}: {row.name}: it failed so"
+        assert bool(rule.pattern.search(shown)) == is_own
+        assert any(trigger in shown for trigger in rule.triggers) == is_own
 
 
 def test_a_gate_is_among_the_codes_of_its_event() -> None:
@@ -198,6 +214,15 @@ def test_codes_are_sorted_and_distinct(parts: list[str]) -> None:
         "Unsupported: " * 8_000,
         "exit code " * 9_000,
         "line 1: " * 12_000 + " " * 1_000,
+        "CUDA error: out of memory: " * 4_000,
+        "CUDA error 1 at " + "x" * 100_000,
+        "cudaMalloc(" * 9_000,
+        "error: 'out of memory' cuda " * 3_500,
+        "OpenCL error clBuildProgram (" * 3_500,
+        "vk::a::" * 14_000,
+        "API returns: -5 (CL_" * 5_000,
+        "misaligned address\n" * 5_000,
+        ") failed: cuSolver " * 5_000,
     ],
     ids=lambda text: repr(text[:20]),
 )

@@ -78,7 +78,7 @@ def cuda_ways() -> tuple[Way, ...]:
         Way("cuda: name", ("cudaerror", "cuda_error_"), _cuda_named, decides=True),
         Way(
             "cuda: announced text",
-            ("cuda", "gpuassert", "errstr", "error "),
+            ("cuda", "gpuassert", *(f"error {digit}" for digit in range(10))),
             printed.announced("cuda"),
             decides=True,
         ),

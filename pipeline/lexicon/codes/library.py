@@ -22,11 +22,25 @@ _NUMBER = re.compile(
 )
 #: Words instead of the constant: `operation cusolverDnCreate(&handle) failed: cuSolver internal error`.
 _WORDS = re.compile(r"\) failed: (cuSolver|cuBlas|cuSparse) ([a-z]{3,12}(?: [a-z]{3,12}){1,3})")
+#: What the functions of OpenCL begin with.
+_OPENCL_CALLS = (
+    "clBuild",
+    "clCompile",
+    "clCreate",
+    "clEnqueue",
+    "clFinish",
+    "clFlush",
+    "clGet",
+    "clLink",
+    "clSet",
+    "clWait",
+)
+_CALL = rf"(?:{'|'.join(_OPENCL_CALLS)})[A-Za-z]{{0,50}}\b"
 #: OpenCL's errors as its programs print them: `clBuildProgram failed: BUILD_PROGRAM_FAILURE`, `OpenCL error (-54)`.
-_OPENCL_NAME = re.compile(r"cl[A-Z][A-Za-z]{3,50}\b(?:\(\))? (?:failed|returned)[: ]{1,3}([A-Z][A-Z_]{4,60})\b")
+_OPENCL_NAME = re.compile(rf"{_CALL}(?:\(\))? (?:failed|returned)[: ]{{1,3}}([A-Z][A-Z_]{{4,60}})\b")
 _OPENCL_NUMBER = re.compile(
-    r"\b(?:cl[A-Z][A-Za-z]{3,50}\b|OpenCL)[^\n]{0,60}?(?:[:=( ]|\b)(-\d{1,4})(?!\d|\.\d)"
-    r"|\b[Ee]rr(?:or)?[ :]{0,3}\(?(-\d{1,4})\b[^\n]{0,60}?\bcl[A-Z][A-Za-z]{3,50}\b"
+    rf"\b(?:{_CALL}|OpenCL)[^\n]{{0,60}}?(?:[:=( ]|\b)(-\d{{1,4}})(?!\d|\.\d)"
+    rf"|\b[Ee]rr(?:or)?[ :]{{0,3}}\(?(-\d{{1,4}})\b[^\n]{{0,60}}?\b{_CALL}"
 )
 _FAILING = re.compile(r"error|fail|status|exception|fatal|runtime|warn|abort|return|assert", re.IGNORECASE)
 #: oneAPI: `Native API returns: -5 (PI_ERROR_OUT_OF_RESOURCES)`, `Triton Error [ZE]: 0x70000001`.
@@ -131,7 +145,13 @@ def ways() -> tuple[Way, ...]:
             decides=True,
             reach=REACH,
         ),
-        Way("opencl: name", (" failed", " returned"), _opencl_named, decides=True, reach=REACH),
-        Way("opencl: number", ("cl",), _opencl_numbered, decides=True, reach=REACH),
+        Way("opencl: name", tuple(call.lower() for call in _OPENCL_CALLS), _opencl_named, decides=True, reach=REACH),
+        Way(
+            "opencl: number",
+            ("opencl", *(call.lower() for call in _OPENCL_CALLS)),
+            _opencl_numbered,
+            decides=True,
+            reach=REACH,
+        ),
         Way("vulkan: result", ("vk::",), _vulkan_result, decides=True, reach=REACH),
     )

@@ -135,10 +135,11 @@ def _graph_breaks(text: str) -> Iterator[Mention]:
 
 def ways() -> tuple[Way, ...]:
     """How XLA, JAX and torch.compile name their codes."""
+    own = (name.lower() for name in _by_name() if name.startswith(_OWN))
     signs = (row.sign for row in catalogues.xla_signatures())
     jax = (row.name.rpartition(".")[2].lower() for row in catalogues.jax_errors().values())
     return (
-        Way("xla: own error", ("runtime", "compiletime", "openxla.org/xla/errors", *signs), _own_errors, decides=True),
+        Way("xla: own error", ("openxla.org/xla/errors", *own, *signs), _own_errors, decides=True),
         Way("xla: status", ("e00", "openxla.org/xla/errors"), _statuses),
         Way("jax: class", tuple(jax), _jax),
         Way("torch: graph break", ("graph-break-site", "unsupported: "), _graph_breaks),
