@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from pipeline import raw
 from pipeline.distil import prose, rules
-from pipeline.lexicon import repositories
+from pipeline.lexicon import repositories, vocabulary
 from pipeline.providers import documents, files, links
 from pipeline.records import Document, RawPage
 from pipeline.run.check import checking
@@ -30,6 +31,15 @@ def test_the_table_names_each_repository_once_and_says_how_that_is_known() -> No
     assert len(names) == len(set(names)), "a former name leads to one current name, and none is both"
     assert [name for name in names if not re.fullmatch(r"[\w.-]+/[\w.-]+", name)] == []
     assert [row for row in TABLE if not (re.fullmatch(r"20\d\d", row["since"]) and row["source"])] == []
+
+
+def test_a_repository_has_one_domain_whatever_its_name_is() -> None:
+    for row in TABLE:
+        of = {
+            vocabulary.domain(vocabulary.Clues(None, {}, (), "", repos=(name,)))[0]
+            for name in (row["name"], *row["former"])
+        }
+        assert len(of) == 1, row["name"]
 
 
 @pytest.mark.parametrize(
@@ -152,6 +162,6 @@ def test_a_reference_by_an_old_name_is_a_reference_to_the_same_thread() -> None:
 def test_a_fix_named_by_an_old_name_is_the_same_fix(text: str, change: str | None) -> None:
     posts = [{"kind": "title", "text": "Empty"}, {"kind": "comment", "text": text}]
     made = case_document({"kind": "issue", "number": 1, "posts": posts})
-    made = Document(**{**{name: getattr(made, name) for name in made.__slots__}, "repo": NEW})
+    made = replace(made, repo=NEW)
     facts = [finding.fact for finding in rules.findings(prose.Prose(made, [])) if finding.fact]
     assert [dict(fact.slots)["pr"] for fact in facts] == ([change] if change else [])

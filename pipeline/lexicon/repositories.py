@@ -11,21 +11,22 @@ _HOST = "github.com/"
 
 
 @cache
-def _table() -> Mapping[str, tuple[str, ...]]:
-    """Current name, as its owner writes it -> former names."""
-    rows = tomllib.loads(resources.files("pipeline").joinpath("data", "repositories.toml").read_text("utf-8"))
-    return {row["name"]: tuple(row["former"]) for row in rows["repository"]}
-
-
-@cache
 def _names() -> Mapping[str, str]:
-    """Former name in lower case -> current name."""
-    return {former.lower(): name for name, names in _table().items() for former in names}
+    """Former name in lower case -> current name, as its owner writes it."""
+    rows = tomllib.loads(resources.files("pipeline").joinpath("data", "repositories.toml").read_text("utf-8"))
+    return {former.lower(): row["name"] for row in rows["repository"] for former in row["former"]}
 
 
 def current_name(repo: str) -> str:
     """The name that `repo` (owner/name, in any case) has now; `repo` itself if no other is known."""
     return _names().get(repo.lower(), repo)
+
+
+@cache
+def names(repo: str) -> tuple[str, ...]:
+    """Every name that `repo` has or had, in lower case, the current one first."""
+    current = current_name(repo).lower()
+    return (current, *(former for former, name in _names().items() if name.lower() == current))
 
 
 def current_key(document_key: str) -> str:
@@ -41,5 +42,4 @@ def keys(document_key: str) -> tuple[str, ...]:
     """Every key that the same thread may have been kept under, the current one first."""
     current = current_key(document_key)
     repo, mark, number = current.removeprefix(_HOST).partition("#")
-    former = (names for name, names in _table().items() if name.lower() == repo)
-    return (current, *(f"{_HOST}{one.lower()}{mark}{number}" for names in former for one in names))
+    return (current, *(f"{_HOST}{former}{mark}{number}" for former in names(repo)[1:]))

@@ -17,6 +17,8 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
+from pipeline.lexicon import repositories
+
 #: Tables of vocabulary.toml that hold ids with labels.
 VOCABULARIES = ("domains", "categories", "subcategories", "root_cause_types", "tiers")
 #: Beginning of a message that the rules read.
@@ -154,7 +156,8 @@ def _by_package(row: _Domain, clues: Clues) -> bool:
 
 
 def _by_repository(row: _Domain, clues: Clues) -> bool:
-    return _most(clues.repos, lambda repo: any(fnmatchcase(repo.lower(), known) for known in row.repos))
+    names = repositories.names  # a row may know a repository by a former name
+    return _most(clues.repos, lambda repo: any(fnmatchcase(name, known) for name in names(repo) for known in row.repos))
 
 
 def _most(values: Iterable[str], is_of: Callable[[str], bool]) -> bool:
