@@ -6,8 +6,10 @@ import hashlib
 from datetime import datetime
 from typing import Any
 
-from pipeline import distil, extract, normalise
-from pipeline.records import Document, Event, Post, Signature
+from pipeline import ask, distil
+from pipeline.records import Claim, Document, Event, Post, Signature
+from pipeline.run import shards
+from pipeline.run.build import reduce
 
 REPO = "errmine-fixtures/kernels"
 
@@ -62,12 +64,25 @@ def document(case: dict[str, Any]) -> Document:
 
 
 def events(text: Document) -> tuple[list[Event], list[Signature]]:
-    """The events of a document with their signatures."""
-    found = extract.events(text.text)
-    return found, [normalise.signature(event) for event in found]
+    """The errors of a document with their signatures, as a build reads them."""
+    signed = [(event, signature) for event, signature in ask.read(text.text).signed() if signature is not None]
+    return [event for event, _ in signed], [signature for _, signature in signed]
 
 
-def reading(case: dict[str, Any]) -> distil.Reading:
-    """What distil reads in the document of a case."""
-    made = document(case)
-    return distil.read(made, *events(made))
+def occurrences(made: Document) -> list[distil.Occurrence]:
+    """What a build keeps of the errors of a document."""
+    row = shards.document_row(made)
+    return [
+        reduce.occurrence(shards.event_row(made, event, ordinal=0, signature=signature), row)
+        for event, signature in zip(*events(made), strict=True)
+    ]
+
+
+def facts(made: Document) -> distil.DocumentFacts:
+    """What a build counts with of a document."""
+    return reduce.facts(shards.document_row(made))
+
+
+def claims(made: Document) -> tuple[Claim, ...]:
+    """What a document says about its errors."""
+    return distil.read(made, *events(made)).claims

@@ -17,7 +17,8 @@ from pipeline.providers import documents
 from pipeline.records import Claim, DocLink, Document
 from pipeline.run import shards
 from pipeline.run.build import mapping, reduce
-from tests.distil_factory import REPO, document, events
+from tests.distil_factory import REPO, document, events, facts
+from tests.distil_factory import claims as claims_of
 from tests.each import each
 from tests.test_documents_live import page, pages
 
@@ -44,7 +45,7 @@ def thread(*comments: str, role: str = "NONE", kind: str = "issue", number: int 
 
 
 def fixes(made: Document) -> list[Claim]:
-    return [claim for claim in distil.claims(made, *events(made)) if claim.kind == "fix"]
+    return [claim for claim in claims_of(made) if claim.kind == "fix"]
 
 
 def changes(claims: Sequence[Claim]) -> list[tuple[str, str]]:
@@ -52,7 +53,7 @@ def changes(claims: Sequence[Claim]) -> list[tuple[str, str]]:
 
 
 def remedy(claims: Sequence[Claim], made: Document) -> Any:
-    ledger = Ledger({made.document_id: distil.document_facts(made)})
+    ledger = Ledger({made.document_id: facts(made)})
     return remedies.remedy(remedies.group_remedies(claims, [])[0], ledger)
 
 
@@ -170,7 +171,7 @@ def test_a_merged_pull_request_closes_what_its_keywords_name(
 
 def test_a_keyword_in_a_comment_of_a_pull_request_closes_nothing() -> None:
     made = replace(thread("Fixes #9", kind="pull"), is_merged=True)
-    assert [claim for claim in distil.claims(made, *events(made)) if claim.kind in {"closing", "fix"}] == []
+    assert [claim for claim in claims_of(made) if claim.kind in {"closing", "fix"}] == []
 
 
 def test_a_merged_pull_request_fixes_the_report_that_it_closed_and_no_later_error_of_it() -> None:

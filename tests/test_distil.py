@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from pipeline import distil
 from pipeline.distil import actions, prose, tables
-from tests.distil_factory import document, events, reading
+from pipeline.records import Document
+from tests.distil_factory import claims, document, events, occurrences
 
 CASES = sorted((Path(__file__).parent / "cases" / "distil").iterdir())
 
@@ -22,9 +23,10 @@ def _case(name: str) -> dict[str, Any]:
     return json.loads((CASES[0].parent / name / "input.json").read_text("utf-8"))
 
 
-def shown(read: distil.Reading) -> dict[str, Any]:
-    """A reading as a case folder spells it."""
-    claims = [
+def shown(made: Document) -> dict[str, Any]:
+    """What a build keeps of a document as a case folder spells it."""
+    read = distil.read(made, *events(made))
+    stated = [
         {
             "kind": claim.kind,
             "rule": claim.rule,
@@ -39,13 +41,13 @@ def shown(read: distil.Reading) -> dict[str, Any]:
         for claim in read.claims
     ]
     return {
-        "claims": claims,
+        "claims": stated,
         "occurrences": [
             [
                 occurrence.quote.text,
                 {s.name: s.value for s in occurrence.slots if s.name in {"required", "limit"}},
             ]
-            for occurrence in read.occurrences
+            for occurrence in occurrences(made)
         ],
         "skipped": [[skip.stage, skip.reason, skip.detail] for skip in read.skipped],
     }
@@ -54,7 +56,7 @@ def shown(read: distil.Reading) -> dict[str, Any]:
 @pytest.mark.parametrize("folder", CASES, ids=lambda folder: folder.name)
 def test_a_case_folder_gives_what_it_expects(folder: Path) -> None:
     case = json.loads((folder / "input.json").read_text("utf-8"))
-    assert shown(reading(case)) == json.loads((folder / "expected.json").read_text("utf-8"))
+    assert shown(document(case)) == json.loads((folder / "expected.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda folder: folder.name)
@@ -62,7 +64,7 @@ def test_every_quote_is_found_at_its_offsets_and_is_short(folder: Path) -> None:
     made = document(json.loads((folder / "input.json").read_text("utf-8")))
     read = distil.read(made, *events(made))
     quotes = [c.quote for c in read.claims] + [c.outcome_quote for c in read.claims if c.outcome_quote]
-    for quote in [*quotes, *(o.quote for o in read.occurrences)]:
+    for quote in [*quotes, *(o.quote for o in occurrences(made))]:
         assert made.text[quote.start : quote.end] == quote.text
         assert 0 < len(quote.text) <= prose.MAX_QUOTE
 
@@ -70,12 +72,12 @@ def test_every_quote_is_found_at_its_offsets_and_is_short(folder: Path) -> None:
 def test_a_document_without_errors_claims_nothing() -> None:
     case = _case("cause-fix-and-version")
     made = document(case)
-    assert distil.claims(made, [], []) == []
+    assert distil.read(made, [], []).claims == ()
 
 
 def test_reading_twice_gives_equal_claims_with_distinct_ids() -> None:
     made = document(_case("dead-ends-need-attempt-and-outcome"))
-    first, second = (distil.claims(made, *events(made)) for _ in range(2))
+    first, second = (claims(made) for _ in range(2))
     assert first == second
     assert len({claim.claim_id for claim in first}) == len(first)
 
@@ -93,7 +95,7 @@ def test_a_long_sentence_is_quoted_around_its_cue_and_its_act() -> None:
         },
     ]
     made = document(case)
-    worked = [c for c in distil.claims(made, *events(made)) if c.outcome == "worked"]
+    worked = [c for c in claims(made) if c.outcome == "worked"]
     assert [dict(c.fact.slots)["name"] for c in worked if c.fact] == ["TORCH_SHOW_CPP_STACKTRACES"]
     assert "TORCH_SHOW_CPP_STACKTRACES=1" in worked[0].quote.text
     assert " fixed" in worked[0].quote.text
@@ -103,7 +105,7 @@ def test_a_long_sentence_is_quoted_around_its_cue_and_its_act() -> None:
 def test_a_reply_is_not_paired_with_its_own_author() -> None:
     case = _case("hint-environment-and-confirmed-advice")
     case["posts"][3]["author"] = case["posts"][2]["author"]
-    assert not [c for c in reading(case).claims if c.rule == "reply.worked"]
+    assert not [c for c in claims(document(case)) if c.rule == "reply.worked"]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +167,7 @@ def test_any_mixture_gives_true_quotes(pieces: list[str]) -> None:
     case = _case("unsafe-acts-are-refused")
     case["posts"].append({"kind": "comment", "author": "z", "at": None, "text": " ".join(pieces)})
     made = document(case)
-    for claim in distil.claims(made, *events(made)):
+    for claim in claims(made):
         assert made.text[claim.quote.start : claim.quote.end] == claim.quote.text
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline import distil
 from pipeline.translate import render
-from tests.distil_factory import document, events
+from tests.distil_factory import claims as claims_of
+from tests.distil_factory import document
 
 ERROR = 'Traceback (most recent call last):\n  File "/srv/a.py", line 3, in <module>\n    f()\nRuntimeError: it broke'
 
@@ -24,7 +24,7 @@ def said(comment: str) -> list[tuple[str, str | None, str, str | None, str | Non
     ]
     made = document({"kind": "issue", "number": 7, "posts": rows})
     found = []
-    for claim in distil.claims(made, *events(made)):
+    for claim in claims_of(made):
         if claim.kind in {"remedy", "cause", "fix"}:
             english, chinese = (render(claim.fact, lang) if claim.fact else None for lang in ("en", "zh"))
             found.append((claim.kind, claim.outcome, claim.quote.lang, english, chinese))

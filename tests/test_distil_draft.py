@@ -14,7 +14,7 @@ from pipeline import distil
 from pipeline.distil import remedies, scores
 from pipeline.records import Cluster, DocRecord, DocRemedy, Neighbour, Quote, entry
 from pipeline.records.draft import Draft
-from tests.distil_factory import document, events
+from tests.distil_factory import document, events, facts, occurrences
 
 FOLDER = Path(__file__).parent / "cases" / "distil"
 
@@ -40,12 +40,12 @@ def _drafted(cases: list[dict[str, Any]], *, seed: int = 0, **more: Any) -> Draf
     cluster = Cluster(
         "cluster:0001", first.signature_id, first.exception_type, first.text, first.gate, members, "", 100.0
     )
-    occurrences = [o for r in readings for o in r.occurrences]
+    shown = [o for made in documents for o in occurrences(made)]
     claims = [c for r in readings for c in r.claims]
-    facts = [distil.document_facts(made) for made in documents]
-    for part in (occurrences, claims, facts):
+    counted = [facts(made) for made in documents]
+    for part in (shown, claims, counted):
         random.Random(seed).shuffle(part)  # type: ignore[arg-type]
-    return distil.draft(cluster, distil.Material(tuple(occurrences), tuple(claims), tuple(facts), **more))
+    return distil.draft(cluster, distil.Material(tuple(shown), tuple(claims), tuple(counted), **more))
 
 
 OOR = "hint-environment-and-confirmed-advice"
@@ -291,9 +291,9 @@ def test_errors_met_one_after_the_other_are_edges_with_evidence() -> None:
     first, second = signatures[0].signature_id, signatures[-1].signature_id
     read = distil.read(made, found, signatures)
     material = distil.Material(
-        read.occurrences,
+        tuple(occurrences(made)),
         read.claims,
-        (distil.document_facts(made),),
+        (facts(made),),
         clusters=((first, "cluster:a"), (second, "cluster:b")),
     )
     one = Cluster("cluster:a", first, None, "t", (), (first,), "", 100.0)

@@ -10,7 +10,7 @@ import pytest
 from pipeline import distil
 from pipeline.records import Cluster
 from pipeline.records.draft import Draft
-from tests.distil_factory import document, events
+from tests.distil_factory import document, events, facts, occurrences
 
 INDEX = "IndexError: list index out of range"
 SHAPE = "RuntimeError: The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1"
@@ -27,7 +27,7 @@ def _traceback(error: str, function: str) -> str:
 
 def _drafted(threads: list[tuple[str, str, str, str]]) -> Draft:
     """The draft of the one error of `threads`: (repository, function that raises, error, what a comment says)."""
-    occurrences, claims, facts, signatures = [], [], [], {}
+    shown, claims, counted, signatures = [], [], [], {}
     for number, (repo, function, error, said) in enumerate(threads, 1):
         posts: list[dict[str, Any]] = [
             {"kind": "title", "text": "It fails"},
@@ -41,15 +41,14 @@ def _drafted(threads: list[tuple[str, str, str, str]]) -> Draft:
         )
         found, signed = events(made)
         signatures |= {one.signature_id: one for one in signed}
-        reading = distil.read(made, found, signed)
-        occurrences += reading.occurrences
-        claims += reading.claims
-        facts.append(distil.document_facts(made))
+        shown += occurrences(made)
+        claims += distil.read(made, found, signed).claims
+        counted.append(facts(made))
     first = next(iter(signatures.values()))
     cluster = Cluster(
         "cluster:1", first.signature_id, first.exception_type, first.text, first.gate, tuple(signatures), "", 100.0
     )
-    return distil.draft(cluster, distil.Material(tuple(occurrences), tuple(claims), tuple(facts)))
+    return distil.draft(cluster, distil.Material(tuple(shown), tuple(claims), tuple(counted)))
 
 
 WORKED = "Setting `num_stages=1` fixed it."

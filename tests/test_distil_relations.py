@@ -9,20 +9,25 @@ import pytest
 
 from pipeline import distil
 from pipeline.distil import tables
-from tests.distil_factory import document, events
+from pipeline.records import Document
+from tests.distil_factory import claims, document, events, occurrences
 from tests.each import each
 
 CRASH = "RuntimeError: the first pool of the fixture is empty"
 OTHER = "ValueError: the second wheel does not fit the fixture"
 
 
-def _read(*posts: str, title: str = "The fixture crashes", is_lossy: bool = False) -> distil.Reading:
+def _thread(*posts: str, title: str = "The fixture crashes", is_lossy: bool = False) -> Document:
     rows: list[dict[str, Any]] = [
         {"kind": "title", "text": title},
         {"kind": "body", "text": posts[0], "author": "asks"},
     ]
     rows += [{"kind": "comment", "text": text, "author": f"helps {n}"} for n, text in enumerate(posts[1:])]
-    made = replace(document({"number": 7, "kind": "issue", "posts": rows}), is_lossy=is_lossy)
+    return replace(document({"number": 7, "kind": "issue", "posts": rows}), is_lossy=is_lossy)
+
+
+def _read(*posts: str, **more: Any) -> distil.Reading:
+    made = _thread(*posts, **more)
     return distil.read(made, *events(made))
 
 
@@ -83,22 +88,23 @@ def test_a_title_wishes(title: str) -> None:
 CAUSE = "The reason is that the pool of the loader is smaller than its batch."
 
 
-def _about(read: distil.Reading) -> list[str]:
-    of = {o.signature_id: o.quote.text for o in read.occurrences}
-    return [of[signature] for c in read.claims if c.kind == "cause" for signature in c.signature_ids]
+def _about(*posts: str, **more: Any) -> list[str]:
+    made = _thread(*posts, **more)
+    of = {o.signature_id: o.quote.text for o in occurrences(made)}
+    return [of[signature] for c in claims(made) if c.kind == "cause" for signature in c.signature_ids]
 
 
 def test_a_statement_is_about_the_error_of_its_own_post() -> None:
-    assert _about(_read(_shown(CRASH), f"{_shown(OTHER)}\n\n{CAUSE}")) == [OTHER]
-    assert _about(_read(_shown(CRASH), f"{CAUSE}\n\n{_shown(OTHER)}")) == [OTHER]
+    assert _about(_shown(CRASH), f"{_shown(OTHER)}\n\n{CAUSE}") == [OTHER]
+    assert _about(_shown(CRASH), f"{CAUSE}\n\n{_shown(OTHER)}") == [OTHER]
 
 
 def test_a_statement_is_about_the_error_that_the_post_before_shows() -> None:
-    assert _about(_read(_shown(CRASH), _shown(OTHER), CAUSE)) == [OTHER]
+    assert _about(_shown(CRASH), _shown(OTHER), CAUSE) == [OTHER]
 
 
 def test_a_statement_is_about_the_report_where_nobody_else_shows_an_error() -> None:
-    assert _about(_read(_shown(CRASH), "I see it too.", CAUSE, _shown(OTHER))) == [CRASH]
+    assert _about(_shown(CRASH), "I see it too.", CAUSE, _shown(OTHER)) == [CRASH]
 
 
 def test_a_statement_that_may_answer_several_is_withheld() -> None:
@@ -119,12 +125,12 @@ def test_before_anybody_shows_an_error_people_speak_of_something_else() -> None:
 
 def test_a_statement_names_its_error() -> None:
     named = "The ValueError is caused by a wheel of the wrong second size in the fixture."
-    assert _about(_read(_shown(CRASH), _shown(OTHER), "I see it too.", named)) == [OTHER]
+    assert _about(_shown(CRASH), _shown(OTHER), "I see it too.", named) == [OTHER]
 
 
 def test_a_title_tells_in_short_what_the_body_shows() -> None:
     title = "RuntimeError: the first pool is empty in the second fixture"
-    assert _about(_read(_shown(CRASH), CAUSE, title=title)) == [CRASH]
+    assert _about(_shown(CRASH), CAUSE, title=title) == [CRASH]
 
 
 def test_a_report_is_fixed_as_a_whole() -> None:
@@ -138,7 +144,7 @@ def test_the_last_error_of_a_log_is_meant() -> None:
     between = "2024-04-26 01:58:58 INFO next.py:3 stopping"
     head = 'Traceback (most recent call last):\n  File "a.py", line 3, in run'
     log = f"```\n{CRASH}\n{between}\n{head}\n{OTHER}\n```"
-    assert _about(_read(log, CAUSE)) == [OTHER]
+    assert _about(log, CAUSE) == [OTHER]
 
 
 # ---------------------------------------------------------------- later posts

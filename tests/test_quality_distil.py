@@ -19,10 +19,10 @@ from typing import Any
 
 import pytest
 
-from pipeline import distil, extract, normalise
 from pipeline.distil import tables
 from pipeline.distil.scores import wilson_lower
 from pipeline.records import Claim, Document, Post
+from tests.distil_factory import claims
 
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus" / "issues.jsonl.gz"
@@ -120,9 +120,8 @@ def judged() -> dict[str, dict[str, list[int]]]:
 
 
 def _judge(document: Document, labels: list[dict[str, Any]], found: dict[str, dict[str, list[int]]]) -> None:
-    events = extract.events(document.text)
     emitted = {}
-    for claim in distil.claims(document, events, [normalise.signature(event) for event in events]):
+    for claim in claims(document):
         if claim.kind in {"cause", "fix", "remedy", "version"} and not claim.rule.startswith(("hint.", "environment.")):
             emitted[(claim.outcome_quote or claim.quote).start, _kind(claim)] = claim
     for label in labels:
@@ -184,7 +183,7 @@ def test_of_what_whole_threads_state_some_share_is_found() -> None:
 
 
 def _emitted(document: Document) -> set[tuple[str, int]]:
-    events = extract.events(document.text)
-    claims = distil.claims(document, events, [normalise.signature(event) for event in events])
-    places = [(_kind(c), (c.outcome_quote or c.quote).start) for c in claims if not c.rule.startswith("hint.")]
+    places = [
+        (_kind(c), (c.outcome_quote or c.quote).start) for c in claims(document) if not c.rule.startswith("hint.")
+    ]
     return {(kind, sum(post.start <= at for post in document.posts) - 1) for kind, at in places}

@@ -1,15 +1,15 @@
 """What people, programs and official pages say about an error, with the words that say it.
 
-`claims` is the map step, local to a document; `draft` the reduce step, over everything known about one cluster.
+`read` is the map step, local to a document; `draft` the reduce step, over everything known about one cluster.
 Rules live in `pipeline/data/distil`; each has an id, and its measured precision stands in rule_precision.toml.
 """
 
 from pipeline.distil.actions import key as remedy_key
 from pipeline.distil.chains import causal, chained
 from pipeline.distil.material import DocumentFacts, Material, Occurrence, Official, Reading
-from pipeline.distil.pages import document_facts, official
+from pipeline.distil.pages import official
 from pipeline.distil.pointing import pointed
-from pipeline.distil.reading import STAGE, STATEMENTS, claims, is_fixed, occurrences, read
+from pipeline.distil.reading import STAGE, STATEMENTS, is_fixed, read
 from pipeline.distil.reduce import draft
 
 __all__ = [
@@ -22,11 +22,8 @@ __all__ = [
     "Reading",
     "causal",
     "chained",
-    "claims",
-    "document_facts",
     "draft",
     "is_fixed",
-    "occurrences",
     "official",
     "pointed",
     "read",

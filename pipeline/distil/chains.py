@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pipeline.distil.prose import post_at, quote
+from pipeline.distil.prose import quote
 from pipeline.records import Claim, Document, Event, Link, Signature, content_id
 
 #: Links that say "this led to that". The others show one error twice: wrapped, raised again, sent from another process.
@@ -39,7 +39,7 @@ def chained(
             fact=None,
             outcome=None,
             key="",
-            quote=quote(document, start, end, post=post_at(document, event.start)),
+            quote=quote(document, start, end, post=document.post_at(event.start)),
             outcome_quote=None,
             signature_ids=(first.signature_id, signature.signature_id),
         )

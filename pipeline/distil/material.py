@@ -62,8 +62,7 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one document gives: claims, occurrences, and what was refused with its reason."""
+    """What one document gives: claims, and what was refused with its reason."""
 
     claims: tuple[Claim, ...]
-    occurrences: tuple[Occurrence, ...]
     skipped: tuple[Skipped, ...]

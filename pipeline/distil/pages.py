@@ -1,34 +1,12 @@
-"""What the joining code needs of a document: its facts, and an official page with the quotes of its remedies."""
+"""What the joining code needs of a document: an official page with the quotes of its remedies."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 
-from pipeline.distil.material import DocumentFacts, Official
-from pipeline.distil.prose import post_at, quote
+from pipeline.distil.material import Official
+from pipeline.distil.prose import quote
 from pipeline.records import Document, Quote
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return moment.isoformat().replace("+00:00", "Z") if moment else None
-
-
-def document_facts(document: Document) -> DocumentFacts:
-    """What counting needs to know of `document`."""
-    return DocumentFacts(
-        document_id=document.document_id,
-        kind=document.kind,
-        url=document.url,
-        raw_sha256=document.raw_sha256,
-        repo=document.repo,
-        number=document.number,
-        state=document.state,
-        state_reason=document.state_reason,
-        is_merged=document.is_merged,
-        opened_at=_iso(document.opened_at),
-        closed_at=_iso(document.closed_at),
-    )
 
 
 def official(document: Document) -> Official | None:
@@ -55,4 +33,4 @@ def dated(page: Official) -> Official:
 
 def _quoted(document: Document, start: int, end: int) -> Quote:
     """The words under the address of their section."""
-    return quote(document, start, end, post=post_at(document, start))
+    return quote(document, start, end, post=document.post_at(start))

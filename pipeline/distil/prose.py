@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from pipeline.distil import tables
-from pipeline.records import Document, Event, Post, Quote
+from pipeline.records import Document, Event, Post, Quote, iso
 from pipeline.text import language_of
 
 MAX_QUOTE = 300  # the contract's limit for anything that leaves raw
@@ -67,12 +66,7 @@ class Prose:
         lowered = self.visible.lower()
         # lower() lengthens a few letters of Turkish and German; then offsets would lie, so case is kept
         self.lowered = lowered if len(lowered) == len(self.visible) else self.visible
-        self._starts = [post.start for post in document.posts]
         self._known: dict[int, Sentence | None] = {}
-
-    def post_at(self, offset: int) -> int:
-        """The index of the post that holds `offset`, -1 if there are no posts."""
-        return bisect_right(self._starts, offset) - 1
 
     def sentence(self, offset: int) -> Sentence | None:
         """The sentence around `offset`, None if it is code, a log line, or hidden."""
@@ -101,7 +95,7 @@ class Prose:
         return bool(is_quoted or _PRINTED_LINE.match(self.document.text, begin) or _MESSAGE.search(line))
 
     def _start(self, offset: int) -> int:
-        post = self.post_at(offset)
+        post = self.document.post_at(offset)
         least = max(offset - _REACH, self.document.posts[post].start if post >= 0 else 0)
         line = self.visible.rfind("\n", least, offset)
         while line >= 0 and _GOES_ON.match(self.visible, line):
@@ -115,7 +109,7 @@ class Prose:
         return last
 
     def _cut(self, start: int, offset: int) -> Sentence | None:
-        post = self.post_at(offset)
+        post = self.document.post_at(offset)
         most = min(len(self.visible), start + 2 * _REACH)
         if post >= 0:
             most = min(most, self.document.posts[post].end)
@@ -215,16 +209,6 @@ def _is_notice(text: str, post: Post) -> bool:
     return bool(_notices().search(text, post.start, min(post.end, post.start + 1_500)))
 
 
-def post_at(document: Document, place: int) -> int:
-    """The number of the post that holds `place`, or the last one before it; -1 before the first."""
-    found = -1
-    for index, post in enumerate(document.posts):
-        if post.start > place:
-            break
-        found = index
-    return found
-
-
 def quote(document: Document, start: int, end: int, *, post: int) -> Quote:
     """The verbatim quote of a span, cut to the permitted length at a word's border."""
     text = document.text[start:end]
@@ -233,7 +217,6 @@ def quote(document: Document, start: int, end: int, *, post: int) -> Quote:
         text = text[: max(text.rfind(" "), MAX_QUOTE - 60)].rstrip()
     end = start + len(text)
     written = document.posts[post] if 0 <= post < len(document.posts) else None
-    posted = written.posted_at if written else None
     return Quote(
         document_id=document.document_id,
         url=(written.url if written else None) or document.url,
@@ -242,7 +225,7 @@ def quote(document: Document, start: int, end: int, *, post: int) -> Quote:
         end=end,
         text=text,
         lang=language_of(text),
-        posted_at=posted.isoformat().replace("+00:00", "Z") if posted else None,
+        posted_at=iso(written.posted_at) if written else None,
         author_role=written.author_role if written else None,
         author_hash=written.author_hash if written else None,
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pipeline.distil import actions, environment, hints, prose, replies, rules, standing
-from pipeline.distil.material import Occurrence, Reading
-from pipeline.distil.prose import MAX_QUOTE, Prose, post_at, quote
+from pipeline.distil import actions, environment, hints, replies, rules, standing
+from pipeline.distil.material import Reading
+from pipeline.distil.prose import MAX_QUOTE, Prose, quote
 from pipeline.distil.subjects import Pair, errors_of, opening, reported, subject
 from pipeline.records import Claim, DocLink, Document, Event, Fact, Post, Quote, Signature, Skipped, content_id
 
@@ -18,49 +18,24 @@ STATEMENTS = frozenset({"cause", "remedy", "fix"})
 #: An announced error stands this close behind its announcement.
 _FOLLOWS = 300
 
-#: So much of a message finds its line; the rest may be wrapped or cut.
-_TELLING = 60
 #: So much of a sentence in an error's own text says that the program wrote it and somebody pasted it again.
 _PRINTED = 40
 #: Posts that open a thread: what stands there asks, it does not answer.
 _OPENING = frozenset({"title", "body"})
 
 
-def claims(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> list[Claim]:
-    """What `document` says about its errors, sorted by place; `signatures[i]` belongs to `events[i]`."""
-    return list(read(document, events, signatures).claims)
-
-
-def occurrences(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> list[Occurrence]:
-    """The document's errors, one record an event, each with its culprit line."""
-    found = []
-    for event, signature in errors_of(events, signatures):
-        found.append(
-            Occurrence(
-                document_id=document.document_id,
-                signature_id=signature.signature_id,
-                rule=f"occurrence.{signature.culprit}" if signature.culprit else "occurrence.message",
-                quote=_culprit(document, event, signature),
-                slots=signature.slots,
-                codes=event.codes,
-                frame=signature.frame_key.rpartition(" > ")[2],
-            )
-        )
-    return found
-
-
 def read(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> Reading:
-    """Claims, occurrences and refusals of one document; official pages claim nothing, and documents without errors only
+    """Claims and refusals of one document; official pages claim nothing, and documents without errors only
     what they closed.
     """
     errors = errors_of(events, signatures)
     if not errors:
-        return Reading(tuple(closings(document, events)), (), ())
+        return Reading(tuple(closings(document, events)), ())
     stated = list(_statements(document, events, errors)) if document.kind in {"issue", "pull"} else []
     unique = {c.claim_id: c for c in stated if isinstance(c, Claim)}
     refused = sorted({s for s in stated if isinstance(s, Skipped)}, key=lambda s: (s.item_id, s.reason, s.detail))
     ordered = sorted(unique.values(), key=lambda c: (c.quote.start, c.quote.end, c.kind, c.claim_id))
-    return Reading(tuple(ordered), tuple(occurrences(document, events, signatures)), tuple(refused))
+    return Reading(tuple(ordered), tuple(refused))
 
 
 def _statements(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim | Skipped]:
@@ -161,7 +136,7 @@ def _succession(document: Document, errors: list[Pair], finding: rules.Finding) 
     end = finding.end + _FOLLOWS
     after = next((s for e, s in errors if finding.end <= e.start < end), None)
     before = [s for e, s in errors if e.end <= finding.start]
-    if after is None or not before or post_at(document, finding.start) != post_at(document, finding.end):
+    if after is None or not before or document.post_at(finding.start) != document.post_at(finding.end):
         return
     first, second = before[-1].signature_id, after.signature_id
     if first != second:
@@ -173,7 +148,7 @@ def _succession(document: Document, errors: list[Pair], finding: rules.Finding) 
 def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim]:
     starts = sorted(e.start for e in events)
     for event, signature in errors:
-        post = post_at(document, event.start)
+        post = document.post_at(event.start)
         until = document.posts[post].end if post >= 0 else len(document.text)
         until = min([until, *(s for s in starts if s >= event.end)])
         for hint in hints.hinted(document.text, event, until=until):
@@ -273,30 +248,4 @@ def claim_at(
 
 
 def _quoted(document: Document, start: int, end: int) -> Quote:
-    return quote(document, start, end, post=post_at(document, start))
-
-
-def _culprit(document: Document, event: Event, signature: Signature) -> Quote:
-    """The line that names the error: a traceback's head says where, and this is to say what."""
-    start, end = signature.start, signature.end
-    if not event.start <= start < end <= len(document.text):
-        start, end = event.start, event.end
-    if "\n" in document.text[start:end]:
-        start, end = _telling_line(document.text, start, end, event=event, wanted=signature.text)
-    line = document.text[start:end]
-    start += len(line) - len(line.lstrip())
-    return prose.quote(document, start, max(start + 1, end), post=post_at(document, start))
-
-
-def _telling_line(text: str, start: int, end: int, *, event: Event, wanted: str) -> tuple[int, int]:
-    """The line that holds the message (of the event or of a link of its chain) that the signature was made from."""
-    words = set(wanted.split())
-    messages = [event.message, *(link.message for link in event.chain)]
-    message = max(messages, key=lambda m: len(words.intersection(m.split())))
-    at = text.rfind(message[:_TELLING], start, end) if message else -1
-    if at < 0:
-        stripped = text[start:end].rstrip()
-        at = start + max(stripped.rfind("\n") + 1, 0)
-    line_start = max(start, text.rfind("\n", start, at) + 1)
-    line_end = text.find("\n", max(at, line_start), end)
-    return line_start, line_end if line_end >= 0 else end
+    return quote(document, start, end, post=document.post_at(start))

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from pipeline.distil.prose import is_prose, post_at
+from pipeline.distil.prose import is_prose
 from pipeline.records import Document, Event, Signature
 
 Pair = tuple[Event, Signature]
@@ -36,11 +36,11 @@ def subject(document: Document, errors: Sequence[Pair], start: int, end: int) ->
     named = _named_by(document.text[start:end], errors)
     if len(named) == 1:
         return named[0]
-    post = post_at(document, start)
+    post = document.post_at(start)
     if len({s.signature_id for _, s in errors}) == 1:
         # before anybody shows the error people speak of something else
-        return errors[0][1].signature_id if post_at(document, errors[0][0].start) <= post else None
-    own = [(e, s) for e, s in errors if post_at(document, e.start) == post]
+        return errors[0][1].signature_id if document.post_at(errors[0][0].start) <= post else None
+    own = [(e, s) for e, s in errors if document.post_at(e.start) == post]
     if own:
         before = [s for e, s in own if e.start < start]
         return before[-1].signature_id if before else own[0][1].signature_id
@@ -49,16 +49,16 @@ def subject(document: Document, errors: Sequence[Pair], start: int, end: int) ->
 
 def _answered(document: Document, errors: Sequence[Pair], post: int) -> str | None:
     """The error of the post before; that of the report, where it is the only post before that shows any."""
-    before = [(e, s) for e, s in errors if post_at(document, e.start) < post]
-    others = sorted({place for e, _ in before if not _is_opening(document, place := post_at(document, e.start))})
+    before = [(e, s) for e, s in errors if document.post_at(e.start) < post]
+    others = sorted({place for e, _ in before if not _is_opening(document, place := document.post_at(e.start))})
     if not before:
         return None
     if others:
-        last = [(e, s) for e, s in before if post_at(document, e.start) == others[-1]]
+        last = [(e, s) for e, s in before if document.post_at(e.start) == others[-1]]
         answers_last = others[-1] == post - 1 or len(last) == len(before)
         return _shown(document, last if answers_last else before)
     # a title tells in short what the body shows
-    shown = [(e, s) for e, s in before if post_at(document, e.start) == post_at(document, before[-1][0].start)]
+    shown = [(e, s) for e, s in before if document.post_at(e.start) == document.post_at(before[-1][0].start)]
     named = _named_by(document.title or "", shown)
     return named[0] if len(named) == 1 else _shown(document, shown)
 
@@ -71,7 +71,7 @@ def _shown(document: Document, shown: Sequence[Pair]) -> str | None:
 
 def _is_log(document: Document, shown: Sequence[Pair]) -> bool:
     """True if the errors stand in one post, and nobody says a word between them."""
-    if len({post_at(document, e.start) for e, _ in shown}) != 1:
+    if len({document.post_at(e.start) for e, _ in shown}) != 1:
         return False
     for (one, _), (two, _) in itertools.pairwise(shown):
         between = document.text[one.end : two.start]
@@ -82,8 +82,8 @@ def _is_log(document: Document, shown: Sequence[Pair]) -> bool:
 
 def reported(document: Document, errors: Sequence[Pair], place: int) -> tuple[str, ...]:
     """The errors of the report, where nobody else shows any before `place`: "fixed" is said of a report as a whole."""
-    post = post_at(document, place)
-    before = {post_at(document, e.start) for e, _ in errors if post_at(document, e.start) < post}
+    post = document.post_at(place)
+    before = {document.post_at(e.start) for e, _ in errors if document.post_at(e.start) < post}
     is_alone = bool(before) and all(_is_opening(document, shown) for shown in before)
     return tuple(sorted(opening(document, errors))) if is_alone else ()
 
@@ -93,7 +93,7 @@ def opening(document: Document, errors: Sequence[Pair]) -> list[str]:
 
     The first that anybody shows where the report itself shows none.
     """
-    opened = [(e, s) for e, s in errors if _is_opening(document, post_at(document, e.start))]
+    opened = [(e, s) for e, s in errors if _is_opening(document, document.post_at(e.start))]
     named = _named_by(document.title or "", opened)
     shown = opened or errors[:1]
     return named or list(dict.fromkeys(s.signature_id for _, s in shown))[:_MOST_SUBJECTS]

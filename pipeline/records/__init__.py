@@ -18,6 +18,7 @@ from pipeline.records.pages import (
     PageRef,
     Post,
     RawPage,
+    iso,
 )
 from pipeline.records.skipped import Appended, Skipped
 
@@ -48,5 +49,6 @@ __all__ = [
     "Slot",
     "Template",
     "content_id",
+    "iso",
     "shelf_of",
 ]

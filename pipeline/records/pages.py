@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 #: Author associations as GitHub names them, most trusted first. None: the source does not say.
@@ -152,3 +153,16 @@ class Document(DocumentHead):
 
     text: str
     posts: tuple[Post, ...]
+
+    def post_at(self, offset: int) -> int:
+        """The number of the post that holds `offset`, or the last one before it; -1 before the first."""
+        return bisect_right(self.posts, offset, key=_start) - 1
+
+
+def _start(post: Post) -> int:
+    return post.start
+
+
+def iso(moment: datetime | None) -> str | None:
+    """A time as records hold it: ISO 8601 in UTC, None where it is unknown."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC
 
 from pipeline import cluster, distil, normalise, text
 from pipeline.ask import template_of
-from pipeline.records import Claim, Cluster, DocRecord, Neighbour, Quote, Template
+from pipeline.records import Claim, Cluster, DocRecord, Neighbour, Quote, Template, iso
 from pipeline.records.draft import Draft
 from pipeline.records.entry import Edge, TransitionGraph
 from pipeline.run import shards
@@ -139,7 +139,7 @@ def _material(
 ) -> distil.Material:
     rows = [row for signature_id in found.members for row in known.events[signature_id]]
     claims = {claim.claim_id: claim for signature_id in found.members for claim in known.claims.get(signature_id, ())}
-    occurrences = tuple(_occurrence(row, known.documents) for row in rows if row.event.severity == "error")
+    errors = [row for row in rows if row.event.severity == "error"]
     codes = Counter(code for row in rows for code in row.event.codes)
     codes.update(value for key, value in found.gate if key == "code")
     pages = tuple(page for code in sorted(codes) for page in known.official.get(code, ()))
@@ -148,9 +148,9 @@ def _material(
     cited = {row.document_id for row in rows} | {c.quote.document_id for c in claims.values()}
     cited |= {q.document_id for page in pages for q in (page.summary, *page.remedies) if q is not None}
     return distil.Material(
-        occurrences=occurrences,
+        occurrences=tuple(occurrence(row, known.documents[row.document_id]) for row in errors),
         claims=tuple(claims[claim_id] for claim_id in sorted(claims)),
-        documents=tuple(_facts(known.documents[document_id]) for document_id in sorted(cited)),
+        documents=tuple(facts(known.documents[document_id]) for document_id in sorted(cited)),
         official=pages,
         own_page=_own_page(rows, known),
         neighbours=tuple(near),
@@ -164,10 +164,10 @@ def _own_page(rows: Sequence[shards.EventRow], known: Knowledge) -> DocRecord | 
     return min((page for page in pages if page is not None), key=lambda page: (page.code, page.title), default=None)
 
 
-def _occurrence(row: shards.EventRow, documents: Mapping[str, shards.DocumentRow]) -> distil.Occurrence:
+def occurrence(row: shards.EventRow, document: shards.DocumentRow) -> distil.Occurrence:
+    """An error that was grouped, with the words that prove it."""
     signature = row.signature
     assert signature is not None
-    document = documents[row.document_id]
     words = row.quote.rstrip()
     start = signature.start + len(words) - len(words.lstrip())
     words = words.strip()
@@ -183,7 +183,7 @@ def _occurrence(row: shards.EventRow, documents: Mapping[str, shards.DocumentRow
             end=start + len(words),
             text=words,
             lang=text.language_of(words),
-            posted_at=_iso(row.posted_at),
+            posted_at=iso(row.posted_at),
             author_role=row.author_role,
             author_hash=None,
         ),
@@ -194,7 +194,8 @@ def _occurrence(row: shards.EventRow, documents: Mapping[str, shards.DocumentRow
     )
 
 
-def _facts(row: shards.DocumentRow) -> distil.DocumentFacts:
+def facts(row: shards.DocumentRow) -> distil.DocumentFacts:
+    """What counting needs to know of a document."""
     return distil.DocumentFacts(
         document_id=row.document_id,
         kind=row.kind,
@@ -205,8 +206,8 @@ def _facts(row: shards.DocumentRow) -> distil.DocumentFacts:
         state=row.state,
         state_reason=row.state_reason,
         is_merged=row.is_merged,
-        opened_at=_iso(row.opened_at),
-        closed_at=_iso(row.closed_at),
+        opened_at=iso(row.opened_at),
+        closed_at=iso(row.closed_at),
     )
 
 
@@ -227,7 +228,3 @@ def _official_pages(
 def _date(row: shards.EventRow, documents: Mapping[str, shards.DocumentRow]) -> str:
     moment = row.posted_at or documents[row.document_id].opened_at
     return moment.astimezone(UTC).date().isoformat() if moment else _UNKNOWN_DATE
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None

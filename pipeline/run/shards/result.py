@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
-from pipeline.records import Claim, Document, DocumentHead, Event, Post, Signature, Skipped, content_id
+from pipeline.records import Claim, Document, DocumentHead, Event, Signature, Skipped, content_id
 
 #: A longer message is kept by its beginning; the whole stands in raw.
 DETAIL_CHARACTERS = 1000
@@ -69,7 +68,8 @@ def document_row(document: Document) -> DocumentRow:
 def event_row(document: Document, event: Event, *, ordinal: int, signature: Signature | None) -> EventRow:
     """The row of `event`: its id, its quote, and who posted it when."""
     start, end = (signature.start, signature.end) if signature else (event.start, event.end)
-    post = _post_at(document.posts, start)
+    place = document.post_at(start)
+    post = document.posts[place] if place >= 0 else None
     return EventRow(
         event_id=content_id("event", document.document_id, str(event.start), str(event.end)),
         document_id=document.document_id,
@@ -81,11 +81,3 @@ def event_row(document: Document, event: Event, *, ordinal: int, signature: Sign
         author_role=post.author_role if post else None,
         post_url=(post.url if post else None) or document.url,
     )
-
-
-def _post_at(posts: tuple[Post, ...], offset: int) -> Post | None:
-    """The post that holds `offset`; posts stand in the order of the text."""
-    place = bisect_right([post.start for post in posts], offset) - 1
-    if place >= 0 and offset < posts[place].end:
-        return posts[place]
-    return None
