@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import distil
-from pipeline.distil import actions, prose, tables
+from pipeline.distil import prose, tables
+from pipeline.lexicon import facts
 from pipeline.records import Document
+from pipeline.text import unsafe
 from tests.distil_factory import claims, document, events, occurrences
 
 CASES = sorted((Path(__file__).parent / "cases" / "distil").iterdir())
@@ -172,7 +174,7 @@ def test_any_mixture_gives_true_quotes(pieces: list[str]) -> None:
 
 
 def test_every_template_that_a_table_emits_is_listed_with_its_slots() -> None:
-    listed = tables.table("facts.toml")["facts"]
+    listed = facts.table()["facts"]
     for hint in tables.hints():
         templates = [hint.template] if "$" not in hint.template else ["remedy.increase_flag", "remedy.decrease_flag"]
         for template in templates:
@@ -228,4 +230,4 @@ def test_a_hint_is_found_in_the_text_that_the_program_prints() -> None:
     ],
 )
 def test_unsafe_acts_are_recognised(text: str, name: str | None) -> None:
-    assert actions.unsafe(text) == name
+    assert unsafe(text) == name

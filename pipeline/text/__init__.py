@@ -148,6 +148,17 @@ def redact(text: str, *, rules: tuple[Rule, ...] | None = None) -> str:
     return text
 
 
+@cache
+def _unsafe() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    table = tomllib.loads(resources.files("pipeline").joinpath("data/unsafe.toml").read_text("utf-8"))
+    return tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in table.items())
+
+
+def unsafe(words: str) -> str | None:
+    """The name of the act in `words` that is never passed on, from data/unsafe.toml; None if there is none."""
+    return next((name for name, pattern in _unsafe() if pattern.search(words)), None)
+
+
 def safe(text: str) -> str:
     """`text` as a document holds it: cleaned and redacted."""
     return redact(clean(text))

@@ -1,6 +1,6 @@
 """The message catalogue: every fact's English and Chinese sentence.
 
-English and slot types are the contract with `distil`, `pipeline/data/distil/facts.toml`; what messages say by their
+English and slot types are the contract with `distil`, `pipeline/data/facts.toml`; what messages say by their
 shape is in `pipeline/data/message_shapes.toml`. Chinese is a gettext
 catalogue, `locale/zh_Hans/LC_MESSAGES/errmine.po`: msgctxt is the template id, msgid the English sentence, msgstr the
 Chinese one.
@@ -22,11 +22,11 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+from pipeline.lexicon import facts
 from pipeline.records.errors import CatalogueError
 
 _PACKAGE = files("pipeline")
 _MO = _PACKAGE / "translate" / "locale" / "zh_Hans" / "LC_MESSAGES" / "errmine.mo"
-_FACTS = _PACKAGE / "data" / "distil" / "facts.toml"
 _SHAPES = _PACKAGE / "data" / "message_shapes.toml"
 
 #: Where a bare code may be listed, in this order ("cudaErrorAssert" is found as "cuda:cudaErrorAssert").
@@ -46,13 +46,13 @@ class MessageTemplate:
 @cache
 def templates() -> Mapping[str, MessageTemplate]:
     """Every template by id: those that `distil` may use, and what messages say by their shape."""
-    facts = {key: fact for table in _tables() for key, fact in table["facts"].items()}
-    return {key: MessageTemplate(key, fact["en"], fact["slots"]) for key, fact in facts.items()}
+    rows = {key: fact for table in _tables() for key, fact in table["facts"].items()}
+    return {key: MessageTemplate(key, fact["en"], fact["slots"]) for key, fact in rows.items()}
 
 
 @cache
 def _tables() -> tuple[dict[str, Any], ...]:
-    return tuple(tomllib.loads(path.read_text(encoding="utf-8")) for path in (_FACTS, _SHAPES))
+    return facts.table(), tomllib.loads(_SHAPES.read_text(encoding="utf-8"))
 
 
 @cache
@@ -65,7 +65,7 @@ def template(template_id: str) -> MessageTemplate:
     """The template of that id; an unknown id is a broken catalogue, not bad input."""
     found = templates().get(template_id)
     if found is None:
-        raise CatalogueError(f"no template {template_id!r} in facts.toml", path=Path(str(_FACTS)))
+        raise CatalogueError(f"no template {template_id!r} in facts.toml", path=facts.PATH)
     return found
 
 

@@ -18,9 +18,9 @@ from pipeline.records.entry import (
     Version,
     Workaround,
 )
+from pipeline.text import unsafe
 from pipeline.validate.patterns import compile_error, unbounded_gaps
 from pipeline.validate.problem import Raw, items, text, values
-from pipeline.validate.wording import unsafe
 
 #: The bound put on an unbounded gap of a foreign regex: what our own use.
 _BOUND = "{0,200}"

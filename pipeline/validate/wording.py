@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
-from functools import cache
-from importlib import resources
 
+from pipeline.text import unsafe
 from pipeline.validate.problem import Context, Finding, Raw, Rule, items, names, text, values
 
 _REMEDIES = ("workarounds", "dead_ends")
 #: Flags and environment variables: what a reader would copy.
 _COPIED = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{1,80}|\b[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}\b")
-
-
-@cache
-def _unsafe_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """What is never published as a remedy; one list, shared with the room that finds remedies."""
-    path = resources.files("pipeline").joinpath("data", "distil", "actions.toml")
-    listed = tomllib.loads(path.read_text("utf-8"))["unsafe"]
-    return tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in listed.items())
-
-
-def unsafe(words: str) -> str | None:
-    """The name of the danger in `words`, None if there is none."""
-    return next((name for name, pattern in _unsafe_patterns() if pattern.search(words)), None)
 
 
 def _remedies(raw: Raw) -> Iterator[tuple[str, Raw]]:
