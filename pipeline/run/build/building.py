@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline import distil, normalise, store, translate
+from pipeline import distil, normalise, store
 from pipeline import export as bundle
+from pipeline.records import Skipped
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
-from pipeline.run.build import history, overruling
+from pipeline.run.build import changes, entries, overruling
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
-from pipeline.run.build.entries import Made, make
 from pipeline.run.build.mapping import UNREAD, Partition, drop_shards, map_partitions, partition_of, plan, shards_of
 from pipeline.run.build.without_gc import uncollected
 from pipeline.run.home import recording
@@ -105,35 +105,61 @@ def publish(
 ) -> Summary:
     """The reduce step: read the shards of `partitions`, make the entries, write the database, drop stale shards."""
     wanted = {partition.name for partition in partitions}
-    found = shards_of(places.shards)
-    used = [paths for name, paths in sorted(found.items()) if partition_of(name) in wanted]
+    there = shards_of(places.shards)
+    used = [paths for name, paths in sorted(there.items()) if partition_of(name) in wanted]
     decided = overruling.read(overrides)
     published = bundle.read_registry(places.curated)
     with uncollected():
         result = shards.read(used)
         added = _enriched(result, partitions, places, engines, progress)
         result += shards.MapResult(claims=added.claims)
-        last = history.last_build(places.database)
-        moved = history.moved(places.database, last, result, normaliser=normalise.NORMALISER_VERSION)
-        made = make(
+        grouped = entries.group(result, decided)
+        progress("cluster", 1, 1)
+        past = changes.against(
+            places.database,
+            published,
             result,
-            registry=moved.followed(published),
-            overrides=decided,
+            grouped.cluster_of,
+            normaliser=normalise.NORMALISER_VERSION,
+        )
+        made = entries.make(
+            grouped,
+            registry=past.registry,
             min_documents=min_documents,
             translators=[one.engine for one in engines.translators],
             progress=progress,
         )
-    stages = _stages(partitions, result, made, added)
-    now = made.partition.cluster_of()
-    compared = history.compared(last, now, moved, known=published.cluster_aliases)
-    registry = made.registry.model_copy(update={"cluster_aliases": dict(compared.aliases)})
+    stages = _stages(partitions, result, grouped, made, added)
+    figures = _figures(grouped, made) | {
+        **overruling.figures(made.rulings),
+        **past.figures(_error_counts(result), most=MOST_EXAMPLES),
+        "sources": dict(sorted(Counter(row.source for row in result.documents).items())),
+    }
+    if asked := dict(engines.told()):
+        figures["engines"] = asked
+    _write(places, (used, added), grouped, made, past, stages=stages, run_id=run_id)
+    drop_shards(places.shards, {partition_of(name) for name in there} - wanted)
+    shards.discard_leftovers(places.shards)
+    drop_answers(places.home / ".errmine" / "answers" / "enrich", (row.document_id for row in result.documents))
+    progress("publish", 1, 1)
+    return Summary(stages, _examples(*result.skipped, *added.skipped, *made.skipped), figures)
+
+
+def _write(
+    places: Places,
+    rows: tuple[Sequence[shards.ShardPaths], Added],
+    grouped: entries.Grouped,
+    made: entries.Made,
+    past: changes.Past,
+    *,
+    stages: Sequence[StageCount],
+    run_id: str,
+) -> None:
+    """The database, in the place of the one before."""
+    used, added = rows
     rulings = overruling.rows(made.rulings)
-    journal = last.journal.continued(
-        made.journal,
-        published,
-        about_clusters=history.journal_rows(compared, last, moved, now=now, rulings=rulings),
-        run_id=run_id,
-    )
+    registry = made.registry.model_copy(update={"cluster_aliases": dict(past.compared.aliases)})
+    journal = past.journal(made.journal, rulings, run_id=run_id)
     store.write(
         places.database,
         store.Contents(
@@ -142,11 +168,11 @@ def publish(
             claims=tuple(paths.claims for paths in (*used, *added.files)),
             skipped_files=tuple(paths.skipped for paths in (*used, *added.files)),
             clusters=made.clusters,
-            assignments=made.partition.assignments,
-            neighbours=made.partition.neighbours,
+            assignments=grouped.partition.assignments,
+            neighbours=grouped.partition.neighbours,
             entries=made.entries,
             withheld=made.withheld,
-            skipped=(*made.skipped, *made.ignored),
+            skipped=(*made.skipped, *grouped.ignored),
             aliases=registry.aliases,
             cluster_aliases=registry.cluster_aliases,
             journal=journal.rows,
@@ -160,23 +186,6 @@ def publish(
             },
         ),
     )
-    drop_shards(places.shards, {partition_of(name) for name in found} - wanted)
-    shards.discard_leftovers(places.shards)
-    drop_answers(places.home / ".errmine" / "answers" / "enrich", (row.document_id for row in result.documents))
-    progress("publish", 1, 1)
-    changed = history.changes(last, compared, now, _error_counts(result))
-    figures = _figures(made) | {
-        **overruling.figures(made.rulings),
-        **history.moved_figures(compared, moved),
-        "sources": dict(sorted(Counter(row.source for row in result.documents).items())),
-        "changes": changed.counts(),
-        "changed": changed.named(MOST_EXAMPLES),
-    }
-    if asked := dict(engines.told()):
-        figures["engines"] = asked
-    # statements that make no claim are many in any corpus: they are counted, and stand in the table `skipped`
-    told = [item for item in (*result.skipped, *added.skipped, *made.skipped) if item.stage != distil.STAGE]
-    return Summary(stages, tuple(told[:MOST_EXAMPLES]), figures)
 
 
 def _enriched(
@@ -194,11 +203,11 @@ def _enriched(
 
 def export(places: Places) -> Summary:
     """Write the bundle from the database, whole or not at all."""
-    entries = [KnowledgeEntry.model_validate(row) for row in reading.entries(places.database)]
+    made = [KnowledgeEntry.model_validate(row) for row in reading.entries(places.database)]
     facts = reading.facts(places.database)
     written = bundle.write(
         places.curated,
-        entries,
+        made,
         facts=bundle.Facts(
             normaliser=facts.meta["normaliser"],
             clusters=facts.clusters,
@@ -208,22 +217,33 @@ def export(places: Places) -> Summary:
             ignored=facts.ignored,
         ),
     )
-    stage = count("export", taken=len(entries), given=written.entry_count, lost=())
+    stage = count("export", taken=len(made), given=written.entry_count, lost=())
     return Summary([stage], (), {"bundle": written.bundle_id[:16], "files": written.file_count})
 
 
-def _stages(partitions: Sequence[Partition], result: shards.MapResult, made: Made, added: Added) -> list[StageCount]:
+def _examples(*skipped: Skipped) -> tuple[Skipped, ...]:
+    """The first few for people. Statements that make no claim are many: they are counted, the table has them."""
+    return tuple([item for item in skipped if item.stage != distil.STAGE][:MOST_EXAMPLES])
+
+
+def _stages(
+    partitions: Sequence[Partition],
+    result: shards.MapResult,
+    grouped: entries.Grouped,
+    made: entries.Made,
+    added: Added,
+) -> list[StageCount]:
     documents = sum(len(partition.documents) for partition in partitions)
     unread = [item for item in result.skipped if item.stage in UNREAD]
     set_aside = [row.event.severity for row in result.events if row.signature is None]
-    ignored = [item.reason for item in made.ignored]
-    grouped = len(result.events) - len(set_aside) - len(ignored)
+    ignored = [item.reason for item in grouped.ignored]
+    given = len(result.events) - len(set_aside) - len(ignored)
     stated = sum(claim.kind in distil.STATEMENTS for claim in result.claims)
     refused = [item.reason for item in result.skipped if item.stage == distil.STAGE]
     foreign = sum(row.payload is not None for row in result.documents)
     return [
         count("documents", taken=documents, given=len(result.documents), lost=unread),
-        count("events", taken=len(result.events), given=grouped, lost=[*set_aside, *ignored]),
+        count("events", taken=len(result.events), given=given, lost=[*set_aside, *ignored]),
         count("statements", taken=stated + len(refused), given=stated, lost=refused),
         *added.stages,
         count("entries", taken=len(made.clusters) + foreign, given=len(made.entries), lost=made.skipped),
@@ -239,12 +259,12 @@ def _error_counts(result: shards.MapResult) -> Counter[str]:
     )
 
 
-def _figures(made: Made) -> dict[str, object]:
+def _figures(grouped: entries.Grouped, made: entries.Made) -> dict[str, object]:
     tiers = Counter(entry.verification_tier for entry in made.entries)
     return {
-        "signatures": len(made.templates),
+        "signatures": len(grouped.templates),
         "clusters": len(made.clusters),
         "entries": len(made.entries),
         "tiers": dict(sorted(tiers.items())),
-        "zh": {row.field: dict(row.by_status) for row in translate.coverage(made.entries)},
+        "zh": {row.field: dict(row.by_status) for row in made.coverage},
     }

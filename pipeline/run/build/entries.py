@@ -23,60 +23,76 @@ _REPORT_EVERY = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What the reduce step made of the shards."""
+class Grouped:
+    """The rows of all shards, and the clusters that their errors make."""
 
-    partition: cluster.Partition
-    clusters: tuple[Cluster, ...]  # those of the partition, with their regular expressions
+    known: reduce.Knowledge
     templates: tuple[Template, ...]
+    partition: cluster.Partition
+    cluster_of: Mapping[str, str]  # signature id -> cluster id
+    rulings: tuple[cluster.Ruling, ...]  # the overrides, applied
+
+    @property
+    def ignored(self) -> tuple[Skipped, ...]:
+        """The events that people set aside."""
+        return overruling.ignored(self.known, self.partition)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of the clusters."""
+
+    clusters: tuple[Cluster, ...]  # those of the partition, with their regular expressions
     entries: tuple[KnowledgeEntry, ...]
+    coverage: tuple[translate.FieldCoverage, ...]  # of Chinese
     withheld: tuple[store.WithheldRow, ...]
     skipped: tuple[Skipped, ...]
     registry: Registry
     journal: tuple[store.JournalRow, ...]
-    rulings: tuple[cluster.Ruling, ...]  # the overrides, applied
-    ignored: tuple[Skipped, ...]  # events that people set aside
+    rulings: tuple[cluster.Ruling, ...]  # the overrides, with those that asked for a name in vain
 
 
-def make(
-    result: shards.MapResult,
-    *,
-    registry: Registry,
-    overrides: cluster.Overrides = cluster.NONE,
-    min_documents: int,
-    progress: Progress,
-    translators: Sequence[Engine] = (),
-) -> Made:
-    """Everything that the reduce step makes of the rows of all shards; `registry` holds the ids published before.
+def group(result: shards.MapResult, overrides: cluster.Overrides = cluster.NONE) -> Grouped:
+    """The clusters of all errors in `result`, as the texts alone and the people of `overrides` say.
 
     Raises:
         ConfigError: two rows of `overrides` contradict each other.
     """
     known = reduce.knowledge(result)
-    templates = sorted(reduce.templates(known), key=lambda template: template.signature_id)
+    templates = tuple(sorted(reduce.templates(known), key=lambda template: template.signature_id))
     partition = _proven(known, cluster.partition(templates, overrides=overrides))
-    progress("cluster", 1, 1)
+    rulings = cluster.rulings(overrides, templates)
+    return Grouped(known, templates, partition, partition.cluster_of(), rulings)
+
+
+def make(
+    grouped: Grouped,
+    *,
+    registry: Registry,
+    min_documents: int,
+    progress: Progress,
+    translators: Sequence[Engine] = (),
+) -> Made:
+    """The entries of the clusters; `registry` holds the ids published before."""
+    known, partition, rulings = grouped.known, grouped.partition, grouped.rulings
     drafts = reduce.drafts(known, partition)
     enough, few = _split(drafts, min_documents)
-    rulings = cluster.rulings(overrides, templates)
-    names = overruling.name_of(rulings)
-    set_aside = _set_aside(partition)
+    names, set_aside = overruling.name_of(rulings), _set_aside(partition)
     wanted = [_wanted(draft, names, set_aside.get(draft.cluster.cluster_id, ())) for draft in enough]
     assigned = bundle.assign(wanted, registry)
     rulings = _with_refused(rulings, enough, assigned)
     mined, broken = _worded(enough, assigned, proven=_regexes(partition), translators=translators, progress=progress)
     foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
+    entries = tuple(sorted([*mined, *foreign], key=lambda entry: entry.id))
     return Made(
-        partition=partition,
         clusters=partition.clusters,
-        templates=tuple(templates),
-        entries=tuple(sorted([*mined, *foreign], key=lambda entry: entry.id)),
+        entries=entries,
+        coverage=tuple(translate.coverage(entries)),
         withheld=tuple(_kept_aside(drafts)),
         skipped=(*few, *broken, *refused),
         registry=assigned.registry,
-        journal=tuple(_journal(assigned, rulings, partition.cluster_of())),
+        journal=tuple(_journal(assigned, rulings, grouped.cluster_of)),
         rulings=rulings,
-        ignored=overruling.ignored(known, partition),
     )
 
 
@@ -147,9 +163,7 @@ def _worded(
 ) -> tuple[list[KnowledgeEntry], list[Skipped]]:
     """The entries of `drafts` that keep every rule, and the others with the rules they break."""
     names = reduce.Naming(assigned.ids, assigned.registry.aliases)
-    context = validate.Context(proven=proven)
-    accepted: list[KnowledgeEntry] = []
-    lost: list[Skipped] = []
+    worded: list[KnowledgeEntry] = []
     for number, draft in enumerate(drafts, 1):
         entry_id = assigned.ids[draft.cluster.cluster_id]
         entry = translate.entry(
@@ -159,9 +173,14 @@ def _worded(
             engines=translators,
             normaliser=normalise.NORMALISER_VERSION,
         )
-        _sort(validate.verdict(entry, context), accepted, lost)
+        worded.append(entry)
         if number % _REPORT_EVERY == 0 or number == len(drafts):
             progress("entries", number, len(drafts))
+    context = validate.Context(proven=proven)
+    accepted: list[KnowledgeEntry] = []
+    lost: list[Skipped] = []
+    for entry in worded:
+        _sort(validate.verdict(entry, context), accepted, lost)
     return accepted, lost
 
 

@@ -1,19 +1,18 @@
-"""What a build changed against the one before: in the journal, in the summary, and for those who hold old ids.
+"""What the build before this one left in the database: its journal, its clusters, its events.
 
-Clusters are compared with those of the database that this build replaces, entries with the last bundle. Events whose
-words are the same and whose signature is another were read anew: by another normaliser. They carry over who was who.
+Events whose words are the same and whose signature is another were read anew: by another normaliser. They carry over
+who was who.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from pipeline import cluster, store
+from pipeline import store
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import StoreError
 from pipeline.run import shards
@@ -21,8 +20,6 @@ from pipeline.store import reading
 
 #: Subjects of the journal that are clusters; the others are entries.
 _CLUSTER = "cluster:"
-#: Rows of the map of moved events that a summary holds; the database has all of it in its journal.
-_MOST_MOVED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,183 +143,3 @@ def moved(database: Path, last: LastBuild, result: shards.MapResult, *, normalis
         if now is not None and now.signature is not None and now.event.message == message:
             counts[old, now.signature.signature_id] += 1
     return Moved(counts, last.normaliser, normaliser)
-
-
-# ---------------------------------------------------------------- clusters
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The clusters of the last build against those of this one."""
-
-    changes: tuple[cluster.Change, ...]
-    aliases: Mapping[str, str]  # every cluster id that there ever was and is no more -> what it means now
-    moved: Mapping[tuple[str, str], int]  # events read anew: (old cluster id, new cluster id) -> how many
-    before: Mapping[str, str]  # what was compared: "signature", or "old new" of one read anew -> cluster id
-    after: Mapping[str, str]
-
-
-def compared(last: LastBuild, now: Mapping[str, str], read_anew: Moved, *, known: Mapping[str, str]) -> Comparison:
-    """What became of the clusters; `now` is the cluster of each signature, `known` are aliases published before."""
-    was = last.cluster_of()
-    before, after = _paired(was, now, read_anew.counts)
-    flows: Counter[tuple[str, str]] = Counter()
-    for (old, new), count in read_anew.counts.items():
-        if new in now:
-            flows[was[old], now[new]] += count
-    aliases = cluster.aliases({**known, **dict(last.cluster_aliases)}, before, after)
-    return Comparison(tuple(cluster.changes(before, after)), aliases, flows, before, after)
-
-
-def _paired(
-    was: Mapping[str, str], now: Mapping[str, str], moved_counts: Iterable[tuple[str, str]]
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Both maps with a key of its own for each pair of signatures that share events, so that they can be compared."""
-    before, after = dict(was), dict(now)
-    pairs = [(old, new) for old, new in moved_counts if new in now]
-    for old, new in pairs:
-        before[f"{old} {new}"] = was[old]
-        after[f"{old} {new}"] = now[new]
-    for old, new in pairs:
-        before.pop(old, None)
-        if new not in was:
-            after.pop(new, None)
-    return before, after
-
-
-def journal_rows(
-    found: Comparison,
-    last: LastBuild,
-    read_anew: Moved,
-    *,
-    now: Mapping[str, str],
-    rulings: Sequence[store.OverrideRow],
-) -> list[store.JournalRow]:
-    """The changes as rows of the journal, with what people said where they decided them; growth is no row."""
-    says = {_key(row) for row in rulings}
-    reasons = _Reasons(
-        found=found,
-        was=last.cluster_of(),
-        now=now,
-        said=rulings,
-        unsaid=[row for row in last.overrides if _key(row) not in says],
-        versions=f"normaliser {read_anew.before} -> {read_anew.now}",
-    )
-    rows = []
-    for change in found.changes:
-        why = reasons.of(change)
-        for subject, other in _pairs(change):
-            rows.append(store.JournalRow(change.kind, subject, other, why))
-    return rows
-
-
-def _pairs(change: cluster.Change) -> list[tuple[str, str | None]]:
-    if change.kind == "merged":
-        return [(old, change.new_ids[0]) for old in change.old_ids if old != change.new_ids[0]]
-    if change.kind == "split":
-        return [(new, change.old_ids[0]) for new in change.new_ids if new != change.old_ids[0]]
-    if change.kind == "renamed":
-        return [(change.old_ids[0], change.new_ids[0])]
-    if change.kind in ("new", "withdrawn"):
-        return [((change.new_ids or change.old_ids)[0], None)]
-    return []
-
-
-#: What people may have said, by what happened: rows that are there, and rows that are there no more.
-_SAID = {"merged": "merge", "split": "split", "withdrawn": "ignore"}
-_UNSAID = {"split": "merge", "merged": "split", "new": "ignore"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Reasons:
-    """Why clusters changed, as far as people or another normaliser did it."""
-
-    found: Comparison
-    was: Mapping[str, str]  # signature id -> cluster id
-    now: Mapping[str, str]
-    said: Sequence[store.OverrideRow]
-    unsaid: Sequence[store.OverrideRow]  # what people took back
-    versions: str
-
-    def of(self, change: cluster.Change) -> str:
-        """The sentence of a change."""
-        parts = [change.reason]
-        events = sum(self.found.moved.get((old, new), 0) for old in change.old_ids for new in change.new_ids)
-        if events:
-            parts = [f"{events} events read anew ({self.versions})", *(parts if change.kind != "renamed" else ())]
-        for kinds, rows, words in ((_SAID, self.said, ""), (_UNSAID, self.unsaid, "no longer in ")):
-            parts += [
-                f'{words}overrides.toml: "{row.reason}"'
-                for row in rows
-                if row.kind == kinds.get(change.kind) and self._did(row, change)
-            ]
-        return "; ".join(parts)
-
-    def _did(self, row: store.OverrideRow, change: cluster.Change) -> bool:
-        """Whether the texts of a row stood on both sides of what was joined or parted."""
-        is_past = change.kind in ("merged", "withdrawn")
-        cluster_of, ids = (self.was, change.old_ids) if is_past else (self.now, change.new_ids)
-        touched = {cluster_of.get(one) for side in row.signature_ids for one in side}.intersection(ids)
-        return len(touched) >= (2 if change.kind in ("merged", "split") else 1)
-
-
-def _key(row: store.OverrideRow) -> tuple[str, tuple[str, ...]]:
-    return (row.kind, row.texts)
-
-
-# ---------------------------------------------------------------- the summary
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """Cluster ids by what became of them; those of all but `new` are the former ones."""
-
-    new: tuple[str, ...] = ()
-    grown: tuple[str, ...] = ()
-    merged: tuple[str, ...] = ()
-    split: tuple[str, ...] = ()
-    renamed: tuple[str, ...] = ()
-    withdrawn: tuple[str, ...] = ()
-
-    def counts(self) -> dict[str, int]:
-        """How many of each."""
-        return {each.name: len(getattr(self, each.name)) for each in fields(self)}
-
-    def named(self, most: int) -> dict[str, list[str]]:
-        """The first ids of each."""
-        return {each.name: list(getattr(self, each.name)[:most]) for each in fields(self)}
-
-
-def changes(last: LastBuild, found: Comparison, now: Mapping[str, str], event_counts: Mapping[str, int]) -> Changes:
-    """What became of the clusters; `event_counts` are by signature, and a cluster grows by events."""
-    counts: Counter[str] = Counter()
-    for signature_id, count in event_counts.items():
-        if signature_id in now:
-            counts[now[signature_id]] += count
-
-    def ids(kind: str) -> tuple[str, ...]:
-        return tuple(sorted({one for each in found.changes if each.kind == kind for one in each.old_ids}))
-
-    return Changes(
-        new=tuple(sorted(one for each in found.changes if each.kind == "new" for one in each.new_ids)),
-        grown=tuple(sorted(old.cluster_id for old in last.memberships if counts[old.cluster_id] > old.event_count)),
-        merged=ids("merged"),
-        split=ids("split"),
-        renamed=ids("renamed"),
-        withdrawn=ids("withdrawn"),
-    )
-
-
-def moved_figures(found: Comparison, read_anew: Moved) -> dict[str, Any]:
-    """For the summary: how many events were read anew, and which old cluster is which new one; nothing if none was."""
-    if not read_anew.counts:
-        return {}
-    rows = sorted(found.moved.items(), key=lambda row: (-row[1], row[0]))
-    return {
-        "moved": {
-            "normaliser": [read_anew.before, read_anew.now],
-            "events": sum(read_anew.counts.values()),
-            "clusters": len({old for old, _ in found.moved}),
-            "map": [{"old": old, "new": new, "events": count} for (old, new), count in rows[:_MOST_MOVED]],
-        }
-    }

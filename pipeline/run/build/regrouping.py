@@ -13,7 +13,7 @@ from typing import Any
 from pipeline import cluster, normalise, store
 from pipeline.records import Template
 from pipeline.run import pool, shards
-from pipeline.run.build import history, overruling, reduce
+from pipeline.run.build import changes, history, overruling, reduce
 from pipeline.run.build.building import Places
 from pipeline.run.build.mapping import Partition, finished, map_partitions, partition_of, plan, shards_of
 from pipeline.run.build.without_gc import uncollected
@@ -93,15 +93,15 @@ def foreseen(
         rulings = cluster.rulings(decided, templates)
         now = cluster.partition(templates, overrides=decided).cluster_of()
     moved = history.moved(places.database, last, result, normaliser=normalise.NORMALISER_VERSION)
-    found = history.compared(last, now, moved, known={})
+    found = changes.compared(last, now, moved, known={})
     said = overruling.rows(rulings)
     kinds = Counter(change.kind for change in found.changes)
     return Regrouping(
         rows=_rows(found, places.database, {template.signature_id: template for template in templates}),
-        changes=tuple(history.journal_rows(found, last, moved, now=now, rulings=said)),
+        changes=tuple(changes.journal_rows(found, last, moved, now=now, rulings=said)),
         figures={
             "changes": dict(sorted(kinds.items())),
-            **history.moved_figures(found, moved),
+            **changes.moved_figures(found, moved),
             **overruling.figures(rulings),
         },
     )
@@ -136,7 +136,7 @@ def _mapped(
         )
 
 
-def _rows(found: history.Comparison, database: Path, templates: Mapping[str, Template]) -> tuple[Row, ...]:
+def _rows(found: changes.Comparison, database: Path, templates: Mapping[str, Template]) -> tuple[Row, ...]:
     entry_of, texts = reading.entry_of(database), reading.signature_texts(database)
     made = []
     for key, original, new, is_same in cluster.dry_run(found.before, found.after):
