@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 
 from pipeline.distil import tables
 from pipeline.distil.meaning import short_type
@@ -122,9 +123,8 @@ def _named(cluster: Cluster, codes: Sequence[str]) -> Iterator[Unit]:
         yield from _units(name)
     if code := gate.get("code") or next(iter(codes), None):  # its own before those that are printed with it
         family, _, rest = code.partition(":")
-        yield from (
-            _units(catalogues.code_name(code) or rest) if family != "absl" else [tuple(_slugged(rest).split("-"))]
-        )
+        named = [_slugged(rest).split("-")] if family == "absl" else _units(catalogues.code_name(code) or rest)
+        yield from ((word,) for unit in named for word in unit)
     if not codes and "kind" in gate:
         yield tuple(_slugged(gate["kind"].removesuffix("-message")).split("-"))  # a program's sentence comes next
     for key in _TELLING:
@@ -206,11 +206,13 @@ def _joined(units: Iterable[tuple[Unit, bool]], domain: str, most: int) -> str:
     """The words of all units that say something new, cut where a phrase begins; the id names the domain already."""
     kept: list[str] = []
     phrases = [0]  # how many words there are before each phrase
-    for unit, begins in units:
+    for (unit, begins), (following, _) in pairwise([*units, ((), True)]):
         new = [word for word in unit if word != domain]
         if begins:
             phrases.append(len(kept))
-        if all(word in kept and not word.isdigit() and word not in _list("negations") for word in new):
+        # a negation is said again where it denies something else
+        is_old = following and set(following) <= set(kept)
+        if all(word in kept and not word.isdigit() and (is_old or word not in _list("negations")) for word in new):
             continue
         if len("-".join([*kept, *new])) > most:
             kept = _cut(kept, phrases) or ["-".join(new)[:most].strip("-")]
