@@ -42,7 +42,7 @@ def floor(source: Path, target: Path) -> None:
 
 def errmine(source: Path, target: Path) -> None:
     """The bulk path of errmine."""
-    from pipeline.cluster import bulk
+    from benchmarks import bulk
 
     bulk.group(source, target, threads=THREADS)
 
@@ -56,7 +56,7 @@ def drain3_masked(source: Path, target: Path) -> None:
     """Drain3 on text that errmine's two expressions have masked, one message after the other as its API wants."""
     import re
 
-    from pipeline.cluster import bulk
+    from benchmarks import bulk
 
     prefix, mask = re.compile(bulk.PREFIX), re.compile(bulk.MASK)
     _drain3(source, target, lambda text: mask.sub("<*>", prefix.sub("", text)))
@@ -104,7 +104,7 @@ def run_engine(engine: str, source: Path, target: Path) -> None:
     import numpy  # noqa: F401  (imports are not measured)
     import pyarrow.parquet  # noqa: F401
 
-    from pipeline.cluster import bulk  # noqa: F401
+    from benchmarks import bulk  # noqa: F401
 
     if engine.startswith("drain3"):
         _miner()

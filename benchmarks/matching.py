@@ -266,6 +266,27 @@ def many(known: dict[str, Template], asked_texts: Sequence[str]) -> None:
     )
 
 
+def quotes(curated: Path, *, misses: int) -> None:
+    """Print how many quotes of occurrences find the entry that shows them; a build reads as matching does."""
+    matcher = Matcher.read(curated)
+    matcher.prepare()
+    counts: Counter[str] = Counter()
+    for line in (curated / "entries.jsonl").read_text(encoding="utf-8").splitlines():
+        entry = json.loads(line)
+        for piece in entry["evidence"]:
+            if piece["role"] != "occurrence":
+                continue
+            answer = matcher.match(piece["quote"])
+            verdict = {entry["id"]: "own", None: "none"}.get(answer.entry_id, "another")
+            counts[verdict] += 1
+            if verdict != "own" and counts[verdict] <= misses:
+                shown = {"entry": entry["id"], "quote": piece["quote"], **answer.as_dict()}
+                print(json.dumps(shown, ensure_ascii=False, indent=1), file=sys.stderr)
+    total = sum(counts.values())
+    shares = ", ".join(f"{100 * counts[kind] / total:.1f} % {kind}" for kind in ("own", "another", "none"))
+    print(f"\n{total:,} quotes of occurrences, the entry each finds: {shares}")
+
+
 def cold(home: Path, name: str, text: str) -> None:
     """Print what one run of the command takes, as a process of its own: the best and the middle of five."""
     root = Path(__file__).resolve().parent.parent
@@ -334,6 +355,7 @@ def main() -> None:
         return
     blocks = [text for text, _ in sets[0][1]]
     many(known, blocks)
+    quotes(database.parent, misses=chosen.misses)
     cold(chosen.home, "an entry", blocks[0])
     cold(chosen.home, "an abstention", "BasketError: a basket was lost on the way to the till")
     if chosen.peer:

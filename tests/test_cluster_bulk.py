@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.cluster import bulk
+from benchmarks import bulk
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.cluster import partition, patterns, proofs, regex_for, regexes_for
+from pipeline.cluster import partition, patterns, proofs, regexes_for
 from tests.test_cluster import template
 
 
@@ -57,14 +57,19 @@ def test_a_value_glued_to_a_word_is_matched() -> None:
 
 
 def test_raw_messages_prove_or_refuse_the_expression() -> None:
-    cluster = partition([template("tray <n> is stuck in slot <n> of the feeder")]).clusters[0]
+    made = partition([template("tray <n> is stuck in slot <n> of the feeder"), template("lamp <n> is dark")]).clusters
+    cluster, other = sorted(made, key=lambda one: not one.text.startswith("tray"))
+
+    def expression(messages: list[str], foreign: str) -> str:
+        return regexes_for(made, {cluster.cluster_id: messages, other.cluster_id: [foreign]})[cluster.cluster_id]
+
     good = ["E: tray 7 is stuck in slot 12 of the feeder (again)", "tray 1 is stuck in slot 2 of the feeder"]
-    assert regex_for(cluster, good, ["tray 7 is lost in slot 12"]) == cluster.regex
+    assert expression(good, "tray 7 is lost in slot 12") == cluster.regex
     moved = [*good, "tray 9 is now stuck in slot 4 of the feeder"]
-    wider = regex_for(cluster, moved, ["tray 7 is lost in slot 12"])
+    wider = expression(moved, "tray 7 is lost in slot 12")
     assert wider not in ("", cluster.regex)
     assert all(re.search(wider, message) for message in moved)
-    assert regex_for(cluster, good, ["tray 8 is stuck in slot 3 of the feeder"]) == ""
+    assert expression(good, "tray 8 is stuck in slot 3 of the feeder") == ""
 
 
 def test_the_expressions_of_many_clusters_are_proven_against_one_another() -> None:

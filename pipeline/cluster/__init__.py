@@ -6,7 +6,7 @@ from pipeline.cluster.journal import Change, aliases, changes, dry_run, resolved
 from pipeline.cluster.neighbours import why_two
 from pipeline.cluster.overrides import NONE, Override, Overrides, read_overrides
 from pipeline.cluster.partition import Partition, founder, partition
-from pipeline.cluster.proofs import regex_for, regexes_for
+from pipeline.cluster.proofs import regexes_for
 from pipeline.cluster.rulings import Ruling, rulings
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "hard",
     "partition",
     "read_overrides",
-    "regex_for",
     "regexes_for",
     "resolved",
     "rulings",

@@ -120,16 +120,6 @@ def _is_matched_alone(connection: duckdb.DuckDBPyConnection, regex: str, text: s
         return False
 
 
-def regex_for(cluster: Cluster, member_messages: Sequence[str], foreign_messages: Iterable[str]) -> str:
-    """The expression that finds every member message and no foreign one; "" where none can be proven.
-
-    The one from the signature texts is tried first, then those made from the signature text and the messages. For
-    many clusters `regexes_for` does the same in one query.
-    """
-    foreign = Foreigners([("", text) for text in dict.fromkeys(foreign_messages)])
-    return _proven({cluster.cluster_id: (cluster, list(dict.fromkeys(member_messages)))}, foreign)[cluster.cluster_id]
-
-
 def regexes_for(clusters: Iterable[Cluster], messages: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """The proven expression of each cluster id, "" where there is none; messages of other clusters are foreign."""
     work = {one.cluster_id: (one, list(dict.fromkeys(messages.get(one.cluster_id, ())))) for one in clusters}

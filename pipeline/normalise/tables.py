@@ -248,18 +248,3 @@ def _family_needles() -> Needles[Family]:
 def _wording_needles() -> tuple[Needles[Wrapper], Needles[str]]:
     table = wording()
     return Needles((row.need, row) for row in table.wrappers), Needles((stop, stop) for stop in table.stops)
-
-
-@dataclass(frozen=True, slots=True)
-class Rewording:
-    """One error as two versions of a program word it."""
-
-    versions: str
-    was: str
-    now: str
-
-
-def equivalent_wordings() -> tuple[Rewording, ...]:
-    """The pairs of wordings that the rules promise to join."""
-    rows = _toml("equivalences")["wording"]
-    return tuple(Rewording(row["versions"], row["was"], row["now"]) for row in rows)

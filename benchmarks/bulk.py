@@ -78,12 +78,12 @@ def _masked(connection: duckdb.DuckDBPyConnection, source: Path) -> tuple[pa.Chu
     """The distinct masked texts, most frequent first, and each without its names; `messages` keeps that of each id."""
     masked = f"regexp_replace(regexp_replace(text, '{PREFIX}', ''), '{MASK}', '{SLOT}', 'g')"  # constants only
     connection.execute(
-        f"CREATE TEMP TABLE messages AS SELECT id, {masked} AS text FROM read_parquet(?)",  # noqa: S608
+        f"CREATE TEMP TABLE messages AS SELECT id, {masked} AS text FROM read_parquet(?)",
         [str(source)],
     )
     counted = "SELECT text, count(*) AS n FROM messages GROUP BY text"
     found = connection.sql(
-        f"SELECT text, regexp_replace(text, '{NAME}', '_', 'g') AS frame FROM ({counted}) ORDER BY n DESC, text"  # noqa: S608
+        f"SELECT text, regexp_replace(text, '{NAME}', '_', 'g') AS frame FROM ({counted}) ORDER BY n DESC, text"
     ).to_arrow_table()
     return found["text"], found["frame"]
 
