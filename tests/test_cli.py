@@ -11,11 +11,13 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pipeline.cli.look import print_entry, query
 from pipeline.config import read_settings
 from pipeline.records.errors import ConfigError
 from pipeline.records.summary import count
@@ -420,6 +422,27 @@ def test_runs_of_one_minute_are_told_apart_and_can_be_asked_for_by_what_is_shown
 def test_a_run_is_called_by_as_little_of_its_id_as_tells_it_apart() -> None:
     names = short_ids(["0197f3c2-1a2b-7", "0197f3c2-1a2c-7", "0197f3c2-9", "aaaa0000-1"])
     assert list(names.values()) == ["0197f3c2-1a2b", "0197f3c2-1a2c", "0197f3c2-9", "aaaa0000"]
+
+
+def test_reconcile_in_a_folder_that_is_no_home_says_so_and_makes_nothing(tmp_path: Path) -> None:
+    done = run("reconcile", "--home", tmp_path)
+    assert (done.code, "nothing of errmine is here" in done.err) == (2, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_document_is_one_and_unknown_dates_are_left_out(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = json.loads((golden.ROOT / "curated" / "sample" / "entries.jsonl").read_text().splitlines()[0])
+    print_entry({**entry, "evidence_count": 1, "occurrence_count": 1, "first_seen": None, "last_confirmed": None})
+    out = " ".join(capsys.readouterr().out.split())
+    assert "1 document, 1 occurrence" in out
+    assert "1 documents" not in out
+    assert "?" not in out.split("1 occurrence")[1].split("·")[0][:20]
+
+
+def test_parquet_is_not_written_to_a_terminal(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.cli.look.sys", SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True)))
+    with pytest.raises(ConfigError, match="Parquet is no text"):
+        query("SELECT 1", home=home, form="parquet")
 
 
 # ---------------------------------------------------------------- quiet, import

@@ -124,6 +124,8 @@ def query(
     """Ask the database in SQL. No write, no file and no network is within its reach."""
     from pipeline import store
 
+    if form == "parquet" and not as_json and sys.stdout.isatty():
+        raise ConfigError("Parquet is no text for a terminal", hint="Send it to a file: `... --format parquet > FILE`.")
     result = store.query(settings(home).database_path, sys.stdin.read() if sql == "-" else sql)
     sys.stdout.flush()
     sys.stdout.buffer.write(store.rendered(result, "json" if as_json else form))
@@ -170,7 +172,9 @@ def _quotes_in_raw(path: Path, raw: Path) -> tuple[int, list[Problem]]:
 
 
 def _checked(report: Report) -> str:
-    return f"{report.kind}, {report.entry_count:,} {'entry' if report.entry_count == 1 else 'entries'}"
+    from pipeline.text import counted
+
+    return f"{report.kind}, {counted(report.entry_count, 'entry', 'entries')}"
 
 
 def _problem_rows(report: Report) -> tuple[list[str], list[tuple[str, ...]]]:
@@ -226,6 +230,9 @@ def reconcile(home: Home = None, config: Config = None, as_json: Json = False) -
     from pipeline.cli.work import _report
 
     chosen = settings(home, config)
+    if not any(place.exists() for place in (chosen.raw_path, chosen.curated_path, chosen.work_path)):
+        hint = "Give the folder of raw/ and curated/ with --home."
+        raise ConfigError(f"{chosen.home.resolve()}: nothing of errmine is here", hint=hint)
     with joined.recorded(chosen.home, "reconcile") as record:
         summary = record.summary = joined.reconcile(
             joined.Places.of(chosen.home), partition_documents=chosen.build.partition_documents
@@ -291,13 +298,15 @@ def _sides(row: dict[str, Any]) -> list[tuple[str, str]]:
 def print_entry(entry: dict[str, Any]) -> None:
     """Print an entry for people: both languages, remedies with their counts, where it all stands."""
     from pipeline.lexicon import vocabulary
+    from pipeline.text import counted
 
     say(entry["id"], style="bold")
     say(entry["signature"])
     _say_if(entry["signature_zh"])
-    seen = f"{entry['evidence_count']} documents, {entry['occurrence_count']} occurrences"
-    dates = f"{entry['first_seen'] or '?'} – {entry['last_confirmed'] or '?'}"
-    say(f"{entry['domain']} · {entry['category']} · {entry['verification_tier']} · {seen} · {dates}", style="dim")
+    seen = f"{counted(entry['evidence_count'], 'document')}, {counted(entry['occurrence_count'], 'occurrence')}"
+    days = dict.fromkeys(day for day in (entry["first_seen"], entry["last_confirmed"]) if day)
+    facts = [entry["domain"], entry["category"], entry["verification_tier"], seen, " – ".join(days)]
+    say(" · ".join(fact for fact in facts if fact), style="dim")
     if entry["root_cause"] or entry["root_cause_zh"]:
         say("\nCause · 原因", style="bold")
         _say_if(entry["root_cause"])

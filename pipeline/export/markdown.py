@@ -12,6 +12,7 @@ from itertools import groupby
 
 from pipeline.lexicon import vocabulary
 from pipeline.records.entry import DeadEnd, Evidence, KnowledgeEntry, Workaround
+from pipeline.text import counted
 
 #: Quotes that a page shows; the entry's JSON has them all.
 MOST_QUOTES = 20
@@ -77,7 +78,7 @@ def _picked(entry: KnowledgeEntry) -> str:
 
 
 def _facts(entry: KnowledgeEntry) -> str:
-    seen = f"{entry.evidence_count} documents, {entry.occurrence_count} occurrences"
+    seen = f"{counted(entry.evidence_count, 'document')}, {counted(entry.occurrence_count, 'occurrence')}"
     dates = f"{entry.first_seen or 'unknown'} to {entry.last_confirmed or 'unknown'}"
     rows = [
         ("id", f"`{entry.id}`"),
@@ -144,7 +145,7 @@ def _contents(title: str, ordered: Sequence[KnowledgeEntry]) -> str:
 def _line(entry: KnowledgeEntry) -> str:
     signature = " ".join(entry.signature.split())
     short = signature if len(signature) <= _LINE_CHARACTERS else signature[: _LINE_CHARACTERS - 1] + "…"
-    return f"- [{escaped(short)}]({entry.id}.md): {entry.evidence_count} documents"
+    return f"- [{escaped(short)}]({entry.id}.md): {counted(entry.evidence_count, 'document')}"
 
 
 def _for_models(ordered: Sequence[KnowledgeEntry]) -> str:

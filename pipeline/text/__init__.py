@@ -102,6 +102,11 @@ def is_clean(text: str) -> bool:
     return text.isascii() or not _HIDDEN_OR_LINE_END.search(encoded.translate(None, _ASCII_BYTES).decode("utf-8"))
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun: 1 document, 2 documents."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 def clean(text: str) -> str:
     """`text` without what a reader cannot see: escape sequences, control, bidi and zero-width characters.
 
