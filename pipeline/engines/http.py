@@ -5,17 +5,18 @@ A refusal is a value with a reason from a short list, because a build goes on wi
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from http import HTTPStatus
 from typing import Literal
 from urllib.parse import urlsplit
 
-import requests
-
 from pipeline.engines.answers import Answer, Answers, json_object, question_id
+from pipeline.transport import Bounds, NoReply, Reply, Transport, Why
 
 #: What may be better in a moment. 401 and 403 are not here: a wrong key stays wrong.
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504})
@@ -34,12 +35,11 @@ TIMEOUT_SECONDS = 120.0
 ANSWER_SECONDS = 300.0
 #: Answers are small; a larger one is not read.
 MOST_ANSWER_BYTES = 1_000_000
-_PIECE = 64 * 1024
 #: Characters a token where a server does not count: a cautious figure for English and code; Chinese has fewer.
 _CHARACTERS_A_TOKEN = 3
 
 #: Why there is no answer.
-Why = Literal["budget_spent", "endpoint_unreachable", "endpoint_refused", "answer_unusable"]
+WhyNot = Literal["budget_spent", "endpoint_unreachable", "endpoint_refused", "answer_unusable"]
 
 
 @dataclass(slots=True)
@@ -77,21 +77,10 @@ class Refused:
 
     reason: str
     status: int | None = None
-    why: Why = "endpoint_refused"
+    why: WhyNot = "endpoint_refused"
 
 
 SPENT = Refused("the budget is spent", why="budget_spent")
-
-
-class _Bearer(requests.auth.AuthBase):
-    """The given headers, set last: without it requests would put a password of ~/.netrc in the place of the key."""
-
-    def __init__(self, headers: Mapping[str, str]) -> None:
-        self._headers = headers
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers.update(self._headers)
-        return request
 
 
 @dataclass(slots=True)
@@ -110,6 +99,7 @@ class JsonService:
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
     tally: Tally = field(default_factory=Tally, init=False)
+    _transport: Transport = field(default_factory=Transport, init=False, repr=False)
     _failures: int = field(default=0, init=False)
     _gone: Refused | None = field(default=None, init=False)
 
@@ -173,51 +163,38 @@ class JsonService:
     def _try(self, payload: Mapping[str, object]) -> tuple[Answer | Refused, float | None]:
         """One attempt, and how long to wait before another; None: another is no use."""
         patience = max(1.0, min(self.timeout_seconds, self.budget.seconds))
+        bounds = Bounds(patience, patience, ANSWER_SECONDS, MOST_ANSWER_BYTES)
+        headers = {"Content-Type": "application/json", **self.headers}
+        body = json.dumps({**payload, **self.secrets}).encode()
         try:
-            with requests.post(
-                self.url,
-                json={**payload, **self.secrets},
-                auth=_Bearer(self.headers),
-                timeout=patience,
-                allow_redirects=False,
-                stream=True,
-            ) as response:
-                return self._read(response)
-        except requests.ConnectionError as error:
-            return Refused(f"no answer: {type(error).__name__}", why="endpoint_unreachable"), DEFAULT_WAIT
-        except requests.RequestException as error:
-            return Refused(f"no answer: {type(error).__name__}"), DEFAULT_WAIT
+            return self._read(self._transport.send("POST", self.url, bounds=bounds, headers=headers, payload=body))
+        except NoReply as error:
+            if error.why in (Why.LARGE, Why.SLOW):  # another would be no smaller
+                return Refused(f"no answer: {error}", why="answer_unusable"), None
+            is_nobody = error.why is Why.UNREACHABLE
+            why: WhyNot = "endpoint_unreachable" if is_nobody else "endpoint_refused"
+            return Refused(f"no answer: {error}", why=why), DEFAULT_WAIT
 
-    def _read(self, response: requests.Response) -> tuple[Answer | Refused, float | None]:
-        status = response.status_code
+    def _read(self, reply: Reply) -> tuple[Answer | Refused, float | None]:
+        status = reply.status
         if status in RETRIED:
-            return Refused(f"HTTP {status}", status), _retry_after(response)
-        if status != requests.codes.ok:
+            return Refused(f"HTTP {status}", status), _retry_after(reply.headers)
+        if status != HTTPStatus.OK:
             return Refused(f"HTTP {status}", status), None
-        body = json_object(self._text(response))
+        body = json_object(reply.body.decode("utf-8", "replace"))
         if body is None:
             return Refused("the answer is not a JSON object", status, "answer_unusable"), None
         return Answer(body, self.host), None
 
-    def _text(self, response: requests.Response) -> str:
-        """The answer's text; "" where it is too long, or drips for too long."""
-        pieces: list[bytes] = []
-        until = self.clock() + ANSWER_SECONDS
-        for piece in response.iter_content(_PIECE):
-            pieces.append(piece)
-            if sum(map(len, pieces)) > MOST_ANSWER_BYTES or self.clock() > until:
-                return ""
-        return b"".join(pieces).decode("utf-8", "replace")
 
-
-def _retry_after(response: requests.Response) -> float:
+def _retry_after(headers: Mapping[str, str]) -> float:
     """Seconds that the server asks us to wait: a number, or a date against the answer's own date."""
-    value = response.headers.get("Retry-After", "")
+    value = headers.get("Retry-After", "")
     if value.isdecimal() and len(value) < 7:
         return float(value)
     try:
         until = parsedate_to_datetime(value)
-        return max(0.0, (until - parsedate_to_datetime(response.headers.get("Date", ""))).total_seconds())
+        return max(0.0, (until - parsedate_to_datetime(headers.get("Date", ""))).total_seconds())
     except (ValueError, TypeError):
         return DEFAULT_WAIT
 

@@ -8,26 +8,20 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
-import requests
-
-from pipeline import __version__
 from pipeline.providers import robots
 from pipeline.records import Skipped
 from pipeline.records.errors import RateLimited, SourceChanged, SourceError, SourceUnreachable
+from pipeline.transport import REDIRECTS, Bounds, NoReply, Transport, Why, origin
 
+#: What robots.txt calls us.
 AGENT = "errmine"
-#: To connect, and between two pieces of an answer.
-TIMEOUT_SECONDS = (10.0, 30.0)
+CONNECT_SECONDS, SILENCE_SECONDS = 10.0, 30.0
 #: A site's own pages come one a second at most; sites that ask for more in robots.txt get more.
 DELAY_SECONDS = 1.0
 # The largest page of OpenXLA's docs has 0.2 MB.
 MAX_BODY_BYTES = 16 * 1024 * 1024
-# An answer that drips is given up; the read timeout alone starts anew with each piece.
-MAX_BODY_SECONDS = 120.0
+ANSWER_SECONDS = 120.0
 MAX_REDIRECTS = 5
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_PIECE = 64 * 1024
-_LOST = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
 
 
 class Disallowed(SourceError):  # named by what its catcher does
@@ -72,7 +66,7 @@ class Session:
     api_sites: frozenset[str] = frozenset()
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
-    _session: requests.Session = field(default_factory=requests.Session, repr=False)
+    _transport: Transport = field(default_factory=Transport, repr=False)
     _rules: dict[str, robots.Rules] = field(default_factory=dict)
     _asked_at: dict[str, float] = field(default_factory=dict)
 
@@ -85,7 +79,7 @@ class Session:
             RateLimited: the site asks us to come back later.
             SourceChanged: it leads to another site, or is larger than any page.
         """
-        site = _site(url)
+        site = origin(url)
         if site not in self._rules:
             self._rules[site] = robots.ALLOW_ALL if site in self.api_sites else self._robots(site)
         parts = urlsplit(url)
@@ -105,7 +99,7 @@ class Session:
 
     def close(self) -> None:
         """Close all connections."""
-        self._session.close()
+        self._transport.close()
 
     def _robots(self, site: str) -> robots.Rules:
         """RFC 9309: no robots.txt allows everything; nothing is fetched from a site that cannot say.
@@ -126,41 +120,25 @@ class Session:
         for _ in range(MAX_REDIRECTS + 1):
             response = self._asked(asked, headers)
             target = response.headers.get("location")
-            if response.status not in _REDIRECTS or not target:
+            if response.status not in REDIRECTS or not target:
                 return response
             following = urljoin(asked, target)
-            if _site(following) != _site(url):
+            if origin(following) != origin(url):
                 raise SourceChanged(f"{url} leads to another site: {following[:200]}", url=url)
             asked = following
         raise SourceChanged(f"{url} leads round in circles", url=url)
 
     def _asked(self, url: str, headers: Mapping[str, str]) -> Response:
-        site = _site(url)
+        site = origin(url)
         self._pause(site)
-        own = {"User-Agent": f"{AGENT}/{__version__}", **self.credentials.get(site, {}), **headers}
+        own = {**self.credentials.get(site, {}), **headers}
+        bounds = Bounds(CONNECT_SECONDS, SILENCE_SECONDS, ANSWER_SECONDS, MAX_BODY_BYTES)
         try:
-            with self._session.get(
-                url, headers=own, timeout=TIMEOUT_SECONDS, allow_redirects=False, stream=True
-            ) as answer:
-                return Response(url, answer.status_code, _lower(answer.headers), self._body(answer, url))
-        except _LOST as error:
-            raise SourceUnreachable(f"{url}: {type(error).__name__}", url=url) from error
-        except requests.RequestException as error:
-            raise SourceChanged(f"{url}: {type(error).__name__}", url=url) from error
-
-    def _body(self, answer: requests.Response, url: str) -> bytes:
-        """The whole body: urllib3 compares its length with the one promised."""
-        pieces: list[bytes] = []
-        size = 0
-        until = self.clock() + MAX_BODY_SECONDS
-        for piece in answer.iter_content(_PIECE):
-            pieces.append(piece)
-            size += len(piece)
-            if size > MAX_BODY_BYTES:
-                raise SourceChanged(f"{url} is larger than {MAX_BODY_BYTES} bytes", url=url)
-            if self.clock() > until:
-                raise SourceUnreachable(f"{url} took longer than {MAX_BODY_SECONDS:.0f} s", url=url)
-        return b"".join(pieces)
+            reply = self._transport.send("GET", url, bounds=bounds, headers=own)
+        except NoReply as error:
+            is_odd = error.why in (Why.LARGE, Why.UNUSABLE)
+            raise (SourceChanged if is_odd else SourceUnreachable)(f"{url}: {error}", url=url) from error
+        return Response(url, reply.status, _lower(reply.headers), reply.body)
 
     def _pause(self, site: str) -> None:
         """Wait until the site's last request is long enough ago."""
@@ -191,11 +169,6 @@ def condition(validator: str | None) -> dict[str, str]:
         return {}
     is_tag = validator.startswith(('"', "W/"))
     return {"If-None-Match" if is_tag else "If-Modified-Since": validator}
-
-
-def _site(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rsplit('@', 1)[-1].lower()}"
 
 
 def _lower(headers: Mapping[str, str]) -> dict[str, str]:

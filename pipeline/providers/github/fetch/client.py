@@ -12,11 +12,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urljoin, urlsplit
 
-import requests
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
-from pipeline import __version__
 from pipeline.providers.github.fetch.answers import (
     DEFAULT_TUNING,
     Answer,
@@ -29,12 +27,12 @@ from pipeline.providers.github.fetch.answers import (
 )
 from pipeline.providers.github.fetch.governor import Governor, is_limit
 from pipeline.records.errors import ConfigError, SourceChanged, SourceUnreachable
+from pipeline.transport import REDIRECTS, Bounds, NoReply, Reply, Transport, Why
 
 DEFAULT_API_URL = "https://api.github.com"
 MAX_BODY_BYTES = 64 * 1024 * 1024
 RETRIES = 3
 MAX_REDIRECTS = 3
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NEXT = re.compile(r'<([^<>]{1,4000})>;[^,<]{0,200}?rel="next"')
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _log = logging.getLogger(__name__)
@@ -67,7 +65,7 @@ class Client:
         self._token = _checked_token(token)
         self._tuning = tuning
         self._origins = {origin(self.api_url), origin(self.graphql_url)}
-        self._session = self._new_session()
+        self._transport = self._new_transport()
 
     @property
     def has_token(self) -> bool:
@@ -102,10 +100,10 @@ class Client:
         headers = {"If-None-Match": etag} if etag else {}
         asked = url
         for _ in range(MAX_REDIRECTS + 1):
-            response, body = self._answered("GET", url, headers=headers)
-            if response.status_code not in _REDIRECTS:
-                return self._checked(response, body, asked=asked)
-            url = self._redirect(response, url)
+            reply = self._answered("GET", url, headers=headers)
+            if reply.status not in REDIRECTS:
+                return self._checked(reply, asked=asked)
+            url = self._redirect(reply, url)
         raise SourceChanged(f"{asked}: more than {MAX_REDIRECTS} redirects", url=asked)
 
     def graphql(self, query: str, variables: Mapping[str, object]) -> Answer:
@@ -113,125 +111,107 @@ class Client:
         self.figures.graphql += 1
         payload = json.dumps({"query": query, "variables": variables}).encode()
         headers = {"Content-Type": "application/json"}
-        response, body = self._answered("POST", self.graphql_url, headers=headers, payload=payload)
-        return self._checked(response, body, asked=self.graphql_url)
+        reply = self._answered("POST", self.graphql_url, headers=headers, payload=payload)
+        return self._checked(reply, asked=self.graphql_url)
 
-    def _answered(
-        self, method: str, url: str, *, headers: Mapping[str, str], payload: bytes | None = None
-    ) -> tuple[requests.Response, bytes]:
-        """The first answer that is no limit, with its whole body."""
+    def _answered(self, method: str, url: str, *, headers: Mapping[str, str], payload: bytes | None = None) -> Reply:
+        """The first answer that is no limit."""
         if origin(url) not in self._origins:
             raise SourceChanged(f"{url}: leads away from {self.api_url}; it was not followed", url=url)
         resource = "graphql" if payload is not None else "search" if "/search/" in url else "core"
         while True:
             self.governor.before(resource, url)
-            response, body = self._whole(method, url, headers=headers, payload=payload)
-            self._note(response)
-            if not is_limit(response.status_code, response.headers, body):
+            reply = self._whole(method, url, headers=headers, payload=payload)
+            self._note(reply)
+            if not is_limit(reply.status, reply.headers, reply.body):
                 self.governor.accepted()
-                return response, body
-            _log.warning("%s: limited (%s)", url, response.status_code)
-            self.governor.back_off(response.headers, url)
+                return reply
+            _log.warning("%s: limited (%s)", url, reply.status)
+            self.governor.back_off(reply.headers, url)
 
-    def _whole(
-        self, method: str, url: str, *, headers: Mapping[str, str], payload: bytes | None
-    ) -> tuple[requests.Response, bytes]:
-        """An answer whose body came to its end. 5xx and failed connections were tried again by urllib3 already."""
-        reason = ""
+    def _whole(self, method: str, url: str, *, headers: Mapping[str, str], payload: bytes | None) -> Reply:
+        """An answer that came to its end. 5xx and failed connections were tried again by urllib3 already."""
+        tuning = self._tuning
+        bounds = Bounds(*tuning.timeout_seconds, tuning.max_body_seconds, MAX_BODY_BYTES)
+        cause = ""
         for attempt in range(RETRIES + 1):
             if attempt:
                 self.figures.retried += 1
-                time.sleep(self._tuning.retry_seconds * 2 ** (attempt - 1))
-            with self._sent(method, url, headers=headers, payload=payload) as response:
-                try:
-                    return response, self._body(response, url)
-                except requests.exceptions.RequestException as error:  # cut short
-                    reason = type(error).__name__
-        raise SourceUnreachable(f"{url}: cut short {RETRIES + 1} times ({reason})", url=url)
+                time.sleep(tuning.retry_seconds * 2 ** (attempt - 1))
+            self.figures.requests += 1
+            try:
+                return self._transport.send(
+                    method, url, bounds=bounds, headers={**self._headers, **headers}, payload=payload
+                )
+            except NoReply as error:
+                if error.why is Why.LARGE:
+                    raise SourceChanged(
+                        f"{url}: the answer is larger than {MAX_BODY_BYTES:,} bytes", url=url
+                    ) from error
+                if error.why not in (Why.CUT, Why.UNUSABLE):
+                    raise SourceUnreachable(f"{url}: no answer ({error})", url=url) from error
+                cause = error.cause
+        raise SourceUnreachable(f"{url}: cut short {RETRIES + 1} times ({cause})", url=url)
 
-    def _sent(self, method: str, url: str, *, headers: Mapping[str, str], payload: bytes | None) -> requests.Response:
-        self.figures.requests += 1
-        try:
-            return self._session.request(
-                method,
-                url,
-                headers=dict(headers),
-                data=payload,
-                timeout=self._tuning.timeout_seconds,
-                allow_redirects=False,
-                stream=True,
-            )
-        except requests.exceptions.RequestException as error:
-            # The request inside would carry the token into whatever prints the exception.
-            error.request = error.response = None
-            raise SourceUnreachable(f"{url}: no answer ({type(error).__name__})", url=url) from error
-
-    def _body(self, response: requests.Response, url: str) -> bytes:
-        deadline = time.monotonic() + self._tuning.max_body_seconds
-        parts: list[bytes] = []
-        size = 0
-        for part in response.iter_content(65536):
-            parts.append(part)
-            size += len(part)
-            if size > MAX_BODY_BYTES:
-                raise SourceChanged(f"{url}: the answer is larger than {MAX_BODY_BYTES:,} bytes", url=url)
-            if time.monotonic() > deadline:
-                raise SourceUnreachable(f"{url}: the answer took more than its time", url=url)
-        return b"".join(parts)
-
-    def _note(self, response: requests.Response) -> None:
-        self.governor.saw(response.headers)
+    def _note(self, reply: Reply) -> None:
+        self.governor.saw(reply.headers)
         figures, core = self.figures, self.governor.quotas.get("core")
-        figures.not_modified += response.status_code == 304
+        figures.not_modified += reply.status == 304
         figures.waited_seconds = self.governor.waited_seconds
         if core is not None:
             figures.quota_left, figures.quota_reset_at = core.remaining, core.reset_at
-        _log.debug("%s: %s", response.url, response.status_code)
+        _log.debug("%s: %s", reply.url, reply.status)
         self.report(figures)
 
-    def _redirect(self, response: requests.Response, url: str) -> str:
-        target = urljoin(url, response.headers.get("Location", ""))
-        if "Location" not in response.headers or origin(target) != origin(url):
+    def _redirect(self, reply: Reply, url: str) -> str:
+        target = urljoin(url, reply.headers.get("Location", ""))
+        if "Location" not in reply.headers or origin(target) != origin(url):
             message = f"{url}: redirected to another host ({origin(target)}); it was not followed"
             raise SourceChanged(message, url=url)
         return target
 
-    def _checked(self, response: requests.Response, body: bytes, *, asked: str) -> Answer:
-        status = response.status_code
+    def _checked(self, reply: Reply, *, asked: str) -> Answer:
+        status = reply.status
         if 400 <= status < 500:
-            raise Refused(f"{asked}: {status} {message(body)}".rstrip(), url=asked, status=status)
+            raise Refused(f"{asked}: {status} {message(reply.body)}".rstrip(), url=asked, status=status)
         if status >= 500:
             raise SourceUnreachable(f"{asked}: {status} after {RETRIES + 1} attempts", url=asked)
         if status not in (200, 304):
             raise SourceChanged(f"{asked}: status {status} where 200 or 304 was expected", url=asked)
         if status == 200:
-            check_json(response.headers.get("Content-Type", ""), body, asked)
+            check_json(reply.headers.get("Content-Type", ""), reply.body, asked)
         return Answer(
             url=asked,
-            final_url=response.url or asked,
+            final_url=reply.url or asked,
             status=status,
-            body=body,
-            etag=response.headers.get("ETag"),
-            next_url=self._next(response, asked),
-            served_at=self._served_at(response),
+            body=reply.body,
+            etag=reply.headers.get("ETag"),
+            next_url=self._next(reply, asked),
+            served_at=self._served_at(reply),
         )
 
-    def _next(self, response: requests.Response, asked: str) -> str | None:
+    def _next(self, reply: Reply, asked: str) -> str | None:
         """The address that follows, exactly as GitHub wrote it."""
-        match = _NEXT.search(response.headers.get("Link", ""))
+        match = _NEXT.search(reply.headers.get("Link", ""))
         if match is None:
             return None
         if origin(match[1]) != origin(self.api_url):
             raise SourceChanged(f"{asked}: its next page is on another host", url=asked)
         return match[1]
 
-    def _served_at(self, response: requests.Response) -> datetime:
+    def _served_at(self, reply: Reply) -> datetime:
         try:
-            return parsedate_to_datetime(response.headers["Date"]).astimezone(UTC)
+            return parsedate_to_datetime(reply.headers["Date"]).astimezone(UTC)
         except (KeyError, ValueError, TypeError):
             return datetime.fromtimestamp(self.governor.now(), UTC).replace(microsecond=0)
 
-    def _new_session(self) -> requests.Session:
+    @property
+    def _headers(self) -> dict[str, str]:
+        """What goes with every request."""
+        token = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
+        return {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28", **token}
+
+    def _new_transport(self) -> Transport:
         retry = Retry(
             total=RETRIES,
             backoff_factor=self._tuning.retry_seconds,
@@ -242,18 +222,7 @@ class Client:
             raise_on_status=False,
             redirect=0,
         )
-        session = requests.Session()
-        for scheme in ("https://", "http://"):
-            session.mount(scheme, _CountedAdapter(self.figures, max_retries=retry))
-        session.headers.update(
-            {
-                "Accept": "application/vnd.github+json",
-                "User-Agent": f"errmine/{__version__} (+https://pypi.org/project/errmine/)",
-                "X-GitHub-Api-Version": "2022-11-28",
-            }
-        )
-        session.auth = _Bearer(self._token)  # also keeps ~/.netrc from adding another identity
-        return session
+        return Transport(adapter=_CountedAdapter(self.figures, max_retries=retry))
 
 
 class _CountedAdapter(HTTPAdapter):
@@ -269,19 +238,6 @@ class _CountedAdapter(HTTPAdapter):
         self._figures.retried += len(history)
         self._figures.requests += len(history)
         return super().build_response(req, resp)
-
-
-class _Bearer(requests.auth.AuthBase):
-    def __init__(self, token: str | None) -> None:
-        self._token = token
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        if self._token is not None:
-            request.headers["Authorization"] = f"Bearer {self._token}"
-        return request
-
-    def __repr__(self) -> str:
-        return "_Bearer(…)"
 
 
 def _graphql_url(api_url: str) -> str:
