@@ -12,11 +12,11 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from pipeline import __version__
 from pipeline.providers import documents, http
 from pipeline.providers.openxla import fetch as xla
 from pipeline.records import Document, RawPage, Skipped
 from pipeline.records.errors import SourceChanged, SourceError
+from pipeline.transport import AGENT
 
 SAMPLE = Path(__file__).parents[1] / "raw" / "sample" / "docs"
 MARKDOWN = Path(__file__).parent / "cases" / "xla" / "layout_b_markdown" / "input.md"
@@ -96,7 +96,7 @@ def test_the_index_gives_the_list_and_each_page_comes_under_its_canonical_addres
     assert last.sha256 == hashlib.sha256(last.body).hexdigest()
     assert isinstance(documents.document([last]), Document)
     agents = {request.headers["User-Agent"] for request, _ in site.log}
-    assert agents == {f"errmine/{__version__}"}
+    assert agents == {AGENT}
 
 
 def test_a_page_that_did_not_change_is_asked_for_with_its_validator_and_not_kept_again(
