@@ -228,9 +228,6 @@ def _goes_on(lines: Lines, number: int, base: int) -> bool:
     return False
 
 
-# ---------------------------------------------------------------- the message
-
-
 def is_named(body: str) -> bool:
     """Whether the line (stripped), standing behind a stack, is an exception line."""
     return names.loose(body) is not None
