@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pipeline.distil import standing, tables
+from pipeline.distil import actions, standing, tables
 from tests.each import each
 
 TABLE = tables.table("standing.toml")
@@ -78,3 +78,17 @@ def test_a_typed_act_needs_no_words() -> None:
     text = "After setting it, `FIXTURE_MODE=1`, the crash went away."
     assert standing.fault(text, "act", is_rendered=False) == "points_elsewhere"
     assert standing.fault(text, "fact", is_rendered=False) is None
+
+
+BOUNDS = [
+    ("Downgrading to tensorflow <= 1.8.0 resolves it.", None),
+    ("I downgraded pip 19 and it works.", None),
+    ("Downgrading tensorflow resolves it.", "remedy.downgrade"),
+    ("Downgrading tensorflow to 1.8.0 resolves it.", "remedy.downgrade_to"),
+]
+
+
+@each("text,template", BOUNDS)
+def test_an_act_is_not_typed_without_the_version_that_it_names(text: str, template: str | None) -> None:
+    act = actions.action(text)
+    assert (act.fact.template if act else None) == template

@@ -53,6 +53,8 @@ _FAMILIES = {
 }
 #: A statement that names no version gives way to one of the same sentence and package that does.
 _UNVERSIONED = frozenset({"remedy.install", "remedy.upgrade", "remedy.downgrade", "remedy.reinstall"})
+#: A version, or a bound for one, in a form that no row reads: "tensorflow <= 1.8", "pip 19".
+_BOUND = re.compile(r"[`'\")]{0,2} ?(?:version |v)?(?:[<>=~]{1,2} ?)?v?\d", re.IGNORECASE)
 _VERSIONED = frozenset({"remedy.pin", "remedy.upgrade_to", "remedy.downgrade_to"})
 #: Fragments of verbs with which rows begin: looked for once a sentence, not once a row.
 _VERBS = ("LESS", "MORE", "UP", "DOWN", "PIN", "SET")
@@ -158,6 +160,8 @@ def _acts(text: str) -> Iterator[Action]:
             before = text[max(0, found.start() - 24) : found.start()]
             if _NOT.search(before) or (template in _GIVEN and _TAKEN_AWAY.search(before)):
                 continue
+            if template in _UNVERSIONED and _BOUND.match(text, found.end()):
+                continue  # the version that the row does not read is what the act is about
             fact = _fact(template, found)
             if fact is not None:
                 is_first = False
