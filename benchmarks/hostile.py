@@ -18,7 +18,7 @@ from pipeline import extract, normalise
 from pipeline import text as shared_text
 from pipeline.extract import native, scan
 from pipeline.normalise.tables import families, wording
-from pipeline.records import Event
+from pipeline.records import Event, Severity
 
 SIZES = (100_000, 200_000, 400_000)
 #: Cost may grow by this much more than length before a text is called out: quadratic cost shows 4, caches up to 1.6.
@@ -72,7 +72,7 @@ def whole(text: str) -> object:
 
 def message(text: str) -> object:
     """The text as the message of one exception, as a program might print it."""
-    event = Event("python", "ValueError", text, text, (), (), (), 0, len(text), False, "error")
+    event = Event("python", "ValueError", text, text, (), (), (), 0, len(text), False, Severity.ERROR)
     return normalise.signature(event, text)
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from pipeline import ask, distil
-from pipeline.records import Claim, Document, Event, Post, Signature
+from pipeline.records import Claim, Document, DocumentKind, Event, Post, PostKind, Signature
 from pipeline.run import shards
 from pipeline.run.build import reduce
 
@@ -16,7 +16,7 @@ REPO = "errmine-fixtures/kernels"
 
 def _post(row: dict[str, Any], start: int, place: int, url: str) -> Post:
     return Post(
-        kind=row["kind"],
+        kind=PostKind(row["kind"]),
         start=start,
         end=start + len(row["text"]),
         url=f"{url}#post-{place}",
@@ -38,7 +38,7 @@ def document(case: dict[str, Any]) -> Document:
     text = "\n\n".join(row["text"] for row in case["posts"])
     return Document(
         document_id=f"github.com/{REPO}#{case['number']}",
-        kind=case["kind"],
+        kind=DocumentKind(case["kind"]),
         url=url,
         repo=REPO,
         number=case["number"],

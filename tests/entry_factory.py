@@ -10,15 +10,20 @@ from typing import Any
 from pipeline.records import (
     Assignment,
     Claim,
+    ClaimKind,
     Cluster,
     DocRecord,
     DocRemedy,
     Document,
+    DocumentKind,
     Event,
     Fact,
     Neighbour,
+    Outcome,
     Post,
+    PostKind,
     Quote,
+    Severity,
     Signature,
     Skipped,
     Slot,
@@ -186,13 +191,13 @@ def document(number: int) -> Document:
         )  # fmt: skip
     return Document(
         document_id=f"github.com/{OWNER}/kernels#{number}",
-        kind="doc" if record else "issue",
+        kind=DocumentKind.DOC if record else DocumentKind.ISSUE,
         url=url,
         repo=f"{OWNER}/kernels",
         number=number,
         title="Kernel fails",
         text=text,
-        posts=(Post("body", 0, len(text), url, opened, "NONE", None, False, 0),),
+        posts=(Post(PostKind.BODY, 0, len(text), url, opened, "NONE", None, False, 0),),
         state="closed",
         state_reason="completed",
         is_draft=None,
@@ -228,7 +233,17 @@ def _event_row(doc: Document) -> shards.EventRow:
     end = doc.text.index("\n\nSetting")
     message = doc.text[start:end]
     event = Event(
-        "python", "OutOfResources", message, message, (), (), ("cuda:cudaErrorFixture",), start, end, False, "error"
+        "python",
+        "OutOfResources",
+        message,
+        message,
+        (),
+        (),
+        ("cuda:cudaErrorFixture",),
+        start,
+        end,
+        False,
+        Severity.ERROR,
     )
     required = Slot("required", str(147456 + (doc.number or 0)), float(147456 + (doc.number or 0)), "byte")
     limit = Slot("limit", "101376", 101376.0, "byte")
@@ -255,7 +270,15 @@ def claim(doc: Document) -> Claim:
     quote = Quote(doc.document_id, doc.url, doc.raw_sha256, start, start + len(words), words, "en", None, "NONE", None)
     fact = Fact("remedy.set_env", (("name", "TRITON_STAGES"), ("value", "2")))
     return Claim(
-        "claim:1", "remedy", "remedy.env", fact, "worked", "env:TRITON_STAGES=2", quote, None, ("signature:1",)
+        "claim:1",
+        ClaimKind.REMEDY,
+        "remedy.env",
+        fact,
+        Outcome.WORKED,
+        "env:TRITON_STAGES=2",
+        quote,
+        None,
+        ("signature:1",),
     )
 
 

@@ -14,7 +14,7 @@ from pipeline import distil
 from pipeline.distil import remedies, tables
 from pipeline.distil.ledger import Ledger
 from pipeline.providers import documents
-from pipeline.records import Claim, DocLink, Document
+from pipeline.records import Claim, DocLink, Document, LinkKind
 from pipeline.run import shards
 from pipeline.run.build import mapping, reduce
 from tests.distil_factory import REPO, document, events, facts
@@ -26,7 +26,7 @@ OPENED = "2026-03-01T10:00:00Z"
 TRACE = (
     '```\nTraceback (most recent call last):\n  File "a.py", line 3, in main\nValueError: the tray {n} is empty\n```'
 )
-CLOSING = DocLink("closed_by", f"github.com/{REPO}#78", None, None)
+CLOSING = DocLink(LinkKind.CLOSED_BY, f"github.com/{REPO}#78", None, None)
 
 
 def thread(*comments: str, role: str = "NONE", kind: str = "issue", number: int = 5, body: str = "") -> Document:

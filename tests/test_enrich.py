@@ -21,7 +21,7 @@ from pipeline.engines.enrich.answer import MOST_CLAIMS, SCHEMA, Proposal, propos
 from pipeline.engines.enrich.grounding import located
 from pipeline.engines.enrich.prompt import MOST_CHARACTERS, MOST_POST_CHARACTERS
 from pipeline.engines.http import Budget
-from pipeline.records import Claim, Document, Pointed, Skipped
+from pipeline.records import Claim, ClaimKind, Document, Pointed, Skipped
 from pipeline.text import is_clean
 from tests import distil_factory
 from tests.model_server import Model, claim, said
@@ -54,7 +54,9 @@ def read(model: Model, thread: Document) -> Read | Skipped:
     return Reader(client).read(thread, [ERROR])
 
 
-def judged(thread: Document, quote: str, *, kind: str = "remedy", statement: str = "It says so.") -> Claim | Skipped:
+def judged(
+    thread: Document, quote: str, *, kind: ClaimKind = ClaimKind.REMEDY, statement: str = "It says so."
+) -> Claim | Skipped:
     start = thread.text.index(quote)
     found = Pointed(kind, start, start + len(quote), statement, "llm:m1@host#enrich-1")
     return distil.pointed(thread, *distil_factory.events(thread), found)
@@ -300,6 +302,6 @@ def test_the_sentence_of_a_model_is_an_act_only_if_the_quote_has_every_part(
 
 
 def test_a_cause_stays_in_the_words_of_who_said_it() -> None:
-    found = judged(document(CAUSE), CAUSE, kind="cause", statement="Rows are counted twice.")
+    found = judged(document(CAUSE), CAUSE, kind=ClaimKind.CAUSE, statement="Rows are counted twice.")
     assert isinstance(found, Claim)
     assert (found.kind, found.fact, found.quote.text, found.quote.author_role) == ("cause", None, CAUSE, "MEMBER")

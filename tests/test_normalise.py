@@ -16,7 +16,7 @@ from pipeline.ask import group_texts
 from pipeline.extract import events
 from pipeline.normalise import NORMALISER_VERSION, signature, signature_of_text
 from pipeline.normalise.masks import masked, measure, template
-from pipeline.records import Event, Frame, Link
+from pipeline.records import Event, Frame, Link, Severity
 
 CASES = Path(__file__).parent / "cases" / "normalise"
 SHARED = Path(__file__).parents[2] / "shared" / "corpus"
@@ -27,7 +27,7 @@ def event(
 ) -> Event:
     head = message.partition("\n")[0]
     return Event(
-        "python", kind, head, message, frames, chain, (), 0, len(message), is_truncated=False, severity="error"
+        "python", kind, head, message, frames, chain, (), 0, len(message), is_truncated=False, severity=Severity.ERROR
     )
 
 

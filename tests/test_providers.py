@@ -56,14 +56,15 @@ RULES = Rules(json=(letter,))
 import json
 
 from pipeline.providers.assemble import page_document
-from pipeline.records import Post
+from pipeline.records import DocumentKind, Post, PostKind
 
 
 def read(pages):
     """The letter's text."""
     text = json.loads(pages[0].body)["letter"]
-    body = Post("body", 0, len(text), None, None, None, None, False, 0)
-    return page_document(pages[0], kind="page", url="https://pond.example", title="a letter", text=text, posts=(body,))
+    body = Post(PostKind.BODY, 0, len(text), None, None, None, None, False, 0)
+    url = "https://pond.example"
+    return page_document(pages[0], kind=DocumentKind.DOC, url=url, title="a letter", text=text, posts=(body,))
 
 
 READERS = {"pond-letter": read}

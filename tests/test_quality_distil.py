@@ -21,7 +21,7 @@ import pytest
 
 from pipeline.distil import tables
 from pipeline.distil.scores import wilson_lower
-from pipeline.records import Claim, Document, Post
+from pipeline.records import Claim, Document, DocumentKind, Post
 from tests.distil_factory import claims
 
 ROOT = Path(__file__).parent.parent
@@ -72,7 +72,7 @@ def _document(row: dict[str, Any]) -> Document:
         at += len(text) + 2
     return Document(
         document_id=f"github.com/{row['repo']}#{row['number']}",
-        kind="issue" if row["kind"] == "issue" else "pull",
+        kind=DocumentKind.ISSUE if row["kind"] == "issue" else DocumentKind.PULL,
         url=row["html_url"] or "urn:x",
         repo=row["repo"],
         number=row["number"],

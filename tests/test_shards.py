@@ -12,16 +12,22 @@ from hypothesis import strategies as st
 
 from pipeline.records import (
     Claim,
+    ClaimKind,
     DocLink,
     DocRecord,
     DocRemedy,
     Document,
+    DocumentKind,
     Event,
     Fact,
     Frame,
     Link,
+    LinkKind,
+    Outcome,
     Post,
+    PostKind,
     Quote,
+    Severity,
     Signature,
     Skipped,
     Slot,
@@ -45,10 +51,10 @@ QUOTES = st.builds(Quote, TEXT, TEXT, TEXT, OFFSET, OFFSET, TEXT, st.sampled_fro
 CLAIMS = st.builds(
     Claim,
     TEXT,
-    TEXT,
+    st.sampled_from(ClaimKind),
     TEXT,
     st.none() | st.builds(Fact, TEXT, PAIRS),
-    MAYBE,
+    st.none() | st.sampled_from(Outcome),
     TEXT,
     QUOTES,
     st.none() | QUOTES,
@@ -66,7 +72,7 @@ EVENTS = st.builds(
     OFFSET,
     OFFSET,
     st.booleans(),
-    TEXT,
+    st.sampled_from(Severity),
 )
 SIGNATURES = st.builds(
     Signature,
@@ -104,11 +110,11 @@ RECORDS = st.builds(
     MAYBE,
     st.booleans(),
 )
-LINKS = st.lists(st.builds(DocLink, TEXT, TEXT, MAYBE_INT, MAYBE_INT), max_size=2).map(tuple)
+LINKS = st.lists(st.builds(DocLink, st.sampled_from(LinkKind), TEXT, MAYBE_INT, MAYBE_INT), max_size=2).map(tuple)
 DOCUMENT_ROWS = st.builds(
     shards.DocumentRow,
     document_id=TEXT,
-    kind=TEXT,
+    kind=st.sampled_from(DocumentKind),
     url=TEXT,
     repo=MAYBE,
     number=MAYBE_INT,
@@ -155,15 +161,15 @@ def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, 
 
 
 POSTS = (
-    Post("title", 0, 5, None, None, None, None, False, 0),
-    Post("body", 7, 400, "https://x.invalid/1", datetime(2026, 1, 2, tzinfo=UTC), "NONE", None, False, 0),
+    Post(PostKind.TITLE, 0, 5, None, None, None, None, False, 0),
+    Post(PostKind.BODY, 7, 400, "https://x.invalid/1", datetime(2026, 1, 2, tzinfo=UTC), "NONE", None, False, 0),
 )
 
 
 def document() -> Document:
     return Document(
         document_id="github.com/errmine-fixtures/kernels#1",
-        kind="issue",
+        kind=DocumentKind.ISSUE,
         url="https://github.com/errmine-fixtures/kernels/issues/1",
         repo="errmine-fixtures/kernels",
         number=1,
@@ -189,7 +195,7 @@ def document() -> Document:
 
 
 def event(start: int, end: int, detail: str = "") -> Event:
-    return Event("python", "E", "m", detail, (), (), (), start, end, False, "error")
+    return Event("python", "E", "m", detail, (), (), (), start, end, False, Severity.ERROR)
 
 
 def signature(start: int, end: int) -> Signature:
@@ -277,7 +283,7 @@ TABLE = columns.Table(Own)
 def test_a_record_of_any_fields_is_written_and_read() -> None:
     rows = [
         Own("a", datetime(2026, 1, 2, tzinfo=UTC), (Frame("f.py", 3, None), Frame(None, None, "g")), None),
-        Own("b", None, (), DocLink("closes", "#5", 1, None)),
+        Own("b", None, (), DocLink(LinkKind.CLOSES, "#5", 1, None)),
         Own("c", None, (Frame("h.py", 4, "h"),), None),
     ]
     assert TABLE.read(TABLE.write(rows)) == rows

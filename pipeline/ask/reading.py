@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pipeline import extract, normalise
-from pipeline.records import Event, Signature
+from pipeline.records import Event, Severity, Signature
 from pipeline.text import safe
 
 #: Longer messages say something.
@@ -23,7 +23,7 @@ class Reading:
     @cached_property
     def errors(self) -> tuple[Event, ...]:
         """The events that are grouped: a warning, an interruption or a wrapper's last words are none."""
-        return tuple(event for event in self.events if event.severity == "error")
+        return tuple(event for event in self.events if event.severity == Severity.ERROR)
 
     def signature(self, event: Event) -> Signature:
         """What an error of the text is."""
@@ -31,7 +31,7 @@ class Reading:
 
     def signed(self) -> list[tuple[Event, Signature | None]]:
         """Every event with what it is, None where it is not grouped: what a build keeps of a document."""
-        return [(event, self.signature(event) if event.severity == "error" else None) for event in self.events]
+        return [(event, self.signature(event) if event.severity == Severity.ERROR else None) for event in self.events]
 
     @cached_property
     def main(self) -> Event | None:
@@ -51,9 +51,9 @@ def read(text: str) -> Reading:
 
 def _weighed(event: Event, text: str) -> Event:
     """The event, of severity "empty" if it says that something failed and not what."""
-    if event.severity != "error" or len(event.message) > _MOST_EMPTY:
+    if event.severity != Severity.ERROR or len(event.message) > _MOST_EMPTY:
         return event
-    return replace(event, severity="empty") if normalise.is_empty(normalise.signature(event, text)) else event
+    return replace(event, severity=Severity.EMPTY) if normalise.is_empty(normalise.signature(event, text)) else event
 
 
 def read_pasted(text: str) -> Reading:

@@ -9,12 +9,11 @@ from pipeline.distil.chains import causal, chained
 from pipeline.distil.material import DocumentFacts, Material, Occurrence, Official, Reading
 from pipeline.distil.pages import official
 from pipeline.distil.pointing import pointed
-from pipeline.distil.reading import STAGE, STATEMENTS, is_fixed, read
+from pipeline.distil.reading import STAGE, is_fixed, read
 from pipeline.distil.reduce import draft
 
 __all__ = [
     "STAGE",
-    "STATEMENTS",
     "DocumentFacts",
     "Material",
     "Occurrence",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pipeline.distil.prose import quote
-from pipeline.records import Claim, Document, Event, Link, Signature, content_id
+from pipeline.records import Claim, ClaimKind, Document, Event, Link, Severity, Signature, content_id
 
 #: Links that say "this led to that". The others show one error twice: wrapped, raised again, sent from another process.
 CAUSAL = frozenset({"cause", "context"})
@@ -16,7 +16,7 @@ _TELLING = 60
 
 def causal(event: Event) -> list[Link]:
     """The links of the event's chain that led to it; empty for anything but an error."""
-    return [link for link in event.chain if link.link in CAUSAL] if event.severity == "error" else []
+    return [link for link in event.chain if link.link in CAUSAL] if event.severity == Severity.ERROR else []
 
 
 def chained(
@@ -34,7 +34,7 @@ def chained(
         rule = f"link.chain_{link.link}"
         yield Claim(
             claim_id=content_id("claim", document.document_id, rule, str(start), first.signature_id),
-            kind="link",
+            kind=ClaimKind.LINK,
             rule=rule,
             fact=None,
             outcome=None,

@@ -41,7 +41,7 @@ def by_system(claims: Iterable[Claim]) -> dict[str, list[str]]:
     """Operating system -> the quoted causes, fixes and remedies that are said for it."""
     found: dict[str, set[str]] = {}
     for claim in claims:
-        if claim.kind in {"cause", "remedy", "fix"} and not claim.rule.startswith("hint."):
+        if claim.kind.is_statement and not claim.rule.startswith("hint."):
             for name in systems(claim.quote.text):
                 found.setdefault(name, set()).add(claim.quote.text)
     return {name: sorted(quotes) for name, quotes in sorted(found.items())}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from pipeline.distil.ledger import Ledger
 from pipeline.distil.material import Occurrence
-from pipeline.records import Claim, Slot
+from pipeline.records import Claim, ClaimKind, Slot
 from pipeline.records.entry import Environment, Parameter, Version
 
 #: An entry names at most this many versions and facts about machines, most frequent first: the tail of a big cluster
@@ -47,7 +47,7 @@ _Key = tuple[str, str]
 
 
 def _grouped(
-    claims: Sequence[Claim], kind: str, keyed: Callable[[dict[str, str], str], _Key | None]
+    claims: Sequence[Claim], kind: ClaimKind, keyed: Callable[[dict[str, str], str], _Key | None]
 ) -> dict[_Key, list[Claim]]:
     found: dict[_Key, list[Claim]] = {}
     for claim in claims:
@@ -65,9 +65,9 @@ def _most(found: dict[_Key, list[Claim]]) -> list[_Key]:
 
 def versions(claims: Sequence[Claim], ledger: Ledger) -> tuple[Version, ...]:
     """The versions in which the error was seen, introduced or fixed; fixes come from fix claims with a release."""
-    found = _grouped(claims, "version", lambda s, t: (f"{s['product']} {s['version']}", t.rpartition(".")[2]))
+    found = _grouped(claims, ClaimKind.VERSION, lambda s, t: (f"{s['product']} {s['version']}", t.rpartition(".")[2]))
     fixed = _grouped(
-        claims, "fix", lambda s, t: (f"{s['package']} {s['version']}", "fixed") if t == "fix.released" else None
+        claims, ClaimKind.FIX, lambda s, t: (f"{s['package']} {s['version']}", "fixed") if t == "fix.released" else None
     )
     affected = {key: group for key, group in found.items() if key[1] == "affected"}
     told = {key: group for key, group in (found | fixed).items() if key[1] != "affected"}
@@ -92,7 +92,7 @@ def versions(claims: Sequence[Claim], ledger: Ledger) -> tuple[Version, ...]:
 
 def environment(claims: Sequence[Claim], ledger: Ledger) -> tuple[Environment, ...]:
     """Where it was seen: (name, value) with the documents that say so."""
-    found = _grouped(claims, "environment", lambda s, _: (s["name"], s["value"]))
+    found = _grouped(claims, ClaimKind.ENVIRONMENT, lambda s, _: (s["name"], s["value"]))
     rows = []
     for name, value in _most(found):
         ids = sorted({ledger.add("environment", c.quote, c.rule) for c in found[name, value]})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from pipeline.distil import actions, tables
-from pipeline.records import Document, Fact
+from pipeline.records import ClaimKind, Document, Fact, PostKind
 
 #: Environment blocks stand in the first post nearly always; a log of megabytes behind it is not searched.
 _MOST = 60_000
@@ -62,7 +62,7 @@ def machine_names() -> frozenset[str]:
 def seen(document: Document) -> list[Seen]:
     """The first value of each name that the document gives, in the order of the text; at most one value a name."""
     text = document.text
-    least = document.posts[0].end if document.posts and document.posts[0].kind == "title" else 0
+    least = document.posts[0].end if document.posts and document.posts[0].kind == PostKind.TITLE else 0
     most = min(len(text), least + _MOST)
     found: dict[str, Seen] = {}
     for item in sorted([*_listed(text, least, most), *_elsewhere(text, most)], key=lambda s: (s.start, s.name)):
@@ -114,9 +114,9 @@ def _elsewhere(text: str, most: int) -> Iterator[Seen]:
         yield Seen("environment.path", "CUDA", home.group(1), *home.span())
 
 
-def facts(item: Seen) -> Iterator[tuple[str, Fact]]:
+def facts(item: Seen) -> Iterator[tuple[ClaimKind, Fact]]:
     """(kind of claim, fact) for one finding: the machine's part, the product's part, or both (CUDA)."""
     if item.name in machine_names():
-        yield "environment", Fact("environment.seen", (("name", item.name), ("value", item.value)))
+        yield ClaimKind.ENVIRONMENT, Fact("environment.seen", (("name", item.name), ("value", item.value)))
     if item.name not in {"GPU", "OS", "NVIDIA driver"}:
-        yield "version", Fact("version.affected", (("product", item.name), ("version", item.value)))
+        yield ClaimKind.VERSION, Fact("version.affected", (("product", item.name), ("version", item.value)))

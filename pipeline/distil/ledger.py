@@ -6,14 +6,10 @@ from collections import Counter
 from typing import Literal, cast
 
 from pipeline.distil.material import DocumentFacts
-from pipeline.records import Quote, content_id
+from pipeline.records import DocumentKind, Quote, Role, content_id
 from pipeline.records.entry import Evidence
 
-Role = Literal[
-    "occurrence", "cause", "workaround", "worked", "failed", "fix", "version", "environment", "official", "link"
-]
 Kind = Literal["issue", "pull", "doc"]
-_KINDS = frozenset({"issue", "pull", "doc"})
 
 
 class Ledger:
@@ -49,12 +45,12 @@ class Ledger:
 
     def _evidence(self, evidence_id: str, role: Role, quote: Quote, rule: str) -> Evidence:
         document = self._documents.get(quote.document_id)
-        kind = document.kind if document and document.kind in _KINDS else "doc"
+        kind = DocumentKind.DOC if document is None or document.kind == DocumentKind.ENTRY else document.kind
         return Evidence(
             evidence_id=evidence_id,
             role=role,
             url=quote.url,
-            kind=cast("Kind", kind),
+            kind=cast("Kind", kind.value),
             document_id=quote.document_id,
             repo=document.repo if document else None,
             number=document.number if document else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.records import Claim, DocRecord, Neighbour, Quote, Skipped, Slot
+from pipeline.records import Claim, DocRecord, DocumentKind, Neighbour, Quote, Skipped, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +12,7 @@ class DocumentFacts:
     """What counting needs to know of a document; times are ISO strings, None where the source does not say."""
 
     document_id: str
-    kind: str  # "issue" | "pull" | "doc"
+    kind: DocumentKind
     url: str
     raw_sha256: str
     repo: str | None

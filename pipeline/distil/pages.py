@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from pipeline.distil.material import Official
 from pipeline.distil.prose import quote
-from pipeline.records import Document, Quote
+from pipeline.records import Document, DocumentKind, Quote
 
 
 def official(document: Document) -> Official | None:
     """The document as an official page, None if it is none; its summary is quoted where the text holds it."""
     record = document.record
-    if document.kind != "doc" or record is None:
+    if document.kind != DocumentKind.DOC or record is None:
         return None
     at = document.text.find(record.summary) if record.summary else -1
     summary = _quoted(document, at, at + len(record.summary)) if at >= 0 else None

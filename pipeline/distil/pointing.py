@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pipeline.distil import actions, standing, tables
 from pipeline.distil.reading import claim_at
 from pipeline.distil.subjects import errors_of, subject
-from pipeline.records import Claim, Document, Event, Fact, Pointed, Signature, Skipped
+from pipeline.records import Claim, ClaimKind, Document, Event, Fact, Pointed, Signature, Skipped
 from pipeline.text import language_of, unsafe
 
 STAGE = "enrich-claims"
@@ -45,13 +45,13 @@ def pointed(
     if refusals.search(quote):
         return _refused(document, found, "no_statement")
     fact = None
-    if found.kind == "remedy":
+    if found.kind == ClaimKind.REMEDY:
         if tables.no_help().search(quote):
             return _refused(document, found, "says_no_help")
         fact = _typed(quote, found.statement)
         if fact is None and not actions.has_object(quote):
             return _refused(document, found, "names_nothing")
-    what = "cause" if found.kind == "cause" else "act" if fact is None else "fact"
+    what = "cause" if found.kind == ClaimKind.CAUSE else "act" if fact is None else "fact"
     fault = standing.fault(quote, what, is_rendered=document.is_lossy)
     if fault is None and fact is not None and standing.says_too_little(fact.template, None):
         fault = "says_too_little"

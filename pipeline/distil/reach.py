@@ -16,7 +16,7 @@ from functools import cache
 from pipeline.distil import tables
 from pipeline.distil.material import DocumentFacts, Occurrence
 from pipeline.distil.scores import is_by_model
-from pipeline.records import Claim, Cluster
+from pipeline.records import Claim, ClaimKind, Cluster
 from pipeline.records.draft import Withheld
 
 #: From so many unrelated repositories on, a cluster that none of them dominates is nobody's own error. Read on the
@@ -134,16 +134,16 @@ class Reach:
         """Acts that threads of unrelated repositories name: what two strangers did has to do with the error."""
         homes: dict[str, set[str]] = defaultdict(set)
         for claim in claims:
-            if claim.key and claim.kind == "remedy" and not is_by_model(claim.rule):
+            if claim.key and claim.kind == ClaimKind.REMEDY and not is_by_model(claim.rule):
                 homes[claim.key].add(self._repos.get(claim.quote.document_id, _UNKNOWN))
         return frozenset(key for key, repos in homes.items() if len(set(_homes(repos).values())) > 1)
 
     def _reason(self, claim: Claim, shared: frozenset[str]) -> str:
-        is_statement = claim.kind in {"cause", "remedy", "fix"} or claim.rule == "version.introduced"
+        is_statement = claim.kind.is_statement or claim.rule == "version.introduced"
         is_own_hint = claim.rule.startswith("hint.") and not claim.rule.startswith(_ANY_PROGRAMS)
-        if not is_statement or is_own_hint or (claim.kind == "remedy" and claim.key in shared):
+        if not is_statement or is_own_hint or (claim.kind == ClaimKind.REMEDY and claim.key in shared):
             return ""
-        if claim.kind == "fix":
+        if claim.kind == ClaimKind.FIX:
             return self.reason or ("fix_of_one_project" if self._home_count >= _MANY_HOMES else "")
         return "" if self._is_tied(claim) else self.reason
 
@@ -155,7 +155,7 @@ class Reach:
 
     def _one_report(self, claim: Claim, documents: Mapping[str, int]) -> str:
         """The reason for a change that few of many reports name, where nothing says that they are one."""
-        if claim.kind != "fix" or self._document_count < _MANY_REPORTS:
+        if claim.kind != ClaimKind.FIX or self._document_count < _MANY_REPORTS:
             return ""
         is_told = any(key in _TELLING for key, _ in self._cluster.gate)
         return "" if is_told or 2 * documents[claim.key] >= self._document_count else "fix_of_one_report"

@@ -9,12 +9,27 @@ from pipeline.distil import actions, environment, hints, replies, rules, standin
 from pipeline.distil.material import Reading
 from pipeline.distil.prose import MAX_QUOTE, Prose, quote
 from pipeline.distil.subjects import Pair, errors_of, opening, reported, subject
-from pipeline.records import Claim, DocLink, Document, Event, Fact, Post, Quote, Signature, Skipped, content_id
+from pipeline.distil.tables import CueKind
+from pipeline.records import (
+    Claim,
+    ClaimKind,
+    DocLink,
+    Document,
+    DocumentKind,
+    Event,
+    Fact,
+    LinkKind,
+    Outcome,
+    Post,
+    PostKind,
+    Quote,
+    Signature,
+    Skipped,
+    content_id,
+)
 from pipeline.text import unsafe
 
 STAGE = "distil"
-#: Kinds of claims that say why something failed or what helps.
-STATEMENTS = frozenset({"cause", "remedy", "fix"})
 
 #: An announced error stands this close behind its announcement.
 _FOLLOWS = 300
@@ -22,7 +37,7 @@ _FOLLOWS = 300
 #: So much of a sentence in an error's own text says that the program wrote it and somebody pasted it again.
 _PRINTED = 40
 #: Posts that open a thread: what stands there asks, it does not answer.
-_OPENING = frozenset({"title", "body"})
+_OPENING = frozenset({PostKind.TITLE, PostKind.BODY})
 
 
 def read(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> Reading:
@@ -32,7 +47,7 @@ def read(document: Document, events: Sequence[Event], signatures: Sequence[Signa
     errors = errors_of(events, signatures)
     if not errors:
         return Reading(tuple(closings(document, events)), ())
-    stated = list(_statements(document, events, errors)) if document.kind in {"issue", "pull"} else []
+    stated = list(_statements(document, events, errors)) if document.kind.is_thread else []
     unique = {c.claim_id: c for c in stated if isinstance(c, Claim)}
     refused = sorted({s for s in stated if isinstance(s, Skipped)}, key=lambda s: (s.item_id, s.reason, s.detail))
     ordered = sorted(unique.values(), key=lambda c: (c.quote.start, c.quote.end, c.kind, c.claim_id))
@@ -46,7 +61,7 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
             yield claim
             continue
         words = claim.quote.text + "\n" + (claim.outcome_quote.text if claim.outcome_quote else "")
-        danger = unsafe(words) if claim.kind in {"remedy", "fix"} else None
+        danger = unsafe(words) if claim.kind.is_act else None
         yield claim if danger is None else _refused(document, claim.quote.start, "unsafe_action", danger)
 
 
@@ -71,9 +86,9 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
             yield _refused(document, finding.start, reason, finding.cue.rule)
             continue
         sound.append(finding)
-        if finding.cue.kind == "link":
+        if finding.cue.kind == CueKind.LINK:
             yield from _succession(document, errors, finding)
-        elif finding.cue.kind not in {"ask", "reply"}:
+        elif finding.cue.kind not in (CueKind.ASK, CueKind.REPLY):
             yield _stated(document, errors, finding)
     for suggestion, reply in replies.pairs(text, sound):
         yield _stated(document, errors, suggestion, reply)
@@ -82,27 +97,27 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
     for closing in closings(document, events):
         span = (closing.quote.start, closing.quote.end)
         yield closing
-        yield claim_at(document, "fix", closing.rule, fact=closing.fact, span=span, about=about)
+        yield claim_at(document, ClaimKind.FIX, closing.rule, fact=closing.fact, span=span, about=about)
 
 
 def _fault(text: Prose, finding: rules.Finding, printed: str) -> str | None:
     """The reason for which the words at a finding are no statement of a person that stands by itself."""
     kind, document = finding.cue.kind, text.document
     post = document.posts[finding.sentence.post] if finding.sentence.post >= 0 else None
-    is_title = post is not None and post.kind == "title"
-    if kind == "fix":
-        return "wish" if is_title and document.kind == "issue" else None
-    if kind not in {"cause", "remedy", "ask"}:
+    is_title = post is not None and post.kind == PostKind.TITLE
+    if kind == CueKind.FIX:
+        return "wish" if is_title and document.kind == DocumentKind.ISSUE else None
+    if kind not in (CueKind.CAUSE, CueKind.REMEDY, CueKind.ASK):
         return None
     if text.is_printed(finding.sentence) or finding.sentence.text[:_PRINTED] in printed:
         return "printed"
-    if kind == "remedy" and finding.cue.outcome is None and is_title:
+    if kind == CueKind.REMEDY and finding.cue.outcome is None and is_title:
         return "wish"
     if finding.cue.answers and post is not None and post.kind in _OPENING:
         return "no_answer"
-    if kind == "ask":
+    if kind == CueKind.ASK:
         return None
-    what = "cause" if kind == "cause" else "act" if finding.fact is None else "fact"
+    what = "cause" if kind == CueKind.CAUSE else "act" if finding.fact is None else "fact"
     return standing.fault(finding.sentence.text, what, is_rendered=document.is_lossy)
 
 
@@ -112,14 +127,14 @@ def _stated(
     """The claim of a finding, or of the reply that answers it, about the error that it speaks of."""
     cue = reply.cue if reply else finding.cue
     meant = subject(document, errors, finding.start, finding.end)
-    about = (meant,) if meant else reported(document, errors, finding.start) if cue.kind == "fix" else ()
+    about = (meant,) if meant else reported(document, errors, finding.start) if cue.kind == CueKind.FIX else ()
     if not about:
         return _refused(document, finding.start, "unclear_subject", cue.rule)
     if finding.fact is not None and standing.says_too_little(finding.fact.template, cue.outcome):
         return _refused(document, finding.start, "says_too_little", cue.rule)
     return claim_at(
         document,
-        "remedy" if reply else cue.kind,
+        ClaimKind.REMEDY if reply else ClaimKind(cue.kind),
         cue.rule,
         fact=finding.fact,
         span=(finding.start, finding.end),
@@ -142,7 +157,12 @@ def _succession(document: Document, errors: list[Pair], finding: rules.Finding) 
     first, second = before[-1].signature_id, after.signature_id
     if first != second:
         yield claim_at(
-            document, "link", finding.cue.rule, fact=None, span=(finding.start, finding.end), about=(first, second)
+            document,
+            ClaimKind.LINK,
+            finding.cue.rule,
+            fact=None,
+            span=(finding.start, finding.end),
+            about=(first, second),
         )
 
 
@@ -155,7 +175,7 @@ def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> I
         for hint in hints.hinted(document.text, event, until=until):
             yield claim_at(
                 document,
-                "remedy",
+                ClaimKind.REMEDY,
                 hint.rule,
                 fact=hint.fact,
                 span=(hint.start, hint.end),
@@ -173,11 +193,11 @@ def _closed(document: Document, errors: list[Pair]) -> Iterator[Claim]:
     if title is None or not is_fixed(document.state, document.state_reason):
         return
     for link in document.links:
-        if link.kind == "closed_by":
+        if link.kind == LinkKind.CLOSED_BY:
             fact = Fact("fix.closed_by", (("pr", link.target.removeprefix("github.com/")),))
             about = tuple(sorted(opening(document, errors)))
             claim = claim_at(
-                document, "fix", "fix.closed_by_api", fact=fact, span=(title.start, title.end), about=about
+                document, ClaimKind.FIX, "fix.closed_by_api", fact=fact, span=(title.start, title.end), about=about
             )
             yield replace(claim, quote=replace(claim.quote, author_role=None))
 
@@ -192,15 +212,15 @@ def closings(document: Document, events: Sequence[Event]) -> Iterator[Claim]:
 
     `reduce` puts each to the errors of the report closed, whose id is the claim's key.
     """
-    links = [link for link in document.links if link.kind == "closes"]
-    if not links or document.kind != "pull" or not document.is_merged or document.repo is None:
+    links = [link for link in document.links if link.kind == LinkKind.CLOSES]
+    if not links or document.kind != DocumentKind.PULL or not document.is_merged or document.repo is None:
         return
     text = Prose(document, events)
     fact = Fact("fix.closed_by", (("pr", f"{document.repo}#{document.number}"),))
     for link in links:
         span = _keyword(text, link)
         if span is not None:
-            claim = claim_at(document, "closing", "fix.closed_by_pull", fact=fact, span=span, about=())
+            claim = claim_at(document, ClaimKind.CLOSING, "fix.closed_by_pull", fact=fact, span=span, about=())
             claim_id = content_id("claim", claim.claim_id, link.target)
             yield replace(claim, claim_id=claim_id, key=link.target)
 
@@ -217,18 +237,18 @@ def _keyword(text: Prose, link: DocLink) -> tuple[int, int] | None:
 
 
 def _title(document: Document) -> Post | None:
-    return next((post for post in document.posts if post.kind == "title" and post.end > post.start), None)
+    return next((post for post in document.posts if post.kind == PostKind.TITLE and post.end > post.start), None)
 
 
 def claim_at(
     document: Document,
-    kind: str,
+    kind: ClaimKind,
     rule: str,
     *,
     fact: Fact | None,
     span: tuple[int, int],
     about: tuple[str, ...],
-    outcome: str | None = None,
+    outcome: Outcome | None = None,
     answer: Quote | None = None,
 ) -> Claim:
     """The claim that the words at `span` make about the errors `about`."""
@@ -242,7 +262,7 @@ def claim_at(
         fact=fact,
         outcome=outcome,
         quote=said,
-        key=actions.key(fact) if fact and kind in {"remedy", "fix"} else "",
+        key=actions.key(fact) if fact and kind.is_act else "",
         outcome_quote=answer,
         signature_ids=about,
     )

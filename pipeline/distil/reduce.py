@@ -13,7 +13,7 @@ from pipeline.distil.meaning import code_cause, meaning, program_cause
 from pipeline.distil.reach import Reach
 from pipeline.distil.remedies import group_remedies, ranked, remedy
 from pipeline.lexicon import catalogues, vocabulary
-from pipeline.records import MAINTAINER_ROLES, Claim, Cluster
+from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Cluster
 from pipeline.records.draft import Draft, Remedy, Statement
 from pipeline.records.entry import Edge, Tier, TransitionGraph, rate
 
@@ -39,7 +39,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     reach = Reach(cluster, occurrences, {d.document_id: d for d in material.documents}, category=kind.category)
     claims, withheld = reach.sorted_out([c for c in material.claims if members.intersection(c.signature_ids)])
     _keep_occurrences(occurrences, ledger)
-    found = [remedy(g, ledger) for g in group_remedies((c for c in claims if c.kind in {"remedy", "fix"}), official)]
+    found = [remedy(g, ledger) for g in group_remedies((c for c in claims if c.kind.is_act), official)]
     workarounds = ranked(r for r in found if r.worked or not r.failed)
     dead_ends = ranked(r for r in found if r.failed)
     cause, cause_type = _cause(cluster, claims, occurrences, official=official, codes=codes, ledger=ledger)
@@ -136,7 +136,7 @@ def _cause(
     code. The price is a language: numbers are a fact in two, a statement stands in its own, and its other side is null.
     Last, and named so, what a language model pointed at; it is not even cited where there is anything else.
     """
-    causes = sorted((c for c in claims if c.kind == "cause"), key=_cause_order)
+    causes = sorted((c for c in claims if c.kind == ClaimKind.CAUSE), key=_cause_order)
     stated = [c for c in causes if not scores.is_by_model(c.rule)]
     cited = tuple(sorted(ledger.add("cause", c.quote, c.rule) for c in stated))
     for page in official:
@@ -207,7 +207,7 @@ def _graph(cluster: Cluster, material: Material, claims: Sequence[Claim], ledger
     before: dict[str, list[str]] = {}
     cluster_of = dict(material.clusters) | dict.fromkeys(cluster.members, cluster.cluster_id)
     for claim in claims:
-        if claim.kind == "link" and len(claim.signature_ids) == _PAIR:
+        if claim.kind == ClaimKind.LINK and len(claim.signature_ids) == _PAIR:
             first, second = (cluster_of.get(signature_id) for signature_id in claim.signature_ids)
             if first and second and first != second:
                 seen, other = (after, second) if first == cluster.cluster_id else (before, first)
@@ -249,7 +249,9 @@ def _official_url(official: Sequence[Official], codes: tuple[str, ...]) -> str |
 def _tier(
     official: Sequence[Official], workarounds: Sequence[Remedy], cause_type: str | None, claims: Sequence[Claim]
 ) -> Tier:
-    stated = sorted((c for c in claims if c.kind == "cause" and not scores.is_by_model(c.rule)), key=_cause_order)
+    stated = sorted(
+        (c for c in claims if c.kind == ClaimKind.CAUSE and not scores.is_by_model(c.rule)), key=_cause_order
+    )
     chosen = stated[:1] if cause_type == "quoted" else []
     return scores.best_tier([scores.tier(chosen, is_official=bool(official)), *(r.tier for r in workarounds)])
 

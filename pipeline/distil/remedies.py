@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from rapidfuzz import fuzz, utils
 
 from pipeline.distil import actions, clauses
-from pipeline.distil.ledger import Ledger, Role
+from pipeline.distil.ledger import Ledger
 from pipeline.distil.material import Official
 from pipeline.distil.scores import TIERS, is_by_model, outcomes, tier
-from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Quote
+from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Outcome, Quote, Role
 from pipeline.records.draft import Remedy, Statement
 from pipeline.text import unsafe
 
@@ -102,7 +102,7 @@ def remedy(group: Group, ledger: Ledger) -> Remedy:
 
 def _condition(group: Group) -> str | None:
     """When the act applies, in the words of the first who says so; nothing if somebody names it without a condition."""
-    said = [clauses.condition(c.quote.text, _atoms(c)) for c in group.claims if c.outcome != "failed"]
+    said = [clauses.condition(c.quote.text, _atoms(c)) for c in group.claims if c.outcome != Outcome.FAILED]
     return said[0] if said and all(said) else None
 
 
@@ -113,14 +113,14 @@ def _atoms(claim: Claim) -> list[str]:
 
 def _why_fails(group: Group) -> str | None:
     """Why the act did not help, in the words of the first who says so."""
-    failed = [c.outcome_quote or c.quote for c in group.claims if c.outcome == "failed"]
+    failed = [c.outcome_quote or c.quote for c in group.claims if c.outcome == Outcome.FAILED]
     return next((why for why in (clauses.reason(quote.text) for quote in failed) if why), None)
 
 
 def _cited(claim: Claim, ledger: Ledger) -> list[str]:
     """The evidence of one claim: what was done and, where it stands elsewhere, how it ended."""
-    outcome: Role = "worked" if claim.outcome == "worked" else "failed"
-    role: Role = "fix" if claim.kind == "fix" else "workaround"
+    outcome: Role = "worked" if claim.outcome == Outcome.WORKED else "failed"
+    role = claim.kind.role
     if claim.outcome is None:
         return [ledger.add(role, claim.quote, claim.rule)]
     if claim.outcome_quote is None:
@@ -148,7 +148,9 @@ def _worded(group: Group, ids: tuple[str, ...]) -> tuple[Statement, str | None]:
 def _how(claims: Sequence[Claim], fact: Fact) -> str | None:
     """The quoted words of the best voice for the fact chosen: who confirmed before who advised."""
     saying = [c for c in claims if c.fact == fact]
-    best = min(saying, key=lambda c: (c.outcome != "worked", c.quote.author_role not in MAINTAINER_ROLES, *_order(c)))
+    best = min(
+        saying, key=lambda c: (c.outcome != Outcome.WORKED, c.quote.author_role not in MAINTAINER_ROLES, *_order(c))
+    )
     return best.quote.text
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from pipeline.distil import actions, standing, tables
 from pipeline.distil.prose import MAX_QUOTE, Prose, Sentence
 from pipeline.distil.rules import Finding
+from pipeline.distil.tables import CueKind
+from pipeline.records import Outcome, PostKind
 
 #: How many posts back a reply may reach. Of the 29 pairs that the corpus gives at 2, 22 of 22 labelled ones are right;
 #: at 4 it gives 19 more, of which 7 are right as read, the others answer something in between.
@@ -34,17 +36,17 @@ def pairs(prose: Prose, found: Sequence[Finding]) -> Iterator[tuple[Finding, Fin
     suggested: dict[int, list[Finding]] = {}
     helped: dict[int, list[Finding]] = {}
     for finding in found:
-        if finding.cue.kind == "ask" or (finding.cue.kind == "remedy" and finding.cue.outcome is None):
+        if finding.cue.kind == CueKind.ASK or (finding.cue.kind == CueKind.REMEDY and finding.cue.outcome is None):
             suggested.setdefault(finding.sentence.post, []).append(finding)
-        if finding.cue.kind == "remedy" and finding.cue.outcome == "worked" and finding.fact is not None:
+        if finding.cue.kind == CueKind.REMEDY and finding.cue.outcome == Outcome.WORKED and finding.fact is not None:
             helped.setdefault(finding.sentence.post, []).append(finding)
     taken: set[int] = set()
     for reply in found:
         post = reply.sentence.post
-        if reply.cue.kind != "reply" or post in taken or _has_own(found, post):
+        if reply.cue.kind != CueKind.REPLY or post in taken or _has_own(found, post):
             continue
         # what helped one may fail for the next
-        answered = suggested | helped if reply.cue.outcome == "failed" else suggested
+        answered = suggested | helped if reply.cue.outcome == Outcome.FAILED else suggested
         suggestion = _answered(prose, answered, reply)
         if suggestion is not None:
             taken.add(post)
@@ -53,7 +55,7 @@ def pairs(prose: Prose, found: Sequence[Finding]) -> Iterator[tuple[Finding, Fin
 
 def _has_own(found: Sequence[Finding], post: int) -> bool:
     """True if the post itself says what it did: then it speaks of that, and another rule has read it."""
-    return any(f.sentence.post == post and f.cue.kind == "remedy" for f in found)
+    return any(f.sentence.post == post and f.cue.kind == CueKind.REMEDY for f in found)
 
 
 def _answered(prose: Prose, by_post: dict[int, list[Finding]], reply: Finding) -> Finding | None:
@@ -78,7 +80,7 @@ def _answered(prose: Prose, by_post: dict[int, list[Finding]], reply: Finding) -
 def _acts(prose: Prose, post: int, reply: Finding) -> Iterator[Finding]:
     """Every typed act of a comment that a reply follows: an order needs no cue words ("pip install x==1")."""
     written = prose.document.posts[post]
-    if written.kind != "comment":
+    if written.kind != PostKind.COMMENT:
         return
     for sentence in prose.sentences(written.start, min(written.end, written.start + _MOST_READ)):
         act = actions.action(sentence.text) if len(sentence.text) <= MAX_QUOTE else None
@@ -94,7 +96,11 @@ _NAMED = 3
 
 def refuted(prose: Prose, found: Sequence[Finding]) -> frozenset[int]:
     """Where the causes, and the acts that helped or were advised, begin that a later sentence takes back."""
-    stated = [f for f in found if f.cue.kind == "cause" or (f.cue.kind == "remedy" and f.cue.outcome != "failed")]
+    stated = [
+        f
+        for f in found
+        if f.cue.kind == CueKind.CAUSE or (f.cue.kind == CueKind.REMEDY and f.cue.outcome != Outcome.FAILED)
+    ]
     taken: set[int] = set()
     for post in range(min((f.sentence.post for f in stated), default=0), len(prose.document.posts) if stated else 0):
         for row, sentence in _refuting(prose, post):
@@ -104,7 +110,7 @@ def refuted(prose: Prose, found: Sequence[Finding]) -> frozenset[int]:
 
 def _refuting(prose: Prose, post: int) -> Iterator[tuple[tables.Refutation, Sentence]]:
     written = prose.document.posts[post] if post >= 0 else None
-    if written is None or written.kind == "title":
+    if written is None or written.kind == PostKind.TITLE:
         return
     for row in tables.refutations():
         for hit in row.pattern.finditer(prose.visible, written.start, min(written.end, written.start + _MOST_REFUTING)):

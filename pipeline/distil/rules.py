@@ -9,8 +9,9 @@ from functools import cache
 
 from pipeline.distil import actions, tables
 from pipeline.distil.prose import MAX_QUOTE, Prose, Sentence
+from pipeline.distil.tables import CueKind
 from pipeline.lexicon import repositories
-from pipeline.records import Document, Fact
+from pipeline.records import Document, Fact, PostKind
 from pipeline.text import language_of
 
 #: Longer "sentences" are logs or tables whose line ends were lost. Of 3,376 accepted sentences of the corpus 99 % have
@@ -125,9 +126,9 @@ def _ordered(prose: Prose) -> Iterator[Finding]:
     """Sentences of comments that begin with an order: "Set `X=Y`" needs no cue, its place in the thread is the cue."""
     starts, rules = _orders()
     posts = prose.document.posts
-    opening = {post.author_hash for post in posts if post.kind == "body"} - {None}
+    opening = {post.author_hash for post in posts if post.kind == PostKind.BODY} - {None}
     for post in posts:
-        if post.kind not in {"comment", "review"} or post.is_bot or post.author_hash in opening:
+        if post.kind not in (PostKind.COMMENT, PostKind.REVIEW) or post.is_bot or post.author_hash in opening:
             continue
         if post.end - post.start > _MOST_ORDERED:
             continue
@@ -182,13 +183,13 @@ def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding
     first = cue.pattern.search(text)
     if first is None or (cue.refuse is not None and cue.refuse.search(actions.without_code(text))):
         return None
-    if cue.kind == "fix" and tables.hedges(cue.lang).search(actions.without_code(text)):
+    if cue.kind == CueKind.FIX and tables.hedges(cue.lang).search(actions.without_code(text)):
         return None
     last = cue.then.search(text, first.end()) if cue.then is not None else None
     if cue.then is not None and last is None:
         return None
     # asked late: few sentences come so far, and this is a slow pattern; the tables of acts behind it are slower
-    if cue.kind != "ask" and tables.refusals(cue.lang).search(text):
+    if cue.kind != CueKind.ASK and tables.refusals(cue.lang).search(text):
         return None
     least, most = first.start(), last.end() if last else first.end()
     if cue.act == "after" and last is not None:
@@ -214,15 +215,15 @@ def _stated(
         named = actions.versioned(region)
         pinned = Fact("remedy.pin", (("package", named[0]), ("version", named[1]))) if named else None
         return (pinned, actions.key(pinned), begin) if pinned else None
-    if cue.kind in {"remedy", "ask"}:
+    if cue.kind in (CueKind.REMEDY, CueKind.ASK):
         act = actions.action(region)
         if act is not None:
             return (act.fact, act.key, begin + act.end) if not cue.only or act.fact.template in cue.only else None
         return (None, "", begin) if cue.needs == "object" and actions.has_object(region) else None
-    if cue.kind == "fix":
+    if cue.kind == CueKind.FIX:
         fact = _fix(region, cue, document)
         return (fact, actions.key(fact), begin) if fact else None
-    if cue.kind == "version":
+    if cue.kind == CueKind.VERSION:
         named = actions.versioned(region)
         return (_versions("version.introduced", named), "|".join(named), begin) if named else None
     return (None, "", begin) if _says_enough(cue, region) else None

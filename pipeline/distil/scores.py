@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from pipeline.records import MAINTAINER_ROLES, MODEL_RULES, Claim
+from pipeline.records import MAINTAINER_ROLES, MODEL_RULES, Claim, Outcome
 from pipeline.records.entry import Evidence, Tier
 
 #: How many users' words one voice weighs. An official page is written once and read by everybody, so one must be able
@@ -100,7 +100,7 @@ def tier(claims: Sequence[Claim], *, is_official: bool = False) -> Tier:
     if any(role in MAINTAINER_ROLES for claim in stated for role in _voices(claim)):
         return "maintainer_confirmed"
     closes = any(claim.fact is not None and claim.fact.template == _CLOSED for claim in stated)
-    return "user_confirmed" if closes or any(c.outcome == "worked" for c in stated) else "reported"
+    return "user_confirmed" if closes or any(c.outcome == Outcome.WORKED for c in stated) else "reported"
 
 
 def best_tier(tiers: Iterable[Tier]) -> Tier:
@@ -110,7 +110,7 @@ def best_tier(tiers: Iterable[Tier]) -> Tier:
 
 def _voices(claim: Claim) -> list[str | None]:
     """The roles of those who say it and of those who say that it worked."""
-    said = [] if claim.outcome == "failed" or claim.rule.startswith("hint.") else [claim.quote.author_role]
-    if claim.outcome_quote is not None and claim.outcome == "worked":
+    said = [] if claim.outcome == Outcome.FAILED or claim.rule.startswith("hint.") else [claim.quote.author_role]
+    if claim.outcome_quote is not None and claim.outcome == Outcome.WORKED:
         said.append(claim.outcome_quote.author_role)
     return said

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from pipeline.distil.prose import is_prose
-from pipeline.records import Document, Event, Signature
+from pipeline.records import Document, Event, PostKind, Severity, Signature
 
 Pair = tuple[Event, Signature]
 
@@ -22,7 +22,7 @@ _WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
 
 def errors_of(events: Sequence[Event], signatures: Sequence[Signature]) -> list[Pair]:
     """The events that are errors, each with its signature."""
-    return [(e, s) for e, s in zip(events, signatures, strict=True) if e.severity == "error"]
+    return [(e, s) for e, s in zip(events, signatures, strict=True) if e.severity == Severity.ERROR]
 
 
 def subject(document: Document, errors: Sequence[Pair], start: int, end: int) -> str | None:
@@ -116,4 +116,4 @@ def _score(words: set[str], event: Event) -> int:
 
 
 def _is_opening(document: Document, post: int) -> bool:
-    return post < 0 or document.posts[post].kind in {"title", "body"}
+    return post < 0 or document.posts[post].kind in (PostKind.TITLE, PostKind.BODY)

@@ -6,11 +6,26 @@ import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from importlib import resources
 from typing import Any
 
+from pipeline.records import Outcome
+
 Pattern = re.Pattern[str]
+
+
+class CueKind(StrEnum):
+    """What a sentence with a cue does: it states what a claim of that name says, or it is half of a pair of posts."""
+
+    CAUSE = "cause"
+    REMEDY = "remedy"
+    FIX = "fix"
+    VERSION = "version"
+    LINK = "link"
+    ASK = "ask"  # suggests an act
+    REPLY = "reply"  # says how the act of another post ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +33,8 @@ class Cue:
     """One rule about sentences: `stems` are the literals one of which must occur, `pattern` decides."""
 
     rule: str
-    kind: str  # "cause" | "remedy" | "fix" | "version" | "reply" | "ask"
-    outcome: str | None
+    kind: CueKind
+    outcome: Outcome | None
     lang: str
     stems: tuple[str, ...]
     pattern: Pattern
@@ -77,8 +92,8 @@ def cues() -> tuple[Cue, ...]:
     return tuple(
         Cue(
             rule=row["id"],
-            kind=row["id"].split(".", 1)[0] if "kind" not in row else row["kind"],
-            outcome=row.get("outcome"),
+            kind=CueKind(row["id"].split(".", 1)[0] if "kind" not in row else row["kind"]),
+            outcome=Outcome(row["outcome"]) if "outcome" in row else None,
             lang=row.get("lang", "en"),
             stems=_spelled(row["stems"]),
             pattern=_compiled(_expand(row["pattern"])),

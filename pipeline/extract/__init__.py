@@ -24,7 +24,7 @@ from pipeline.extract import (
     vscode,
 )
 from pipeline.lexicon.codes import codes_in
-from pipeline.records import Event
+from pipeline.records import Event, Severity
 from pipeline.text.literals import Literals, Seen
 
 __all__ = ["events"]
@@ -55,25 +55,25 @@ def events(text: str) -> list[Event]:
     tracebacks = _tracebacks(text, seen)
     shown = sorted([*tracebacks, *_exception_lines(text, tracebacks, seen)], key=lambda one: one.start)
     found = _joined(text, shown, native.events(text, seen))
-    if any(one.severity != "warning" for one in found):
-        found = [one for one in found if one.severity != "warning" or one.dialect != "exception-line"]
+    if any(one.severity != Severity.WARNING for one in found):
+        found = [one for one in found if one.severity != Severity.WARNING or one.dialect != "exception-line"]
     return _with_wrappers(found)
 
 
 def _with_wrappers(found: list[Event]) -> list[Event]:
     """The events, where those that only say that something failed are wrappers if a failure is shown near them."""
     is_wrapper = [_is_wrapper(one) for one in found]
-    shown = [one for one, wraps in zip(found, is_wrapper, strict=True) if not wraps and one.severity == "error"]
+    shown = [one for one, wraps in zip(found, is_wrapper, strict=True) if not wraps and one.severity == Severity.ERROR]
     if not shown or not any(is_wrapper):
         return found
     return [
-        replace(one, severity="wrapper") if wraps and _is_near(one, shown) else one
+        replace(one, severity=Severity.WRAPPER) if wraps and _is_near(one, shown) else one
         for one, wraps in zip(found, is_wrapper, strict=True)
     ]
 
 
 def _is_wrapper(event: Event) -> bool:
-    if event.severity != "error":
+    if event.severity != Severity.ERROR:
         return False
     if event.dialect in ("build", "signal"):
         return not event.codes or event.dialect == "build" or not event.frames

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pipeline.extract import boilerplate, frames, head, ipython, names, python, rich
 from pipeline.extract.lines import Lines, Peeler
-from pipeline.records import Event, Link
+from pipeline.records import Event, Link, Severity
 
 #: Empty lines, quotes and boilerplate that may stand between two linked tracebacks.
 WIDEST_JOINT = 14
@@ -163,18 +163,18 @@ def _remote(lines: Lines, last: python.Printed, number: int) -> _Step | None:
     return None
 
 
-def severity(exception_type: str | None) -> str:
+def severity(exception_type: str | None) -> Severity:
     """How much an exception of that type counts."""
     last = (exception_type or "").rsplit(".", 1)[-1]
     if last in _INTERRUPTIONS:
-        return "interruption"
-    return "warning" if last.endswith("Warning") else "error"
+        return Severity.INTERRUPTION
+    return Severity.WARNING if last.endswith("Warning") else Severity.ERROR
 
 
-def _raised(exception_type: str | None) -> str:
+def _raised(exception_type: str | None) -> Severity:
     """The same for one that was raised: a warning turned into an error is one."""
     found = severity(exception_type)
-    return "error" if found == "warning" else found
+    return Severity.ERROR if found == Severity.WARNING else found
 
 
 def event(printed: list[python.Printed], *, start: int, dialect: str) -> Event | None:

@@ -6,7 +6,7 @@ import re
 
 from pipeline.extract import frames, head
 from pipeline.extract.lines import Lines
-from pipeline.records import Event, Frame
+from pipeline.records import Event, Frame, Severity
 
 _FATAL = re.compile(r"(Fatal Python error): (.{0,2000})")
 _FIRST = "(most recent call first)"
@@ -48,7 +48,7 @@ def read(text: str, mark: int) -> Event | None:
         start=hung.start() if hung else start,
         end=end,
         is_truncated=fatal is None and hung is None,
-        severity="error",
+        severity=Severity.ERROR,
     )
 
 

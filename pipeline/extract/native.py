@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pipeline.extract import boilerplate, compiler, crash, foreign, glog, prose, stack, statusline
 from pipeline.extract.rule import Block, Rule
 from pipeline.lexicon.codes import codes_in
-from pipeline.records import Event, Frame, Link
+from pipeline.records import Event, Frame, Link, Severity
 from pipeline.text import prefixes
 from pipeline.text.literals import Literals, Seen
 
@@ -262,12 +262,12 @@ def _plain(whole: str, block: Block) -> str:
     return "\n".join(line[prefixes.carrier_width(line) :] for line in whole.split("\n"))
 
 
-def _severity(block: Block, before: str, message: str) -> str:
+def _severity(block: Block, before: str, message: str) -> Severity:
     if _WARNING.search(before) or _REMARK.search(before) or boilerplate.is_warning(message):
-        return "warning"
+        return Severity.WARNING
     if block.rule.dialect == "glog" and boilerplate.is_progress(message):
-        return "progress"
-    return "interruption" if "received signal SIGINT" in message else block.rule.severity
+        return Severity.PROGRESS
+    return Severity.INTERRUPTION if "received signal SIGINT" in message else block.rule.severity
 
 
 def _clean(message: str) -> str:

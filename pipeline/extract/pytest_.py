@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pipeline.extract import frames, names, python
 from pipeline.extract.lines import Line, Lines, Peeler
-from pipeline.records import Event, Frame, Link
+from pipeline.records import Event, Frame, Link, Severity
 from pipeline.text import prefixes
 
 _E = re.compile(r"E(?:  ? ?|$)\s{0,200}(.*)$")
@@ -134,5 +134,5 @@ def _event(found: list[_Failure], start: int) -> Event:
         start=start,
         end=last.end,
         is_truncated=not last.frames,
-        severity="error",
+        severity=Severity.ERROR,
     )

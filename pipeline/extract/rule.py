@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from pipeline.records import Severity
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -28,7 +30,7 @@ class Rule:
     joins: bool = False  # neighbours of this dialect are one failure (a compiler's list of errors)
     trails: bool = False  # only the end of another diagnostic where one stands right before (Aborted, ninja stopped)
     yields: bool = False  # gives way to a diagnostic that follows within a few lines
-    severity: str = "error"
+    severity: Severity = Severity.ERROR
 
 
 @dataclass(slots=True)

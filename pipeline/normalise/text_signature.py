@@ -11,7 +11,7 @@ from pipeline.normalise import line_rank
 from pipeline.normalise.assemble import read, signed
 from pipeline.normalise.culprit import WEAK_TIERS, Culprit, culprit, is_wrapping
 from pipeline.normalise.tables import wording
-from pipeline.records import Event, Signature
+from pipeline.records import Event, Severity, Signature
 
 #: A log with more events than this is read from both ends: what began it and what ended it stand there.
 READ_EVENTS = 60
@@ -171,7 +171,7 @@ def quoted(text: str) -> Iterator[str]:
 
 def _says_an_error(event: Event) -> bool:
     """Whether the event tells of an error; frames whose end was cut tell of none."""
-    return event.severity == "error" and bool(event.exception_type or event.message)
+    return event.severity == Severity.ERROR and bool(event.exception_type or event.message)
 
 
 def _is_weak(found: Culprit) -> bool:
@@ -197,7 +197,7 @@ def _chosen(events: Sequence[Event]) -> Event | None:
 
 
 def _rank(event: Event, place: int) -> tuple[int, int, int]:
-    severity = {"error": 2, "interruption": 1}.get(event.severity, 0)
+    severity = {Severity.ERROR: 2, Severity.INTERRUPTION: 1}.get(event.severity, 0)
     if event.exception_type is None and not event.message:
         return severity, -1, place  # a traceback whose end was cut says least
     found = culprit(event)
@@ -251,5 +251,5 @@ def own_event(text: str, at: int | None = None) -> Event:
         start=0,
         end=len(text),
         is_truncated=text.rstrip().endswith(("...", "…")),
-        severity="error",
+        severity=Severity.ERROR,
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pipeline import text as texts
 from pipeline.providers import bots, mail
-from pipeline.records import DocRecord, Document, Post, RawPage, content_id
+from pipeline.records import DocRecord, Document, DocumentKind, Post, PostKind, RawPage, content_id
 from pipeline.text.literals import Signs
 
 SEPARATOR = "\n\n"
@@ -21,7 +21,7 @@ MAX_MENTIONED = 500
 class Piece(NamedTuple):
     """One piece of writing as its page gives it, before it is made safe: a named tuple, as millions are made."""
 
-    kind: str
+    kind: PostKind
     text: str
     url: str | None = None
     posted_at: datetime | None = None
@@ -46,7 +46,7 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Pos
     position = 0
     for piece in pieces:
         written = piece.text if is_clean else texts.clean(piece.text)
-        if has_mail and piece.kind != "title":
+        if has_mail and piece.kind != PostKind.TITLE:
             written = mail.without_reply(written)
         if rules:
             written = texts.redact(written, rules=rules)
@@ -127,7 +127,7 @@ def _names(pieces: Sequence[Piece], document_id: str) -> dict[str, str]:
 def page_document(  # noqa: PLR0913 - the fields that a page of no thread has
     page: RawPage,
     *,
-    kind: str,
+    kind: DocumentKind,
     url: str,
     title: str | None,
     text: str,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.lexicon import repositories
-from pipeline.records import DocLink, Post
+from pipeline.records import DocLink, LinkKind, Post, PostKind
 
 _NUMBER = re.compile(r"#(?<![&#]#)([1-9]\d{0,6})(?![\w-])")
 _URL = re.compile(
@@ -63,7 +63,7 @@ def mentions(text: str, home: Home, *, description: tuple[int, int] = (0, 0)) ->
 
 def description_of(posts: Sequence[Post]) -> tuple[int, int]:
     """Where a thread describes itself: its body."""
-    return next(((post.start, post.end) for post in posts if post.kind == "body"), (0, 0))
+    return next(((post.start, post.end) for post in posts if post.kind == PostKind.BODY), (0, 0))
 
 
 def _bare(text: str, match: re.Match[str], home: Home, description: tuple[int, int]) -> DocLink | None:
@@ -96,9 +96,9 @@ def _url_target(match: re.Match[str]) -> str:
 def _link(text: str, span: tuple[int, int], target: str, description: tuple[int, int]) -> DocLink:
     before = text[max(0, span[0] - RELATION_CHARACTERS) : span[0]]
     if "upli" in before.lower() and _DUPLICATE.search(before):
-        kind = "duplicate_of"
+        kind = LinkKind.DUPLICATE_OF
     elif description[0] <= span[0] < description[1] and _KEYWORD.search(before):
-        kind = "closes"
+        kind = LinkKind.CLOSES
     else:
-        kind = "text_mention"
+        kind = LinkKind.TEXT_MENTION
     return DocLink(kind, target, *span)

@@ -4,9 +4,9 @@ Frozen and slotted: millions pass. A stage takes records and gives back records 
 crosses a border. Times are aware and UTC; offsets count characters (code points) of the text named beside them.
 """
 
-from pipeline.records.claims import MODEL_RULES, Claim, Fact, Pointed, Quote
+from pipeline.records.claims import MODEL_RULES, Claim, ClaimKind, Fact, Outcome, Pointed, Quote, Role
 from pipeline.records.clusters import Assignment, Cluster, Neighbour, Template
-from pipeline.records.events import Event, Frame, Link, Signature, Slot
+from pipeline.records.events import Event, Frame, Link, Severity, Signature, Slot
 from pipeline.records.ids import content_id, shelf_of
 from pipeline.records.pages import (
     MAINTAINER_ROLES,
@@ -15,8 +15,11 @@ from pipeline.records.pages import (
     DocRemedy,
     Document,
     DocumentHead,
+    DocumentKind,
+    LinkKind,
     PageRef,
     Post,
+    PostKind,
     RawPage,
     iso,
 )
@@ -28,22 +31,29 @@ __all__ = [
     "Appended",
     "Assignment",
     "Claim",
+    "ClaimKind",
     "Cluster",
     "DocLink",
     "DocRecord",
     "DocRemedy",
     "Document",
     "DocumentHead",
+    "DocumentKind",
     "Event",
     "Fact",
     "Frame",
     "Link",
+    "LinkKind",
     "Neighbour",
+    "Outcome",
     "PageRef",
     "Pointed",
     "Post",
+    "PostKind",
     "Quote",
     "RawPage",
+    "Role",
+    "Severity",
     "Signature",
     "Skipped",
     "Slot",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, NamedTuple
 
 #: What the id of a rule begins with if the "rule" is a language model: "llm:<model>@<host>#<prompt>".
 MODEL_RULES = "llm:"
@@ -32,17 +34,74 @@ class Fact:
     slots: tuple[tuple[str, str], ...]  # atoms only: identifiers, numbers, glossary terms; sorted by name
 
 
+#: How an entry cites a quote.
+Role = Literal[
+    "occurrence", "cause", "workaround", "worked", "failed", "fix", "version", "environment", "official", "link"
+]
+
+
+class ClaimKind(StrEnum):
+    """What a claim says of an error. `_TREATMENT` below tells of each what is done with it."""
+
+    CAUSE = "cause"
+    REMEDY = "remedy"
+    FIX = "fix"
+    VERSION = "version"
+    ENVIRONMENT = "environment"
+    LINK = "link"  # `signature_ids` are the earlier error and the later one
+    OFFICIAL = "official"  # an official page's words: `reduce` puts the page together
+    CLOSING = "closing"  # a merged pull request's, about the report that it closed (`key` is its id); `reduce`: a fix
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether somebody answers why or what helps: withheld where the error may be another project's."""
+        return _TREATMENT[self].is_statement
+
+    @property
+    def is_act(self) -> bool:
+        """Whether it is something to do: refused where unsafe, counted with its equals, a remedy of the entry."""
+        return _TREATMENT[self].is_act
+
+    @property
+    def role(self) -> Role:
+        """As what its quote is cited."""
+        return _TREATMENT[self].role
+
+
+class _Treatment(NamedTuple):
+    is_statement: bool
+    is_act: bool
+    role: Role
+
+
+_TREATMENT = {
+    ClaimKind.CAUSE: _Treatment(is_statement=True, is_act=False, role="cause"),
+    ClaimKind.REMEDY: _Treatment(is_statement=True, is_act=True, role="workaround"),
+    ClaimKind.FIX: _Treatment(is_statement=True, is_act=True, role="fix"),
+    ClaimKind.VERSION: _Treatment(is_statement=False, is_act=False, role="version"),
+    ClaimKind.ENVIRONMENT: _Treatment(is_statement=False, is_act=False, role="environment"),
+    ClaimKind.LINK: _Treatment(is_statement=False, is_act=False, role="link"),
+    ClaimKind.OFFICIAL: _Treatment(is_statement=False, is_act=False, role="official"),
+    ClaimKind.CLOSING: _Treatment(is_statement=False, is_act=False, role="fix"),
+}
+
+
+class Outcome(StrEnum):
+    """What somebody says came of a remedy."""
+
+    WORKED = "worked"
+    FAILED = "failed"
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One thing that one quote says about the error of the events named."""
 
     claim_id: str
-    # "cause" | "remedy" | "fix" | "version" | "environment" | "link", and two that `reduce` puts where they belong:
-    # "official" (a page's words), "closing" (a merged pull request's, about the report that it closed: `key` is its id)
-    kind: str
+    kind: ClaimKind
     rule: str  # id of the rule that found it
     fact: Fact | None  # None: prose, the quote itself is the statement
-    outcome: str | None  # remedies: "worked" | "failed" | None (merely suggested)
+    outcome: Outcome | None  # remedies; None: merely suggested
     key: str  # what makes two claims the same remedy: gates on flag, direction, package and version; "" if unkeyed
     quote: Quote
     outcome_quote: Quote | None  # where outcome was said elsewhere than the remedy
@@ -53,7 +112,7 @@ class Claim:
 class Pointed:
     """Words of a document that a language model pointed at, `document.text[start:end]`; not yet a claim."""
 
-    kind: str  # "cause" | "remedy"
+    kind: Literal[ClaimKind.CAUSE, ClaimKind.REMEDY]
     start: int
     end: int
     statement: str  # what the words say in the model's own sentence; read for typed facts, never published

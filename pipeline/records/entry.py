@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipeline.records.claims import Role
+
 SCHEMA_VERSION = "1.0"
 
 #: An ISO date, "2026-03-11".
@@ -43,9 +45,7 @@ class Evidence(_Part):
     """One quote in one document, with the place where anybody can check it."""
 
     evidence_id: str = Field(description="Made from document, offsets and role; remedies and claims refer to it.")
-    role: Literal[
-        "occurrence", "cause", "workaround", "worked", "failed", "fix", "version", "environment", "official", "link"
-    ]
+    role: Role
     url: str = Field(description="Permalink of the post or page; urn:sha256:... where the source has no known URL.")
     kind: Literal["issue", "pull", "doc"]
     document_id: str = Field(description="The document counted: evidence_count is the number of distinct ones.")

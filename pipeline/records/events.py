@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import NamedTuple
 
 
@@ -34,6 +35,18 @@ class Slot(NamedTuple):
     unit: str | None  # "byte", "thread", ...
 
 
+class Severity(StrEnum):
+    """How much an event is an error; only errors and official samples are grouped."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INTERRUPTION = "interruption"  # KeyboardInterrupt, SIGTERM: somebody stopped the program
+    WRAPPER = "wrapper"  # `make: *** Error 1`: it tells how another error ended
+    PROGRESS = "progress"  # a retry, printed at an error's level
+    EMPTY = "empty"  # nothing says what failed
+    OFFICIAL = "official"  # an official page's sample: it founds a cluster and is no occurrence
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One failure as a text shows it: a traceback with its chain, a native diagnostic, a status line.
@@ -52,10 +65,7 @@ class Event:
     start: int
     end: int
     is_truncated: bool
-    severity: (
-        str  # "error" | "warning" | "interruption" (KeyboardInterrupt ...) | "wrapper" (`make: *** Error`) | "progress"
-        # (a retry, at an error's level) | "empty" (nothing says what failed); see build
-    )
+    severity: Severity
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import NamedTuple
 
 #: Author associations as GitHub names them, most trusted first. None: the source does not say.
@@ -51,13 +52,48 @@ class PageRef:
     size: int  # of the body
 
 
+class DocumentKind(StrEnum):
+    """What a document is."""
+
+    ISSUE = "issue"
+    PULL = "pull"
+    DOC = "doc"
+    ENTRY = "entry"  # knowledge made elsewhere
+
+    @property
+    def is_thread(self) -> bool:
+        """Whether people talk in it."""
+        return self in (DocumentKind.ISSUE, DocumentKind.PULL)
+
+
+class PostKind(StrEnum):
+    """What a post is in its document."""
+
+    TITLE = "title"
+    BODY = "body"
+    COMMENT = "comment"
+    REVIEW = "review"
+    SECTION = "section"
+
+
+class LinkKind(StrEnum):
+    """What one document is to another, and who says so."""
+
+    TEXT_MENTION = "text_mention"  # the text
+    DUPLICATE_OF = "duplicate_of"  # the text
+    CLOSES = "closes"  # a keyword in a pull request's description; or the API
+    CLOSED_BY = "closed_by"  # the API alone, as the next two
+    CROSS_REFERENCE = "cross_reference"
+    COMMIT_REF = "commit_ref"
+
+
 class Post(NamedTuple):
     """One piece of writing inside a document: its title, body, a comment, a review. `document.text[start:end]`.
 
     A named tuple, as `Frame` is: there are many, and a frozen dataclass takes 2.6 us to make, this 0.5.
     """
 
-    kind: str  # "title" | "body" | "comment" | "review" | "section"
+    kind: PostKind
     start: int
     end: int
     url: str | None  # permalink of the piece, where known
@@ -72,9 +108,7 @@ class Post(NamedTuple):
 class DocLink:
     """A typed edge from this document to another."""
 
-    # What a text states: "text_mention" | "duplicate_of" | "closes" (keyword of a pull request's description; the API
-    # may say so too). What only the API states: "closed_by" | "cross_reference" | "commit_ref".
-    kind: str
+    kind: LinkKind
     target: (
         str  # document id ("github.com/o/r#5"), commit ("github.com/o/r@sha") or "#5" where the repository is unknown
     )
@@ -121,7 +155,7 @@ class DocumentHead:
     """What is known of a thread, page or foreign entry besides its text: what counting and citing need."""
 
     document_id: str  # "github.com/o/r#5", "openxla.org/xla/errors/error_1001", or "page:<sha256[:16]>" if unknown
-    kind: str  # "issue" | "pull" | "doc" | "entry"
+    kind: DocumentKind
     url: str  # canonical URL, or urn:sha256:<raw sha256> where no URL is known
     repo: str | None
     number: int | None

@@ -6,11 +6,12 @@ import re
 import tomllib
 from functools import cache
 from importlib import resources
+from typing import Literal
 
 from pipeline.engines.enrich.answer import Proposal
 from pipeline.engines.enrich.prompt import Question
 from pipeline.lexicon import gates
-from pipeline.records import Document, Pointed, Skipped
+from pipeline.records import ClaimKind, Document, Pointed, Skipped
 from pipeline.text import clean
 
 #: Characters of a quote: "用 0.4.2 就好" says something, "works" does not; the longest is the contract's.
@@ -18,7 +19,10 @@ LEAST_QUOTE, MOST_QUOTE = 8, 300
 #: A longer "short sentence" is not read: each name in it is looked for in the post.
 MOST_STATEMENT = 600
 
-_KINDS = {"cause": "cause", "workaround": "remedy"}
+_KINDS: dict[str, Literal[ClaimKind.CAUSE, ClaimKind.REMEDY]] = {
+    "cause": ClaimKind.CAUSE,
+    "workaround": ClaimKind.REMEDY,
+}
 
 
 @cache

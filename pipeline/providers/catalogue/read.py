@@ -8,7 +8,7 @@ from pipeline.lexicon import catalogues
 from pipeline.providers.assemble import Piece, assembled, page_document, safe
 from pipeline.providers.catalogue import pages as catalogue_pages
 from pipeline.providers.catalogue.pages import Row
-from pipeline.records import DocRecord, Document, RawPage, Skipped
+from pipeline.records import DocRecord, Document, DocumentKind, PostKind, RawPage, Skipped
 
 
 def read(pages: Sequence[RawPage]) -> Document | Skipped:
@@ -29,7 +29,9 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
 def _document(page: RawPage, code: str, row: Row) -> Document | Skipped:
     url = _url(page, code, row)
     title = f"{row.name}: {row.title}" if row.title else row.name
-    text, posts = assembled([Piece("title", title, url), Piece("section", row.description, url)], page.document_key)
+    text, posts = assembled(
+        [Piece(PostKind.TITLE, title, url), Piece(PostKind.SECTION, row.description, url)], page.document_key
+    )
     summary = text[posts[-1].start : posts[-1].end]
     record = DocRecord(
         code=code,
@@ -51,7 +53,7 @@ def _document(page: RawPage, code: str, row: Row) -> Document | Skipped:
     )
     return page_document(
         page,
-        kind="doc",
+        kind=DocumentKind.DOC,
         url=url,
         title=safe(title),
         text=text,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from pipeline.providers.assemble import Piece, assembled, page_document, safe
-from pipeline.records import Document, RawPage, Skipped
+from pipeline.records import Document, DocumentKind, PostKind, RawPage, Skipped
 
 
 def read(pages: Sequence[RawPage]) -> Document | Skipped:
@@ -18,12 +18,14 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
         return Skipped("document", page.document_key, "unreadable_page", str(error)[:200])
     if not isinstance(value, dict):
         return Skipped("document", page.document_key, "unreadable_page", "not an object")
-    text, posts = assembled([Piece("title", str(value.get("signature") or "")), *_sentences(value)], page.document_key)
+    text, posts = assembled(
+        [Piece(PostKind.TITLE, str(value.get("signature") or "")), *_sentences(value)], page.document_key
+    )
     if not text:
         return Skipped("document", page.document_key, "no_text")
     return page_document(
         page,
-        kind="entry",
+        kind=DocumentKind.ENTRY,
         url=f"urn:sha256:{page.sha256}",
         title=text[posts[0].start : posts[0].end],
         text=text,
@@ -34,13 +36,13 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
 
 def _sentences(value: dict[str, object]) -> Iterator[Piece]:
     if isinstance(cause := value.get("root_cause"), str):
-        yield Piece("section", cause)
+        yield Piece(PostKind.SECTION, cause)
     for name in ("workarounds", "dead_ends"):
         steps = value.get(name)
         for step in steps if isinstance(steps, list) else ():
             if isinstance(step, dict):
                 words = dict.fromkeys(str(step.get(key) or "") for key in ("action", "how", "why_fails"))
-                yield Piece("section", "\n".join(word for word in words if word))
+                yield Piece(PostKind.SECTION, "\n".join(word for word in words if word))
 
 
 def _safe_value(value: object) -> object:

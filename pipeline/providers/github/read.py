@@ -15,7 +15,7 @@ from pipeline.providers import bots
 from pipeline.providers.assemble import Piece, assembled, safe, utc
 from pipeline.providers.github import FORMS
 from pipeline.providers.links import Home, description_of, mentions, url_target
-from pipeline.records import DocLink, Document, Post, RawPage, Skipped
+from pipeline.records import DocLink, Document, DocumentKind, LinkKind, Post, PostKind, RawPage, Skipped
 from pipeline.text import json_text
 
 JsonObject = Mapping[str, object]
@@ -33,12 +33,12 @@ _WRAPPED = {
     "gharchive-review": ("review",),
 }
 _POST_KIND = {
-    "comment": "comment",
-    "comments": "comment",
-    "review": "review",
-    "reviews": "review",
-    "review-comment": "review",
-    "review-comments": "review",
+    "comment": PostKind.COMMENT,
+    "comments": PostKind.COMMENT,
+    "review": PostKind.REVIEW,
+    "reviews": PostKind.REVIEW,
+    "review-comment": PostKind.REVIEW,
+    "review-comments": PostKind.REVIEW,
 }
 
 
@@ -60,11 +60,11 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
     title = _string(thread.get("title"))
     return Document(
         document_id=key,
-        kind="pull" if is_pull else "issue",
+        kind=DocumentKind.PULL if is_pull else DocumentKind.ISSUE,
         url=url or f"urn:sha256:{main.sha256}",
         repo=home.repo,
         number=home.number,
-        title=text[posts[0].start : posts[0].end] if title and posts[0].kind == "title" else None,
+        title=text[posts[0].start : posts[0].end] if title and posts[0].kind == PostKind.TITLE else None,
         text=text,
         posts=posts,
         state=_word(thread.get("state"), _STATE),
@@ -138,9 +138,9 @@ def _head(thread: JsonObject, url: str | None) -> Iterator[Piece]:
     opened = utc(thread.get("created_at"))
     role, (author, is_bot) = _role(thread), _author(thread)
     if title := _string(thread.get("title")):
-        yield Piece("title", " ".join(title.split()), url, opened, role, author, is_bot)
+        yield Piece(PostKind.TITLE, " ".join(title.split()), url, opened, role, author, is_bot)
     if body := _string(thread.get("body")):
-        yield Piece("body", body, url, opened, role, author, is_bot, _reactions(thread))
+        yield Piece(PostKind.BODY, body, url, opened, role, author, is_bot, _reactions(thread))
 
 
 def _posts(thread: JsonObject, values: Mapping[str, object], url: str | None) -> Iterator[Piece]:
@@ -164,21 +164,21 @@ def _repo_of(url: str | None) -> str | None:
     return target.rpartition("#")[0] if target else None
 
 
-def _found_posts(thread: JsonObject, values: Mapping[str, object]) -> list[tuple[str, JsonObject]]:
+def _found_posts(thread: JsonObject, values: Mapping[str, object]) -> list[tuple[PostKind, JsonObject]]:
     inline = thread.get("comments")
-    found: list[tuple[str, JsonObject]] = []
+    found: list[tuple[PostKind, JsonObject]] = []
     if isinstance(inline, list):
-        found += (("comment", post) for post in inline if _is_object(post))
+        found += ((PostKind.COMMENT, post) for post in inline if _is_object(post))
     if len(values) == 1 and thread:
         return found
     for part, value in sorted(values.items()):
         kind = _POST_KIND.get(part.partition(":")[0])
         posts = [post for post in (value if isinstance(value, list) else [value]) if _is_object(post)]
         if part.partition(":")[0] == "timeline":
-            found += (("comment", post) for post in posts if post.get("event") == "commented")
+            found += ((PostKind.COMMENT, post) for post in posts if post.get("event") == "commented")
         elif kind:
             found += ((kind, post) for post in posts)
-    once: dict[object, tuple[str, JsonObject]] = {}
+    once: dict[object, tuple[PostKind, JsonObject]] = {}
     for kind, post in found:
         number = post.get("id")
         identity = (kind, number) if isinstance(number, int) else (_time(post), _string(post.get("body")))
@@ -212,13 +212,13 @@ def _page_number(part: str) -> int:
 
 def _closing_links(references: object) -> Iterator[DocLink]:
     """What GraphQL says: only a merged pull request has closed anything, another one merely speaks of it."""
-    for kind in ("closed_by", "closes"):
+    for kind in (LinkKind.CLOSED_BY, LinkKind.CLOSES):
         edges = references.get(kind) if _is_object(references) else None
         for edge in edges if isinstance(edges, list) else ():
             target = url_target(edge.get("url")) if _is_object(edge) else None
             if target:
-                is_meant = kind == "closed_by" and edge.get("merged") is not True
-                yield DocLink("cross_reference" if is_meant else kind, target, None, None)
+                is_meant = kind == LinkKind.CLOSED_BY and edge.get("merged") is not True
+                yield DocLink(LinkKind.CROSS_REFERENCE if is_meant else kind, target, None, None)
 
 
 def _timeline_links(events: Sequence[JsonObject], home: Home) -> Iterator[DocLink]:
@@ -233,12 +233,13 @@ def _timeline_links(events: Sequence[JsonObject], home: Home) -> Iterator[DocLin
         if event.get("event") == "cross-referenced" and _is_object(issue):
             target = url_target(issue.get("html_url"))
             if target:
-                yield DocLink("cross_reference", target, None, None)
+                yield DocLink(LinkKind.CROSS_REFERENCE, target, None, None)
         commit = event.get("commit_id")
         if isinstance(commit, str) and re.fullmatch(r"[0-9a-f]{7,64}", commit) and home.host and home.repo:
             owner = _COMMIT_REPO.match(_string(event.get("commit_url")) or "")
             repo = (owner[1] if owner else home.repo).lower()
-            kind = "closed_by" if event.get("event") == "closed" and place > reopened else "commit_ref"
+            is_closed = event.get("event") == "closed" and place > reopened
+            kind = LinkKind.CLOSED_BY if is_closed else LinkKind.COMMIT_REF
             yield DocLink(kind, f"{home.host}/{repo}@{commit}", None, None)
 
 

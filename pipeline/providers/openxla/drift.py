@@ -14,7 +14,7 @@ from pipeline.providers.openxla import header as xla_header
 from pipeline.providers.openxla import read as xla
 from pipeline.providers.openxla.blocks import one_line
 from pipeline.providers.saved.thread import page_text
-from pipeline.records import DocRecord, Document, RawPage
+from pipeline.records import DocRecord, Document, PostKind, RawPage
 
 #: Forms that one page is kept in side by side.
 MARKDOWN, HTML = "xla-md", "xla-html"
@@ -121,8 +121,11 @@ def _sections(document: Document) -> dict[str, tuple[str, str]]:
 def _parts(document: Document) -> Iterator[tuple[str, str]]:
     for place, post in enumerate(document.posts):
         text = document.text[post.start : post.end]
-        is_top = post.kind == "title" or (place == 1 and document.posts[0].kind == "title")
-        yield ("(title)" if post.kind == "title" else "(top)" if is_top else text.split("\n", 1)[0].strip()), text
+        is_top = post.kind == PostKind.TITLE or (place == 1 and document.posts[0].kind == PostKind.TITLE)
+        yield (
+            ("(title)" if post.kind == PostKind.TITLE else "(top)" if is_top else text.split("\n", 1)[0].strip()),
+            text,
+        )
 
 
 def _links(record: DocRecord) -> str:

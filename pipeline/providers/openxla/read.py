@@ -23,7 +23,7 @@ from pipeline.providers.openxla import record as xla_record
 from pipeline.providers.openxla import remedies as xla_remedies
 from pipeline.providers.openxla.blocks import Builder, Section, anchor_of, sections
 from pipeline.providers.saved.thread import page_text
-from pipeline.records import DocRecord, DocRemedy, Document, Post, RawPage, Skipped
+from pipeline.records import DocRecord, DocRemedy, Document, DocumentKind, Post, PostKind, RawPage, Skipped
 
 _INDEXES = ("/xla/error_codes", "/xla/errors_overview")
 _HISTORY = "xla-history"
@@ -124,9 +124,9 @@ def _document(pages: Sequence[RawPage], built: Builder, *, stated_at: str | None
 def _with_record(page: RawPage, record: DocRecord, *, url: str, text: str, posts: tuple[Post, ...]) -> Document:
     return page_document(
         page,
-        kind="doc",
+        kind=DocumentKind.DOC,
         url=url,
-        title=text[posts[0].start : posts[0].end] if posts[0].kind == "title" else None,
+        title=text[posts[0].start : posts[0].end] if posts[0].kind == PostKind.TITLE else None,
         text=text,
         posts=posts,
         opened_at=_time(record.first_seen),
@@ -140,11 +140,11 @@ def _pieces(parts: Sequence[Section], url: str) -> list[Piece]:
     """The title, what stands below it, and each later section, with its own address."""
     first = parts[0]
     title = first.heading.text if first.heading else ""
-    pieces = [Piece("title", title, url), Piece("section", first.text[len(title) :], url)]
+    pieces = [Piece(PostKind.TITLE, title, url), Piece(PostKind.SECTION, first.text[len(title) :], url)]
     for section in parts[1:]:
         heading = section.heading
         anchor = (heading.anchor or anchor_of(heading.text)) if heading else ""
-        pieces.append(Piece("section", section.text, f"{url}#{anchor}" if url.startswith("http") else url))
+        pieces.append(Piece(PostKind.SECTION, section.text, f"{url}#{anchor}" if url.startswith("http") else url))
     return pieces
 
 

@@ -15,7 +15,7 @@ from bs4.element import NavigableString, PageElement, Tag
 from pipeline.providers import bots
 from pipeline.providers.assemble import Piece, utc
 from pipeline.providers.saved.thread import Thread, page_text, saved_document
-from pipeline.records import Document, RawPage, Skipped
+from pipeline.records import Document, PostKind, RawPage, Skipped
 from pipeline.text import markup
 
 _BLOCK_NAMES = "p div section article ul ol li h1 h2 h3 h4 h5 h6 blockquote details summary br hr pre table tr dl dt dd"
@@ -79,9 +79,9 @@ def _from_data(issue: dict[str, object]) -> Thread:
         title=title,
         number=number if isinstance(number, int) else None,
         pieces=(
-            Piece("title", title, None, utc(issue.get("createdAt"))),
-            _data_piece("body", issue),
-            *(_data_piece("comment", post) for post in comments),
+            Piece(PostKind.TITLE, title, None, utc(issue.get("createdAt"))),
+            _data_piece(PostKind.BODY, issue),
+            *(_data_piece(PostKind.COMMENT, post) for post in comments),
         ),
         state="closed" if state == "merged" else state if state in ("open", "closed") else None,
         is_merged=True if state == "merged" else None,
@@ -108,7 +108,7 @@ def _nodes(issue: dict[str, object]) -> Iterator[dict[str, object]]:
                 yield node
 
 
-def _data_piece(kind: str, post: dict[str, object]) -> Piece:
+def _data_piece(kind: PostKind, post: dict[str, object]) -> Piece:
     body = post.get("body")
     if not isinstance(body, str) or not body:
         tree = markup.soup(str(post.get("bodyHTML") or ""))
@@ -143,7 +143,7 @@ def _rendered(soup: BeautifulSoup) -> Thread:
         is_pull=is_pull,
         title=title or None,
         number=int(number[1]) if number else None,
-        pieces=(Piece("title", title or ""), *posts),
+        pieces=(Piece(PostKind.TITLE, title or ""), *posts),
         state="closed" if state in ("merged", "closed") else "open" if state in ("open", "draft") else None,
         is_draft=(state == "draft") if is_pull and state else None,
         is_merged=(state == "merged") if is_pull and state else None,
@@ -168,7 +168,9 @@ def _post(place: int, box: Tag) -> Piece:
     is_bot = bool(author and bots.is_bot_login(author)) or role == "BOT"
     known = role if role in ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "NONE") else None
     posted = utc(time.get("datetime")) if time else None
-    return Piece("comment" if place else "body", _plain(body) if body else "", None, posted, known, author, is_bot)
+    return Piece(
+        PostKind.COMMENT if place else PostKind.BODY, _plain(body) if body else "", None, posted, known, author, is_bot
+    )
 
 
 def _words(soup: Tag, *selectors: str) -> str | None:

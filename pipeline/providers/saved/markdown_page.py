@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pipeline.providers import bots
 from pipeline.providers.assemble import Piece
 from pipeline.providers.saved.thread import Thread, page_text, saved_document, stated_time
-from pipeline.records import Document, RawPage, Skipped
+from pipeline.records import Document, PostKind, RawPage, Skipped
 
 _HEADING = re.compile(r"\s*#\s{1,3}(Issue|PR|Pull Request) #(\d{1,10}):[ \t]*([^\n]{0,1000})", re.IGNORECASE)
 _FIELD = re.compile(r"^- \*\*(\w[\w ]{0,30})\*\*:[ \t]*([^\n]{0,500})$", re.MULTILINE)
@@ -38,8 +38,8 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
             title=title or None,
             number=int(heading[2]),
             pieces=(
-                Piece("title", title, None, opened, None, author, is_bot),
-                Piece("body", description, None, opened, None, author, is_bot),
+                Piece(PostKind.TITLE, title, None, opened, None, author, is_bot),
+                Piece(PostKind.BODY, description, None, opened, None, author, is_bot),
                 *_comments(comments),
             ),
             state="closed" if state == "merged" else state if state in ("open", "closed") else None,
@@ -74,11 +74,11 @@ def _comments(text: str) -> Iterator[Piece]:
         return
     marks = list(_COMMENT.finditer(text))
     if not marks:
-        yield Piece("comment", text)
+        yield Piece(PostKind.COMMENT, text)
     for number, mark in enumerate(marks):
         end = marks[number + 1].start() if number + 1 < len(marks) else len(text)
         login = _LOGIN.search(mark[0])
         author = login[1] if login else None
         is_bot = bool(author and bots.is_bot_login(author))
         body = text[mark.end() : end].strip().removesuffix("---")
-        yield Piece("comment", body, None, stated_time(mark[0]), None, author, is_bot)
+        yield Piece(PostKind.COMMENT, body, None, stated_time(mark[0]), None, author, is_bot)

@@ -10,7 +10,7 @@ from itertools import islice
 from pipeline.providers import bots
 from pipeline.providers.assemble import Piece
 from pipeline.providers.saved.thread import Thread, page_text, saved_document, stated_time
-from pipeline.records import Document, RawPage, Skipped
+from pipeline.records import Document, PostKind, RawPage, Skipped
 
 # Text above this size is not searched for a second copy of itself: the search compares every line with the first copy.
 # A post has at most 65,536 characters, so two copies of one stay below.
@@ -60,8 +60,8 @@ def read_thread(pages: Sequence[RawPage]) -> Document | Skipped:
     head = lines[: start if start is not None else 30]
     state = next((line.lower() for line in head if line.lower() in _STATES), None)
     posts = list(_posts(text.split("\n"), (start + 1) if start is not None else _after_title(lines, heading)))
-    pieces = [Piece("title", title)] if title else []
-    pieces += [post.piece("body" if place == 0 else "comment") for place, post in enumerate(posts)]
+    pieces = [Piece(PostKind.TITLE, title)] if title else []
+    pieces += [post.piece(PostKind.BODY if place == 0 else PostKind.COMMENT) for place, post in enumerate(posts)]
     times = [time for line in lines if _HAPPENED.fullmatch(line) and (time := stated_time(line))]
     times += [piece.posted_at for piece in pieces if piece.posted_at]
     return saved_document(
@@ -73,7 +73,7 @@ def read_thread(pages: Sequence[RawPage]) -> Document | Skipped:
             state=_STATES.get(state or ""),
             is_draft=(state == "draft") if is_pull and state else None,
             is_merged=(state == "merged") if is_pull and state else None,
-            opened_at=posts[0].piece("body").posted_at if posts else None,
+            opened_at=posts[0].piece(PostKind.BODY).posted_at if posts else None,
             updated_at=max(times, default=None),
         ),
         pages,
@@ -88,7 +88,7 @@ def read_plain(pages: Sequence[RawPage]) -> Document | Skipped:
     text = without_repetition(page_text(pages[0]))
     if _is_manual(text):
         return Skipped("document", pages[0].document_key, "manual_page", text.lstrip("# ").partition("\n")[0][:100])
-    return saved_document(Thread(is_pull=False, title=None, number=None, pieces=(Piece("body", text),)), pages)
+    return saved_document(Thread(is_pull=False, title=None, number=None, pieces=(Piece(PostKind.BODY, text),)), pages)
 
 
 def _is_manual(text: str) -> bool:
@@ -103,7 +103,7 @@ class _Post:
     date: str
     lines: list[str]
 
-    def piece(self, kind: str) -> Piece:
+    def piece(self, kind: PostKind) -> Piece:
         is_bot = bool(self.author and bots.is_bot_login(self.author))
         text = "\n".join(self.lines).strip("\n")
         return Piece(kind, text, None, stated_time(self.date), self.role, self.author, is_bot)

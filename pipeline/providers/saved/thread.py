@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pipeline.lexicon import repositories
 from pipeline.providers.assemble import Piece, assembled, safe
 from pipeline.providers.links import Home, description_of, mentions
-from pipeline.records import Document, RawPage, Skipped
+from pipeline.records import Document, DocumentKind, RawPage, Skipped
 
 _KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)#(\d+)")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -54,7 +54,7 @@ def saved_document(thread: Thread, pages: Sequence[RawPage]) -> Document | Skipp
     path = "pull" if thread.is_pull else "issues"
     return Document(
         document_id=key,
-        kind="pull" if thread.is_pull else "issue",
+        kind=DocumentKind.PULL if thread.is_pull else DocumentKind.ISSUE,
         url=f"https://{known[1]}/{repo}/{path}/{number}" if known else f"urn:sha256:{page.sha256}",
         repo=repo,
         number=number,

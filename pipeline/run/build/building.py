@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipeline import distil, normalise, store
 from pipeline import export as bundle
-from pipeline.records import Skipped
+from pipeline.records import Severity, Skipped
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
@@ -238,7 +238,7 @@ def _stages(
     set_aside = [row.event.severity for row in result.events if row.signature is None]
     ignored = [item.reason for item in grouped.ignored]
     given = len(result.events) - len(set_aside) - len(ignored)
-    stated = sum(claim.kind in distil.STATEMENTS for claim in result.claims)
+    stated = sum(claim.kind.is_statement for claim in result.claims)
     refused = [item.reason for item in result.skipped if item.stage == distil.STAGE]
     foreign = sum(row.payload is not None for row in result.documents)
     return [
@@ -255,7 +255,7 @@ def _error_counts(result: shards.MapResult) -> Counter[str]:
     return Counter(
         row.signature.signature_id
         for row in result.events
-        if row.signature is not None and row.event.severity == "error"
+        if row.signature is not None and row.event.severity == Severity.ERROR
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from pipeline import distil, raw
 from pipeline.engines.enrich import Reader
 from pipeline.providers import documents
-from pipeline.records import Claim, Document, Pointed, Skipped
+from pipeline.records import Claim, Document, Pointed, Severity, Skipped
 from pipeline.records.errors import RawError
 from pipeline.records.summary import count
 from pipeline.run import shards
@@ -27,8 +27,6 @@ Progress = Callable[[str, int, int], None]
 
 #: Posts of a thread that somebody answered: title, body, and one more.
 _ANSWERED_POSTS = 3
-#: Claims that answer: a thread that has one of these is not silent.
-_ANSWERS = frozenset({"cause", "remedy", "fix"})
 #: Name of the shard of what a model claimed; it is made anew by every build.
 _SHARD = "model"
 
@@ -108,7 +106,7 @@ def _by_document(result: shards.MapResult) -> Mapping[str, list[shards.EventRow]
     """The errors of every document that are grouped, in the order of the text."""
     rows: dict[str, list[shards.EventRow]] = defaultdict(list)
     for row in sorted(result.events, key=lambda row: (row.document_id, row.ordinal)):
-        if row.signature is not None and row.event.severity == "error":
+        if row.signature is not None and row.event.severity == Severity.ERROR:
             rows[row.document_id].append(row)
     return rows
 
@@ -117,7 +115,7 @@ def _answers(claims: Iterable[Claim]) -> Mapping[str, list[Claim]]:
     """What the rules found of causes and remedies, by document."""
     found: dict[str, list[Claim]] = defaultdict(list)
     for claim in claims:
-        if claim.kind in _ANSWERS:
+        if claim.kind.is_statement:
             found[claim.quote.document_id].append(claim)
     return found
 
@@ -135,7 +133,7 @@ def _chosen(
         most = max(often[signature_id] for signature_id in shown[row.document_id])
         return row.post_count < _ANSWERED_POSTS, -most, row.document_id
 
-    threads = [row for row in result.documents if row.kind in {"issue", "pull"} and row.document_id in rows]
+    threads = [row for row in result.documents if row.kind.is_thread and row.document_id in rows]
     return sorted((row for row in threads if row.document_id not in answered), key=rank)
 
 

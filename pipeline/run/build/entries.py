@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass, replace
 
 from pipeline import cluster, normalise, store, translate, validate
 from pipeline import export as bundle
-from pipeline.records import Cluster, Skipped, Template
+from pipeline.records import Cluster, Severity, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.records.draft import Draft
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.run import shards
 from pipeline.run.build import overruling, reduce
-from pipeline.run.build.mapping import OFFICIAL
 from pipeline.translate.engines import Engine
 
 #: Told of (stage, items done, items in all).
@@ -145,7 +144,7 @@ def _proven(known: reduce.Knowledge, partition: cluster.Partition) -> cluster.Pa
 def _words(row: shards.EventRow) -> Iterator[str]:
     """The words that an expression must find; of an official sample also its form, or its example values would stay."""
     yield row.quote
-    if row.event.severity == OFFICIAL:
+    if row.event.severity == Severity.OFFICIAL:
         yield normalise.masked(row.quote)
 
 

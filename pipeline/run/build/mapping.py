@@ -17,7 +17,19 @@ from pathlib import Path
 
 from pipeline import __version__, ask, distil, normalise, raw
 from pipeline.providers import documents
-from pipeline.records import Claim, DocRecord, Document, Event, Link, Signature, Skipped, content_id
+from pipeline.records import (
+    Claim,
+    ClaimKind,
+    DocRecord,
+    Document,
+    DocumentKind,
+    Event,
+    Link,
+    Severity,
+    Signature,
+    Skipped,
+    content_id,
+)
 from pipeline.records.errors import RawError, StoreError
 from pipeline.run import pool, shards
 from pipeline.run.build.without_gc import uncollected
@@ -26,8 +38,6 @@ from pipeline.run.build.without_gc import uncollected
 UNREAD = frozenset({"raw", "document", "extract"})
 #: Imported by the process from which workers are forked; it imports this module.
 _PRELOAD = "pipeline.run.build.preloaded"
-#: Severity of the events that official pages make of their samples: they found a cluster but are no occurrence.
-OFFICIAL = "official"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +169,7 @@ def map_document(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResul
 def map_text(document: Document) -> shards.MapResult:
     """The rows of a document that was read: its events, their signatures, what is said about them."""
     found: list[tuple[Event, Signature | None]]
-    if document.kind == "entry":
+    if document.kind == DocumentKind.ENTRY:
         found = []
     elif document.record is not None:
         found = [(event, normalise.signature(event, document.text)) for event in official(document, document.record)]
@@ -208,8 +218,8 @@ def official_claims(document: Document) -> tuple[Claim, ...]:
     quotes += [(f"remedy:{number:03d}", quote) for number, quote in enumerate(page.remedies)]
     return tuple(
         Claim(
-            claim_id=content_id("claim", document.document_id, OFFICIAL, key, str(quote.start)),
-            kind=OFFICIAL,
+            claim_id=content_id("claim", document.document_id, ClaimKind.OFFICIAL, key, str(quote.start)),
+            kind=ClaimKind.OFFICIAL,
             rule=f"official.{key.partition(':')[0]}",
             fact=None,
             outcome=None,
@@ -240,7 +250,7 @@ def official(document: Document, record: DocRecord) -> list[Event]:
                 start=start,
                 end=start + len(sample),
                 is_truncated=False,
-                severity=OFFICIAL,
+                severity=Severity.OFFICIAL,
             )
         )
     return made

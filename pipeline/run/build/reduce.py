@@ -13,11 +13,21 @@ from datetime import UTC
 
 from pipeline import cluster, distil, normalise, text
 from pipeline.ask import template_of
-from pipeline.records import Claim, Cluster, DocRecord, Neighbour, Quote, Template, iso
+from pipeline.records import (
+    Claim,
+    ClaimKind,
+    Cluster,
+    DocRecord,
+    DocumentKind,
+    Neighbour,
+    Quote,
+    Severity,
+    Template,
+    iso,
+)
 from pipeline.records.draft import Draft
 from pipeline.records.entry import Edge, TransitionGraph
 from pipeline.run import shards
-from pipeline.run.build.mapping import OFFICIAL
 
 _UNKNOWN_DATE = "9999"
 
@@ -51,9 +61,9 @@ def knowledge(result: shards.MapResult) -> Knowledge:
     pages: dict[str, list[Claim]] = defaultdict(list)
     opening = _opening(documents, events)
     for claim in sorted(result.claims, key=lambda claim: claim.claim_id):
-        if claim.kind == OFFICIAL:
+        if claim.kind == ClaimKind.OFFICIAL:
             pages[claim.quote.document_id].append(claim)
-        placed = _closing(claim, opening.get(claim.key, ())) if claim.kind == "closing" else claim
+        placed = _closing(claim, opening.get(claim.key, ())) if claim.kind == ClaimKind.CLOSING else claim
         for signature_id in placed.signature_ids:
             claims[signature_id].append(placed)
     return Knowledge(documents, events, claims, _official_pages(documents, pages))
@@ -67,10 +77,10 @@ def _opening(
     for signature_id, rows in events.items():
         for row in rows:
             document = documents[row.document_id]
-            if document.kind != "issue" or not distil.is_fixed(document.state, document.state_reason):
+            if document.kind != DocumentKind.ISSUE or not distil.is_fixed(document.state, document.state_reason):
                 continue
             is_first = row.ordinal == 0 if row.posted_at is None else row.posted_at == document.opened_at
-            if is_first and row.event.severity == "error":
+            if is_first and row.event.severity == Severity.ERROR:
                 found[row.document_id].add(signature_id)
     return {document_id: tuple(sorted(ids)) for document_id, ids in found.items()}
 
@@ -78,7 +88,7 @@ def _opening(
 def _closing(claim: Claim, signature_ids: tuple[str, ...]) -> Claim:
     """The word of a merged pull request, as a fix of the errors of the report that it closed."""
     assert claim.fact is not None
-    return replace(claim, kind="fix", key=distil.remedy_key(claim.fact), signature_ids=signature_ids)
+    return replace(claim, kind=ClaimKind.FIX, key=distil.remedy_key(claim.fact), signature_ids=signature_ids)
 
 
 def templates(known: Knowledge) -> list[Template]:
@@ -89,7 +99,7 @@ def templates(known: Knowledge) -> list[Template]:
         assert signature is not None
         dates = sorted(_date(row, known.documents) for row in rows)
         seen = "" if dates[0] == _UNKNOWN_DATE else dates[0]
-        is_official = any(row.event.severity == OFFICIAL for row in rows)
+        is_official = any(row.event.severity == Severity.OFFICIAL for row in rows)
         made.append(replace(template_of(signature, count=len(rows), first_seen=seen), is_official=is_official))
     return made
 
@@ -139,7 +149,7 @@ def _material(
 ) -> distil.Material:
     rows = [row for signature_id in found.members for row in known.events[signature_id]]
     claims = {claim.claim_id: claim for signature_id in found.members for claim in known.claims.get(signature_id, ())}
-    errors = [row for row in rows if row.event.severity == "error"]
+    errors = [row for row in rows if row.event.severity == Severity.ERROR]
     codes = Counter(code for row in rows for code in row.event.codes)
     codes.update(value for key, value in found.gate if key == "code")
     pages = tuple(page for code in sorted(codes) for page in known.official.get(code, ()))
@@ -160,7 +170,7 @@ def _material(
 
 def _own_page(rows: Sequence[shards.EventRow], known: Knowledge) -> DocRecord | None:
     """The official page whose own sample is among the events; of several the one with the least code."""
-    pages = (known.documents[row.document_id].record for row in rows if row.event.severity == OFFICIAL)
+    pages = (known.documents[row.document_id].record for row in rows if row.event.severity == Severity.OFFICIAL)
     return min((page for page in pages if page is not None), key=lambda page: (page.code, page.title), default=None)
 
 

@@ -3,6 +3,7 @@
 ::
 
     str, int, float, bool, datetime     text, 64-bit number, double, flag, UTC time; what may be None may be null
+    an enum                             its text
     tuple[str, ...]                     a list of texts
     a record                            a struct of its own fields; null where there is none
     tuple of named tuples               a list of structs: stack frames and slots, of which there are many
@@ -17,6 +18,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import partial
 from itertools import accumulate, chain, islice
 from operator import attrgetter
@@ -155,9 +157,20 @@ def _column(hint: Any) -> Column:
         return Table(hint)
     if get_origin(hint) is tuple and hasattr(get_args(hint)[0], "_fields"):
         return _Structs(get_args(hint)[0])
+    if _is_enum(hint):
+        return _Plain(pa.string(), _member(hint))
     if hint not in _ARROW:
         return _Json(hint)
     return _Plain(_ARROW[hint], tuple if get_origin(hint) is tuple else _utc if hint is datetime else None)
+
+
+def _is_enum(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, StrEnum)
+
+
+def _member(kind: type[StrEnum]) -> Callable[[str], StrEnum]:
+    """The member of a text; a table, for calling the class takes five times as long."""
+    return {one.value: one for one in kind}.__getitem__
 
 
 def _certain(hint: Any) -> Any:
@@ -193,6 +206,8 @@ def _thaw(hint: Any) -> Callable[[Any], Any]:
     if isinstance(hint, type) and is_dataclass(hint):
         made = {name: _thaw(kind) for name, kind in get_type_hints(hint).items()}
         return lambda cells: cells and hint(**{name: made[name](cell) for name, cell in cells.items()})
+    if _is_enum(hint):
+        return _member(hint)
     if get_origin(hint) is not tuple:
         return lambda cell: cell
     first = get_args(hint)[0]
