@@ -50,7 +50,7 @@ FROM read_parquet($files) ORDER BY quote.document_id, claim_id;
 
 -- events
 INSERT INTO skipped BY NAME
-SELECT 'events' AS stage, event_id AS item_id, event.severity AS reason
+SELECT 'events' AS stage, event_id AS item_id, event.severity AS reason, NULL::VARCHAR AS detail
 FROM read_parquet($files) WHERE signature.signature_id IS NULL ORDER BY event_id;
 
 -- skipped
