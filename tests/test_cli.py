@@ -33,6 +33,7 @@ ERROR = """Traceback (most recent call last):
 triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 999424, Hardware limit: 232448. \
 Reducing block sizes or `num_stages` may help.
 """
+INSTALLED = golden.ROOT / "pipeline" / "cli" / "installed.py"
 PLAIN = "INFO all is well\n"
 
 
@@ -80,7 +81,12 @@ def test_another_package_called_pipeline_is_not_taken_for_ours(other: str, tmp_p
     (tmp_path / other).parent.mkdir(exist_ok=True)
     (tmp_path / other).write_text("raise SystemExit('the wrong one')\n")
     env = {**os.environ, "PYTHONPATH": f".{os.pathsep}{golden.ROOT}"}
-    command = [sys.executable, "-c", "import errmine; errmine.main()", "--version"]
+    command = [
+        sys.executable,
+        "-c",
+        f"import runpy; runpy.run_path({str(INSTALLED)!r}, run_name='__main__')",
+        "--version",
+    ]
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert (done.stdout.split()[:1], done.returncode) == (["errmine"], 0), done.stderr
 
@@ -88,7 +94,10 @@ def test_another_package_called_pipeline_is_not_taken_for_ours(other: str, tmp_p
 def test_the_installed_command_is_the_one_that_finds_its_own_package() -> None:
     project = tomllib.loads((golden.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["scripts"] == {"errmine": "errmine:main"}
-    assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]["errmine.py"] == "errmine.py"
+    assert (
+        project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]["pipeline/cli/installed.py"]
+        == "errmine.py"
+    )
 
 
 def test_no_command_shows_the_help_and_is_a_usage_error() -> None:

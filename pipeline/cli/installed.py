@@ -1,4 +1,4 @@
-"""The command `errmine` as it is installed: it finds its own package `pipeline`, whatever else has that name.
+"""Installed as the module `errmine`, beside the package: the command, which finds its own `pipeline` among others.
 
 `pipeline` is a name that many projects have. Where PYTHONPATH leads to another one, Python would take that one first;
 errmine needs nothing from there, so neither it nor the processes that it starts look there.
@@ -17,7 +17,7 @@ def main() -> None:
     if "PYTHONPATH" in os.environ:
         entries = os.environ["PYTHONPATH"].split(os.pathsep)
         os.environ["PYTHONPATH"] = os.pathsep.join(entry for entry in entries if not _hides_ours(entry))
-    from pipeline.cli import main as command  # noqa: PLC0415 - only now is it sure to be ours
+    from pipeline.cli import main as command  # only now is it sure to be ours
 
     command()
 
