@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, cast
+from dataclasses import dataclass, fields
+from typing import Any
 
 from pipeline.lexicon import gates
 from pipeline.records import Fact
@@ -55,49 +55,40 @@ def entry(
     for field, wordings in (("workarounds_zh", workarounds), ("dead_ends_zh", dead_ends)):
         translations |= {f"{field}[{index}]": wording.translation for index, wording in enumerate(wordings)}
     return KnowledgeEntry(
+        **_as_drafted(draft),
         schema_version=SCHEMA_VERSION,
         id=entry_id,
         cluster_id=draft.cluster.cluster_id,
         signature=signature,
         signature_zh=explained.chinese,
         regex=draft.cluster.regex or None,
-        domain=draft.domain,
-        category=draft.category,
-        subcategory=draft.subcategory,
         exception_type=draft.cluster.exception_type,
         root_cause=cause.english,
         root_cause_type=draft.cause_type,
         root_cause_zh=cause.chinese,
         root_cause_evidence=list(draft.cause.evidence) if draft.cause else [],
-        versions=list(draft.versions),
-        environment=list(draft.environment),
-        parameters=list(draft.parameters),
-        os_specific=draft.os_specific,
         dead_ends=[_dead_end(*pair) for pair in zip(draft.dead_ends, dead_ends, strict=True)],
         dead_ends_zh=[wording.chinese for wording in dead_ends],
         workarounds=[_workaround(*pair) for pair in zip(draft.workarounds, workarounds, strict=True)],
         workarounds_zh=[wording.chinese for wording in workarounds],
         transition_graph=draft.graph,
-        official_doc_url=draft.official_doc_url,
-        official_doc_section=draft.official_doc_section,
-        error_code=draft.error_code,
-        codes=list(draft.codes),
         verification_tier=draft.tier,
-        confidence=draft.confidence,
-        fix_success_rate=draft.fix_success_rate,
-        resolvable=cast("Literal['true', 'false', 'partial'] | None", draft.resolvable),
-        first_seen=draft.first_seen,
-        last_confirmed=draft.last_confirmed,
-        last_updated=draft.last_updated,
         evidence_count=len({piece.document_id for piece in draft.evidence}),
-        occurrence_count=draft.occurrence_count,
-        evidence=list(draft.evidence),
-        tags=list(draft.tags),
         locale="en",
         aliases=list(aliases),
         translations=translations,
         provenance=_provenance(draft, normaliser),
     )
+
+
+#: Of these the draft has facts and quotes, the entry sentences.
+_WORDED = frozenset({"workarounds", "dead_ends"})
+
+
+def _as_drafted(draft: Draft) -> dict[str, Any]:
+    """The fields of the entry that the draft has under the same names: a new one goes over by itself."""
+    names = KnowledgeEntry.model_fields.keys() & {field.name for field in fields(Draft)}
+    return {name: getattr(draft, name) for name in names - _WORDED}
 
 
 def _provenance(draft: Draft, normaliser: str) -> Provenance:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from typing import Any
+from typing import Any, get_origin
 
 from pipeline.lexicon import gates, vocabulary
 from pipeline.records.entry import (
@@ -41,27 +41,19 @@ def imported(payload: str) -> KnowledgeEntry:
     chinese = _chinese_sides(raw, kept)
     said: dict[str, Translation] = {}
     notes["import.dead_end_without_quote"] += sum(1 for _ in items(raw, "dead_ends"))
-    return KnowledgeEntry(
+    return _unproven(
         schema_version=SCHEMA_VERSION,
         id=_entry_id(raw, signature),
-        cluster_id=None,
         signature=signature,
         signature_zh=_gated("signature_zh", signature, text(raw, "signature_zh"), said),
         regex=_regex(text(raw, "regex"), signature, notes),
         domain=_word(raw, "domain", "domains") or "other",
         category=_word(raw, "category", "categories") or "runtime_error",
         subcategory=_word(raw, "subcategory", "subcategories"),
-        exception_type=None,
         root_cause=cause,
         root_cause_type="generic" if cause else None,
         root_cause_zh=_gated("root_cause_zh", cause, text(raw, "root_cause_zh"), said),
-        root_cause_evidence=[],
         versions=_versions(raw),
-        environment=[],
-        parameters=[],
-        os_specific={},
-        dead_ends=[],
-        dead_ends_zh=[],
         workarounds=[_workaround(way) for way in kept],
         workarounds_zh=[
             _gated(f"workarounds_zh[{n}]", _short(way, "action"), chinese[n], said) for n, way in enumerate(kept)
@@ -70,23 +62,20 @@ def imported(payload: str) -> KnowledgeEntry:
         official_doc_url=_url(raw),
         official_doc_section=_short(raw, "official_doc_section"),
         error_code=_short(raw, "error_code"),
-        codes=[],
         verification_tier="ai_generated",
-        confidence=None,
-        fix_success_rate=None,
-        resolvable=None,
-        first_seen=None,
-        last_confirmed=None,
-        last_updated=None,
-        evidence_count=0,
-        occurrence_count=0,
-        evidence=[],
         tags=sorted({tag for tag in values(raw, "tags") if isinstance(tag, str)}),
         locale="en",
-        aliases=[],
         translations=said,
         provenance=_provenance(payload, notes),
     )
+
+
+def _unproven(**taken: object) -> KnowledgeEntry:
+    """The entry that says what is `taken` over, and of every other field that nothing is known: null, empty, 0."""
+    empty: dict[object, object] = {list: [], dict: {}, int: 0}
+    kinds = {name: field.annotation for name, field in KnowledgeEntry.model_fields.items()}
+    nothing = {name: empty.get(get_origin(kind) or kind) for name, kind in kinds.items()}
+    return KnowledgeEntry.model_validate(nothing | taken)
 
 
 def _provenance(payload: str, notes: Counter[str]) -> Provenance:
