@@ -85,14 +85,17 @@ def traced(work: Callable[[], object]) -> Walk:
 
     def profile(frame: FrameType, event: str, _argument: Any) -> None:
         module = frame.f_globals.get("__name__", "")
-        if event != "call" or not module.startswith("pipeline") or frame.f_code.co_name == "<module>":
+        code = frame.f_code
+        if event != "call" or not module.startswith("pipeline") or code.co_name == "<module>":
             return
+        if code.co_filename == "<string>":
+            return  # what a dataclass generates is no place to go to
         walk.modules[module] = walk.modules.get(module, 0) + 1
-        walk.functions.add((module, frame.f_code.co_qualname))
+        walk.functions.add((module, code.co_qualname))
         caller = frame.f_back.f_globals.get("__name__", "") if frame.f_back else ""
         if not caller.startswith("pipeline") or room(caller) == room(module):
             return
-        if frame.f_code.co_flags & inspect.CO_GENERATOR:
+        if code.co_flags & inspect.CO_GENERATOR:
             return  # it goes on for whoever asks for the next item, which is not who called it
         if floor(module) < floor(caller) or (stage(module) and stage(caller)):
             walk.upwards[caller, module] += 1
