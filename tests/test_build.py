@@ -6,6 +6,7 @@ import importlib
 import json
 import random
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +14,7 @@ from pipeline import run, store
 from pipeline.records import Skipped
 from pipeline.records.summary import count
 from pipeline.run import Places
-from pipeline.run.build import mapping
+from pipeline.run.build import history, mapping
 from tests import golden
 
 
@@ -122,3 +123,31 @@ def test_what_workers_are_forked_from_has_read_an_error_and_what_helped() -> Non
     read = importlib.import_module(mapping._PRELOAD).READ
     assert [row.event.exception_type for row in read.events] == ["RuntimeError"]
     assert {claim.rule.partition(".")[0] for claim in read.claims} == {"worked", "failed"}
+
+
+def event(document_id: str, ordinal: int, message: str, signature: str) -> SimpleNamespace:
+    return SimpleNamespace(
+        document_id=document_id,
+        ordinal=ordinal,
+        event=SimpleNamespace(message=message),
+        signature=SimpleNamespace(signature_id=signature),
+    )
+
+
+def test_an_event_that_is_read_anew_is_found_by_its_document_and_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [
+        ("github.com/dmlc/tvm#1", "old:a", "the lamp is dark"),  # its repository has another name now
+        ("github.com/errmine-fixtures/pond#2", "old:b", "two"),
+        ("github.com/errmine-fixtures/pond#2", "old:c", "three"),
+        ("github.com/errmine-fixtures/pond#3", "old:d", "the words were cut"),  # the only one of its document
+    ]
+    monkeypatch.setattr(history.reading, "event_signatures", lambda _database, _gone: before)
+    now = [
+        event("github.com/apache/tvm#1", 0, "the lamp is dark", "new:a"),
+        event("github.com/errmine-fixtures/pond#2", 0, "two", "new:b"),
+        event("github.com/errmine-fixtures/pond#2", 1, "three and more", "new:c"),  # of two, nobody knows which it was
+        event("github.com/errmine-fixtures/pond#3", 0, "the words were cut short", "new:d"),
+    ]
+    last = history.LastBuild(memberships=(SimpleNamespace(cluster_id="cluster:1", members=("old:a",)),))
+    found = history.moved(Path("x"), last, SimpleNamespace(events=now), normaliser="2")
+    assert dict(found.counts) == {("old:a", "new:a"): 1, ("old:b", "new:b"): 1, ("old:d", "new:d"): 1}

@@ -82,7 +82,7 @@ _ENTRY_OF = "SELECT cluster_id, entry_id FROM clusters WHERE entry_id IS NOT NUL
 _TEXTS = "SELECT signature_id, text FROM signatures"
 _CLUSTER_ALIASES = "SELECT alias, cluster_id FROM cluster_aliases ORDER BY alias"
 _EVENT_SIGNATURES = """
-SELECT event_id, signature_id, message FROM events WHERE signature_id IN (SELECT unnest($1::VARCHAR[]))
+SELECT document_id, signature_id, message FROM events WHERE signature_id IN (SELECT unnest($1::VARCHAR[]))
 """
 _CLUSTERS = """
 SELECT c.cluster_id, c.signature_id, c.exception_type, c.text, c.gate, coalesce(c.regex, ''), c.lowest_score,
@@ -214,10 +214,10 @@ def cluster_aliases(path: Path) -> tuple[tuple[str, str], ...]:
 
 
 def event_signatures(path: Path, signature_ids: Sequence[str]) -> list[tuple[str, str, str]]:
-    """(event id, signature id, message) of the events that have one of these signatures."""
+    """(document id, signature id, message) of the events that have one of these signatures, in their order."""
     return [
-        (event, signature, text)
-        for event, signature, text in query(path, _EVENT_SIGNATURES, parameters=[list(signature_ids)]).rows
+        (document, signature, text)
+        for document, signature, text in query(path, _EVENT_SIGNATURES, parameters=[list(signature_ids)]).rows
     ]
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline import store
+from pipeline.lexicon.repositories import current_key
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import StoreError
 from pipeline.run import shards
@@ -133,13 +134,40 @@ class Moved:
 
 
 def moved(database: Path, last: LastBuild, result: shards.MapResult, *, normaliser: str) -> Moved:
-    """The events of `result` that this normaliser reads otherwise than the one of the last build."""
-    signed = {row.event_id: row for row in result.events if row.signature is not None}
-    known = {row.signature.signature_id for row in signed.values() if row.signature is not None}
-    gone = sorted(last.cluster_of().keys() - known)
+    """The events of `result` that this normaliser reads otherwise than the one of the last build.
+
+    An event is the same if its document has the same words for it, under whatever name its repository has now, or if it
+    was and is the only one there; where in the text it stands, another reader may say otherwise.
+    """
+    now = _Events(result)
+    gone = sorted(last.cluster_of().keys() - now.signatures)
+    rows = reading.event_signatures(database, gone) if gone else []
+    only = Counter(current_key(document_id) for document_id, _, _ in rows)
     counts: Counter[tuple[str, str]] = Counter()
-    for event_id, old, message in reading.event_signatures(database, gone) if gone else ():
-        now = signed.get(event_id)
-        if now is not None and now.signature is not None and now.event.message == message:
-            counts[old, now.signature.signature_id] += 1
+    for document_id, old, message in rows:
+        key = current_key(document_id)
+        new = now.signature_of(key, message, is_only=only[key] == 1)
+        if new is not None:
+            counts[old, new] += 1
     return Moved(counts, last.normaliser, normaliser)
+
+
+class _Events:
+    """The events of a build by their documents, for who looks for one that was read before."""
+
+    def __init__(self, result: shards.MapResult) -> None:
+        self.signatures: set[str] = set()
+        self._by_words: dict[tuple[str, str], str] = {}
+        self._by_document: dict[str, list[str]] = {}
+        for row in sorted(result.events, key=lambda row: (row.document_id, row.ordinal)):
+            if row.signature is None:
+                continue
+            signature_id = row.signature.signature_id
+            self.signatures.add(signature_id)
+            self._by_words.setdefault((row.document_id, row.event.message), signature_id)
+            self._by_document.setdefault(row.document_id, []).append(signature_id)
+
+    def signature_of(self, document_id: str, message: str, *, is_only: bool) -> str | None:
+        """The signature of the event with these words; of the document's only one, if it was its only one."""
+        there = self._by_document.get(document_id, ())
+        return self._by_words.get((document_id, message), there[0] if is_only and len(there) == 1 else None)
