@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from pydantic import BaseModel
 
 from pipeline import store
 from pipeline.lexicon import catalogues
-from pipeline.records import Assignment, Neighbour, Skipped
+from pipeline.records import Assignment, ClaimKind, DocumentKind, Neighbour, Outcome, Severity, Skipped
 from pipeline.records import entry as published
 from pipeline.store import rows, schema
 from pipeline.store.versions import Version
@@ -59,6 +60,20 @@ def test_the_columns_of_a_table_are_the_fields_of_its_record(table: str) -> None
     assert names >= set(left_out.split())
     columns = [rows.FIELDS.get(column, column) for column in COLUMNS[table] if column not in added.split()]
     assert sorted(columns) == sorted(names - set(left_out.split()))
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "kinds"),
+    [
+        ("documents", "kind", DocumentKind),
+        ("events", "severity", Severity),
+        ("claims", "kind", ClaimKind),
+        ("claims", "outcome", Outcome),
+    ],
+)
+def test_the_comment_of_a_kind_names_each(table: str, column: str, kinds: type[ClaimKind]) -> None:
+    comment = next(one for one in schema.comments(SCHEMA) if one.startswith(f"COMMENT ON COLUMN {table}.{column} "))
+    assert [kind for kind in kinds if not re.search(rf"\b{kind}\b", comment.partition(" IS ")[2])] == []
 
 
 @pytest.fixture(scope="module")

@@ -109,7 +109,7 @@ CREATE TABLE neighbours ( -- Two clusters that look alike and are not one
 );
 CREATE TABLE claims ( -- What one quote says about errors of its document, before counting
     claim_id VARCHAR, -- Made from its content
-    kind VARCHAR, -- cause, remedy, fix, version, environment, link, official or occurrence
+    kind VARCHAR, -- cause, remedy, fix, version, environment, link, official or closing
     rule VARCHAR, -- Id of the rule that found it
     template VARCHAR, -- Id of the fact, null for prose
     slots JSON, -- Atoms of the fact: [[name, value], ...]
