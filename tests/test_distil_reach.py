@@ -25,14 +25,14 @@ def _traceback(error: str, function: str) -> str:
     )
 
 
-def _drafted(threads: list[tuple[str, str, str, str]]) -> Draft:
+def _drafted(threads: list[tuple[str, str, str, str]], *, role: str = "NONE") -> Draft:
     """The draft of the one error of `threads`: (repository, function that raises, error, what a comment says)."""
     shown, claims, counted, signatures = [], [], [], {}
     for number, (repo, function, error, said) in enumerate(threads, 1):
         posts: list[dict[str, Any]] = [
             {"kind": "title", "text": "It fails"},
             {"kind": "body", "text": _traceback(error, function), "author": "a", "at": "2026-01-01T10:00:00Z"},
-            {"kind": "comment", "text": said, "author": "b", "role": "NONE", "at": "2026-01-02T10:00:00Z"},
+            {"kind": "comment", "text": said, "author": "b", "role": role, "at": "2026-01-02T10:00:00Z"},
         ]
         made = replace(
             document({"number": number, "kind": "issue", "posts": posts}),
@@ -123,3 +123,23 @@ def test_a_hint_to_install_something_is_one_projects_unless_the_error_names_it()
         draft = _drafted([("one/app", "load", error + "\nPlease run `pip install packaging`.", "Same.")])
         assert bool(draft.workarounds) is is_kept
         assert bool(draft.withheld) is not is_kept
+
+
+ADVICE = "You can set `num_stages=1` to work around this."
+
+
+def test_advice_that_nobody_tried_is_kept_aside() -> None:
+    draft = _drafted([("one/app", "load", OWN, ADVICE)])
+    assert not draft.workarounds
+    assert [w.reason for w in draft.withheld] == ["unconfirmed"]
+
+
+@pytest.mark.parametrize("more", [ADVICE, WORKED])
+def test_advice_that_another_thread_gives_or_follows_is_shown(more: str) -> None:
+    draft = _drafted([("one/app", "load", OWN, ADVICE), ("one/app", "load", OWN, more)])
+    assert [len(remedy.sources) for remedy in draft.workarounds] == [2]
+
+
+def test_advice_of_who_maintains_the_project_is_shown() -> None:
+    draft = _drafted([("one/app", "load", OWN, ADVICE)], role="MEMBER")
+    assert [remedy.tier for remedy in draft.workarounds] == ["maintainer_confirmed"]

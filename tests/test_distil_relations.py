@@ -96,7 +96,17 @@ def _about(*posts: str, **more: Any) -> list[str]:
 
 def test_a_statement_is_about_the_error_of_its_own_post() -> None:
     assert _about(_shown(CRASH), f"{_shown(OTHER)}\n\n{CAUSE}") == [OTHER]
-    assert _about(_shown(CRASH), f"{CAUSE}\n\n{_shown(OTHER)}") == [OTHER]
+
+
+def test_who_prints_an_error_behind_a_statement_tells_of_two() -> None:
+    assert _about(_shown(CRASH), f"{CAUSE}\n\n{_shown(OTHER)}") == []
+    assert _about(f"{CAUSE}\n\n{_shown(OTHER)}", _shown(CRASH)) == [OTHER]  # a report may say first what it knows
+
+
+def test_a_fix_is_of_the_report_whatever_its_own_post_prints() -> None:
+    made = _thread(_shown(CRASH), f"{_shown(OTHER)}\n\nThe report is fixed in version 2.3.1.")
+    of = {o.signature_id: o.quote.text for o in occurrences(made)}
+    assert [of[one] for c in claims(made) if c.kind == "fix" for one in c.signature_ids] == [CRASH]
 
 
 def test_a_statement_is_about_the_error_that_the_post_before_shows() -> None:
@@ -232,3 +242,15 @@ def test_a_hole_counts_only_where_the_page_was_rendered() -> None:
 def test_a_sentence_begins_behind_the_mark_of_a_lost_name() -> None:
     read = _read(_shown(CRASH), ", " + CAUSE, is_lossy=True)
     assert [text for _, _, text in _made(read)] == [CAUSE]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I think the root cause is that the pool of the loader is too small.",
+        "The root cause is probably that the pool of the loader is too small.",
+        "This could be fixed by setting `POOL_SIZE=8` in the loader.",
+    ],
+)
+def test_a_guess_is_no_cause_and_what_could_help_did_not(said: str) -> None:
+    assert [c for c in claims(_thread(_shown(CRASH), said)) if c.kind == "cause" or c.outcome == "worked"] == []

@@ -154,6 +154,10 @@ def code_cause(cluster: Cluster, codes: Sequence[str]) -> Fact | None:
     shown = cluster.text.lower()
     for code in codes:
         family, _, rest = code.partition(":")
-        if family in {"cuda", "nccl"} and (text := catalogues.explains(code)) and text.lower() not in shown:
+        if (
+            family in {"cuda", "nccl"}
+            and (text := catalogues.explains(code))
+            and text.partition(" (")[0].lower() not in shown
+        ):
             return _fact("cause.code", code=rest, string=text[:160])
     return None

@@ -16,7 +16,7 @@ from functools import cache
 from pipeline.distil import tables
 from pipeline.distil.material import DocumentFacts, Occurrence
 from pipeline.distil.scores import is_by_model
-from pipeline.records import Claim, ClaimKind, Cluster
+from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Cluster
 from pipeline.records.draft import Withheld
 
 #: From so many unrelated repositories on, a cluster that none of them dominates is nobody's own error. Read on the
@@ -117,10 +117,11 @@ class Reach:
         """(the claims that may speak, those kept aside with the reason)."""
         shared = self._shared_keys(claims)
         most = self._most_documents(claims)
+        confirmed = _confirmed_keys(claims)
         kept: list[Claim] = []
         aside: list[Withheld] = []
         for claim in claims:
-            reason = self._reason(claim, shared) or self._one_report(claim, most)
+            reason = self._reason(claim, shared) or self._one_report(claim, most) or _unconfirmed(claim, confirmed)
             if reason:
                 document = claim.quote.document_id
                 repo = self._repos.get(document, _UNKNOWN)
@@ -166,6 +167,27 @@ class Reach:
         if any(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", said) for name in self._named):
             return True
         return self._category in _SCARCE and claim.fact is not None and claim.fact.template in _QUANTITIES
+
+
+def _confirmed_keys(claims: Iterable[Claim]) -> frozenset[str]:
+    """Acts of which somebody says what became of them, or that people name in several threads."""
+    documents: dict[str, set[str]] = defaultdict(set)
+    tried: set[str] = set()
+    for claim in claims:
+        if claim.key and claim.kind == ClaimKind.REMEDY:
+            documents[claim.key].add(claim.quote.document_id)
+            if claim.outcome is not None:
+                tried.add(claim.key)
+    return frozenset(tried | {key for key, names in documents.items() if len(names) > 1})
+
+
+def _unconfirmed(claim: Claim, confirmed: frozenset[str]) -> str:
+    """The reason for advice that nobody tried: read against their threads, every second piece of it was about another
+    error, a step to reproduce, or taken back. Who maintains the project knows what they advise.
+    """
+    is_advice = claim.kind == ClaimKind.REMEDY and claim.outcome is None and not claim.rule.startswith("hint.")
+    is_known = claim.key in confirmed or claim.quote.author_role in MAINTAINER_ROLES or is_by_model(claim.rule)
+    return "unconfirmed" if is_advice and not is_known else ""
 
 
 def _names(cluster: Cluster) -> Iterator[str]:

@@ -126,8 +126,11 @@ def _stated(
 ) -> Claim | Skipped:
     """The claim of a finding, or of the reply that answers it, about the error that it speaks of."""
     cue = reply.cue if reply else finding.cue
-    meant = subject(document, errors, finding.start, finding.end)
-    about = (meant,) if meant else reported(document, errors, finding.start) if cue.kind == CueKind.FIX else ()
+    if cue.kind == CueKind.FIX:  # said of a report as a whole
+        about = reported(document, errors, finding.start, finding.end)
+    else:
+        meant = subject(document, errors, finding.start, finding.end)
+        about = (meant,) if meant else ()
     if not about:
         return _refused(document, finding.start, "unclear_subject", cue.rule)
     if finding.fact is not None and standing.says_too_little(finding.fact.template, cue.outcome):

@@ -21,7 +21,6 @@ _PAIR = 2  # signatures of a "link" claim: the earlier, the later
 #: Why an edge is there: (a program printed both in one chain, people met one after the other).
 _AFTER = ("raised by the program while it handled this error", "met after this error in one thread")
 _BEFORE = ("the program was handling it when it raised this error", "met before this error in one thread")
-_HEDGES = ("i think", "seems", "probably", "likely", "appears", "估计", "应该是")
 _SUPPORTING = frozenset({"cause", "fix", "worked"})
 
 
@@ -171,12 +170,11 @@ def _stated(best: Claim, cited: tuple[str, ...], ledger: Ledger) -> Statement:
     return Statement(None, best.quote.text, best.quote.lang, evidence)
 
 
-def _cause_order(claim: Claim) -> tuple[bool, bool, float, str, str]:
-    """Maintainers first, then what is not hedged, then the rule that was right most often, then the earliest."""
+def _cause_order(claim: Claim) -> tuple[bool, float, str, str]:
+    """Maintainers first, then the rule that was right most often, then the earliest."""
     right, _, everything = tables.precision().get(claim.rule, "0/1").partition("/")
     return (
         claim.quote.author_role not in MAINTAINER_ROLES,
-        _is_hedged(claim),
         -int(right) / max(1, int(everything)),
         claim.quote.posted_at or "~",
         claim.claim_id,
@@ -184,11 +182,7 @@ def _cause_order(claim: Claim) -> tuple[bool, bool, float, str, str]:
 
 
 def _is_authority(claim: Claim) -> bool:
-    return claim.quote.author_role in MAINTAINER_ROLES and not _is_hedged(claim)
-
-
-def _is_hedged(claim: Claim) -> bool:
-    return any(word in claim.quote.text.lower() for word in _HEDGES)
+    return claim.quote.author_role in MAINTAINER_ROLES
 
 
 def _graph(cluster: Cluster, material: Material, claims: Sequence[Claim], ledger: Ledger) -> TransitionGraph:

@@ -11,7 +11,7 @@ from pipeline.distil import actions, tables
 from pipeline.distil.prose import MAX_QUOTE, Prose, Sentence
 from pipeline.distil.tables import CueKind
 from pipeline.lexicon import repositories
-from pipeline.records import Document, Fact, PostKind
+from pipeline.records import Document, Fact, Outcome, PostKind
 from pipeline.text import language_of
 
 #: Longer "sentences" are logs or tables whose line ends were lost. Of 3,376 accepted sentences of the corpus 99 % have
@@ -183,7 +183,8 @@ def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding
     first = cue.pattern.search(text)
     if first is None or (cue.refuse is not None and cue.refuse.search(actions.without_code(text))):
         return None
-    if cue.kind == CueKind.FIX and tables.hedges(cue.lang).search(actions.without_code(text)):
+    hedged = _hedged_as(cue)
+    if hedged and tables.hedges(cue.lang, hedged).search(actions.without_code(text)):
         return None
     last = cue.then.search(text, first.end()) if cue.then is not None else None
     if cue.then is not None and last is None:
@@ -204,6 +205,13 @@ def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding
     fact, key, ends = found
     span = _window(sentence, least, min(max(most, ends), len(text)))
     return Finding(cue, sentence, *span, fact, key, cue.lang) if span else None
+
+
+def _hedged_as(cue: tables.Cue) -> str:
+    """What a hedge would take from a cue: "fix", "cause" or "worked"; "" from all others."""
+    if cue.kind == CueKind.REMEDY:
+        return "worked" if cue.outcome == Outcome.WORKED else ""
+    return cue.kind.value if cue.kind in (CueKind.FIX, CueKind.CAUSE) else ""
 
 
 def _stated(

@@ -29,9 +29,10 @@ def subject(document: Document, errors: Sequence[Pair], start: int, end: int) ->
     """The signature of the error that the words at `start` to `end` speak about, None where nothing says which.
 
     The one that the words name. Else, where the thread shows one error alone, that, unless nobody had shown it yet.
-    Else the nearest in their own post, before them rather than behind; else the one shown by the post that they answer,
-    which is the post before, or the report where no other post between shows an error. Of several errors in one log the
-    last is meant, which ended the program.
+    Else the last that their own post shows before them: who says what helped and prints an error behind it tells of two
+    ("X is fixed, now I get"). Only a report may say first what was tried. Else the one shown by the post that
+    they answer, which is the post before, or the report where no other post between shows an error. Of several errors
+    in one log the last is meant, which ended the program.
     """
     named = _named_by(document.text[start:end], errors)
     if len(named) == 1:
@@ -43,7 +44,8 @@ def subject(document: Document, errors: Sequence[Pair], start: int, end: int) ->
     own = [(e, s) for e, s in errors if document.post_at(e.start) == post]
     if own:
         before = [s for e, s in own if e.start < start]
-        return before[-1].signature_id if before else own[0][1].signature_id
+        is_report = _is_opening(document, post) and len({s.signature_id for _, s in own}) == 1
+        return before[-1].signature_id if before else own[0][1].signature_id if is_report else None
     return _answered(document, errors, post)
 
 
@@ -80,12 +82,19 @@ def _is_log(document: Document, shown: Sequence[Pair]) -> bool:
     return True
 
 
-def reported(document: Document, errors: Sequence[Pair], place: int) -> tuple[str, ...]:
-    """The errors of the report, where nobody else shows any before `place`: "fixed" is said of a report as a whole."""
-    post = document.post_at(place)
-    before = {document.post_at(e.start) for e, _ in errors if document.post_at(e.start) < post}
-    is_alone = bool(before) and all(_is_opening(document, shown) for shown in before)
-    return tuple(sorted(opening(document, errors))) if is_alone else ()
+def reported(document: Document, errors: Sequence[Pair], start: int, end: int) -> tuple[str, ...]:
+    """What the words at `start` to `end` say is fixed: the error that they name, or those of the report.
+
+    "Fixed" is said of a report as a whole, not of what its own post prints, nor of what somebody met on the way: so the
+    errors of the report, where nobody else shows another before.
+    """
+    named = _named_by(document.text[start:end], errors)
+    if len(named) == 1:
+        return (named[0],)
+    post = document.post_at(start)
+    opened = {s.signature_id for e, s in errors if _is_opening(document, document.post_at(e.start))}
+    others = {s.signature_id for e, s in errors if document.post_at(e.start) < post} - opened
+    return tuple(sorted(opening(document, errors))) if opened and not others else ()
 
 
 def opening(document: Document, errors: Sequence[Pair]) -> list[str]:

@@ -162,9 +162,12 @@ def refutations() -> tuple[Refutation, ...]:
 
 
 @cache
-def hedges(lang: str) -> Pattern:
-    """What makes a sentence about a fix none: it does not say that the error is fixed."""
-    return _compiled("|".join(row["pattern"] for row in table("cues.toml")["hedge"] if row["lang"] == lang))
+def hedges(lang: str, what: str) -> Pattern:
+    """What makes a sentence about a "fix" none: it does not say that the error is fixed. Of these rows, those that make
+    a "cause" or what "worked" none: a guess.
+    """
+    rows = [row for row in table("cues.toml")["hedge"] if row["lang"] == lang]
+    return _compiled("|".join(row["pattern"] for row in rows if what in ("fix", *row.get("also", ()))))
 
 
 @cache

@@ -126,13 +126,13 @@ CREATE TABLE claims ( -- What one quote says about errors of its document, befor
     outcome_quote VARCHAR, -- Where the outcome was said elsewhere: those words
     signature_ids VARCHAR[] -- The templates it speaks about
 );
-CREATE TABLE withheld ( -- Claims that no entry shows: they speak of one project, and the error may be anybody's
+CREATE TABLE withheld ( -- Claims that no entry shows: of one project, where the error may be anybody's, or advice that nobody tried
     cluster_id VARCHAR, -- The error
     claim_id VARCHAR, -- The claim
     document_id VARCHAR, -- The thread that says it
     repo VARCHAR, -- Its repository
     frame VARCHAR, -- module:function in which that thread's error was raised, null if it shows no frames
-    reason VARCHAR -- names_nothing, common_names, outer_error, many_projects, fix_of_one_project or fix_of_one_report
+    reason VARCHAR -- names_nothing, common_names, outer_error, many_projects, fix_of_one_project, fix_of_one_report or unconfirmed
 );
 CREATE TABLE entries ( -- One row a published entry; json holds all of it
     entry_id VARCHAR, -- domain/slug, fixed when first published
