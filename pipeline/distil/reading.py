@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pipeline.distil import actions, environment, hints, replies, rules, standing
+from pipeline.distil import actions, environment, hints, replies, rules, standing, tables
 from pipeline.distil.material import Reading
 from pipeline.distil.prose import MAX_QUOTE, Prose, quote
 from pipeline.distil.subjects import Pair, errors_of, opening, reported, subject
@@ -36,6 +36,12 @@ _FOLLOWS = 300
 
 #: So much of a sentence in an error's own text says that the program wrote it and somebody pasted it again.
 _PRINTED = 40
+#: Long threads drift to other problems. Of causes read against their threads, all 26 right ones stood in the first six
+#: posts and 6 of 10 wrong or vague ones behind the seventh; of remedies none was right behind the fifteenth. A fix is
+#: said last.
+_LAST_CAUSE = 7
+_LAST_REMEDY = 16
+_LAST_FIX = 100
 #: Posts that open a thread: what stands there asks, it does not answer.
 _OPENING = frozenset({PostKind.TITLE, PostKind.BODY})
 
@@ -105,8 +111,8 @@ def _fault(text: Prose, finding: rules.Finding, printed: str) -> str | None:
     kind, document = finding.cue.kind, text.document
     post = document.posts[finding.sentence.post] if finding.sentence.post >= 0 else None
     is_title = post is not None and post.kind == PostKind.TITLE
-    if kind == CueKind.FIX:
-        return "wish" if is_title and document.kind == DocumentKind.ISSUE else None
+    if kind == CueKind.FIX:  # who reports an error says nothing of its fix
+        return "wish" if post is not None and post.kind in _OPENING and document.kind == DocumentKind.ISSUE else None
     if kind not in (CueKind.CAUSE, CueKind.REMEDY, CueKind.ASK):
         return None
     if text.is_printed(finding.sentence) or finding.sentence.text[:_PRINTED] in printed:
@@ -121,6 +127,13 @@ def _fault(text: Prose, finding: rules.Finding, printed: str) -> str | None:
     return standing.fault(finding.sentence.text, what, is_rendered=document.is_lossy)
 
 
+def _farthest(cue: tables.Cue) -> int:
+    """The last post of a thread whose words may still be about what it opened with."""
+    if cue.kind == CueKind.FIX:
+        return _LAST_FIX
+    return _LAST_CAUSE if cue.kind == CueKind.CAUSE else _LAST_REMEDY
+
+
 def _stated(
     document: Document, errors: list[Pair], finding: rules.Finding, reply: rules.Finding | None = None
 ) -> Claim | Skipped:
@@ -133,6 +146,8 @@ def _stated(
         about = (meant,) if meant else ()
     if not about:
         return _refused(document, finding.start, "unclear_subject", cue.rule)
+    if document.post_at(finding.start) > _farthest(cue):
+        return _refused(document, finding.start, "far_on", cue.rule)
     if finding.fact is not None and standing.says_too_little(finding.fact.template, cue.outcome):
         return _refused(document, finding.start, "says_too_little", cue.rule)
     return claim_at(
