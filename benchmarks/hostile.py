@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks import drawing
 from pipeline import extract, normalise
 from pipeline import text as shared_text
-from pipeline.extract import native, scan
+from pipeline.extract import lines, native
 from pipeline.normalise.tables import families, wording
 from pipeline.records import Event, Severity
 
@@ -52,7 +52,7 @@ def texts() -> Iterator[tuple[str, str]]:
     """A name and a unit for each rule's worst case."""
     for piece in STRUCTURES:
         yield f"structure {piece[:24]!r}", piece
-    for literal in (*scan.LITERALS, *native.LITERALS):
+    for literal in (*lines.LITERALS, *native.LITERALS):
         yield f"trigger {literal!r}", literal
         yield f"trigger line {literal!r}", f"{literal} x\n"
     for tier in families().values():

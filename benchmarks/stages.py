@@ -23,8 +23,7 @@ from pipeline.providers import documents
 from pipeline.records import Document
 from pipeline.run import Places, import_files, shards
 from pipeline.run.build import reduce
-from pipeline.run.build.mapping import map_text
-from pipeline.run.build.without_gc import uncollected
+from pipeline.run.build.mapping import map_text, uncollected
 
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"

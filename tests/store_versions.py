@@ -1,6 +1,6 @@
 """The tables and views of every version of the database, one file a version; the last is the present one.
 
-A change of the tables is a step in `pipeline.store.versions`; then `python -m tests.store_versions` adds its file. The
+A change of the tables is a step in `pipeline.store.opening`; then `python -m tests.store_versions` adds its file. The
 files of earlier versions are never written again: a test makes databases of them.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 
 from pipeline import store
-from pipeline.store import schema
+from pipeline.store import opening
 from tests import golden
 
 FOLDER = golden.ROOT / "tests" / "cases" / "store-versions"
@@ -29,7 +29,7 @@ def statements(definition: str) -> str:
 
 def present() -> str:
     """The statements of this errmine."""
-    return statements(schema.sql("schema.sql") + schema.sql("views.sql"))
+    return statements(opening.sql("schema.sql") + opening.sql("views.sql"))
 
 
 def path_of(version: str) -> Path:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from pipeline import distil
-from pipeline.distil import remedies, tables
-from pipeline.distil.ledger import Ledger
+from pipeline.distil import tables
+from pipeline.distil.drafts import remedies
+from pipeline.distil.drafts.citations import Ledger
 from pipeline.providers import documents
 from pipeline.records import Claim, DocLink, Document, LinkKind
 from pipeline.run import shards

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.cluster import Abstention, Index, Match, candidates, overrides, partition
+from pipeline.cluster import Abstention, Index, Match, candidates, partition, people
 from pipeline.records import Signature, Template
 from tests.test_cluster import template
 
@@ -86,8 +86,8 @@ def test_an_empty_index_abstains() -> None:
 
 
 def test_members_of_a_merged_cluster_are_found_under_each_of_their_gates() -> None:
-    row = overrides.Override("merge", "one error", (TEMPLATES[0].text, TEMPLATES[2].text))
-    merged = partition(TEMPLATES, overrides=overrides.Overrides((row,)))
+    row = people.Override("merge", "one error", (TEMPLATES[0].text, TEMPLATES[2].text))
+    merged = partition(TEMPLATES, overrides=people.Overrides((row,)))
     index = Index(merged, TEMPLATES)
     found = index.assign(new("an oven overheated while baking <n> loaves", gate={"module": "oven"}))
     assert isinstance(found, Match)

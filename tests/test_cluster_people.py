@@ -6,17 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cluster import (
-    Change,
-    aliases,
-    changes,
-    dry_run,
-    overrides,
-    partition,
-    read_overrides,
-    resolved,
-    rulings,
-)
+from pipeline.cluster import Change, aliases, changes, dry_run, partition, people, read_overrides, resolved, rulings
 from pipeline.records.errors import ConfigError
 from tests.test_cluster import template
 
@@ -59,8 +49,8 @@ def test_example_texts_may_be_raw_messages_where_the_caller_resolves_them(tmp_pa
 def test_a_split_holds_inside_a_complete_gate_and_teaches_the_others() -> None:
     names = ["fuse <n> blown in the attic", "fuse <n> melted down in the cellar", "fuse <n> melted in the old cellar"]
     templates = [template(name, gate={"code": "f"}, complete=True) for name in names]
-    row = overrides.Override("split", "two defects", (names[0], names[1]))
-    together = partition(templates, overrides=overrides.Overrides((row,))).cluster_of()
+    row = people.Override("split", "two defects", (names[0], names[1]))
+    together = partition(templates, overrides=people.Overrides((row,))).cluster_of()
     ids = [together[one.signature_id] for one in templates]
     assert ids[0] != ids[1] == ids[2]
 
@@ -68,9 +58,9 @@ def test_a_split_holds_inside_a_complete_gate_and_teaches_the_others() -> None:
 def test_a_split_wins_although_both_are_near_a_third() -> None:
     names = ["the lamp at <n> refused a request of <size>", "a lamp at <n> refused the request of <size>"]
     third = template("the lamp at <n> refused the request of <size>", count=9)
-    row = overrides.Override("split", "two defects", tuple(names))
+    row = people.Override("split", "two defects", tuple(names))
     templates = [*(template(name) for name in names), third]
-    together = partition(templates, overrides=overrides.Overrides((row,))).cluster_of()
+    together = partition(templates, overrides=people.Overrides((row,))).cluster_of()
     assert together[templates[0].signature_id] != together[templates[1].signature_id]
     assert len(partition(templates).clusters) == 1
 
@@ -78,8 +68,8 @@ def test_a_split_wins_although_both_are_near_a_third() -> None:
 def test_a_bond_carries_whole_groups_and_says_why() -> None:
     lamps = [template("lamp <n> is dark in the hall", count=9), template("lamp <n> is dark in the hall!")]
     bulb = template("the bulb of lamp <n> burnt out", first_seen="2020-01-01")
-    row = overrides.Override("merge", "reworded in 2.0", (lamps[1].text, bulb.text))
-    made = partition([*lamps, bulb], overrides=overrides.Overrides((row,)))
+    row = people.Override("merge", "reworded in 2.0", (lamps[1].text, bulb.text))
+    made = partition([*lamps, bulb], overrides=people.Overrides((row,)))
     assert len(made.clusters) == 1
     told = {one.signature_id: one.explanation for one in made.assignments}
     assert 'Merged by overrides.toml: "reworded in 2.0".' in told[bulb.signature_id]
@@ -90,12 +80,12 @@ def test_what_is_kept_apart_stays_apart_when_a_bond_pulls_at_both() -> None:
     x, w = template("fuse <n> of the main board is blown"), template("fuse <n> of the main board is blown!")
     y, z = template("panel <n> lost its current at night"), template("panel <n> lost its current at night!")
     rows = (
-        overrides.Override("merge", "one", (x.text, z.text), place="merge number 1"),
-        overrides.Override("split", "two", (x.text, y.text), place="split number 1"),
+        people.Override("merge", "one", (x.text, z.text), place="merge number 1"),
+        people.Override("split", "two", (x.text, y.text), place="split number 1"),
     )
     templates = [x, w, y, z]
     assert len(partition(templates).clusters) == 2
-    together = partition(templates, overrides=overrides.Overrides(rows)).cluster_of()
+    together = partition(templates, overrides=people.Overrides(rows)).cluster_of()
     ids = [together[one.signature_id] for one in templates]
     assert ids[0] == ids[1] == ids[3] != ids[2]
 
@@ -104,11 +94,11 @@ def test_rows_that_share_a_text_are_one_bond_whatever_else_is_kept_apart() -> No
     a, b, c = template("alpha broke the gearbox"), template("the belt of beta tore"), template("gamma ran out of oil")
     d = template("gamma ran out of oil.", count=7)
     rows = (
-        overrides.Override("merge", "one", (a.text, b.text)),
-        overrides.Override("merge", "two", (b.text, c.text)),
-        overrides.Override("split", "three", (a.text, d.text)),
+        people.Override("merge", "one", (a.text, b.text)),
+        people.Override("merge", "two", (b.text, c.text)),
+        people.Override("split", "three", (a.text, d.text)),
     )
-    together = partition([a, b, c, d], overrides=overrides.Overrides(rows)).cluster_of()
+    together = partition([a, b, c, d], overrides=people.Overrides(rows)).cluster_of()
     ids = [together[one.signature_id] for one in (a, b, c, d)]
     assert ids[0] == ids[1] == ids[2] != ids[3]
 
@@ -116,27 +106,27 @@ def test_rows_that_share_a_text_are_one_bond_whatever_else_is_kept_apart() -> No
 def test_rows_that_contradict_each_other_are_named() -> None:
     one, two = template("lamp <n> is dark"), template("the bulb of lamp <n> burnt out")
     rows = (
-        overrides.Override("merge", "x", (one.text, two.text), place="merge number 1"),
-        overrides.Override("split", "y", (one.text, two.text), place="split number 1"),
+        people.Override("merge", "x", (one.text, two.text), place="merge number 1"),
+        people.Override("split", "y", (one.text, two.text), place="split number 1"),
     )
     with pytest.raises(ConfigError, match=r"split number 1 .* keeps apart what merge number 1 put together"):
-        partition([one, two], overrides=overrides.Overrides(rows))
+        partition([one, two], overrides=people.Overrides(rows))
 
 
 def test_an_error_text_stands_for_its_whole_complete_gate() -> None:
     seen = [template(text, gate={"code": "f"}, complete=True) for text in ("fuse <n> blown", "a fuse melted at <n>")]
     bulb = template("the bulb of lamp <n> burnt out")
-    row = overrides.Override("merge", "same", ("fuse 7 went off", bulb.text))
+    row = people.Override("merge", "same", ("fuse 7 went off", bulb.text))
     read = {"fuse 7 went off": template("fuse <n> went off", gate={"code": "f"}, complete=True)}
-    assert len(partition([*seen, bulb], overrides=overrides.Overrides((row,), read)).clusters) == 1
+    assert len(partition([*seen, bulb], overrides=people.Overrides((row,), read)).clusters) == 1
 
 
 def test_a_cut_text_does_not_bring_back_what_was_split() -> None:
     full = template("the lamp in the long hall of the east wing is dark since noon")
     cut = template("the lamp in the long hall of the east", cut=True)
-    row = overrides.Override("split", "two defects", (full.text, cut.text))
+    row = people.Override("split", "two defects", (full.text, cut.text))
     assert len(partition([full, cut]).clusters) == 1
-    made = partition([full, cut], overrides=overrides.Overrides((row,)))
+    made = partition([full, cut], overrides=people.Overrides((row,)))
     assert len(made.clusters) == 2
     assert [one.reason for one in made.neighbours] == ["kept apart by overrides.toml: two defects"] * 2
 
@@ -151,8 +141,8 @@ def test_what_is_ignored_leaves_the_others_as_they_were(is_complete: bool) -> No
     ]
     whole = partition(seen)
     for left in range(len(seen)):
-        rows = tuple(overrides.Override("ignore", "a lamp", (name,)) for name in names[: left + 1])
-        made = partition(seen, overrides=overrides.Overrides(rows))
+        rows = tuple(people.Override("ignore", "a lamp", (name,)) for name in names[: left + 1])
+        made = partition(seen, overrides=people.Overrides(rows))
         ignored = {one.signature_id for one in seen[: left + 1]}
         assert made.cluster_of() == {s: c for s, c in whole.cluster_of().items() if s not in ignored}
         assert {(one.signature_id, one.cluster_id) for one in made.ignored} == {
@@ -170,11 +160,11 @@ def test_only_one_template_of_a_cluster_claims_to_have_named_it() -> None:
 
 def test_rows_that_no_longer_act_are_reported() -> None:
     one, two = template("lamp <n> is dark in the hall"), template("lamp <n> is dark in the hall!")
-    rows = overrides.Overrides(
+    rows = people.Overrides(
         (
-            overrides.Override("merge", "x", (one.text, two.text)),
-            overrides.Override("split", "x", (one.text, two.text)),
-            overrides.Override("ignore", "x", ("no such text",)),
+            people.Override("merge", "x", (one.text, two.text)),
+            people.Override("split", "x", (one.text, two.text)),
+            people.Override("ignore", "x", ("no such text",)),
         )
     )
     found = rulings(rows, [one, two])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from prefect.client.schemas.schedules import CronSchedule
 
-from pipeline.cluster.overrides import KINDS, parsed
+from pipeline.cluster.people import KINDS, parsed
 from pipeline.config import read_settings
 from pipeline.records.errors import ConfigError
 from tests.readme import README

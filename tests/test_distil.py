@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import distil
-from pipeline.distil import prose, tables
-from pipeline.lexicon import facts
+from pipeline.distil import tables
+from pipeline.distil.claims import prose
+from pipeline.lexicon import vocabulary
 from pipeline.records import Document
 from pipeline.text import unsafe
 from tests.distil_factory import claims, document, events, occurrences
@@ -174,7 +175,7 @@ def test_any_mixture_gives_true_quotes(pieces: list[str]) -> None:
 
 
 def test_every_template_that_a_table_emits_is_listed_with_its_slots() -> None:
-    listed = facts.table()["facts"]
+    listed = vocabulary.table()["facts"]
     for hint in tables.hints():
         templates = [hint.template] if "$" not in hint.template else ["remedy.increase_flag", "remedy.decrease_flag"]
         for template in templates:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.distil import clauses
+from pipeline.distil import tables
 
 
 @pytest.mark.parametrize(
@@ -23,11 +23,11 @@ from pipeline.distil import clauses
     ],
 )
 def test_a_condition_is_what_the_quote_says(text: str, expected: str | None) -> None:
-    assert clauses.condition(text) == expected
+    assert tables.condition(text) == expected
 
 
 def test_the_act_itself_is_no_condition() -> None:
-    assert clauses.condition("It works if you use tf.shape, then.", ["tf.shape"]) is None
+    assert tables.condition("It works if you use tf.shape, then.", ["tf.shape"]) is None
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_the_act_itself_is_no_condition() -> None:
     ],
 )
 def test_a_reason_is_what_the_quote_says(text: str, expected: str | None) -> None:
-    assert clauses.reason(text) == expected
+    assert tables.reason(text) == expected
 
 
 def test_systems_are_named_where_a_text_speaks_of_them() -> None:
-    assert clauses.systems("The path must be quoted on Windows, on Linux it need not.") == ["Linux", "Windows"]
-    assert clauses.systems("This happens in a sliding window of frames.") == []
+    assert tables.systems_of("The path must be quoted on Windows, on Linux it need not.") == ["Linux", "Windows"]
+    assert tables.systems_of("This happens in a sliding window of frames.") == []

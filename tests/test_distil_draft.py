@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pipeline import distil
-from pipeline.distil import remedies, scores
+from pipeline.distil.drafts import remedies, scores
 from pipeline.records import Cluster, DocRecord, DocRemedy, Neighbour, Quote, entry
 from pipeline.records.draft import Draft
 from tests.distil_factory import document, events, facts, occurrences

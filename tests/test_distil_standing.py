@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pipeline.distil import actions, standing, tables
+from pipeline.distil import actions, tables
+from pipeline.distil.claims import replies
 from tests.each import each
 
 TABLE = tables.table("standing.toml")
@@ -14,7 +15,7 @@ LEFT = [(row, text) for row in TABLE["row"] for text in row["lookalikes"]]
 
 
 def _faulted(row: dict[str, Any], text: str) -> str | None:
-    return standing.fault(text, row["of"][0] if len(row["of"]) == 1 else "act", is_rendered=False)
+    return replies.fault(text, row["of"][0] if len(row["of"]) == 1 else "act", is_rendered=False)
 
 
 @each("row,text", FOUND)
@@ -43,7 +44,7 @@ HOLES = [
 
 @each("text,hole", HOLES)
 def test_a_hole_is_seen_where_inline_code_was(text: str, hole: bool) -> None:
-    assert standing.has_hole(text) is hole
+    assert replies.has_hole(text) is hole
 
 
 ADDRESSES = [
@@ -57,7 +58,7 @@ ADDRESSES = [
 
 @each("text", ADDRESSES)
 def test_a_cause_that_is_an_address_says_nothing(text: str) -> None:
-    assert standing.fault(text, "cause", is_rendered=False) == "points_elsewhere"
+    assert replies.fault(text, "cause", is_rendered=False) == "points_elsewhere"
 
 
 STANDING = [
@@ -71,13 +72,13 @@ STANDING = [
 
 @each("text", STANDING)
 def test_a_cause_with_words_of_its_own_stands(text: str) -> None:
-    assert standing.fault(text, "cause", is_rendered=False) is None
+    assert replies.fault(text, "cause", is_rendered=False) is None
 
 
 def test_a_typed_act_needs_no_words() -> None:
     text = "After setting it, `FIXTURE_MODE=1`, the crash went away."
-    assert standing.fault(text, "act", is_rendered=False) == "points_elsewhere"
-    assert standing.fault(text, "fact", is_rendered=False) is None
+    assert replies.fault(text, "act", is_rendered=False) == "points_elsewhere"
+    assert replies.fault(text, "fact", is_rendered=False) is None
 
 
 BOUNDS = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.distil import actions, environment
+from pipeline.distil import actions
+from pipeline.distil.claims import subjects
 from tests.distil_factory import document
 from tests.each import each
 
@@ -37,7 +38,7 @@ def test_a_commit_behind_a_tag_is_not_the_tag(row: tuple[str, list[tuple[str, st
     made = document({"number": 1, "kind": "issue", "posts": [
         {"kind": "title", "text": "Fixture"}, {"kind": "body", "text": f"System\n{line}\n"},
     ]})  # fmt: skip
-    assert [(seen.name, seen.value) for seen in environment.seen(made)] == stated
+    assert [(seen.name, seen.value) for seen in subjects.seen(made)] == stated
 
 
 @pytest.mark.parametrize(

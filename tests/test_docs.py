@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import store
-from pipeline.distil import scores
+from pipeline.distil.drafts import scores
 from pipeline.records import entry
 from pipeline.run import Places
 from tests import golden, readme

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.providers import bots, documents, links, mail
+from pipeline.providers import assemble, documents, links
 from pipeline.providers import files as archive
 from pipeline.providers.saved import text_page
 from pipeline.records import Document, RawPage, Skipped
@@ -204,9 +204,9 @@ def test_a_text_that_repeats_some_lines_is_left_alone() -> None:
 @given(st.text(alphabet="ab >\n:wroteOn,", max_size=300))
 @settings(max_examples=200, deadline=None)
 def test_dropping_a_quoted_mail_adds_nothing(text: str) -> None:
-    kept = mail.without_reply(text)
+    kept = assemble.without_reply(text)
     assert len(kept) <= len(text)
-    assert mail.without_reply(kept) == kept
+    assert assemble.without_reply(kept) == kept
 
 
 @pytest.mark.parametrize(
@@ -305,9 +305,9 @@ def test_every_thread_of_the_corpus_head_becomes_a_document_with_its_words_in_pl
 def test_every_phrase_of_a_bot_holds_one_of_the_signs_that_are_looked_for_first() -> None:
     table = tomllib.loads((Path(documents.__file__).parents[1] / "data" / "bots.toml").read_text("utf-8"))
     for phrase in table["phrases"]:
-        assert any(sign in phrase for sign in bots.signs())
-        assert bots.is_bot_text(f"This issue: {phrase} and more.")
-    assert not bots.is_bot_text("It works. " * 40 + table["phrases"][0])
+        assert any(sign in phrase for sign in assemble.signs())
+        assert assemble.is_bot_text(f"This issue: {phrase} and more.")
+    assert not assemble.is_bot_text("It works. " * 40 + table["phrases"][0])
 
 
 def test_markup_that_never_closes_its_tags_is_refused_before_it_is_parsed() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.lexicon import catalogues
-from pipeline.providers import documents, provider, recognise
+from pipeline.providers import documents, files, provider
 from pipeline.providers.openxla import header as xla_header
 from pipeline.providers.openxla import remedies as xla_remedies
 from pipeline.records import Document, Skipped
@@ -94,12 +94,12 @@ def test_landing_dates_come_from_the_history_and_win_over_the_day_that_a_page_st
 
 def test_a_history_of_a_repository_dates_each_of_its_pages_and_no_other_repositorys() -> None:
     row = {"first_seen": "2026-01-05T12:00:00-08:00", "last_updated": "2026-03-11T20:00:00-07:00"}
-    files = {f"docs/errors/error_{number}.md": row for number in REMEDIES} | {"docs/other.md": row}
-    whole = {"repository": "openxla/xla", "files": files}
-    found = recognise.places(whole, "0" * 64)
+    landed = {f"docs/errors/error_{number}.md": row for number in REMEDIES} | {"docs/other.md": row}
+    whole = {"repository": "openxla/xla", "files": landed}
+    found = files.places(whole, "0" * 64)
     assert not isinstance(found, str)
     assert [place.document_key for place in found] == [f"openxla.org/xla/errors/error_{n}" for n in sorted(REMEDIES)]
-    assert recognise.places(whole | {"repository": "errmine-fixtures/pond"}, "0" * 64) == "unknown_json"
+    assert files.places(whole | {"repository": "errmine-fixtures/pond"}, "0" * 64) == "unknown_json"
     dates = page("xla-history", json.dumps(whole).encode(), "openxla.org/xla/errors/error_3000")
     pages = [*pages_of(CASES / "layout_b_markdown" / "input.md"), dates]
     dated = recorded(documents.document(pages))[1]
@@ -157,7 +157,7 @@ def test_the_samples_pages_live_on_their_own_host(name: str) -> None:
 
 def test_a_heading_that_was_printed_wrong_names_the_page_that_it_meant() -> None:
     body = (CASES / "phase_words_markdown" / "input.md").read_text("utf-8").replace("E3001", "E201")
-    place = recognise.text_place(body, "0" * 64)
+    place = files.text_place(body, "0" * 64)
     assert isinstance(place, provider.Place)
     assert place.document_key == "openxla.org/xla/errors/error_2001"
     assert recorded(documents.document([page("xla-md", body.encode(), "page:0123")]))[1].code == "xla:E2001"

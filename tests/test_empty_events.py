@@ -7,7 +7,7 @@ import tomllib
 from importlib import resources
 from typing import Any
 
-from pipeline.extract import boilerplate
+from pipeline.extract import foreign
 from pipeline.run.build import mapping
 from tests.distil_factory import document
 from tests.each import each
@@ -33,11 +33,11 @@ def test_an_empty_row_finds_its_examples_and_no_look_alike(row: dict[str, Any]) 
     assert not any(_is_empty(text) for text in row["lookalikes"])
 
 
-@each("row", boilerplate.remarks("progress"))
-def test_a_progress_row_finds_its_example_and_not_its_look_alike(row: boilerplate.Remark) -> None:
+@each("row", foreign.remarks("progress"))
+def test_a_progress_row_finds_its_example_and_not_its_look_alike(row: foreign.Remark) -> None:
     assert re.match(row.pattern, row.example)
-    assert boilerplate.is_progress(row.example)
-    assert not boilerplate.is_progress(row.counter)
+    assert foreign.is_progress(row.example)
+    assert not foreign.is_progress(row.counter)
 
 
 FRAME = 'Traceback (most recent call last):\n  File "pool.py", line 7, in fill\n    self.take()\n'

@@ -18,11 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline import export
-from pipeline.export import publishing
+from pipeline.export import writing
 from pipeline.records import Template
 from pipeline.records.bundle import Delta, Published, Registry
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
+from pipeline.run.build import ids
 from tests import entry_factory as make
 
 ENTRIES = [make.entry(), make.entry(id="cuda/illegal-address", signature="CUDA error: 非法", domain="cuda")]
@@ -141,7 +142,7 @@ def test_a_failure_leaves_the_old_bundle(bundle: Path, monkeypatch: pytest.Monke
     def full(_folder: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(publishing, "_flush", full)
+    monkeypatch.setattr(writing, "_flush", full)
     with pytest.raises(ExportError, match="No space left"):
         export.write(bundle, ENTRIES[:1])
     assert tree(bundle) == before
@@ -149,7 +150,7 @@ def test_a_failure_leaves_the_old_bundle(bundle: Path, monkeypatch: pytest.Monke
 
 
 def test_a_system_that_cannot_exchange_folders_is_served(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publishing, "_exchange", lambda *_: False)
+    monkeypatch.setattr(writing, "_exchange", lambda *_: False)
     (bundle / "errmine.duckdb").write_bytes(b"database")
     export.write(bundle, ENTRIES[:1], facts=FACTS)
     assert [entry.id for entry in export.read_entries(bundle)] == [ENTRIES[0].id]
@@ -210,108 +211,108 @@ def test_a_writer_killed_at_any_time_leaves_a_whole_bundle(tmp_path: Path) -> No
 # ---------------------------------------------------------------- ids
 
 
-def want(number: int, slug: str = "a", *, weight: int = 1, members: tuple[int, ...] = ()) -> export.Wanted:
+def want(number: int, slug: str = "a", *, weight: int = 1, members: tuple[int, ...] = ()) -> ids.Wanted:
     signatures = tuple(f"signature:{n}" for n in (number, *members))
-    return export.Wanted(f"cluster:{number:016x}", "triton", slug, f"signature:{number}", signatures, weight)
+    return ids.Wanted(f"cluster:{number:016x}", "triton", slug, f"signature:{number}", signatures, weight)
 
 
 def test_names_are_given_by_domain_and_slug() -> None:
-    assert export.assign([want(1, "Out of: Memory!")], Registry()).ids == {want(1).cluster_id: "triton/out-of-memory"}
+    assert ids.assign([want(1, "Out of: Memory!")], Registry()).ids == {want(1).cluster_id: "triton/out-of-memory"}
 
 
 def test_of_two_that_want_one_name_the_weightier_gets_it_and_the_other_a_hash() -> None:
-    ids = export.assign([want(1), want(2, weight=5)], Registry()).ids
-    assert ids == {want(2).cluster_id: "triton/a", want(1).cluster_id: "triton/a-000000"}
+    given = ids.assign([want(1), want(2, weight=5)], Registry()).ids
+    assert given == {want(2).cluster_id: "triton/a", want(1).cluster_id: "triton/a-000000"}
 
 
 def test_a_published_id_stays_whatever_the_slug_and_weight_say_later() -> None:
-    first = export.assign([want(1)], Registry())
-    second = export.assign([want(1, "better"), want(2, "a", weight=99)], first.registry)
+    first = ids.assign([want(1)], Registry())
+    second = ids.assign([want(1, "better"), want(2, "a", weight=99)], first.registry)
     assert second.ids == {want(1).cluster_id: "triton/a", want(2).cluster_id: "triton/a-000000"}
     assert [note.action for note in second.journal] == ["new"]
 
 
 def test_a_merge_keeps_one_id_and_makes_the_other_an_alias() -> None:
-    first = export.assign([want(1, "a"), want(2, "b")], Registry())
-    merged = export.assign([want(2, members=(1,))], first.registry)
+    first = ids.assign([want(1, "a"), want(2, "b")], Registry())
+    merged = ids.assign([want(2, members=(1,))], first.registry)
     assert merged.ids == {want(2).cluster_id: "triton/b"}
     assert merged.aliases_of("triton/b") == ["triton/a"]
     assert ("merged", "triton/a", "triton/b") in [(n.action, n.entry_id, n.other_id) for n in merged.journal]
 
 
 def test_aliases_follow_a_second_merge() -> None:
-    first = export.assign([want(1, "a"), want(2, "b"), want(3, "c")], Registry())
-    second = export.assign([want(2, members=(1,)), want(3)], first.registry)
-    third = export.assign([want(3, members=(1, 2))], second.registry)
+    first = ids.assign([want(1, "a"), want(2, "b"), want(3, "c")], Registry())
+    second = ids.assign([want(2, members=(1,)), want(3)], first.registry)
+    third = ids.assign([want(3, members=(1, 2))], second.registry)
     assert third.aliases_of("triton/c") == ["triton/a", "triton/b"]
 
 
 def test_a_new_representative_inherits_the_id() -> None:
-    first = export.assign([want(1, "a")], Registry())
-    assert export.assign([want(9, "z", members=(1,))], first.registry).ids == {want(9).cluster_id: "triton/a"}
+    first = ids.assign([want(1, "a")], Registry())
+    assert ids.assign([want(9, "z", members=(1,))], first.registry).ids == {want(9).cluster_id: "triton/a"}
 
 
 def test_an_id_without_evidence_is_withdrawn_and_never_given_again() -> None:
-    first = export.assign([want(1, "a")], Registry())
-    second = export.assign([want(2, "a")], first.registry)
+    first = ids.assign([want(1, "a")], Registry())
+    second = ids.assign([want(2, "a")], first.registry)
     assert second.registry.withdrawn == ["triton/a"]
     assert second.ids == {want(2).cluster_id: "triton/a-000000"}
-    third = export.assign([want(1, "a"), want(2, "a")], second.registry)
+    third = ids.assign([want(1, "a"), want(2, "a")], second.registry)
     assert third.ids[want(1).cluster_id] == "triton/a"
     assert third.registry.withdrawn == []
 
 
 def test_a_name_that_is_taken_back_gives_the_first_id_back() -> None:
-    first = export.assign([want(1, "a")], Registry())
-    named = export.assign([replace(want(1, "a"), name="best", name_reason="r")], first.registry)
+    first = ids.assign([want(1, "a")], Registry())
+    named = ids.assign([replace(want(1, "a"), name="best", name_reason="r")], first.registry)
     assert (named.ids, named.aliases_of("triton/best")) == ({want(1).cluster_id: "triton/best"}, ["triton/a"])
-    undone = export.assign([want(1, "a")], named.registry)
+    undone = ids.assign([want(1, "a")], named.registry)
     assert (undone.ids, undone.aliases_of("triton/a")) == ({want(1).cluster_id: "triton/a"}, ["triton/best"])
-    assert export.assign([want(1, "a")], undone.registry).registry == undone.registry
+    assert ids.assign([want(1, "a")], undone.registry).registry == undone.registry
 
 
 def test_a_registry_of_before_knows_the_first_id_of_a_name_in_force() -> None:
     old = Published(cluster_id=want(1).cluster_id, medoid="signature:1", renamed_from=["triton/a"])
     registry = Registry(ids={"triton/best": old}, aliases={"triton/a": "triton/best"})
-    named = export.assign([replace(want(1, "a"), name="best")], registry)
+    named = ids.assign([replace(want(1, "a"), name="best")], registry)
     assert named.ids[want(1).cluster_id] == "triton/best"
-    assert export.assign([want(1, "a")], named.registry).ids[want(1).cluster_id] == "triton/a"
+    assert ids.assign([want(1, "a")], named.registry).ids[want(1).cluster_id] == "triton/a"
 
 
 def test_the_id_of_a_renamed_entry_is_kept_for_it() -> None:
-    first = export.assign([replace(want(1, "a"), name="best")], Registry())
-    second = export.assign([replace(want(1, "a"), name="best"), want(2, "a", weight=9)], first.registry)
+    first = ids.assign([replace(want(1, "a"), name="best")], Registry())
+    second = ids.assign([replace(want(1, "a"), name="best"), want(2, "a", weight=9)], first.registry)
     assert second.ids[want(2).cluster_id] == "triton/a-000000"
-    assert export.assign([want(1, "a"), want(2)], second.registry).ids[want(1).cluster_id] == "triton/a"
+    assert ids.assign([want(1, "a"), want(2)], second.registry).ids[want(1).cluster_id] == "triton/a"
 
 
 def test_an_official_page_names_its_entry_whatever_it_was_called() -> None:
-    first = export.assign([want(1, "value-error-oom")], Registry())
+    first = ids.assign([want(1, "value-error-oom")], Registry())
     official = replace(want(1, "value-error-oom"), page_id="xla/e1001-oom")
-    moved = export.assign([official], first.registry)
+    moved = ids.assign([official], first.registry)
     assert moved.ids == {want(1).cluster_id: "xla/e1001-oom"}
     assert moved.aliases_of("xla/e1001-oom") == ["triton/value-error-oom"]
     assert [(note.action, note.entry_id, note.other_id) for note in moved.journal] == [
         ("renamed", "triton/value-error-oom", "xla/e1001-oom")
     ]
     # people's names come first, and what they take back is the page's again; a page that is gone takes no id along
-    named = export.assign([replace(official, name="best")], moved.registry)
+    named = ids.assign([replace(official, name="best")], moved.registry)
     assert named.ids == {want(1).cluster_id: "xla/best"}
     for wanted in (official, want(1, "value-error-oom")):
-        back = export.assign([wanted], named.registry)
+        back = ids.assign([wanted], named.registry)
         assert back.ids == {want(1).cluster_id: "xla/e1001-oom"}
         assert back.aliases_of("xla/e1001-oom") == ["triton/value-error-oom", "xla/best"]
 
 
 def test_what_people_ignore_leaves_the_id_where_it_was() -> None:
-    first = export.assign([want(1, "a", members=(2,))], Registry())
+    first = ids.assign([want(1, "a", members=(2,))], Registry())
     rest = replace(want(2, "b"), cluster_id=want(1).cluster_id, set_aside=("signature:1",))
-    ignored = export.assign([rest], first.registry)
+    ignored = ids.assign([rest], first.registry)
     assert (ignored.ids, ignored.registry.withdrawn) == ({want(1).cluster_id: "triton/a"}, [])
-    assert export.assign([want(1, "a", members=(2,))], ignored.registry).ids == first.ids
+    assert ids.assign([want(1, "a", members=(2,))], ignored.registry).ids == first.ids
 
 
-def build_of(errors: Sequence[int], draw: random.Random) -> list[export.Wanted]:
+def build_of(errors: Sequence[int], draw: random.Random) -> list[ids.Wanted]:
     """The errors that are there, merged, ignored, named and documented at random."""
     groups: list[list[int]] = []
     for number in errors:
@@ -335,7 +336,7 @@ def test_no_id_that_was_ever_published_leads_nowhere_or_to_two(seed: int) -> Non
     registry, ever = Registry(), set()
     for _ in range(12):
         wanted = build_of(sorted(draw.sample(range(9), draw.randrange(3, 10))), draw)
-        made = export.assign(wanted, registry)
+        made = ids.assign(wanted, registry)
         assert len(set(made.ids.values())) == len(wanted)
         living, after = set(made.ids.values()), made.registry
         ever |= living
@@ -352,26 +353,26 @@ def test_no_id_that_was_ever_published_leads_nowhere_or_to_two(seed: int) -> Non
             named = {name for name in held if registry.ids[name].own_id != name}
             if held and not named and not one.name and not one.page_id:
                 assert made.ids[one.cluster_id] in held
-        again = export.assign(wanted, after).ids
+        again = ids.assign(wanted, after).ids
         assert all(again[one.cluster_id] == made.ids[one.cluster_id] for one in wanted if not one.page_id)
         registry = after
 
 
 def test_a_cluster_whose_representative_is_gone_keeps_its_id() -> None:
-    first = export.assign([want(1, "a", members=(2,))], Registry())
+    first = ids.assign([want(1, "a", members=(2,))], Registry())
     left = replace(want(1, "a"), medoid="signature:2", members=("signature:2",))
-    assert export.assign([left], first.registry).ids == first.ids
+    assert ids.assign([left], first.registry).ids == first.ids
 
 
 def test_the_order_of_clusters_does_not_matter() -> None:
     wanted = [want(n, f"s{n % 3}", weight=n % 4) for n in range(20)]
-    assert export.assign(wanted, Registry()) == export.assign(wanted[::-1], Registry())
+    assert ids.assign(wanted, Registry()) == ids.assign(wanted[::-1], Registry())
 
 
 def test_every_id_fits_the_schema_however_odd_the_slug() -> None:
     odd = ["", "…", "a" * 300, "--x--", "内存不足", "../../etc", "x" * 79 + "-yy", ".hidden"]
     wanted = [want(n, slug) for n, slug in enumerate(odd)]
-    for entry_id in export.assign(wanted, Registry()).ids.values():
+    for entry_id in ids.assign(wanted, Registry()).ids.values():
         assert make.entry(id=entry_id).id == entry_id
         assert len(entry_id) < 120
 

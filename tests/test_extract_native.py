@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.extract import boilerplate, native
+from pipeline.extract import foreign, native
 from pipeline.records import Event
 from pipeline.text import prefixes
 from tests.each import each
@@ -141,15 +141,15 @@ LINES = {
 }
 
 
-@each("row", boilerplate.remarks("chatter"))
-def test_chatter_is_no_failure_and_its_look_alike_is_one(row: boilerplate.Remark) -> None:
+@each("row", foreign.remarks("chatter"))
+def test_chatter_is_no_failure_and_its_look_alike_is_one(row: foreign.Remark) -> None:
     for rule in row.rules or {"nccl-warn"}:
         events = native.events(f"{LINES[rule]}{row.example}\n")
         assert [event.severity for event in events] == ([] if row.rules else ["warning"])
         assert [event.severity for event in native.events(f"{LINES[rule]}{row.counter}\n")] == ["error"]
 
 
-@each("row", boilerplate.remarks("announcing"))
-def test_a_line_that_announces_another_exception_is_told_from_its_look_alike(row: boilerplate.Remark) -> None:
-    assert boilerplate.announces(row.example)
-    assert not boilerplate.announces(row.counter)
+@each("row", foreign.remarks("announcing"))
+def test_a_line_that_announces_another_exception_is_told_from_its_look_alike(row: foreign.Remark) -> None:
+    assert foreign.announces(row.example)
+    assert not foreign.announces(row.counter)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pipeline import raw
-from pipeline.distil import prose, rules
+from pipeline.distil.claims import prose, rules
 from pipeline.lexicon import repositories, vocabulary
 from pipeline.providers import documents, files, links
 from pipeline.records import Document, RawPage

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.distil import slugs
+from pipeline.distil.drafts import slugs
 from pipeline.records import Cluster
 from tests.cli import run
 from tests.test_overruling import built, issue

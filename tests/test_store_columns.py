@@ -15,12 +15,12 @@ from pipeline import store
 from pipeline.lexicon import catalogues
 from pipeline.records import Assignment, ClaimKind, DocumentKind, Neighbour, Outcome, Severity, Skipped
 from pipeline.records import entry as published
-from pipeline.store import rows, schema
-from pipeline.store.versions import Version
+from pipeline.store import opening, writing
+from pipeline.store.opening import Version
 from tests import entry_factory as make
 
-SCHEMA = schema.sql("schema.sql")
-COLUMNS = schema.columns(SCHEMA)
+SCHEMA = opening.sql("schema.sql")
+COLUMNS = opening.columns(SCHEMA)
 #: Columns that say where a part stands in its entry.
 PLACE = "entry_id ordinal"
 #: Parts of an entry that have tables of their own, the lists beside them, and what is the same in every entry.
@@ -58,7 +58,7 @@ def test_the_columns_of_a_table_are_the_fields_of_its_record(table: str) -> None
     record, added, left_out = MIRRORS[table]
     names = set(record.model_fields if issubclass(record, BaseModel) else (field.name for field in fields(record)))
     assert names >= set(left_out.split())
-    columns = [rows.FIELDS.get(column, column) for column in COLUMNS[table] if column not in added.split()]
+    columns = [writing.FIELDS.get(column, column) for column in COLUMNS[table] if column not in added.split()]
     assert sorted(columns) == sorted(names - set(left_out.split()))
 
 
@@ -72,7 +72,7 @@ def test_the_columns_of_a_table_are_the_fields_of_its_record(table: str) -> None
     ],
 )
 def test_the_comment_of_a_kind_names_each(table: str, column: str, kinds: type[ClaimKind]) -> None:
-    comment = next(one for one in schema.comments(SCHEMA) if one.startswith(f"COMMENT ON COLUMN {table}.{column} "))
+    comment = next(one for one in opening.comments(SCHEMA) if one.startswith(f"COMMENT ON COLUMN {table}.{column} "))
     assert [kind for kind in kinds if not re.search(rf"\b{kind}\b", comment.partition(" IS ")[2])] == []
 
 
@@ -82,7 +82,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, list[str
     shard = make.written_shard(tmp_path_factory.mktemp("shard"))
     connection = duckdb.connect()
     found = []
-    for kind, statement in schema.loading_steps(schema.sql("loading.sql")):
+    for kind, statement in opening.loading_steps(opening.sql("loading.sql")):
         table, _, question = statement.removeprefix("INSERT INTO ").partition(" BY NAME")
         files: Path = getattr(shard, kind)
         given = connection.execute(f"DESCRIBE {question}", {"files": [str(files)]}).fetchall()

@@ -66,7 +66,7 @@ def rebuilt(places: Places) -> None:
 
 
 def test_a_change_of_the_tables_is_a_step_with_a_number() -> None:
-    """If this fails, add a step to pipeline.store.versions and run `python -m tests.store_versions`."""
+    """If this fails, add a step to pipeline.store.opening and run `python -m tests.store_versions`."""
     kept = store_versions.path_of(store.SCHEMA_VERSION).read_text(encoding="utf-8")
     assert store_versions.present() == kept
 

@@ -12,7 +12,8 @@ from pipeline.records import Cluster, Fact
 from pipeline.records.draft import Draft, Remedy, Statement
 from pipeline.records.entry import TransitionGraph, rate
 from pipeline.records.errors import CatalogueError
-from pipeline.translate import catalogue, coverage, entry, render
+from pipeline.run.build.entries import coverage
+from pipeline.translate import entry, render, rendering
 from pipeline.translate.engines import NoOffer, Offer
 from tests.each import each
 
@@ -31,11 +32,11 @@ ATOMS = {
 
 def facts_of(template_id: str) -> list[Fact]:
     """Facts of that template: one, or one for each term of a term slot."""
-    template = catalogue.template(template_id)
+    template = rendering.template_of(template_id)
     facts = [{}]
     for name, kind in sorted(template.slots.items()):
         if kind == "term":
-            lists = [values for key, values in catalogue.term_lists().items() if key.endswith(name)]
+            lists = [values for key, values in rendering.term_lists().items() if key.endswith(name)]
             values = [value for values in lists for value in values]
         else:
             values = [ATOMS.get(name, "cuda" if kind == "vocabulary" else f"some_{name}")]
@@ -43,7 +44,7 @@ def facts_of(template_id: str) -> list[Fact]:
     return [Fact(template_id, tuple(sorted(slots.items()))) for slots in facts]
 
 
-ALL_FACTS = [fact for template_id in catalogue.templates() for fact in facts_of(template_id)]
+ALL_FACTS = [fact for template_id in rendering.templates() for fact in facts_of(template_id)]
 
 
 def fact(template: str, **slots: str) -> Fact:
@@ -105,7 +106,7 @@ def test_every_fact_has_chinese_that_passes_every_gate(some):
 
 @each("some", ALL_FACTS)
 def test_identifiers_and_numbers_of_a_fact_stand_in_both_languages(some):
-    kinds = catalogue.template(some.template).slots
+    kinds = rendering.template_of(some.template).slots
     for name, value in some.slots:
         if kinds[name] in ("identifier", "number", "path"):
             assert value in render(some, "en")
@@ -115,9 +116,9 @@ def test_identifiers_and_numbers_of_a_fact_stand_in_both_languages(some):
 def test_every_term_of_the_closed_lists_has_chinese():
     untranslated = [
         (name, value)
-        for name, values in catalogue.term_lists().items()
+        for name, values in rendering.term_lists().items()
         for value in values
-        if catalogue.chinese(f"term.{name}", value) is None
+        if rendering.chinese(f"term.{name}", value) is None
     ]
     assert untranslated == []
 
@@ -156,7 +157,7 @@ def test_braces_in_a_value_are_no_placeholders():
     ],
 )
 def test_a_code_is_explained_with_or_without_its_namespace(code, part):
-    assert part in (catalogue.explanation(code) or "")
+    assert part in (rendering.explanation(code) or "")
 
 
 # ---------------------------------------------------------------- entries

@@ -12,7 +12,7 @@ from pipeline.lexicon import gates, glossary
 from pipeline.lexicon.catalogues import explains, xla_codes
 from pipeline.records import Fact
 from pipeline.records.errors import CatalogueError
-from pipeline.translate import catalogue, messages, po, render, tm
+from pipeline.translate import assembly, messages, render, rendering
 from pipeline.translate.compile_catalogue import PO, compile_catalogue
 from tests.each import each
 
@@ -33,13 +33,13 @@ def test_the_compiled_catalogue_is_that_of_the_po_file():
 
 def test_every_template_has_a_reviewed_chinese_sentence():
     by_context = {entry.msgctxt: entry for entry in ENTRIES if not entry.fuzzy}
-    for template_id, template in catalogue.templates().items():
+    for template_id, template in rendering.templates().items():
         assert by_context[template_id].msgid == template.english
         assert set(re.findall(r"\{(\w+)\}", template.english)) == set(template.slots)
 
 
 def test_no_chinese_sentence_is_left_over_from_a_template_that_is_gone():
-    known = set(catalogue.templates()) | {"signature.names"}
+    known = set(rendering.templates()) | {"signature.names"}
     found = {entry.msgctxt for entry in ENTRIES if not entry.msgctxt.startswith(("code.", "term."))}
     assert found - known == set()
 
@@ -67,7 +67,7 @@ def test_every_explanation_of_a_code_is_clean_chinese(entry):
 
 
 def test_every_xla_code_is_explained():
-    assert [code for code in xla_codes() if catalogue.explanation(code) is None] == []
+    assert [code for code in xla_codes() if rendering.explanation(code) is None] == []
 
 
 def test_the_cause_that_a_cuda_or_nccl_code_names_passes_every_gate():
@@ -126,7 +126,7 @@ def test_hostile_messages_are_read_in_no_time(unit):
 def test_quotes_and_line_breaks_of_a_po_file_are_read_as_polib_reads_them():
     for path in (MEMORY_PO, MESSAGES_PO):
         read = [(entry.msgid, entry.msgstr) for entry in polib.pofile(str(path))]
-        assert po.pairs(path.read_text(encoding="utf-8")) == read
+        assert rendering.pairs(path.read_text(encoding="utf-8")) == read
 
 
 # ---------------------------------------------------------------- memory
@@ -138,14 +138,14 @@ def test_every_remembered_sentence_is_found_and_passes_the_gates(entry):
     english, chinese = entry.msgid, entry.msgstr
     for place, name in names.items():
         english, chinese = english.replace(place, name), chinese.replace(place, name)
-    offer = tm.shipped_memory().offer(english)
+    offer = assembly.shipped_memory().offer(english)
     assert offer is not None
     assert offer.text == chinese
     assert all(gates.check(english, offer.text).values())
 
 
 def test_numbers_and_names_are_put_back_in_the_order_of_the_chinese():
-    memory = tm.memory('msgid "Call {1} before {2}."\nmsgstr "在 {2} 之前调用 {1}。"\n')
+    memory = assembly.memory('msgid "Call {1} before {2}."\nmsgstr "在 {2} 之前调用 {1}。"\n')
     assert (
         memory.offer("Call torch.cuda.init() before import_model.").text
         == "在 import_model 之前调用 torch.cuda.init()。"
@@ -153,18 +153,18 @@ def test_numbers_and_names_are_put_back_in_the_order_of_the_chinese():
 
 
 def test_only_an_exact_masked_sentence_is_remembered():
-    memory = tm.memory('msgid "Upgrading to {1} fixed it."\nmsgstr "升级到 {1} 后问题解决。"\n')
+    memory = assembly.memory('msgid "Upgrading to {1} fixed it."\nmsgstr "升级到 {1} 后问题解决。"\n')
     assert memory.offer("Upgrading to 3.2 fixed it").text == "升级到 3.2 后问题解决。"
     assert memory.offer("Upgrading to 3.2 fixed nothing.") is None
     assert memory.offer("Upgrading to 3.2 fixed it for 2 of us.") is None
 
 
 def test_a_fuzzy_memory_entry_is_not_used():
-    assert not tm.memory('#, fuzzy\nmsgid "Restart."\nmsgstr "重启。"\n').pairs
+    assert not assembly.memory('#, fuzzy\nmsgid "Restart."\nmsgstr "重启。"\n').pairs
 
 
 def test_a_memory_entry_may_continue_over_lines():
-    memory = tm.memory('msgid ""\n"Restart "\n"it."\nmsgstr ""\n"重启"\n"它。"\n')
+    memory = assembly.memory('msgid ""\n"Restart "\n"it."\nmsgstr ""\n"重启"\n"它。"\n')
     assert memory.offer("Restart it.").text == "重启它。"
 
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from pipeline.records import Fact
-from pipeline.translate import catalogue, phrases, render, shapes
+from pipeline.translate import phrases, render, rendering, shapes
 
 SAID = [
     ("Could not find 'cudart64_90.dll'", "找不到 cudart64_90.dll。"),
@@ -102,7 +102,7 @@ def test_a_capital_at_the_start_of_a_sentence_makes_no_name():
 
 def test_every_shape_has_a_row_or_is_made_elsewhere():
     by_rows = {row.template for row in shapes.rows()}
-    known = {template for template in catalogue.templates() if template.startswith("shape.")}
+    known = {template for template in rendering.templates() if template.startswith("shape.")}
     assert known - by_rows == {"shape.bare_type"}
     assert by_rows - known == set()
 
@@ -110,13 +110,13 @@ def test_every_shape_has_a_row_or_is_made_elsewhere():
 def test_every_row_fills_the_slots_of_its_template():
     for row in shapes.rows():
         groups = {name.rstrip("0123456789") for name in row.pattern.groupindex}
-        assert groups == set(catalogue.template(row.template).slots), row.template
+        assert groups == set(rendering.template_of(row.template).slots), row.template
 
 
 def test_every_word_of_the_tables_leads_to_a_term():
     tables = phrases.tables()
     for table, name in (("operations", "operation"), ("aspects", "aspect")):
-        assert set(tables[table].values()) <= set(catalogue.term_lists()[name])
+        assert set(tables[table].values()) <= set(rendering.term_lists()[name])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.translate.typography import polish
+from pipeline.translate.rendering import polish
 
 PIECES = st.sampled_from(
     ["内存", "不足", "GPU", "A100", "12", "，", ",", ":", "：", " ", "  ", "`a,b 中`", "--flag=1", "（", ")", "。", "."]

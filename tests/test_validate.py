@@ -12,7 +12,7 @@ import pytest
 from pipeline import validate
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.text import unsafe
-from pipeline.validate import patterns
+from pipeline.validate import wording
 from tests import entry_factory as make
 
 Raw = dict[str, Any]
@@ -223,7 +223,7 @@ def test_a_proven_regex_is_not_proven_again(monkeypatch: pytest.MonkeyPatch) -> 
     def never(*_: object) -> list[bool]:
         raise AssertionError
 
-    monkeypatch.setattr(patterns, "_matches", never)
+    monkeypatch.setattr(wording, "_matches", never)
     entry = make.entry(regex="never seen by RE2 before")
     assert broken_rules(entry, validate.Context(proven=frozenset({"never seen by RE2 before"}))) <= {
         "regex_matches_members"
@@ -241,7 +241,7 @@ def test_hostile_text_is_read_in_linear_time() -> None:
     began = time.process_time()
     assert broken_rules(make.entry(regex=regex)) == set()
     assert time.process_time() - began < 5
-    assert len(patterns.hostile(regex)) == 100_000
+    assert len(wording.hostile(regex)) == 100_000
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_hostile_text_is_read_in_linear_time() -> None:
     ],
 )
 def test_unbounded_gaps_are_found(regex: str, gaps: list[str]) -> None:
-    assert patterns.unbounded_gaps(regex) == gaps
+    assert wording.unbounded_gaps(regex) == gaps
 
 
 def test_a_chinese_quote_is_its_own_chinese_side() -> None:

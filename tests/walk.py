@@ -23,7 +23,7 @@ SAMPLE = Path(__file__).parents[1] / "raw" / "sample" / "issues.jsonl"
 NUMBER = 21
 #: The stages in the order in which a record passes them; a document's claims are read before clusters are made.
 STAGES = (
-    "providers.fetch", "raw", "providers.read", "extract", "normalise", "distil.claims", "cluster", "distil.draft",
+    "providers.fetch", "raw", "providers.read", "extract", "normalise", "distil.claims", "cluster", "distil.drafts",
     "translate", "validate", "store", "export",
 )  # fmt: skip
 #: Modules that read what the last build left: no step of the record's.

@@ -4,9 +4,17 @@
 answers need (numpy, rapidfuzz) is imported when it is needed: `errmine match` is asked once and has to be quick.
 """
 
-from pipeline.ask.grouping import Label, group_texts, read_overrides, read_signature, template_of
 from pipeline.ask.matcher import Answer, Matcher
-from pipeline.ask.reading import Reading, read, read_pasted
+from pipeline.ask.reading import (
+    Label,
+    Reading,
+    group_texts,
+    read,
+    read_overrides,
+    read_pasted,
+    read_signature,
+    template_of,
+)
 
 __all__ = [
     "Answer",

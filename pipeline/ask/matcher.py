@@ -14,9 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.ask.grouping import set_aside
 from pipeline.ask.known import KnownErrors
-from pipeline.ask.reading import Reading, read_pasted
+from pipeline.ask.reading import Reading, read_pasted, set_aside
 from pipeline.records import Event, Signature
 from pipeline.records.errors import ExportError
 

@@ -9,13 +9,12 @@ from functools import cached_property
 import numpy as np
 from rapidfuzz import fuzz
 
-from pipeline.cluster import candidates, contained
-from pipeline.cluster.explanations import gate_words, shown
-from pipeline.cluster.leaders import ALIGNED, CUTOFF, REVIEW, raised, refusal, rule, why_not
+from pipeline.cluster import candidates
+from pipeline.cluster.candidates import Untyped
+from pipeline.cluster.leaders import ALIGNED, CUTOFF, REVIEW, Beginnings, raised, refusal, rule, why_not
+from pipeline.cluster.neighbours import gate_words, shown
 from pipeline.cluster.partition import Partition
-from pipeline.cluster.prefixes import Beginnings
 from pipeline.cluster.shapes import Shape, merged, shape
-from pipeline.cluster.untyped import Untyped
 from pipeline.records import Cluster, Signature, Template
 
 Gate = tuple[tuple[str, str], ...]
@@ -111,8 +110,8 @@ class Index:
             beginnings.add(*row)
         return beginnings
 
-    def _made_quotations(self) -> contained.Quotations:
-        quotations = contained.Quotations()
+    def _made_quotations(self) -> candidates.Quotations:
+        quotations = candidates.Quotations()
         for row in self._compared(but=self._complete):
             quotations.add(*row)
         return quotations

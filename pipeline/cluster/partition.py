@@ -14,19 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from rapidfuzz import fuzz
 
-from pipeline.cluster import (
-    candidates,
-    contained,
-    explanations,
-    leaders,
-    medoids,
-    neighbours,
-    people,
-    prefixes,
-    proofs,
-    untyped,
-)
-from pipeline.cluster.overrides import NONE, Meaning, Overrides, apart_pairs, bonds, ignored_positions
+from pipeline.cluster import candidates, leaders, neighbours, people, proofs
+from pipeline.cluster.people import NONE, Meaning, Overrides, apart_pairs, bonds, ignored_positions
 from pipeline.cluster.shapes import Shape, merged, shape
 from pipeline.records import Assignment, Cluster, Neighbour, Template, content_id
 
@@ -145,7 +134,7 @@ def _group_open(work: Work, apart: people.Apart) -> None:
 
 def _join_cut(work: Work, apart: people.Apart) -> None:
     """Let cut texts join what continues them."""
-    beginnings = prefixes.Beginnings()
+    beginnings = leaders.Beginnings()
     cut = []
     for position, template in enumerate(work.templates):
         if work.rule[position] == "gate":
@@ -155,7 +144,7 @@ def _join_cut(work: Work, apart: people.Apart) -> None:
         else:
             beginnings.add(template.gate, work.group[position], work.shapes[position])
     gates = [template.gate for template in work.templates]
-    for position, (leader, _) in prefixes.join(cut, work.shapes, gates, beginnings).items():
+    for position, (leader, _) in leaders.join(cut, work.shapes, gates, beginnings).items():
         is_alone = leader == position or people.part_cut(work, position, leader, apart)
         work.group[position] = position if is_alone else leader
         work.rule[position] = "review" if is_alone else "prefix"
@@ -163,7 +152,7 @@ def _join_cut(work: Work, apart: people.Apart) -> None:
 
 def _join_untyped(work: Work, apart: people.Apart) -> None:
     """Let the groups whose leading text lacks an exception type join the only type that prints its words."""
-    typed = untyped.Untyped()
+    typed = candidates.Untyped()
     for position, template in enumerate(work.templates):
         if work.rule[position] != "gate" and not template.is_truncated:
             typed.add(template.gate, work.group[position], work.shapes[position])
@@ -186,7 +175,7 @@ def _join(work: Work, members: dict[int, list[int]], sides: tuple[int, int], rul
 
 def _join_quoting(work: Work, apart: people.Apart) -> None:
     """Let the groups whose leading text quotes another error whole join that error."""
-    quotations = contained.Quotations()
+    quotations = candidates.Quotations()
     for position, template in enumerate(work.templates):
         if work.rule[position] != "gate" and not template.is_truncated:
             quotations.add(template.gate, position, work.shapes[position])
@@ -263,16 +252,16 @@ def _represents(work: Work, position: int) -> tuple[bool, bool, bool]:
     return not template.is_official, template.is_truncated, work.rule[position] in BORROWED
 
 
-def _medoid(work: Work, members: Sequence[int]) -> medoids.Medoid:
+def _medoid(work: Work, members: Sequence[int]) -> leaders.Medoid:
     counts = [work.templates[position].count for position in members]
     ranks = [_represents(work, position) for position in members]
     has_page = not ranks[0][0]
     full = sum(not of_nobody if has_page else not (is_cut or is_borrowed) for of_nobody, is_cut, is_borrowed in ranks)
     strict = work.rule[members[0]] != "gate"
-    return medoids.medoid(members, work.shapes, counts, able=max(1, full), strict=strict)
+    return leaders.medoid(members, work.shapes, counts, able=max(1, full), strict=strict)
 
 
-def _cluster(work: Work, cluster_id: str, members: Sequence[int], found: medoids.Medoid) -> Cluster:
+def _cluster(work: Work, cluster_id: str, members: Sequence[int], found: leaders.Medoid) -> Cluster:
     templates = [work.templates[position] for position in members]
     medoid = work.templates[found.position]
     return Cluster(
@@ -288,7 +277,7 @@ def _cluster(work: Work, cluster_id: str, members: Sequence[int], found: medoids
 
 
 def _assignments(
-    work: Work, cluster: Cluster, members: Sequence[int], found: medoids.Medoid, *, named_after: str
+    work: Work, cluster: Cluster, members: Sequence[int], found: leaders.Medoid, *, named_after: str
 ) -> list[Assignment]:
     made = []
     for position, score in zip(members, found.scores, strict=True):
@@ -298,7 +287,7 @@ def _assignments(
             rule = "founder"
         elif rule == "founder":
             rule = "leader"
-        sentence = explanations.sentence(rule, score, template=template, cluster=cluster)
+        sentence = neighbours.sentence(rule, score, template=template, cluster=cluster)
         sentence = f"{sentence} {work.why[position]}" if position in work.why else sentence
         made.append(Assignment(template.signature_id, cluster.cluster_id, rule, score, sentence))
     return made

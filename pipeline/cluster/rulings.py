@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.cluster.overrides import Meaning, Override, Overrides
 from pipeline.cluster.partition import partition
+from pipeline.cluster.people import Meaning, Override, Overrides
 from pipeline.cluster.shapes import merged
 from pipeline.records import Template
 

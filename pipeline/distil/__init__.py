@@ -5,12 +5,11 @@ Rules live in `pipeline/data/distil`; each has an id, and its measured precision
 """
 
 from pipeline.distil.actions import key as remedy_key
-from pipeline.distil.chains import causal, chained
+from pipeline.distil.claims.pointing import pointed
+from pipeline.distil.claims.reading import STAGE, is_fixed, official, read
+from pipeline.distil.claims.replies import causal, chained
+from pipeline.distil.drafts.reduce import draft
 from pipeline.distil.material import DocumentFacts, Material, Occurrence, Official, Reading
-from pipeline.distil.pages import official
-from pipeline.distil.pointing import pointed
-from pipeline.distil.reading import STAGE, is_fixed, read
-from pipeline.distil.reduce import draft
 
 __all__ = [
     "STAGE",

@@ -19,19 +19,14 @@ Equal entries give equal bytes: keys and ids sorted, UTF-8, `\n`, no clock.
 from pipeline.export.content import Facts
 from pipeline.export.delta import apply, delta, delta_since, read_delta, write_delta
 from pipeline.export.forms import FORMS, write_form
-from pipeline.export.ids import Assigned, JournalNote, Wanted, assign
 from pipeline.export.reading import read_entries, read_index, read_manifest, read_registry
 from pipeline.export.writing import Written, write
 
 __all__ = [
     "FORMS",
-    "Assigned",
     "Facts",
-    "JournalNote",
-    "Wanted",
     "Written",
     "apply",
-    "assign",
     "delta",
     "delta_since",
     "read_delta",

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 from pipeline.export import content
-from pipeline.export.publishing import MANIFEST, publish
 from pipeline.export.reading import read_entries, read_manifest, read_registry
+from pipeline.export.writing import MANIFEST, publish
 from pipeline.records.bundle import Delta, Manifest, bundle_id, parsed
 from pipeline.records.errors import ExportError
 

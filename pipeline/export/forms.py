@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pipeline.export import errorcanon, markdown
-from pipeline.export.publishing import publish
+from pipeline.export.writing import publish
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ConfigError
 

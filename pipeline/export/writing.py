@@ -1,18 +1,153 @@
-"""Entries into a folder of files."""
+"""The bundle on disk: written beside the old one, then exchanged with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import ctypes
+import errno
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from pipeline.export import content
 from pipeline.export.content import Facts
-from pipeline.export.publishing import MANIFEST, publish
 from pipeline.records.bundle import FileRecord, bundle_id
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
+
+# A finished folder takes the place of another: in one system call where the system can, manifest last where not.
+
+#: Names in curated/ that belong to the bundle; anything else there (errmine.duckdb) is carried over.
+BUNDLE_NAMES = ("entries", "entries.jsonl", "entries.parquet", "index.json", "registry.json", "manifest.json")
+MANIFEST = "manifest.json"
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+#: What a kernel or file system says that cannot exchange two folders (or has one mounted).
+_CANNOT_EXCHANGE = frozenset({errno.ENOSYS, errno.EINVAL, errno.EXDEV, errno.EBUSY, errno.EPERM, errno.ENOTSUP})
+
+
+def publish(folder: Path, fill: Callable[[Path], None]) -> None:
+    """Nothing; `folder` then holds what `fill` wrote into an empty folder; if anything failed, what it held before."""
+    target = folder.resolve()
+    staged = target.with_name(f".{target.name}.new-{os.getpid()}")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _clear_leftovers(target)
+        staged.mkdir()
+        fill(staged)
+        _flush(staged)
+        _swap(staged, target)
+    except OSError as error:
+        _retire(staged, target)
+        raise ExportError(f"cannot write the bundle {folder}: {error.strerror or error}", path=folder) from error
+    except BaseException:
+        _retire(staged, target)
+        raise
+    _retire(staged, target)
+
+
+def _swap(staged: Path, target: Path) -> None:
+    if not target.exists():
+        staged.rename(target)
+    elif _link_strangers(staged, target) and _exchange(staged, target):
+        _move_strangers(staged, target)
+    else:
+        _replace_one_by_one(staged, target)
+    _flush_folder(target.parent)
+
+
+def _strangers(folder: Path) -> Iterable[Path]:
+    return sorted(path for path in folder.iterdir() if path.name not in BUNDLE_NAMES)
+
+
+def _link_strangers(staged: Path, target: Path) -> bool:
+    """True if every plain file of `target` that is not of the bundle has a second name in `staged` now."""
+    try:
+        for path in _strangers(target):
+            if path.is_file() and not path.is_symlink():
+                os.link(path, staged / path.name)
+    except OSError:
+        return False
+    return True
+
+
+def _move_strangers(old: Path, target: Path) -> None:
+    for path in _strangers(old):
+        if not os.path.lexists(target / path.name):
+            path.rename(target / path.name)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """True if the two folders changed places; False if this system cannot."""
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if call is None:
+        return False
+    if call(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in _CANNOT_EXCHANGE:
+        return False
+    raise OSError(code, os.strerror(code))
+
+
+def _replace_one_by_one(staged: Path, target: Path) -> None:
+    """A bundle without manifest is not whole: readers refuse it during the moment this takes."""
+    source = staged
+    if staged.stat().st_dev != target.stat().st_dev:  # the folder is a mount point
+        source = target / f".new-{os.getpid()}"
+        shutil.copytree(staged, source)
+    (target / MANIFEST).unlink(missing_ok=True)
+    for name in BUNDLE_NAMES:
+        if (target / name).is_dir():
+            shutil.rmtree(target / name)
+        if (source / name).exists():
+            (source / name).replace(target / name)
+    if source is not staged:
+        shutil.rmtree(source)
+    _flush_folder(target)
+
+
+def _clear_leftovers(target: Path) -> None:
+    """Nothing; what a killed run left beside `target` is gone, and what it had not carried over yet is back."""
+    for leftover in sorted(target.parent.glob(f".{target.name}.new-*")):
+        pid = leftover.name.rpartition("-")[2]
+        if not (pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists()):
+            _retire(leftover, target)
+
+
+def _retire(old: Path, target: Path) -> None:
+    if not old.exists():
+        return
+    with suppress(OSError):
+        if target.exists():
+            _move_strangers(old, target)
+        shutil.rmtree(old)
+
+
+def _flush(folder: Path) -> None:
+    """Nothing; everything in `folder` is on the disk: one call for thousands of files instead of one each."""
+    call = getattr(ctypes.CDLL(None), "syncfs", None)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        if call is None or call(descriptor) != 0:
+            os.sync()
+    finally:
+        os.close(descriptor)
+
+
+def _flush_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+# Entries into a folder of files.
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +175,7 @@ def write(folder: Path, entries: Iterable[KnowledgeEntry], *, facts: Facts | Non
 def _check_ids(folder: Path, ordered: Sequence[KnowledgeEntry]) -> None:
     for one, other in pairwise(ordered):
         if one.id == other.id:
-            raise ExportError(f"two entries are called {one.id}", path=folder, hint="Give ids through export.assign.")
+            raise ExportError(f"two entries are called {one.id}", path=folder, hint="Give ids through run.build.ids.")
 
 
 def _fill(staged: Path, ordered: Sequence[KnowledgeEntry], facts: Facts) -> list[FileRecord]:

@@ -11,18 +11,7 @@ from bisect import bisect_right
 from dataclasses import replace
 from itertools import islice, takewhile
 
-from pipeline.extract import (
-    bare,
-    chain,
-    faulthandler,
-    head,
-    markdown,
-    native,
-    oneline,
-    pytest_,
-    scan,
-    vscode,
-)
+from pipeline.extract import bare, chain, displays, faulthandler, head, lines, native, pytest_
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Severity
 from pipeline.text.literals import Literals, Seen
@@ -44,7 +33,7 @@ MOST_BETWEEN, MOST_STREAMS = 400, 32
 MOST_NAMES = 6
 
 #: Everything that a reader of some dialect looks for; a text without any of it is read no further.
-_LITERALS = Literals((*scan.LITERALS, *native.LITERALS))
+_LITERALS = Literals((*lines.LITERALS, *native.LITERALS))
 
 
 def events(text: str) -> list[Event]:
@@ -95,9 +84,9 @@ def _tracebacks(text: str, seen: Seen) -> list[Event]:
     found: list[Event] = []
     behind = 0
     tried: dict[str, int] = {}  # kind of mark -> end of the last line on which one led to nothing
-    marks = scan.marks(text, seen)
+    marks = lines.marks(text, seen)
     for place, mark in enumerate(marks):
-        if mark.at < behind or mark.at < tried.get(mark.kind, 0) or not scan.is_mark(text, mark):
+        if mark.at < behind or mark.at < tried.get(mark.kind, 0) or not lines.is_mark(text, mark):
             continue
         event = _read(text, mark, behind)
         if event is not None and event.end > behind:
@@ -114,7 +103,7 @@ def _tracebacks(text: str, seen: Seen) -> list[Event]:
     return found
 
 
-def _others(text: str, marks: list[scan.Mark], place: int, event: Event) -> list[Event]:
+def _others(text: str, marks: list[lines.Mark], place: int, event: Event) -> list[Event]:
     """What other streams printed between the lines of the event, by end; what ends inside it is left out."""
     between = takewhile(lambda mark: mark.at < event.end, islice(marks, place + 1, place + 1 + MOST_BETWEEN))
     inside = [mark.at for mark in between if mark.kind == "header"]
@@ -130,13 +119,13 @@ def _identity(event: Event) -> tuple[str | None, str, int]:
     return event.exception_type, event.message, len(event.frames)
 
 
-def _read(text: str, mark: scan.Mark, floor: int) -> Event | None:
+def _read(text: str, mark: lines.Mark, floor: int) -> Event | None:
     if mark.kind == "header":
         stop = text.find("\n", mark.at)
         stop = stop if stop >= 0 else len(text)
         if head.is_escaped(text, mark.at, stop) and (whole := chain.traceback(text, mark.at)) and whole.frames:
             return whole
-        flat = oneline.read(text, mark.at, stop)
+        flat = head.read_one_line(text, mark.at, stop)
         if flat is not None and not flat.is_truncated:
             return flat
         whole = chain.traceback(text, mark.at)
@@ -150,17 +139,17 @@ def _read(text: str, mark: scan.Mark, floor: int) -> Event | None:
         return chain.notebook_orphan(text, mark.at, floor=floor)
     if mark.kind == "pytest":
         return pytest_.read(text, mark.at, floor=floor)
-    return vscode.read(text, mark.at) if mark.kind == "vscode" else faulthandler.read(text, mark.at)
+    return displays.read_vscode(text, mark.at) if mark.kind == "vscode" else faulthandler.read(text, mark.at)
 
 
 def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Event]:
     """Exceptions named outside every traceback, each once, and none that a traceback shows already."""
-    ends = scan.name_ends(text, seen)
+    ends = lines.name_ends(text, seen)
     if not ends:
         return []
     starts = [one.start for one in tracebacks]
     known = {_key(one.exception_type, one.message) for one in tracebacks}
-    fences = markdown.Fences(text)
+    fences = displays.Fences(text)
     found: list[Event] = []
     behind = stop = tries = 0
     for colon in ends:

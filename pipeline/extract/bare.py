@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from pipeline.extract import chain, frames, names, python
+from pipeline.extract import chain, head, python
+from pipeline.extract.displays import Fences
 from pipeline.extract.lines import Lines, Peeler
-from pipeline.extract.markdown import Fences
 from pipeline.records import Event
 from pipeline.text import prefixes
 
@@ -54,7 +54,7 @@ def read(text: str, colon: int, *, ceiling: int, fences: Fences) -> Event | None
     while begin < colon and not (text[begin].isascii() and (text[begin].isalpha() or text[begin] == "_")):
         begin += 1
     name = text[begin:colon].strip(".")
-    if not name or name in _TOO_BARE or not names.is_exception_name(name):
+    if not name or name in _TOO_BARE or not head.is_exception_name(name):
         return None
     start = text.rfind("\n", 0, begin) + 1
     stop = text.find("\n", colon)
@@ -106,7 +106,7 @@ def _event(text: str, span: tuple[int, int, int], name: str, message: str, fence
     is_alone = begin - start < WIDEST_LEAD and not lead[prefixes.width(lead) :].strip()
     if is_alone and (_POSITION.match(message) or (not lead.strip() and fences.hold(begin))):
         python.message(Lines(text, start, Peeler(prefixes.shape(lead) if lead.strip() else None)), 0, printed)
-        if frames.HEADER in printed.detail:
+        if chain.HEADER in printed.detail:
             printed.end = stop
     made = chain.event([printed], start=begin, dialect="exception-line")
     assert made is not None

@@ -1,13 +1,138 @@
-"""Joins exceptions that were printed one after the other into one event: chains, groups, re-raises, remote ones."""
+"""Frames and stacks, and how tracebacks that follow each other are chained."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-from pipeline.extract import boilerplate, frames, head, ipython, names, python, rich
+from pipeline.extract import displays, foreign, head, python
 from pipeline.extract.lines import Lines, Peeler
-from pipeline.records import Event, Link, Severity
+from pipeline.records import Event, Frame, Link, Severity
+
+# The lines of a Python stack: frames, their source lines, what stands in for frames that were left out.
+
+HEADER = "raceback (most recent call"
+
+_FRAME = re.compile(r'\s*File ["“]([^"”\n]{0,1000})["”], line (\d{1,9})(?:,? in (.*))?')
+#: A name, with Cython's place behind it; where line breaks were lost, source follows on the same line.
+_FUNCTION = re.compile(r"<[^<>\n]{1,60}>(?:\(\))?|\S{1,400}(?: \([^()\n]{1,200}:\d{1,7}\))?")
+_FRAME_CUT = re.compile(r'\s*File "([^"\n]{0,1000})(?:",? ?l?i?n?e?|\.\.\.)?$')
+_ELIDED = re.compile(
+    r"\s*(?:\.{3,}|…|<\.{3,}>|\[\.{3,}\]|\(\.{3,}\)|\[?\.{3} ?\d{1,6} [\w ]{1,40}\.{3}\]?"
+    r"|<?\[?\(?(?:snip|skip|omitted|truncated)[\w ]{0,40}\]?\)?>?"
+    r"|-{2,}8<-{2,}|#{2,} ?\.{3}.{0,40})\s*$",
+    re.I,
+)
+#: What such a line begins with: most lines are known by their first letters not to be one.
+_ELIDED_MARKS, _ELIDED_WORDS = frozenset(".…<[(-#"), frozenset(("sn", "sk", "om", "tr"))
+_REPEATED = re.compile(r"\s*\[Previous line repeated \d{1,12} more times?\]")
+_CARETS = re.compile(r"\s*[\^~]{1,2000}[\^~ ]*$")
+
+
+def frame(body: str) -> Frame | None:
+    """The frame that a line of a traceback names."""
+    if "File " not in body:
+        return None
+    hit = _FRAME.match(body)
+    if hit is None:
+        return None
+    file, line, rest = hit.groups()
+    function = _FUNCTION.match(rest.strip()) if rest else None
+    return Frame(file, int(line), function[0] if function else None)
+
+
+def is_cut_frame(body: str) -> bool:
+    """Whether the line is a frame that ends in the middle."""
+    return 'File "' in body and _FRAME_CUT.match(body) is not None
+
+
+def is_elided(body: str) -> bool:
+    """Whether somebody left out frames here and said so."""
+    begun = body.lstrip()[:2]
+    return (begun[:1] in _ELIDED_MARKS or begun.lower() in _ELIDED_WORDS) and _ELIDED.match(body) is not None
+
+
+def is_filler(body: str) -> bool:
+    """Whether the line belongs to a stack without being a frame or source: repetition, carets."""
+    return _REPEATED.match(body) is not None or _CARETS.match(body) is not None
+
+
+# Frames of native stacks, outermost first as in a Python traceback.
+
+#: Frames kept of one stack; deeper ones are dropped at the outer end.
+MOST_FRAMES = 100
+
+_GDB = re.compile(
+    r"#(?P<n>\d{1,3}) +(?:0x[0-9a-fA-F]{4,16} +)?(?:in +)?(?P<function>[^\n]{1,600}?)"
+    r"(?: at (?P<file>[^\s:]{1,300}):(?P<line>\d{1,7})| from (?P<lib>\S{1,300})"
+    r"| (?P<path>/[^\s:()]{1,300})(?::(?P<pline>\d{1,7}))(?::\d{1,5})?"
+    r"| \((?P<obj>/[^\s()]{1,300})\))?[ \t]{0,4}$",
+    re.MULTILINE,
+)
+_TORCH = re.compile(
+    r"frame #(?P<n>\d{1,4}): (?P<function>[^\n]{1,600}?)(?: \+ 0x[0-9a-f]{1,16})? \(0x[0-9a-f]{4,16} in "
+    r"(?P<file>[^\s()]{1,300})\)"
+)
+_GLOG = re.compile(r"@ +0x[0-9a-f]{4,16} +(?P<function>[^\n]{1,400})")
+_DMLC = re.compile(
+    r"(?:\[bt\] )?\(\d{1,3}\) (?P<file>[^\s()]{1,300})\((?P<function>[^\n]{0,400}?)\+?0x"
+    r"[0-9a-f]{1,16}\)"
+)
+_JVM = re.compile(
+    r"^[ \t]{1,12}at (?P<function>[\w.$<>/@-]{2,300})\((?P<file>[^\n():]{1,200})(?::"
+    r"(?P<line>\d{1,7}))?\)",
+    re.MULTILINE,
+)
+_JS = re.compile(
+    r"^[ \t]{1,12}at (?:(?P<function>[^\n(]{1,200}) \()?(?P<file>(?:[a-z-]{2,12}:/{0,3})?[^\s():][^\n"
+    r"()]{0,300}?):(?P<line>\d{1,7})(?::\d{1,7})?\)?[ \t\r]{0,4}$",
+    re.MULTILINE,
+)
+_GO = re.compile(
+    r"^(?P<function>[\w./*()-]{2,300})\([^\n]{0,300}\)\n\t(?P<file>[^\s:]{1,300}):"
+    r"(?P<line>\d{1,7})",
+    re.MULTILINE,
+)
+_RUST = re.compile(
+    r"^ {1,6}\d{1,4}: (?P<function>[^\n]{1,300})\n(?:[ \t]{1,24}at (?P<file>"
+    r"[^\s:]{1,300}):(?P<line>\d{1,7}))?",
+    re.MULTILINE,
+)
+
+_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("frame #", _TORCH),
+    ("[bt]", _DMLC),
+    ("#0", _GDB),
+    ("#1", _GDB),
+    ("@  ", _GLOG),
+    (".java:", _JVM),
+    ("\tat ", _JVM),
+    (" at ", _JS),
+    ("goroutine ", _GO),
+    (" 0: ", _RUST),
+)
+
+
+def frames(block: str) -> tuple[Frame, ...]:
+    """The frames of the first form of stack that `block` holds, outermost first."""
+    for literal, pattern in _FORMS:
+        if literal in block and (found := _frames(pattern, block)):
+            return tuple(reversed(found[:MOST_FRAMES]))
+    return ()
+
+
+def _frames(pattern: re.Pattern[str], block: str) -> list[Frame]:
+    return [_frame(match.groupdict()) for _, match in zip(range(MOST_FRAMES), pattern.finditer(block), strict=False)]
+
+
+def _frame(groups: dict[str, str | None]) -> Frame:
+    file = next((groups[key] for key in ("file", "path", "lib", "obj") if groups.get(key)), None)
+    line = groups.get("line") or groups.get("pline")
+    function = (groups.get("function") or "").strip()
+    return Frame(file, int(line) if line else None, function or None)
+
+
+# Joins exceptions that were printed one after the other into one event: chains, groups, re-raises, remote ones.
 
 #: Empty lines, quotes and boilerplate that may stand between two linked tracebacks.
 WIDEST_JOINT = 14
@@ -44,7 +169,7 @@ def traceback(text: str, header: int) -> Event | None:
     lines = Lines(text, where.start, where.peeler)
     start = where.start if header - where.start <= 160 else header
     first = lines.at(0)
-    is_notebook = first is not None and ipython.header_name(first.body.strip()) is not None
+    is_notebook = first is not None and displays.header_name(first.body.strip()) is not None
     printed = _chain(lines, _Step("", 0, 1, where.base))
     return event(printed, start=start, dialect="ipython" if is_notebook else "python")
 
@@ -54,7 +179,7 @@ def orphan(text: str, mark: int) -> Event | None:
     where = head.learn(text, mark)
     lines = Lines(text, where.start, where.peeler)
     first = lines.at(0)
-    if first is None or frames.frame(first.body) is None:
+    if first is None or frame(first.body) is None:
         return None
     printed = _chain(lines, _Step("", -1, 0, max(first.indent - 2, 0)))
     if printed[0].exception_type is None and len(printed[0].frames) < 2 and not _opens_block(text, where.start):
@@ -65,11 +190,11 @@ def orphan(text: str, mark: int) -> Event | None:
 
 def notebook_orphan(text: str, arrow: int, *, floor: int) -> Event | None:
     """The event of a notebook's frames whose header is lost, found by the marked source line at `arrow`."""
-    start = ipython.begin(text, arrow, floor)
+    start = displays.begin(text, arrow, floor)
     if start is None:
         return None
     lines = Lines(text, start, Peeler())
-    printed = [ipython.read(lines, 0, "", 0)]
+    printed = [displays.read_ipython(lines, 0, "", 0)]
     if printed[0].exception_type is None and len(printed[0].frames) < 2:
         return None
     while len(printed) < MOST_LINKS and (following := _joint(lines, printed[-1])) is not None:
@@ -105,11 +230,11 @@ def _printed(lines: Lines, step: _Step) -> python.Printed:
     """The exception behind a header, read in the dialect of that header."""
     header = lines.at(step.header) if step.header >= 0 else None
     if header is not None:
-        name = ipython.header_name(header.body.strip())
+        name = displays.header_name(header.body.strip())
         if name is not None:
-            return ipython.read(lines, step.first, name, header.indent + ipython.margin(header.body.strip()))
-        if rich.BOX.search(header.body):
-            return rich.read(lines, step.first)
+            return displays.read_ipython(lines, step.first, name, header.indent + displays.margin(header.body.strip()))
+        if displays.BOX.search(header.body):
+            return displays.read_rich(lines, step.first)
     return python.read(lines, step.first, step.base)
 
 
@@ -131,13 +256,13 @@ def _joint(lines: Lines, last: python.Printed) -> _Step | None:
             link = "group"
             continue
         link = _link(body) or link
-        if frames.HEADER in body:
+        if HEADER in body:
             return _Step(link, number, number + 1, line.indent) if link else _remote(lines, last, number)
-        if link and body and not _link(body) and names.loose(body) is not None:  # never raised: without a stack
+        if link and body and not _link(body) and head.loose(body) is not None:  # never raised: without a stack
             return _Step(link, -1, number, line.indent)
-        if number == last.after and frames.frame(body) and _is_remote(last):
+        if number == last.after and frame(body) and _is_remote(last):
             return _Step("remote", -1, number, max(line.indent - 2, 0))
-        if body and not (link or _FILLING.match(body) or boilerplate.is_boilerplate(body)):
+        if body and not (link or _FILLING.match(body) or foreign.is_boilerplate(body)):
             return None
     return None
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.extract.boilerplate import no_chatter
 from pipeline.extract.crash import STACK
+from pipeline.extract.foreign import no_chatter
 from pipeline.extract.rule import PLACE, Rule, compiled
 
 #: Between two diagnostics of one compiler: the quoted source line, the caret, notes.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.extract import frames, head
+from pipeline.extract import chain, head
 from pipeline.extract.lines import Lines
 from pipeline.records import Event, Frame, Severity
 
@@ -66,7 +66,7 @@ def _threads(lines: Lines, end: int) -> tuple[int, list[Frame]]:
     while idle < MOST_BETWEEN and empty < MOST_EMPTY and (line := lines.at(number)) is not None:
         number += 1
         thread = _THREAD.search(line.body) if _FIRST in line.body else None
-        found = frames.frame(line.body)
+        found = chain.frame(line.body)
         if thread is not None:
             empty = empty + 1 if current == [] else 0
             is_current = thread.group(1) == "Current thread"
@@ -75,7 +75,7 @@ def _threads(lines: Lines, end: int) -> tuple[int, list[Frame]]:
                 best.clear()
         elif found is not None and current is not None:
             current.append(found)
-        elif line.body.startswith("```") or frames.HEADER in line.body:
+        elif line.body.startswith("```") or chain.HEADER in line.body:
             break
         elif line.body or not current:
             idle += 1 if current is None else MOST_BETWEEN

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.extract.boilerplate import no_chatter
 from pipeline.extract.crash import STACK
+from pipeline.extract.foreign import no_chatter
 from pipeline.extract.rule import PLACE, Rule, compiled
 
 _SOURCE = r"(?P<file>[\w./@+-]{1,200}\.(?:cc|cpp|cu|cuh|h|hpp|c|cxx|mm|inl))"

@@ -1,12 +1,100 @@
-"""Where a traceback begins: the prefix that its lines carry and the indentation of its header, learned from it."""
+"""The line that names an exception: its type, its message, and a whole traceback on one line."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
+from pipeline.extract import chain, foreign, python
 from pipeline.extract.lines import Peeler
+from pipeline.records import Event, Frame
 from pipeline.text import prefixes
+
+# What an exception line looks like: the names that exceptions have, and the lines that only look like one.
+
+# Endings of exception names; the longest list that gave no false name on the corpus when a message follows.
+ENDINGS = (
+    *("Error", "Exception", "Warning", "Interrupt", "Exit", "Failure", "Fault", "Timeout", "ExceptionGroup"),
+    *("Unsupported", "OutOfResources", "StopIteration", "StopAsyncIteration", "BdbQuit", "Aborted", "NotFound"),
+    *("Empty", "Full", "Cancelled", "Unavailable", "Violation", "Expired", "Mismatch", "Overflow", "Exceeded"),
+    *("Refused", "Invalid", "Denied", "Exhausted", "Panic", "Errors", "Problem", "SkipTest"),
+)
+_WORD = re.compile(r"\w+")
+_NAME = r"(?:[A-Za-z_]\w{0,80}|<locals>)(?:\.(?:[A-Za-z_]\w{0,80}|<locals>)){0,14}"
+
+#: A line that is an exception by itself: its last name ends like an exception.
+_REST = r"(\([\w.]{1,120}\))?(?: \(see above for traceback\))?[ \t]{0,2}(?:[:：][ \t]?(.*)|$)"
+STRICT = re.compile(r"((?:[A-Za-z_][\w<>]{0,80}\.){0,14}[A-Za-z_]\w{0,80})" + _REST, re.S)
+_LOOSE = re.compile(f"({_NAME})" + _REST, re.S)
+_CLASS = re.compile(r"<class '([\w.]{1,200})'>\s?:?\s?(.*)", re.S)
+
+# After a traceback any name may be the exception's, but not these words.
+_NO_NAME = frozenset(foreign.table("no_names"))
+_LOWER_NAMES = frozenset(["error", "timeout", "herror", "gaierror"])
+
+
+class Named(NamedTuple):
+    """An exception line taken apart: the printed type, and the words behind the colon (None: no colon)."""
+
+    exception_type: str
+    message: str | None
+
+
+def is_exception_name(name: str) -> bool:
+    """Whether a dotted name ends as exceptions do."""
+    last = name.rsplit(".", 1)[-1]
+    if not last.endswith(ENDINGS) or _WORD.fullmatch(last) is None:
+        return False
+    return last[0].isupper() or last[0] == "_"
+
+
+def strict(line: str) -> Named | None:
+    """The exception that a line prints, where its name alone says so."""
+    hit = STRICT.match(line)
+    if hit is None or not (is_exception_name(hit.group(1)) or _is_module_error(hit)):
+        return None
+    return Named(hit.group(1) + (hit.group(2) or ""), hit.group(3))
+
+
+def _is_module_error(hit: re.Match[str]) -> bool:
+    """Whether the line is an old module's `cv2.error: ...`, `socket.timeout: ...`."""
+    name = hit.group(1)
+    return "." in name and bool(hit.group(3)) and name.rsplit(".", 1)[1] in _LOWER_NAMES
+
+
+def loose(line: str) -> Named | None:
+    """The exception that a line prints, given that frames stand before it: any dotted or capitalised name."""
+    hit = _LOOSE.match(line)
+    if hit is None:
+        odd = _CLASS.match(line)
+        return Named(odd.group(1), odd.group(2)) if odd is not None else None
+    name, message = hit.group(1), hit.group(3)
+    last = name.rsplit(".", 1)[-1]
+    if is_exception_name(name):
+        return Named(name + (hit.group(2) or ""), message)
+    is_class = last[0].isupper() or (last[0] == "_" and last.lstrip("_")[:1].isupper())
+    if name in _NO_NAME or hit.group(2) or not (is_class or last in _LOWER_NAMES):
+        return None
+    if message is None:  # a word alone on its line: it must at least be written as classes are
+        return Named(name, None) if "." in name or (len(last) > 3 and not last.isupper()) else None
+    if message.startswith(("//", "\\")):
+        return None
+    return Named(name + (hit.group(2) or ""), message)
+
+
+def apart(line: str) -> Named | None:
+    """The exception that a line prints which stands apart from its frames: it must look like one by itself."""
+    found = strict(line)
+    if found is not None:
+        return found
+    found = loose(line)
+    if found is None or not found.message or "." not in found.exception_type:
+        return None
+    last = found.exception_type.rsplit(".", 1)[-1]
+    return found if last[0].isupper() or last in _LOWER_NAMES else None
+
+
+# Where a traceback begins: the prefix that its lines carry and the indentation of its header, learned from it.
 
 #: The first frame stands within so many lines of the header (other streams may write between them).
 FRAME_WITHIN = 12
@@ -149,3 +237,47 @@ def _is_repeated(text: str, stop: int, shape: re.Pattern[str]) -> bool:
             return False
         stop = text.find("\n", stop + 1)
     return True
+
+
+# Tracebacks that lost their line breaks: frames, source and exception follow each other on one line.
+
+_FRAME = re.compile(r'File "([^"\n]{0,500})", line (\d{1,9})(?:, in (<\w{1,20}>|\w{1,100}))?')
+_ONE_LINE_NAME = re.compile(
+    r"(?<![\w.\"'(])((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z_]\w{0,80}"
+    r"|(?:[A-Za-z_]\w{0,80}\.){1,12}(?:error|timeout))(: |:$|[ \t]{0,3}$)"
+)
+#: The line is read up to here.
+WIDEST = 60_000
+
+
+def read_one_line(text: str, header: int, stop: int) -> Event | None:
+    """The traceback on the one line from `header` to `stop`, None if its frames are not on it."""
+    stop = min(stop, header + WIDEST)
+    found = list(_FRAME.finditer(text, header, stop))
+    if not found:
+        return None
+    named = _exception(text, found[-1].end(), stop)
+    kind, message = named if named is not None else (None, "")
+    return Event(
+        dialect="python",
+        exception_type=kind,
+        message=message[: python.WIDEST_DETAIL],
+        detail=message[: python.WIDEST_DETAIL],
+        frames=tuple(Frame(hit.group(1), int(hit.group(2)), hit.group(3)) for hit in found),
+        chain=(),
+        codes=(),
+        start=header,
+        end=stop,
+        is_truncated=named is None,
+        severity=chain.severity(kind),
+    )
+
+
+def _exception(text: str, after: int, stop: int) -> tuple[str, str] | None:
+    """The first exception with a message behind the last frame, else a bare name at the end."""
+    for hit in _ONE_LINE_NAME.finditer(text, after, stop):
+        last = hit.group(1).rsplit(".", 1)[-1]
+        is_class = last != hit.group(1) and last[0].isupper() and not last.isupper() and hit.group(2) == ": "
+        if is_class or last in ("error", "timeout") or is_exception_name(hit.group(1)):
+            return hit.group(1), text[hit.end() : stop].strip()
+    return None

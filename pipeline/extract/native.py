@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline.extract import boilerplate, compiler, crash, foreign, glog, prose, stack, statusline
+from pipeline.extract import chain, compiler, crash, foreign, glog, statusline
 from pipeline.extract.rule import Block, Rule
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Frame, Link, Severity
@@ -32,7 +32,7 @@ for _index, _rule in enumerate(_RULES):
         _BY_TRIGGER.setdefault(_trigger, []).append(_index)
 
 #: What `events` wants to have been looked for.
-LITERALS = (*_BY_TRIGGER, *foreign.LITERALS, *prose.LITERALS)
+LITERALS = (*_BY_TRIGGER, *foreign.LITERALS, *foreign.PROSE_LITERALS)
 _ALONE = Literals(LITERALS)
 
 #: Source code that writes such a message, tests that expect one, printf and stream placeholders.
@@ -73,7 +73,7 @@ def _blocks(text: str, seen: Seen) -> Iterator[Block]:
                 yield _block(text, rule, match)
                 break
     yield from foreign.blocks(text, seen)
-    yield from prose.blocks(text, seen)
+    yield from foreign.prose_blocks(text, seen)
 
 
 def _match(text: str, rule: Rule, start: int, end: int) -> re.Match[str] | None:
@@ -236,7 +236,7 @@ def _masked(message: str) -> str:
 def _event(text: str, block: Block) -> Event:
     whole = text[block.start : block.end]
     message = _clean(block.message)
-    found = stack.frames(whole)
+    found = chain.frames(whole)
     if not found and (block.file or block.function):
         found = (Frame(block.file, block.line, _clean(block.function) if block.function else None),)
     before = text[max(block.start, block.at - 200) : block.at]
@@ -263,9 +263,9 @@ def _plain(whole: str, block: Block) -> str:
 
 
 def _severity(block: Block, before: str, message: str) -> Severity:
-    if _WARNING.search(before) or _REMARK.search(before) or boilerplate.is_warning(message):
+    if _WARNING.search(before) or _REMARK.search(before) or foreign.is_warning(message):
         return Severity.WARNING
-    if block.rule.dialect == "glog" and boilerplate.is_progress(message):
+    if block.rule.dialect == "glog" and foreign.is_progress(message):
         return Severity.PROGRESS
     return Severity.INTERRUPTION if "received signal SIGINT" in message else block.rule.severity
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from pipeline.extract import frames, names, python
+from pipeline.extract import chain, head, python
 from pipeline.extract.lines import Line, Lines, Peeler
 from pipeline.records import Event, Frame, Link, Severity
 from pipeline.text import prefixes
@@ -77,7 +77,7 @@ def _failures(lines: Lines, mark: int) -> list[_Failure]:
             found.append(_Failure())
         elif not line.is_foreign and not _take(line, one) and one.is_closed and body:
             break
-        if one.said and frames.HEADER in one.said[-1]:  # it quotes a traceback, which another reader reads
+        if one.said and chain.HEADER in one.said[-1]:  # it quotes a traceback, which another reader reads
             return []
         number += 1
         if number > BACK_LINES * 2:
@@ -108,7 +108,7 @@ def _take(line: Line, one: _Failure) -> bool:
 def _named(one: _Failure) -> tuple[str | None, list[str]]:
     """The type and the message's lines."""
     for number, said in enumerate(one.said):
-        named = names.strict(said) or (names.loose(said) if one.kind and said.startswith(one.kind) else None)
+        named = head.strict(said) or (head.loose(said) if one.kind and said.startswith(one.kind) else None)
         if named is not None and (number == 0 or one.kind is None or named.exception_type.endswith(one.kind)):
             rest = [named.message.strip()] if named.message else []
             return named.exception_type, [*rest, *one.said[number + 1 :]]

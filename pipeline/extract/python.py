@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from pipeline.extract import boilerplate, frames, names
+from pipeline.extract import chain, foreign, head
 from pipeline.extract.lines import Line, Lines
 from pipeline.records import Frame
 from pipeline.text import prefixes
@@ -115,11 +115,11 @@ def _is_source(at: _Place) -> bool:
 
 
 def _is_filler(at: _Place) -> bool:
-    return frames.is_filler(at.line.body) or frames.is_cut_frame(at.line.body)
+    return chain.is_filler(at.line.body) or chain.is_cut_frame(at.line.body)
 
 
 def _is_named(at: _Place) -> bool:
-    return names.loose(at.words) is not None
+    return head.loose(at.words) is not None
 
 
 def _is_next(at: _Place) -> bool:
@@ -127,10 +127,10 @@ def _is_next(at: _Place) -> bool:
 
 
 _Rule = tuple[Callable[[_Place], bool], Kind]
-_ELIDED_RULE: _Rule = (lambda at: frames.is_elided(at.line.body), Kind.ELIDED)
+_ELIDED_RULE: _Rule = (lambda at: chain.is_elided(at.line.body), Kind.ELIDED)
 _STOP_RULES: tuple[_Rule, ...] = (
     (lambda at: at.words.startswith(("```", "~~~", *CHAIN_WORDS)), Kind.STOP),
-    (lambda at: frames.HEADER in at.line.body, Kind.STOP),
+    (lambda at: chain.HEADER in at.line.body, Kind.STOP),
 )
 #: What a line with words is that is no frame, by the state of the stack: the first rule that holds, else STRANGE.
 RULES: Mapping[State, tuple[_Rule, ...]] = {
@@ -154,7 +154,7 @@ RULES: Mapping[State, tuple[_Rule, ...]] = {
         _ELIDED_RULE,
         (_is_source, Kind.CODE),
         (_is_filler, Kind.CODE),
-        (lambda at: names.strict(at.words) is not None, Kind.EXCEPTION),
+        (lambda at: head.strict(at.words) is not None, Kind.EXCEPTION),
         *_STOP_RULES,
         (_is_next, Kind.CODE),
         (_is_named, Kind.EXCEPTION),
@@ -168,8 +168,8 @@ def _stack(lines: Lines, first: int, base: int, printed: Printed) -> int | None:
     """The number of the exception line behind the frames, None if the text ends before it comes."""
     number, stack = first, _Stack(base)
     while (line := lines.at(number)) is not None:
-        frame = None if line.is_foreign or line.is_border else frames.frame(line.body)
-        if frame is None and 'File "' in line.body and lines.unwrap(number, frames.frame):
+        frame = None if line.is_foreign or line.is_border else chain.frame(line.body)
+        if frame is None and 'File "' in line.body and lines.unwrap(number, chain.frame):
             continue
         kind = Kind.FRAME if frame is not None else _kind(lines, number, line, stack)
         if kind is Kind.EXCEPTION:
@@ -216,13 +216,13 @@ def _goes_on(lines: Lines, number: int, base: int) -> bool:
         line = lines.at(ahead)
         if line is None:
             return False
-        if not line.body or frames.is_filler(line.body):
+        if not line.body or chain.is_filler(line.body):
             continue
         body = unmarked(line.body)
         return (
-            frames.frame(line.body) is not None
-            or frames.is_elided(body)
-            or (line.indent <= base and names.apart(body) is not None)
+            chain.frame(line.body) is not None
+            or chain.is_elided(body)
+            or (line.indent <= base and head.apart(body) is not None)
             or (line.indent >= base + 4 and ahead == number + 1)  # every other line is empty: doubled line breaks
         )
     return False
@@ -230,7 +230,7 @@ def _goes_on(lines: Lines, number: int, base: int) -> bool:
 
 def is_named(body: str) -> bool:
     """Whether the line (stripped), standing behind a stack, is an exception line."""
-    return names.loose(body) is not None
+    return head.loose(body) is not None
 
 
 def message(lines: Lines, at: int, printed: Printed) -> None:
@@ -238,10 +238,10 @@ def message(lines: Lines, at: int, printed: Printed) -> None:
     line = lines.at(at)
     assert line is not None
     body = unmarked(line.body)
-    named = names.loose(body) or names.Named(*body.split(":", 1))
+    named = head.loose(body) or head.Named(*body.split(":", 1))
     printed.exception_type = named.exception_type
     first = trimmed((named.message or "").strip())
-    printed.header_in_message = frames.HEADER in first
+    printed.header_in_message = chain.HEADER in first
     said = _Message(at, line.indent, [first], len(first), line.end, is_nested=first.endswith(":"))
     number = at + 1
     while not printed.header_in_message and said.goes_on(lines, number):
@@ -273,9 +273,9 @@ class _Message:
         if not self._is_announced(line, number) and _ends_message(lines, number, self.indent, is_nested=self.is_nested):
             return False
         if line.body:
-            self.is_nested = self.is_nested or boilerplate.opens_stack(line.body)
+            self.is_nested = self.is_nested or foreign.opens_stack(line.body)
             body = line.body[min(self.indent, line.indent) :]
-            if not boilerplate.is_boilerplate(body.strip()) and self.size < WIDEST_DETAIL:
+            if not foreign.is_boilerplate(body.strip()) and self.size < WIDEST_DETAIL:
                 self.kept.append(body)
                 self.size += len(body) + 1
             self.end = line.end
@@ -284,7 +284,7 @@ class _Message:
     def _is_announced(self, line: Line, number: int) -> bool:
         """Whether the message's first line says that the next one names another exception."""
         is_second = number == self.first + 1
-        return is_second and boilerplate.announces(self.kept[0]) and names.strict(line.body.strip()) is not None
+        return is_second and foreign.announces(self.kept[0]) and head.strict(line.body.strip()) is not None
 
 
 def unmarked(body: str) -> str:
@@ -321,15 +321,15 @@ def _ends_message(lines: Lines, number: int, base: int, *, is_nested: bool) -> b
         return not _message_goes_on(lines, number, base, MOST_INDENT if is_nested else 3)
     if is_nested and line.indent > base and body.startswith("**"):  # emphasis inside what belongs to the message
         return False
-    if _STOP.match(body) or frames.HEADER in body or body.startswith(CHAIN_WORDS):
+    if _STOP.match(body) or chain.HEADER in body or body.startswith(CHAIN_WORDS):
         return True
     if body in ('"""', "'''") and (line.indent <= base or not is_nested):  # deeper in, a kernel's own docstring
         return True
-    if not is_nested and line.indent <= base + 2 and frames.frame(body) is not None:
+    if not is_nested and line.indent <= base + 2 and chain.frame(body) is not None:
         return True
     if prefixes.prefixes(line.body):
         return True
-    named = names.strict(body) if line.indent <= base else None
+    named = head.strict(body) if line.indent <= base else None
     return named is not None and named.message is not None and " " not in named.exception_type
 
 
@@ -340,9 +340,9 @@ def _message_goes_on(lines: Lines, number: int, base: int, deepest: int) -> bool
             return False
         if line.body:
             body = line.body.strip()
-            if boilerplate.is_boilerplate(body) or boilerplate.is_continuation(body):
+            if foreign.is_boilerplate(body) or foreign.is_continuation(body):
                 return True
             is_deeper = base < line.indent <= base + deepest
             is_stopped = _STOP.match(body) is not None and not (deepest > 3 and body.startswith("**"))
-            return is_deeper and frames.HEADER not in body and not is_stopped
+            return is_deeper and chain.HEADER not in body and not is_stopped
     return False

@@ -1,8 +1,4 @@
-"""The closed vocabularies: domains, categories and the like, with labels in two languages and the rules that choose.
-
-Everything that names a product or an error stands in `pipeline/data/vocabulary.toml` and `categories.toml`; this module
-only reads it. docs/classes.md tells people in which order evidence is asked.
-"""
+"""The closed vocabularies and the kinds of facts."""
 
 from __future__ import annotations
 
@@ -14,10 +10,27 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from pipeline.lexicon import repositories
+
+# The closed list of facts: what `distil` may state and `translate` puts into words, from `data/facts.toml`.
+
+PATH = Path("pipeline/data/facts.toml")
+
+
+@cache
+def table() -> dict[str, Any]:
+    """`facts` by template id (English, types of slots), the closed lists of `terms`, the `units` of resources."""
+    return tomllib.loads(resources.files("pipeline").joinpath("data/facts.toml").read_text("utf-8"))
+
+
+# The closed vocabularies: domains, categories and the like, with labels in two languages and the rules that choose.
+#
+# Everything that names a product or an error stands in `pipeline/data/vocabulary.toml` and `categories.toml`; this
+# module only reads it. docs/classes.md tells people in which order evidence is asked.
 
 #: Tables of vocabulary.toml that hold ids with labels.
 VOCABULARIES = ("domains", "categories", "subcategories", "root_cause_types", "tiers")

@@ -1,17 +1,101 @@
-"""The text of a document from its pieces: cleaned, redacted, joined, with the place of each piece."""
+"""What readers share: documents assembled of posts, mail quotes and automatic posts set apart."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
+from importlib import resources
 from typing import NamedTuple
 
 from pipeline import text as texts
-from pipeline.providers import bots, mail
 from pipeline.records import DocRecord, Document, DocumentKind, Post, PostKind, RawPage, content_id
 from pipeline.text.literals import Signs
+
+# Who is a program: logins and openings of automatic posts, from data/bots.toml.
+
+# A bot says what it is at once; a long text that mentions one further down was written by a person.
+HEAD_CHARACTERS = 240
+
+
+@cache
+def _table() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    table = tomllib.loads(resources.files("pipeline").joinpath("data/bots.toml").read_text("utf-8"))
+    return frozenset(table["logins"]), tuple(table["login_endings"]), tuple(table["phrases"]), tuple(table["signs"])
+
+
+def is_bot_login(login: str) -> bool:
+    """True for a login that belongs to a program."""
+    logins, endings, _, _ = _table()
+    lower = login.lower()
+    return lower in logins or lower.endswith(endings)
+
+
+def signs() -> tuple[str, ...]:
+    """Where none of these stands in a text, :func:`is_bot_text` is false for every part of it."""
+    return _table()[3]
+
+
+def is_bot_text(text: str) -> bool:
+    """True for a post that begins as only a program's post does (for sources that name no author)."""
+    head = text[:HEAD_CHARACTERS]
+    return any(phrase in head for phrase in _table()[2])
+
+
+# Posts that came by mail: the quoted tail repeats what stands above it, and names people. It is dropped.
+
+_WROTE = re.compile(
+    r"^[ \t]{0,8}(?:On\b[^\n]{5,200}(?:\n[^\n]{0,200})?\bwrote:|在\s?[^\n]{5,200}写道[:：])[ \t]*$", re.MULTILINE
+)
+_TAIL = re.compile(
+    r"^[ \t>]{0,8}(?:(?:—|--|-)?[ \t]?\n[ \t>]{0,8})?(?:You are receiving this because|Reply to this email directly)",
+    re.MULTILINE,
+)
+
+#: Where none of these stands in a text, :func:`without_reply` leaves it and every part of it alone.
+SIGNS = (" wrote:", "You are receiving this because", "Reply to this email", "写道")
+
+
+def without_reply(text: str) -> str:
+    """`text` without the mail that it answers and without the notification's last lines.
+
+    An answer written below its quotation stays, if the quotation is marked with ">".
+    """
+    if not any(sign in text for sign in SIGNS):
+        return text
+    tail = _TAIL.search(text)
+    if tail:
+        text = text[: tail.start()]
+    kept: list[str] = []
+    position = 0
+    for match in _WROTE.finditer(text):
+        if match.start() < position:
+            continue
+        kept.append(text[position : match.start()])
+        position = _after_quotation(text, match.end())
+    kept.append(text[position:])
+    return "".join(kept).rstrip() if len(kept) > 1 or tail else text
+
+
+def _after_quotation(text: str, position: int) -> int:
+    """Where the block of ">" lines ends that begins at `position`; the end of the text if nothing is marked."""
+    end = position
+    marked = False
+    while end < len(text):
+        line_end = text.find("\n", end)
+        line_end = len(text) if line_end < 0 else line_end + 1
+        line = text[end:line_end].strip()
+        if line.startswith(">"):
+            marked = True
+        elif line:
+            break
+        end = line_end
+    return end if marked else len(text)
+
+
+# The text of a document from its pieces: cleaned, redacted, joined, with the place of each piece.
 
 SEPARATOR = "\n\n"
 # Authors whose mentions are looked for; the largest thread of 22,694 has fewer than 300.
@@ -37,8 +121,8 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Pos
     is_clean = texts.is_clean(whole)
     present = _signs().present(whole)
     rules = texts.suspects(whole, present)
-    has_mail = not present.isdisjoint(mail.SIGNS)
-    has_bot = not present.isdisjoint(bots.signs())
+    has_mail = not present.isdisjoint(SIGNS)
+    has_bot = not present.isdisjoint(signs())
     names = _names(pieces, document_id)
     mention = _mention(names, whole) if "@" in present else None
     parts: list[str] = []
@@ -47,7 +131,7 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Pos
     for piece in pieces:
         written = piece.text if is_clean else texts.clean(piece.text)
         if has_mail and piece.kind != PostKind.TITLE:
-            written = mail.without_reply(written)
+            written = without_reply(written)
         if rules:
             written = texts.redact(written, rules=rules)
         if mention:
@@ -68,7 +152,7 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Pos
                 posted_at=piece.posted_at,
                 author_role=piece.role,
                 author_hash=names.get(piece.author or ""),
-                is_bot=piece.is_bot or (has_bot and bots.is_bot_text(written)),
+                is_bot=piece.is_bot or (has_bot and is_bot_text(written)),
                 reactions=piece.reactions,
             )
         )
@@ -79,7 +163,7 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Pos
 @cache
 def _signs() -> Signs:
     """What the steps above look for, so that a text without any of it is looked at once."""
-    return Signs(("@", *texts.redaction_keywords(), *mail.SIGNS, *bots.signs()))
+    return Signs(("@", *texts.redaction_keywords(), *SIGNS, *signs()))
 
 
 @lru_cache(maxsize=4096)  # labels recur

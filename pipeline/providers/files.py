@@ -1,4 +1,4 @@
-"""Pages from files on disk: JSON, JSONL, GH Archive hours, saved pages; plain or gzip, told apart by their content."""
+"""Files on disk: what is in them, and whose each piece of content is."""
 
 from __future__ import annotations
 
@@ -13,10 +13,57 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from pipeline.providers import recognise
-from pipeline.providers.provider import Place
+from pipeline.providers import PROVIDERS
+from pipeline.providers.page import is_html
+from pipeline.providers.provider import Place, unknown_key
 from pipeline.records import RawPage, Skipped
 from pipeline.text import json_text
+
+# What a piece of content is: its form, the document that it belongs to, its part and version. From content alone.
+
+
+def places(value: object, sha256: str) -> tuple[Place, ...] | str:
+    """The places that a JSON value takes (an event of GH Archive takes two), or the reason why it takes none."""
+    if isinstance(value, list):
+        return _list_places(value, sha256) or "unknown_json"
+    if not isinstance(value, dict):
+        return "unknown_json"
+    for provider in PROVIDERS:
+        for rule in provider.rules().json:
+            found = rule(value, sha256)
+            if found is not None:
+                return found
+    return "unknown_json"
+
+
+def text_place(text: str, sha256: str) -> Place | str:
+    """The place that a page of text takes, or the reason why it takes none; what fits nothing is plain text."""
+    start = text.lstrip("\ufeff \t\r\n")
+    if not start:
+        return "empty_file"
+    for provider in PROVIDERS:
+        for rule in provider.rules().texts:
+            place = rule(start, sha256)
+            if place is not None:
+                return place
+    return "unknown_html" if is_html(start) else Place("plain-text", unknown_key(sha256), "page:text", "", None)
+
+
+def is_one_list(value: list[object], sha256: str = "") -> bool:
+    """True for a list that belongs together, such as a timeline, which only as a whole tells whose it is."""
+    return _list_places(value, sha256) is not None
+
+
+def _list_places(value: list[object], sha256: str) -> tuple[Place, ...] | None:
+    for provider in PROVIDERS:
+        for rule in provider.rules().lists:
+            found = rule(value, sha256)
+            if found is not None:
+                return found
+    return None
+
+
+# Pages from files on disk: JSON, JSONL, GH Archive hours, saved pages; plain or gzip, told apart by their content.
 
 # A line above this is passed over unread. The longest of 22,694 real threads has 650 kB; GH Archive's longest lines
 # are a few MB.
@@ -187,7 +234,7 @@ def _elements(body: bytes) -> Iterator[_Chunk]:
     except (ValueError, RecursionError):
         yield _Chunk("", body)
         return
-    if not isinstance(value, list) or recognise.is_one_list(value) or not value:
+    if not isinstance(value, list) or is_one_list(value) or not value:
         yield _Chunk("", body)
         return
     decoder = json.JSONDecoder()
@@ -236,7 +283,7 @@ def _places(body: bytes, sha256: str, *, is_line: bool) -> tuple[Place, ...] | s
         return "nul_bytes"
     start = text.lstrip()[:1]
     if start not in ("{", "[") and not is_line:
-        place = recognise.text_place(text, sha256)
+        place = text_place(text, sha256)
         return place if isinstance(place, str) else (place,)
     try:
         value = json_text.value(text)
@@ -244,7 +291,7 @@ def _places(body: bytes, sha256: str, *, is_line: bool) -> tuple[Place, ...] | s
         return "nested_too_deep"
     except ValueError as error:
         if not is_line and not text.rstrip().endswith(("}", "]")) and start == "[":
-            place = recognise.text_place(text, sha256)  # a log that begins with "[rank0]" or "[12:00:01]"
+            place = text_place(text, sha256)  # a log that begins with "[rank0]" or "[12:00:01]"
             return place if isinstance(place, str) else (place,)
         return f"invalid_json: {error}"
-    return recognise.places(value, sha256)
+    return places(value, sha256)

@@ -11,9 +11,8 @@ that is what a second build must reproduce. The table `runs` holds wall-clock ti
 
 from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
 from pipeline.store.digest import digest, digests, table_counts
-from pipeline.store.opening import check_replaceable, held, meta, read_only
+from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check_replaceable, held, meta, read_only
 from pipeline.store.querying import FORMS, QueryResult, query, rendered
-from pipeline.store.versions import SCHEMA_VERSION, VERSIONS
 from pipeline.store.writing import add_run, write
 
 __all__ = [

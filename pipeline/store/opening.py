@@ -1,18 +1,90 @@
-"""Opening the file: read-only, walled in, and with errors that say what to do."""
+"""The database opened: its schema, its version, who may hold it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 
 import duckdb
 
 from pipeline.records.errors import StoreError
-from pipeline.store import schema
-from pipeline.store.versions import SCHEMA_VERSION
+
+# The versions of the tables, oldest first: every change of them is a step, with a number and a sentence.
+#
+# A minor step only adds tables and columns, so that this errmine reads the files of every earlier version of its
+# major number; a major step may change what is there. No step alters a file in place: `errmine build` makes the new
+# file from raw, and carries over what raw does not hold: the journal, from the old file; published ids and their
+# aliases, from the bundle's registry; the runs, from the home's own record of them. A file of a later version is
+# neither read nor replaced.
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A step: what it is called, and what it changed."""
+
+    version: str
+    changed: str
+
+
+VERSIONS = (
+    Version("1.0", "The first"),
+    Version("1.1", "Added catalogue, withheld, cluster_aliases, overrides and journal.run_id"),
+    Version("1.2", "Added schema_versions, glossary, search_terms and search_sizes"),
+)
+#: The version that is written.
+SCHEMA_VERSION = VERSIONS[-1].version
+
+
+# The tables as schema.sql writes them down: statements, and the comments that people see in the catalogue.
+
+_TABLE = re.compile(r"CREATE TABLE (\w+) \( -- (.+)")
+_COLUMN = re.compile(r"    (\w+) ([^-]+?),? -- (.+)")
+
+
+def sql(name: str) -> str:
+    """The text of one of the .sql files beside this module."""
+    return (files("pipeline.store") / name).read_text(encoding="utf-8")
+
+
+def tables(schema: str) -> list[tuple[str, str]]:
+    """(name, its columns as SQL) of each table of `schema`, in order."""
+    return re.findall(r"^CREATE TABLE (\w+) \((.+?)^\);", schema, re.MULTILINE | re.DOTALL)
+
+
+def columns(schema: str) -> dict[str, tuple[str, ...]]:
+    """The names of each table's columns, in order."""
+    return {name: tuple(found[1] for found in _COLUMN.finditer(body)) for name, body in tables(schema)}
+
+
+def comments(schema: str) -> Iterator[str]:
+    """`COMMENT ON` statements for the words behind the dashes of `schema`."""
+    table = ""
+    for line in schema.splitlines():
+        if found := _TABLE.fullmatch(line):
+            table = found[1]
+            yield f"COMMENT ON TABLE {table} IS {_literal(found[2])}"
+        elif found := _COLUMN.fullmatch(line):
+            yield f"COMMENT ON COLUMN {table}.{found[1]} IS {_literal(found[3])}"
+
+
+def loading_steps(text: str) -> list[tuple[str, str]]:
+    """(shard table, statement) of loading.sql, in order: the line `-- events` names the files of the next statement."""
+    found = re.findall(r"^-- (documents|events|claims|skipped)\n(INSERT.+?);$", text, re.MULTILINE | re.DOTALL)
+    return [(kind, statement) for kind, statement in found]
+
+
+def _literal(words: str) -> str:
+    escaped = words.replace("'", "''")
+    return f"'{escaped}'"
+
+
+# Opening the file: read-only, walled in, and with errors that say what to do.
 
 _MAKE_IT = "Begin with `errmine run`; where pages were imported already, `errmine build` makes it."
 
@@ -138,7 +210,7 @@ def _version(connection: duckdb.DuckDBPyConnection) -> str:
 
 def _add_later_tables(connection: duckdb.DuckDBPyConnection) -> None:
     known = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-    for name, columns in schema.tables(schema.sql("schema.sql")):
+    for name, columns in tables(sql("schema.sql")):
         if name not in known:
             connection.execute(f"CREATE TEMP TABLE {name} ({columns})")
 

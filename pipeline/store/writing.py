@@ -1,11 +1,13 @@
-"""Writing the file: everything into a new one, in one sorted order, then one rename."""
+"""The database written whole: entries as rows, everything else from shards."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,129 @@ import duckdb
 import pyarrow as pa
 
 from pipeline.lexicon import catalogues, glossary
+from pipeline.records.entry import DeadEnd, Edge, Environment, KnowledgeEntry, Version, Workaround
 from pipeline.records.errors import StoreError
-from pipeline.store import schema
+from pipeline.store import opening
 from pipeline.store.contents import Contents, RunRow
-from pipeline.store.opening import check_replaceable
-from pipeline.store.rows import Row, canonical, row, tables_of
-from pipeline.store.versions import SCHEMA_VERSION, VERSIONS
+from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check_replaceable
+
+# Records as rows: a column of schema.sql takes the field of its name, so a new one needs its line there, no more.
+
+Row = tuple[Any, ...]
+_Cited = Workaround | DeadEnd | Version | Environment | Edge
+
+#: Columns that SQL calls otherwise than the record does: `end` is a word of SQL's, `count` a function.
+FIELDS = {"start_offset": "start", "end_offset": "end", "document_count": "count"}
+
+
+def canonical(value: object) -> str:
+    """`value` as JSON with sorted keys: equal values, equal text."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def row(table: str, record: object, **given: object) -> Row:
+    """The cells of `record` in the order of the columns of `table`; those `given` are no fields of it."""
+    return tuple(
+        given[column] if column in given else getattr(record, FIELDS.get(column, column)) for column in _columns(table)
+    )
+
+
+@cache
+def _columns(table: str) -> tuple[str, ...]:
+    return opening.columns(opening.sql("schema.sql"))[table]
+
+
+def tables_of(entries: Iterable[KnowledgeEntry]) -> dict[str, list[Row]]:
+    """Rows of every table that entries fill, by the table's name, in the order of the entries."""
+    tables: dict[str, list[Row]] = {name: [] for name in _MAKERS}
+    for entry in entries:
+        for name, make in _MAKERS.items():
+            tables[name].extend(make(entry))
+    return tables
+
+
+def _entries(entry: KnowledgeEntry) -> Iterator[Row]:
+    yield row(
+        "entries",
+        entry,
+        entry_id=entry.id,
+        workaround_count=len(entry.workarounds),
+        dead_end_count=len(entry.dead_ends),
+        origin=entry.provenance.origin,
+        json=canonical(entry.model_dump(mode="json")),
+    )
+
+
+def _evidence(entry: KnowledgeEntry) -> Iterator[Row]:
+    return (row("evidence", piece, entry_id=entry.id) for piece in entry.evidence)
+
+
+def _cited_parts(entry: KnowledgeEntry) -> Iterator[tuple[str, int, list[str]]]:
+    yield "root_cause", 0, entry.root_cause_evidence
+    graph = entry.transition_graph
+    lists: tuple[tuple[str, Sequence[_Cited]], ...] = (
+        ("workaround", entry.workarounds),
+        ("dead_end", entry.dead_ends),
+        ("version", entry.versions),
+        ("environment", entry.environment),
+        ("leads_to", graph.leads_to),
+        ("preceded_by", graph.preceded_by),
+        ("frequently_confused_with", graph.frequently_confused_with),
+    )
+    for part, items in lists:
+        for ordinal, item in enumerate(items):
+            yield part, ordinal, item.evidence
+
+
+def _citations(entry: KnowledgeEntry) -> Iterator[Row]:
+    for part, ordinal, evidence in _cited_parts(entry):
+        for evidence_id in evidence:
+            yield entry.id, part, ordinal, evidence_id
+
+
+def _remedies(entry: KnowledgeEntry) -> Iterator[Row]:
+    for ordinal, (way, chinese) in enumerate(zip(entry.workarounds, entry.workarounds_zh, strict=True)):
+        place = {"entry_id": entry.id, "kind": "workaround", "ordinal": ordinal, "action_zh": chinese}
+        yield row("remedies", way, **place, why_fails=None, rate=way.success_rate)
+    for ordinal, (end, chinese) in enumerate(zip(entry.dead_ends, entry.dead_ends_zh, strict=True)):
+        place = {"entry_id": entry.id, "kind": "dead_end", "ordinal": ordinal, "action_zh": chinese}
+        yield row("remedies", end, **place, how=None, rate=end.fail_rate, tier=None)
+
+
+def _versions(entry: KnowledgeEntry) -> Iterator[Row]:
+    for ordinal, item in enumerate(entry.versions):
+        yield row("versions", item, entry_id=entry.id, ordinal=ordinal)
+
+
+def _environment(entry: KnowledgeEntry) -> Iterator[Row]:
+    for ordinal, item in enumerate(entry.environment):
+        yield row("environment", item, entry_id=entry.id, ordinal=ordinal)
+
+
+def _edges(entry: KnowledgeEntry) -> Iterator[Row]:
+    for relation in ("leads_to", "preceded_by", "frequently_confused_with"):
+        for ordinal, edge in enumerate(getattr(entry.transition_graph, relation)):
+            yield row("edges", edge, entry_id=entry.id, relation=relation, ordinal=ordinal, other_id=edge.entry_id)
+
+
+def _translations(entry: KnowledgeEntry) -> Iterator[Row]:
+    for field, made in sorted(entry.translations.items()):
+        yield row("translations", made, entry_id=entry.id, field=field, gates=canonical(made.gates))
+
+
+_MAKERS = {
+    "entries": _entries,
+    "evidence": _evidence,
+    "citations": _citations,
+    "remedies": _remedies,
+    "versions": _versions,
+    "environment": _environment,
+    "edges": _edges,
+    "translations": _translations,
+}
+
+
+# Writing the file: everything into a new one, in one sorted order, then one rename.
 
 #: What the file is written for: DuckDB from 1.0 on reads it. Their own default is the newest form, which no earlier
 #: release opens. The price: without zstd, which came with 1.2, the corpus' file has 92 MB instead of 37.
@@ -103,14 +222,14 @@ def _fill(path: Path, contents: Contents) -> None:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SET enable_progress_bar = false")
         connection.execute("BEGIN")
-        text = schema.sql("schema.sql")
+        text = opening.sql("schema.sql")
         connection.execute(text)
         _load_shards(connection, contents)
         _load_records(connection, contents)
-        for statement in schema.comments(text):
+        for statement in opening.comments(text):
             connection.execute(statement)
-        connection.execute(schema.sql("views.sql"))
-        connection.execute(schema.sql("search.sql"))
+        connection.execute(opening.sql("views.sql"))
+        connection.execute(opening.sql("search.sql"))
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT")
     finally:
@@ -124,7 +243,7 @@ def _load_shards(connection: duckdb.DuckDBPyConnection, contents: Contents) -> N
         "claims": contents.claims,
         "skipped": contents.skipped_files,
     }
-    for kind, statement in schema.loading_steps(schema.sql("loading.sql")):
+    for kind, statement in opening.loading_steps(opening.sql("loading.sql")):
         if paths[kind]:
             connection.execute(statement, {"files": sorted(map(str, paths[kind]))})
 

@@ -1,7 +1,6 @@
 """Entries in two languages: facts through a catalogue of paired sentences, prose only where it can be checked."""
 
 from pipeline.translate.assembly import entry
-from pipeline.translate.coverage import FieldCoverage, coverage
 from pipeline.translate.rendering import render
 
-__all__ = ["FieldCoverage", "coverage", "entry", "render"]
+__all__ = ["entry", "render"]

@@ -16,7 +16,7 @@ from pipeline.lexicon import gates
 from pipeline.records import Fact
 from pipeline.records.draft import Draft
 from pipeline.records.entry import TranslationStatus
-from pipeline.translate import catalogue, messages, shapes
+from pipeline.translate import messages, rendering, shapes
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.rendering import engine_name, fill, render
 
@@ -26,7 +26,7 @@ FOREIGN = tuple(_LISTS["foreign"])
 UNNAMED = frozenset(engine_name(template) for template in _LISTS["unnamed"])
 REPEATS: dict[str, str] = _LISTS["repeats"]
 
-_NAMES = catalogue.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
+_NAMES = rendering.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +88,15 @@ def _without_type(draft: Draft) -> str:
 def _is_explained(exception: str) -> bool:
     """Whether the catalogue knows the type itself, not one of another language with the same short name."""
     if exception.startswith(FOREIGN):
-        return catalogue.is_listed(f"java:{exception}")
-    return catalogue.explanation(exception) is not None
+        return rendering.is_listed(f"java:{exception}")
+    return rendering.explanation(exception) is not None
 
 
 def _telling_type(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     exception = draft.cluster.exception_type or ""
     if not _is_explained(exception) or exception.removeprefix("builtins.") in BROAD:
         return None
-    return Meaning(_sentence(draft, catalogue.explanation(exception) or ""), "template", engine_name("code"))
+    return Meaning(_sentence(draft, rendering.explanation(exception) or ""), "template", engine_name("code"))
 
 
 def _category_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
@@ -108,11 +108,11 @@ def _category_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 
 def _named_code(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     codes = [code.split(":", 1)[-1] for code in draft.codes] + sorted(gates.protected(draft.cluster.text))
-    named = next((code for code in codes if catalogue.annotated(code) != code), None)
+    named = next((code for code in codes if rendering.annotated(code) != code), None)
     if named is None:
         return None
-    alone = f"{named}：{catalogue.explanation(named)}。"  # with a type in front the meaning stands in brackets
-    sentence = f"{catalogue.annotated(named)}。" if draft.cluster.exception_type else alone
+    alone = f"{named}：{rendering.explanation(named)}。"  # with a type in front the meaning stands in brackets
+    sentence = f"{rendering.annotated(named)}。" if draft.cluster.exception_type else alone
     return Meaning(sentence, "template", engine_name("code"))
 
 
@@ -160,7 +160,7 @@ def _with_full_type(chinese: str, exception: str | None) -> str:
 
 
 def _with_names(chinese: str, signature: str) -> str:
-    sentence = catalogue.chinese(_NAMES.template_id, _NAMES.english)
+    sentence = rendering.chinese(_NAMES.template_id, _NAMES.english)
     if sentence is None or len(signature) > gates.LONGEST:
         return chinese
     missing = [name for name in gates.protected(signature) if not gates.identifiers_kept(f"`{name}`", chinese)]
@@ -168,6 +168,6 @@ def _with_names(chinese: str, signature: str) -> str:
         return chinese
     # what the sentence says already is not said again behind the name
     names = [
-        name if (catalogue.explanation(name) or name) in chinese else catalogue.annotated(name) for name in missing
+        name if (rendering.explanation(name) or name) in chinese else rendering.annotated(name) for name in missing
     ]
     return chinese + fill(sentence, {"names": "、".join(names)}, _NAMES)

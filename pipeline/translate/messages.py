@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from pipeline.translate import catalogue, po, typography
+from pipeline.translate import rendering
 
 #: Longer texts are no single message.
 LONGEST = 400
@@ -44,7 +44,7 @@ def message(english: str, chinese: str) -> Message:
 def shipped() -> Sequence[Message]:
     """The messages that come with the package."""
     path = files("pipeline") / "translate" / "memory" / "messages_zh_Hans.po"
-    return tuple(message(*pair) for pair in po.pairs(path.read_text(encoding="utf-8")))
+    return tuple(message(*pair) for pair in rendering.pairs(path.read_text(encoding="utf-8")))
 
 
 def explained(text: str, messages: Sequence[Message] | None = None) -> str | None:
@@ -60,5 +60,5 @@ def explained(text: str, messages: Sequence[Message] | None = None) -> str | Non
 
 
 def _filled(chinese: str, values: dict[str, str]) -> str:
-    order = [catalogue.annotated(values[place].strip("'\"`")) for place in _PLACE.findall(chinese)]
-    return typography.restore(typography.set_marks(_PLACE.sub(typography.MARK, chinese)), order)
+    order = [rendering.annotated(values[place].strip("'\"`")) for place in _PLACE.findall(chinese)]
+    return rendering.restore(rendering.set_marks(_PLACE.sub(rendering.MARK, chinese)), order)

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from pipeline.lexicon import gates, glossary
-from pipeline.translate import typography
+from pipeline.translate import rendering
 
 #: Longer phrases are clauses. Measured on 1,429 signatures: of those with more words none was a noun phrase.
 MOST_WORDS = 6
@@ -49,7 +49,7 @@ def _left_out() -> tuple[frozenset[str], frozenset[str]]:
 def chinese(phrase: str) -> str | None:
     """The phrase in Chinese with its names as they are, None if a word of it is neither a name nor a term."""
     found = masked(phrase)
-    return None if found is None else typography.restore(typography.set_marks(found[0]), found[1])
+    return None if found is None else rendering.restore(rendering.set_marks(found[0]), found[1])
 
 
 def masked(phrase: str, *, starts_sentence: bool = False) -> tuple[str, list[str]] | None:
@@ -69,12 +69,12 @@ def masked(phrase: str, *, starts_sentence: bool = False) -> tuple[str, list[str
             name = _name(bare[at], is_first=starts_sentence and at == 0 and len(bare) == len(tokens))
             if name is None:
                 return None
-            known, length = typography.MARK, 1
+            known, length = rendering.MARK, 1
             spans.append(name)
         parts.append(known)
         at += length
     if colon:
-        parts.append(typography.MARK)
+        parts.append(rendering.MARK)
         spans.append(named.strip().strip("'\"`"))
     return _joined(parts), spans
 
@@ -83,7 +83,7 @@ def _joined(parts: Sequence[str]) -> str:
     text = ""
     for part in parts:
         spaced = text[-1:].isascii() and text and part[:1].isascii()
-        both_names = text.endswith(typography.MARK) and part == typography.MARK
+        both_names = text.endswith(rendering.MARK) and part == rendering.MARK
         text += f" {part}" if spaced or both_names else part
     return text
 

@@ -8,8 +8,7 @@ from pipeline.validate.bundles import check_bundle
 from pipeline.validate.foreign import Report, check, check_path, check_text
 from pipeline.validate.imported import imported
 from pipeline.validate.problem import Context, Problem, Rule
-from pipeline.validate.rules import RULES
-from pipeline.validate.verdict import Accepted, Rejected, Verdict, verdict
+from pipeline.validate.rules import RULES, Accepted, Rejected, Verdict, verdict
 
 __all__ = [
     "RULES",

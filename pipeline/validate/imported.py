@@ -19,8 +19,8 @@ from pipeline.records.entry import (
     Workaround,
 )
 from pipeline.text import unsafe
-from pipeline.validate.patterns import compile_error, unbounded_gaps
 from pipeline.validate.problem import Raw, items, text, values
+from pipeline.validate.wording import compile_error, unbounded_gaps
 
 #: The bound put on an unbounded gap of a foreign regex: what our own use.
 _BOUND = "{0,200}"

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from pipeline.lexicon.codes import absl, gpu, library, process, tools, xla
-from pipeline.lexicon.codes.mention import Mention, Way
+from pipeline.lexicon.codes import gpu, status
+from pipeline.lexicon.codes.printed import Mention, Way
 from pipeline.text.literals import Signs
 
 __all__ = ["Mention", "Way", "code_of", "codes_in", "mentions", "ways"]
@@ -22,13 +22,13 @@ def ways() -> tuple[Way, ...]:
     """Every way, in the order in which a message's own code is chosen: NCCL prints CUDA's errors inside its own."""
     return (
         *gpu.nccl_ways(),
-        *library.ways(),
+        *gpu.library_ways(),
         *gpu.cuda_ways(),
         *gpu.hip_ways(),
-        *xla.ways(),
-        *absl.ways(),
-        *process.ways(),
-        *tools.ways(),
+        *status.xla_ways(),
+        *status.absl_ways(),
+        *status.process_ways(),
+        *status.tools_ways(),
     )
 
 

@@ -1,7 +1,4 @@
-"""Codes of CUDA, HIP and NCCL: by name, by number, by the text that is printed for them.
-
-Patterns begin with letters, never with a look-behind, so that the engine skips to candidates; `starts_word` looks back.
-"""
+"""Codes of CUDA, HIP and their libraries, as they are printed."""
 
 from __future__ import annotations
 
@@ -12,7 +9,12 @@ from types import MappingProxyType
 
 from pipeline.lexicon import catalogues
 from pipeline.lexicon.codes import printed
-from pipeline.lexicon.codes.mention import Mention, Reader, Way, is_compared, starts_word
+from pipeline.lexicon.codes.printed import Mention, Reader, Way, is_compared, starts_word
+
+# Codes of CUDA, HIP and NCCL: by name, by number, by the text that is printed for them.
+#
+# Patterns begin with letters, never with a look-behind, so that the engine skips to candidates; `starts_word` looks
+# back.
 
 #: How far into a message a text is the error itself where no name and no announcement says so.
 REACH = 400
@@ -159,4 +161,161 @@ def nccl_ways() -> tuple[Way, ...]:
         Way("nccl: name", ("nccl",), _nccl_named, decides=True),
         Way("nccl: marked text", ("nccl",), printed.marked("nccl", _speaks_of_nccl), decides=True, reach=REACH),
         Way("nccl: sentence", printed.sentences("nccl"), printed.sentence("nccl"), decides=True, reach=REACH),
+    )
+
+
+# Status codes of libraries: CUDA's and ROCm's, OpenCL, Vulkan, oneAPI. By name, by words, by number.
+
+#: How far into a message a number or a name without its library counts.
+LIBRARY_REACH = 400
+
+#: A number instead of the constant: `cuBLAS error 15 at`, `cusolver error: 7, when`, `CUDNN_STATUS_SUCCESS (8 vs. 0)`.
+_NUMBER = re.compile(
+    r"(cu(?:blas|dnn|solver|sparse|fft|rand))(?:Lt)?"
+    r"(?:(?: API| runtime)?(?: error| failure| failed with status)(?: code)?[:= (#]{1,3}(\d{1,4})"
+    r"|_STATUS_SUCCESS ?\((\d{1,4}) vs\. 0\))(?!\d|\.\d)",
+    re.IGNORECASE,
+)
+#: Words instead of the constant: `operation cusolverDnCreate(&handle) failed: cuSolver internal error`.
+_WORDS = re.compile(r"\) failed: (cuSolver|cuBlas|cuSparse) ([a-z]{3,12}(?: [a-z]{3,12}){1,3})")
+#: What the functions of OpenCL begin with.
+_OPENCL_CALLS = (
+    "clBuild",
+    "clCompile",
+    "clCreate",
+    "clEnqueue",
+    "clFinish",
+    "clFlush",
+    "clGet",
+    "clLink",
+    "clSet",
+    "clWait",
+)
+_CALL = rf"(?:{'|'.join(_OPENCL_CALLS)})[A-Za-z]{{0,50}}\b"
+#: OpenCL's errors as its programs print them: `clBuildProgram failed: BUILD_PROGRAM_FAILURE`, `OpenCL error (-54)`.
+_OPENCL_NAME = re.compile(rf"{_CALL}(?:\(\))? (?:failed|returned)[: ]{{1,3}}([A-Z][A-Z_]{{4,60}})\b")
+_OPENCL_NUMBER = re.compile(
+    rf"\b(?:{_CALL}|OpenCL)[^\n]{{0,60}}?(?:[:=( ]|\b)(-\d{{1,4}})(?!\d|\.\d)"
+    rf"|\b[Ee]rr(?:or)?[ :]{{0,3}}\(?(-\d{{1,4}})\b[^\n]{{0,60}}?\b{_CALL}"
+)
+_FAILING_LIBRARY = re.compile(r"error|fail|status|exception|fatal|runtime|warn|abort|return|assert", re.IGNORECASE)
+#: oneAPI: `Native API returns: -5 (PI_ERROR_OUT_OF_RESOURCES)`, `Triton Error [ZE]: 0x70000001`.
+_RETURNED = re.compile(r"API returns: (-?\d{1,10})(?: \([A-Z_]{4,60}\))?|Error \[ZE\]: (0x[0-9a-fA-F]{1,10})")
+#: Vulkan's results as its C++ bindings print them.
+_VULKAN_RESULT = re.compile(r"vk::\w{2,40}(?:::\w{2,40}){0,3}: (Error[A-Z][A-Za-z]{4,40})\b")
+
+
+def _plain_library(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+@cache
+def _names() -> Mapping[str, str]:
+    return MappingProxyType(
+        {_plain_library(name): code for name, code in catalogues.by_name(catalogues.libraries()).items()}
+    )
+
+
+@cache
+def _prefixes() -> tuple[str, ...]:
+    return tuple(prefix for prefixes in catalogues.library_prefixes().values() for prefix in prefixes)
+
+
+@cache
+def _name_pattern() -> re.Pattern[str]:
+    return re.compile(rf"(?:{'|'.join(_prefixes())})\w{{0,60}}", re.IGNORECASE)
+
+
+@cache
+def _numbers(library: str) -> Mapping[int, str]:
+    """The code by each number that the library gave it; today's numbers come first."""
+    rows = [row for code, row in catalogues.libraries().items() if code.startswith(f"{library}:")]
+    older = {number: row.code for row in rows for number in row.numbers}
+    return MappingProxyType(older | {row.number: row.code for row in rows if row.number is not None})
+
+
+def _named(text: str) -> Iterator[Mention]:
+    for match in _name_pattern().finditer(text):
+        code = _names().get(_plain_library(match[0]))
+        if code is None or not starts_word(text, match.start()) or is_compared(text, match.start()):
+            continue
+        if not code.startswith("cl:") or not _is_returned(text, match.start()):
+            yield Mention(code, match.start(), match.end())
+
+
+def _is_returned(text: str, at: int) -> bool:
+    """Whether oneAPI names its own error as OpenCL would: `API returns: -5 (CL_OUT_OF_RESOURCES)`."""
+    return "API returns: " in text[max(at - 30, 0) : at]
+
+
+def _worded(text: str) -> Iterator[Mention]:
+    for match in _WORDS.finditer(text):
+        family = match[1].lower()
+        for code, row in catalogues.libraries().items():
+            if code.startswith(f"{family}:") and match[2] in row.printed:
+                yield Mention(code, match.start(1), match.end())
+
+
+def _numbered(text: str) -> Iterator[Mention]:
+    for match in _NUMBER.finditer(text):
+        code = _numbers(match[1].lower()).get(int(match[2] or match[3]))
+        if code and starts_word(text, match.start()):
+            yield Mention(code, match.start(), match.end())
+
+
+def _returned(text: str) -> Iterator[Mention]:
+    for match in _RETURNED.finditer(text):
+        number = int(match[1]) if match[1] else int(match[2], 16)
+        if code := _numbers("oneapi").get(number):
+            yield Mention(code, match.start(), match.end())
+
+
+def _opencl_named(text: str) -> Iterator[Mention]:
+    for match in _OPENCL_NAME.finditer(text):
+        if code := _names().get(_plain_library(f"CL_{match[1].removeprefix('CL_')}")):
+            yield Mention(code, match.start(), match.end())
+
+
+def _opencl_numbered(text: str) -> Iterator[Mention]:
+    if not _FAILING_LIBRARY.search(text):
+        return
+    for match in _OPENCL_NUMBER.finditer(text):
+        if code := _numbers("cl").get(int(match[1] or match[2])):
+            yield Mention(code, match.start(), match.end())
+
+
+def _vulkan_result(text: str) -> Iterator[Mention]:
+    for match in _VULKAN_RESULT.finditer(text):
+        if code := _names().get(_plain_library(f"VK_{match[1]}")):
+            yield Mention(code, match.start(), match.end())
+
+
+def library_ways() -> tuple[Way, ...]:
+    """How libraries name their codes, the surest way first."""
+    return (
+        Way("oneapi: returned", ("api returns: ", "error [ze]: "), _returned, decides=True),
+        Way("library: name", tuple(prefix.lower() for prefix in _prefixes()), _named, decides=True),
+        Way("library: words", (") failed: cu",), _worded, decides=True),
+        Way(
+            "library: number",
+            ("cublas", "cudnn", "cusolver", "cusparse", "cufft", "curand"),
+            _numbered,
+            decides=True,
+            reach=LIBRARY_REACH,
+        ),
+        Way(
+            "opencl: name",
+            tuple(call.lower() for call in _OPENCL_CALLS),
+            _opencl_named,
+            decides=True,
+            reach=LIBRARY_REACH,
+        ),
+        Way(
+            "opencl: number",
+            ("opencl", *(call.lower() for call in _OPENCL_CALLS)),
+            _opencl_numbered,
+            decides=True,
+            reach=LIBRARY_REACH,
+        ),
+        Way("vulkan: result", ("vk::",), _vulkan_result, decides=True, reach=LIBRARY_REACH),
     )

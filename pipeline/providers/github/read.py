@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TypeGuard
 
 from pipeline.lexicon import repositories
-from pipeline.providers import bots
+from pipeline.providers import assemble
 from pipeline.providers.assemble import Piece, assembled, safe, utc
 from pipeline.providers.github import FORMS
 from pipeline.providers.links import Home, description_of, mentions, url_target
@@ -246,7 +246,7 @@ def _timeline_links(events: Sequence[JsonObject], home: Home) -> Iterator[DocLin
 def _author(value: JsonObject) -> tuple[str | None, bool]:
     user = value.get("user") or value.get("author")
     login = _string(user.get("login")) if _is_object(user) else _string(user)
-    is_bot = (_is_object(user) and user.get("type") == "Bot") or bool(login and bots.is_bot_login(login))
+    is_bot = (_is_object(user) and user.get("type") == "Bot") or bool(login and assemble.is_bot_login(login))
     return login, is_bot
 
 

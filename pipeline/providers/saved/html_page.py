@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from bs4 import BeautifulSoup
 from bs4.element import NavigableString, PageElement, Tag
 
-from pipeline.providers import bots
+from pipeline.providers import assemble
 from pipeline.providers.assemble import Piece, utc
 from pipeline.providers.saved.thread import Thread, page_text, saved_document
 from pipeline.records import Document, PostKind, RawPage, Skipped
@@ -116,7 +116,9 @@ def _data_piece(kind: PostKind, post: dict[str, object]) -> Piece:
     author = post.get("author")
     login = author.get("login") if isinstance(author, dict) else None
     name = login if isinstance(login, str) else None
-    is_bot = bool(name and bots.is_bot_login(name)) or (isinstance(author, dict) and author.get("__typename") == "Bot")
+    is_bot = bool(name and assemble.is_bot_login(name)) or (
+        isinstance(author, dict) and author.get("__typename") == "Bot"
+    )
     role = post.get("authorAssociation")
     return Piece(kind, body, None, utc(post.get("createdAt")), role if isinstance(role, str) else None, name, is_bot)
 
@@ -165,7 +167,7 @@ def _post(place: int, box: Tag) -> Piece:
     author = _words(box, "a.author", "[data-testid=issue-body-header-author]", "[data-testid=avatar-link]")
     time = box.select_one("relative-time[datetime], time-ago[datetime], time[datetime]")
     role = next((tag.get_text(strip=True).upper() for tag in box.select(".Label, [data-testid*=association]")), None)
-    is_bot = bool(author and bots.is_bot_login(author)) or role == "BOT"
+    is_bot = bool(author and assemble.is_bot_login(author)) or role == "BOT"
     known = role if role in ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "NONE") else None
     posted = utc(time.get("datetime")) if time else None
     return Piece(

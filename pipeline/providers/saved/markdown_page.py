@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from pipeline.providers import bots
+from pipeline.providers import assemble
 from pipeline.providers.assemble import Piece
 from pipeline.providers.saved.thread import Thread, page_text, saved_document, stated_time
 from pipeline.records import Document, PostKind, RawPage, Skipped
@@ -29,7 +29,7 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
     opened = stated_time(fields.get("created", ""))
     login = _LOGIN.search(fields.get("author", ""))
     author = login[1] if login else fields.get("author") or None
-    is_bot = bool(author and bots.is_bot_login(author))
+    is_bot = bool(author and assemble.is_bot_login(author))
     title = heading[3].strip()
     state = fields.get("state", "").lower()
     return saved_document(
@@ -79,6 +79,6 @@ def _comments(text: str) -> Iterator[Piece]:
         end = marks[number + 1].start() if number + 1 < len(marks) else len(text)
         login = _LOGIN.search(mark[0])
         author = login[1] if login else None
-        is_bot = bool(author and bots.is_bot_login(author))
+        is_bot = bool(author and assemble.is_bot_login(author))
         body = text[mark.end() : end].strip().removesuffix("---")
         yield Piece(PostKind.COMMENT, body, None, stated_time(mark[0]), None, author, is_bot)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from pipeline.providers import bots
+from pipeline.providers import assemble
 from pipeline.providers.assemble import Piece
 from pipeline.providers.saved.thread import Thread, page_text, saved_document, stated_time
 from pipeline.records import Document, PostKind, RawPage, Skipped
@@ -104,7 +104,7 @@ class _Post:
     lines: list[str]
 
     def piece(self, kind: PostKind) -> Piece:
-        is_bot = bool(self.author and bots.is_bot_login(self.author))
+        is_bot = bool(self.author and assemble.is_bot_login(self.author))
         text = "\n".join(self.lines).strip("\n")
         return Piece(kind, text, None, stated_time(self.date), self.role, self.author, is_bot)
 

@@ -16,10 +16,18 @@ from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
-from pipeline.run.build import changes, entries, overruling
+from pipeline.run.build import changes, entries, reduce
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
-from pipeline.run.build.mapping import UNREAD, Partition, drop_shards, map_partitions, partition_of, plan, shards_of
-from pipeline.run.build.without_gc import uncollected
+from pipeline.run.build.mapping import (
+    UNREAD,
+    Partition,
+    drop_shards,
+    map_partitions,
+    partition_of,
+    plan,
+    shards_of,
+    uncollected,
+)
 from pipeline.run.home import recording
 from pipeline.store import reading
 
@@ -61,7 +69,7 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
     `overrides` is the file in which people overrule the grouping; `run_id` names the run in the journal.
     """
     store.check_replaceable(places.database)  # before an hour of work, not after it
-    overruling.read(overrides)  # likewise
+    reduce.read(overrides)  # likewise
     partitions = plan(places.raw, partition_documents=partition_documents)
     names = map_partitions(partitions, raw_path=places.raw, shard_folder=places.shards, workers=workers, limits=limits)
     for done, _ in enumerate(names, 1):
@@ -107,7 +115,7 @@ def publish(
     wanted = {partition.name for partition in partitions}
     there = shards_of(places.shards)
     used = [paths for name, paths in sorted(there.items()) if partition_of(name) in wanted]
-    decided = overruling.read(overrides)
+    decided = reduce.read(overrides)
     published = bundle.read_registry(places.curated)
     with uncollected():
         result = shards.read(used)
@@ -131,7 +139,7 @@ def publish(
         )
     stages = _stages(partitions, result, grouped, made, added)
     figures = _figures(grouped, made) | {
-        **overruling.figures(made.rulings),
+        **reduce.figures(made.rulings),
         **past.figures(_error_counts(result), most=MOST_EXAMPLES),
         "sources": dict(sorted(Counter(row.source for row in result.documents).items())),
     }
@@ -157,7 +165,7 @@ def _write(
 ) -> None:
     """The database, in the place of the one before."""
     used, added = rows
-    rulings = overruling.rows(made.rulings)
+    rulings = reduce.rows(made.rulings)
     registry = made.registry.model_copy(update={"cluster_aliases": dict(past.compared.aliases)})
     journal = past.journal(made.journal, rulings, run_id=run_id)
     store.write(

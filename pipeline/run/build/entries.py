@@ -1,19 +1,51 @@
-"""Shards into entries: cluster, prove expressions, draft, name, put into words, check."""
+"""Shards into entries: cluster, prove expressions, draft, name, put into words, check; how much Chinese came of it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from pipeline import cluster, normalise, store, translate, validate
-from pipeline import export as bundle
 from pipeline.records import Cluster, Severity, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.records.draft import Draft
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.run import shards
-from pipeline.run.build import overruling, reduce
+from pipeline.run.build import ids, reduce
 from pipeline.translate.engines import Engine
+
+# How much of the Chinese side is there, and how it came to be.
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCoverage:
+    """One `*_zh` field over a list of entries: how many values have which status."""
+
+    field: str
+    total: int
+    by_status: tuple[tuple[str, int], ...]  # most frequent first
+
+    def share(self, status: str) -> float:
+        """The share of that status, 0 where the field has no values."""
+        return dict(self.by_status).get(status, 0) / self.total if self.total else 0.0
+
+
+def coverage(entries: Iterable[KnowledgeEntry]) -> list[FieldCoverage]:
+    """One row for each `*_zh` field, sorted by name; a list field counts each of its items."""
+    counts: dict[str, Counter[str]] = {}
+    for entry in entries:
+        for key, translation in entry.translations.items():
+            counts.setdefault(key.split("[", 1)[0], Counter())[translation.status] += 1
+    return [_row(field, counts[field]) for field in sorted(counts)]
+
+
+def _row(field: str, statuses: Counter[str]) -> FieldCoverage:
+    ordered = sorted(statuses.items(), key=lambda pair: (-pair[1], pair[0]))
+    return FieldCoverage(field, statuses.total(), tuple(ordered))
+
+
+# Shards into entries: cluster, prove expressions, draft, name, put into words, check.
 
 #: Told of (stage, items done, items in all).
 Progress = Callable[[str, int, int], None]
@@ -34,7 +66,7 @@ class Grouped:
     @property
     def ignored(self) -> tuple[Skipped, ...]:
         """The events that people set aside."""
-        return overruling.ignored(self.known, self.partition)
+        return reduce.ignored(self.known, self.partition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +75,7 @@ class Made:
 
     clusters: tuple[Cluster, ...]  # those of the partition, with their regular expressions
     entries: tuple[KnowledgeEntry, ...]
-    coverage: tuple[translate.FieldCoverage, ...]  # of Chinese
+    coverage: tuple[FieldCoverage, ...]  # of Chinese
     withheld: tuple[store.WithheldRow, ...]
     skipped: tuple[Skipped, ...]
     registry: Registry
@@ -76,9 +108,9 @@ def make(
     known, partition, rulings = grouped.known, grouped.partition, grouped.rulings
     drafts = reduce.drafts(known, partition)
     enough, few = _split(drafts, min_documents)
-    names, set_aside = overruling.name_of(rulings), _set_aside(partition)
+    names, set_aside = reduce.name_of(rulings), _set_aside(partition)
     wanted = [_wanted(draft, names, set_aside.get(draft.cluster.cluster_id, ())) for draft in enough]
-    assigned = bundle.assign(wanted, registry)
+    assigned = ids.assign(wanted, registry)
     rulings = _with_refused(rulings, enough, assigned)
     mined, broken = _worded(enough, assigned, proven=_regexes(partition), translators=translators, progress=progress)
     foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
@@ -86,7 +118,7 @@ def make(
     return Made(
         clusters=partition.clusters,
         entries=entries,
-        coverage=tuple(translate.coverage(entries)),
+        coverage=tuple(coverage(entries)),
         withheld=tuple(_kept_aside(drafts)),
         skipped=(*few, *broken, *refused),
         registry=assigned.registry,
@@ -96,7 +128,7 @@ def make(
 
 
 def _journal(
-    assigned: bundle.Assigned, rulings: Sequence[cluster.Ruling], cluster_of: Mapping[str, str]
+    assigned: ids.Assigned, rulings: Sequence[cluster.Ruling], cluster_of: Mapping[str, str]
 ) -> Iterator[store.JournalRow]:
     """What happened to entries; a merge that people asked for has their reason."""
     merges: dict[str, list[str]] = {}
@@ -112,7 +144,7 @@ def _journal(
 
 
 def _with_refused(
-    rulings: Sequence[cluster.Ruling], drafts: Sequence[Draft], assigned: bundle.Assigned
+    rulings: Sequence[cluster.Ruling], drafts: Sequence[Draft], assigned: ids.Assigned
 ) -> tuple[cluster.Ruling, ...]:
     """The rulings, of which those that ask for a name that their entry did not get say so."""
     entry_of = {member: assigned.ids[d.cluster.cluster_id] for d in drafts for member in d.cluster.members}
@@ -154,7 +186,7 @@ def _regexes(partition: cluster.Partition) -> frozenset[str]:
 
 def _worded(
     drafts: Sequence[Draft],
-    assigned: bundle.Assigned,
+    assigned: ids.Assigned,
     *,
     proven: frozenset[str],
     translators: Sequence[Engine],
@@ -235,9 +267,9 @@ def _set_aside(partition: cluster.Partition) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _wanted(draft: Draft, names: Mapping[str, tuple[str, str]], set_aside: tuple[str, ...]) -> bundle.Wanted:
+def _wanted(draft: Draft, names: Mapping[str, tuple[str, str]], set_aside: tuple[str, ...]) -> ids.Wanted:
     name, reason = min((names[member] for member in draft.cluster.members if member in names), default=("", ""))
-    return bundle.Wanted(
+    return ids.Wanted(
         cluster_id=draft.cluster.cluster_id,
         domain=draft.domain,
         slug=draft.slugs[0],

@@ -7,8 +7,10 @@ new document touches one partition.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import resources
@@ -32,7 +34,27 @@ from pipeline.records import (
 )
 from pipeline.records.errors import RawError, StoreError
 from pipeline.run import pool, shards
-from pipeline.run.build.without_gc import uncollected
+
+# Work on many records without the cyclic collector: they hold no cycles, and looking for some costs half the time.
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """The collector rests inside the context. Measured: reading the shards of 60,000 events takes 5.6 s, not 10.4 s."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+# The map step: the current pages of some documents become a shard of documents, events with signatures, and claims.
+#
+# A partition's name is made from its pages and from the code, so a shard that exists need not be made again: a second
+# build extracts only what changed. Documents fall into partitions by a hash of their key, not by their order, so that
+# one new document touches one partition.
 
 #: Stages whose `Skipped` stands for a whole document.
 UNREAD = frozenset({"raw", "document", "extract"})

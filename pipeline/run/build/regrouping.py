@@ -13,10 +13,9 @@ from typing import Any
 from pipeline import cluster, normalise, store
 from pipeline.records import Template
 from pipeline.run import pool, shards
-from pipeline.run.build import changes, history, overruling, reduce
+from pipeline.run.build import changes, history, reduce
 from pipeline.run.build.building import Places
-from pipeline.run.build.mapping import Partition, finished, map_partitions, partition_of, plan, shards_of
-from pipeline.run.build.without_gc import uncollected
+from pipeline.run.build.mapping import Partition, finished, map_partitions, partition_of, plan, shards_of, uncollected
 from pipeline.store import reading
 
 
@@ -82,7 +81,7 @@ def foreseen(
         StoreError: there is no database to compare with.
         ConfigError: the overrides cannot be used.
     """
-    decided = overruling.read(overrides)
+    decided = reduce.read(overrides)
     store.meta(places.database)
     partitions = plan(places.raw, partition_documents=partition_documents)
     with _shard_folder(places, is_kept=is_kept) as folder:
@@ -94,7 +93,7 @@ def foreseen(
         now = cluster.partition(templates, overrides=decided).cluster_of()
     moved = history.moved(places.database, last, result, normaliser=normalise.NORMALISER_VERSION)
     found = changes.compared(last, now, moved, known={})
-    said = overruling.rows(rulings)
+    said = reduce.rows(rulings)
     kinds = Counter(change.kind for change in found.changes)
     return Regrouping(
         rows=_rows(found, places.database, {template.signature_id: template for template in templates}),
@@ -102,7 +101,7 @@ def foreseen(
         figures={
             "changes": dict(sorted(kinds.items())),
             **changes.moved_figures(found, moved),
-            **overruling.figures(rulings),
+            **reduce.figures(rulings),
         },
     )
 

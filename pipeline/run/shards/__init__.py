@@ -11,6 +11,15 @@ A shard is immutable and counts only when all four files are there; equal rows g
 write shards, one task loads them: see `store`.
 """
 
+from pipeline.run.shards.columns import (
+    DETAIL_CHARACTERS,
+    QUOTE_CHARACTERS,
+    DocumentRow,
+    EventRow,
+    MapResult,
+    document_row,
+    event_row,
+)
 from pipeline.run.shards.files import (
     ShardPaths,
     count_documents,
@@ -22,15 +31,6 @@ from pipeline.run.shards.files import (
     read_events,
     read_skipped,
     write,
-)
-from pipeline.run.shards.result import (
-    DETAIL_CHARACTERS,
-    QUOTE_CHARACTERS,
-    DocumentRow,
-    EventRow,
-    MapResult,
-    document_row,
-    event_row,
 )
 
 __all__ = [

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 
 from pipeline.records import Claim, Skipped
 from pipeline.records.errors import StoreError
-from pipeline.run.shards.columns import Record, Table
-from pipeline.run.shards.result import DocumentRow, EventRow, MapResult
+from pipeline.run.shards.columns import DocumentRow, EventRow, MapResult, Record, Table
 
 TABLES = ("documents", "events", "claims", "skipped")
 DOCUMENTS, EVENTS, CLAIMS, SKIPPED = Table(DocumentRow), Table(EventRow), Table(Claim), Table(Skipped)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pipeline.engines.chat import ChatModel, Task
 from pipeline.engines.http import Refused
-from pipeline.translate import typography
+from pipeline.translate import rendering
 from pipeline.translate.engines import NoOffer, Offer
 
 TASK = Task(
@@ -49,4 +49,4 @@ class LanguageModel:
         chinese = said.value["zh"]
         if not isinstance(chinese, str) or not chinese.strip():
             return NoOffer(said.name, "the answer has not the asked form")
-        return Offer(typography.polish(chinese.strip()), "llm_checked", said.name)
+        return Offer(rendering.polish(chinese.strip()), "llm_checked", said.name)

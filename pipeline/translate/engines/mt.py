@@ -17,7 +17,7 @@ from pipeline.engines.answers import Answer, Answers, json_object, question_id
 from pipeline.engines.http import JsonService, Refused
 from pipeline.lexicon import gates
 from pipeline.records.errors import ConfigError
-from pipeline.translate import typography
+from pipeline.translate import rendering
 from pipeline.translate.engines import NoOffer, Offer
 
 _MASKED = re.compile(rf"{gates.PROTECTED.pattern}|\d+(?:[.,]\d+)*", re.ASCII)
@@ -50,7 +50,7 @@ class MaskedTranslator:
         if sorted(int(number) for number in _MASK.findall(masked)) != list(range(1, len(spans) + 1)):
             return NoOffer(self.name, "a masked place was lost")
         order = [spans[int(number) - 1] for number in _MASK.findall(masked)]
-        text = typography.restore(typography.set_marks(_MASK.sub(typography.MARK, masked)), order)
+        text = rendering.restore(rendering.set_marks(_MASK.sub(rendering.MARK, masked)), order)
         return Offer(text, "mt_checked", self.name)
 
 

@@ -1,0 +1,323 @@
+"""The claims of a document: every rule asked of every post, each claim tied to the error that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pipeline.distil import actions, tables
+from pipeline.distil.claims import prose, replies, rules, subjects
+from pipeline.distil.claims.prose import MAX_QUOTE, Prose, quote
+from pipeline.distil.claims.subjects import Pair, errors_of, opening, reported, subject
+from pipeline.distil.material import Official, Reading
+from pipeline.distil.tables import CueKind
+from pipeline.records import (
+    Claim,
+    ClaimKind,
+    DocLink,
+    Document,
+    DocumentKind,
+    Event,
+    Fact,
+    LinkKind,
+    Outcome,
+    Post,
+    PostKind,
+    Quote,
+    Signature,
+    Skipped,
+    content_id,
+)
+from pipeline.text import unsafe
+
+# What the joining code needs of a document: an official page with the quotes of its remedies.
+
+
+def official(document: Document) -> Official | None:
+    """The document as an official page, None if it is none; its summary is quoted where the text holds it."""
+    record = document.record
+    if document.kind != DocumentKind.DOC or record is None:
+        return None
+    at = document.text.find(record.summary) if record.summary else -1
+    summary = _page_quote(document, at, at + len(record.summary)) if at >= 0 else None
+    return Official(record, summary, tuple(_page_quote(document, r.start, r.end) for r in record.remedies))
+
+
+def dated(page: Official) -> Official:
+    """The page with its quotes dated by the landing of what it says now, where the source knows it."""
+    landed = page.record.last_updated or page.record.first_seen
+    if landed is None:
+        return page
+    return replace(
+        page,
+        summary=replace(page.summary, posted_at=page.summary.posted_at or landed) if page.summary else None,
+        remedies=tuple(replace(quote, posted_at=quote.posted_at or landed) for quote in page.remedies),
+    )
+
+
+def _page_quote(document: Document, start: int, end: int) -> Quote:
+    """The words under the address of their section."""
+    return quote(document, start, end, post=document.post_at(start))
+
+
+# The map step: one document with its events becomes claims. Pure and local: no other document is looked at.
+
+STAGE = "distil"
+
+#: An announced error stands this close behind its announcement.
+_FOLLOWS = 300
+
+#: So much of a sentence in an error's own text says that the program wrote it and somebody pasted it again.
+_PRINTED = 40
+#: Long threads drift to other problems. Of causes read against their threads, all 26 right ones stood in the first six
+#: posts and 6 of 10 wrong or vague ones behind the seventh; of remedies none was right behind the fifteenth. A fix is
+#: said last.
+_LAST_CAUSE = 7
+_LAST_REMEDY = 16
+_LAST_FIX = 100
+#: Posts that open a thread: what stands there asks, it does not answer.
+_OPENING = frozenset({PostKind.TITLE, PostKind.BODY})
+
+
+def read(document: Document, events: Sequence[Event], signatures: Sequence[Signature]) -> Reading:
+    """Claims and refusals of one document; official pages claim nothing, and documents without errors only
+    what they closed.
+    """
+    errors = errors_of(events, signatures)
+    if not errors:
+        return Reading(tuple(closings(document, events)), ())
+    stated = list(_statements(document, events, errors)) if document.kind.is_thread else []
+    unique = {c.claim_id: c for c in stated if isinstance(c, Claim)}
+    refused = sorted({s for s in stated if isinstance(s, Skipped)}, key=lambda s: (s.item_id, s.reason, s.detail))
+    ordered = sorted(unique.values(), key=lambda c: (c.quote.start, c.quote.end, c.kind, c.claim_id))
+    return Reading(tuple(ordered), tuple(refused))
+
+
+def _statements(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim | Skipped]:
+    """The claims that the document makes, and what it says that no claim may be made of."""
+    for claim in _claims(document, events, errors):
+        if isinstance(claim, Skipped):
+            yield claim
+            continue
+        words = claim.quote.text + "\n" + (claim.outcome_quote.text if claim.outcome_quote else "")
+        danger = unsafe(words) if claim.kind.is_act else None
+        yield claim if danger is None else _refused(document, claim.quote.start, "unsafe_action", danger)
+
+
+def _refused(document: Document, start: int, reason: str, detail: str = "") -> Skipped:
+    return Skipped(STAGE, f"{document.document_id}@{start}", reason, detail)
+
+
+def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim | Skipped]:
+    yield from _hints(document, events, errors)
+    everything = tuple(sorted({s.signature_id for _, s in errors}))
+    for item in subjects.seen(document):
+        for kind, fact in subjects.facts(item):
+            yield claim_at(document, kind, item.rule, fact=fact, span=(item.start, item.end), about=everything)
+    text = Prose(document, events)
+    found = list(rules.findings(text))
+    printed = "\n".join(event.detail for event in events)
+    taken_back = replies.refuted(text, found)
+    sound: list[rules.Finding] = []
+    for finding in found:
+        reason = _fault(text, finding, printed) or ("refuted" if finding.start in taken_back else None)
+        if reason is not None:
+            yield _refused(document, finding.start, reason, finding.cue.rule)
+            continue
+        sound.append(finding)
+        if finding.cue.kind == CueKind.LINK:
+            yield from _succession(document, errors, finding)
+        elif finding.cue.kind not in (CueKind.ASK, CueKind.REPLY):
+            yield _stated(document, errors, finding)
+    for suggestion, reply in replies.pairs(text, sound):
+        yield _stated(document, errors, suggestion, reply)
+    yield from _closed(document, errors)
+    about = tuple(sorted(opening(document, errors)))
+    for closing in closings(document, events):
+        span = (closing.quote.start, closing.quote.end)
+        yield closing
+        yield claim_at(document, ClaimKind.FIX, closing.rule, fact=closing.fact, span=span, about=about)
+
+
+def _fault(text: Prose, finding: rules.Finding, printed: str) -> str | None:
+    """The reason for which the words at a finding are no statement of a person that stands by itself."""
+    kind, document = finding.cue.kind, text.document
+    post = document.posts[finding.sentence.post] if finding.sentence.post >= 0 else None
+    is_title = post is not None and post.kind == PostKind.TITLE
+    if kind == CueKind.FIX:  # who reports an error says nothing of its fix
+        return "wish" if post is not None and post.kind in _OPENING and document.kind == DocumentKind.ISSUE else None
+    if kind not in (CueKind.CAUSE, CueKind.REMEDY, CueKind.ASK):
+        return None
+    if text.is_printed(finding.sentence) or finding.sentence.text[:_PRINTED] in printed:
+        return "printed"
+    if kind == CueKind.REMEDY and finding.cue.outcome is None and is_title:
+        return "wish"
+    if finding.cue.answers and post is not None and post.kind in _OPENING:
+        return "no_answer"
+    if kind == CueKind.ASK:
+        return None
+    what = "cause" if kind == CueKind.CAUSE else "act" if finding.fact is None else "fact"
+    return replies.fault(finding.sentence.text, what, is_rendered=document.is_lossy)
+
+
+def _farthest(cue: tables.Cue) -> int:
+    """The last post of a thread whose words may still be about what it opened with."""
+    if cue.kind == CueKind.FIX:
+        return _LAST_FIX
+    return _LAST_CAUSE if cue.kind == CueKind.CAUSE else _LAST_REMEDY
+
+
+def _stated(
+    document: Document, errors: list[Pair], finding: rules.Finding, reply: rules.Finding | None = None
+) -> Claim | Skipped:
+    """The claim of a finding, or of the reply that answers it, about the error that it speaks of."""
+    cue = reply.cue if reply else finding.cue
+    if cue.kind == CueKind.FIX:  # said of a report as a whole
+        about = reported(document, errors, finding.start, finding.end)
+    else:
+        meant = subject(document, errors, finding.start, finding.end)
+        about = (meant,) if meant else ()
+    if not about:
+        return _refused(document, finding.start, "unclear_subject", cue.rule)
+    if document.post_at(finding.start) > _farthest(cue):
+        return _refused(document, finding.start, "far_on", cue.rule)
+    if finding.fact is not None and replies.says_too_little(finding.fact.template, cue.outcome):
+        return _refused(document, finding.start, "says_too_little", cue.rule)
+    return claim_at(
+        document,
+        ClaimKind.REMEDY if reply else ClaimKind(cue.kind),
+        cue.rule,
+        fact=finding.fact,
+        span=(finding.start, finding.end),
+        about=about,
+        outcome=cue.outcome,
+        answer=_quoted(document, reply.start, reply.end) if reply else None,
+    )
+
+
+def _succession(document: Document, errors: list[Pair], finding: rules.Finding) -> Iterator[Claim]:
+    """An announced "new error" with an event behind it: the report's last error before leads to that one.
+
+    `signature_ids` of the claim are in that order, the one place where their order means something.
+    """
+    end = finding.end + _FOLLOWS
+    after = next((s for e, s in errors if finding.end <= e.start < end), None)
+    before = [s for e, s in errors if e.end <= finding.start]
+    if after is None or not before or document.post_at(finding.start) != document.post_at(finding.end):
+        return
+    first, second = before[-1].signature_id, after.signature_id
+    if first != second:
+        yield claim_at(
+            document,
+            ClaimKind.LINK,
+            finding.cue.rule,
+            fact=None,
+            span=(finding.start, finding.end),
+            about=(first, second),
+        )
+
+
+def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim]:
+    starts = sorted(e.start for e in events)
+    for event, signature in errors:
+        post = document.post_at(event.start)
+        until = document.posts[post].end if post >= 0 else len(document.text)
+        until = min([until, *(s for s in starts if s >= event.end)])
+        for hint in prose.hinted(document.text, event, until=until):
+            yield claim_at(
+                document,
+                ClaimKind.REMEDY,
+                hint.rule,
+                fact=hint.fact,
+                span=(hint.start, hint.end),
+                about=(signature.signature_id,),
+            )
+
+
+def _closed(document: Document, errors: list[Pair]) -> Iterator[Claim]:
+    """The change that closed the report by the API's word; the quote is the title, which names what was closed.
+
+    It closed what the report opened with, not what others pasted below. The API says so, not who wrote the title: the
+    claim has no author's role.
+    """
+    title = _title(document)
+    if title is None or not is_fixed(document.state, document.state_reason):
+        return
+    for link in document.links:
+        if link.kind == LinkKind.CLOSED_BY:
+            fact = Fact("fix.closed_by", (("pr", link.target.removeprefix("github.com/")),))
+            about = tuple(sorted(opening(document, errors)))
+            claim = claim_at(
+                document, ClaimKind.FIX, "fix.closed_by_api", fact=fact, span=(title.start, title.end), about=about
+            )
+            yield replace(claim, quote=replace(claim.quote, author_role=None))
+
+
+def is_fixed(state: str | None, reason: str | None) -> bool:
+    """True if what closed a thread may have fixed it: it was not reopened, nor closed for another reason."""
+    return state != "open" and reason not in {"not_planned", "duplicate"}
+
+
+def closings(document: Document, events: Sequence[Event]) -> Iterator[Claim]:
+    """What a merged pull request closed, by GitHub's own rule: a keyword in its description, or the API's word.
+
+    `reduce` puts each to the errors of the report closed, whose id is the claim's key.
+    """
+    links = [link for link in document.links if link.kind == LinkKind.CLOSES]
+    if not links or document.kind != DocumentKind.PULL or not document.is_merged or document.repo is None:
+        return
+    text = Prose(document, events)
+    fact = Fact("fix.closed_by", (("pr", f"{document.repo}#{document.number}"),))
+    for link in links:
+        span = _keyword(text, link)
+        if span is not None:
+            claim = claim_at(document, ClaimKind.CLOSING, "fix.closed_by_pull", fact=fact, span=span, about=())
+            claim_id = content_id("claim", claim.claim_id, link.target)
+            yield replace(claim, claim_id=claim_id, key=link.target)
+
+
+def _keyword(text: Prose, link: DocLink) -> tuple[int, int] | None:
+    """The words that close: the sentence around the reference, the title where the API says so; None in a comment."""
+    if link.start is None or link.end is None:
+        title = _title(text.document)
+        return (title.start, title.end) if title else None
+    sentence = text.sentence(link.start)
+    if sentence is None:
+        return None
+    return (sentence.start, sentence.end) if sentence.end - sentence.start <= MAX_QUOTE else (link.start, link.end)
+
+
+def _title(document: Document) -> Post | None:
+    return next((post for post in document.posts if post.kind == PostKind.TITLE and post.end > post.start), None)
+
+
+def claim_at(
+    document: Document,
+    kind: ClaimKind,
+    rule: str,
+    *,
+    fact: Fact | None,
+    span: tuple[int, int],
+    about: tuple[str, ...],
+    outcome: Outcome | None = None,
+    answer: Quote | None = None,
+) -> Claim:
+    """The claim that the words at `span` make about the errors `about`."""
+    said = _quoted(document, *span)
+    stated = fact.template + repr(fact.slots) if fact else ""
+    place = f"{said.start}-{said.end}" + (f"-{answer.start}" if answer else "")
+    return Claim(
+        claim_id=content_id("claim", document.document_id, rule, kind, place, stated),
+        kind=kind,
+        rule=rule,
+        fact=fact,
+        outcome=outcome,
+        quote=said,
+        key=actions.key(fact) if fact and kind.is_act else "",
+        outcome_quote=answer,
+        signature_ids=about,
+    )
+
+
+def _quoted(document: Document, start: int, end: int) -> Quote:
+    return quote(document, start, end, post=document.post_at(start))

@@ -1,0 +1,323 @@
+"""Sentences judged by the cue table: one scan for stems, then the rules on the sentences around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from pipeline.distil import actions, tables
+from pipeline.distil.claims.prose import MAX_QUOTE, Prose, Sentence
+from pipeline.distil.tables import CueKind
+from pipeline.lexicon import repositories
+from pipeline.records import Document, Fact, Outcome, PostKind
+from pipeline.text import language_of
+
+#: Longer "sentences" are logs or tables whose line ends were lost. Of 3,376 accepted sentences of the corpus 99 % have
+#: at most 242 characters, the longest has 453; without this limit none longer is accepted.
+_MAX_SENTENCE = 480
+#: A thread has fewer cue sentences than this (8,227 threads with errors: median 4, 99 % at most 39, most 465); beyond
+#: it, somebody pasted a book.
+_MAX_SENTENCES = 1500
+
+#: Orders are read in posts up to this length: of 45 that were read without a limit 20 were lines of pasted scripts,
+#: logs and lists of changes, nearly all in longer posts.
+_MOST_ORDERED = 1_500
+#: A cause needs this many words of four letters or more from the cue on (the cue itself has one or two), or this many
+#: characters in Chinese: below, labelled sentences pointed at something outside themselves.
+_LEAST_WORDS = 6
+_LEAST_HAN = 12
+#: A product and version that a sentence says to work stand in its match or begin so close behind it.
+_PINNED = 30
+#: Two stems that share fewer letters than this at their ends do not follow each other in real sentences.
+_LEAST_OVERLAP = 3
+_LONG_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
+
+_PR = re.compile(
+    r"https?://github\.com/(?P<repo>[\w.-]{1,60}/[\w.-]{1,80})/(?P<path>pull|issues)/(?P<number>\d{1,6})"
+    r"|(?P<short>[\w.-]{1,40}/[\w.-]{1,60})?#(?P<n>\d{1,6})\b"
+    r"|(?:https?://github\.com/(?P<home>[\w.-]{1,60}/[\w.-]{1,80}))?/commit/(?P<sha>[0-9a-f]{7,40})"
+    r"|(?:(?P<of>[\w.-]{1,40}/[\w.-]{1,60})@)?(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
+)
+_COMMIT_HOME = re.compile(r"(?<![\w./-])(?:https?://github\.com/)?([\w.-]{1,60}/[\w.-]{1,80})(?:@|/commit/)\Z")
+_LONGEST_HOME = 170
+#: What a sentence without a digit cannot have.
+_NUMBERED = frozenset({"version", "pinned"})
+_DIGIT = re.compile(r"\d")
+_RELEASE_OF = re.compile(r"\b(?:version|release|package|wheels?) of (?!the |this |our )(\w+)")
+_BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
+_VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A sentence that a rule accepted; `start` and `end` are the words to quote."""
+
+    cue: tables.Cue
+    sentence: Sentence
+    start: int
+    end: int
+    fact: Fact | None
+    key: str
+    lang: str
+
+
+@cache
+def _scanner() -> tuple[tuple[re.Pattern[str], ...], dict[str, tuple[int, ...]]]:
+    """(patterns for all stems, stem -> indices of the rules that it wakes).
+
+    Stems that begin a word and the others ("n't help", Chinese) are looked for apart: the test for a word's beginning
+    is cheaper than the first branch of the tree, and it is the same for nearly all stems.
+    """
+    wakes: dict[str, list[int]] = {}
+    for index, cue in enumerate(tables.cues()):
+        for stem in cue.stems:
+            wakes.setdefault(stem, []).append(index)
+    stems = sorted(wakes, key=lambda s: (-len(s), s))
+    starts: dict[str, list[str]] = {}
+    for stem in stems:
+        for length in range(min(_LEAST_OVERLAP, len(stem)), len(stem) + 1):
+            starts.setdefault(stem[:length], []).append(stem)
+    words = [stem for stem in stems if "a" <= stem[0] <= "z" and not stem.startswith("n't")]
+    others = sorted(set(stems) - set(words))
+    patterns = (re.compile(rf"(?<![a-z])(?:{tables.trie(words)})"), re.compile(tables.trie(others)))
+    return patterns, {stem: _woken(stem, starts, wakes) for stem in stems}
+
+
+def _hits(prose: Prose) -> Iterator[re.Match[str]]:
+    """The stems that the prose holds, in the order of the text."""
+    words, others = _scanner()[0]
+    for span in prose.spans:
+        rare = list(others.finditer(prose.lowered, *span))
+        hits = words.finditer(prose.lowered, *span)
+        yield from sorted([*hits, *rare], key=re.Match.start) if rare else hits
+
+
+def _woken(stem: str, starts: dict[str, list[str]], wakes: dict[str, list[int]]) -> tuple[int, ...]:
+    """The rules of `stem` and of every stem that begins inside it: the scan passes over those once it matched."""
+    found = set(wakes[stem])
+    for at in range(len(stem)):
+        rest = stem[at:]
+        inside = [s for n in range(1, len(rest) + 1) for s in starts.get(rest[:n], ()) if rest.startswith(s)]
+        for other in [*inside, *starts.get(rest, ())]:
+            found.update(wakes[other])
+    return tuple(sorted(found))
+
+
+@cache
+def _orders() -> tuple[re.Pattern[str], tuple[int, ...]]:
+    """(how an order begins: a verb in capitals, or at the start of a line; the rules that judge orders)."""
+    orders = tables.table("cues.toml")["orders"]
+    capital = tables.trie([verb.capitalize() for verb in orders["verbs"]])
+    rules = tuple(i for i, cue in enumerate(tables.cues()) if not cue.stems)
+    return re.compile(rf"(?:{capital})\b|\n(?:{tables.trie(orders['plain'])})\b"), rules
+
+
+def findings(prose: Prose) -> list[Finding]:
+    """What the rules find, in the order of the text, at most one finding a sentence."""
+    found = list(_cued(prose))
+    taken = {finding.sentence.start for finding in found}
+    found += [order for order in _ordered(prose) if order.sentence.start not in taken]
+    return sorted(found, key=lambda finding: finding.sentence.start)
+
+
+def _ordered(prose: Prose) -> Iterator[Finding]:
+    """Sentences of comments that begin with an order: "Set `X=Y`" needs no cue, its place in the thread is the cue."""
+    starts, rules = _orders()
+    posts = prose.document.posts
+    opening = {post.author_hash for post in posts if post.kind == PostKind.BODY} - {None}
+    for post in posts:
+        if post.kind not in (PostKind.COMMENT, PostKind.REVIEW) or post.is_bot or post.author_hash in opening:
+            continue
+        if post.end - post.start > _MOST_ORDERED:
+            continue
+        for hit in starts.finditer(prose.visible, max(0, post.start - 1), post.end):
+            at = hit.start() + hit.group().startswith("\n")
+            sentence = prose.sentence(at)
+            if sentence is not None and sentence.start == at:
+                yield from _judged(sentence, list(rules), prose.document)
+
+
+def _cued(prose: Prose) -> Iterator[Finding]:
+    wakes = _scanner()[1]
+    pending: Sentence | None = None
+    awake: set[int] = set()
+    count = 0
+    for hit in _hits(prose):
+        sentence = pending if pending and hit.start() < pending.end else prose.sentence(hit.start())
+        if sentence is None:
+            continue
+        if sentence is not pending:
+            if pending is not None:
+                yield from _judged(pending, sorted(awake), prose.document)
+            count += 1
+            if count > _MAX_SENTENCES:
+                return
+            pending, awake = sentence, set()
+        awake.update(wakes[hit.group()])
+    if pending is not None:
+        yield from _judged(pending, sorted(awake), prose.document)
+
+
+def _judged(sentence: Sentence, awake: list[int], document: Document) -> Iterator[Finding]:
+    if len(sentence.text) > _MAX_SENTENCE:
+        return
+    text = sentence.text
+    lang = language_of(text)
+    if lang not in {"en", "zh"}:
+        return
+    has_digit = bool(_DIGIT.search(text))
+    for index in awake:
+        cue = tables.cues()[index]
+        if cue.needs in _NUMBERED and not has_digit:
+            continue
+        found = _applied(cue, sentence, document) if cue.lang == lang else None
+        if found is not None:
+            yield found
+            return
+
+
+def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding | None:
+    text = sentence.text
+    first = cue.pattern.search(text)
+    if first is None or (cue.refuse is not None and cue.refuse.search(actions.without_code(text))):
+        return None
+    hedged = _hedged_as(cue)
+    if hedged and tables.hedges(cue.lang, hedged).search(actions.without_code(text)):
+        return None
+    last = cue.then.search(text, first.end()) if cue.then is not None else None
+    if cue.then is not None and last is None:
+        return None
+    # asked late: few sentences come so far, and this is a slow pattern; the tables of acts behind it are slower
+    if cue.kind != CueKind.ASK and tables.refusals(cue.lang).search(text):
+        return None
+    least, most = first.start(), last.end() if last else first.end()
+    if cue.act == "after" and last is not None:
+        begin, finish = last.start(), len(text)
+    else:
+        begin, finish = first.start(), last.start() if last else len(text)
+    if cue.needs == "pinned":
+        finish = min(finish, first.end() + _PINNED)
+    found = _stated(cue, text, begin, finish, document)
+    if found is None:
+        return None
+    fact, key, ends = found
+    span = _window(sentence, least, min(max(most, ends), len(text)))
+    return Finding(cue, sentence, *span, fact, key, cue.lang) if span else None
+
+
+def _hedged_as(cue: tables.Cue) -> str:
+    """What a hedge would take from a cue: "fix", "cause" or "worked"; "" from all others."""
+    if cue.kind == CueKind.REMEDY:
+        return "worked" if cue.outcome == Outcome.WORKED else ""
+    return cue.kind.value if cue.kind in (CueKind.FIX, CueKind.CAUSE) else ""
+
+
+def _stated(
+    cue: tables.Cue, text: str, begin: int, finish: int, document: Document
+) -> tuple[Fact | None, str, int] | None:
+    """(fact, key, where it ends) if the sentence has what the rule needs."""
+    region = text[begin:finish]
+    if cue.needs == "pinned":
+        named = actions.versioned(region)
+        pinned = Fact("remedy.pin", (("package", named[0]), ("version", named[1]))) if named else None
+        return (pinned, actions.key(pinned), begin) if pinned else None
+    if cue.kind in (CueKind.REMEDY, CueKind.ASK):
+        act = actions.action(region)
+        if act is not None:
+            return (act.fact, act.key, begin + act.end) if not cue.only or act.fact.template in cue.only else None
+        return (None, "", begin) if cue.needs == "object" and actions.has_object(region) else None
+    if cue.kind == CueKind.FIX:
+        fact = _fix(region, cue, document)
+        return (fact, actions.key(fact), begin) if fact else None
+    if cue.kind == CueKind.VERSION:
+        named = actions.versioned(region)
+        return (_versions("version.introduced", named), "|".join(named), begin) if named else None
+    return (None, "", begin) if _says_enough(cue, region) else None
+
+
+def _says_enough(cue: tables.Cue, region: str) -> bool:
+    """True if something is left beside the cue: words, or code; "this is because of that" says nothing."""
+    if cue.needs != "words":
+        return cue.needs == "text" or actions.has_object(region)
+    if cue.lang == "zh":
+        return len(region) >= _LEAST_HAN
+    # what a colon announces stands outside the sentence
+    return len(_LONG_WORD.findall(region)) >= _LEAST_WORDS + region.rstrip().endswith(":")
+
+
+def _versions(template: str, named: tuple[str, str]) -> Fact:
+    return Fact(template, (("product", named[0]), ("version", named[1])))
+
+
+def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
+    """The fix that a sentence names: a change, a release, a branch."""
+    change = _PR.search(region) if cue.rule in {"fix.in_ref", "fix.ref_fixes", "fix.zh"} else None
+    if change is not None:
+        named_change = _named(change, document)
+        # the thread itself is no change, nor is another report
+        is_thread = named_change.lower() == f"{document.repo}#{document.number}".lower() or change["path"] == "issues"
+        return None if is_thread else Fact("fix.merged", (("pr", named_change),))
+    named = actions.versioned(region) if cue.rule not in {"fix.works_on_branch", "fix.ref_fixes"} else None
+    if named is not None:
+        return Fact("fix.released", (("package", named[0]), ("version", named[1])))
+    if cue.rule == "fix.in_latest":
+        return _latest(region, document.repo or "")
+    if cue.rule in {"fix.in_version", "fix.zh"} and (version := _VERSION.search(actions.without_describe(region))):
+        return _of_repo("fix.released_in", "_repo", ("version", version.group(1)), document)
+    branch = _BRANCH.search(region) if cue.rule in {"fix.in_branch", "fix.works_on_branch"} else None
+    return _of_repo("fix.on_branch", "_of", ("branch", branch.group(1).lower()), document) if branch else None
+
+
+def _latest(region: str, repo: str) -> Fact | None:
+    """The latest release of the report's project; None where the words name another one."""
+    other = _RELEASE_OF.search(region)
+    is_own = bool(repo) and (other is None or other[1].lower() in repo.lower())
+    return Fact("fix.in_latest", (("repo", repo),)) if is_own else None
+
+
+def _of_repo(template: str, ending: str, slot: tuple[str, str], document: Document) -> Fact:
+    """A version or branch of the project itself: the report's repository says whose, so that a reader knows."""
+    if document.repo is None:
+        return Fact(template, (slot,))
+    return Fact(template + ending, tuple(sorted((slot, ("repo", document.repo)))))
+
+
+def _named(change: re.Match[str], document: Document) -> str:
+    """`owner/repo#5`, `owner/repo@<commit>`, or what is known of it."""
+    commit = change["sha"] or change["bare"]
+    if commit:
+        home = change["home"] or change["of"] or _home_of(commit, document.text) or document.repo
+        return f"{repositories.current_name(home)}@{commit[:12]}" if home else commit[:12]
+    repo = change["repo"] or change["short"] or document.repo or ""
+    return f"{repositories.current_name(repo)}#{change['number'] or change['n']}"
+
+
+def _home_of(commit: str, text: str) -> str | None:
+    """The repository that a post names with the commit, "owner/repo@0123abc"; None where the commit stands alone."""
+    at = text.find(commit)
+    while at >= 0:
+        named = _COMMIT_HOME.search(text, max(0, at - _LONGEST_HOME), at)
+        if named is not None:
+            return named[1]
+        at = text.find(commit, at + len(commit))
+    return None
+
+
+def _window(sentence: Sentence, least: int, most: int) -> tuple[int, int] | None:
+    """The span to quote: the sentence, or if it is too long the part between `least` and `most` and what fits."""
+    if len(sentence.text) <= MAX_QUOTE:
+        return sentence.start, sentence.end
+    if most - least > MAX_QUOTE:
+        return None
+    begin = max(0, most - MAX_QUOTE) if most > MAX_QUOTE else 0
+    begin = min(begin, least)
+    if begin:
+        space = sentence.text.find(" ", begin, least)
+        begin = space + 1 if space >= 0 else least
+    end = min(len(sentence.text), begin + MAX_QUOTE)
+    if end < len(sentence.text):
+        space = sentence.text.rfind(" ", most, end)
+        end = space if space > 0 else end
+    return sentence.start + begin, sentence.start + end

@@ -1,0 +1,247 @@
+"""Which error a sentence is about, and on what machine and versions it happened."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pipeline.distil import actions, tables
+from pipeline.distil.claims.prose import is_prose
+from pipeline.records import ClaimKind, Document, Event, Fact, PostKind, Severity, Signature
+
+# Which error of a thread a statement speaks about: the one it names, the one beside it, the one it answers.
+
+Pair = tuple[Event, Signature]
+
+#: How many errors one closing change may speak about where a report opens with several.
+_MOST_SUBJECTS = 3
+#: A text names one of several errors with its type, or with so many words of its message.
+_NAMING = 3
+#: Between two errors of one log stands no fence and no sentence, in at most so many characters.
+_MOST_LOG = 6_000
+_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
+
+
+def errors_of(events: Sequence[Event], signatures: Sequence[Signature]) -> list[Pair]:
+    """The events that are errors, each with its signature."""
+    return [(e, s) for e, s in zip(events, signatures, strict=True) if e.severity == Severity.ERROR]
+
+
+def subject(document: Document, errors: Sequence[Pair], start: int, end: int) -> str | None:
+    """The signature of the error that the words at `start` to `end` speak about, None where nothing says which.
+
+    The one that the words name. Else, where the thread shows one error alone, that, unless nobody had shown it yet.
+    Else the last that their own post shows before them: who says what helped and prints an error behind it tells of two
+    ("X is fixed, now I get"). Only a report may say first what was tried. Else the one shown by the post that
+    they answer, which is the post before, or the report where no other post between shows an error. Of several errors
+    in one log the last is meant, which ended the program.
+    """
+    named = _named_by(document.text[start:end], errors)
+    if len(named) == 1:
+        return named[0]
+    post = document.post_at(start)
+    if len({s.signature_id for _, s in errors}) == 1:
+        # before anybody shows the error people speak of something else
+        return errors[0][1].signature_id if document.post_at(errors[0][0].start) <= post else None
+    own = [(e, s) for e, s in errors if document.post_at(e.start) == post]
+    if own:
+        before = [s for e, s in own if e.start < start]
+        is_report = _is_opening(document, post) and len({s.signature_id for _, s in own}) == 1
+        return before[-1].signature_id if before else own[0][1].signature_id if is_report else None
+    return _answered(document, errors, post)
+
+
+def _answered(document: Document, errors: Sequence[Pair], post: int) -> str | None:
+    """The error of the post before; that of the report, where it is the only post before that shows any."""
+    before = [(e, s) for e, s in errors if document.post_at(e.start) < post]
+    others = sorted({place for e, _ in before if not _is_opening(document, place := document.post_at(e.start))})
+    if not before:
+        return None
+    if others:
+        last = [(e, s) for e, s in before if document.post_at(e.start) == others[-1]]
+        answers_last = others[-1] == post - 1 or len(last) == len(before)
+        return _shown(document, last if answers_last else before)
+    # a title tells in short what the body shows
+    shown = [(e, s) for e, s in before if document.post_at(e.start) == document.post_at(before[-1][0].start)]
+    named = _named_by(document.title or "", shown)
+    return named[0] if len(named) == 1 else _shown(document, shown)
+
+
+def _shown(document: Document, shown: Sequence[Pair]) -> str | None:
+    """The one error of a post, or the last where they stand in one log."""
+    is_one = len({s.signature_id for _, s in shown}) == 1
+    return shown[-1][1].signature_id if is_one or _is_log(document, shown) else None
+
+
+def _is_log(document: Document, shown: Sequence[Pair]) -> bool:
+    """True if the errors stand in one post, and nobody says a word between them."""
+    if len({document.post_at(e.start) for e, _ in shown}) != 1:
+        return False
+    for (one, _), (two, _) in itertools.pairwise(shown):
+        between = document.text[one.end : two.start]
+        if len(between) > _MOST_LOG or "```" in between or any(map(is_prose, between.split("\n"))):
+            return False
+    return True
+
+
+def reported(document: Document, errors: Sequence[Pair], start: int, end: int) -> tuple[str, ...]:
+    """What the words at `start` to `end` say is fixed: the error that they name, or those of the report.
+
+    "Fixed" is said of a report as a whole, not of what its own post prints, nor of what somebody met on the way: so the
+    errors of the report, where nobody else shows another before.
+    """
+    named = _named_by(document.text[start:end], errors)
+    if len(named) == 1:
+        return (named[0],)
+    post = document.post_at(start)
+    opened = {s.signature_id for e, s in errors if _is_opening(document, document.post_at(e.start))}
+    others = {s.signature_id for e, s in errors if document.post_at(e.start) < post} - opened
+    return tuple(sorted(opening(document, errors))) if opened and not others else ()
+
+
+def opening(document: Document, errors: Sequence[Pair]) -> list[str]:
+    """The signatures of the errors that a report opens with; where its title names some of them, those.
+
+    The first that anybody shows where the report itself shows none.
+    """
+    opened = [(e, s) for e, s in errors if _is_opening(document, document.post_at(e.start))]
+    named = _named_by(document.title or "", opened)
+    shown = opened or errors[:1]
+    return named or list(dict.fromkeys(s.signature_id for _, s in shown))[:_MOST_SUBJECTS]
+
+
+def _named_by(text: str, errors: Sequence[Pair]) -> list[str]:
+    """The signatures of the errors that `text` names best, none where it names none well enough."""
+    words = set(_WORD.findall(text.lower()))
+    scores = [_score(words, event) for event, _ in errors]
+    most = max(scores, default=0)
+    if most < _NAMING:
+        return []
+    return list(dict.fromkeys(s.signature_id for (_, s), score in zip(errors, scores, strict=True) if score == most))
+
+
+def _score(words: set[str], event: Event) -> int:
+    """How well words name an error: words of its message, its type as much as it takes."""
+    kind = (event.exception_type or "").rpartition(".")[2].lower()
+    return len(words.intersection(_WORD.findall(event.message.lower()))) + (_NAMING if kind in words else 0)
+
+
+def _is_opening(document: Document, post: int) -> bool:
+    return post < 0 or document.posts[post].kind in (PostKind.TITLE, PostKind.BODY)
+
+
+# Where an error was seen: GPU, driver, CUDA, OS, Python, packages; from blocks, lists and paths, not sentences.
+
+#: Environment blocks stand in the first post nearly always; a log of megabytes behind it is not searched.
+_MOST = 60_000
+_MAX_VALUE = 60
+_SITE = re.compile(r"[/\\](?:lib|Lib)[/\\]python(\d\.\d{1,2})[/\\](?:site|dist)-packages")
+_SMI = re.compile(r"Driver Version: (\d{3}\.\d{2,3}(?:\.\d{2})?)\s{1,12}CUDA Version: (\d{1,2}\.\d)")
+_HOME = re.compile(r"/usr/local/cuda-(\d{1,2}\.\d)\b")
+_PIN = re.compile(
+    r"^(?:\[(?:pip3?|conda)\] )?([A-Za-z][\w.-]{1,40})(?:==|[ \t]{1,40})v?(\d{1,4}\.\d[\w.+]{0,24})(?=[\s,]|$)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One fact about the environment with the place that says it."""
+
+    rule: str
+    name: str
+    value: str
+    start: int
+    end: int
+
+
+@cache
+def _line() -> re.Pattern[str]:
+    start = tables.trie(tables.table("environment.toml")["start"])
+    return re.compile(rf"\n[ \t>*#|+`_-]{{0,8}}({start}[^\n]{{0,200}})(?=\n|\Z)", re.IGNORECASE)
+
+
+_ENTRY = re.compile(r"^\[?([^\n:=|\]]{1,70}?)\]?[*_`]{0,3}\s{0,6}(?:==?>?|:|=>|\|)[*_`]{0,3}\s{0,6}(\S.{0,120})$")
+
+
+@cache
+def _rows() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
+    return tuple(
+        (
+            row["name"],
+            re.compile(row["key"], re.IGNORECASE),
+            tables.gpu_pattern() if row["value"] == "gpu" else re.compile(row["value"]),
+        )
+        for row in tables.table("environment.toml")["row"]
+    )
+
+
+@cache
+def machine_names() -> frozenset[str]:
+    """Names that describe the machine; other products' versions are versions of the entry."""
+    return frozenset(tables.table("environment.toml")["environment"]["names"])
+
+
+def seen(document: Document) -> list[Seen]:
+    """The first value of each name that the document gives, in the order of the text; at most one value a name."""
+    text = document.text
+    least = document.posts[0].end if document.posts and document.posts[0].kind == PostKind.TITLE else 0
+    most = min(len(text), least + _MOST)
+    found: dict[str, Seen] = {}
+    for item in sorted([*_listed(text, least, most), *_elsewhere(text, most)], key=lambda s: (s.start, s.name)):
+        # what a block says outranks what a path shows
+        if item.name not in found or (found[item.name].rule == "environment.path" and item.rule != "environment.path"):
+            found[item.name] = item
+    return sorted(found.values(), key=lambda s: (s.start, s.name))
+
+
+def _listed(text: str, least: int, most: int) -> Iterator[Seen]:
+    # the literal line break in front lets the search leap; a text that begins with such a line gets one
+    text, shift = (text, 0) if least else ("\n" + text, 1)
+    for line in _line().finditer(text, max(0, least - shift), most):
+        start, content = line.start(1) - shift, line.group(1).rstrip()
+        entry = _ENTRY.match(content)
+        read = _entry(entry) if entry else None
+        if read is not None:
+            yield Seen("environment.line", *read, start, start + len(content))
+            continue
+        pin = _PIN.match(content)
+        name = tables.products().get(pin.group(1).lower()) if pin else None
+        if pin and name:
+            yield Seen("environment.package", name, pin.group(2), start, start + pin.end())
+
+
+def _entry(entry: re.Match[str]) -> tuple[str, str] | None:
+    key = entry.group(1).strip(" \t*_`-#>").lower()
+    stated = actions.without_describe(entry.group(2))
+    for name, keys, values in _rows():
+        matched = keys.fullmatch(key)
+        if matched is None:
+            continue
+        named = tables.products().get(matched["product"].strip()) if name == "$product" else name
+        if named in machine_names() and stated != entry.group(2):
+            continue  # a project describes its own commits: the line was filled in under the wrong heading
+        value = values.search(stated) if named else None
+        if named and value:
+            return named, (value.group(1) if value.groups() else value.group()).strip()[:_MAX_VALUE]
+    return None
+
+
+def _elsewhere(text: str, most: int) -> Iterator[Seen]:
+    if "-packages" in text and (site := _SITE.search(text, 0, most)):
+        yield Seen("environment.path", "Python", site.group(1), *site.span())
+    if "CUDA Version: " in text and (smi := _SMI.search(text, 0, most)):
+        yield Seen("environment.line", "NVIDIA driver", smi.group(1), *smi.span())
+        yield Seen("environment.line", "CUDA", smi.group(2), *smi.span())
+    if "/usr/local/cuda-" in text and (home := _HOME.search(text, 0, most)):
+        yield Seen("environment.path", "CUDA", home.group(1), *home.span())
+
+
+def facts(item: Seen) -> Iterator[tuple[ClaimKind, Fact]]:
+    """(kind of claim, fact) for one finding: the machine's part, the product's part, or both (CUDA)."""
+    if item.name in machine_names():
+        yield ClaimKind.ENVIRONMENT, Fact("environment.seen", (("name", item.name), ("value", item.value)))
+    if item.name not in {"GPU", "OS", "NVIDIA driver"}:
+        yield ClaimKind.VERSION, Fact("version.affected", (("product", item.name), ("version", item.value)))

@@ -1,0 +1,1 @@
+"""The reduce half: everything that is known about one cluster, as the draft of an entry."""

@@ -1,0 +1,217 @@
+"""How far a claim reaches: which statements of one thread may stand in an entry that others will read as theirs.
+
+Threads share a cluster because programs printed the same words. Where the words are specific, what helped one thread
+helps the next. Where they are not ("list index out of range"), threads of unrelated projects meet by chance: there an
+entry keeps only what is tied to the error, and the rest is kept aside with its reason, its repository and its frame.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pipeline.distil import tables
+from pipeline.distil.drafts.scores import is_by_model
+from pipeline.distil.material import DocumentFacts, Occurrence
+from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Cluster
+from pipeline.records.draft import Withheld
+
+#: From so many unrelated repositories on, a cluster that none of them dominates is nobody's own error. Read on the
+#: corpus: of the clusters with claims and three repositories about four in five are errors of the caller's code.
+_MANY_HOMES = 3
+#: A repository with more than this share of the documents owns the error: the others use its software.
+_OWNED = 2 / 3
+#: Documents that show frames agree where at least this share of them ends in the same function.
+_AGREEING = 1 / 2
+#: From so many documents on, a change that closed one of them did not close the others.
+_MANY_REPORTS = 3
+_UNKNOWN = "?"
+#: Hints whose words any program prints for its own reason ("pip install ..."): one project's, like its users' words.
+_ANY_PROGRAMS = "hint.generic."
+
+#: Discriminators that a statement can name, so that it speaks of this error whatever program prints it.
+_NAMED = frozenset({"module", "library"})
+_QUANTITIES = frozenset(
+    {
+        "remedy.increase_quantity",
+        "remedy.decrease_quantity",
+        "remedy.increase_quantity_to",
+        "remedy.decrease_quantity_to",
+    }
+)
+#: Discriminators that tell what failed, so that a fix for one report is a fix for all of them.
+_TELLING = frozenset({"module", "library", "symbol", "op", "assertion", "resource", "space", "tool"})
+#: Categories in which less of a quantity is the remedy by nature, whatever program runs out.
+_SCARCE = frozenset({"out_of_memory", "resource_limit"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    rule_id: str
+    homes: int
+    kinds: frozenset[str]
+    pattern: re.Pattern[str]
+
+
+@cache
+def _rules() -> tuple[_Rule, ...]:
+    return tuple(
+        _Rule(row["id"], row["homes"], frozenset(row["kinds"]), re.compile("|".join(row["patterns"]), re.IGNORECASE))
+        for row in tables.table("generic.toml")["rule"]
+    )
+
+
+class Reach:
+    """What may be said of one cluster, from what its documents show."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        occurrences: Sequence[Occurrence],
+        documents: Mapping[str, DocumentFacts],
+        *,
+        category: str,
+    ) -> None:
+        self._cluster = cluster
+        self._category = category
+        self._named = frozenset(_names(cluster))
+        self._repos = {name: facts.repo or _UNKNOWN for name, facts in documents.items()}
+        self._frames: dict[str, str] = {}
+        self._document_count = len({o.document_id for o in occurrences})
+        plumbing = frozenset(tables.table("generic.toml")["plumbing"])
+        for occurrence in occurrences:
+            if occurrence.frame and occurrence.frame.partition(":")[0] not in plumbing:
+                self._frames.setdefault(occurrence.document_id, occurrence.frame)
+        shown = {o.document_id for o in occurrences}
+        self._homes = _homes(self._repos.get(name, _UNKNOWN) for name in shown)
+        count = Counter(self._homes[self._repos.get(name, _UNKNOWN)] for name in shown)
+        is_owned = max(count.values(), default=0) > _OWNED * len(shown)
+        self._home_count = 1 if is_owned else len(count)
+        self.reason = self._generic(occurrences, is_one_place=self._agrees(shown))
+
+    def _generic(self, occurrences: Sequence[Occurrence], *, is_one_place: bool) -> str:
+        """Why the cluster's words fit any program, "" if they do not."""
+        kind = dict(self._cluster.gate).get("kind", "")
+        named = self._cluster.exception_type
+        words = f"{named}: {self._cluster.text}" if named else self._cluster.text
+        for rule in _rules():
+            if rule.homes > 1 and (is_one_place or self._home_count < rule.homes):
+                continue
+            # a family of its own says more than words do, unless the words name nothing whoever prints them
+            if kind in rule.kinds or ((not kind or rule.homes == 1) and rule.pattern.search(words)):
+                return rule.rule_id
+        if 2 * sum(o.rule == "occurrence.wrapper" for o in occurrences) > len(occurrences):
+            return "outer_error"
+        return "many_projects" if self._home_count >= _MANY_HOMES and not is_one_place else ""
+
+    def _agrees(self, shown: set[str]) -> bool:
+        """True if most documents show frames and most of those end in the same function."""
+        frames = Counter(self._frames[name] for name in shown if name in self._frames)
+        most = max(frames.values(), default=0)
+        return bool(frames) and frames.total() >= _AGREEING * len(shown) and most >= _AGREEING * frames.total()
+
+    def sorted_out(self, claims: Sequence[Claim]) -> tuple[list[Claim], tuple[Withheld, ...]]:
+        """(the claims that may speak, those kept aside with the reason)."""
+        shared = self._shared_keys(claims)
+        most = self._most_documents(claims)
+        confirmed = _confirmed_keys(claims)
+        kept: list[Claim] = []
+        aside: list[Withheld] = []
+        for claim in claims:
+            reason = self._reason(claim, shared) or self._one_report(claim, most) or _unconfirmed(claim, confirmed)
+            if reason:
+                document = claim.quote.document_id
+                repo = self._repos.get(document, _UNKNOWN)
+                known = None if repo == _UNKNOWN else repo
+                aside.append(Withheld(claim.claim_id, document, known, self._frames.get(document), reason))
+            else:
+                kept.append(claim)
+        return kept, tuple(sorted(aside, key=lambda w: w.claim_id))
+
+    def _shared_keys(self, claims: Sequence[Claim]) -> frozenset[str]:
+        """Acts that threads of unrelated repositories name: what two strangers did has to do with the error."""
+        homes: dict[str, set[str]] = defaultdict(set)
+        for claim in claims:
+            if claim.key and claim.kind == ClaimKind.REMEDY and not is_by_model(claim.rule):
+                homes[claim.key].add(self._repos.get(claim.quote.document_id, _UNKNOWN))
+        return frozenset(key for key, repos in homes.items() if len(set(_homes(repos).values())) > 1)
+
+    def _reason(self, claim: Claim, shared: frozenset[str]) -> str:
+        is_statement = claim.kind.is_statement or claim.rule == "version.introduced"
+        is_own_hint = claim.rule.startswith("hint.") and not claim.rule.startswith(_ANY_PROGRAMS)
+        if not is_statement or is_own_hint or (claim.kind == ClaimKind.REMEDY and claim.key in shared):
+            return ""
+        if claim.kind == ClaimKind.FIX:
+            return self.reason or ("fix_of_one_project" if self._home_count >= _MANY_HOMES else "")
+        return "" if self._is_tied(claim) else self.reason
+
+    def _most_documents(self, claims: Sequence[Claim]) -> dict[str, int]:
+        documents: dict[str, set[str]] = defaultdict(set)
+        for claim in claims:
+            documents[claim.key].add(claim.quote.document_id)
+        return {key: len(names) for key, names in documents.items()}
+
+    def _one_report(self, claim: Claim, documents: Mapping[str, int]) -> str:
+        """The reason for a change that few of many reports name, where nothing says that they are one."""
+        if claim.kind != ClaimKind.FIX or self._document_count < _MANY_REPORTS:
+            return ""
+        is_told = any(key in _TELLING for key, _ in self._cluster.gate)
+        return "" if is_told or 2 * documents[claim.key] >= self._document_count else "fix_of_one_report"
+
+    def _is_tied(self, claim: Claim) -> bool:
+        """True if the statement names what the error names, or is about the quantity that ran out."""
+        said = claim.quote.text.lower()
+        if any(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", said) for name in self._named):
+            return True
+        return self._category in _SCARCE and claim.fact is not None and claim.fact.template in _QUANTITIES
+
+
+def _confirmed_keys(claims: Iterable[Claim]) -> frozenset[str]:
+    """Acts of which somebody says what became of them, or that people name in several threads."""
+    documents: dict[str, set[str]] = defaultdict(set)
+    tried: set[str] = set()
+    for claim in claims:
+        if claim.key and claim.kind == ClaimKind.REMEDY:
+            documents[claim.key].add(claim.quote.document_id)
+            if claim.outcome is not None:
+                tried.add(claim.key)
+    return frozenset(tried | {key for key, names in documents.items() if len(names) > 1})
+
+
+def _unconfirmed(claim: Claim, confirmed: frozenset[str]) -> str:
+    """The reason for advice that nobody tried: read against their threads, every second piece of it was about another
+    error, a step to reproduce, or taken back. Who maintains the project knows what they advise.
+    """
+    is_advice = claim.kind == ClaimKind.REMEDY and claim.outcome is None and not claim.rule.startswith("hint.")
+    is_known = claim.key in confirmed or claim.quote.author_role in MAINTAINER_ROLES or is_by_model(claim.rule)
+    return "unconfirmed" if is_advice and not is_known else ""
+
+
+def _names(cluster: Cluster) -> Iterator[str]:
+    """What the error names that is no everyday word: a module, a library, the module of a missing attribute."""
+    for key, value in cluster.gate:
+        owner, dot, _ = value.partition(".")
+        if key in _NAMED:
+            yield value.lower()
+        elif key == "symbol" and dot and owner.islower():
+            yield owner
+
+
+def _homes(repos: Iterable[str]) -> dict[str, str]:
+    """Repository -> its home: repositories of one owner or of one name are related (moved, forked, sister projects)."""
+    found: dict[str, str] = {}
+    for name in sorted(set(repos)):
+        owner, _, short = name.lower().partition("/")
+        mates = [
+            other
+            for other in found
+            if other.lower().partition("/")[0] == owner or (short and other.lower().partition("/")[2] == short)
+        ]
+        found[name] = found[mates[0]] if mates else name
+        for mate in mates[1:]:
+            old = found[mate]
+            found.update({other: found[name] for other, home in found.items() if home == old})
+    return found

@@ -1,0 +1,160 @@
+"""Claims about remedies grouped: the same act said in ten threads is one remedy with ten pieces of evidence."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rapidfuzz import fuzz, utils
+
+from pipeline.distil import actions, tables
+from pipeline.distil.drafts.citations import Ledger
+from pipeline.distil.drafts.scores import TIERS, is_by_model, outcomes, tier
+from pipeline.distil.material import Official
+from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Outcome, Quote, Role
+from pipeline.records.draft import Remedy, Statement
+from pipeline.text import unsafe
+
+#: token_sort_ratio from which two quoted remedies of one language and equal identifiers are one. A cautious choice with
+#: little behind it: of 434 prose remedies of the corpus three pairs from different documents score 75 or more, one at
+#: 100 (one sentence posted twice) and two at 75 and 87 that name different versions, which the identifiers keep apart.
+SAME_PROSE = 90.0
+#: An entry shows at most this many remedies and dead ends each, those with most evidence first.
+MOST_REMEDIES = 30
+
+_IDENTIFIER = re.compile(r"`[^`\n]{2,60}`|--[a-z][\w-]+|\b[A-Z][A-Z0-9]+_[A-Z0-9_]+\b|\b\w+_\w+\b|\d+(?:\.\d+)+")
+_NEGATION = re.compile(r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bdisabl|不|没|无|禁用|关闭", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class Group:
+    """What was said about one act."""
+
+    key: str
+    claims: list[Claim] = field(default_factory=list)
+    pages: list[tuple[Quote, DocRemedy]] = field(default_factory=list)  # what official pages say
+
+
+def group_remedies(claims: Iterable[Claim], official: Sequence[Official]) -> list[Group]:
+    """Remedies and fixes joined where they are the same act, in an order that does not depend on the input's."""
+    groups: dict[str, Group] = {}
+    prose: list[Claim] = []
+    for claim in sorted(claims, key=_order):
+        if claim.key:
+            groups.setdefault(claim.key, Group(claim.key)).claims.append(claim)
+        else:
+            prose.append(claim)
+    for page in official:
+        for remedy, quote in zip(page.record.remedies, page.remedies, strict=True):
+            if unsafe(quote.text) is None:
+                key = f"official|{page.record.code}|{remedy.section}|{remedy.title or quote.text[:40]}"
+                groups.setdefault(key, Group(key)).pages.append((quote, remedy))
+    joined: list[Group] = []
+    for claim in prose:
+        mate = next((g for g in joined if _is_same(g.claims[0].quote, claim.quote)), None)
+        if mate is None:
+            joined.append(Group(f"prose|{claim.claim_id}", [claim]))
+        else:
+            mate.claims.append(claim)
+    return [groups[key] for key in sorted(groups)] + joined
+
+
+def _order(claim: Claim) -> tuple[bool, str, str, int, str]:
+    # a model's claims last: a quote that a rule found too is cited as that rule's
+    return (
+        is_by_model(claim.rule),
+        claim.quote.posted_at or "~",
+        claim.quote.document_id,
+        claim.quote.start,
+        claim.claim_id,
+    )
+
+
+def _is_same(one: Quote, two: Quote) -> bool:
+    if one.lang != two.lang or bool(_NEGATION.search(one.text)) != bool(_NEGATION.search(two.text)):
+        return False
+    if set(_IDENTIFIER.findall(one.text)) != set(_IDENTIFIER.findall(two.text)):
+        return False
+    return fuzz.token_sort_ratio(one.text, two.text, processor=utils.default_process) >= SAME_PROSE
+
+
+def remedy(group: Group, ledger: Ledger) -> Remedy:
+    """The group counted (`scores.outcomes`, `scores.tier`); contradiction is kept, not averaged."""
+    evidence = [piece for claim in group.claims for piece in _cited(claim, ledger)]
+    evidence += [ledger.add("official", quote, "official.remedy") for quote, _ in group.pages]
+    ids = tuple(sorted(set(evidence)))
+    statement, how = _worded(group, ids)
+    worked, failed = outcomes(group.claims)
+    return Remedy(
+        key=group.key,
+        action=statement,
+        how=how,
+        condition=_condition(group),
+        why_fails=_why_fails(group),
+        worked=worked,
+        failed=failed,
+        tier=tier(group.claims, is_official=bool(group.pages)),
+        sources=ledger.urls(ids),
+    )
+
+
+def _condition(group: Group) -> str | None:
+    """When the act applies, in the words of the first who says so; nothing if somebody names it without a condition."""
+    said = [tables.condition(c.quote.text, _atoms(c)) for c in group.claims if c.outcome != Outcome.FAILED]
+    return said[0] if said and all(said) else None
+
+
+def _atoms(claim: Claim) -> list[str]:
+    """What the act itself names, and the quote's own way of naming it."""
+    return [value for _, value in claim.fact.slots] if claim.fact else []
+
+
+def _why_fails(group: Group) -> str | None:
+    """Why the act did not help, in the words of the first who says so."""
+    failed = [c.outcome_quote or c.quote for c in group.claims if c.outcome == Outcome.FAILED]
+    return next((why for why in (tables.reason(quote.text) for quote in failed) if why), None)
+
+
+def _cited(claim: Claim, ledger: Ledger) -> list[str]:
+    """The evidence of one claim: what was done and, where it stands elsewhere, how it ended."""
+    outcome: Role = "worked" if claim.outcome == Outcome.WORKED else "failed"
+    role = claim.kind.role
+    if claim.outcome is None:
+        return [ledger.add(role, claim.quote, claim.rule)]
+    if claim.outcome_quote is None:
+        return [ledger.add(outcome, claim.quote, claim.rule)]
+    return [ledger.add("workaround", claim.quote, claim.rule), ledger.add(outcome, claim.outcome_quote, claim.rule)]
+
+
+def _worded(group: Group, ids: tuple[str, ...]) -> tuple[Statement, str | None]:
+    """(the action, the words that add to it): a fact where there is one, else the first quote."""
+    if group.pages:
+        quote, official = group.pages[0]
+        told = actions.official(quote.text, official.flags)
+        if told is not None:
+            return Statement(told, "", "", ids), quote.text
+        return Statement(None, quote.text, quote.lang, ids), None
+    first = group.claims[0]
+    by_model = is_by_model(first.rule)  # then all of them are
+    facts = Counter(c.fact for c in group.claims if c.fact is not None and is_by_model(c.rule) == by_model)
+    if not facts:
+        return Statement(None, first.quote.text, first.quote.lang, ids), None
+    fact = min(facts, key=lambda f: (-facts[f], f.template, f.slots))
+    return Statement(fact, "", "", ids), _how(group.claims, fact)
+
+
+def _how(claims: Sequence[Claim], fact: Fact) -> str | None:
+    """The quoted words of the best voice for the fact chosen: who confirmed before who advised."""
+    saying = [c for c in claims if c.fact == fact]
+    best = min(
+        saying, key=lambda c: (c.outcome != Outcome.WORKED, c.quote.author_role not in MAINTAINER_ROLES, *_order(c))
+    )
+    return best.quote.text
+
+
+def ranked(found: Iterable[Remedy]) -> tuple[Remedy, ...]:
+    """Best supported first: worked, fewer failures, tier, number of sources, key."""
+    ordered = sorted(found, key=lambda r: (-r.worked, r.failed, TIERS.index(r.tier), -len(r.action.evidence), r.key))
+    return tuple(ordered[:MOST_REMEDIES])
