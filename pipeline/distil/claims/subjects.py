@@ -87,6 +87,18 @@ def _is_log(document: Document, shown: Sequence[Pair]) -> bool:
     return True
 
 
+def names_one(document: Document, errors: Sequence[Pair], start: int, end: int) -> bool:
+    """True if the words at `start` to `end` name one of the errors."""
+    return len(_named_by(document.text[start:end], errors)) == 1
+
+
+def is_beside(document: Document, errors: Sequence[Pair], place: int) -> bool:
+    """True if the post at `place` shows an error behind it, and is not the report."""
+    post = document.post_at(place)
+    behind = any(document.post_at(e.start) == post and e.start >= place for e, _ in errors)
+    return behind and not _is_opening(document, post)
+
+
 def reported(document: Document, errors: Sequence[Pair], start: int, end: int) -> tuple[str, ...]:
     """What the words at `start` to `end` say is fixed: the error that they name, or those of the report.
 
