@@ -1,0 +1,16 @@
+"""One issue's walk through the package stays short: `python -m tests.walk` prints it."""
+
+from __future__ import annotations
+
+from tests.walk import walked
+
+#: Where `reduce` reads the package that raised an error from its frames: of the walk's steps the one that goes back.
+FRAMES = ("cluster", "normalise")
+
+
+def test_an_issue_visits_few_rooms_each_once_and_never_calls_upwards() -> None:
+    walk = walked()
+    assert len(walk.modules) <= 100
+    assert len(walk.rooms) <= 15
+    assert walk.steps_back == [FRAMES]
+    assert not walk.upwards
