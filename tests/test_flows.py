@@ -48,7 +48,14 @@ def test_a_run_under_prefect_gives_the_golden_bundle(ran: tuple[Path, dict[str, 
 
 def test_every_stage_of_the_run_accounts_for_every_item(ran: tuple[Path, dict[str, Any]]) -> None:
     _, told = ran
-    assert [stage["stage"] for stage in told["stages"]] == ["import", "documents", "events", "entries", "export"]
+    assert [stage["stage"] for stage in told["stages"]] == [
+        "import",
+        "documents",
+        "events",
+        "statements",
+        "entries",
+        "export",
+    ]
     assert all(stage["taken"] == stage["given"] + stage["skipped"] for stage in told["stages"])
 
 
@@ -88,7 +95,7 @@ def test_a_run_brings_every_source_that_the_settings_name(server: Started, world
     )
     told = flows.run(home=str(tmp_path))
     stages = [stage["stage"] for stage in told["stages"]]
-    assert stages == ["import", "github", "documents", "events", "entries", "export"]
+    assert stages == ["import", "github", "documents", "events", "statements", "entries", "export"]
     assert told["sources"][REPO]["threads"] == 8
     assert told["new_pages"] > 8  # of the files and of the repository
 
