@@ -10,14 +10,12 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from pipeline.cluster import candidates
-from pipeline.cluster.candidates import Untyped
+from pipeline.cluster.candidates import Gate, Untyped
 from pipeline.cluster.leaders import ALIGNED, CUTOFF, REVIEW, Beginnings, raised, refusal, rule, why_not
 from pipeline.cluster.neighbours import gate_words, shown
 from pipeline.cluster.partition import Partition
 from pipeline.cluster.shapes import Shape, merged, shape
 from pipeline.records import Cluster, Signature, Template
-
-Gate = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pipeline.lexicon.codes.printed import Mention, Reader, Way, is_compared, st
 # Patterns begin with letters, never with a look-behind, so that the engine skips to candidates; `starts_word` looks
 # back.
 
-#: How far into a message a text is the error itself where no name and no announcement says so.
+#: How far into a message a text, a number or a name is the error itself where nothing announces it.
 REACH = 400
 
 # ---------------------------------------------------------------- CUDA
@@ -166,9 +166,6 @@ def nccl_ways() -> tuple[Way, ...]:
 
 # Status codes of libraries: CUDA's and ROCm's, OpenCL, Vulkan, oneAPI. By name, by words, by number.
 
-#: How far into a message a number or a name without its library counts.
-LIBRARY_REACH = 400
-
 #: A number instead of the constant: `cuBLAS error 15 at`, `cusolver error: 7, when`, `CUDNN_STATUS_SUCCESS (8 vs. 0)`.
 _NUMBER = re.compile(
     r"(cu(?:blas|dnn|solver|sparse|fft|rand))(?:Lt)?"
@@ -205,15 +202,9 @@ _RETURNED = re.compile(r"API returns: (-?\d{1,10})(?: \([A-Z_]{4,60}\))?|Error \
 _VULKAN_RESULT = re.compile(r"vk::\w{2,40}(?:::\w{2,40}){0,3}: (Error[A-Z][A-Za-z]{4,40})\b")
 
 
-def _plain_library(name: str) -> str:
-    return name.replace("_", "").lower()
-
-
 @cache
 def _names() -> Mapping[str, str]:
-    return MappingProxyType(
-        {_plain_library(name): code for name, code in catalogues.by_name(catalogues.libraries()).items()}
-    )
+    return MappingProxyType({_plain(name): code for name, code in catalogues.by_name(catalogues.libraries()).items()})
 
 
 @cache
@@ -236,7 +227,7 @@ def _numbers(library: str) -> Mapping[int, str]:
 
 def _named(text: str) -> Iterator[Mention]:
     for match in _name_pattern().finditer(text):
-        code = _names().get(_plain_library(match[0]))
+        code = _names().get(_plain(match[0]))
         if code is None or not starts_word(text, match.start()) or is_compared(text, match.start()):
             continue
         if not code.startswith("cl:") or not _is_returned(text, match.start()):
@@ -272,7 +263,7 @@ def _returned(text: str) -> Iterator[Mention]:
 
 def _opencl_named(text: str) -> Iterator[Mention]:
     for match in _OPENCL_NAME.finditer(text):
-        if code := _names().get(_plain_library(f"CL_{match[1].removeprefix('CL_')}")):
+        if code := _names().get(_plain(f"CL_{match[1].removeprefix('CL_')}")):
             yield Mention(code, match.start(), match.end())
 
 
@@ -286,7 +277,7 @@ def _opencl_numbered(text: str) -> Iterator[Mention]:
 
 def _vulkan_result(text: str) -> Iterator[Mention]:
     for match in _VULKAN_RESULT.finditer(text):
-        if code := _names().get(_plain_library(f"VK_{match[1]}")):
+        if code := _names().get(_plain(f"VK_{match[1]}")):
             yield Mention(code, match.start(), match.end())
 
 
@@ -301,21 +292,21 @@ def library_ways() -> tuple[Way, ...]:
             ("cublas", "cudnn", "cusolver", "cusparse", "cufft", "curand"),
             _numbered,
             decides=True,
-            reach=LIBRARY_REACH,
+            reach=REACH,
         ),
         Way(
             "opencl: name",
             tuple(call.lower() for call in _OPENCL_CALLS),
             _opencl_named,
             decides=True,
-            reach=LIBRARY_REACH,
+            reach=REACH,
         ),
         Way(
             "opencl: number",
             ("opencl", *(call.lower() for call in _OPENCL_CALLS)),
             _opencl_numbered,
             decides=True,
-            reach=LIBRARY_REACH,
+            reach=REACH,
         ),
-        Way("vulkan: result", ("vk::",), _vulkan_result, decides=True, reach=LIBRARY_REACH),
+        Way("vulkan: result", ("vk::",), _vulkan_result, decides=True, reach=REACH),
     )
