@@ -21,7 +21,8 @@ _HEAD = """# SQL cookbook
 
 Questions that the database answers. `errmine query` asks them read-only, `-` reads the SQL from standard input,
 `--format` gives table, json, csv or parquet; `duckdb curated/errmine.duckdb` and Python's `duckdb` open the same file,
-from DuckDB 1.0 on.
+from DuckDB 1.0 on. More than 100,000 rows or 60 seconds want `--limit` and `--seconds`; for spreadsheets CSV has an
+apostrophe before texts that begin as formulas do, which json and parquet leave as they are.
 The answers below are those of the sample that comes with errmine, at most five rows of each.
 """
 

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.cli.look import print_entry, query
+from pipeline.cli.look import print_entry
+from pipeline.cli.query import query
 from pipeline.config import read_settings
 from pipeline.records.errors import ConfigError
 from pipeline.records.summary import count
@@ -449,7 +450,7 @@ def test_one_document_is_one_and_unknown_dates_are_left_out(home: Path, capsys: 
 
 
 def test_parquet_is_not_written_to_a_terminal(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.cli.look.sys", SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr("pipeline.cli.query.sys", SimpleNamespace(stdout=SimpleNamespace(isatty=lambda: True)))
     with pytest.raises(ConfigError, match="Parquet is no text"):
         query("SELECT 1", home=home, form="parquet")
 

@@ -1,9 +1,7 @@
-"""`errmine show`, `explain`, `query`, `validate`, `status`, `reconcile`: look at what there is, change nothing."""
+"""`errmine show`, `explain`, `validate`, `status`, `reconcile`: look at what there is, change nothing."""
 
 from __future__ import annotations
 
-import re
-import sys
 from collections import Counter
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -11,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli.app import Command, Config, Home, Json, app, settings
+from pipeline.cli.app import Config, Home, Json, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
 from pipeline.records.errors import ConfigError
 
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
     from pipeline.store import RunRow
     from pipeline.validate import Problem, Report
 
-_OPENING_COMMENT = re.compile(r"--[^\s=]*\s")
 #: Of what a run did or why it failed, in the table of runs.
 _DID_CHARACTERS = 200
 
@@ -102,34 +99,6 @@ def _explain_two(database: Path, one: str, other: str, *, as_json: bool) -> None
         say(f"  {side.entry_id or side.cluster_id or 'set aside'}: {side.template.text}")
     for reason in found.reasons:
         say(f"- {reason}")
-
-
-class SqlCommand(Command):
-    """A command whose argument may begin as options do: a block of SQL with a comment as its first line."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """What is left after options; no option has white space in its name."""
-        sql = [] if "--" in args else [arg for arg in args if _OPENING_COMMENT.match(arg)]
-        options = [arg for arg in args if arg not in sql]
-        return super().parse_args(ctx, [*options, "--", *sql] if sql else args)
-
-
-@app.command(cls=SqlCommand)
-def query(
-    sql: Annotated[str, typer.Argument(help="SQL, read-only; - reads it from standard input.")],
-    home: Home = None,
-    form: Annotated[str, typer.Option("--format", help="table, json, csv or parquet.")] = "table",
-    as_json: Json = False,
-) -> None:
-    """Ask the database in SQL. No write, no file and no network is within its reach."""
-    from pipeline import store
-
-    if form == "parquet" and not as_json and sys.stdout.isatty():
-        raise ConfigError("Parquet is no text for a terminal", hint="Send it to a file: `... --format parquet > FILE`.")
-    result = store.query(settings(home).database_path, sys.stdin.read() if sql == "-" else sql)
-    sys.stdout.flush()
-    sys.stdout.buffer.write(store.rendered(result, "json" if as_json else form))
-    sys.stdout.buffer.flush()
 
 
 @app.command()

@@ -11,6 +11,7 @@
       RawError(path)            a kept page is missing or is not its sha256     exit 3
       StoreError(path)          the file is locked, or of another version       exit 3
       ExportError(path)         the bundle cannot be written or read            exit 3
+      LimitReached              more time, memory or room was wanted than may be had  exit 3
       HomeBusy(path)            another run is at work in the home              exit 3
       ClusterError(address)     the Dask cluster cannot do the work, or is lost exit 3
       CatalogueError(path)      a data file of the package is broken            exit 3
@@ -107,6 +108,12 @@ class ExportError(PipelineError):
     def __init__(self, message: str, *, path: Path, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.path = path
+
+
+class LimitReached(PipelineError):
+    """What was asked for takes more time, memory or room than it may have."""
+
+    advice = "Ask for less at a time, or raise the limit that the message names."
 
 
 class HomeBusy(PipelineError):

@@ -12,21 +12,25 @@ that is what a second build must reproduce. The table `runs` holds wall-clock ti
 from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
 from pipeline.store.digest import digest, digests, table_counts
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check_replaceable, held, meta, read_only
-from pipeline.store.querying import FORMS, QueryResult, query, rendered
+from pipeline.store.querying import Answer, Limits, QueryResult, asked, query
+from pipeline.store.rendering import FORMS, rendered, writer
 from pipeline.store.writing import add_run, write
 
 __all__ = [
     "FORMS",
     "SCHEMA_VERSION",
     "VERSIONS",
+    "Answer",
     "Contents",
     "JournalRow",
+    "Limits",
     "OverrideRow",
     "QueryResult",
     "RunRow",
     "StageCount",
     "WithheldRow",
     "add_run",
+    "asked",
     "check_replaceable",
     "digest",
     "digests",
@@ -37,4 +41,5 @@ __all__ = [
     "rendered",
     "table_counts",
     "write",
+    "writer",
 ]

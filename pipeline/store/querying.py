@@ -1,25 +1,44 @@
-"""Questions to the file, and their answers as table, JSON, CSV or Parquet."""
+"""Questions to the file: their answers batch by batch, and the limits of what one may cost."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import math
-from collections.abc import Callable, Sequence
+import threading
+import time
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from pipeline.records.errors import ConfigError
+from pipeline.records.errors import ConfigError, LimitReached, PipelineError
 from pipeline.store.opening import read_only
 
-#: A wider cell of a table on a terminal is cut; JSON, CSV and Parquet are whole.
-_CELL_CHARACTERS = 80
+#: Rows that are asked for at a time: one vector of DuckDB.
+_BATCH_ROWS = 2_048
+#: How long an engine that was told to stop may go on. It looks between two vectors: a function that is slow on one
+#: value (`levenshtein` of two long texts) is not stopped by anything but the end of the process.
+GRACE_SECONDS = 5.0
+#: Between two calls to stop: one that comes between two statements is lost.
+_CALL_SECONDS = 0.5
+#: What errors that come through Arrow, as OSError, say of memory; the second is of 2 GiB of text in one vector.
+_TOO_BIG = ("Out of Memory", "maximum total string size")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an answer may cost; None is no limit."""
+
+    rows: int | None = None
+    bytes: int | None = None  # of the rows, as Arrow holds them
+    seconds: float | None = None  # in the engine; who reads the output may be as slow as they like
+    give_up: Callable[[], object] | None = None  # called if the engine does not stop in `GRACE_SECONDS`
+
+
+_NONE = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,79 +55,138 @@ class QueryResult:
         return list(zip(*columns, strict=True)) if columns else []
 
 
-def query(path: Path, sql: str, *, parameters: Sequence[object] = ()) -> QueryResult:
-    """What the file at `path` answers to `sql`: read-only, with no way to files, network or extensions."""
-    with read_only(path) as connection:
-        try:
-            answer = connection.sql(sql, params=list(parameters) or None)
-            table: pa.Table = answer.to_arrow_table() if answer is not None else pa.table({})
-        except duckdb.Error as error:
-            hint = "`SHOW TABLES` lists the tables, `DESCRIBE entries` the columns of one."
-            raise ConfigError(f"the query failed: {error}", hint=hint) from error
+def query(path: Path, sql: str, *, parameters: Sequence[object] = (), limits: Limits = _NONE) -> QueryResult:
+    """What the file at `path` answers to `sql`, whole in memory; raises what `asked` does."""
+    with asked(path, sql, parameters=parameters, limits=limits) as answer:
+        table = pa.Table.from_batches(list(answer.batches()), schema=answer.schema)
     return QueryResult(tuple(table.column_names), table)
 
 
-def rendered(result: QueryResult, form: str = "table") -> bytes:
-    """`result` as bytes in one of `FORMS`."""
-    if form not in FORMS:
-        raise ConfigError(f"there is no form {form!r}; choose one of {', '.join(FORMS)}")
-    return FORMS[form](result)
+class Answer:
+    """An answer that is read once, batch by batch: it never stands in memory whole."""
+
+    def __init__(self, reader: pa.RecordBatchReader, clock: _Clock, limits: Limits) -> None:
+        self.schema: pa.Schema = reader.schema
+        self.row_count = 0  # read so far
+        self.is_cut = False  # whether there was more than the limits allow: known when all is read
+        self._reader = reader
+        self._clock = clock
+        self._limits = limits
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows in the order of the answer, as far as the limits allow; raises what `asked` does."""
+        left = self._limits.bytes
+        while (batch := self._next()) is not None:
+            fitting = batch.num_rows
+            if self._limits.rows is not None:
+                fitting = min(fitting, self._limits.rows - self.row_count)
+            if left is not None:
+                fitting = min(fitting, _fitting(batch, left))
+            part = batch.slice(0, fitting)
+            self.row_count += fitting
+            left = None if left is None else left - part.nbytes
+            if fitting:
+                yield part
+            if fitting < batch.num_rows:
+                self.is_cut = True
+                return
+
+    def _next(self) -> pa.RecordBatch | None:
+        with self._clock.running():
+            return next((batch for batch in self._reader if batch.num_rows), None)
 
 
-def _as_table(result: QueryResult) -> bytes:
-    cells = [list(result.columns), *[[_shown(cell) for cell in row] for row in result.rows]]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-    lines.insert(1, "  ".join("-" * width for width in widths))
-    return ("\n".join(lines) + "\n").encode()
+@contextmanager
+def asked(path: Path, sql: str, *, parameters: Sequence[object] = (), limits: Limits = _NONE) -> Iterator[Answer]:
+    """What the file at `path` answers to `sql`: read-only, with no way to files, network or extensions.
+
+    Raises:
+        ConfigError: the engine does not understand the query, or it fails on a row.
+        LimitReached: the time or the memory was not enough.
+        StoreError: there is no database at `path`, or it cannot be read.
+    """
+    with read_only(path) as connection:
+        clock = _Clock(connection, limits)
+        try:
+            with clock.running():
+                relation = connection.sql(sql, params=list(parameters) or None)
+                reader = pa.table({}).to_reader() if relation is None else relation.to_arrow_reader(_BATCH_ROWS)
+            with reader:
+                yield Answer(reader, clock, limits)
+        finally:
+            clock.close()
 
 
-def _shown(cell: object) -> str:
-    text = "" if cell is None else str(_plain(cell))
-    text = " ".join(text.split())
-    return text if len(text) <= _CELL_CHARACTERS else text[: _CELL_CHARACTERS - 1] + "…"
+class _Clock:
+    """Counts the time in the engine, and tells it to stop when that is used up."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, limits: Limits) -> None:
+        self._connection = connection
+        self._limits = limits
+        self._left = limits.seconds
+        self._end: float | None = None  # on the monotonic clock; None while the engine rests
+        self._is_closed = False
+        self._changed = threading.Condition()
+        # one thread for all batches: where memory is short no other could be started
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        if self._left is not None:
+            self._thread.start()
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Nothing; what the engine does in the context is timed, and its errors are ours."""
+        begun = time.monotonic()
+        if self._left is not None:
+            self._set(begun + self._left)
+        try:
+            yield
+        except (duckdb.Error, pa.ArrowException, OSError, MemoryError) as error:
+            raise self._told(error, time.monotonic() - begun) from error
+        finally:
+            if self._left is not None:
+                self._set(None)
+                self._left = max(0.0, self._left - (time.monotonic() - begun))
+
+    def close(self) -> None:
+        """Nothing; nobody is told to stop any more."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
+        if self._left is not None:
+            self._thread.join()
+
+    def _set(self, end: float | None) -> None:
+        with self._changed:
+            self._end = end
+            self._changed.notify()
+
+    def _watch(self) -> None:
+        with self._changed:
+            while not self._is_closed:
+                late = -1.0 if self._end is None else time.monotonic() - self._end
+                if self._end is None:
+                    self._changed.wait()
+                elif late < 0:
+                    self._changed.wait(-late)
+                else:
+                    self._connection.interrupt()
+                    if late > GRACE_SECONDS and self._limits.give_up is not None:
+                        self._limits.give_up()
+                    self._changed.wait(_CALL_SECONDS)
+
+    def _told(self, error: Exception, seconds: float) -> PipelineError:
+        if self._left is not None and seconds >= self._left:
+            hint = "Ask for less (a WHERE, a LIMIT inside, fewer joins), or give it longer: --seconds."
+            return LimitReached(f"the query was stopped after {self._limits.seconds:g} s", hint=hint)
+        if isinstance(error, MemoryError | duckdb.OutOfMemoryException) or any(map(str(error).__contains__, _TOO_BIG)):
+            hint = "Ask for fewer columns or rows at a time, and sort and aggregate less."
+            return LimitReached("the query needs more memory than it may have", hint=hint)
+        hint = "`SHOW TABLES` lists the tables, `DESCRIBE entries` the columns of one."
+        return ConfigError(f"the query failed: {error}", hint=hint)
 
 
-def _plain(cell: Any) -> Any:
-    if isinstance(cell, float):
-        return cell if math.isfinite(cell) else None
-    if cell is None or isinstance(cell, str | int | bool):
-        return cell
-    if isinstance(cell, list | tuple):
-        return [_plain(item) for item in cell]
-    if isinstance(cell, dict):
-        return {str(name): _plain(item) for name, item in cell.items()}
-    return cell.isoformat() if hasattr(cell, "isoformat") else str(cell)
-
-
-def _as_json(result: QueryResult) -> bytes:
-    rows = [dict(zip(result.columns, map(_plain, row), strict=True)) for row in result.rows]
-    return (json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
-
-
-def _as_csv(result: QueryResult) -> bytes:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(result.columns)
-    for row in result.rows:
-        writer.writerow([_csv_cell(cell) for cell in row])
-    return out.getvalue().encode()
-
-
-def _csv_cell(cell: object) -> object:
-    plain = _plain(cell)
-    return json.dumps(plain, ensure_ascii=False) if isinstance(plain, list | dict) else plain
-
-
-def _as_parquet(result: QueryResult) -> bytes:
-    out = io.BytesIO()
-    pq.write_table(result.table, out, compression="zstd")
-    return out.getvalue()
-
-
-FORMS: dict[str, Callable[[QueryResult], bytes]] = {
-    "table": _as_table,
-    "json": _as_json,
-    "csv": _as_csv,
-    "parquet": _as_parquet,
-}
+def _fitting(batch: pa.RecordBatch, size: int) -> int:
+    """How many of the first rows are of `size` bytes or less together."""
+    if batch.nbytes <= size:
+        return int(batch.num_rows)
+    return bisect_right(range(1, batch.num_rows + 1), size, key=lambda count: batch.slice(0, count).nbytes)
