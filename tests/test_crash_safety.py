@@ -213,16 +213,20 @@ def test_a_database_that_is_no_database_is_made_anew(home: Path, undisturbed: Un
     assert finish(home) == undisturbed[0]
 
 
-def test_a_shard_that_was_damaged_is_named_with_what_to_do(home: Path) -> None:
+def test_a_shard_that_was_damaged_is_named_and_made_anew(home: Path, undisturbed: Undisturbed) -> None:
     places = Places.of(home)
     finish(home)
-    damaged = next((places.shards / "events").glob("*.parquet"))
-    damaged.write_bytes(b"PAR1" + bytes(100))
-    with pytest.raises(StoreError, match="cannot read the shard") as caught:
-        run.build(places, workers=1, partition_documents=5)
-    assert "Delete the file" in caught.value.hint()
-    damaged.unlink()
-    assert finish(home)
+    flipped, cut, gone = sorted((places.shards / "events").glob("*.parquet"))[:3]
+    body = bytearray(flipped.read_bytes())
+    body[len(body) // 2] ^= 4
+    flipped.write_bytes(body)
+    cut.write_bytes(cut.read_bytes()[:-1])
+    gone.unlink()
+    summary = run.build(places, workers=1, partition_documents=5)
+    verdicts = {str(flipped): "damaged", str(cut): "damaged", str(gone): "missing"}
+    assert {row["path"]: row["verdict"] for row in summary.figures["made_anew"]} == verdicts
+    assert finish(home) == undisturbed[0]
+    assert store.digest(places.database) == undisturbed[1]
 
 
 @pytest.fixture

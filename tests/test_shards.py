@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -240,7 +242,7 @@ def test_a_shard_without_one_of_its_files_is_not_listed(tmp_path: Path) -> None:
 
 def test_writing_leaves_no_other_file(tmp_path: Path) -> None:
     shards.write(tmp_path, "a", result())
-    assert sorted(p.name for p in tmp_path.rglob("*.*")) == ["a.parquet"] * 4
+    assert sorted(p.name for p in tmp_path.rglob("*.*")) == ["a.json", *["a.parquet"] * 4]
 
 
 def test_a_lone_surrogate_becomes_one_replacement_character(tmp_path: Path) -> None:
@@ -248,17 +250,77 @@ def test_a_lone_surrogate_becomes_one_replacement_character(tmp_path: Path) -> N
     assert shards.read(shards.listing(tmp_path)).skipped[0].item_id == "a�b"
 
 
-def test_a_shard_that_is_no_parquet_is_named(tmp_path: Path) -> None:
-    shards.write(tmp_path, "a", result()).events.write_bytes(b"PAR1 but no more")
-    with pytest.raises(StoreError, match=r"events/a\.parquet"):
-        shards.read(shards.listing(tmp_path))
+def flip(path: Path, place: int) -> None:
+    body = bytearray(path.read_bytes())
+    body[place // 8] ^= 1 << place % 8
+    path.write_bytes(body)
 
 
-def test_a_shard_with_other_columns_is_named(tmp_path: Path) -> None:
+def swap(one: Path, other: Path) -> None:
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+
+
+#: Damage to the events of the shard "a", beside which "b" stands with other rows.
+DAMAGE = {
+    "a flipped bit in the middle": lambda path: flip(path, path.stat().st_size * 4),
+    "a flipped bit at the end": lambda path: flip(path, path.stat().st_size * 8 - 1),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-1]),
+    "one byte more": lambda path: path.write_bytes(path.read_bytes() + b"\0"),
+    "emptied": lambda path: path.write_bytes(b""),
+    "no parquet": lambda path: path.write_bytes(b"PAR1 but no more"),
+    "another shard's": lambda path: swap(path, path.with_stem("b")),
+    "another table's": lambda path: swap(path, path.parent.parent / "skipped" / path.name),
+    "another shard's with its list": lambda path: (
+        swap(path, path.with_stem("b")),
+        swap(*(path.parent.parent / "lists" / f"{name}.json" for name in "ab")),
+    ),
+    "its list flipped": lambda path: flip(path.parent.parent / "lists" / "a.json", 100),
+    "its list emptied": lambda path: (path.parent.parent / "lists" / "a.json").write_bytes(b""),
+    "its list gone": lambda path: (path.parent.parent / "lists" / "a.json").unlink(),
+    "its list says another hash, and has no seal": lambda path: (path.parent.parent / "lists" / "a.json").write_text(
+        json.dumps({"files": [{"path": "events/a.parquet", "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}]})
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_shard_that_is_not_what_was_written_is_named(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / name.replace("/", " ")
+    paths = shards.write(folder, "a", result())
+    shards.write(folder, "b", shards.MapResult(skipped=(Skipped("raw", "b", "bad"),)))
+    shards.check(paths)
+    DAMAGE[name](paths.events)
+    with pytest.raises(StoreError, match=r"cannot read the shard .*a\.(parquet|json)") as caught:
+        shards.read_events([paths.events])
+    assert "errmine build" in caught.value.hint()
+    with pytest.raises(StoreError):
+        shards.check(paths)
+
+
+def test_every_kept_file_of_shards_has_a_verdict(tmp_path: Path) -> None:
+    one, other = (shards.write(tmp_path, name, result()) for name in "ab")
+    assert [file.verdict for file in shards.kept_files(tmp_path)] == ["ok"] * 10
+    flip(one.claims, 0)
+    other.skipped.unlink()
+    bad = {file.path: file.verdict for file in shards.kept_files(tmp_path) if file.verdict != "ok"}
+    assert bad == {one.claims: "damaged", other.skipped: "missing"}
+
+
+def test_nothing_of_a_discarded_shard_is_left_also_of_a_half_one(tmp_path: Path) -> None:
+    shards.write(tmp_path, "a", result()).events.unlink()
+    shards.write(tmp_path, "b", result())
+    assert shards.names(tmp_path) == {"a", "b"}
+    shards.discard(tmp_path, {"a"})
+    assert shards.names(tmp_path) == {"b"}
+    shards.read(shards.listing(tmp_path))
+
+
+def test_a_shard_of_other_columns_is_named(tmp_path: Path) -> None:
     paths = shards.write(tmp_path, "a", result())
-    paths.skipped.write_bytes(paths.events.read_bytes())
     with pytest.raises(StoreError, match="columns of the shard"):
-        shards.read_skipped([paths.skipped])
+        shards.read_events([paths.skipped])
 
 
 def test_the_columns_of_a_record_follow_its_fields() -> None:

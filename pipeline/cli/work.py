@@ -269,6 +269,8 @@ def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
             reasons = ", ".join(f"{meanings.get(why, why)} ({number:,})" for why, number in refused.items())
             complain(f"{name} answered only in part: {reasons}")
     _complain_of_idle(summary.figures)
+    for row in summary.figures.get("made_anew", ()):
+        complain(f"{row['path']} was {row['verdict']}, and is made anew")
     if is_quiet:
         return
     rows = [

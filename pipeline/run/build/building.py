@@ -14,6 +14,7 @@ from pipeline import export as bundle
 from pipeline.records import Severity, Skipped
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.kept import KeptFile
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
 from pipeline.run.build import changes, entries, reduce
@@ -21,6 +22,7 @@ from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines
 from pipeline.run.build.mapping import (
     UNREAD,
     Partition,
+    drop_damaged,
     drop_shards,
     map_partitions,
     partition_of,
@@ -71,10 +73,11 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
     store.check_replaceable(places.database)  # before an hour of work, not after it
     reduce.read(overrides)  # likewise
     partitions = plan(places.raw, partition_documents=partition_documents)
+    damaged = drop_damaged(places.shards, partitions)
     names = map_partitions(partitions, raw_path=places.raw, shard_folder=places.shards, workers=workers, limits=limits)
     for done, _ in enumerate(names, 1):
         progress("extract", done, len(partitions))
-    return publish(
+    summary = publish(
         places,
         partitions,
         min_documents=min_documents,
@@ -83,6 +86,15 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
         run_id=run_id,
         progress=progress,
     )
+    return made_anew(summary, damaged)
+
+
+def made_anew(summary: Summary, damaged: Sequence[KeptFile]) -> Summary:
+    """`summary`, which names the kept files that were damaged and are made anew."""
+    if damaged:
+        named = [{"path": str(file.path), "verdict": str(file.verdict)} for file in damaged]
+        summary.figures["made_anew"] = [*summary.figures.get("made_anew", ()), *named]
+    return summary
 
 
 def extract(places: Places, names: Sequence[str], *, partition_documents: int, limits: pool.Limits) -> int:
@@ -146,7 +158,7 @@ def publish(
     if asked := dict(engines.told()):
         figures["engines"] = asked
     _write(places, (used, added), grouped, made, past, stages=stages, run_id=run_id)
-    drop_shards(places.shards, {partition_of(name) for name in there} - wanted)
+    drop_shards(places.shards, {partition_of(name) for name in shards.names(places.shards)} - wanted)
     shards.discard_leftovers(places.shards)
     drop_answers(places.home / ".errmine" / "answers" / "enrich", (row.document_id for row in result.documents))
     progress("publish", 1, 1)
@@ -165,6 +177,8 @@ def _write(
 ) -> None:
     """The database, in the place of the one before."""
     used, added = rows
+    for paths in (*used, *added.files):  # DuckDB reads the files itself
+        shards.check(paths)
     rulings = reduce.rows(made.rulings)
     registry = made.registry.model_copy(update={"cluster_aliases": dict(past.compared.aliases)})
     journal = past.journal(made.journal, rulings, run_id=run_id)

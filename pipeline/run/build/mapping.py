@@ -33,6 +33,7 @@ from pipeline.records import (
     content_id,
 )
 from pipeline.records.errors import RawError, StoreError
+from pipeline.records.kept import KeptFile, Verdict
 from pipeline.run import pool, shards
 
 # Work on many records without the cyclic collector: they hold no cycles, and looking for some costs half the time.
@@ -127,11 +128,20 @@ def finished(partitions: Sequence[Partition], shard_folder: Path) -> set[str]:
 
 
 def drop_shards(folder: Path, partitions: Set[str]) -> None:
-    """Nothing; no shard of these partitions is left."""
-    for name, paths in shards_of(folder).items():
-        if partition_of(name) in partitions:
-            for path in (paths.skipped, paths.claims, paths.events, paths.documents):
-                path.unlink(missing_ok=True)
+    """Nothing; no shard of these partitions is left, nor a piece of one."""
+    shards.discard(folder, {name for name in shards.names(folder) if partition_of(name) in partitions})
+
+
+def drop_damaged(folder: Path, partitions: Sequence[Partition]) -> list[KeptFile]:
+    """The files of the partitions' shards that are not what was written; their shards are gone, to be made anew."""
+    wanted = {partition.name for partition in partitions}
+    bad = [
+        file
+        for file in shards.kept_files(folder)
+        if file.verdict != Verdict.OK and partition_of(file.path.stem) in wanted
+    ]
+    drop_shards(folder, {partition_of(file.path.stem) for file in bad})
+    return bad
 
 
 def partition_of(shard_name: str) -> str:
@@ -142,6 +152,7 @@ def partition_of(shard_name: str) -> str:
 def _documents_of(shard: shards.ShardPaths) -> int:
     """The documents that a shard accounts for; a shard that cannot be read accounts for none and is made anew."""
     try:
+        shards.check(shard)
         read = shards.count_documents(shard)
         return read + sum(item.stage in UNREAD for item in shards.read_skipped([shard.skipped]))
     except StoreError:

@@ -1,4 +1,4 @@
-"""Shards: what the map step keeps of one partition, as four Parquet tables with fixed columns.
+"""Shards: what the map step keeps of one partition, as four Parquet tables with fixed columns, and a list of them.
 
 ::
 
@@ -6,8 +6,9 @@
     <folder>/events/<name>.parquet      one row an event, with its signature
     <folder>/claims/<name>.parquet      one row a claim, its quotes flattened
     <folder>/skipped/<name>.parquet     one row an item that could not go on
+    <folder>/lists/<name>.json          sha256 of the four, and of itself: see `kept`
 
-A shard is immutable and counts only when all four files are there; equal rows give equal bytes. Workers anywhere
+A shard is immutable and counts only when all five files are there; equal rows give equal bytes. Workers anywhere
 write shards, one task loads them: see `store`.
 """
 
@@ -22,9 +23,13 @@ from pipeline.run.shards.columns import (
 )
 from pipeline.run.shards.files import (
     ShardPaths,
+    check,
     count_documents,
+    discard,
     discard_leftovers,
+    kept_files,
     listing,
+    names,
     read,
     read_claims,
     read_documents,
@@ -40,11 +45,15 @@ __all__ = [
     "EventRow",
     "MapResult",
     "ShardPaths",
+    "check",
     "count_documents",
+    "discard",
     "discard_leftovers",
     "document_row",
     "event_row",
+    "kept_files",
     "listing",
+    "names",
     "read",
     "read_claims",
     "read_documents",

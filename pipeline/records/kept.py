@@ -1,0 +1,232 @@
+"""Kept files: written whole, and read only if they are to the bit what was written.
+
+A file's hash stands in one of two places::
+
+    in a list     of a file that other programs read as it is: Parquet, and every file of the bundle, whose list is
+                  manifest.json; a shard has a list of its own
+    in itself     of a list, and of any other JSON of ours. Its member "seal" is the sha256 of the file with the 64
+                  digits of that value written as zeros, as tar does with the checksum in a header
+
+Lists name paths, so that a valid file under another's name does not fit either. What is done with a file that does not
+fit, its owner decides: make it anew, ask again, or refuse it by name.
+
+pydantic is not imported: `errmine match` reads a bundle through here, and has to be quick.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+#: The value of "seal" while the seal is computed.
+UNSEALED = "0" * 64
+#: In JSON a quotation mark inside a text has a backslash before it: no text can look like this member.
+_SEAL = re.compile(rb'"seal": ?"([0-9a-f]{64})"')
+
+
+class Verdict(StrEnum):
+    """What a look at a kept file says."""
+
+    OK = "ok"
+    DAMAGED = "damaged"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A kept file outside raw, and what is to be done where it is not ok."""
+
+    path: Path
+    kind: str  # shard, answer, ledger, bundle, registry, database
+    verdict: Verdict
+    cure: str
+
+
+class Damaged(Exception):
+    """A kept file is not what was written; the message says in what way, `verdict` whether it is there at all."""
+
+    def __init__(self, path: Path, reason: str, *, verdict: Verdict = Verdict.DAMAGED) -> None:
+        super().__init__(reason)
+        self.path = path
+        self.verdict = verdict
+
+
+def write(path: Path, body: bytes) -> None:
+    """Nothing; `path` holds `body` then, on the disk; after a kill or a full disk it holds what it held before.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    # not the process's number: another machine that shares the folder may have a process of the same one
+    staged = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with staged.open("wb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+        staged.replace(path)
+    except OSError:
+        with suppress(OSError):
+            staged.unlink(missing_ok=True)
+        raise
+
+
+def read(path: Path) -> bytes:
+    """The bytes of a file, not compared with anything yet.
+
+    Raises:
+        Damaged: it is missing or cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise Damaged(path, "it is missing", verdict=Verdict.MISSING) from error
+    except OSError as error:
+        raise Damaged(path, f"it cannot be read: {error.strerror or error}") from error
+
+
+def checked(path: Path, sha256: str) -> bytes:
+    """The bytes of a file that are those of `sha256`.
+
+    Raises:
+        Damaged: it is missing, or holds other bytes.
+    """
+    body = read(path)
+    if hashlib.sha256(body).hexdigest() != sha256:
+        raise Damaged(path, "it is empty" if not body else "its bytes are not those that were written")
+    return body
+
+
+# ---------------------------------------------------------------- in itself: seals
+
+
+def sealed(body: bytes) -> bytes:
+    """`body`, JSON with the member "seal" whose value is `UNSEALED`, with its seal."""
+    place = _place(body)
+    assert place is not None
+    return body[:place] + hashlib.sha256(body).hexdigest().encode() + body[place + len(UNSEALED) :]
+
+
+def sealed_json(fields: Mapping[str, Any]) -> bytes:
+    """`fields` and their seal as one line of JSON; in ASCII, because a text may hold half a surrogate."""
+    return sealed(json.dumps({**fields, "seal": UNSEALED}, sort_keys=True).encode("ascii") + b"\n")
+
+
+def is_sealed(body: bytes) -> bool:
+    """Whether JSON has the member "seal"."""
+    return _place(body) is not None
+
+
+def _place(body: bytes) -> int | None:
+    """Where the digits of the seal begin, of several the last: a value may hold one too, and "seal" sorts behind it."""
+    starts = [found.start(1) for found in _SEAL.finditer(body)]
+    return starts[-1] if starts else None
+
+
+def unsealed_json(path: Path, body: bytes | None = None) -> dict[str, Any]:
+    """The fields of a sealed file without the seal; `body` if it was read already.
+
+    Raises:
+        Damaged: it is missing, has no seal, or another one than its bytes have.
+    """
+    body = read(path) if body is None else body
+    place = _place(body)
+    if place is None:
+        raise Damaged(path, "it is empty" if not body else "it has no seal")
+    end = place + len(UNSEALED)
+    if hashlib.sha256(body[:place] + UNSEALED.encode() + body[end:]).hexdigest().encode() != body[place:end]:
+        raise Damaged(path, "its bytes are not those that were written")
+    try:
+        fields = json.loads(body)
+    except ValueError as error:
+        raise Damaged(path, f"it is no JSON: {error}") from error
+    return {name: value for name, value in fields.items() if name != "seal"}
+
+
+# ---------------------------------------------------------------- in a list
+
+
+def listed(files: Iterable[tuple[str, bytes]]) -> list[dict[str, Any]]:
+    """What a list says of (path, bytes), in the form of the manifest's `files`."""
+    return [{"bytes": len(body), "path": path, "sha256": hashlib.sha256(body).hexdigest()} for path, body in files]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of a folder that a list names; each is read only if it is the one that the list means."""
+
+    folder: Path
+    path: Path  # of the list
+    sums: Mapping[str, str]  # path in the folder -> sha256
+
+    @classmethod
+    def of(cls, folder: Path, name: str) -> Listing:
+        """The files that the sealed list `name` of `folder` names.
+
+        Raises:
+            Damaged: the list is missing or not what was written.
+        """
+        path = folder / name
+        return cls._of(folder, path, unsealed_json(path))
+
+    @classmethod
+    def of_bundle(cls, folder: Path) -> Listing:
+        """The files that the manifest of the bundle in `folder` names.
+
+        Bundles of before have a manifest without a seal: of theirs the files and the id must fit together.
+
+        Raises:
+            Damaged: the manifest is missing or not what was written.
+        """
+        path = folder / "manifest.json"
+        body = read(path)
+        if is_sealed(body):
+            return cls._of(folder, path, unsealed_json(path, body))
+        from pipeline.records.bundle import Manifest, bundle_id, parsed  # noqa: PLC0415  (see above: pydantic)
+
+        try:
+            manifest = parsed(body, Manifest)
+        except ValueError as error:
+            raise Damaged(path, "it is empty" if not body else str(error)) from error
+        if bundle_id(manifest.files) != manifest.bundle_id:
+            raise Damaged(path, "its files are not those that its bundle_id is made of")
+        return cls(folder, path, {file.path: file.sha256 for file in manifest.files})
+
+    @classmethod
+    def _of(cls, folder: Path, path: Path, fields: Mapping[str, Any]) -> Listing:
+        try:
+            return cls(folder, path, {file["path"]: file["sha256"] for file in fields["files"]})
+        except (KeyError, TypeError) as error:
+            raise Damaged(path, f"it lists no files: {error!r}") from error
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a file of the list.
+
+        Raises:
+            Damaged: it is missing, not in the list, or not what the list means.
+        """
+        path = self.folder / name
+        if name not in self.sums:
+            raise Damaged(path, f"{self.path.name} does not name it")
+        return checked(path, self.sums[name])
+
+    def verdicts(self) -> Iterator[tuple[Path, Verdict]]:
+        """Each file of the list with what is to be said of it, the list's own first."""
+        yield self.path, Verdict.OK
+        for name in sorted(self.sums):
+            try:
+                self.read(name)
+            except Damaged as error:
+                yield error.path, error.verdict
+            else:
+                yield self.folder / name, Verdict.OK
