@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import random
+import string
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -111,6 +112,29 @@ def test_every_skipped_item_that_is_counted_has_its_row(tmp_path: Path) -> None:
     rows = dict(store.query(places.database, f"SELECT {stage}, count(*) FROM skipped GROUP BY ALL").rows)
     assert counted["events"] > 0
     assert rows == {name: number for name, number in counted.items() if number}
+
+
+def test_one_post_of_thousands_of_errors_gives_a_few_and_says_how_many_are_left_out(tmp_path: Path) -> None:
+    thread = json.loads((golden.SAMPLE / "issues.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    names = [f"{one}{other}" for one in string.ascii_letters for other in string.ascii_letters]
+    body = "\n".join(f"ValueError: the {name}quux{name} of the wheel is broken" for name in names[:1200])
+    warnings = "\n".join(f"UserWarning: the {name}quux{name} is old" for name in names[:600])
+    for number, text in enumerate((body, warnings)):
+        one = thread | {"number": 900 + number, "html_url": f"https://github.com/o/r/issues/{900 + number}"}
+        one |= {"title": "x", "body": f"```\n{text}\n```\n", "comments": []}
+        one["url"] = f"https://api.github.com/repos/o/r/issues/{900 + number}"
+        with (tmp_path / "thread.jsonl").open("a", encoding="utf-8") as out:
+            out.write(json.dumps(one) + "\n")
+    places = Places.of(tmp_path)
+    run.import_files(places.raw, [tmp_path / "thread.jsonl"])
+    summary = run.build(places, workers=1, partition_documents=500)
+    counts = store.table_counts(places.database)
+    assert 0 < counts["entries"] <= mapping.MOST_ERRORS
+    assert counts["events"] <= 2 * mapping.MOST_EVENTS
+    told = [item for item in summary.examples if item.reason == "too_many_errors"]
+    assert "1,150 more are left out" in {item.detail for item in told}
+    rows = store.query(places.database, "SELECT detail FROM skipped WHERE reason = 'too_many_errors'").rows
+    assert sorted(detail for (detail,) in rows) == sorted(item.detail for item in told)
 
 
 def test_a_stage_that_loses_an_item_in_silence_is_a_bug() -> None:

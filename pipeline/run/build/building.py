@@ -259,13 +259,14 @@ def _stages(
     unread = [item for item in result.skipped if item.stage in UNREAD]
     set_aside = [row.event.severity for row in result.events if row.signature is None]
     ignored = [item.reason for item in grouped.ignored]
+    rests = [item for item in result.skipped if item.stage == "events"]  # of documents with too many: one item each
     given = len(result.events) - len(set_aside) - len(ignored)
     stated = sum(claim.kind.is_statement for claim in result.claims)
     refused = [item.reason for item in result.skipped if item.stage == distil.STAGE]
     foreign = sum(row.payload is not None for row in result.documents)
     return [
         count("documents", taken=documents, given=len(result.documents), lost=unread),
-        count("events", taken=len(result.events), given=given, lost=[*set_aside, *ignored]),
+        count("events", taken=len(result.events) + len(rests), given=given, lost=[*set_aside, *ignored, *rests]),
         count("statements", taken=stated + len(refused), given=stated, lost=refused),
         *added.stages,
         count("entries", taken=len(made.clusters) + foreign, given=len(made.entries), lost=made.skipped),
