@@ -5,6 +5,7 @@ answers need (numpy, rapidfuzz) is imported when it is needed: `errmine match` i
 """
 
 from pipeline.ask.matcher import Answer, Matcher
+from pipeline.ask.pasting import Gap, Pasted, pasted
 from pipeline.ask.reading import (
     Label,
     Reading,
@@ -18,10 +19,13 @@ from pipeline.ask.reading import (
 
 __all__ = [
     "Answer",
+    "Gap",
     "Label",
     "Matcher",
+    "Pasted",
     "Reading",
     "group_texts",
+    "pasted",
     "read",
     "read_overrides",
     "read_pasted",
