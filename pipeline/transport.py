@@ -13,6 +13,7 @@ password of ~/.netrc is sent.
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -21,23 +22,24 @@ from urllib.parse import urlsplit
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 
 from pipeline import __version__
+from pipeline.deadline import BoundedAdapter, Deadline
 
 AGENT = f"errmine/{__version__} (+https://pypi.org/project/errmine/)"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PIECE = 64 * 1024
+_GZIP = 16 + zlib.MAX_WBITS  # zlib's way to say that it is gzip's form
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """How long an answer may take, and how large it may be."""
 
-    connect_seconds: float
+    connect_seconds: float  # to each address of the host, and for TLS
     silence_seconds: float  # before its first byte, and between two pieces of it
-    answer_seconds: float  # from the request to the last byte, headers included; the silence starts anew each time
-    most_bytes: int
+    answer_seconds: float  # for all of it, from the look-up of the host's name to the last byte
+    most_bytes: int  # of the body, unpacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +73,18 @@ class NoReply(Exception):
 
 
 class Transport:
-    """Connections that are kept open between requests; the clock is given, so that tests need not wait."""
+    """Connections that are kept open between requests, which are made one at a time; nothing is asked twice.
 
-    def __init__(self, *, adapter: HTTPAdapter | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    The clock is given, so that tests need not wait. It runs evenly: a wall clock that is set would move the deadline.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._deadline = Deadline(clock)
         self._session = requests.Session()
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
-        if adapter is not None:
-            self._session.mount("https://", adapter)
-            self._session.mount("http://", adapter)
+        adapter = BoundedAdapter(self._deadline)
+        self._session.mount("https://", adapter)
+        self._session.mount("http://", adapter)
 
     def send(
         self, method: str, url: str, *, bounds: Bounds, headers: Mapping[str, str], payload: bytes | None = None
@@ -89,7 +94,7 @@ class Transport:
         Raises:
             NoReply: there is none, or not the whole of it within `bounds`.
         """
-        until = self._clock() + bounds.answer_seconds
+        self._deadline.begin(bounds.answer_seconds, silence_seconds=bounds.silence_seconds)
         try:
             response = self._session.request(
                 method,
@@ -100,33 +105,80 @@ class Transport:
                 allow_redirects=False,
                 stream=True,
             )
-        except requests.RequestException as error:
-            raise NoReply(_why(error), type(error).__name__) from None  # its request holds the secrets of `headers`
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:  # requests lets some of those out
+            why = Why.SLOW if self._deadline.is_over() else _why(error)
+            raise NoReply(why, type(error).__name__) from None  # its request holds the secrets of `headers`
         with response:
-            body = self._body(response, bounds, until)
+            body = self._body(response, bounds)
             return Reply(response.url or url, response.status_code, response.headers, body)
 
     def close(self) -> None:
         """Close all connections."""
         self._session.close()
 
-    def _body(self, response: requests.Response, bounds: Bounds, until: float) -> bytes:
-        """The whole body: urllib3 compares its length with the one promised."""
-        pieces: list[bytes] = []
-        size = 0
+    def _body(self, response: requests.Response, bounds: Bounds) -> bytes:
+        """The whole body: urllib3 compares its length with the one promised, and what is packed ends as it must."""
+        body = _Body(response.headers.get("Content-Encoding", ""), bounds.most_bytes)
         try:
             # what has come by now, not a full piece: a body that drips would be waited for without a look at the clock
-            while piece := response.raw.read1(_PIECE, decode_content=True):
-                pieces.append(piece)
-                size += len(piece)
-                if size > bounds.most_bytes:
-                    raise NoReply(Why.LARGE)
-                if self._clock() > until:
+            while piece := response.raw.read1(_PIECE, decode_content=False):
+                body.add(piece)
+                if self._deadline.is_over():
                     raise NoReply(Why.SLOW)
         except urllib3.exceptions.HTTPError as error:
-            is_garbled = isinstance(error, urllib3.exceptions.DecodeError)
-            raise NoReply(Why.UNUSABLE if is_garbled else Why.CUT, type(error).__name__) from None
-        return b"".join(pieces)
+            is_silent = isinstance(error, urllib3.exceptions.ReadTimeoutError)
+            why = Why.SLOW if self._deadline.is_over() else Why.SILENT if is_silent else Why.CUT
+            raise NoReply(why, type(error).__name__) from None
+        return body.whole()
+
+
+class _Body:
+    """A body as it comes, unpacked. urllib3 unpacks too, and takes a stream that breaks off in the middle for whole."""
+
+    def __init__(self, coding: str, most_bytes: int) -> None:
+        coding = coding.strip().lower()
+        if coding not in ("", "identity", "gzip", "x-gzip"):  # gzip is what was asked for
+            raise NoReply(Why.UNUSABLE, f"Content-Encoding: {coding[:40]!r}")
+        self._most_bytes = most_bytes
+        self._is_packed = coding.endswith("gzip")
+        self._stream = zlib.decompressobj(_GZIP)
+        self._is_begun = False
+        self._pieces: list[bytes] = []
+        self._size = 0
+
+    def add(self, piece: bytes) -> None:
+        """Takes what came.
+
+        Raises:
+            NoReply: that is more than it may be, or no gzip.
+        """
+        self._is_begun = True
+        if not self._is_packed:
+            self._put(piece)
+        while self._is_packed and piece:
+            if self._stream.eof:  # RFC 1952: a file may have several members
+                self._stream = zlib.decompressobj(_GZIP)
+            try:
+                self._put(self._stream.decompress(piece, self._most_bytes - self._size + 1))
+            except zlib.error:
+                raise NoReply(Why.UNUSABLE, "gzip") from None
+            piece = self._stream.unused_data
+
+    def whole(self) -> bytes:
+        """All of it.
+
+        Raises:
+            NoReply: what is packed did not come to its end.
+        """
+        if self._is_packed and self._is_begun and not self._stream.eof:
+            raise NoReply(Why.CUT, "gzip")
+        return b"".join(self._pieces)
+
+    def _put(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size > self._most_bytes:
+            raise NoReply(Why.LARGE)
 
 
 def origin(url: str) -> str:
@@ -135,7 +187,7 @@ def origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rsplit('@', 1)[-1].lower()}"
 
 
-def _why(error: requests.RequestException) -> Why:
+def _why(error: requests.RequestException | urllib3.exceptions.HTTPError) -> Why:
     if isinstance(error, requests.ConnectionError):
         return Why.UNREACHABLE
     return Why.SILENT if isinstance(error, requests.Timeout) else Why.UNUSABLE
@@ -145,7 +197,7 @@ class _Headers(requests.auth.AuthBase):
     """The given headers, set last: without it requests would put a password of ~/.netrc in the place of a key."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
-        self._headers = {"User-Agent": AGENT, **headers}
+        self._headers = {"User-Agent": AGENT, "Accept-Encoding": "gzip", **headers}
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         request.headers.update(self._headers)

@@ -21,7 +21,7 @@ REPO = "errmine-fixtures/pond"
 def client(fake: FakeGithub, token: str | None = TOKEN, **governor: Any) -> github.Client:
     """A client of the stand-in that never really waits."""
     made = github.Governor(**{"clock": fake.now, "sleep": fake.sleep, "jitter": lambda: 0.0, **governor})
-    tuning = github.Tuning(retry_seconds=0, timeout_seconds=(2.0, 1.0), max_body_seconds=3.0)
+    tuning = github.Tuning(retry_seconds=0, timeout_seconds=(2.0, 1.0), answer_seconds=3.0)
     return github.Client(token, api_url=fake.url, governor=made, tuning=tuning)
 
 

@@ -214,6 +214,16 @@ def test_another_answer_is_an_error_with_its_address(site: HTTPServer, tmp_path:
     assert f"expected text/html from {wanted.url}, got {status}, {kind}" in str(fetched.error)
 
 
+def test_a_page_that_is_wrong_once_is_asked_for_again(site: HTTPServer, tmp_path: Path) -> None:
+    path = catalogue_pages.shipped()["jax-errors"].url.split("/", 3)[3]
+    for body, kind in (("{}", "application/json"), ("<html>Unicorn!</html>", TYPES["html"])):
+        site.expect_oneshot_request(f"/{path}").respond_with_data(body, content_type=kind)
+    wanted = serve(site, "jax-errors", "jax_errors")
+    done = fetch(tmp_path, wanted)
+    assert done.error is None
+    assert len(found(tmp_path)) > 2
+
+
 def test_robots_txt_is_obeyed(httpserver: HTTPServer, tmp_path: Path) -> None:
     httpserver.expect_request("/robots.txt").respond_with_data("User-agent: *\nDisallow: /en/\n")
     fetched = fetch(tmp_path, serve(httpserver, "jax-errors", "jax_errors"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 from pytest_httpserver import HTTPServer
@@ -10,6 +10,7 @@ from werkzeug import Request, Response
 
 from pipeline.providers import http, robots
 from pipeline.records.errors import RateLimited, SourceChanged, SourceUnreachable
+from pipeline.transport import Bounds, NoReply, Reply, Transport, Why
 
 HTML = "text/html; charset=utf-8"
 
@@ -59,13 +60,55 @@ def test_a_cut_body_is_an_error_and_never_a_short_page(
 def test_failing_sites_and_limits_have_errors_of_their_own(
     httpserver: HTTPServer, session: http.Session, page: str
 ) -> None:
-    httpserver.expect_oneshot_request("/page").respond_with_data("", status=503)
+    for _ in range(http.TRIES):
+        httpserver.expect_oneshot_request("/page").respond_with_data("", status=503)
     httpserver.expect_oneshot_request("/page").respond_with_data("", status=429, headers={"Retry-After": "7"})
     with pytest.raises(SourceUnreachable, match="503"):
         session.get(page)
     with pytest.raises(RateLimited) as raised:
         session.get(page)
     assert raised.value.wait_seconds == 7.0
+
+
+def test_what_is_no_answer_once_is_asked_for_again(httpserver: HTTPServer, session: http.Session, page: str) -> None:
+    def cut(_request: Request) -> Response:
+        return Response(iter([b"<html>half"]), headers={"Content-Length": "5000"})
+
+    httpserver.expect_oneshot_request("/page").respond_with_handler(cut)
+    httpserver.expect_oneshot_request("/page").respond_with_data("x", headers={"Content-Encoding": "gzip"})
+    httpserver.expect_request("/page").respond_with_data("whole")
+    assert session.get(page).body == b"whole"
+
+
+class Slow(Transport):
+    """Redirects, each of which takes its time; nobody waits."""
+
+    def __init__(self, seconds: float) -> None:
+        self.now, self.seconds, self.given = 0.0, seconds, list[float]()
+
+    def send(
+        self, method: str, url: str, *, bounds: Bounds, headers: Mapping[str, str], payload: bytes | None = None
+    ) -> Reply:
+        self.given.append(bounds.answer_seconds)
+        if bounds.answer_seconds <= 0:
+            raise NoReply(Why.SLOW)
+        self.now += self.seconds
+        return Reply(url, 302, {"Location": f"/{len(self.given)}"}, b"")
+
+
+def test_redirects_share_one_deadline_and_our_own_pauses_are_not_in_it() -> None:
+    slow = Slow(50.0)
+
+    def sleep(seconds: float) -> None:
+        slow.now += seconds
+
+    site = "http://a.example"
+    session = http.Session(
+        delay_seconds=60.0, api_sites=frozenset({site}), sleep=sleep, clock=lambda: slow.now, _transport=slow
+    )
+    with pytest.raises(SourceUnreachable, match="takes longer"):
+        session.get(f"{site}/page")
+    assert slow.given == [120.0, 70.0, 20.0, -30.0] * http.TRIES
 
 
 def test_a_site_that_nobody_answers_for_is_unreachable_and_not_one_that_forbids() -> None:
@@ -159,4 +202,4 @@ def test_a_failing_site_is_asked_for_no_page_and_called_failing(
     httpserver.expect_request("/robots.txt").respond_with_data("x", status=status)
     with pytest.raises(error):
         session.get(httpserver.url_for("/page"))
-    assert [request.path for request, _ in httpserver.log] == ["/robots.txt"]
+    assert {request.path for request, _ in httpserver.log} == {"/robots.txt"}

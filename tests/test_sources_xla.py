@@ -14,8 +14,9 @@ from werkzeug import Request, Response
 
 from pipeline.providers import documents, http
 from pipeline.providers.openxla import fetch as xla
+from pipeline.providers.openxla import fetch_github
 from pipeline.records import Document, RawPage, Skipped
-from pipeline.records.errors import SourceChanged, SourceError
+from pipeline.records.errors import SourceChanged, SourceError, SourceUnreachable
 from pipeline.transport import AGENT
 
 SAMPLE = Path(__file__).parents[1] / "raw" / "sample" / "docs"
@@ -151,6 +152,32 @@ def test_a_page_of_another_structure_is_kept_and_reported_after_the_others(
     assert isinstance(error, SourceChanged)
     assert expected in str(error)
     assert error.url.endswith("/xla/errors/error_1001")
+
+
+def test_a_page_that_is_wrong_once_is_asked_for_again_and_one_that_fails_costs_itself_only(
+    site: HTTPServer, session: http.Session
+) -> None:
+    wrong = iter(
+        [Response("<html>Unicorn!</html>", content_type=HTML), Response("{}", content_type="application/json")]
+    )
+    body = (SAMPLE / "error_1001.html").read_bytes()
+    serve(site, "1001", lambda _request: next(wrong, Response(body, content_type=HTML)))
+    serve(site, "1000", lambda _request: Response(status=502))
+    pages, _, error = collected(site, session)
+    assert [page.url.rpartition("/")[2] for page in pages if page.url] == ["error_codes", "error_1001"]
+    assert isinstance(error, SourceUnreachable)
+    assert error.url.startswith(site.url_for("/xla/errors/error_1000"))
+
+
+def test_an_index_that_is_wrong_once_is_asked_for_again(httpserver: HTTPServer, session: http.Session) -> None:
+    httpserver.expect_request("/robots.txt").respond_with_data("Not here", status=404)
+    httpserver.expect_oneshot_request("/xla/error_codes").respond_with_data("<html>Unicorn!</html>", content_type=HTML)
+    httpserver.expect_oneshot_request("/xla/error_codes").respond_with_data("{}", content_type="application/json")
+    httpserver.expect_request("/xla/error_codes").respond_with_data(INDEX, content_type=HTML)
+    serve(httpserver, "1001")
+    serve(httpserver, "1000")
+    pages, _, error = collected(httpserver, session)
+    assert (len(pages), error) == (3, None)
 
 
 def test_a_canonical_address_of_another_page_is_not_believed(site: HTTPServer, session: http.Session) -> None:
@@ -289,3 +316,31 @@ def test_a_listing_of_another_shape_is_an_error_with_its_address(
     with pytest.raises(SourceChanged) as raised:
         list(xla.pages(session.get, index_url=httpserver.url_for("/"), via="github"))
     assert raised.value.url == httpserver.url_for(path)
+
+
+def test_commits_that_lead_round_in_circles_come_to_an_end(httpserver: HTTPServer, session: http.Session) -> None:
+    commits = json.dumps([{"sha": "c" * 40, "commit": {"committer": {"date": "2026-03-18T00:00:00Z"}}}])
+    turns: list[str] = []
+
+    def turn(request: Request) -> Response:
+        turns.append(request.url)
+        following = httpserver.url_for(f"/commits?turn={2 if request.args.get('turn') == '1' else 1}")
+        return Response(commits, content_type="application/json", headers={"Link": f'<{following}>; rel="next"'})
+
+    httpserver.expect_request("/robots.txt").respond_with_data("", status=404)
+    httpserver.expect_request("/commits").respond_with_handler(turn)
+    with pytest.raises(SourceChanged, match="circles"):
+        fetch_github._commits(session.get, httpserver.url_for("/commits?turn=1"))
+    assert len(turns) < 10
+
+
+def test_a_byte_order_mark_and_a_wrong_answer_once_cost_nothing(httpserver: HTTPServer, session: http.Session) -> None:
+    page = httpserver.url_for("/listing")
+    listing = b'\xef\xbb\xbf[{"name": "error_0100.md", "path": "docs/errors/error_0100.md", "type": "file"}]'
+    httpserver.expect_oneshot_request("/listing").respond_with_data("<html>", content_type=HTML)
+    httpserver.expect_oneshot_request("/listing").respond_with_data("{}", content_type="application/json")
+    httpserver.expect_request("/listing").respond_with_data(listing, content_type="application/json")
+    session = http.Session(delay_seconds=0.0, api_sites=frozenset({httpserver.url_for("").rstrip("/")}))
+    found = fetch_github._asked(session.get, page, fetch_github._LISTING)
+    assert fetch_github._checked(found, fetch_github._LISTING)[0].path == "docs/errors/error_0100.md"
+    session.close()

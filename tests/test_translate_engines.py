@@ -21,6 +21,7 @@ from pipeline.records.errors import ConfigError
 from pipeline.translate.engines import NoOffer, Offer, first_passing
 from pipeline.translate.engines.llm import TASK, LanguageModel
 from pipeline.translate.engines.mt import MaskedTranslator, ctranslate2_folder, libretranslate
+from pipeline.transport import NoReply, Transport, Why
 
 ENGLISH = "The allocator keeps 3 blocks and never returns them."
 CHINESE = "分配器保留 3 个内存块，从不归还。"
@@ -368,3 +369,24 @@ def test_a_model_that_cannot_be_loaded_is_a_wrong_setting(model_folder):
         (broken / name).write_bytes(b"")
     with pytest.raises(ConfigError, match="cannot be loaded"):
         ctranslate2_folder(broken)
+
+
+def test_a_proxys_page_with_status_200_is_asked_again_like_a_502(server):
+    server.replies = [(200, {}, b"<html>Unicorn!</html>"), (200, {}, b'\xef\xbb\xbf{"ok": 1}'), (500, {}, {})]
+    service, waits = server.service()
+    assert service.ask({"a": 1}).body == {"ok": 1}
+    assert (len(server.asked), len(waits)) == (2, 1)
+
+
+def test_an_answer_takes_no_longer_than_what_is_left_of_the_budget(server):
+    seen = []
+
+    class Told(Transport):
+        def send(self, method, url, *, bounds, headers, payload=None):
+            seen.append(bounds.answer_seconds)
+            raise NoReply(Why.SLOW)
+
+    service, _ = server.service(budget=Budget(seconds=7.0))
+    service._transport = Told()
+    assert service.ask({"a": 1}).why == "answer_unusable"
+    assert seen == [7.0]

@@ -31,7 +31,7 @@ LONGEST_WAIT = 60.0
 DEFAULT_WAIT = 1.0
 #: Longest silence of a server, in seconds; a language model on a CPU thinks long before its first byte.
 TIMEOUT_SECONDS = 120.0
-#: Longest that one answer may take from its first to its last byte.
+#: Longest that one answer may take, from the look-up of the host's name to its last byte.
 ANSWER_SECONDS = 300.0
 #: Answers are small; a larger one is not read.
 MOST_ANSWER_BYTES = 1_000_000
@@ -163,7 +163,7 @@ class JsonService:
     def _try(self, payload: Mapping[str, object]) -> tuple[Answer | Refused, float | None]:
         """One attempt, and how long to wait before another; None: another is no use."""
         patience = max(1.0, min(self.timeout_seconds, self.budget.seconds))
-        bounds = Bounds(patience, patience, ANSWER_SECONDS, MOST_ANSWER_BYTES)
+        bounds = Bounds(patience, patience, max(1.0, min(ANSWER_SECONDS, self.budget.seconds)), MOST_ANSWER_BYTES)
         headers = {"Content-Type": "application/json", **self.headers}
         body = json.dumps({**payload, **self.secrets}).encode()
         try:
@@ -181,9 +181,9 @@ class JsonService:
             return Refused(f"HTTP {status}", status), _retry_after(reply.headers)
         if status != HTTPStatus.OK:
             return Refused(f"HTTP {status}", status), None
-        body = json_object(reply.body.decode("utf-8", "replace"))
-        if body is None:
-            return Refused("the answer is not a JSON object", status, "answer_unusable"), None
+        body = json_object(reply.body.decode("utf-8-sig", "replace"))
+        if body is None:  # a proxy's page with status 200 is as good as a 502
+            return Refused("the answer is not a JSON object", status, "answer_unusable"), DEFAULT_WAIT
         return Answer(body, self.host), None
 
 

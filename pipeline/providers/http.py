@@ -20,14 +20,21 @@ CONNECT_SECONDS, SILENCE_SECONDS = 10.0, 30.0
 DELAY_SECONDS = 1.0
 # The largest page of OpenXLA's docs has 0.2 MB.
 MAX_BODY_BYTES = 16 * 1024 * 1024
+# One page, redirects and all; the pauses between requests do not count.
 ANSWER_SECONDS = 120.0
 MAX_REDIRECTS = 5
+# How often a page is asked for at most, where a site fails or gives what it cannot mean.
+TRIES = 3
 
 
 class Disallowed(SourceError):  # named by what its catcher does
     """The site's robots.txt asks programs to leave this page alone."""
 
     advice = "Leave the page out, or ask the site's owner."
+
+
+class _Elsewhere(SourceChanged):
+    """It leads to another site: nobody's mistake, so it is not asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,20 @@ class Session:
         return self._whole(url, headers or {})
 
     def _whole(self, url: str, headers: Mapping[str, str]) -> Response:
-        """The answer of `url` after redirects, of a site that is neither failing nor asking us to wait."""
+        """The answer of `url` after redirects, of a site that is neither failing nor asking us to wait.
+
+        A failure is tried again after a pause that grows, because it may be one machine of many.
+        """
+        for attempt in range(1, TRIES):
+            try:
+                return self._once(url, headers)
+            except _Elsewhere:
+                raise
+            except (SourceUnreachable, SourceChanged):
+                self.sleep(self.delay_seconds * attempt)
+        return self._once(url, headers)
+
+    def _once(self, url: str, headers: Mapping[str, str]) -> Response:
         response = self._followed(url, headers)
         if response.status == 429:
             wait = _seconds(response.headers.get("retry-after", ""))
@@ -116,23 +136,24 @@ class Session:
 
     def _followed(self, url: str, headers: Mapping[str, str]) -> Response:
         """The answer after redirects, none of which may leave the site."""
-        asked = url
+        asked, left = url, ANSWER_SECONDS
         for _ in range(MAX_REDIRECTS + 1):
-            response = self._asked(asked, headers)
+            self._pause(origin(asked))
+            begun = self.clock()
+            response = self._asked(asked, headers, left)
+            left -= self.clock() - begun
             target = response.headers.get("location")
             if response.status not in REDIRECTS or not target:
                 return response
             following = urljoin(asked, target)
             if origin(following) != origin(url):
-                raise SourceChanged(f"{url} leads to another site: {following[:200]}", url=url)
+                raise _Elsewhere(f"{url} leads to another site: {following[:200]}", url=url)
             asked = following
         raise SourceChanged(f"{url} leads round in circles", url=url)
 
-    def _asked(self, url: str, headers: Mapping[str, str]) -> Response:
-        site = origin(url)
-        self._pause(site)
-        own = {**self.credentials.get(site, {}), **headers}
-        bounds = Bounds(CONNECT_SECONDS, SILENCE_SECONDS, ANSWER_SECONDS, MAX_BODY_BYTES)
+    def _asked(self, url: str, headers: Mapping[str, str], seconds: float) -> Response:
+        own = {**self.credentials.get(origin(url), {}), **headers}
+        bounds = Bounds(CONNECT_SECONDS, SILENCE_SECONDS, seconds, MAX_BODY_BYTES)
         try:
             reply = self._transport.send("GET", url, bounds=bounds, headers=own)
         except NoReply as error:
@@ -151,16 +172,24 @@ class Session:
         self._asked_at[site] = self.clock()
 
 
-def page_if_new(get: Get, url: str, *, asked: str = "", validator: str | None = None) -> Response | Skipped:
+def page_if_new(
+    get: Get, url: str, *, is_right: Callable[[Response], bool], asked: str = "", validator: str | None = None
+) -> Response | Skipped:
     """The answer to `asked` (else `url`), if the site has another page there than that of `validator` and gives it.
 
-    What names the page in a `Skipped` is `url`.
+    One that `is_right` does not take is asked for again; the last is the answer, whatever it is. What names the page in
+    a `Skipped` is `url`.
     """
-    try:
-        response = get(asked or url, headers=condition(validator))
-    except Disallowed as error:
-        return Skipped("ingest", url, "robots_disallowed", str(error))
-    return Skipped("ingest", url, "unchanged_page") if response.status == 304 else response
+    for attempt in range(1, TRIES + 1):
+        try:
+            response = get(asked or url, headers=condition(validator))
+        except Disallowed as error:
+            return Skipped("ingest", url, "robots_disallowed", str(error))
+        if response.status == 304:
+            return Skipped("ingest", url, "unchanged_page")
+        if attempt == TRIES or is_right(response):
+            break
+    return response
 
 
 def condition(validator: str | None) -> dict[str, str]:

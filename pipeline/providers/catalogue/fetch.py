@@ -86,7 +86,7 @@ def pages(get: Get, catalogue: Catalogue, *, known: Known = Known()) -> Iterator
     url = catalogue.url
     before = _codes_before(catalogue, known)
     validator = known.validators.get(url) if before else None  # a page that gave nothing is asked for again
-    response = page_if_new(get, url, validator=validator)
+    response = page_if_new(get, url, validator=validator, is_right=lambda found: _is_right(found, catalogue))
     if isinstance(response, Skipped):
         yield response
         return
@@ -109,6 +109,14 @@ def _codes_before(catalogue: Catalogue, known: Known) -> frozenset[str]:
     page = catalogue_pages.key_of(catalogue.url)
     keys = (key for key in known.contents if key.startswith(f"{page}#"))
     return frozenset(code for key in keys if (code := catalogue_pages.code_of_key(key)))
+
+
+def _is_right(response: Response, catalogue: Catalogue) -> bool:
+    """False where another try may give what was expected."""
+    if response.status != 200:
+        return True
+    is_page = response.content_type == catalogue_pages.PARSERS[catalogue.parser].content_type
+    return is_page and not isinstance(catalogue_pages.selected(catalogue, response.body), str)
 
 
 def _check(response: Response, catalogue: Catalogue) -> None:

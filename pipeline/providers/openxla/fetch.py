@@ -17,16 +17,18 @@ from bs4 import BeautifulSoup
 from bs4.element import Tag
 
 from pipeline.lexicon import catalogues
-from pipeline.providers.http import DELAY_SECONDS, Get, Response, Session, page_if_new
+from pipeline.providers.http import DELAY_SECONDS, TRIES, Get, Response, Session, page_if_new
 from pipeline.providers.openxla import DocsSource, fetch_github, recognise
 from pipeline.providers.provider import Job, Raw, kept
 from pipeline.records import RawPage, Skipped
-from pipeline.records.errors import SourceChanged, SourceError
+from pipeline.records.errors import SourceChanged, SourceError, SourceUnreachable
 from pipeline.records.summary import Fetched
 from pipeline.text import markup
 
 SOURCE = "xla"
 INDEX_URL = "https://openxla.org/xla/error_codes"
+# Pages of one run that could not be had: the site is down, not the page.
+MOST_UNREACHABLE = 3
 _PAGE_URL = re.compile(r"(https?://[^/?#]+/[^?#]*errors/error_(\d{4}))(?:\.md|\.html)?/?(?:[?#].*)?")
 _HEADING_CODE = re.compile(r"Error code:\s{0,3}E?(\d{4})", re.IGNORECASE)
 
@@ -98,25 +100,45 @@ def pages(
 
     Raises:
         SourceChanged: after the last page, if the index or a page is not built as expected.
+        SourceUnreachable: after the last page, if one could not be had; at once if several could not.
     """
     if via == "github":
         api_url = index_url or fetch_github.API_URL
         yield from fetch_github.pages(get, api_url=api_url, validators=known.validators, fetched_at=known.fetched_at)
         return
-    index = _index(get, index_url or INDEX_URL)
+    index, urls = _listed(get, index_url or INDEX_URL)
     yield _raw(index, known.fetched_at)
     changed: list[str] = []
-    for url in _listed(index):
+    away: list[SourceUnreachable] = []
+    for url in urls:
         try:
             yield from _page(get, url, known, changed)
         except SourceChanged as error:
             changed.append(f"{url}: {error}")
+        except SourceUnreachable as error:
+            away.append(error)
+            if len(away) >= MOST_UNREACHABLE:
+                raise
+    if away:
+        raise away[0]
     if changed:
         first = changed[0].split(": ", 1)[0]
         raise SourceChanged(f"{len(changed)} page(s) changed: {'; '.join(changed)[:1000]}", url=first)
 
 
 # ---------------------------------------------------------------- the index
+
+
+def _listed(get: Get, index_url: str) -> tuple[Response, list[str]]:
+    """The index page, and the error pages that it links to, on its own site, sorted."""
+    for _ in range(TRIES - 1):
+        try:
+            index = _index(get, index_url)
+            return index, _linked(index)
+        except SourceChanged:
+            pass  # a proxy's page, or half of one: the next may be right
+    index = _index(get, index_url)
+    return index, _linked(index)
 
 
 def _index(get: Get, index_url: str) -> Response:
@@ -130,8 +152,7 @@ def _index(get: Get, index_url: str) -> Response:
     return response
 
 
-def _listed(index: Response) -> list[str]:
-    """The error pages that the index links to, on its own site, sorted."""
+def _linked(index: Response) -> list[str]:
     soup = _soup(index)
     body = soup.find("div", class_="devsite-article-body")
     found: set[str] = set()
@@ -156,7 +177,8 @@ def _soup(response: Response) -> BeautifulSoup:
 
 
 def _page(get: Get, url: str, known: Known, changed: list[str]) -> Iterator[RawPage | Skipped]:
-    response = page_if_new(get, url, asked=f"{url}?hl=en", validator=known.validators.get(url))
+    validator = known.validators.get(url)
+    response = page_if_new(get, url, asked=f"{url}?hl=en", validator=validator, is_right=lambda it: _is_right(it, url))
     if isinstance(response, Skipped):
         yield response
         return
@@ -174,6 +196,14 @@ def _page(get: Get, url: str, known: Known, changed: list[str]) -> Iterator[RawP
     expected = _missing(soup, url)
     if expected:
         changed.append(f"{url}: expected {expected}")
+
+
+def _is_right(response: Response, url: str) -> bool:
+    """False where another try may give what was expected."""
+    if response.status != 200:
+        return True
+    soup = markup.soup(response.body.decode("utf-8-sig", "replace")) if response.content_type == "text/html" else None
+    return soup is not None and (_language(soup) != "en" or _missing(soup, url) is None)
 
 
 def _language(soup: BeautifulSoup) -> str:

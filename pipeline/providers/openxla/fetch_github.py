@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import hashlib
 import json
 import re
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from pipeline.providers.http import Get, Response, condition
+from pipeline.providers.http import TRIES, Get, Response, condition
 from pipeline.records import RawPage, Skipped
 from pipeline.records.errors import SourceChanged
 
@@ -78,21 +79,41 @@ def pages(
     `validators` are ETags by the URL of the page kept; a file's URL ends with its path on whatever host it is.
 
     Raises:
-        SourceChanged: an answer is not what the contents API gives.
+        SourceChanged: an answer is not what the contents API gives; for a file, after the others.
     """
     base = f"{api_url.rstrip('/')}/repos/{REPOSITORY}"
-    listing = _checked(get(f"{base}/contents/{FOLDER}", headers=_HEADERS), _LISTING)
+    listing = _checked(_asked(get, f"{base}/contents/{FOLDER}", _LISTING), _LISTING)
     names = sorted(item.path for item in listing if item.type == "file" and _PAGE_NAME.fullmatch(item.name))
     if not names:
         raise SourceChanged(f"expected error pages in {FOLDER}", url=f"{base}/contents/{FOLDER}")
+    changed: list[SourceChanged] = []
     for path in (*names, HEADER):
-        response = get(f"{base}/contents/{path}", headers={**_HEADERS, **condition(_validator(validators, path))})
+        validator = _validator(validators, path)
+        response = _asked(get, f"{base}/contents/{path}", _FILE, validator)
         if response.status == 304:
             yield Skipped("ingest", response.url, "unchanged_page")
         elif response.status == 404:
             yield Skipped("ingest", response.url, "missing_page", "status 404")
         else:
-            yield from _file(get, base, response, fetched_at)
+            try:
+                yield from _file(get, base, response, fetched_at)
+            except SourceChanged as error:
+                changed.append(error)
+    if changed:
+        raise changed[0]
+
+
+def _asked(get: Get, url: str, shape: TypeAdapter[_Answer], validator: str | None = None) -> Response:
+    """The answer of `url`; one with status 200 that is not of its shape is asked for again, the last is the answer."""
+    for _ in range(TRIES - 1):
+        response = get(url, headers={**_HEADERS, **condition(validator)})
+        try:
+            if response.status == 200:
+                _checked(response, shape)
+        except SourceChanged:
+            continue
+        return response
+    return get(url, headers={**_HEADERS, **condition(validator)})
 
 
 def _validator(validators: Mapping[str, str], path: str) -> str | None:
@@ -138,7 +159,7 @@ def _checked(response: Response, shape: TypeAdapter[_Answer]) -> _Answer:
         kind = response.content_type or "no type"
         raise SourceChanged(f"expected JSON, got {response.status}, {kind} from {response.url}", url=response.url)
     try:
-        return shape.validate_json(response.body)
+        return shape.validate_json(response.body.removeprefix(codecs.BOM_UTF8))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -161,14 +182,18 @@ def _commits(get: Get, url: str) -> list[_Commit]:
     """The commits that changed a file, newest first."""
     found: list[_Commit] = []
     asked = url
+    seen = {url}
     for _ in range(MAX_COMMIT_PAGES):
-        response = get(asked, headers=_HEADERS)
+        response = _asked(get, asked, _COMMITS)
         newer: list[_Commit] = _checked(response, _COMMITS)
         found += newer
         following = _NEXT.search(response.headers.get("link", ""))
         if following is None or urlsplit(following[1]).netloc != urlsplit(url).netloc:
             break
         asked = following[1]
+        if asked in seen:
+            raise SourceChanged(f"{url}: its pages lead round in circles", url=url)
+        seen.add(asked)
     if not found:
         raise SourceChanged(f"expected commits from {url}", url=url)
     return found

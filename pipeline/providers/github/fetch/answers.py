@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,8 +12,10 @@ from pipeline.records.errors import SourceChanged, SourceError
 
 #: Connect and read timeout of one request.
 TIMEOUT_SECONDS = (5.0, 30.0)
-# A body may come slowly, but not for ever: the read timeout alone starts anew with each byte.
-MAX_BODY_SECONDS = 120.0
+# One answer, redirects and all: the read timeout alone starts anew with each byte.
+ANSWER_SECONDS = 120.0
+# All tries for one answer: two that take as long as they may, and one that is quicker. Waits for limits do not count.
+TRIES_SECONDS = 300.0
 
 
 class Refused(SourceError):
@@ -56,26 +59,29 @@ class Figures:
 class Tuning:
     """What tests set to go fast; the defaults are right for GitHub."""
 
-    retry_seconds: float = 1.0  # first pause after a 5xx or a broken connection, doubled each time
+    retry_seconds: float = 1.0  # first pause after an answer that was none, doubled each time
     timeout_seconds: tuple[float, float] = TIMEOUT_SECONDS
-    max_body_seconds: float = MAX_BODY_SECONDS
+    answer_seconds: float = ANSWER_SECONDS
+    tries_seconds: float = TRIES_SECONDS
 
 
 DEFAULT_TUNING = Tuning()
 
 
-def check_json(content_type: str, body: bytes, url: str) -> None:
-    """Returns if `body` is what its type must promise.
+def checked_json(content_type: str, body: bytes, url: str) -> bytes:
+    """`body` without a byte-order mark, if it is the JSON that its type must promise: UTF-8, as RFC 8259 has it.
 
     Raises:
         SourceChanged: it is not JSON, whatever its status said.
     """
     if content_type.partition(";")[0].strip().lower() not in ("application/json", "application/vnd.github+json"):
         raise SourceChanged(f"{url}: {content_type or 'no content type'} where JSON was expected", url=url)
+    body = body.removeprefix(codecs.BOM_UTF8)
     try:
-        json.loads(body)
+        json.loads(body.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise SourceChanged(f"{url}: the answer is not valid JSON", url=url) from error
+    return body
 
 
 def message(body: bytes) -> str:

@@ -12,16 +12,13 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import urljoin, urlsplit
 
-from requests.adapters import HTTPAdapter
-from urllib3.util import Retry
-
 from pipeline.providers.github.fetch.answers import (
     DEFAULT_TUNING,
     Answer,
     Figures,
     Refused,
     Tuning,
-    check_json,
+    checked_json,
     message,
     origin,
 )
@@ -31,6 +28,7 @@ from pipeline.transport import REDIRECTS, Bounds, NoReply, Reply, Transport, Why
 
 DEFAULT_API_URL = "https://api.github.com"
 MAX_BODY_BYTES = 64 * 1024 * 1024
+# More tries of one question, whatever was wrong with its answer: 502, a cut, HTML, another shape.
 RETRIES = 3
 MAX_REDIRECTS = 3
 _NEXT = re.compile(r'<([^<>]{1,4000})>;[^,<]{0,200}?rel="next"')
@@ -39,10 +37,20 @@ _log = logging.getLogger(__name__)
 
 
 Report = Callable[[Figures], None]
+#: Raises SourceChanged for an answer that is not what it must be; then it is asked for again.
+Check = Callable[[Answer], None]
 
 
 def _silent(_figures: Figures) -> None:
     """Tells nobody."""
+
+
+class _Elsewhere(SourceChanged):
+    """It leads to another host: nobody's mistake, so it is not asked again."""
+
+
+def _anything(_answer: Answer) -> None:
+    """Finds nothing wrong."""
 
 
 class Client:
@@ -56,6 +64,7 @@ class Client:
         graphql_url: str | None = None,
         governor: Governor | None = None,
         tuning: Tuning = DEFAULT_TUNING,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.api_url = _checked_base(api_url, token)
         self.graphql_url = graphql_url or _graphql_url(self.api_url)
@@ -65,7 +74,9 @@ class Client:
         self._token = _checked_token(token)
         self._tuning = tuning
         self._origins = {origin(self.api_url), origin(self.graphql_url)}
-        self._transport = self._new_transport()
+        self._clock = clock
+        self._transport = Transport(clock=clock)
+        self._asked_seconds = 0.0  # from requests to the ends of their answers; waits between them do not count
 
     @property
     def has_token(self) -> bool:
@@ -85,43 +96,84 @@ class Client:
 
     def unanswered(self, url: str) -> Answer:
         """What stands for an answer where a page is made from a refusal: address, and time by GitHub's clock."""
-        served_at = datetime.fromtimestamp(self.governor.now(), UTC).replace(microsecond=0)
-        return Answer(url, url, 200, b"", None, None, served_at)
+        return Answer(url, url, 200, b"", None, None, self.governor.moment())
 
-    def get(self, url: str, *, etag: str | None = None) -> Answer:
+    def get(self, url: str, *, etag: str | None = None, check: Check = _anything) -> Answer:
         """The checked answer to a GET; status 304 if `etag` still holds.
 
         Raises:
             Refused: 4xx that no waiting cures.
             RateLimited: the run may not wait any longer.
             SourceUnreachable: no whole answer could be had.
-            SourceChanged: the answer is not JSON, or leads to another host.
+            SourceChanged: the answer is not JSON, leads to another host, or `check` finds it wrong.
         """
         headers = {"If-None-Match": etag} if etag else {}
+
+        def ask(until: float) -> Answer:
+            answer = self._checked(self._followed(url, headers, until), asked=url)
+            if answer.status == 304 and etag is None:
+                raise SourceChanged(f"{url}: 304 to an unconditional request", url=url)
+            return answer
+
+        return self._tried(ask, check)
+
+    def graphql(self, query: str, variables: Mapping[str, object], *, check: Check = _anything) -> Answer:
+        """The checked answer to a GraphQL query; what it says is for the caller to check.
+
+        Raises:
+            SourceError: as for `get`.
+        """
+        self.figures.graphql += 1
+        url, payload = self.graphql_url, json.dumps({"query": query, "variables": variables}).encode()
+        headers = {"Content-Type": "application/json"}
+        return self._tried(
+            lambda until: self._checked(self._answered("POST", url, headers, until, payload=payload), asked=url), check
+        )
+
+    def _tried(self, ask: Callable[[float], Answer], check: Check) -> Answer:
+        """The first answer that is what it must be; `ask` is given the end of its time, in seconds spent on asking.
+
+        What was wrong with an answer does not matter: a proxy's page with status 200 is as good as a 502.
+        """
+        tuning = self._tuning
+        until = self._asked_seconds + tuning.tries_seconds
+        for attempt in range(1, RETRIES + 2):
+            try:
+                answer = ask(min(until, self._asked_seconds + tuning.answer_seconds))
+                check(answer)
+            except (SourceUnreachable, SourceChanged) as error:
+                if isinstance(error, _Elsewhere):
+                    raise
+                if attempt > RETRIES or self._asked_seconds >= until:
+                    error.args = (f"{error} (try {attempt})",)
+                    raise
+                _log.info("%s; asked again", error)
+            else:
+                return answer
+            self.figures.retried += 1
+            time.sleep(tuning.retry_seconds * 2 ** (attempt - 1))
+        raise AssertionError("the last try returns or raises")
+
+    def _followed(self, url: str, headers: Mapping[str, str], until: float) -> Reply:
+        """The answer after redirects, all of them within one time."""
         asked = url
         for _ in range(MAX_REDIRECTS + 1):
-            reply = self._answered("GET", url, headers=headers)
+            reply = self._answered("GET", url, headers, until)
             if reply.status not in REDIRECTS:
-                return self._checked(reply, asked=asked)
+                return reply
             url = self._redirect(reply, url)
         raise SourceChanged(f"{asked}: more than {MAX_REDIRECTS} redirects", url=asked)
 
-    def graphql(self, query: str, variables: Mapping[str, object]) -> Answer:
-        """The checked answer to a GraphQL query; what it says is for the caller to check."""
-        self.figures.graphql += 1
-        payload = json.dumps({"query": query, "variables": variables}).encode()
-        headers = {"Content-Type": "application/json"}
-        reply = self._answered("POST", self.graphql_url, headers=headers, payload=payload)
-        return self._checked(reply, asked=self.graphql_url)
-
-    def _answered(self, method: str, url: str, *, headers: Mapping[str, str], payload: bytes | None = None) -> Reply:
+    def _answered(
+        self, method: str, url: str, headers: Mapping[str, str], until: float, *, payload: bytes | None = None
+    ) -> Reply:
         """The first answer that is no limit."""
         if origin(url) not in self._origins:
-            raise SourceChanged(f"{url}: leads away from {self.api_url}; it was not followed", url=url)
+            raise _Elsewhere(f"{url}: leads away from {self.api_url}; it was not followed", url=url)
         resource = "graphql" if payload is not None else "search" if "/search/" in url else "core"
         while True:
             self.governor.before(resource, url)
-            reply = self._whole(method, url, headers=headers, payload=payload)
+            reply = self._whole(method, url, headers, until, payload=payload)
             self._note(reply)
             if not is_limit(reply.status, reply.headers, reply.body):
                 self.governor.accepted()
@@ -129,29 +181,23 @@ class Client:
             _log.warning("%s: limited (%s)", url, reply.status)
             self.governor.back_off(reply.headers, url)
 
-    def _whole(self, method: str, url: str, *, headers: Mapping[str, str], payload: bytes | None) -> Reply:
-        """An answer that came to its end. 5xx and failed connections were tried again by urllib3 already."""
-        tuning = self._tuning
-        bounds = Bounds(*tuning.timeout_seconds, tuning.max_body_seconds, MAX_BODY_BYTES)
-        cause = ""
-        for attempt in range(RETRIES + 1):
-            if attempt:
-                self.figures.retried += 1
-                time.sleep(tuning.retry_seconds * 2 ** (attempt - 1))
-            self.figures.requests += 1
-            try:
-                return self._transport.send(
-                    method, url, bounds=bounds, headers={**self._headers, **headers}, payload=payload
-                )
-            except NoReply as error:
-                if error.why is Why.LARGE:
-                    raise SourceChanged(
-                        f"{url}: the answer is larger than {MAX_BODY_BYTES:,} bytes", url=url
-                    ) from error
-                if error.why not in (Why.CUT, Why.UNUSABLE):
-                    raise SourceUnreachable(f"{url}: no answer ({error})", url=url) from error
-                cause = error.cause
-        raise SourceUnreachable(f"{url}: cut short {RETRIES + 1} times ({cause})", url=url)
+    def _whole(
+        self, method: str, url: str, headers: Mapping[str, str], until: float, *, payload: bytes | None
+    ) -> Reply:
+        """An answer that came to its end."""
+        bounds = Bounds(*self._tuning.timeout_seconds, until - self._asked_seconds, MAX_BODY_BYTES)
+        begun = self._clock()
+        self.figures.requests += 1
+        try:
+            return self._transport.send(
+                method, url, bounds=bounds, headers={**self._headers, **headers}, payload=payload
+            )
+        except NoReply as error:
+            if error.why is Why.LARGE:
+                raise SourceChanged(f"{url}: the answer is larger than {MAX_BODY_BYTES:,} bytes", url=url) from error
+            raise SourceUnreachable(f"{url}: no answer: {error}", url=url) from error
+        finally:
+            self._asked_seconds += self._clock() - begun
 
     def _note(self, reply: Reply) -> None:
         self.governor.saw(reply.headers)
@@ -167,24 +213,25 @@ class Client:
         target = urljoin(url, reply.headers.get("Location", ""))
         if "Location" not in reply.headers or origin(target) != origin(url):
             message = f"{url}: redirected to another host ({origin(target)}); it was not followed"
-            raise SourceChanged(message, url=url)
+            raise _Elsewhere(message, url=url)
         return target
 
     def _checked(self, reply: Reply, *, asked: str) -> Answer:
         status = reply.status
+        if status == 408:
+            raise SourceUnreachable(f"{asked}: {status}", url=asked)
         if 400 <= status < 500:
             raise Refused(f"{asked}: {status} {message(reply.body)}".rstrip(), url=asked, status=status)
         if status >= 500:
-            raise SourceUnreachable(f"{asked}: {status} after {RETRIES + 1} attempts", url=asked)
+            raise SourceUnreachable(f"{asked}: {status}", url=asked)
         if status not in (200, 304):
             raise SourceChanged(f"{asked}: status {status} where 200 or 304 was expected", url=asked)
-        if status == 200:
-            check_json(reply.headers.get("Content-Type", ""), reply.body, asked)
+        body = checked_json(reply.headers.get("Content-Type", ""), reply.body, asked) if status == 200 else b""
         return Answer(
             url=asked,
             final_url=reply.url or asked,
             status=status,
-            body=reply.body,
+            body=body,
             etag=reply.headers.get("ETag"),
             next_url=self._next(reply, asked),
             served_at=self._served_at(reply),
@@ -196,48 +243,22 @@ class Client:
         if match is None:
             return None
         if origin(match[1]) != origin(self.api_url):
-            raise SourceChanged(f"{asked}: its next page is on another host", url=asked)
+            raise _Elsewhere(f"{asked}: its next page is on another host", url=asked)
         return match[1]
 
     def _served_at(self, reply: Reply) -> datetime:
+        """When GitHub says that it answered, and never later than this machine's own time."""
         try:
-            return parsedate_to_datetime(reply.headers["Date"]).astimezone(UTC)
-        except (KeyError, ValueError, TypeError):
-            return datetime.fromtimestamp(self.governor.now(), UTC).replace(microsecond=0)
+            stated = parsedate_to_datetime(reply.headers["Date"]).astimezone(UTC)
+        except (KeyError, ValueError, TypeError, OverflowError):
+            return self.governor.moment()
+        return min(stated, self.governor.own_moment())
 
     @property
     def _headers(self) -> dict[str, str]:
         """What goes with every request."""
         token = {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
         return {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28", **token}
-
-    def _new_transport(self) -> Transport:
-        retry = Retry(
-            total=RETRIES,
-            backoff_factor=self._tuning.retry_seconds,
-            backoff_jitter=self._tuning.retry_seconds / 2,
-            status_forcelist=(500, 502, 503, 504),
-            allowed_methods=frozenset({"GET", "POST"}),
-            respect_retry_after_header=False,  # the governor's business: it has the run's limit in view
-            raise_on_status=False,
-            redirect=0,
-        )
-        return Transport(adapter=_CountedAdapter(self.figures, max_retries=retry))
-
-
-class _CountedAdapter(HTTPAdapter):
-    """Counts the attempts that urllib3 makes by itself."""
-
-    def __init__(self, figures: Figures, *, max_retries: Retry) -> None:
-        self._figures = figures
-        super().__init__(max_retries=max_retries)
-
-    def build_response(self, req, resp):  # type: ignore[no-untyped-def]
-        """The response, after its history of retries was counted."""
-        history = getattr(resp.retries, "history", ())
-        self._figures.retried += len(history)
-        self._figures.requests += len(history)
-        return super().build_response(req, resp)
 
 
 def _graphql_url(api_url: str) -> str:

@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from pipeline.records.errors import RateLimited
@@ -22,6 +23,10 @@ JITTER_RATIO = 0.25
 # The reset time is a whole second; one more and the new window has surely begun.
 AFTER_RESET_SECONDS = 1.0
 DEFAULT_MAX_WAIT_SECONDS = 3900.0
+# Clocks of machines are wrong by minutes, or by whole hours where the time zone is; a `Date` further off is no clock's.
+MAX_SKEW_SECONDS = 86_400.0
+# Refusals in a row that are believed in what they ask; a server that says "a second" for ever is not.
+BELIEVED_IN_A_ROW = 3
 _LIMIT_WORDS = (b"rate limit", b"abuse detection")
 
 Headers = Mapping[str, str]
@@ -58,6 +63,17 @@ class Governor:
         """The time by GitHub's clock, as far as its `Date` headers tell; our own clock may be wrong."""
         return self._clock() + self._skew
 
+    def own_moment(self) -> datetime:
+        """The time by this machine's own clock, to the second."""
+        return datetime.fromtimestamp(self._clock(), UTC).replace(microsecond=0)
+
+    def moment(self) -> datetime:
+        """The earlier of the two clocks' times, to the second: no mark may be set later than either has it.
+
+        One answer with a `Date` in the future would hide all that changes until then.
+        """
+        return datetime.fromtimestamp(min(self.now(), self._clock()), UTC).replace(microsecond=0)
+
     def before(self, resource: str, url: str) -> None:
         """Waits for the reset if nothing is left, instead of making a request that must be refused."""
         quota = self.quotas.get(resource)
@@ -67,7 +83,7 @@ class Governor:
     def saw(self, headers: Headers) -> None:
         """Takes note of the rate headers and the date of an answer, whatever its status."""
         served_at = _http_date(headers.get("Date"))
-        if served_at is not None:
+        if served_at is not None and abs(served_at - self._clock()) <= MAX_SKEW_SECONDS:
             self._skew = served_at - self._clock()
         limit, remaining, reset = (_number(headers.get(f"X-RateLimit-{n}")) for n in ("Limit", "Remaining", "Reset"))
         if remaining is not None and reset is not None:
@@ -84,7 +100,9 @@ class Governor:
         Raises:
             RateLimited: the run would have waited longer than it may.
         """
-        self._wait(self._asked(headers), url)
+        beyond = self._in_a_row - BELIEVED_IN_A_ROW
+        least = min(FIRST_BACKOFF_SECONDS * 2.0**beyond, MAX_BACKOFF_SECONDS) if beyond >= 0 else 0.0
+        self._wait(max(self._asked(headers), least), url)
         self._in_a_row += 1
 
     def _asked(self, headers: Headers) -> float:
