@@ -7,8 +7,20 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CONTRACT := tests/contract/node_modules/.ready
 OLD_DUCKDB := .cache/duckdb-1.0.0/.ready
+TOOLS := .cache/tools
+IMAGE := .cache/image
 
-.PHONY: run test check format golden schemas bench clean
+# The wheels of requirements/ by their hashes and nothing else: no other file is taken, no code of theirs runs to install
+# them, and pip resolves nothing (that of Debian 12 could not: it takes sqlalchemy[asyncio] for another than sqlalchemy)
+LOCKED := --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all:
+# errmine itself, built by the hatchling that is locked, from this folder alone
+ITSELF := --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation
+# make lock: what pyproject.toml asks for, for every Python from the oldest on; versions stay where they can
+UPGRADE ?=
+COMPILE := $(TOOLS)/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+  --custom-compile-command "make lock" --constraint requirements/floors.txt $(UPGRADE)
+
+.PHONY: run test check format golden schemas bench lock sbom audit clean
 
 run: $(READY)
 	$(BIN)/errmine run
@@ -39,25 +51,56 @@ schemas: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
-$(READY): pyproject.toml
+# make lock UPGRADE=--upgrade takes newer versions too; CONTRIBUTING.md says what to run after it
+lock: $(TOOLS)/.ready
+	$(COMPILE) --extra dev --group build --output-file requirements/dev.txt pyproject.toml
+	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/runtime.txt pyproject.toml
+	$(COMPILE) --constraint requirements/dev.txt --group build --output-file requirements/build.txt
+	$(COMPILE) --group tools --output-file requirements/tools.txt
+	$(COMPILE) --output-file requirements/old-duckdb.txt requirements/old-duckdb.in
+	rm -rf .cache/npm && mkdir -p .cache/npm && cp tests/contract/package*.json .cache/npm  # an installed tree has no hashes
+	npm install --prefix .cache/npm --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved --no-audit \
+	  --no-fund --loglevel=error
+	cp .cache/npm/package-lock.json tests/contract
+
+# what an installation without extras consists of, with licences and who needs what; SECURITY.md says what it covers.
+# errmine is installed by its name, not its path, which would stand in the result
+sbom: $(READY) $(TOOLS)/.ready
+	rm -rf $(IMAGE) && $(BIN)/python -m venv --without-pip $(IMAGE)/venv
+	$(BIN)/pip --python $(IMAGE)/venv/bin/python install $(LOCKED) --requirement requirements/runtime.txt
+	$(BIN)/pip wheel $(ITSELF) --wheel-dir $(IMAGE) .
+	$(BIN)/pip --python $(IMAGE)/venv/bin/python install $(ITSELF) --find-links $(IMAGE) errmine
+	@mkdir -p dist
+	$(TOOLS)/bin/cyclonedx-py environment --output-reproducible --output-file dist/errmine.cdx.json $(IMAGE)/venv
+
+# asks a database of advisories about every locked version; "no data" is a status of its own, see tests/audit.py
+audit: $(READY) $(TOOLS)/.ready
+	$(BIN)/python -m tests.audit $(TOOLS)/bin/pip-audit
+
+$(READY): pyproject.toml requirements/dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "errmine needs Python 3.11 or newer;" \
 	  "$(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/pip install $(LOCKED) --requirement requirements/dev.txt
+	$(BIN)/pip install $(ITSELF) --editable .
+	touch $@
+
+$(TOOLS)/.ready: requirements/tools.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install $(LOCKED) --requirement $<
 	touch $@
 
 # GitHub's published contract and recorded answers; where they cannot be had, the tests that need them say so and skip
-$(CONTRACT): tests/contract/package.json
+$(CONTRACT): tests/contract/package.json tests/contract/package-lock.json
 	@mkdir -p $(@D)
 	@if ! command -v npm >/dev/null; then echo "no npm: the tests of GitHub's contract are skipped"; \
-	elif npm install --prefix $(<D) --no-audit --no-fund --loglevel=error --fetch-retries=1; then touch $@; \
+	elif npm ci --prefix $(<D) --ignore-scripts --no-audit --no-fund --loglevel=error --fetch-retries=1; then touch $@; \
 	else echo "npm could not install: the tests of GitHub's contract are skipped"; fi
 
 # the oldest DuckDB that the database is written for; where it cannot be had, the test that asks it says so and skips
-$(OLD_DUCKDB): | $(READY)
+$(OLD_DUCKDB): requirements/old-duckdb.txt | $(READY)
 	@mkdir -p $(@D)
-	@if $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: --upgrade --target $(@D) \
-	  duckdb==1.0.0; then touch $@; else echo "no duckdb 1.0.0: the test that the database opens there is skipped"; fi
+	@if $(BIN)/pip install $(LOCKED) --upgrade --target $(@D) --requirement $<; then touch $@; else echo "no duckdb 1.0.0: the test that the database opens there is skipped"; fi
 
 clean:
 	rm -rf $(VENV) .cache .errmine build dist

@@ -224,13 +224,14 @@ def test_systemd_accepts_the_units(path: Path) -> None:
 
 def test_the_compose_file_names_images_volumes_and_commands() -> None:
     told = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
-    assert set(told) == {"name", "services", "volumes"}
+    assert set(told) == {"name", "x-hardened", "services", "networks", "volumes"}
     assert set(told["services"]) == {"postgres", "server", "worker"}
     for service in told["services"].values():
         assert {"image", "build"} & set(service)
         assert set(service) <= {
             "image", "build", "command", "environment", "volumes", "ports", "depends_on", "healthcheck", "restart",
-            "stop_signal", "env_file",
+            "stop_signal", "stop_grace_period", "networks", "user", "read_only", "cap_drop", "security_opt", "tmpfs",
+            "init", "pids_limit", "mem_limit",
         }  # fmt: skip
         for mount in service.get("volumes", []):
             source = mount.split(":", 1)[0]

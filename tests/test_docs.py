@@ -64,9 +64,10 @@ def test_nothing_lies_at_the_top_that_has_no_room_there() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=golden.ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("not a checkout: git lists no files")
-    rooms = {".ci", "benchmarks", "curated", "deploy", "docs", "pipeline", "raw", "schemas", "tests"}
-    files = {".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "prefect.yaml"}
-    assert {path.partition("/")[0] for path in listed.stdout.splitlines()} == rooms | files | {"pyproject.toml"}
+    rooms = {".ci", "benchmarks", "curated", "deploy", "docs", "pipeline", "raw", "requirements", "schemas", "tests"}
+    files = {".dockerignore", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md"}
+    files |= {"SECURITY.md", "prefect.yaml", "pyproject.toml"}
+    assert {path.partition("/")[0] for path in listed.stdout.splitlines()} == rooms | files
 
 
 def test_every_number_is_defined_beside_the_function_that_counts_it() -> None:
