@@ -161,6 +161,31 @@ def test_a_statement_that_answers_nothing_is_no_error(database: Path) -> None:
         store.query(database, "SET threads = 1")
 
 
+#: Times that Python has no value for; Arrow's words for those that are out of its own range too name the number.
+FAR = (
+    ("DATE '99999-01-01'", "out of range"),
+    ("TIMESTAMP '0044-03-15 (BC) 00:00:00'", "-0043-03-15 00:00:00"),
+    ("'infinity'::TIMESTAMP", "out of range"),
+    ("TIMESTAMPTZ '12000-01-01 00:00:00+00'", "12000-01-01 00:00:00.000000Z"),
+    ("TIMESTAMP_NS '2262-01-01 00:00:00.123456789'", "2262-01-01 00:00:00.123456789"),
+    ("[DATE '99999-01-01', NULL]", "out of range"),
+    ("{'a': DATE '99999-01-01'}", "out of range"),
+)
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json", "parquet"])
+@pytest.mark.parametrize(("sql", "words"), FAR)
+def test_a_time_outside_python_is_written_all_the_same(database: Path, form: str, sql: str, words: str) -> None:
+    body = store.rendered(store.query(database, f"SELECT {sql} AS t"), form)
+    assert form == "parquet" or words in body.decode()
+
+
+def test_what_parquet_cannot_hold_is_said(home: Path) -> None:
+    done = run("query", "SELECT INTERVAL 5 YEAR AS t", "--home", home, "--format", "parquet")
+    assert done.code == 2
+    assert "Parquet" in done.err
+
+
 # ---------------------------------------------------------------- CSV in a spreadsheet
 
 #: What OWASP's page on CSV injection lists, and what hides the sign.

@@ -9,6 +9,7 @@ import os
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -59,6 +60,17 @@ def test_opening_and_reading_an_absent_layer_makes_nothing(tmp_path: Path) -> No
     layer = RawLayer(tmp_path / "raw")
     assert layer.refs() == layer.documents() == []
     assert not (tmp_path / "raw").exists()
+
+
+@pytest.mark.parametrize("version", ["zzzz", "9999-01-01T00:00:00Z", "2026-02-01T00:00:00Z"])
+def test_what_a_file_says_of_itself_never_hides_what_was_fetched(tmp_path: Path, version: str) -> None:
+    fetched = replace(page("real", version="2026-01-01T00:00:00Z"), fetched_at=datetime(2026, 1, 2, tzinfo=UTC))
+    forged, older = page("forged", version=version), page("older", version="2025-01-01T00:00:00Z")
+    for order in itertools.permutations((fetched, forged, older)):
+        layer = RawLayer(tmp_path / str(order.index(fetched)) / str(order.index(forged)))
+        layer.append(order)
+        (document,) = layer.documents()
+        assert [ref.sha256 for ref in document.refs] == [fetched.sha256]
 
 
 def test_a_known_page_is_not_written_again_and_the_counts_add_up(tmp_path: Path) -> None:

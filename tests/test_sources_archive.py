@@ -9,6 +9,7 @@ import os
 import re
 import tomllib
 import tracemalloc
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -274,3 +275,79 @@ def test_every_reason_in_the_code_is_in_the_closed_list_with_a_sentence() -> Non
     assert called <= set(REASONS)
     assert len(called) >= 12
     assert all(sentence.endswith(".") and sentence[0].isupper() for sentence in REASONS.values())
+
+
+# ---------------------------------------------------------------- times that cannot be
+
+NOW = datetime(2026, 11, 23, 5, tzinfo=UTC)
+IMPOSSIBLE = (
+    ("updated_at", "zzzz", "is no time"),
+    ("updated_at", "9999-12-31T23:59:59Z", "is in the future"),
+    ("updated_at", "9999-12-31T23:59:59-14:00", "is no time"),
+    ("updated_at", "0000-01-01T00:00:00Z", "is no time"),
+    ("updated_at", "12026-01-01T00:00:00Z", "is no time"),
+    ("updated_at", "2004-12-31T23:59:59Z", "is before 2005"),
+    ("updated_at", "2026-11-25T00:00:00Z", "is in the future"),
+    ("created_at", "2027-01-01T00:00:00Z", "is in the future"),
+    ("created_at", "0001-01-01T00:00:00Z", "is before 1990"),
+    ("closed_at", "9999-01-01T00:00:00Z", "is in the future"),
+)
+POSSIBLE = (
+    ("updated_at", "2026-11-23T20:00:00Z"),  # a clock that goes ahead
+    ("updated_at", "2025-01-02 03:04:05 UTC"),
+    ("updated_at", "2025-01-02T03:04:05+08:00"),
+    ("created_at", "2003-10-06T19:29:50Z"),  # LLVM's oldest report
+    ("closed_at", None),
+    ("created_at", "yesterday"),  # unknown, as it was
+)
+
+
+def stating(tmp_path: Path, name: str, time: object, *, inside: bool) -> RawPage | Skipped:
+    thread = {**ISSUE, "state": "open"}
+    thread |= {"comments": [{"id": 1, "body": "b", name: time}]} if inside else {name: time}
+    path = tmp_path / "thread.json"
+    path.write_text(json.dumps(thread))
+    (item,) = archive.pages([path], now=NOW)
+    return item
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["of the thread", "of a comment"])
+@pytest.mark.parametrize(("name", "time", "why"), IMPOSSIBLE)
+def test_a_thread_of_a_time_that_cannot_be_is_skipped_by_name(
+    tmp_path: Path, name: str, time: str, why: str, inside: bool
+) -> None:
+    item = stating(tmp_path, name, time, inside=inside)
+    assert isinstance(item, Skipped)
+    assert (item.item_id, item.reason) == (f"{tmp_path / 'thread.json'}:1", "impossible_time")
+    assert item.detail == f"{name} {time!r} {why}"
+
+
+@pytest.mark.parametrize(("name", "time"), POSSIBLE)
+def test_a_thread_of_a_time_that_can_be_is_read(tmp_path: Path, name: str, time: object) -> None:
+    item = stating(tmp_path, name, time, inside=False)
+    assert isinstance(item, RawPage)
+    assert re.fullmatch(r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", item.version_at)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Issue #5: x\n\n- **State**: open\n- **Updated**: August 08, 9999 at 16:28 UTC\n",
+        "# Issue #5: x\n\n- **State**: open\n- **Updated**: August 99, 2025 at 16:28 UTC\n",
+        """<!doctype html><head><link rel="canonical" href="https://github.com/o/r/issues/5"></head>
+        <relative-time datetime="9999-01-01T00:00:00Z"></relative-time>""",
+    ],
+)
+def test_a_saved_page_of_a_time_that_cannot_be_is_skipped_by_name(tmp_path: Path, text: str) -> None:
+    (tmp_path / "page").write_text(text)
+    (item,) = archive.pages([tmp_path / "page"], now=NOW)
+    assert isinstance(item, Skipped)
+    assert item.reason == "impossible_time"
+
+
+def test_an_event_of_a_time_that_cannot_be_is_skipped_by_name(tmp_path: Path) -> None:
+    event = {"type": "IssuesEvent", "payload": {"issue": {**ISSUE, "updated_at": "9999-01-01T00:00:00Z"}}}
+    (tmp_path / "hour.jsonl").write_text(json.dumps(event) + "\n")
+    (item,) = archive.pages([tmp_path / "hour.jsonl"], now=NOW)
+    assert isinstance(item, Skipped)
+    assert item.reason == "impossible_time"

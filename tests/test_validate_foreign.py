@@ -257,3 +257,22 @@ def test_an_errorcanon_file_of_any_shape_is_judged_without_a_crash() -> None:
     for part in ("environment", "dead_ends", "workarounds", "transition_graph", "metadata"):
         for value in (None, 7, "x", [], [7], {}, {"leads_to": 7}):
             assert isinstance(validate.check({**_canon(), part: value}), list)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["javascript:alert(1)", "JAVASCRIPT:1", " javascript:1", "data:text/html,x", "file:///x", "//x.org/a"],
+)
+def test_an_address_that_a_browser_would_run_is_dropped_counted_and_in_no_export(address: str) -> None:
+    way = {"action": "Set A=1.", "sources": [address, "https://x.org/a"]}
+    payload = {"signature": "x failed", "workarounds": [way], "official_doc_url": address, "root_cause": "y"}
+    entry = validate.imported(json.dumps(payload))
+    assert entry.workarounds[0].sources == ["https://x.org/a"]
+    assert entry.official_doc_url is None
+    assert entry.provenance.rules["import.source_no_web_address"] == 1
+    assert ("addresses_of_the_web", "workarounds[0].sources[0]") in found(validate.check(payload))
+    # a bundle made elsewhere may have it all the same
+    made = [remedy.model_copy(update={"sources": [address]}) for remedy in entry.workarounds]
+    foreign = entry.model_copy(update={"workarounds": made, "official_doc_url": address})
+    for form in ("markdown", "errorcanon"):
+        assert not any(address in text for _, text in export.forms.FORMS[form]([foreign]))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pipeline.records.entry import DeadEnd, Edge, KnowledgeEntry, Workaround
+from pipeline.text import is_web_address
 
 #: The version of the foreign form that is written.
 CANON_VERSION = "1.0.0"
@@ -26,7 +27,7 @@ def canon(entry: KnowledgeEntry) -> dict[str, Any]:
     return {
         "schema_version": CANON_VERSION,
         "id": f"{entry.id}/{ANYWHERE}",
-        "url": entry.official_doc_url or (entry.evidence[0].url if entry.evidence else None),
+        "url": _address(entry),
         "error": {
             "signature": entry.signature,
             "regex": entry.regex,
@@ -60,6 +61,16 @@ def canon(entry: KnowledgeEntry) -> dict[str, Any]:
     }
 
 
+def _address(entry: KnowledgeEntry) -> str | None:
+    """The first address that a browser opens; a bundle made elsewhere may have others."""
+    given = (entry.official_doc_url, *(piece.url for piece in entry.evidence[:1]))
+    return next((url for url in given if url and is_web_address(url)), None)
+
+
+def _sources(remedy: Workaround | DeadEnd) -> list[str]:
+    return [url for url in remedy.sources if is_web_address(url) or url.startswith("urn:sha256:")]
+
+
 def _environment(entry: KnowledgeEntry) -> dict[str, Any]:
     systems = sorted({fact.value for fact in entry.environment if fact.name == "os"})
     return {
@@ -75,7 +86,7 @@ def _workaround(remedy: Workaround) -> dict[str, Any]:
         "how": remedy.how,
         "success_rate": remedy.success_rate,
         "condition": remedy.condition or "",
-        "sources": remedy.sources,
+        "sources": _sources(remedy),
     }
 
 
@@ -85,7 +96,7 @@ def _dead_end(remedy: DeadEnd) -> dict[str, Any]:
         "why_fails": remedy.why_fails,
         "fail_rate": remedy.fail_rate,
         "condition": remedy.condition or "",
-        "sources": remedy.sources,
+        "sources": _sources(remedy),
     }
 
 

@@ -172,17 +172,24 @@ def safe(text: str) -> str:
     return texts.safe(text)
 
 
+#: No report is older. Projects that moved to GitHub brought their reports along with the dates: LLVM's begin in 2003,
+#: CPython's before 2000.
+EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
+#: Nothing before it was changed last: GitHub is of 2008, and what moves there is changed by moving.
+EARLIEST_CHANGE = datetime(2005, 1, 1, tzinfo=UTC)
+
+
 def utc(value: object) -> datetime | None:
-    """The aware UTC time that an ISO string states, None for anything else."""
+    """The aware UTC time that an ISO string states, None for anything else and for a time before `EARLIEST`."""
     if not isinstance(value, str) or not value:
         return None
     try:
         time = datetime.fromisoformat(value)
-        if time.tzinfo is UTC:
-            return time
-        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+        if time.tzinfo is not UTC:
+            time = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
+    return time if time >= EARLIEST else None
 
 
 def _mention(names: Iterable[str], text: str) -> re.Pattern[str] | None:

@@ -10,10 +10,11 @@ import stat
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from pipeline.providers import PROVIDERS
+from pipeline.providers import PROVIDERS, moments
 from pipeline.providers.page import is_html
 from pipeline.providers.provider import Place, unknown_key
 from pipeline.records import RawPage, Skipped
@@ -73,6 +74,11 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 # A pretty-printed document has at least this many lines before one of them is an object by itself.
 PROBE_LINES = 5
 
+#: Entries made elsewhere are known by their bytes and say anything of their age; none of it is believed.
+_UNDATED = frozenset({"entry"})
+#: Where nobody says what time it is.
+_LATEST = datetime(9000, 1, 1, tzinfo=UTC)
+
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _READ_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
@@ -88,14 +94,18 @@ class _Chunk:
     detail: str = ""
 
 
-def pages(paths: Iterable[Path]) -> Iterator[RawPage | Skipped]:
-    """Every page in `paths` (files, or folders with all that is in them, sorted), and a `Skipped` for all else."""
+def pages(paths: Iterable[Path], *, now: datetime | None = None) -> Iterator[RawPage | Skipped]:
+    """Every page in `paths` (files, or folders with all that is in them, sorted), and a `Skipped` for all else.
+
+    What states a time behind `now` is skipped: it would be newer than whatever the real thread becomes.
+    """
+    latest = now or _LATEST
     for path in sorted(set(paths)):
         for item in _files(path, ()):
             if isinstance(item, Skipped):
                 yield item
             else:
-                yield from _pages_of(item)
+                yield from _pages_of(item, latest)
 
 
 def _skipped(item_id: str, reason: str, detail: str = "") -> Skipped:
@@ -139,12 +149,12 @@ def _system_reason(path: Path, error: OSError) -> Skipped:
     return _skipped(str(path), reason, error.strerror or "")
 
 
-def _pages_of(path: Path) -> Iterator[RawPage | Skipped]:
+def _pages_of(path: Path, now: datetime) -> Iterator[RawPage | Skipped]:
     """The pages of one file. What came before an error stays."""
     try:
         with path.open("rb") as file:
             for chunk in _chunks(_unpacked(file)):
-                yield from _recognised(chunk, f"{path}{chunk.place}")
+                yield from _recognised(chunk, f"{path}{chunk.place}", now)
     except _READ_ERRORS as error:
         yield _skipped(str(path), "cut_gzip", str(error))
     except OSError as error:
@@ -247,13 +257,13 @@ def _elements(body: bytes) -> Iterator[_Chunk]:
         position = end
 
 
-def _recognised(chunk: _Chunk, item_id: str) -> Iterator[RawPage | Skipped]:
+def _recognised(chunk: _Chunk, item_id: str, now: datetime) -> Iterator[RawPage | Skipped]:
     """The pages of one object: usually one, two for an event that carries an issue and a comment."""
     if chunk.body is None:
         yield _skipped(item_id, chunk.reason, chunk.detail)
         return
     sha256 = hashlib.sha256(chunk.body).hexdigest()
-    found = _places(chunk.body, sha256, is_line=chunk.place != "")
+    found = _places(chunk.body, sha256, is_line=chunk.place != "", now=now)
     if isinstance(found, str):
         reason, _, detail = found.partition(":")
         yield _skipped(item_id, reason, detail.strip())
@@ -273,25 +283,43 @@ def _recognised(chunk: _Chunk, item_id: str) -> Iterator[RawPage | Skipped]:
         )
 
 
-def _places(body: bytes, sha256: str, *, is_line: bool) -> tuple[Place, ...] | str:
+def _places(body: bytes, sha256: str, *, is_line: bool, now: datetime) -> tuple[Place, ...] | str:
     """Where the object belongs, or "reason: detail"."""
+    value, found = _found(body, sha256, is_line=is_line)
+    if isinstance(found, str):
+        return found
+    made: list[Place] = []
+    for place in found:
+        if place.form in _UNDATED:
+            made.append(place)
+            continue
+        wrong = moments.impossible(value, now=now)
+        named = wrong or moments.dated(place, now=now)
+        if isinstance(named, str):
+            return f"impossible_time: {named}"
+        made.append(named)
+    return tuple(made)
+
+
+def _found(body: bytes, sha256: str, *, is_line: bool) -> tuple[object, tuple[Place, ...] | str]:
+    """The JSON value that the object is, None of a text, and where it belongs, or "reason: detail"."""
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        return f"invalid_utf8: byte {error.start}"
+        return None, f"invalid_utf8: byte {error.start}"
     if "\0" in text:
-        return "nul_bytes"
+        return None, "nul_bytes"
     start = text.lstrip()[:1]
     if start not in ("{", "[") and not is_line:
         place = text_place(text, sha256)
-        return place if isinstance(place, str) else (place,)
+        return None, place if isinstance(place, str) else (place,)
     try:
         value = json_text.value(text)
     except RecursionError:
-        return "nested_too_deep"
+        return None, "nested_too_deep"
     except ValueError as error:
         if not is_line and not text.rstrip().endswith(("}", "]")) and start == "[":
             place = text_place(text, sha256)  # a log that begins with "[rank0]" or "[12:00:01]"
-            return place if isinstance(place, str) else (place,)
-        return f"invalid_json: {error}"
-    return places(value, sha256)
+            return None, place if isinstance(place, str) else (place,)
+        return None, f"invalid_json: {error}"
+    return value, places(value, sha256)

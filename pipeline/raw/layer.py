@@ -249,8 +249,9 @@ def _renamed(ref: PageRef) -> PageRef:
     return ref if current == ref.document_key else replace(ref, document_key=current)
 
 
-def _order(ref: PageRef) -> tuple[str, str, str, str]:
-    return (ref.document_key, ref.part, ref.version_at, ref.sha256)
+def _order(ref: PageRef) -> tuple[str, str, bool, str, str]:
+    """By it the last of several versions is current: what was fetched wins over what a file says of itself."""
+    return (ref.document_key, ref.part, ref.fetched_at is not None, ref.version_at, ref.sha256)
 
 
 def _ref(row: dict[str, object], path: Path) -> PageRef:

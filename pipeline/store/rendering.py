@@ -53,7 +53,26 @@ def _rows(batches: Iterable[pa.RecordBatch]) -> Iterable[tuple[Any, ...]]:
     for batch in batches:
         for start in range(0, batch.num_rows, _ROWS_AT_A_TIME):
             part = batch.slice(start, _ROWS_AT_A_TIME)
-            yield from zip(*(column.to_pylist() for column in part.columns), strict=True)
+            yield from zip(*map(_values, part.columns), strict=True)
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """The values for Python; a time that Python has none for (year 12000, infinity, nanoseconds) as its words."""
+    try:
+        return column.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError):
+        return [_value(cell) for cell in column]
+
+
+def _value(cell: pa.Scalar) -> Any:
+    try:
+        return cell.as_py()
+    except (OverflowError, ValueError):
+        if isinstance(cell, pa.StructScalar):
+            return {name: _value(cell[name]) for name in cell}
+        if isinstance(cell, pa.ListScalar):
+            return [_value(item) for item in cell.values]
+        return str(cell.cast(pa.string()).as_py())
 
 
 def _write_table(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: BinaryIO) -> None:
@@ -123,7 +142,12 @@ def _harmless(text: str) -> str:
 
 
 def _write_parquet(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: BinaryIO) -> None:
-    with pq.ParquetWriter(out, schema, compression="zstd") as parquet:
+    try:
+        parquet = pq.ParquetWriter(out, schema, compression="zstd")
+    except pa.ArrowNotImplementedError as error:
+        hint = "Give the column as text: `column::VARCHAR`."
+        raise ConfigError(f"Parquet has no type for a column: {error}", hint=hint) from error
+    with parquet:
         for batch in batches:
             parquet.write_batch(batch)
 

@@ -169,6 +169,14 @@ def safe(text: str) -> str:
     return redact(clean(text))
 
 
+_WEB_ADDRESS = re.compile(r"https?://[^\s<>\"\\]{3,2000}", re.IGNORECASE)
+
+
+def is_web_address(text: str) -> bool:
+    """Whether `text` is an http or https address: what a browser opens and does not run, as it does `javascript:`."""
+    return _WEB_ADDRESS.fullmatch(text) is not None
+
+
 def language_of(sentence: str) -> str:
     """The language of one sentence outside code by its scripts: "zh", "ja", "ko", "en" or "und"."""
     if sentence.isascii():

@@ -18,7 +18,7 @@ from pipeline.records.entry import (
     Version,
     Workaround,
 )
-from pipeline.text import unsafe
+from pipeline.text import is_web_address, unsafe
 from pipeline.validate.problem import Raw, items, text, values
 from pipeline.validate.wording import compile_error, unbounded_gaps
 
@@ -54,7 +54,7 @@ def imported(payload: str) -> KnowledgeEntry:
         root_cause_type="generic" if cause else None,
         root_cause_zh=_gated("root_cause_zh", cause, text(raw, "root_cause_zh"), said),
         versions=_versions(raw),
-        workarounds=[_workaround(way) for way in kept],
+        workarounds=[_workaround(way, notes) for way in kept],
         workarounds_zh=[
             _gated(f"workarounds_zh[{n}]", _short(way, "action"), chinese[n], said) for n, way in enumerate(kept)
         ],
@@ -125,7 +125,10 @@ def _chinese_sides(raw: Raw, kept: list[Raw]) -> list[str | None]:
     return [given[place] if place < len(given) and isinstance(given[place], str) else None for place in places]
 
 
-def _workaround(way: Raw) -> Workaround:
+def _workaround(way: Raw, notes: Counter[str]) -> Workaround:
+    sources = [source for source in values(way, "sources") if isinstance(source, str)]
+    addresses = [source for source in sources if is_web_address(source)]
+    notes["import.source_no_web_address"] += len(sources) - len(addresses)
     action, how = _short(way, "action") or "", _short(way, "how")
     return Workaround(
         action=action,
@@ -136,7 +139,7 @@ def _workaround(way: Raw) -> Workaround:
         worked=0,
         failed=0,
         tier="ai_generated",
-        sources=[source for source in values(way, "sources") if isinstance(source, str)],
+        sources=addresses,
         evidence=[],
     )
 
@@ -190,4 +193,4 @@ def _versions(raw: Raw) -> list[Version]:
 
 def _url(raw: Raw) -> str | None:
     url = _short(raw, "official_doc_url")
-    return url if url and re.fullmatch(r"https?://[^\s<>\"]{3,2000}", url) else None
+    return url if url and is_web_address(url) else None

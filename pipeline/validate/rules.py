@@ -9,6 +9,7 @@ from math import sqrt
 
 from pipeline.records import MAINTAINER_ROLES
 from pipeline.records.entry import KnowledgeEntry
+from pipeline.text import is_web_address
 from pipeline.validate import problem, wording
 from pipeline.validate.problem import Context, Finding, Problem, Raw, Rule, items, names, number, text, values
 
@@ -19,7 +20,7 @@ _TOLERANCE = 0.001
 #: A list of remedies shorter than this was not cut, so that the entry's own rate can be counted again.
 _WHOLE_LIST = 30
 _LONGEST_QUOTE = 300
-_URL = re.compile(r"https?://[^\s<>\"]{3,2000}|urn:sha256:[0-9a-f]{64}")
+_BY_ITS_BYTES = re.compile(r"urn:sha256:[0-9a-f]{64}")
 
 #: Weights and z of the documented formula (README, "Confidence"); counted again here on purpose, not imported.
 _OFFICIAL_WEIGHT, _MAINTAINER_WEIGHT, _Z = 9, 3, 1.959964
@@ -39,13 +40,29 @@ def _evidence_count(raw: Raw, _context: Context) -> Iterator[Finding]:
 
 def _evidence_quoted(raw: Raw, _context: Context) -> Iterator[Finding]:
     for place, piece in items(raw, "evidence"):
-        if not _URL.fullmatch(text(piece, "url") or ""):
+        if not _is_address(text(piece, "url") or ""):
             yield f"{place}.url", "no address at which the quote can be checked"
         quote = text(piece, "quote") or ""
         if not quote.strip():
             yield f"{place}.quote", "there is no quote"
         elif len(quote) > _LONGEST_QUOTE:
             yield f"{place}.quote", f"the quote is longer than {_LONGEST_QUOTE} characters"
+
+
+def _is_address(url: str) -> bool:
+    """Whether it is on the web, or the name of a page whose address is unknown."""
+    return is_web_address(url) or _BY_ITS_BYTES.fullmatch(url) is not None
+
+
+def _addresses(raw: Raw, _context: Context) -> Iterator[Finding]:
+    official = text(raw, "official_doc_url")
+    if official is not None and not is_web_address(official):
+        yield "official_doc_url", "is no http or https address"
+    for name in ("workarounds", "dead_ends"):
+        for place, item in items(raw, name):
+            for number_, source in enumerate(names(item, "sources")):
+                if not _is_address(source):
+                    yield f"{place}.sources[{number_}]", "is no http or https address"
 
 
 def _evidence_offsets(raw: Raw, context: Context) -> Iterator[Finding]:
@@ -154,6 +171,7 @@ def _supported(raw: Raw) -> float:
 COUNTING = (
     Rule("evidence_count", "evidence_count is the number of distinct documents in evidence.", _evidence_count),
     Rule("evidence_quoted", "Every piece of evidence has an address and a verbatim quote.", _evidence_quoted),
+    Rule("addresses_of_the_web", "Sources and official pages are http or https addresses.", _addresses),
     Rule("evidence_offsets", "Every quote stands in its document at its offsets.", _evidence_offsets),
     Rule("occurrence_count", "There are at least as many occurrences as documents that show one.", _occurrences),
     Rule("rates_counted", "A remedy's rate is counted from worked and failed, and null where both are 0.", _rates),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from pipeline.providers.provider import Place, Rules, thread_key, unknown_key
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def event(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | str | None:
@@ -104,7 +107,7 @@ def _version(value: Mapping[str, object], *names: str) -> str:
     comments = value.get("comments")
     if isinstance(comments, list):
         times += [comment.get("created_at") for comment in comments if isinstance(comment, dict)]
-    return max((time for time in times if isinstance(time, str)), default="")
+    return max((time for time in times if isinstance(time, str) and _DAY.match(time)), default="")
 
 
 def _string(value: object) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pipeline.lexicon import repositories
-from pipeline.providers.assemble import Piece, assembled, safe
+from pipeline.providers.assemble import EARLIEST, Piece, assembled, safe
 from pipeline.providers.links import Home, description_of, mentions
 from pipeline.records import Document, DocumentKind, RawPage, Skipped
 
@@ -91,6 +91,7 @@ def stated_time(text: str) -> datetime | None:
     if match[6]:
         hour = hour % 12 + (12 if match[6] == "PM" else 0)
     try:
-        return datetime(int(match[3]), _MONTHS.index(match[1][:3].lower()) + 1, int(match[2]), hour, minute, tzinfo=UTC)
+        time = datetime(int(match[3]), _MONTHS.index(match[1][:3].lower()) + 1, int(match[2]), hour, minute, tzinfo=UTC)
     except ValueError:
         return None
+    return time if time >= EARLIEST else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline import raw
@@ -14,7 +15,7 @@ from pipeline.records.summary import MOST_EXAMPLES, Summary, count
 
 def import_files(raw_path: Path, paths: Sequence[Path]) -> Summary:
     """What became of every page in `paths`: new in raw, known already, or skipped with its reason."""
-    done = raw.RawLayer(raw_path).append(files.pages(paths))
+    done = raw.RawLayer(raw_path).append(files.pages(paths, now=datetime.now(UTC)))
     given = done.new + done.known
     stage = count("import", taken=given + len(done.skipped), given=given, lost=done.skipped)
     return Summary([stage], done.skipped[:MOST_EXAMPLES], {"new_pages": done.new, "known_pages": done.known})
