@@ -431,6 +431,6 @@ def test_a_bundle_that_cannot_be_read_is_named(bundle: Path, tmp_path: Path) -> 
     (bundle / "manifest.json").write_text('{"schema_version": 1}')
     with pytest.raises(ExportError, match=r"manifest\.json"):
         export.read_manifest(bundle)
-    with pytest.raises(ExportError, match=r"entries\.jsonl"):
+    with pytest.raises(ExportError, match=r"manifest\.json: it is missing"):
         export.read_entries(tmp_path / "absent")
     assert export.read_registry(tmp_path / "absent") == Registry()

@@ -13,7 +13,7 @@ import pytest
 from pipeline.ask import Matcher, group_texts, read, read_pasted, template_of
 from pipeline.ask.known import KnownErrors
 from pipeline.providers import documents
-from pipeline.records import Document, RawPage, Template
+from pipeline.records import Document, RawPage, Template, kept
 from pipeline.records.errors import ExportError
 from pipeline.run import Places
 from tests import golden
@@ -207,17 +207,24 @@ def test_the_entry_of_an_answer_is_read_from_its_own_page(ready: Matcher) -> Non
 
 @pytest.mark.parametrize("body", ["{}", "[]", "null", '{"entries": [{"id": "a/b"}]}', "not json", '{"entries": [7]}'])
 def test_an_index_of_another_form_is_refused_with_a_hint(tmp_path: Path, body: str) -> None:
-    (tmp_path / "index.json").write_text(body)
-    with pytest.raises(ExportError) as caught:
+    as_bundle(tmp_path, body)
+    with pytest.raises(ExportError, match=r"cannot read .*index\.json") as caught:
         Matcher.read(tmp_path)
-    assert caught.value.hint() == "Export the bundle anew."
+    assert "errmine export" in caught.value.hint()
+
+
+def as_bundle(folder: Path, index: str) -> None:
+    """A bundle of nothing but an index."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "index.json").write_text(index)
+    files = kept.listed([("index.json", index.encode())])
+    (folder / "manifest.json").write_bytes(kept.sealed_json({"files": files}))
 
 
 def test_an_entry_that_points_outside_the_bundle_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secret.json").write_text("{}")
-    (tmp_path / "bundle" / "entries").mkdir(parents=True)
-    (tmp_path / "bundle" / "index.json").write_text('{"entries": []}')
-    with pytest.raises(ExportError):
+    as_bundle(tmp_path / "bundle", '{"entries": []}')
+    with pytest.raises(ExportError, match="is no id"):
         Matcher.read(tmp_path / "bundle").entry("../../secret")
 
 
@@ -228,7 +235,7 @@ def test_no_bundle_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_an_empty_bundle_answers_nothing(tmp_path: Path) -> None:
-    (tmp_path / "index.json").write_text('{"entries": []}')
+    as_bundle(tmp_path, '{"entries": []}')
     empty = Matcher.read(tmp_path)
     assert empty.match(SHARED_MEMORY).entry_id is None
     assert empty.match("").entry_id is None

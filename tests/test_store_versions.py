@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from pipeline import export, store
 from pipeline import run as build
-from pipeline import store
 from pipeline.records.errors import StoreError
 from pipeline.run import Places
 from pipeline.store import reading
@@ -28,10 +27,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     places = Places.of(home)
     with build.recorded(home, "build", run_id="run-of-long-ago"):
         golden.make(home)
-    registry = places.curated / "registry.json"
-    told = json.loads(registry.read_bytes())
-    told["aliases"]["xla/of-long-ago"] = min(told["ids"])
-    registry.write_text(json.dumps(told))
+    registry = export.read_registry(places.curated)
+    registry.aliases["xla/of-long-ago"] = min(registry.ids)
+    export.write(places.curated, export.read_entries(places.curated), facts=export.Facts(registry=registry))
+    places.registry.keep(registry)
     with duckdb.connect(str(places.database)) as connection:
         connection.execute("UPDATE journal SET ordinal = ordinal + 1")
         columns = "ordinal, action, subject_id, other_id, detail"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.ask.known import KnownErrors
 from pipeline.ask.reading import Reading, read_pasted, set_aside
-from pipeline.records import Event, Signature
+from pipeline.records import Event, Signature, kept
 from pipeline.records.errors import ExportError
 
 if TYPE_CHECKING:
@@ -80,13 +80,15 @@ class Matcher:
             ExportError: there is no bundle, or its index cannot be read.
         """
         path = folder / "index.json"
-        try:
-            return cls(folder, json.loads(path.read_bytes()))
-        except FileNotFoundError as error:
+        if not path.exists():
             hint = "Run `errmine run` or `errmine export` first, or name a bundle with --bundle."
-            raise ExportError(f"there is no bundle in {folder}", path=path, hint=hint) from error
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ExportError(f"cannot read {path}: {error}", path=path, hint="Export the bundle anew.") from error
+            raise ExportError(f"there is no bundle in {folder}", path=path, hint=hint)
+        try:
+            return cls(folder, json.loads(kept.of_bundle(folder, path.name)))
+        except kept.Damaged as error:
+            raise _unreadable(error.path, error) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise _unreadable(path, error) from error
 
     def prepare(self) -> None:
         """Nothing; the whole index is ready then. Worth its time where many texts will be asked."""
@@ -147,9 +149,11 @@ class Matcher:
                 f"{entry_id!r} is no id of an entry", path=path, hint="Check the bundle: errmine validate."
             )
         try:
-            entry: dict[str, Any] = json.loads(path.read_bytes())
-        except (OSError, ValueError) as error:
-            raise ExportError(f"cannot read {path}: {error}", path=path, hint="Export the bundle anew.") from error
+            entry: dict[str, Any] = json.loads(kept.of_bundle(self._folder, f"entries/{entry_id}.json"))
+        except kept.Damaged as error:
+            raise _unreadable(error.path, error) from error
+        except ValueError as error:
+            raise _unreadable(path, error) from error
         return entry
 
     def _answer(self, signature: Signature) -> Answer:
@@ -194,6 +198,11 @@ class Matcher:
             return answer
         reason = "no error was found in the text"
         return replace(answer, entry_id=None, cluster_id=None, rule="abstained", reason=reason, runner_up=None)
+
+
+def _unreadable(path: Path, reason: Exception) -> ExportError:
+    hint = "Run `errmine export` to make the bundle anew, or fetch it again from where it came."
+    return ExportError(f"cannot read {path}: {reason}", path=path, hint=hint)
 
 
 def _holding(found: Sequence[Event], place: int) -> Event:

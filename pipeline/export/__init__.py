@@ -17,13 +17,15 @@ Equal entries give equal bytes: keys and ids sorted, UTF-8, `\n`, no clock.
 """
 
 from pipeline.export.content import Facts
+from pipeline.export.content import registry as registry_text
 from pipeline.export.delta import apply, delta, delta_since, read_delta, write_delta
 from pipeline.export.forms import FORMS, write_form
-from pipeline.export.reading import read_entries, read_index, read_manifest, read_registry
+from pipeline.export.reading import REGISTRY, read_entries, read_index, read_manifest, read_registry
 from pipeline.export.writing import Written, write
 
 __all__ = [
     "FORMS",
+    "REGISTRY",
     "Facts",
     "Written",
     "apply",
@@ -34,6 +36,7 @@ __all__ = [
     "read_index",
     "read_manifest",
     "read_registry",
+    "registry_text",
     "write",
     "write_delta",
     "write_form",

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import __version__
-from pipeline.records import Cluster, Template
+from pipeline.records import Cluster, Template, kept
 from pipeline.records.bundle import (
     BUNDLE_VERSION,
     Coverage,
@@ -203,13 +203,13 @@ def _index_template(template: Template) -> IndexTemplate:
     )
 
 
-def registry(facts: Facts) -> str:
+def registry(made: Registry) -> str:
     """registry.json: every id that was ever published."""
-    return _indented(facts.registry.model_dump(mode="json"))
+    return _indented(made.model_dump(mode="json"))
 
 
-def manifest(entries: Sequence[KnowledgeEntry], facts: Facts, files: Sequence[FileRecord]) -> str:
-    """manifest.json: versions, counts, coverage, and the sha256 of every file."""
+def manifest(entries: Sequence[KnowledgeEntry], facts: Facts, files: Sequence[FileRecord]) -> bytes:
+    """manifest.json: versions, counts, coverage, the sha256 of every file, and its own seal."""
     listed = sorted(files, key=lambda file: file.path)
     made = Manifest(
         schema_version=SCHEMA_VERSION,
@@ -222,9 +222,10 @@ def manifest(entries: Sequence[KnowledgeEntry], facts: Facts, files: Sequence[Fi
         chinese=list(_coverage(entries)),
         licence_note=_LICENCE_NOTE,
         files=listed,
+        seal=kept.UNSEALED,
     )
     fields = made.model_dump(mode="json")
-    return _joined_page({name: _both_forms(fields[name]) for name in sorted(fields)})
+    return kept.sealed(_joined_page({name: _both_forms(fields[name]) for name in sorted(fields)}).encode())
 
 
 def record_of(path: str, body: bytes) -> FileRecord:

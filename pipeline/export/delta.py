@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from pipeline.export import content
-from pipeline.export.reading import read_entries, read_manifest, read_registry
+from pipeline.export.reading import entries_of, read_file, read_manifest, read_registry
 from pipeline.export.writing import MANIFEST, publish
 from pipeline.records.bundle import Delta, Manifest, bundle_id, parsed
 from pipeline.records.errors import ExportError
@@ -81,7 +81,7 @@ def apply(folder: Path, change: Delta, *, into: Path) -> None:
 
 def _fill(staged: Path, folder: Path, change: Delta, kept: list[str]) -> None:
     for path in sorted({*kept, *change.files} - {_REMADE, _LINES}):
-        body = change.files[path].encode() if path in change.files else (folder / path).read_bytes()
+        body = change.files[path].encode() if path in change.files else read_file(folder, path)
         place = _inside(staged, path)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(body)
@@ -101,7 +101,8 @@ def _remake(staged: Path) -> None:
     pages = sorted(staged.glob("entries/*/*.json"), key=lambda page: f"{page.parent.name}/{page.stem}")
     lines = [content.compact_json(json.loads(page.read_bytes())) + "\n" for page in pages]
     (staged / _LINES).write_bytes("".join(lines).encode())
-    (staged / _REMADE).write_bytes(content.parquet(read_entries(staged), lines))
+    entries = entries_of(staged / _LINES, [line.encode() for line in lines])
+    (staged / _REMADE).write_bytes(content.parquet(entries, lines))
 
 
 def _check(staged: Path, change: Delta) -> None:
@@ -125,7 +126,6 @@ def _pages(files: dict[str, str]) -> dict[str, str]:
 
 
 def _text(folder: Path, path: str) -> str:
-    try:
+    if path == MANIFEST:
         return (folder / path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ExportError(f"cannot read {folder / path}: {error.strerror}", path=folder / path) from error
+    return read_file(folder, path).decode()

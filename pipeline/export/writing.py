@@ -188,8 +188,8 @@ def _fill(staged: Path, ordered: Sequence[KnowledgeEntry], facts: Facts) -> list
     records.append(_put(staged, "entries.jsonl", "".join(lines).encode()))
     records.append(_put(staged, "entries.parquet", content.parquet(ordered, lines)))
     records.append(_put(staged, "index.json", content.index(ordered, facts).encode()))
-    records.append(_put(staged, "registry.json", content.registry(facts).encode()))
-    records.append(_put(staged, MANIFEST, content.manifest(ordered, facts, records).encode()))
+    records.append(_put(staged, "registry.json", content.registry(facts.registry).encode()))
+    records.append(_put(staged, MANIFEST, content.manifest(ordered, facts, records)))
     return records
 
 

@@ -56,6 +56,10 @@ class Manifest(_Part):
     chinese: list[Coverage]
     licence_note: str = Field(description="What the quotes are and where their rights lie.")
     files: list[FileRecord] = Field(description="Every file but this one, by path.")
+    seal: Sha256 | None = Field(
+        default=None,
+        description="sha256 of this file with the 64 digits of this value written as zeros; null in bundles of before.",
+    )
 
 
 class IndexTemplate(_Part):

@@ -27,6 +27,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+#: The list of a bundle.
+MANIFEST = "manifest.json"
 #: The value of "seal" while the seal is computed.
 UNSEALED = "0" * 64
 #: In JSON a quotation mark inside a text has a backslash before it: no text can look like this member.
@@ -95,14 +97,19 @@ def read(path: Path) -> bytes:
         raise Damaged(path, f"it cannot be read: {error.strerror or error}") from error
 
 
-def checked(path: Path, sha256: str) -> bytes:
-    """The bytes of a file that are those of `sha256`.
+def sha256(body: bytes) -> str:
+    """The hash by which lists and seals know a file: sha256 in hexadecimal digits."""
+    return hashlib.sha256(body).hexdigest()
+
+
+def checked(path: Path, wanted: str) -> bytes:
+    """The bytes of a file whose sha256 is `wanted`.
 
     Raises:
         Damaged: it is missing, or holds other bytes.
     """
     body = read(path)
-    if hashlib.sha256(body).hexdigest() != sha256:
+    if sha256(body) != wanted:
         raise Damaged(path, "it is empty" if not body else "its bytes are not those that were written")
     return body
 
@@ -114,7 +121,7 @@ def sealed(body: bytes) -> bytes:
     """`body`, JSON with the member "seal" whose value is `UNSEALED`, with its seal."""
     place = _place(body)
     assert place is not None
-    return body[:place] + hashlib.sha256(body).hexdigest().encode() + body[place + len(UNSEALED) :]
+    return body[:place] + sha256(body).encode() + body[place + len(UNSEALED) :]
 
 
 def sealed_json(fields: Mapping[str, Any]) -> bytes:
@@ -144,7 +151,7 @@ def unsealed_json(path: Path, body: bytes | None = None) -> dict[str, Any]:
     if place is None:
         raise Damaged(path, "it is empty" if not body else "it has no seal")
     end = place + len(UNSEALED)
-    if hashlib.sha256(body[:place] + UNSEALED.encode() + body[end:]).hexdigest().encode() != body[place:end]:
+    if sha256(body[:place] + UNSEALED.encode() + body[end:]).encode() != body[place:end]:
         raise Damaged(path, "its bytes are not those that were written")
     try:
         fields = json.loads(body)
@@ -158,7 +165,7 @@ def unsealed_json(path: Path, body: bytes | None = None) -> dict[str, Any]:
 
 def listed(files: Iterable[tuple[str, bytes]]) -> list[dict[str, Any]]:
     """What a list says of (path, bytes), in the form of the manifest's `files`."""
-    return [{"bytes": len(body), "path": path, "sha256": hashlib.sha256(body).hexdigest()} for path, body in files]
+    return [{"bytes": len(body), "path": path, "sha256": sha256(body)} for path, body in files]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +195,7 @@ class Listing:
         Raises:
             Damaged: the manifest is missing or not what was written.
         """
-        path = folder / "manifest.json"
+        path = folder / MANIFEST
         body = read(path)
         if is_sealed(body):
             return cls._of(folder, path, unsealed_json(path, body))
@@ -230,3 +237,19 @@ class Listing:
                 yield error.path, error.verdict
             else:
                 yield self.folder / name, Verdict.OK
+
+
+def of_bundle(folder: Path, name: str) -> bytes:
+    """The bytes of the file `name` of the bundle in `folder`.
+
+    Raises:
+        Damaged: it or the manifest is missing, or not what was written.
+    """
+    listing = Listing.of_bundle(folder)
+    try:
+        return listing.read(name)
+    except Damaged:
+        again = Listing.of_bundle(folder)
+        if again.sums == listing.sums:
+            raise
+        return again.read(name)  # another bundle took the place of the first between the two looks

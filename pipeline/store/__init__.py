@@ -11,7 +11,7 @@ that is what a second build must reproduce. The table `runs` holds wall-clock ti
 
 from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
 from pipeline.store.digest import digest, digests, table_counts
-from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check_replaceable, held, meta, read_only
+from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check, check_replaceable, held, meta, read_only
 from pipeline.store.querying import Answer, Limits, QueryResult, asked, query
 from pipeline.store.rendering import FORMS, rendered, writer
 from pipeline.store.writing import add_run, write
@@ -31,6 +31,7 @@ __all__ = [
     "WithheldRow",
     "add_run",
     "asked",
+    "check",
     "check_replaceable",
     "digest",
     "digests",

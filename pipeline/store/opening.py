@@ -86,6 +86,7 @@ def _literal(words: str) -> str:
 
 # Opening the file: read-only, walled in, and with errors that say what to do.
 
+_MAKE_ANEW = "Run `errmine build` to make it anew."
 _MAKE_IT = "Begin with `errmine run`; where pages were imported already, `errmine build` makes it."
 
 #: Untrusted SQL gets no file, no network, no extension, no Python variable, and cannot change that.
@@ -125,8 +126,17 @@ def read_only(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         if version != SCHEMA_VERSION:
             _add_later_tables(connection)
         yield connection
+    except (duckdb.Error, OSError) as error:  # what comes through Arrow is an OSError
+        if not is_damage(error):
+            raise
+        raise StoreError(f"{path} is damaged: {error}", path=path, hint=_MAKE_ANEW) from error
     finally:
         connection.close()
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether a block of the file is not the one that its checksum is of: DuckDB compares each that it reads."""
+    return "Corrupt database file" in str(error)
 
 
 @contextmanager
@@ -150,6 +160,17 @@ def meta(path: Path) -> dict[str, str]:
     return {str(key): str(value) for key, value in rows}
 
 
+def check(path: Path) -> None:
+    """Nothing; every row of the file was read, and with it every block that a question can come to.
+
+    Raises:
+        StoreError: there is none, it is of another version, or a block of it is damaged.
+    """
+    with read_only(path) as connection:
+        for (name,) in connection.execute("SELECT table_name FROM duckdb_tables() WHERE NOT temporary").fetchall():
+            connection.execute(f'SELECT bit_xor(hash(t)) FROM "{name}" t').fetchall()  # noqa: S608  (from the catalogue)
+
+
 def check_replaceable(path: Path) -> None:
     """Nothing, or an error: `path` may be replaced if absent, ours and not newer, or broken; not if it is held."""
     if not path.exists():
@@ -162,7 +183,7 @@ def check_replaceable(path: Path) -> None:
         return  # broken: the new file cures it
     try:
         version = _version(connection)
-    except StoreError:
+    except (StoreError, duckdb.Error):  # likewise
         return
     finally:
         connection.close()
@@ -182,8 +203,8 @@ def _connected(path: Path) -> duckdb.DuckDBPyConnection:
     except duckdb.IOException as error:
         raise StoreError(_reason(path, error), path=path, hint=_hint(error)) from error
     except duckdb.Error as error:
-        hint = "Run `errmine build` to make it anew."
-        raise StoreError(f"{path} is no database that can be read: {error}", path=path, hint=hint) from error
+        message = f"{path} is no database that can be read: {error}"
+        raise StoreError(message, path=path, hint=_MAKE_ANEW) from error
     return connection
 
 
@@ -197,13 +218,15 @@ def _reason(path: Path, error: duckdb.Error) -> str:
 def _hint(error: duckdb.Error) -> str:
     if "lock" in str(error).lower():
         return "Close the program that the message names, then run the same command again."
-    return "Run `errmine build` to make it anew."
+    return _MAKE_ANEW
 
 
 def _version(connection: duckdb.DuckDBPyConnection) -> str:
     try:
         found = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchall()
     except duckdb.Error as error:
+        if is_damage(error):
+            raise
         raise StoreError("the file has no table `meta`: errmine did not make it", path=Path()) from error
     return str(found[0][0]) if found else "0.0"
 

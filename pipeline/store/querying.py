@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from pipeline.records.errors import ConfigError, LimitReached, PipelineError
-from pipeline.store.opening import read_only
+from pipeline.store.opening import is_damage, read_only
 
 #: Rows that are asked for at a time: one vector of DuckDB.
 _BATCH_ROWS = 2_048
@@ -141,6 +141,8 @@ class _Clock:
         try:
             yield
         except (duckdb.Error, pa.ArrowException, OSError, MemoryError) as error:
+            if is_damage(error):  # who opened the file names it
+                raise
             raise self._told(error, time.monotonic() - begun) from error
         finally:
             if self._left is not None:

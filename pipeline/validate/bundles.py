@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pipeline.records import kept
 from pipeline.records.bundle import Index, Manifest, Registry, bundle_id, parsed
 from pipeline.validate.problem import Problem, items, mapping, text, values
 
@@ -23,7 +23,7 @@ def check_bundle(folder: Path, check: Callable[[object], list[Problem]]) -> tupl
         manifest = parsed((folder / "manifest.json").read_bytes(), Manifest)
     except (OSError, ValueError) as error:
         return 0, [Problem("bundle_manifest", "manifest.json", f"cannot be read: {error}")]
-    problems = [*_file_problems(folder, manifest)]
+    problems = [*_seal_problems(folder), *_file_problems(folder, manifest)]
     entries, unreadable = _entries(folder)
     problems += unreadable
     problems += [problem for entry in entries for problem in check(entry)]
@@ -31,6 +31,14 @@ def check_bundle(folder: Path, check: Callable[[object], list[Problem]]) -> tupl
     problems += _count_problems(manifest, entries)
     problems += _reference_problems(folder, entries)
     return len(entries), problems
+
+
+def _seal_problems(folder: Path) -> Iterator[Problem]:
+    try:
+        kept.unsealed_json(folder / kept.MANIFEST)
+    except kept.Damaged as error:
+        if kept.is_sealed((folder / kept.MANIFEST).read_bytes()):
+            yield Problem("bundle_manifest", "seal", str(error))
 
 
 def _file_problems(folder: Path, manifest: Manifest) -> Iterator[Problem]:
@@ -43,7 +51,7 @@ def _file_problems(folder: Path, manifest: Manifest) -> Iterator[Problem]:
         except OSError as error:
             yield Problem("bundle_files", file.path, f"cannot be read: {error.strerror}")
             continue
-        if len(body) != file.bytes or hashlib.sha256(body).hexdigest() != file.sha256:
+        if len(body) != file.bytes or kept.sha256(body) != file.sha256:
             yield Problem("bundle_files", file.path, "is not the file that the manifest describes")
     listed = {file.path for file in manifest.files}
     names = {*(p.name for p in folder.iterdir() if p.is_file()), *_pages(folder)}

@@ -17,7 +17,7 @@ from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.kept import KeptFile
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
-from pipeline.run.build import changes, entries, reduce
+from pipeline.run.build import changes, entries, ids, reduce
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
 from pipeline.run.build.mapping import (
     UNREAD,
@@ -52,6 +52,11 @@ class Places:
         """The places of `home`."""
         curated = home / "curated"
         return cls(home, home / "raw", home / ".errmine" / "shards", curated, curated / "errmine.duckdb")
+
+    @property
+    def registry(self) -> ids.Kept:
+        """Where the ids that were published are kept."""
+        return ids.Kept(self.curated, self.shards.parent / "published.json", self.database)
 
 
 def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
@@ -128,7 +133,7 @@ def publish(
     there = shards_of(places.shards)
     used = [paths for name, paths in sorted(there.items()) if partition_of(name) in wanted]
     decided = reduce.read(overrides)
-    published = bundle.read_registry(places.curated)
+    published, restored = places.registry.published()
     with uncollected():
         result = shards.read(used)
         added = _enriched(result, partitions, places, engines, progress)
@@ -162,7 +167,7 @@ def publish(
     shards.discard_leftovers(places.shards)
     drop_answers(places.home / ".errmine" / "answers" / "enrich", (row.document_id for row in result.documents))
     progress("publish", 1, 1)
-    return Summary(stages, _examples(*result.skipped, *added.skipped, *made.skipped), figures)
+    return made_anew(Summary(stages, _examples(*result.skipped, *added.skipped, *made.skipped), figures), restored)
 
 
 def _write(
@@ -227,6 +232,8 @@ def export(places: Places) -> Summary:
     """Write the bundle from the database, whole or not at all."""
     made = [KnowledgeEntry.model_validate(row) for row in reading.entries(places.database)]
     facts = reading.facts(places.database)
+    registry = Registry.model_validate(json.loads(facts.meta["registry"]))
+    places.registry.check_successor(registry)
     written = bundle.write(
         places.curated,
         made,
@@ -234,11 +241,12 @@ def export(places: Places) -> Summary:
             normaliser=facts.meta["normaliser"],
             clusters=facts.clusters,
             templates=facts.templates,
-            registry=Registry.model_validate(json.loads(facts.meta["registry"])),
+            registry=registry,
             sources=facts.sources,
             ignored=facts.ignored,
         ),
     )
+    places.registry.keep(registry)
     stage = count("export", taken=len(made), given=written.entry_count, lost=())
     return Summary([stage], (), {"bundle": written.bundle_id[:16], "files": written.file_count})
 

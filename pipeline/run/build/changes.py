@@ -243,3 +243,40 @@ def moved_figures(found: Comparison, read_anew: history.Moved) -> dict[str, Any]
             "map": [{"old": old, "new": new, "events": count} for (old, new), count in rows[:_MOST_MOVED]],
         }
     }
+
+
+# ---------------------------------------------------------------- ids of entries
+
+
+@dataclass(frozen=True, slots=True)
+class JournalNote:
+    """Something that happened to an id."""
+
+    action: str  # new, renamed, merged, split, withdrawn
+    entry_id: str
+    other_id: str | None
+    detail: str
+
+
+def id_notes(
+    before: Registry,
+    after: Registry,
+    *,
+    merged: Mapping[str, str],
+    renamed: Mapping[str, str],
+    reasons: Mapping[str, str],
+) -> Iterable[JournalNote]:
+    """What became of ids between two registries; `reasons` are by new id."""
+    returned = sorted(set(after.ids) & set(before.merged))
+    for entry_id in sorted(set(after.ids) - set(before.ids) - set(returned) - set(renamed.values())):
+        yield JournalNote("new", entry_id, None, "published for the first time")
+    for entry_id in returned:
+        old = before.aliases.get(entry_id)
+        yield JournalNote("split", entry_id, old, "its error is a cluster of its own again, and has its id back")
+    for old, new in sorted(renamed.items()):
+        yield JournalNote("renamed", old, new, reasons[new])
+    for old, new in sorted(merged.items()):
+        if old in before.ids:
+            yield JournalNote("merged", old, new, "its error is now part of the other entry's cluster")
+    for entry_id in sorted(set(after.withdrawn) - set(before.withdrawn)):
+        yield JournalNote("withdrawn", entry_id, None, "no document shows the error any more")

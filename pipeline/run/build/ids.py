@@ -1,14 +1,25 @@
-"""Ids of entries: `domain/slug`, given once. Who held an id is in the registry; merges leave aliases."""
+"""Ids of entries: `domain/slug`, given once. Who held an id is in the registry; merges leave aliases.
+
+The registry is the one thing of a bundle that raw does not hold. So it is kept twice: as registry.json, which the
+manifest names, and beside the shards by the export that wrote it; the database has it as the last build left it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
+from pathlib import Path
 
-from pipeline.records.bundle import Published, Registry
+from pipeline import export as bundle
+from pipeline import store
+from pipeline.records import kept
+from pipeline.records.bundle import Published, Registry, parsed
+from pipeline.records.errors import ExportError, StoreError
+from pipeline.records.kept import Damaged, KeptFile, Verdict
+from pipeline.run.build import changes
 
 #: A slug is part of a file name and of links that people paste.
 _SLUG_CHARACTERS = 80
@@ -34,22 +45,12 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class JournalNote:
-    """Something that happened to an id."""
-
-    action: str  # new, renamed, merged, split, withdrawn
-    entry_id: str
-    other_id: str | None
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
 class Assigned:
     """The id of every cluster, and the registry that the next export needs."""
 
     ids: Mapping[str, str]  # cluster id -> entry id
     registry: Registry
-    journal: tuple[JournalNote, ...]
+    journal: tuple[changes.JournalNote, ...]
 
     def aliases_of(self, entry_id: str) -> list[str]:
         """Former ids that lead to `entry_id`, sorted."""
@@ -85,7 +86,9 @@ def assign(wanted: Iterable[Wanted], registry: Registry) -> Assigned:
     )
     reasons = {ids[want.cluster_id]: _why_renamed(want, ids[want.cluster_id]) for want in ordered}
     renames = {old: new for old, new in renamed.items() if old in held}
-    return Assigned(ids, after, tuple(_journal(registry, after, merged=merged, renamed=renames, reasons=reasons)))
+    return Assigned(
+        ids, after, tuple(changes.id_notes(registry, after, merged=merged, renamed=renames, reasons=reasons))
+    )
 
 
 def _heirs(ordered: Sequence[Wanted], registry: Registry) -> dict[str, list[str]]:
@@ -209,24 +212,137 @@ def slug_form(words: str) -> str:
     return slug.strip("-._") or "unnamed"
 
 
-def _journal(
-    before: Registry,
-    after: Registry,
-    *,
-    merged: Mapping[str, str],
-    renamed: Mapping[str, str],
-    reasons: Mapping[str, str],
-) -> Iterable[JournalNote]:
-    returned = sorted(set(after.ids) & set(before.merged))
-    for entry_id in sorted(set(after.ids) - set(before.ids) - set(returned) - set(renamed.values())):
-        yield JournalNote("new", entry_id, None, "published for the first time")
-    for entry_id in returned:
-        old = before.aliases.get(entry_id)
-        yield JournalNote("split", entry_id, old, "its error is a cluster of its own again, and has its id back")
-    for old, new in sorted(renamed.items()):
-        yield JournalNote("renamed", old, new, reasons[new])
-    for old, new in sorted(merged.items()):
-        if old in before.ids:
-            yield JournalNote("merged", old, new, "its error is now part of the other entry's cluster")
-    for entry_id in sorted(set(after.withdrawn) - set(before.withdrawn)):
-        yield JournalNote("withdrawn", entry_id, None, "no document shows the error any more")
+# ---------------------------------------------------------------- the registry of the last bundle
+
+_CURE = "`errmine build` restores it from a copy, or says what to do."
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where the registry of a home is kept."""
+
+    curated: Path
+    copy: Path  # by the last export
+    database: Path
+
+    @property
+    def path(self) -> Path:
+        """Of registry.json."""
+        return self.curated / bundle.REGISTRY
+
+    def published(self) -> tuple[Registry, tuple[KeptFile, ...]]:
+        """The ids published so far, none where there is no bundle yet; and what of the registry was restored for it.
+
+        Raises:
+            ExportError: what is there is not what was published, and no copy is.
+        """
+        try:
+            sums = kept.Listing.of_bundle(self.curated).sums
+        except Damaged as error:
+            return self._without_manifest(error)
+        try:
+            body = kept.checked(self.path, sums.get(bundle.REGISTRY, ""))
+        except Damaged as error:
+            body = next((copy for copy in self._copies() if kept.sha256(copy) == sums.get(bundle.REGISTRY)), b"")
+            if not body:
+                raise self._refused(str(error)) from error
+            kept.write(self.path, body)
+            return self._parsed(body), (KeptFile(self.path, "registry", error.verdict, _CURE),)
+        registry = self._parsed(body)
+        self._check_whole(registry)
+        return registry, ()
+
+    def keep(self, registry: Registry) -> None:
+        """Nothing; the copy is that of the bundle that was just written."""
+        try:
+            kept.write(self.copy, kept.sealed_json({"registry": bundle.registry_text(registry)}))
+        except OSError as error:
+            raise ExportError(f"cannot write {self.copy}: {error.strerror or error}", path=self.copy) from error
+
+    def check_successor(self, registry: Registry) -> None:
+        """Nothing; every id that was ever published is in `registry`, which is about to be.
+
+        Raises:
+            ExportError: some are not: the database is older than the bundle that it would replace.
+        """
+        known = _known(registry)
+        lost = sorted({*self._listed(), *(_known(self._parsed(copy)) if (copy := self._own_copy()) else ())} - known)
+        if lost:
+            named = ", ".join(lost[:3])
+            raise ExportError(
+                f"{self.database} does not know {len(lost):,} ids that were published, such as {named}",
+                path=self.database,
+                hint="It is older than the bundle: run `errmine build`, then `errmine export`.",
+            )
+
+    def kept_files(self) -> Iterator[KeptFile]:
+        """The copy, with what a look at it says; registry.json is among the files of the bundle."""
+        if self.copy.exists():
+            verdict = Verdict.OK if self._own_copy() else Verdict.DAMAGED
+            yield KeptFile(self.copy, "registry", verdict, "`errmine export` makes it anew.")
+
+    def _without_manifest(self, missing: Damaged) -> tuple[Registry, tuple[KeptFile, ...]]:
+        """The manifest is missing or damaged: what it would say, the copies have to."""
+        copies = list(self._copies())
+        manifest = KeptFile(missing.path, "bundle", missing.verdict, "`errmine export` makes the bundle anew.")
+        if not self.path.exists():
+            own = self._own_copy()
+            if own is None and missing.verdict == Verdict.MISSING:
+                return Registry(), ()  # nothing was ever exported here
+            if not (body := own or next(iter(copies), b"")):
+                raise self._refused("it is missing, and the manifest is damaged")
+            return self._parsed(body), (manifest, KeptFile(self.path, "registry", Verdict.MISSING, _CURE))
+        body = self.path.read_bytes()
+        if body not in copies and (copies or missing.verdict == Verdict.DAMAGED):
+            raise self._refused("no manifest says what it has to be, and no copy is the same")
+        return self._parsed(body), (manifest,)
+
+    def _check_whole(self, registry: Registry) -> None:
+        """Nothing, or an error: a bundle took the place of the last one that knows less than it did."""
+        own = self._own_copy()
+        if own is not None and (lost := sorted(_known(self._parsed(own)) - _known(registry))):
+            raise ExportError(
+                f"{self.path} does not know {len(lost):,} ids that this home published, such as {', '.join(lost[:3])}",
+                path=self.path,
+                hint=f"`errmine export` puts the newer bundle back; to go on from this one, delete {self.copy}.",
+            )
+
+    def _copies(self) -> Iterator[bytes]:
+        """What registry.json was, or is to be, as far as copies tell."""
+        if own := self._own_copy():
+            yield own
+        try:
+            yield bundle.registry_text(parsed(store.meta(self.database)["registry"], Registry)).encode()
+        except (StoreError, KeyError, ValueError):
+            return
+
+    def _own_copy(self) -> bytes | None:
+        try:
+            return str(kept.unsealed_json(self.copy)["registry"]).encode()
+        except (Damaged, KeyError):
+            return None
+
+    def _listed(self) -> set[str]:
+        """The ids of the entries that the bundle's manifest names pages of; none if it cannot be read."""
+        try:
+            sums = kept.Listing.of_bundle(self.curated).sums
+        except Damaged:
+            return set()
+        return {name[len("entries/") : -len(".json")] for name in sums if name.startswith("entries/")}
+
+    def _parsed(self, body: bytes) -> Registry:
+        try:
+            return parsed(body, Registry)
+        except ValueError as error:
+            raise self._refused(str(error)) from error
+
+    def _refused(self, reason: str) -> ExportError:
+        return ExportError(
+            f"cannot read {self.path}: {reason}",
+            path=self.path,
+            hint="`errmine export` makes the bundle anew from the database; else restore it from a backup.",
+        )
+
+
+def _known(registry: Registry) -> set[str]:
+    return {*registry.ids, *registry.aliases, *registry.withdrawn, *registry.merged}

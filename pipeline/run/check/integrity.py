@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pipeline import store
+from pipeline.records import kept
+from pipeline.records.errors import StoreError
 from pipeline.records.kept import KeptFile, Verdict
 from pipeline.run import shards
 from pipeline.run.build.building import Places
+
+#: Kinds of files that are made anew once they are gone.
+_MADE_ANEW = frozenset({"shard"})
 
 
 def kept_files(places: Places) -> list[KeptFile]:
@@ -16,12 +22,34 @@ def kept_files(places: Places) -> list[KeptFile]:
 
 def drop_damaged(places: Places) -> list[KeptFile]:
     """The files that were not ok and are made anew by themselves; they are gone now, each with what belongs to it."""
-    gone = [file for file in kept_files(places) if file.verdict != Verdict.OK and file.kind == "shard"]
+    gone = [file for file in kept_files(places) if file.verdict != Verdict.OK and file.kind in _MADE_ANEW]
     for file in gone:
-        shards.discard(file.path.parent.parent, {file.path.stem})
+        if file.kind == "shard":
+            shards.discard(file.path.parent.parent, {file.path.stem})
+        else:
+            file.path.unlink(missing_ok=True)
     return gone
 
 
 def _found(places: Places) -> Iterator[KeptFile]:
     for folder in (places.shards, places.shards.parent / "enriched"):
         yield from shards.kept_files(folder)
+    yield from places.registry.kept_files()
+    if places.database.exists():
+        yield KeptFile(places.database, "database", _database(places), "`errmine build` makes it anew from raw.")
+    if (places.curated / kept.MANIFEST).exists() or places.registry.copy.exists():  # something was exported
+        cure = "`errmine export` makes the bundle anew."
+        try:
+            verdicts = list(kept.Listing.of_bundle(places.curated).verdicts())
+        except kept.Damaged as error:  # the other files may be whole, but nothing says so
+            verdicts = [(error.path, error.verdict)]
+        for path, verdict in verdicts:
+            yield KeptFile(path, "bundle", verdict, cure)
+
+
+def _database(places: Places) -> Verdict:
+    try:
+        store.check(places.database)
+    except StoreError:
+        return Verdict.DAMAGED
+    return Verdict.OK
