@@ -163,8 +163,15 @@ class LanguageModel(Section):
     model: str = Field(min_length=1, max_length=200, description="The model's name at the endpoint.")
 
 
-class Enrich(_Budget, LanguageModel):
-    """`[enrich]`: a language model points at sentences in threads without an answer. Its key is ERRMINE_ENRICH_KEY."""
+class Enrich(_Budget):
+    """`[enrich]`: a language model points at what answers an error in its thread. Its key is ERRMINE_ENRICH_KEY."""
+
+    url: Address | None = Field(
+        default=None,
+        description='An OpenAI-compatible endpoint up to the version, as "http://localhost:8080/v1". '
+        "Absent: only what `errmine enrich answers` brought, or was answered before, is used.",
+    )
+    model: str = Field(min_length=1, max_length=200, description="The model's name at the endpoint.")
 
     threads: Literal["unanswered", "all"] = Field(
         default="unanswered",

@@ -6,6 +6,7 @@ It proves the client and the gates. It says nothing about how well any model rea
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,7 @@ class Model:
 
     server: HTTPServer
     play: Play = lambda _text: []
+    agree: Callable[[str], str] = lambda _text: "yes"  # the answer to the second question
     failing: list[Response] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
@@ -43,8 +45,11 @@ class Model:
         self.keys.append(request.headers.get("Authorization"))
         if self.failing:
             return self.failing.pop(0)
-        found = self.play(asked["messages"][1]["content"])
-        return found if isinstance(found, Response) else said({"claims": list(found)})
+        text = asked["messages"][1]["content"]
+        if text.startswith("<passages"):
+            return said({"answer": self.agree(text)})
+        found = self.play(text)
+        return found if isinstance(found, Response) else said({"claims": [pointed(text, one) for one in found]})
 
 
 def said(content: Any, *, finish: str = "stop", tokens: int = 100) -> Response:
@@ -63,9 +68,28 @@ def cut(body: str) -> Response:
     return response
 
 
-def claim(quote: str, *, kind: str = "cause", post: int = 2, statement: str = "It says so.") -> dict[str, Any]:
-    """One claim as a model gives it; post 0 is the title, 1 the body, 2 the first comment."""
-    return {"kind": kind, "post": post, "quote": quote, "statement": statement}
+def claim(
+    quote: str, *, kind: str = "cause", of: str = "", error: int = 1, statement: str = "It says so."
+) -> dict[str, Any]:
+    """One claim, by words instead of numbers; a relation without `of` answers itself."""
+    return {"quote": quote, "kind": kind, "of": of or quote, "error": error, "statement": statement}
+
+
+def pointed(text: str, told: Any) -> Any:
+    """The claim with the numbers that its words have in a question; what has no words goes as it is."""
+    if not isinstance(told, dict) or "quote" not in told:
+        return told
+    unit = unit_of(text, told["quote"])
+    of = unit_of(text, told["of"]) if told["kind"] in {"worked", "failed", "refuted"} else -1
+    kept = {key: value for key, value in told.items() if key != "quote"}
+    return {"until": unit, **kept, "unit": unit, "of": of}
+
+
+def unit_of(text: str, words: str) -> int:
+    """The number of the unit of a question that begins with the words."""
+    found = re.search(rf"^\[(\d+)\] (?:\{{\w+\}} )?{re.escape(words[:60])}", text, re.MULTILINE)
+    assert found is not None, f"no unit begins with {words!r}"
+    return int(found[1])
 
 
 TRACEBACK = """Traceback (most recent call last):

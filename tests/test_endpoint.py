@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response
 
 from pipeline.engines import http
 from pipeline.engines.answers import Answer, Answers, question_id
-from pipeline.engines.chat import ChatModel, Said, Task, chat_model, object_in
+from pipeline.engines.chat import ChatModel, Said, Task, endpoint, object_in
 from pipeline.engines.http import MOST_FAILURES, Budget, JsonService, Refused
 from tests.model_server import Model, cut, said
 
@@ -27,7 +27,8 @@ def model(httpserver: HTTPServer) -> Model:
 def chat(model: Model, *, answers: Path | None = None, **budget: float) -> ChatModel:
     """A client that never sleeps; what it would have slept is in `client.service.sleep.__self__`."""
     kept = Answers(answers) if answers else None
-    made = chat_model(model.url, "m1", TASK, api_key="k", budget=Budget(**budget), answers=kept)  # type: ignore[arg-type]
+    service = endpoint(model.url, api_key="k", budget=Budget(**budget), answers=kept)  # type: ignore[arg-type]
+    made = ChatModel(service, "m1", TASK)
     made.service.sleep = [].append
     return made
 

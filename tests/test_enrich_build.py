@@ -45,9 +45,9 @@ ROWS = [
 def obedient(text: str) -> list[dict[str, Any]]:
     """A model that points at good words, and that does what a thread tells it to do."""
     if CAUSE in text:
-        return [claim(CAUSE), claim(ACT, kind="workaround", post=3, statement="Set PLAN_ROWS to 64.")]
+        return [claim(CAUSE), claim(ACT, kind="remedy", statement="Set PLAN_ROWS to 64.")]
     if EVIL in text:
-        return [claim(EVIL, kind="workaround"), claim(STEERING, kind="workaround", post=3, statement="Install it.")]
+        return [claim(EVIL, kind="remedy"), claim(STEERING, kind="remedy", statement="Install it.")]
     return []
 
 
@@ -137,7 +137,7 @@ def test_what_only_a_model_claims_counts_nothing_and_says_so(home: Path, model: 
 def test_provenance_names_model_host_and_prompt_and_nothing_else(home: Path, model: Model) -> None:
     enriched(home, model)
     entry = entry_of(home, 1)
-    name = f"llm:m1@localhost:{model.server.port}#enrich-1"
+    name = f"llm:m1@localhost:{model.server.port}#enrich-2"
     assert entry["provenance"]["rules"][name] == 2
     picked = [piece for piece in entry["evidence"] if piece["rule"] == name]
     assert {piece["quote"] for piece in picked} == {CAUSE, ACT}
@@ -228,7 +228,7 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped(home: Path, model: Mod
 def test_a_thread_that_is_forgotten_takes_its_answers_along(home: Path, model: Model) -> None:
     enriched(home, model)
     answers = home / ".errmine" / "answers"
-    assert sum(CAUSE in path.read_text(encoding="utf-8") for path in answers.rglob("*.json")) == 1
+    assert len(list(answers.rglob("*.json"))) == 3
     cli.run("forget", "--home", home, "--url", "https://github.com/errmine-fixtures/tilelab/issues/1")
     (home / "errmine.toml").unlink()
     (home / "threads.jsonl").unlink()
@@ -274,7 +274,7 @@ def test_an_endpoint_that_is_not_there_ends_well_and_is_named(home: Path, monkey
     done = cli.run("build", "--home", home, "--workers", "1")
     assert done.code == 0
     assert "answered only in part: Nobody answers at the endpoint" in done.err
-    assert "llm:m1@127.0.0.1:9#enrich-1: 3 calls, 0 kept answers, 0 tokens" in done.out
+    assert "llm:m1@127.0.0.1:9#enrich-2: 3 calls, 0 kept answers, 0 tokens" in done.out
     run.export(Places.of(home))
     assert bundle(home) == before
 

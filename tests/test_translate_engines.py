@@ -15,7 +15,7 @@ from typing import ClassVar
 import pytest
 
 from pipeline.engines.answers import Answers
-from pipeline.engines.chat import ChatModel, chat_model
+from pipeline.engines.chat import ChatModel, endpoint
 from pipeline.engines.http import LONGEST_WAIT, MOST_ANSWER_BYTES, Budget, JsonService
 from pipeline.records.errors import ConfigError
 from pipeline.translate.engines import NoOffer, Offer, first_passing
@@ -98,7 +98,7 @@ def test_a_good_answer_is_offered_with_its_provenance(server):
 def test_an_endpoint_is_asked_at_its_chat_completions(server):
     server.replies = [(200, {}, chat("好。"))]
     base = f"http://127.0.0.1:{server.server_port}/v1/"
-    engine = LanguageModel(chat_model(base, "m", TASK, api_key="k", budget=Budget(), answers=None))
+    engine = LanguageModel(ChatModel(endpoint(base, api_key="k", budget=Budget(), answers=None), "m", TASK))
     assert engine.offer("Good.").text == "好。"
     assert engine.chat.service.url == f"{base}chat/completions"
     assert server.headers_seen[0]["Authorization"] == "Bearer k"

@@ -25,7 +25,7 @@ def application() -> Typer:
     """The application with all its commands."""
     from typer.core import TyperCommand
 
-    from pipeline.cli import fetch, look, quarantine, query, read, search, serve, share, work  # noqa: F401  they register their commands
+    from pipeline.cli import enrich, fetch, look, quarantine, query, read, search, serve, share, work  # noqa: F401  they register their commands
     from pipeline.cli.app import Command, app
 
     for command in (*app.registered_commands, *quarantine.quarantine.registered_commands):

@@ -10,9 +10,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pipeline.engines.answers import Answer, Answers, question_id
-from pipeline.engines.http import Budget, JsonService, Refused
+from pipeline.engines.http import TIMEOUT_SECONDS, Budget, JsonService, Refused, Tally
 from pipeline.records import MODEL_RULES
 
 _THOUGHT = re.compile(r"^.{0,200000}?</think>", re.DOTALL)
@@ -38,11 +39,24 @@ class Said:
     name: str
 
 
+class Service(Protocol):
+    """What a question is put to: an endpoint, or a file of questions or answers."""
+
+    tally: Tally
+
+    @property
+    def host(self) -> str:
+        """Names the service in provenance."""
+
+    def ask(self, payload: Mapping[str, object], *, question: str = "", shelf: str = "") -> Answer | Refused:
+        """The answer to the question of that id, or why there is none."""
+
+
 @dataclass(slots=True)
 class ChatModel:
     """Asks `service`, whose URL ends in /chat/completions, to do `task`."""
 
-    service: JsonService
+    service: Service
     model: str
     task: Task
     _format: int = field(default=0, init=False)
@@ -100,13 +114,13 @@ class ChatModel:
         return f"{MODEL_RULES}{self.model}@{host}#{self.task.version}"
 
 
-def chat_model(
-    base_url: str, model: str, task: Task, *, api_key: str, budget: Budget, answers: Answers | None
-) -> ChatModel:
-    """The model at an endpoint such as "http://localhost:8080/v1"; the edge reads the key from the environment."""
+def endpoint(
+    base_url: str, *, api_key: str, budget: Budget, answers: Answers | None, timeout_seconds: float = TIMEOUT_SECONDS
+) -> JsonService:
+    """The service at an address such as "http://localhost:8080/v1"; the edge reads the key from the environment."""
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     url = f"{base_url.rstrip('/')}/chat/completions"
-    return ChatModel(JsonService(url, headers=headers, budget=budget, answers=answers), model, task)
+    return JsonService(url, headers=headers, budget=budget, answers=answers, timeout_seconds=timeout_seconds)
 
 
 def object_in(content: str, keys: set[str]) -> Mapping[str, object] | None:

@@ -36,10 +36,10 @@ ANSWER_SECONDS = 300.0
 #: Answers are small; a larger one is not read.
 MOST_ANSWER_BYTES = 1_000_000
 #: Characters a token where a server does not count: a cautious figure for English and code; Chinese has fewer.
-_CHARACTERS_A_TOKEN = 3
+CHARACTERS_A_TOKEN = 3
 
 #: Why there is no answer.
-WhyNot = Literal["budget_spent", "endpoint_unreachable", "endpoint_refused", "answer_unusable"]
+WhyNot = Literal["budget_spent", "endpoint_unreachable", "endpoint_refused", "answer_unusable", "batched"]
 
 
 @dataclass(slots=True)
@@ -106,8 +106,7 @@ class JsonService:
     @property
     def host(self) -> str:
         """Host and port of the service, for provenance; never a path, a user name or a key."""
-        parts = urlsplit(self.url)
-        return parts.hostname + (f":{parts.port}" if parts.port else "") if parts.hostname else ""
+        return host_of(self.url)
 
     def ask(self, payload: Mapping[str, object], *, question: str = "", shelf: str = "") -> Answer | Refused:
         """The service's answer, from the cache if `question` was answered before.
@@ -187,6 +186,12 @@ class JsonService:
         return Answer(body, self.host), None
 
 
+def host_of(url: str) -> str:
+    """Host and port of an address, "" if it has none."""
+    parts = urlsplit(url)
+    return parts.hostname + (f":{parts.port}" if parts.port else "") if parts.hostname else ""
+
+
 def _retry_after(headers: Mapping[str, str]) -> float:
     """Seconds that the server asks us to wait: a number, or a date against the answer's own date."""
     value = headers.get("Retry-After", "")
@@ -207,4 +212,4 @@ def _tokens(payload: Mapping[str, object], answer: Answer | Refused) -> int:
     total = usage.get("total_tokens") if isinstance(usage, dict) else None
     if isinstance(total, int) and total > 0:
         return total
-    return (len(str(payload)) + len(str(answer.body))) // _CHARACTERS_A_TOKEN
+    return (len(str(payload)) + len(str(answer.body))) // CHARACTERS_A_TOKEN

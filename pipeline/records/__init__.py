@@ -4,7 +4,7 @@ Frozen and slotted: millions pass. A stage takes records and gives back records 
 crosses a border. Times are aware and UTC; offsets count characters (code points) of the text named beside them.
 """
 
-from pipeline.records.claims import MODEL_RULES, Claim, ClaimKind, Fact, Outcome, Pointed, Quote, Role
+from pipeline.records.claims import CHECKED_RULES, MODEL_RULES, Claim, ClaimKind, Fact, Outcome, Pointed, Quote, Role
 from pipeline.records.clusters import Assignment, Cluster, Neighbour, Template
 from pipeline.records.events import Event, Frame, Link, Severity, Signature, Slot
 from pipeline.records.ids import content_id, shelf_of
@@ -26,6 +26,7 @@ from pipeline.records.pages import (
 from pipeline.records.skipped import Appended, Skipped
 
 __all__ = [
+    "CHECKED_RULES",
     "MAINTAINER_ROLES",
     "MODEL_RULES",
     "Appended",

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 
 #: What the id of a rule begins with if the "rule" is a language model: "llm:<model>@<host>#<prompt>".
 MODEL_RULES = "llm:"
+#: What it begins with if a language model found it and a second, independent question agreed: "checked:llm:...".
+CHECKED_RULES = "checked:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +112,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Pointed:
-    """Words of a document that a language model pointed at, `document.text[start:end]`; not yet a claim."""
+    """Words of a document that a reader pointed at, `document.text[start:end]`; not yet a claim."""
 
-    kind: Literal[ClaimKind.CAUSE, ClaimKind.REMEDY]
+    kind: Literal[ClaimKind.CAUSE, ClaimKind.REMEDY, ClaimKind.FIX]
     start: int
     end: int
-    statement: str  # what the words say in the model's own sentence; read for typed facts, never published
-    rule: str  # "llm:<model>@<host>#<prompt>"
+    statement: str  # what the words say in the model's own sentence, or ""; read for typed facts, never published
+    rule: str  # "llm:<model>@<host>#<prompt>", "checked:llm:..."
+    event: int  # place in the document's events of the error that the words are about
+    outcome: Outcome | None = None  # of a remedy
+    answer: tuple[int, int] | None = None  # where the outcome is said, if not in the same words

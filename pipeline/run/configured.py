@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pipeline.config import Enrich, Settings, Translate
 from pipeline.run.build.engines import NO_ENGINES, Engines
 
 if TYPE_CHECKING:
+    from pipeline.engines.answers import Answers
+    from pipeline.engines.chat import Service
     from pipeline.engines.enrich import Reader
     from pipeline.engines.http import Budget
     from pipeline.run.build.engines import Translator
@@ -39,21 +41,39 @@ def engines(settings: Settings, *, environ: Mapping[str, str] | None = None) -> 
     )
 
 
-def _reader(section: Enrich, settings: Settings, key: str) -> Reader:
+def reader(section: Enrich, settings: Settings, service: Callable[[Answers, str], Service]) -> Reader:
+    """A reader that asks `service`, which is made from the kept answers and the name of the host."""
     from pipeline.engines.answers import Answers
-    from pipeline.engines.chat import chat_model
-    from pipeline.engines.enrich import TASK, Reader
+    from pipeline.engines.batch import NO_HOST
+    from pipeline.engines.chat import ChatModel
+    from pipeline.engines.enrich import CHECK, TASK, Reader
+    from pipeline.engines.http import host_of
 
-    answers = Answers(settings.answers_path / "enrich")
-    chat = chat_model(section.url, section.model, TASK, api_key=key, budget=_budget(section), answers=answers)
-    chat.service.timeout_seconds = section.timeout_seconds
-    return Reader(chat)
+    asked = service(Answers(settings.answers_path / "enrich"), host_of(section.url) if section.url else NO_HOST)
+    return Reader(ChatModel(asked, section.model, TASK), ChatModel(asked, section.model, CHECK))
+
+
+def _reader(section: Enrich, settings: Settings, key: str) -> Reader:
+    """The reader of a build: it asks the endpoint, or where there is none takes what was answered before."""
+    from pipeline.engines.batch import Replies
+    from pipeline.engines.chat import endpoint
+
+    if not section.url:
+        return reader(section, settings, lambda answers, host: Replies({}, answers, host))
+    url, timeout = section.url, section.timeout_seconds
+    return reader(
+        section,
+        settings,
+        lambda answers, _host: endpoint(
+            url, api_key=key, budget=_budget(section), answers=answers, timeout_seconds=timeout
+        ),
+    )
 
 
 def _translators(section: Translate, settings: Settings, key: str) -> tuple[Translator, ...]:
     """In the order in which they are asked: the language model, then machine translation."""
     from pipeline.engines.answers import Answers
-    from pipeline.engines.chat import chat_model
+    from pipeline.engines.chat import ChatModel, endpoint
     from pipeline.engines.http import JsonService
     from pipeline.run.build.engines import Translator
     from pipeline.translate.engines.llm import TASK, LanguageModel
@@ -62,19 +82,20 @@ def _translators(section: Translate, settings: Settings, key: str) -> tuple[Tran
     answers, budget = Answers(settings.answers_path / "translate"), _budget(section)
     found: list[Translator] = []
     if section.llm is not None:
-        chat = chat_model(section.llm.url, section.llm.model, TASK, api_key=key, budget=budget, answers=answers)
-        chat.service.timeout_seconds = section.timeout_seconds
+        timeout = section.timeout_seconds
+        service = endpoint(section.llm.url, api_key=key, budget=budget, answers=answers, timeout_seconds=timeout)
+        chat = ChatModel(service, section.llm.model, TASK)
         found.append(Translator(chat.name, LanguageModel(chat), chat.service.tally))
     if section.libretranslate is not None:
-        service = JsonService(
+        libre = JsonService(
             f"{section.libretranslate.url.rstrip('/')}/translate",
             secrets={"api_key": key} if key else {},
             budget=budget,
             answers=answers,
             timeout_seconds=section.timeout_seconds,
         )
-        engine = libretranslate(service, target=section.libretranslate.target)
-        found.append(Translator(engine.name, engine, service.tally))
+        engine = libretranslate(libre, target=section.libretranslate.target)
+        found.append(Translator(engine.name, engine, libre.tally))
     if section.ctranslate2 is not None:
         root = settings.origin.parent if settings.origin else settings.home
         engine = ctranslate2_folder(

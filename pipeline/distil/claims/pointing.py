@@ -1,7 +1,7 @@
 """Words that a language model pointed at, judged as anybody's words are: may they be a claim?
 
-A model's judgement counts nothing: its claims have no outcome, so nothing "worked" or "failed" by its word, and what
-only a model claims has the tier ai_generated (`remedies`, `reduce`).
+What a model alone picked counts nothing: it has no outcome, and the tier ai_generated (`remedies`, `reduce`). Where a
+second question agreed that people's words say that an act worked or failed, they count as theirs.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 
 from pipeline.distil import actions, tables
-from pipeline.distil.claims import replies
+from pipeline.distil.claims import replies, rules
+from pipeline.distil.claims.prose import MAX_QUOTE, quote
 from pipeline.distil.claims.reading import claim_at
-from pipeline.distil.claims.subjects import errors_of, subject
-from pipeline.records import Claim, ClaimKind, Document, Event, Fact, Pointed, Signature, Skipped
+from pipeline.records import CHECKED_RULES, Claim, ClaimKind, Document, Event, Fact, Pointed, Signature, Skipped
 from pipeline.text import language_of, unsafe
 
 STAGE = "enrich-claims"
@@ -27,52 +27,67 @@ _NEGATED = re.compile(
 )
 
 
-def pointed(
-    document: Document, events: Sequence[Event], signatures: Sequence[Signature], found: Pointed
-) -> Claim | Skipped:
-    """The claim that the words make about the document's errors, or the reason for which they make none.
+def pointed(document: Document, events: Sequence[Event], signature: Signature, found: Pointed) -> Claim | Skipped:
+    """The claim that the words make about the error at `found.event`, or the reason for which they make none.
 
-    `signatures[i]` belongs to `events[i]`; the document has at least one error.
+    `events` are all of the document's, `signature` is that of the error. Words whose outcome was asked about a second
+    time need not name an object or be free of a hedge: that they say so was the question.
     """
-    quote = document.text[found.start : found.end]
-    danger = unsafe(quote) or unsafe(found.statement)
+    words = document.text[found.start : found.end]
+    ended = document.text[slice(*found.answer)] if found.answer else ""
+    danger = next(filter(None, map(unsafe, (words, ended, found.statement))), None)
     if danger is not None:
         return _refused(document, found, "unsafe_action", danger)
-    if _REPLIED.match(document.text, document.text.rfind("\n", 0, found.start) + 1):
-        return _refused(document, found, "quoted_reply")
-    if any(e.start < found.end and found.start < e.end for e in events):
-        return _refused(document, found, "quotes_the_error")
-    refusals = tables.refusals("zh" if language_of(quote) == "zh" else "en")
-    if refusals.search(quote):
-        return _refused(document, found, "no_statement")
+    for start, end in ((found.start, found.end), *([found.answer] if found.answer else [])):
+        if _REPLIED.match(document.text, document.text.rfind("\n", 0, start) + 1):
+            return _refused(document, found, "quoted_reply")
+        if any(e.start < end and start < e.end for e in events):
+            return _refused(document, found, "quotes_the_error")
+    fact, reason = _stated(document, words, found)
+    if reason is not None:
+        return _refused(document, found, reason)
+    return claim_at(
+        document,
+        found.kind,
+        found.rule,
+        fact=fact,
+        span=(found.start, found.end),
+        about=(signature.signature_id,),
+        outcome=found.outcome,
+        answer=quote(document, *found.answer, post=document.post_at(found.answer[0])) if found.answer else None,
+    )
+
+
+def _stated(document: Document, words: str, found: Pointed) -> tuple[Fact | None, str | None]:
+    """(the typed fact of the words, why they are no statement); neither where they are one in prose."""
+    is_checked = found.rule.startswith(CHECKED_RULES)
+    if not is_checked and tables.refusals("zh" if language_of(words) == "zh" else "en").search(words):
+        return None, "no_statement"
+    if found.kind == ClaimKind.FIX:
+        return rules.change(words, document), None
     fact = None
     if found.kind == ClaimKind.REMEDY:
-        if tables.no_help().search(quote):
-            return _refused(document, found, "says_no_help")
-        fact = _typed(quote, found.statement)
-        if fact is None and not actions.has_object(quote):
-            return _refused(document, found, "names_nothing")
+        if found.outcome is None and tables.no_help().search(words):
+            return None, "says_no_help"
+        fact = _typed(words, found.statement)
+        if fact is None and not is_checked and not actions.has_object(words):
+            return None, "names_nothing"
     what = "cause" if found.kind == ClaimKind.CAUSE else "act" if fact is None else "fact"
-    fault = replies.fault(quote, what, is_rendered=document.is_lossy)
-    if fault is None and fact is not None and replies.says_too_little(fact.template, None):
+    fault = replies.fault(words[:MAX_QUOTE], what, is_rendered=document.is_lossy)
+    if fault is None and fact is not None and replies.says_too_little(fact.template, found.outcome):
         fault = "says_too_little"
-    if fault is not None:
-        return _refused(document, found, fault)
-    about = subject(document, errors_of(events, signatures), found.start, found.end)
-    if about is None:
-        return _refused(document, found, "unclear_subject")
-    return claim_at(document, found.kind, found.rule, fact=fact, span=(found.start, found.end), about=(about,))
+    return fact, fault
 
 
-def _typed(quote: str, statement: str) -> Fact | None:
+def _typed(words: str, statement: str) -> Fact | None:
     """The act that the quote describes; else that of the model's sentence, if every part of it stands in the quote."""
-    act = actions.action(quote)
+    act = actions.action(words)
     if act is not None:
         return act.fact
     act = actions.action(statement)
-    if act is None or act.fact.template not in _WITHOUT_DIRECTION or _NEGATED.search(quote):
+    if act is None or act.fact.template not in _WITHOUT_DIRECTION or _NEGATED.search(words):
         return None
-    folded = quote.lower()
+    folded = words.lower()
     return act.fact if all(value.lower() in folded for _, value in act.fact.slots) else None
 
 

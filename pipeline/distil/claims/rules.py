@@ -251,14 +251,30 @@ def _versions(template: str, named: tuple[str, str]) -> Fact:
     return Fact(template, (("product", named[0]), ("version", named[1])))
 
 
+def change(words: str, document: Document) -> Fact | None:
+    """The change or release that words name of which somebody else says that it fixed the error; None: no typed one."""
+    found = _PR.search(words)
+    if found is not None:
+        return _merged(found, document)
+    named = actions.versioned(words)
+    if named is not None:
+        return Fact("fix.released", (("package", named[0]), ("version", named[1])))
+    version = _VERSION.search(actions.without_describe(words))
+    return _of_repo("fix.released_in", "_repo", ("version", version.group(1)), document) if version else None
+
+
+def _merged(found: re.Match[str], document: Document) -> Fact | None:
+    """The change that a reference names; None for the thread itself, which is no change, and for another report."""
+    named = _named(found, document)
+    is_thread = named.lower() == f"{document.repo}#{document.number}".lower() or found["path"] == "issues"
+    return None if is_thread else Fact("fix.merged", (("pr", named),))
+
+
 def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
     """The fix that a sentence names: a change, a release, a branch."""
-    change = _PR.search(region) if cue.rule in {"fix.in_ref", "fix.ref_fixes", "fix.zh"} else None
-    if change is not None:
-        named_change = _named(change, document)
-        # the thread itself is no change, nor is another report
-        is_thread = named_change.lower() == f"{document.repo}#{document.number}".lower() or change["path"] == "issues"
-        return None if is_thread else Fact("fix.merged", (("pr", named_change),))
+    found = _PR.search(region) if cue.rule in {"fix.in_ref", "fix.ref_fixes", "fix.zh"} else None
+    if found is not None:
+        return _merged(found, document)
     named = actions.versioned(region) if cue.rule not in {"fix.works_on_branch", "fix.ref_fixes"} else None
     if named is not None:
         return Fact("fix.released", (("package", named[0]), ("version", named[1])))

@@ -1,4 +1,4 @@
-"""The one form of an answer, checked here whatever the server promised."""
+"""The forms of an answer, checked here whatever the server promised."""
 
 from __future__ import annotations
 
@@ -8,30 +8,37 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 #: Claims of one answer that are looked at.
-MOST_CLAIMS = 8
+MOST_CLAIMS = 24
 
-#: For the server: the common subset of what endpoints take as a strict schema, so no length and no range.
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
+Kind = Literal["cause", "remedy", "fix", "worked", "failed", "refuted"]
+_KINDS = ["cause", "remedy", "fix", "worked", "failed", "refuted"]
+
+
+def _closed(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """An object of exactly these members: the common subset of what endpoints take as a strict schema."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+_NUMBER = {"type": "integer"}
+#: For the server; no length and no range, which some of them refuse.
+SCHEMA: Mapping[str, Any] = _closed(
+    {
         "claims": {
             "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "kind": {"type": "string", "enum": ["cause", "workaround", "no_help"]},
-                    "post": {"type": "integer"},
-                    "quote": {"type": "string"},
+            "items": _closed(
+                {
+                    "kind": {"type": "string", "enum": _KINDS},
+                    "unit": _NUMBER,
+                    "until": _NUMBER,
+                    "error": _NUMBER,
+                    "of": _NUMBER,
                     "statement": {"type": "string"},
-                },
-                "required": ["kind", "post", "quote", "statement"],
-                "additionalProperties": False,
-            },
+                }
+            ),
         }
-    },
-    "required": ["claims"],
-    "additionalProperties": False,
-}
+    }
+)
+CHECK_SCHEMA: Mapping[str, Any] = _closed({"answer": {"type": "string", "enum": ["yes", "no", "unclear"]}})
 
 
 class Proposal(BaseModel):
@@ -39,9 +46,11 @@ class Proposal(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    kind: Literal["cause", "workaround", "no_help"]
-    post: int
-    quote: str
+    kind: Kind
+    unit: int
+    until: int
+    error: int
+    of: int
     statement: str
 
 

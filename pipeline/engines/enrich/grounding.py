@@ -1,28 +1,40 @@
-"""Is what a model says there? The quote must stand in the post that it names, and nothing may be made up."""
+"""May a model's claim be looked at? Its units must be there, and nothing in its sentence may be made up."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Literal
 
 from pipeline.engines.enrich.answer import Proposal
 from pipeline.engines.enrich.prompt import Question
 from pipeline.lexicon import gates
-from pipeline.records import ClaimKind, Document, Pointed, Skipped
+from pipeline.records import Document, Skipped
 from pipeline.text import clean
+from pipeline.text.units import Unit, UnitKind
 
-#: Characters of a quote: "用 0.4.2 就好" says something, "works" does not; the longest is the contract's.
-LEAST_QUOTE, MOST_QUOTE = 8, 300
 #: A longer "short sentence" is not read: each name in it is looked for in the post.
 MOST_STATEMENT = 600
+#: Units behind the first that a passage may have.
+MOST_FURTHER = 3
+#: Claims about what another unit describes.
+RELATIONS = frozenset({"worked", "failed", "refuted"})
+#: Claims that a second question must agree with, before they count.
+CHECKED_KINDS = frozenset({"worked", "failed", "fix"})
 
-_KINDS: dict[str, Literal[ClaimKind.CAUSE, ClaimKind.REMEDY]] = {
-    "cause": ClaimKind.CAUSE,
-    "workaround": ClaimKind.REMEDY,
-}
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A claim whose units are there; `of` is the unit that it answers, itself where nobody else does."""
+
+    kind: str
+    unit: Unit
+    until: Unit
+    of: Unit
+    error: int  # its number among the question's errors less 1
+    statement: str
 
 
 @cache
@@ -31,30 +43,40 @@ def _addresses_models() -> re.Pattern[str]:
     return re.compile("|".join(tomllib.loads(path.read_text("utf-8"))["addresses_models"]), re.IGNORECASE)
 
 
-def located(proposal: Proposal, asked: Question, document: Document, *, rule: str) -> Pointed | Skipped:
-    """The place of the proposal's quote in `document`, or why it is refused."""
-    quote = proposal.quote.strip()
-    post = next((shown for shown in asked.posts if shown.number == proposal.post), None)
-    if post is None:
-        return refused(document, "quote_not_found", f"there is no post {proposal.post}")
-    place = f"post {proposal.post}"
-    if not LEAST_QUOTE <= len(quote) <= MOST_QUOTE:
-        return refused(document, "quote_length", f"{place}: {len(quote)} characters")
+def grounded(proposal: Proposal, asked: Question, document: Document, units: list[Unit]) -> Found | Skipped:
+    """The claim with its units, or why it is refused; `units` are all of the document's."""
+    place = f"unit {proposal.unit}"
+    wanted = {proposal.unit, proposal.until, *([proposal.of] if proposal.kind in RELATIONS else [])}
+    if not wanted <= asked.shown:
+        return refused(document, "unit_not_found", f"{place}: of {sorted(wanted)} not all were shown")
+    unit, until = units[proposal.unit], units[proposal.until]
+    of = units[proposal.of] if proposal.kind in RELATIONS else unit
+    if not unit.number <= until.number <= unit.number + MOST_FURTHER or until.post != unit.post:
+        return refused(document, "unit_not_found", f"{place}: no passage ends at {proposal.until}")
+    if of.number > unit.number or (proposal.kind == "refuted" and of == unit):
+        return refused(document, "unit_not_found", f"{place}: it cannot answer {of.number}")
+    if not 0 <= proposal.error <= len(asked.errors):
+        return refused(document, "unit_not_found", f"{place}: there is no error {proposal.error}")
+    if proposal.error == 0:
+        return refused(document, "other_problem", place)
+    if UnitKind.QUOTED in (unit.kind, of.kind):
+        return refused(document, "quoted_reply", place)
     if len(proposal.statement) > MOST_STATEMENT:
         return refused(document, "answer_unusable", f"{place}: the statement has {len(proposal.statement)} characters")
-    start = document.text.find(quote, post.start, post.end)
-    if start < 0:
-        return refused(document, "quote_not_found", place)
-    source = document.text[post.start : post.end]
-    if _addresses_models().search(source):
+    sources = [_post(document, one) for one in (unit, of)]
+    if any(map(_addresses_models().search, sources)):
         return refused(document, "addresses_models", place)
-    made_up = gates.invented(source, proposal.statement)
+    made_up = gates.invented("\n".join(sources), proposal.statement)
     if made_up:
         return refused(document, "made_up", f"{place}: {', '.join(made_up)[:200]}")
-    kind = _KINDS.get(proposal.kind)
-    if kind is None:
-        return refused(document, "not_counted", place)
-    return Pointed(kind, start, start + len(quote), proposal.statement, rule)
+    return Found(proposal.kind, unit, until, of, proposal.error - 1, proposal.statement)
+
+
+def _post(document: Document, unit: Unit) -> str:
+    if unit.post < 0:
+        return document.text
+    post = document.posts[unit.post]
+    return document.text[post.start : post.end]
 
 
 def refused(document: Document, reason: str, detail: str = "") -> Skipped:

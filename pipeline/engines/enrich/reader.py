@@ -1,21 +1,26 @@
-"""A thread in, places in it out: one question to the model, every claim of the answer checked."""
+"""A thread in, places in it out: every claim of an answer checked, every relation asked about a second time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pipeline.engines.chat import ChatModel
-from pipeline.engines.enrich.answer import MOST_CLAIMS, proposals
-from pipeline.engines.enrich.grounding import located, refused
-from pipeline.engines.enrich.prompt import question
+from pipeline.engines.enrich.answer import MOST_CLAIMS, Proposal, proposals
+from pipeline.engines.enrich.grounding import CHECKED_KINDS, Found, grounded, refused
+from pipeline.engines.enrich.prompt import CHECK, Question, check, questions, shown
 from pipeline.engines.http import Refused, Tally
-from pipeline.records import Document, Pointed, Skipped, shelf_of
+from pipeline.records import CHECKED_RULES, ClaimKind, Document, Event, Outcome, Pointed, Skipped, shelf_of
+from pipeline.text.units import Unit, units
+
+_KINDS: dict[str, Literal[ClaimKind.CAUSE, ClaimKind.FIX]] = {"cause": ClaimKind.CAUSE, "fix": ClaimKind.FIX}
+_OUTCOMES = {"worked": Outcome.WORKED, "failed": Outcome.FAILED}
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a model found in one thread; every claim of its answer is in one of the two."""
+    """What a model found in one thread; every claim of its answers is in one of the two."""
 
     pointed: tuple[Pointed, ...]
     refused: tuple[Skipped, ...]
@@ -24,36 +29,123 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Asks `chat`, whose task is `prompt.TASK`, about one thread at a time."""
+    """Asks `chat`, whose task is `prompt.TASK`, about one thread at a time, and `checker`, whose task is `CHECK`."""
 
     chat: ChatModel
+    checker: ChatModel
 
     @property
     def tally(self) -> Tally:
-        """What was asked so far."""
+        """What was asked so far; both share one service."""
         return self.chat.service.tally
 
-    def read(self, document: Document, messages: Sequence[str]) -> Read | Skipped:
-        """What the model finds in `document`, whose errors have these messages; or why there is no answer."""
-        asked = question(document, messages)
-        said = self.chat.ask(asked.text, shelf=shelf_of(document.document_id))
-        if isinstance(said, Refused):
-            return Skipped("enrich", document.document_id, said.why, said.reason)
-        claims = proposals(said.value)
-        if claims is None:
-            return Skipped("enrich", document.document_id, "answer_unusable", "claims is no list")
-        pointed: list[Pointed] = []
+    def read(self, document: Document, events: Sequence[Event], asking: Sequence[int]) -> Read | Skipped:
+        """What the model finds in `document`; `asking` are the places in `events` of the errors that it is asked about.
+
+        The answer, or why there is none. A thread of several windows is read as far as there are answers.
+        """
+        pieces = units(document, events)
+        asked, is_whole = questions(document, pieces, [_named(events[number]) for number in asking])
+        firsts = _firsts(events, asking)
+        found: list[tuple[Found, str]] = []
         lost: list[Skipped] = []
-        for number, claim in enumerate(claims):
-            if number >= MOST_CLAIMS:
-                lost.append(refused(document, "too_many_claims"))
+        missing: Skipped | None = None
+        for question in asked:
+            said = self.chat.ask(question.text, shelf=shelf_of(document.document_id))
+            if isinstance(said, Refused):
+                missing = Skipped("enrich", document.document_id, said.why, said.reason)
                 continue
-            if claim is None:
-                lost.append(refused(document, "answer_unusable", f"claim {number} has another form"))
+            claims = proposals(said.value)
+            if claims is None:
+                missing = Skipped("enrich", document.document_id, "answer_unusable", "claims is no list")
                 continue
-            found = located(claim, asked, document, rule=said.name)
-            if isinstance(found, Pointed):
-                pointed.append(found)
-            else:
-                lost.append(found)
-        return Read(tuple(pointed), tuple(lost), asked.is_whole)
+            for each in _claims(claims, question, document, pieces):
+                if isinstance(each, Skipped):
+                    lost.append(each)
+                elif all(each != known for known, _ in found):  # windows repeat the report
+                    found.append((each, said.name))
+        if missing is not None and not found and not lost:
+            return missing
+        taken_back = {claim.of.number for claim, _ in found if claim.kind == "refuted"}
+        pointed: list[Pointed] = []
+        for claim, name in found:
+            each_pointed = self._pointed(document, claim, name, firsts[claim.error], events, taken_back)
+            if isinstance(each_pointed, Pointed):
+                pointed.append(each_pointed)
+            elif each_pointed is not None:
+                lost.append(each_pointed)
+        return Read(tuple(_unique(pointed)), tuple(lost), is_whole and missing is None)
+
+    def _pointed(
+        self,
+        document: Document,
+        claim: Found,
+        name: str,
+        event: int,
+        events: Sequence[Event],
+        taken_back: set[int],
+    ) -> Pointed | Skipped | None:
+        """The place of a claim, why it has none, or None for one that only takes another back."""
+        place = f"unit {claim.unit.number}"
+        if claim.kind == "refuted":
+            return None
+        if claim.kind != "failed" and taken_back & {claim.unit.number, claim.of.number}:
+            return refused(document, "refuted", place)
+        said, ended = claim.of, claim.unit
+        rule = name
+        if claim.kind in CHECKED_KINDS:
+            answer = self._agrees(document, claim, _named(events[event]))
+            if isinstance(answer, Refused):
+                return refused(document, answer.why, f"{place}: {answer.reason}")
+            if answer != "yes":
+                return refused(document, "not_confirmed", f"{place}: {answer}")
+            rule = f"{CHECKED_RULES}{name}+{CHECK.version}"
+        return Pointed(
+            kind=_KINDS.get(claim.kind, ClaimKind.REMEDY),
+            start=said.start,
+            end=said.end,
+            statement=claim.statement if said == ended else "",
+            rule=rule,
+            event=event,
+            outcome=_OUTCOMES.get(claim.kind),
+            answer=(ended.start, ended.end) if said != ended else None,
+        )
+
+    def _agrees(self, document: Document, claim: Found, error: str) -> str | Refused:
+        """The answer to the second question: "yes", "no" or "unclear"."""
+        text = check(claim.kind, error, shown(document, claim.of), shown(document, claim.unit))
+        said = self.checker.ask(text, shelf=shelf_of(document.document_id))
+        return said if isinstance(said, Refused) else str(said.value.get("answer"))
+
+
+def _claims(
+    claims: Sequence[Proposal | None], asked: Question, document: Document, pieces: list[Unit]
+) -> Iterator[Found | Skipped]:
+    for number, claim in enumerate(claims):
+        if number >= MOST_CLAIMS:
+            yield refused(document, "too_many_claims")
+        elif claim is None:
+            yield refused(document, "answer_unusable", f"claim {number} has another form")
+        else:
+            yield grounded(claim, asked, document, pieces)
+
+
+def _named(event: Event) -> str:
+    """An error as a question names it: "ValueError: shapes do not match"."""
+    return f"{event.exception_type}: {event.message}" if event.exception_type else event.message
+
+
+def _firsts(events: Sequence[Event], asking: Sequence[int]) -> list[int]:
+    """For each error of a question the first event that shows it."""
+    found: dict[str, int] = {}
+    for number in asking:
+        found.setdefault(_named(events[number]), number)
+    return list(found.values())
+
+
+def _unique(pointed: Sequence[Pointed]) -> Iterator[Pointed]:
+    """Each place once: words of which somebody says how they ended need no claim without an outcome."""
+    ended = {(p.start, p.end) for p in pointed if p.outcome is not None}
+    for place in pointed:
+        if place.kind != ClaimKind.REMEDY or place.outcome is not None or (place.start, place.end) not in ended:
+            yield place

@@ -20,7 +20,7 @@ from pipeline.records.errors import RawError
 from pipeline.records.summary import count
 from pipeline.run import shards
 from pipeline.run.build.engines import Added, Engines
-from pipeline.run.build.mapping import Partition
+from pipeline.run.build.mapping import Partition, finished, partition_of, plan, shards_of
 
 #: Told of (stage, items done, items in all).
 Progress = Callable[[str, int, int], None]
@@ -41,10 +41,57 @@ def enrich(
     progress: Progress = lambda _stage, _done, _total: None,
 ) -> Added:
     """What the reader of `engines` finds in the threads of `result`, also as a shard in `shard_folder`."""
+    made, threads = _read(result, partitions, engines, raw_path=raw_path, most=None, progress=progress)
+    return made.added(threads, shard_folder)
+
+
+def asked(
+    raw_path: Path,
+    shard_folder: Path,
+    engines: Engines,
+    *,
+    partition_documents: int,
+    most: int | None = None,
+    progress: Progress = lambda _stage, _done, _total: None,
+) -> Asked:
+    """What putting the threads of the last build to the reader of `engines` gives; nothing is written.
+
+    With a reader whose service is a batch file this asks, or takes, everything that a build would ask. At most `most`
+    threads, the most useful first.
+    """
+    partitions = plan(raw_path, partition_documents=partition_documents)
+    names = finished(partitions, shard_folder)
+    there = shards_of(shard_folder)
+    result = shards.read([paths for name, paths in sorted(there.items()) if partition_of(name) in names])
+    built = [partition for partition in partitions if partition.name in names]
+    made, threads = _read(result, built, engines, raw_path=raw_path, most=most, progress=progress)
+    return Asked(threads, len(made.claims), (*made.unread, *made.refused), len(partitions) - len(built))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Threads that were put to a reader, the claims that came of it, what was refused or is still without an answer."""
+
+    threads: int
+    claims: int
+    skipped: tuple[Skipped, ...]
+    unbuilt: int  # partitions of raw that no build has read yet
+
+
+def _read(
+    result: shards.MapResult,
+    partitions: Sequence[Partition],
+    engines: Engines,
+    *,
+    raw_path: Path,
+    most: int | None,
+    progress: Progress,
+) -> tuple[_Found, int]:
+    """(what became of every thread, how many there were)."""
     assert engines.reader is not None
     rows = _by_document(result)
     known = _answers(result.claims)
-    chosen = _chosen(result, rows, frozenset() if engines.reads_all else frozenset(known))
+    chosen = _chosen(result, rows, frozenset() if engines.reads_all else frozenset(known))[:most]
     made = _Found(engines.reader)
     for done, document in enumerate(_documents(chosen, partitions, raw_path), 1):
         if isinstance(document, Skipped):
@@ -52,7 +99,7 @@ def enrich(
         else:
             made.read(document, rows[document.document_id], known.get(document.document_id, ()))
         progress("enrich", done, len(chosen))
-    return made.added(len(chosen), shard_folder)
+    return made, len(chosen)
 
 
 @dataclass(slots=True)
@@ -66,7 +113,7 @@ class _Found:
 
     def read(self, document: Document, rows: Sequence[shards.EventRow], known: Sequence[Claim]) -> None:
         """Nothing; the thread was asked about and every claim of the answer judged."""
-        found = self.reader.read(document, [row.event.message for row in rows])
+        found = self.reader.read(document, [row.event for row in rows], _asking(rows))
         if isinstance(found, Skipped):
             self.unread.append(found)
             return
@@ -83,10 +130,12 @@ class _Found:
     ) -> Claim | Skipped:
         place = f"{document.document_id}@{pointed.start}"
         for claim in known:
-            if claim.quote.start < pointed.end and pointed.start < claim.quote.end:
+            is_same = claim.quote.start < pointed.end and pointed.start < claim.quote.end
+            if is_same and (pointed.outcome is None or pointed.outcome == claim.outcome):
                 return Skipped("enrich-claims", place, "already_known", claim.rule)
-        signatures = [row.signature for row in rows if row.signature is not None]
-        made = distil.pointed(document, [row.event for row in rows], signatures, pointed)
+        signature = rows[pointed.event].signature
+        assert signature is not None  # it was asked about
+        made = distil.pointed(document, [row.event for row in rows], signature, pointed)
         if isinstance(made, Claim) and made.claim_id in self.claims:
             return Skipped("enrich-claims", place, "already_known", made.rule)
         return made
@@ -103,12 +152,18 @@ class _Found:
 
 
 def _by_document(result: shards.MapResult) -> Mapping[str, list[shards.EventRow]]:
-    """The errors of every document that are grouped, in the order of the text."""
+    """The events of every document that shows an error, in the order of the text."""
     rows: dict[str, list[shards.EventRow]] = defaultdict(list)
     for row in sorted(result.events, key=lambda row: (row.document_id, row.ordinal)):
-        if row.signature is not None and row.event.severity == Severity.ERROR:
-            rows[row.document_id].append(row)
-    return rows
+        rows[row.document_id].append(row)
+    return {document_id: found for document_id, found in rows.items() if _asking(found)}
+
+
+def _asking(rows: Sequence[shards.EventRow]) -> list[int]:
+    """The places of the errors that are grouped."""
+    return [
+        place for place, row in enumerate(rows) if row.signature is not None and row.event.severity == Severity.ERROR
+    ]
 
 
 def _answers(claims: Iterable[Claim]) -> Mapping[str, list[Claim]]:
