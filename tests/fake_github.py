@@ -88,6 +88,7 @@ class FakeGithub:
         self.fault: Callable[[int, Asked], Fault | None] = lambda _count, _asked: None
         self.after: Callable[[int, Asked], None] = lambda _count, _asked: None
         self.skew_seconds = 0.0
+        self.ticks = 0.0  # what slow answers took by the clock that a client is given, without anybody's waiting
         self.web = "https://github.com"
         self._lock = threading.RLock()
         fake = self
@@ -113,6 +114,10 @@ class FakeGithub:
     def now(self) -> float:
         """The server's time; `sleep` moves it on."""
         return time.time() + self.skew_seconds
+
+    def clock(self) -> float:
+        """The clock for a client's deadlines."""
+        return time.monotonic() + self.ticks
 
     def sleep(self, seconds: float) -> None:
         """What a client under test is given to sleep with: the server's clock moves, nobody waits."""
@@ -441,6 +446,16 @@ class _Handler(BaseHTTPRequestHandler):
         fault = fake.fault(count, asked)
         if fault is not None and fault.kind == "drop":
             self.close_connection = True
+            return
+        if fault is not None and fault.kind == "altered":
+            from tests.fake_faults import Altered, send
+
+            assert isinstance(fault, Altered)
+            try:
+                send(self, fake, asked, fault, fake.answer(asked, payload))
+            except OSError:
+                self.close_connection = True
+            fake.after(count, asked)
             return
         if fault is not None and fault.kind in ("status", "secondary", "abroad", "html", "garbage"):
             asked.status, headers, body = _broken(fault)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,8 @@ REPO = "errmine-fixtures/pond"
 def client(fake: FakeGithub, token: str | None = TOKEN, **governor: Any) -> github.Client:
     """A client of the stand-in that never really waits."""
     made = github.Governor(**{"clock": fake.now, "sleep": fake.sleep, "jitter": lambda: 0.0, **governor})
-    tuning = github.Tuning(retry_seconds=0, timeout_seconds=(2.0, 1.0), answer_seconds=3.0)
-    return github.Client(token, api_url=fake.url, governor=made, tuning=tuning)
+    tuning = github.Tuning(retry_seconds=0, timeout_seconds=(2.0, 1.0), answer_seconds=3.0, tries_seconds=7.5)
+    return github.Client(token, api_url=fake.url, governor=made, tuning=tuning, clock=fake.clock)
 
 
 class Place:
@@ -62,6 +63,14 @@ class Place:
             made = documents.document(self.layer.read(refs.refs))
             known = made.reason if isinstance(made, Skipped) else f"{made.text}{made.state}{made.links}"
             found[refs.document_key] = hashlib.sha256(known.encode()).hexdigest()
+        return found
+
+    def documents(self) -> dict[str, Document | Skipped]:
+        """The documents that come of it, whole but for the hash of the bytes that they were read from."""
+        found = {}
+        for refs in self.layer.documents():
+            made = documents.document(self.layer.read(refs.refs))
+            found[refs.document_key] = replace(made, raw_sha256="") if isinstance(made, Document) else made
         return found
 
 

@@ -8,6 +8,7 @@
     shapes.py      what an answer must have
     ledger.py      what is remembered between runs: progress, validators (SQLite, one file a repository)
     desk.py        conditional requests: pages that raw lacks
+    paging.py      that lists which are read page by page come to an end
     children.py    timeline, comments, pull request, reviews of one thread
     references.py  cross-references by GraphQL
     absence.py     tombstones: transferred, deleted, gone or private
@@ -26,7 +27,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from pipeline.providers.github.fetch import absence, shapes
-from pipeline.providers.github.fetch.answers import Figures, Refused, Tuning
+from pipeline.providers.github.fetch.answers import Answer, Figures, Refused, Tuning
 from pipeline.providers.github.fetch.client import DEFAULT_API_URL, Client
 from pipeline.providers.github.fetch.conditional_pages import Desk, Held, Home, Kept
 from pipeline.providers.github.fetch.governor import Governor
@@ -34,7 +35,7 @@ from pipeline.providers.github.fetch.ledger import Ledger, Progress, Validator, 
 from pipeline.providers.github.fetch.plan import Plan, plan
 from pipeline.providers.github.fetch.run import Run
 from pipeline.providers.github.fetch.work import Batch, Outcome, Wanted
-from pipeline.records.errors import ConfigError
+from pipeline.records.errors import ConfigError, SourceChanged
 
 __all__ = [
     "DEFAULT_API_URL",
@@ -113,17 +114,34 @@ def _home(client: Client, ledger: Ledger, repo: str) -> tuple[Home, str]:
     """The repository by the name that GitHub gives it now, and that name with its host."""
     url = client.url(f"repos/{checked_repo(repo)}")
     known, canonical = ledger.validator(url, client.fingerprint), ledger.progress.canonical
-    answer = client.get(url, etag=known.etag if known and canonical else None)
-    if answer.status == 200:
-        found = shapes.one(shapes.Repository, answer.body, url)
-        host = (urlsplit(found.html_url).hostname or "").removeprefix("www.")
-        canonical = f"{host}/{checked_repo(found.full_name)}"
-    before = ledger.progress.canonical
-    if answer.status == 200 and answer.etag and before in (None, canonical):
-        validator = Validator(url, client.fingerprint, answer.etag, "", None)
-        ledger.save(replace(ledger.progress, canonical=canonical), [validator])
+    try:
+        answer = client.get(url, etag=known.etag if known and canonical else None, check=_named)
+    except SourceChanged:
+        if canonical is None:
+            raise
+    else:
+        canonical = _named(answer) or canonical
+        if answer.status == 200 and answer.etag and ledger.progress.canonical in (None, canonical):
+            validator = Validator(url, client.fingerprint, answer.etag, "", None)
+            ledger.save(replace(ledger.progress, canonical=canonical), [validator])
     assert canonical is not None, "304 is only asked for where the name is known"
     return Home(canonical.partition("/")[2], f"{canonical.lower()}#"), canonical
+
+
+def _named(answer: Answer) -> str | None:
+    """Host and owner/name by which GitHub knows a repository; None if that is as it was.
+
+    Raises:
+        SourceChanged: it names none.
+    """
+    if answer.status == 304:
+        return None
+    found = shapes.one(shapes.Repository, answer.body, answer.url)
+    try:
+        host = (urlsplit(found.html_url).hostname or "").removeprefix("www.")
+        return f"{host}/{checked_repo(found.full_name)}"
+    except (ValueError, ConfigError) as error:
+        raise SourceChanged(f"{answer.url}: {error}", url=answer.url) from error
 
 
 def _renamed(client: Client, ledger: Ledger, prefix: str, *, raw: Raw, home: Home, numbers: Iterable[int]) -> Batch:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 
+from pipeline.providers.github.fetch import shapes
 from pipeline.providers.github.fetch.answers import Answer, Refused
 from pipeline.providers.github.fetch.conditional_pages import Desk
 from pipeline.providers.provider import thread_key
 from pipeline.records import RawPage
+from pipeline.records.errors import SourceChanged
 
 FORM = "github-tombstone"
 PART = "tombstone"
@@ -23,16 +25,23 @@ def look(desk: Desk, number: int) -> tuple[RawPage | None, Answer | None]:
 
     Raises:
         Refused: for another reason than absence.
+        SourceUnreachable, SourceChanged: nothing could be learnt.
     """
     url = desk.path(f"issues/{number}")
+
+    def check(answer: Answer) -> None:
+        found = thread_key(shapes.one(shapes.Thread, answer.body, answer.url).html_url)
+        if found != desk.key(number) and (found is None or answer.final_url == answer.url):
+            raise SourceChanged(f"{url}: answers with another thread, {found}", url=url)
+
     try:
-        answer = desk.client.get(url)
+        answer = desk.client.get(url, check=check)
     except Refused as error:
         if error.status not in _STATES:
             raise
         return _tombstone(desk, number, {"state": _STATES[error.status], "status": error.status}), None
-    key = thread_key(json.loads(answer.body).get("html_url"))
-    if key is not None and key != desk.key(number):
+    key = thread_key(shapes.one(shapes.Thread, answer.body, answer.url).html_url)
+    if key != desk.key(number):
         return _tombstone(desk, number, {"state": "transferred", "status": 301, "to": key}), None
     return None, answer
 

@@ -96,5 +96,8 @@ def message(body: bytes) -> str:
 
 def origin(url: str) -> tuple[str, str]:
     """Scheme and host with port: what an address must share with the API to be followed."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # "http://[": of nobody
+        return "", ""
     return parts.scheme, parts.netloc.lower()

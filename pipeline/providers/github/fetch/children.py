@@ -42,7 +42,7 @@ def mark(bodies: Sequence[bytes]) -> str:
         str(event.get("created_at"))
         for body in bodies
         for event in json.loads(body)
-        if event.get("event") == "cross-referenced"
+        if isinstance(event, dict) and event.get("event") == "cross-referenced"
     )
     return cross_mark(times)
 
@@ -54,11 +54,11 @@ def cross_mark(times: Sequence[str]) -> str:
 
 def _of_pull(desk: Desk, number: int, kinds: frozenset[str]) -> list[RawPage]:
     pull = f"pulls/{number}"
-    page, body = desk.one(number, "pull", pull, form="github-thread")
+    page, found = desk.one(number, "pull", pull, shapes.Pull, form="github-thread")
     pages = [page] if page else []
     has_comments = _holds(desk, number, "review-comments")
-    if body is not None:
-        has_comments = has_comments or shapes.one(shapes.Pull, body, desk.path(pull)).review_comments > 0
+    if found is not None:
+        has_comments = has_comments or found.review_comments > 0
     if "reviewed" in kinds or _holds(desk, number, "reviews"):
         pages += desk.collect(number, "reviews", f"{pull}/reviews", shapes.Review).pages
     if has_comments:
@@ -71,4 +71,5 @@ def _holds(desk: Desk, number: int, part: str) -> bool:
 
 
 def _kinds(bodies: Sequence[bytes]) -> frozenset[str]:
-    return frozenset(str(event.get("event")) for body in bodies for event in json.loads(body))
+    events = (event for body in bodies for event in json.loads(body))
+    return frozenset(str(event.get("event")) for event in events if isinstance(event, dict))

@@ -38,14 +38,14 @@ _log = logging.getLogger(__name__)
 
 Report = Callable[[Figures], None]
 #: Raises SourceChanged for an answer that is not what it must be; then it is asked for again.
-Check = Callable[[Answer], None]
+Check = Callable[[Answer], object]
 
 
 def _silent(_figures: Figures) -> None:
     """Tells nobody."""
 
 
-class _Elsewhere(SourceChanged):
+class Elsewhere(SourceChanged):
     """It leads to another host: nobody's mistake, so it is not asked again."""
 
 
@@ -108,14 +108,7 @@ class Client:
             SourceChanged: the answer is not JSON, leads to another host, or `check` finds it wrong.
         """
         headers = {"If-None-Match": etag} if etag else {}
-
-        def ask(until: float) -> Answer:
-            answer = self._checked(self._followed(url, headers, until), asked=url)
-            if answer.status == 304 and etag is None:
-                raise SourceChanged(f"{url}: 304 to an unconditional request", url=url)
-            return answer
-
-        return self._tried(ask, check)
+        return self._tried(lambda until: self._checked(self._followed(url, headers, until), url, etag), check)
 
     def graphql(self, query: str, variables: Mapping[str, object], *, check: Check = _anything) -> Answer:
         """The checked answer to a GraphQL query; what it says is for the caller to check.
@@ -127,7 +120,7 @@ class Client:
         url, payload = self.graphql_url, json.dumps({"query": query, "variables": variables}).encode()
         headers = {"Content-Type": "application/json"}
         return self._tried(
-            lambda until: self._checked(self._answered("POST", url, headers, until, payload=payload), asked=url), check
+            lambda until: self._checked(self._answered("POST", url, headers, until, payload=payload), url), check
         )
 
     def _tried(self, ask: Callable[[float], Answer], check: Check) -> Answer:
@@ -142,7 +135,7 @@ class Client:
                 answer = ask(min(until, self._asked_seconds + tuning.answer_seconds))
                 check(answer)
             except (SourceUnreachable, SourceChanged) as error:
-                if isinstance(error, _Elsewhere):
+                if isinstance(error, Elsewhere):
                     raise
                 if attempt > RETRIES or self._asked_seconds >= until:
                     error.args = (f"{error} (try {attempt})",)
@@ -169,7 +162,7 @@ class Client:
     ) -> Reply:
         """The first answer that is no limit."""
         if origin(url) not in self._origins:
-            raise _Elsewhere(f"{url}: leads away from {self.api_url}; it was not followed", url=url)
+            raise Elsewhere(f"{url}: leads away from {self.api_url}; it was not followed", url=url)
         resource = "graphql" if payload is not None else "search" if "/search/" in url else "core"
         while True:
             self.governor.before(resource, url)
@@ -210,13 +203,16 @@ class Client:
         self.report(figures)
 
     def _redirect(self, reply: Reply, url: str) -> str:
-        target = urljoin(url, reply.headers.get("Location", ""))
+        try:
+            target = urljoin(url, reply.headers.get("Location", ""))
+        except ValueError:
+            target = ""
         if "Location" not in reply.headers or origin(target) != origin(url):
             message = f"{url}: redirected to another host ({origin(target)}); it was not followed"
-            raise _Elsewhere(message, url=url)
+            raise Elsewhere(message, url=url)
         return target
 
-    def _checked(self, reply: Reply, *, asked: str) -> Answer:
+    def _checked(self, reply: Reply, asked: str, etag: str | None = None) -> Answer:
         status = reply.status
         if status == 408:
             raise SourceUnreachable(f"{asked}: {status}", url=asked)
@@ -224,8 +220,10 @@ class Client:
             raise Refused(f"{asked}: {status} {message(reply.body)}".rstrip(), url=asked, status=status)
         if status >= 500:
             raise SourceUnreachable(f"{asked}: {status}", url=asked)
-        if status not in (200, 304):
-            raise SourceChanged(f"{asked}: status {status} where 200 or 304 was expected", url=asked)
+        if status != 200 and (status != 304 or etag is None):
+            raise SourceChanged(
+                f"{asked}: status {status} where {'200 or 304' if etag else '200'} was expected", url=asked
+            )
         body = checked_json(reply.headers.get("Content-Type", ""), reply.body, asked) if status == 200 else b""
         return Answer(
             url=asked,
@@ -243,7 +241,7 @@ class Client:
         if match is None:
             return None
         if origin(match[1]) != origin(self.api_url):
-            raise _Elsewhere(f"{asked}: its next page is on another host", url=asked)
+            raise Elsewhere(f"{asked}: its next page is on another host", url=asked)
         return match[1]
 
     def _served_at(self, reply: Reply) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pipeline.providers.github.fetch import absence, children, references, shapes
+from pipeline.providers.github.fetch import absence, references
 from pipeline.providers.github.fetch.answers import Refused
 from pipeline.providers.github.fetch.work import Batch, Wanted, Work
 from pipeline.records.errors import SourceChanged, SourceUnreachable
@@ -28,6 +28,10 @@ class Comparison:
         if self._desk.client.has_token:
             try:
                 yield from self._by_graphql()
+            except references.OddGraphql as error:
+                self._work.outcome.references_by = "nothing: GraphQL did not answer as it must"
+                self._work.outcome.reason = self._work.outcome.reason or str(error)
+                return
             except (references.NoGraphql, Refused) as error:
                 if isinstance(error, Refused) and error.status == 401:
                     raise
@@ -49,11 +53,11 @@ class Comparison:
             self._work.keep(references.page(desk, crossing))
             if "main" not in desk.held.parts(number):
                 is_late = crossing.created_at < (self._work.progress.run_started_at or "")
-                is_known = number in self._work.refused or desk.is_forgotten(number)
+                is_known = number in self._work.refused or desk.is_forgotten(number) or self._work.is_in_trouble(number)
                 late += [crossing] if is_late and not is_known else []
                 continue
             if absence.is_buried(desk, number):
-                self._missed(number)
+                self._work.again(number)
             is_new = crossing.mark not in known.get(number, "").split(" ")
             if is_new and self._refresh(number):
                 # Both words are remembered: where they differ for good, the timeline is not asked for again.
@@ -63,7 +67,7 @@ class Comparison:
                 yield self._work.batch()
         if self._wanted.is_everything:
             for crossing in late:
-                self._missed(crossing.number)
+                self._work.again(crossing.number)
                 self._work.keep(references.page(desk, crossing))
         for number in sorted(desk.held.numbers() - listed):
             self._look(number)
@@ -88,26 +92,11 @@ class Comparison:
     def _refresh(self, number: int) -> bool:
         """Brings the timeline; True unless the next run must do it."""
         try:
-            pages, mark = children.bring_timeline(self._desk, number)
+            self._work.refresh(number)
         except (SourceUnreachable, SourceChanged, Refused) as error:
             self._work.failed(number, error)
             return isinstance(error, Refused)
-        self._work.succeeded()
-        for page in pages:
-            self._work.keep(page)
-        if mark is not None:
-            self._work.crossings[number] = mark
         return True
-
-    def _missed(self, number: int) -> None:
-        """Brings a thread that GraphQL knows and the listing did not show."""
-        try:
-            tombstone, answer = absence.look(self._desk, number)
-            self._work.keep(tombstone)
-            if answer is not None:
-                self._work.thread(answer.body, shapes.one(shapes.Thread, answer.body, answer.url), answer)
-        except (SourceUnreachable, SourceChanged, Refused) as error:
-            self._work.failed(number, error)
 
     def _look(self, number: int) -> None:
         """Asks what became of a thread that is no longer listed, unless raw says it already."""

@@ -13,8 +13,9 @@ from pipeline.providers.github.fetch import shapes
 from pipeline.providers.github.fetch.answers import Answer, Refused
 from pipeline.providers.github.fetch.client import Client
 from pipeline.providers.github.fetch.ledger import Ledger, Validator
+from pipeline.providers.github.fetch.paging import MOST_PART_PAGES, Paging
 from pipeline.providers.github.fetch.shapes import ShapeT
-from pipeline.records import RawPage
+from pipeline.records import RawPage, Skipped
 from pipeline.records.errors import SourceChanged
 
 PER_PAGE = 100
@@ -77,6 +78,8 @@ class Desk:
     ) -> None:
         self.client, self.ledger, self.home, self.held = client, ledger, home, held
         self._forgotten = forgotten
+        self.given_up: frozenset[int] = frozenset()  # threads whose lists are taken as they are, bad items and all
+        self.odd: list[Skipped] = []  # bad items of those, since the last batch
         self.validators: list[Validator] = []  # learnt since the ledger was saved last
 
     def key(self, number: int) -> str:
@@ -87,27 +90,38 @@ class Desk:
         """True if a person asked that the thread be forgotten: it is not asked for."""
         return self._forgotten(self.key(number))
 
-    def ask(self, url: str) -> tuple[Answer, str | None]:
+    def ask(self, url: str, paging: Paging) -> tuple[Answer, str | None]:
         """The answer to a listing, conditional where a validator is known, and the address of the next page.
 
-        The validator of a listing is kept only when all that it lists was in raw, so 304 says: nothing to do.
+        The validator of a listing is kept only when all that it lists was in raw, so 304 says: nothing to do. A list
+        with bad items, or one that leads back, is asked for again, and then is the answer.
         """
-        return self._asked(url, self.ledger.validator(url, self.client.fingerprint))
+        known = self.ledger.validator(url, self.client.fingerprint)
+        if known and paging.has(known.next_url):
+            known = None
+        found: list[Answer] = []
 
-    def ask_part(self, url: str, number: int, part: str) -> tuple[Answer, str | None]:
+        try:
+            return self._asked(url, known, _list_check(shapes.Thread, paging, found))
+        except SourceChanged:
+            if not found:
+                raise
+            return found[0], found[0].next_url
+
+    def ask_part(
+        self, url: str, number: int, part: str, *, check: Callable[[Answer], object]
+    ) -> tuple[Answer, str | None]:
         """The same for a page that raw keeps: a validator that stands for another page than the held is of no use."""
         known = self.ledger.validator(url, self.client.fingerprint)
         held = self._sha256(number, part) or _EMPTY_SHA256  # an empty list is not kept, only its validator
-        return self._asked(url, known if known and known.sha256 == held else None)
+        return self._asked(url, known if known and known.sha256 == held else None, check)
 
-    def _asked(self, url: str, known: Validator | None) -> tuple[Answer, str | None]:
-        answer = self.client.get(url, etag=known.etag if known else None)
+    def _asked(self, url: str, known: Validator | None, check: Callable[[Answer], object]) -> tuple[Answer, str | None]:
+        answer = self.client.get(url, etag=known.etag if known else None, check=check)
         if answer.final_url != answer.url:
             message = f"{url}: moved to {answer.final_url}"
             raise Refused(message, url=url, status=301)
-        if answer.status == 304:
-            if known is None:
-                raise SourceChanged(f"{url}: 304 to an unconditional request", url=url)
+        if answer.status == 304 and known is not None:
             return answer, known.next_url
         return answer, answer.next_url
 
@@ -118,26 +132,36 @@ class Desk:
             validator = Validator(answer.url, self.client.fingerprint, answer.etag, digest, answer.next_url)
             self.validators.append(validator)
 
-    def one(self, number: int, part: str, path: str, *, form: str) -> tuple[RawPage | None, bytes | None]:
-        """A page that is one object: the record if raw lacks it, and its body unless it is as it was."""
-        answer, _ = self.ask_part(self.path(path), number, part)
+    def one(
+        self, number: int, part: str, path: str, shape: type[ShapeT], *, form: str
+    ) -> tuple[RawPage | None, ShapeT | None]:
+        """A page that is one object: the record if raw lacks it, and the object unless it is as it was."""
+
+        def check(answer: Answer) -> None:
+            if answer.status == 200:
+                shapes.one(shape, answer.body, answer.url)
+
+        answer, _ = self.ask_part(self.path(path), number, part, check=check)
         if answer.status == 304:
             return None, None
         self.learn(answer)
-        return self.page(number, part, answer.body, form=form, answer=answer), answer.body
+        found = shapes.one(shape, answer.body, answer.url)
+        return self.page(number, part, answer.body, form=form, answer=answer), found
 
     def collect(self, number: int, part: str, path: str, shape: type[ShapeT]) -> Collected:
         """A list of one thread, all its pages: parts "timeline", "timeline:2", ...; what vanished becomes empty."""
         form, pages, bodies = f"github-{part}", [], []
-        url: str | None = self.path(f"{path}?per_page={PER_PAGE}")
-        count = 0
+        first = self.path(f"{path}?per_page={PER_PAGE}")
+        url: str | None = first
+        count, paging = 0, Paging(first, most_pages=MOST_PART_PAGES)
         while url is not None:
             count += 1
             name = part if count == 1 else f"{part}:{count}"
-            answer, url = self.ask_part(url, number, name)
+            answer, url = self._ask_list(url, number, name, shape, paging)
             if answer.status == 304:
+                paging.follow(url, None)
                 continue
-            shapes.many(shape, answer.body, answer.url)
+            paging.follow(url, elements(answer.body) if url or count > 1 else ())
             self.learn(answer)
             bodies.append(answer.body)
             is_nothing = answer.body.strip() == EMPTY_LIST and not self._sha256(number, name)
@@ -147,6 +171,20 @@ class Desk:
             page = self.page(number, name, EMPTY_LIST, form=form, answer=answer)
             pages += [page] if page else []
         return Collected(pages, bodies, len(bodies) == count)
+
+    def _ask_list(
+        self, url: str, number: int, part: str, shape: type[ShapeT], paging: Paging
+    ) -> tuple[Answer, str | None]:
+        """One page of a list of a thread."""
+        found: list[Answer] = []
+
+        try:
+            return self.ask_part(url, number, part, check=_list_check(shape, paging, found))
+        except SourceChanged as error:
+            if number not in self.given_up or not found:
+                raise
+            self.odd.append(Skipped("github", error.url, "bad_answer", str(error)[:300]))
+            return found[0], None if paging.has(found[0].next_url) else found[0].next_url
 
     def page(self, number: int, part: str, body: bytes, *, form: str, answer: Answer) -> RawPage | None:
         """The record of a page, None if raw holds just this as the current one.
@@ -190,6 +228,22 @@ class Desk:
             root, _, position = name.partition(":")
             if root == part and position.isdigit() and int(position) > count and sha256 != _EMPTY_SHA256:
                 yield name
+
+
+def _list_check(shape: type[ShapeT], paging: Paging, found: list[Answer]) -> Callable[[Answer], None]:
+    """A check of one page of a list; `found` is then the last answer that was a list, whatever was wrong with it."""
+
+    def check(answer: Answer) -> None:
+        if answer.status == 200:
+            try:
+                shapes.many(shape, answer.body, answer.url)
+            except shapes.BadItem:
+                found[:] = [answer]
+                raise
+            found[:] = [answer]
+        paging.check(answer.next_url)
+
+    return check
 
 
 def elements(body: bytes) -> Iterator[bytes]:

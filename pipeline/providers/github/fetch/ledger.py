@@ -12,21 +12,27 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from pipeline.records.errors import SourceError
 
-VERSION = 1
+VERSION = 2
+# Version 1 set marks by whatever `Date` an answer had. One that lay in the future may be past by now and shows nothing;
+# so its marks are believed no more, which costs one reading of the whole listing.
+_OLD_VERSION = 1
 _TABLES = """
 CREATE TABLE IF NOT EXISTS progress (version INTEGER PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS validators (
     url TEXT, token TEXT, etag TEXT NOT NULL, sha256 TEXT NOT NULL, next_url TEXT, PRIMARY KEY (url, token)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS crossings (number INTEGER PRIMARY KEY, mark TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS troubles (item TEXT PRIMARY KEY, runs INTEGER NOT NULL);
 """
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]")
 
 
@@ -88,14 +94,28 @@ class Ledger:
         """The mark of each thread's cross-references as they were when its timeline was last kept."""
         return dict(self._db.execute("SELECT number, mark FROM crossings"))
 
+    def troubles(self) -> dict[str, int]:
+        """What could not be had, a thread's number or a hash, and in how many runs."""
+        return dict(self._db.execute("SELECT item, runs FROM troubles"))
+
     def save(
-        self, progress: Progress, validators: Iterable[Validator] = (), crossings: Iterable[tuple[int, str]] = ()
+        self,
+        progress: Progress,
+        validators: Iterable[Validator] = (),
+        crossings: Iterable[tuple[int, str]] = (),
+        troubles: Mapping[str, int] | None = None,
     ) -> None:
-        """Remembers all of it, or nothing. Only to be called when the pages it speaks of are in raw."""
+        """Remembers all of it, or nothing; of troubles these and no others.
+
+        Only to be called when the pages it speaks of are in raw.
+        """
         rows = [(v.url, v.token, v.etag, v.sha256, v.next_url) for v in validators]
         with self._transaction():
             self._db.executemany("INSERT OR REPLACE INTO validators VALUES (?, ?, ?, ?, ?)", rows)
             self._db.executemany("INSERT OR REPLACE INTO crossings VALUES (?, ?)", crossings)
+            if troubles is not None:
+                self._db.execute("DELETE FROM troubles")
+                self._db.executemany("INSERT INTO troubles VALUES (?, ?)", sorted(troubles.items()))
             text = json.dumps(asdict(progress))
             self._db.execute("INSERT OR REPLACE INTO progress VALUES (?, ?)", (VERSION, text))
         self.progress = progress
@@ -117,14 +137,31 @@ class Ledger:
         self._db.execute("COMMIT")
 
     def _read(self) -> Progress:
-        row = self._db.execute("SELECT value FROM progress WHERE version = ?", (VERSION,)).fetchone()
+        query = "SELECT version, value FROM progress WHERE version IN (?, ?) ORDER BY version DESC"
+        row = self._db.execute(query, (VERSION, _OLD_VERSION)).fetchone()
         if row is None:
             return Progress()
         try:
-            values = json.loads(row[0])
-            return Progress(**{**values, "mentioned": tuple(values["mentioned"])})
+            values = json.loads(row[1])
+            progress = Progress(**{**values, "mentioned": tuple(values["mentioned"])})
         except (ValueError, TypeError, KeyError):
             return Progress()
+        marks = (progress.covered_from, progress.watermark, progress.run_started_at, progress.run_since)
+        if not all(mark is None or _is_time(mark) for mark in (*marks, progress.position)):
+            return Progress(canonical=progress.canonical)
+        return progress if row[0] == VERSION else without_marks(progress)
+
+
+def without_marks(progress: Progress) -> Progress:
+    """The same, as if no listing was ever read to its end: the next run reads it from the beginning."""
+    return replace(progress, watermark=None, run_started_at=None, run_since=None, position=None)
+
+
+def _is_time(mark: object) -> bool:
+    try:
+        return isinstance(mark, str) and datetime.strptime(mark, _TIME).strftime(_TIME) == mark
+    except ValueError:
+        return False
 
 
 def read_progress(path: Path) -> Progress:

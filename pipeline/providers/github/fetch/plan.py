@@ -62,4 +62,5 @@ def _count(client: Client, wanted: Wanted, since: str | None, kind: str) -> int:
     words += [f"state:{wanted.state}"] if wanted.state != "all" else []
     words += [f'label:"{label}"' for label in wanted.labels]
     url = client.url(f"search/issues?{urlencode({'q': ' '.join(words), 'per_page': '1'})}")
-    return shapes.one(shapes.Count, client.get(url).body, url).total_count
+    answer = client.get(url, check=lambda answer: shapes.one(shapes.Count, answer.body, url))
+    return shapes.one(shapes.Count, answer.body, url).total_count

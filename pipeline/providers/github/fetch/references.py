@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.providers.github.fetch.answers import Answer
 from pipeline.providers.github.fetch.children import MARKED, cross_mark
 from pipeline.providers.github.fetch.conditional_pages import Desk
+from pipeline.providers.github.fetch.paging import Paging
 from pipeline.records import RawPage
 from pipeline.records.errors import RateLimited, SourceChanged
 
@@ -50,6 +51,10 @@ class NoGraphql(Exception):
     """GraphQL cannot be used here; the message says why."""
 
 
+class OddGraphql(SourceChanged):
+    """GraphQL answers in another shape, whenever it is asked."""
+
+
 class Crossing(NamedTuple):
     """What GraphQL says of one thread."""
 
@@ -77,7 +82,7 @@ class _Edges(_Shape):
 
 
 class _Node(_Shape):
-    number: int
+    number: int = Field(ge=1, lt=10**10)
     createdAt: str  # noqa: N815
     crossings: _Times
     closing: _Edges
@@ -90,7 +95,7 @@ class _PageInfo(_Shape):
 
 class _Threads(_Shape):
     pageInfo: _PageInfo  # noqa: N815
-    nodes: list[_Node]
+    nodes: list[object]
 
 
 class _Repository(_Shape):
@@ -107,17 +112,20 @@ def sweep(desk: Desk) -> Iterator[Crossing]:
 
     Raises:
         NoGraphql: it cannot be used with this token, or on this server.
+        OddGraphql: it did not answer as it must; threads before that were given.
     """
     owner, _, name = desk.home.name.partition("/")
     for kind in ("issues", "pullRequests"):
         after: str | None = None
+        paging = Paging(f"{desk.client.graphql_url} ({kind})")
         while True:
-            threads, answer = _ask(desk, kind, {"owner": owner, "name": name, "after": after})
-            for node in threads.nodes:
+            info, nodes, answer = _ask(desk, kind, {"owner": owner, "name": name, "after": after}, paging)
+            for node in nodes:
                 times = sorted(time.createdAt or "" for time in node.crossings.nodes if time is not None)
                 yield Crossing(node.number, node.createdAt, cross_mark(times), _closing(node, kind), answer)
-            after = threads.pageInfo.endCursor
-            if not threads.pageInfo.hasNextPage or after is None:
+            after = info.endCursor if info.hasNextPage else None
+            _follow(paging, after, nodes)
+            if after is None:
                 break
 
 
@@ -129,14 +137,51 @@ def page(desk: Desk, crossing: Crossing) -> RawPage | None:
     return desk.page(crossing.number, PART, crossing.closing or b"{}", form=FORM, answer=crossing.answer)
 
 
-def _ask(desk: Desk, kind: str, variables: Mapping[str, object]) -> tuple[_Threads, Answer]:
-    answer = desk.client.graphql(query(kind), variables)
+def _ask(
+    desk: Desk, kind: str, variables: Mapping[str, object], paging: Paging
+) -> tuple[_PageInfo, list[_Node], Answer]:
+    """A page of threads; of those that are wrong whenever they are asked for nothing is known."""
+    found: list[tuple[_PageInfo, list[_Node], Answer]] = []
+
+    def check(answer: Answer) -> None:
+        found.clear()
+        threads = _threads(answer, desk)
+        nodes = [node for each in threads.nodes if (node := _node(each)) is not None]
+        if threads.pageInfo.hasNextPage:
+            paging.check(threads.pageInfo.endCursor)
+        found.append((threads.pageInfo, nodes, answer))
+        if len(nodes) < len(threads.nodes):
+            raise SourceChanged(f"{answer.url}: GraphQL answered in another shape", url=answer.url)
+
+    try:
+        desk.client.graphql(query(kind), variables, check=check)
+    except SourceChanged as error:
+        if not found:
+            raise OddGraphql(str(error), url=error.url) from error
+    return found[0]
+
+
+def _threads(answer: Answer, desk: Desk) -> _Threads:
     value = json.loads(answer.body)
     _check_errors(value, desk)
     try:
-        return _Repository.model_validate(value["data"]["repository"]).threads, answer
+        return _Repository.model_validate(value["data"]["repository"]).threads
     except (ValidationError, KeyError, TypeError) as error:
         raise SourceChanged(f"{answer.url}: GraphQL answered in another shape", url=answer.url) from error
+
+
+def _node(value: object) -> _Node | None:
+    try:
+        return _Node.model_validate(value)
+    except ValidationError:
+        return None
+
+
+def _follow(paging: Paging, cursor: str | None, nodes: Iterable[_Node]) -> None:
+    try:
+        paging.follow(cursor, [b"%d" % node.number for node in nodes])
+    except SourceChanged as error:
+        raise OddGraphql(str(error), url=error.url) from error
 
 
 def _closing(node: _Node, kind: str) -> bytes | None:

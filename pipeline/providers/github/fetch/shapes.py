@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from pipeline.records.errors import SourceChanged
+
+# Times outside this are nobody's: GitHub began in 2008, and an archive may keep what was written before.
+_EARLIEST, _LATEST = datetime(1970, 1, 2, tzinfo=UTC), datetime(2500, 1, 1, tzinfo=UTC)
+_Time = Annotated[AwareDatetime, Field(ge=_EARLIEST, le=_LATEST)]
+_Number = Annotated[int, Field(ge=1, lt=10**10, strict=True)]
+
+
+class BadItem(SourceChanged):
+    """A list is one, and something in it is not what it must be."""
 
 
 class _Shape(BaseModel):
@@ -26,11 +35,11 @@ class Repository(_Shape):
 class Thread(_Shape):
     """An issue or pull request as a listing gives it."""
 
-    number: int
+    number: _Number
     title: str
     html_url: str
-    updated_at: datetime
-    created_at: datetime
+    updated_at: _Time
+    created_at: _Time
     state: str
     comments: int
     body: str | None
@@ -41,7 +50,7 @@ class Comment(_Shape):
     """A comment of an issue or pull request."""
 
     id: int
-    created_at: datetime
+    created_at: _Time
     body: str | None
 
 
@@ -58,7 +67,7 @@ class ReviewComment(_Shape):
 
     id: int
     body: str | None
-    created_at: datetime
+    created_at: _Time
 
 
 class TimelineEvent(_Shape):
@@ -94,19 +103,21 @@ def one(shape: type[ShapeT], body: bytes, url: str) -> ShapeT:
     try:
         return shape.model_validate_json(body)
     except ValidationError as error:
-        raise _changed(error, url) from error
+        raise SourceChanged(_wrong(error, url), url=url) from error
 
 
 def many(shape: type[ShapeT], body: bytes, url: str) -> list[ShapeT]:
     """The objects of the list that `body` is.
 
     Raises:
-        SourceChanged: it is no list, or one of them is no such object.
+        SourceChanged: it is no list.
+        BadItem: one of them is no such object.
     """
     try:
         return _list_of(shape).validate_json(body)
     except ValidationError as error:
-        raise _changed(error, url) from error
+        is_list = body.lstrip()[:1] == b"["
+        raise (BadItem if is_list else SourceChanged)(_wrong(error, url), url=url) from error
 
 
 @lru_cache
@@ -114,7 +125,7 @@ def _list_of(shape: type[ShapeT]) -> TypeAdapter[list[ShapeT]]:
     return TypeAdapter(list[shape])  # type: ignore[valid-type]
 
 
-def _changed(error: ValidationError, url: str) -> SourceChanged:
+def _wrong(error: ValidationError, url: str) -> str:
     first = error.errors(include_input=False, include_url=False)[0]
     place = ".".join(map(str, first["loc"])) or "the answer"
-    return SourceChanged(f"{url}: {place}: {first['msg']} ({error.error_count()} in all)", url=url)
+    return f"{url}: {place}: {first['msg']} ({error.error_count()} in all)"
