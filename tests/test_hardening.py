@@ -132,6 +132,13 @@ def test_the_database_and_the_api_are_reached_from_inside_only() -> None:
     assert all(not one & other for index, one in enumerate(shared) for other in shared[:index])
 
 
+def test_no_page_of_another_site_may_ask_prefect() -> None:
+    name = "PREFECT_SERVER_CORS_ALLOWED_ORIGINS"
+    (unit,) = re.findall(rf"^{name}=(.+)$", (DEPLOY / "systemd" / "prefect.env").read_text(), re.MULTILINE)
+    for origins in (unit, compose()["services"]["server"]["environment"][name]):
+        assert all(re.fullmatch(r"http://(127\.0\.0\.1|localhost):4200", origin) for origin in origins.split(","))
+
+
 #: What a unit has to say, and what systemd must not be told.
 RULES = {
     "NoNewPrivileges": "true", "CapabilityBoundingSet": "", "ProtectSystem": "strict", "ProtectHome": "true",

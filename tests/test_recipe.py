@@ -99,6 +99,17 @@ def asked(env: dict[str, str], path: str, body: dict[str, Any] | None = None) ->
         return json.load(answer)
 
 
+def open_to_pages(env: dict[str, str]) -> bool:
+    """Whether a page of another site, in a browser on this machine, may ask the API for anything."""
+    headers = {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "POST"}
+    asks = urllib.request.Request(env["PREFECT_API_URL"] + "/deployments/", headers=headers, method="OPTIONS")
+    try:
+        with urllib.request.urlopen(asks, timeout=10) as answer:
+            return "Access-Control-Allow-Origin" in answer.headers
+    except urllib.error.HTTPError as error:
+        return "Access-Control-Allow-Origin" in error.headers
+
+
 def until(is_so: Callable[[], Any], *, end: float, what: str) -> Any:
     while True:
         try:
@@ -120,6 +131,7 @@ def test_the_recipe_from_server_to_bundle(server: Started, tmp_path: Path) -> No
     work = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "errmine", "--limit", "2"]
     with running(serve, env, tmp_path / "server.log"):
         until(lambda: asked(env, "/health"), end=end, what="the server")
+        assert not open_to_pages(env)
         prefect("work-pool", "create", "errmine", "--type", "process", "--overwrite", env=env)
         # the first line is that of ingest-files: there is nothing else to ingest
         deployments.write_text((ROOT / "prefect.yaml").read_text().replace("17 * * * *", soon(server), 1))
@@ -150,6 +162,7 @@ def test_serve_does_the_same_in_one_process_and_stops_by_sigterm(server: Started
     with running([*errmine, "serve", "--home", str(home), "--port", str(port)], env | {"PYTHONPATH": str(ROOT)}, log):
         until(lambda: "ingest-files" in flows_of(home), end=end, what="a run that cron started")
         api = {"PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
+        assert not open_to_pages(api)
         until(lambda: paused(api, "ingest-files/scheduled"), end=end, what="a pause")
         until(lambda: {"build", "export"} <= flows_of(home), end=end, what="the export after the build")
     assert golden.bundle_bytes(Places.of(home).curated) == golden.bundle_bytes(golden.GOLDEN)

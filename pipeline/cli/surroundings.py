@@ -24,7 +24,7 @@ def sample_path() -> Path:
 
 
 def prepare_prefect(settings: Settings) -> None:
-    """Point Prefect at the home before it is imported: no file in ~, no telemetry, results as JSON, time to start.
+    """Point Prefect at the home before it is imported: no file in ~, no telemetry, no foreign pages, time to start.
 
     What the user has set already stays.
     """
@@ -33,6 +33,8 @@ def prepare_prefect(settings: Settings) -> None:
     wanted = {
         "PREFECT_HOME": str(folder),
         "PREFECT_PROFILES_PATH": str(folder / "profiles.toml"),
+        # Prefect's own "*" lets any page in a browser on this machine ask the API to run code
+        "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": "http://127.0.0.1:4200,http://localhost:4200",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
         "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
