@@ -60,6 +60,7 @@ def document(case: dict[str, Any]) -> Document:
         source="import",
         form="test",
         is_lossy=False,
+        hidden_count=0,
     )
 
 

@@ -213,6 +213,7 @@ def document(number: int) -> Document:
         source="import",
         form="github-rest",
         is_lossy=False,
+        hidden_count=0,
     )
 
 

@@ -60,6 +60,8 @@ def as_case(document: Document | Skipped) -> dict[str, object]:
             for link in document.links
         ]
         del values["text"], values["raw_sha256"]
+        if not values["hidden_count"]:
+            del values["hidden_count"]
     return {key: value for key, value in values.items() if value not in (None, [], ())}
 
 

@@ -28,7 +28,7 @@ READERS = {
     "prefixes.toml": "text",
     "projects.toml": "providers",
     "repositories.toml": "lexicon",
-    "secrets.toml": "text",
+    "secrets": "text",
     "skip_reasons.toml": "records",
     "unsafe.toml": "text",
     "vocabulary.toml": "lexicon",

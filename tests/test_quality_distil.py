@@ -95,6 +95,7 @@ def _document(row: dict[str, Any]) -> Document:
         source="import",
         form="corpus",
         is_lossy=False,
+        hidden_count=0,
     )
 
 

@@ -138,6 +138,7 @@ DOCUMENT_ROWS = st.builds(
     source=TEXT,
     form=TEXT,
     is_lossy=st.booleans(),
+    hidden_count=st.integers(0, 9),
 )
 RESULTS = st.builds(
     shards.MapResult,
@@ -193,6 +194,7 @@ def document() -> Document:
         source="import",
         form="github-rest",
         is_lossy=False,
+        hidden_count=0,
     )
 
 

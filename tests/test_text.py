@@ -24,6 +24,8 @@ RUN = "aB3" * 14
         ("un\u200bseen \u202egnp.exe\u202c \ufeff", "unseen gnp.exe "),
         ("half \ud800 pair", "half \ufffd pair"),
         ("昇腾 emoji 🚀 é", "昇腾 emoji 🚀 é"),
+        ("a\u2800b \u180bc\ufe0f \ue000d\U000f0000 e\U000e0041\U000e0100", "ab c d e"),
+        ("⚠\ufe0f error: 👩\u200d💻 failed", "⚠ error: 👩💻 failed"),
     ],
 )
 def test_clean_takes_out_what_a_reader_cannot_see(given_text: str, wanted: str) -> None:

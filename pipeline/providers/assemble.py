@@ -115,24 +115,37 @@ class Piece(NamedTuple):
     reactions: int = 0
 
 
-def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Post, ...]]:
+class Assembled(NamedTuple):
+    """The text of a document and what stands in it."""
+
+    text: str
+    posts: tuple[Post, ...]
+    hidden_count: int  # invisible characters that were taken out
+
+
+def assembled(pieces: Sequence[Piece], document_id: str) -> Assembled:
     """The text of all pieces, and their posts in it. Pieces without a word, or of quoted mail alone, leave no post."""
     whole = SEPARATOR.join(piece.text for piece in pieces)
-    is_clean = texts.is_clean(whole)
-    present = _signs().present(whole)
-    rules = texts.suspects(whole, present)
-    has_mail = not present.isdisjoint(SIGNS)
-    has_bot = not present.isdisjoint(signs())
+    hidden = 0
+    if not texts.is_clean(whole):  # what hides may part a token, or the words that are looked for below
+        hidden = texts.hidden_count(whole)
+        pieces = [piece._replace(text=texts.clean(piece.text)) for piece in pieces]
+        whole = SEPARATOR.join(piece.text for piece in pieces)
+    unquoted = texts.bare(whole)
+    present = _signs().present_in(unquoted)
+    rules = texts.suspects(whole, unquoted, present)
+    has_mail = not present.isdisjoint(map(_bare, SIGNS))
+    has_bot = not present.isdisjoint(map(_bare, signs()))
     names = _names(pieces, document_id)
     mention = _mention(names, whole) if "@" in present else None
     parts: list[str] = []
     posts: list[Post] = []
     position = 0
     for piece in pieces:
-        written = piece.text if is_clean else texts.clean(piece.text)
+        written = piece.text
         if has_mail and piece.kind != PostKind.TITLE:
             written = without_reply(written)
-        if rules:
+        if rules.rules:
             written = texts.redact(written, rules=rules)
         if mention:
             written = mention.sub("@user", written)
@@ -157,13 +170,17 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> tuple[str, tuple[Pos
             )
         )
         position = end
-    return SEPARATOR.join(parts), tuple(posts)
+    return Assembled(SEPARATOR.join(parts), tuple(posts), hidden)
 
 
 @cache
 def _signs() -> Signs:
     """What the steps above look for, so that a text without any of it is looked at once."""
-    return Signs(("@", *texts.redaction_keywords(), *SIGNS, *signs()))
+    return Signs((*texts.redaction_keywords(), *map(_bare, SIGNS), *map(_bare, signs())))
+
+
+def _bare(sign: str) -> str:
+    return texts.bare(sign).decode()
 
 
 @lru_cache(maxsize=4096)  # labels recur
@@ -228,6 +245,7 @@ def page_document(  # noqa: PLR0913 - the fields that a page of no thread has
     opened_at: datetime | None = None,
     updated_at: datetime | None = None,
     is_lossy: bool = False,
+    hidden_count: int = 0,
 ) -> Document:
     """The document of a page that belongs to no thread: it has no number, no state and no labels."""
     return Document(
@@ -254,4 +272,5 @@ def page_document(  # noqa: PLR0913 - the fields that a page of no thread has
         source=page.source,
         form=page.form,
         is_lossy=is_lossy,
+        hidden_count=hidden_count,
     )

@@ -175,6 +175,8 @@ class DocumentHead:
     source: str
     form: str
     is_lossy: bool
+    # invisible characters that were taken out when it was read: zero-width, bidi, private use, variation selectors
+    hidden_count: int
 
 
 @dataclass(frozen=True, slots=True)

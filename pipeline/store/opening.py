@@ -36,6 +36,7 @@ VERSIONS = (
     Version("1.0", "The first"),
     Version("1.1", "Added catalogue, withheld, cluster_aliases, overrides and journal.run_id"),
     Version("1.2", "Added schema_versions, glossary, search_terms and search_sizes"),
+    Version("1.3", "Added documents.hidden_count"),
 )
 #: The version that is written.
 SCHEMA_VERSION = VERSIONS[-1].version

@@ -30,7 +30,8 @@ CREATE TABLE documents ( -- One row a thread, page or foreign entry; the text it
     raw_sha256 VARCHAR, -- sha256 of the raw page
     source VARCHAR, -- Which source brought it
     form VARCHAR, -- Which reader understood it
-    is_lossy BOOLEAN -- True where the form is known to have lost parts of the page
+    is_lossy BOOLEAN, -- True where the form is known to have lost parts of the page
+    hidden_count BIGINT -- Invisible characters taken out of its text: zero-width, bidi, private use, variation selectors
 );
 CREATE TABLE events ( -- One row a failure that a document shows
     event_id VARCHAR, -- Made from document and place

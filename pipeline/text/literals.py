@@ -49,6 +49,9 @@ class Signs:
 
     def present(self, text: str) -> frozenset[str]:
         """The literals that stand in the text."""
-        raw = text.encode("utf-8", "surrogatepass")
+        return self.present_in(text.encode("utf-8", "surrogatepass"))
+
+    def present_in(self, raw: bytes) -> frozenset[str]:
+        """The same of a text's bytes in UTF-8."""
         numbers = {found[0] for found in self._automaton.find_matches_as_indexes(raw, overlapping=True)}
         return frozenset([self._literals[number] for number in numbers])

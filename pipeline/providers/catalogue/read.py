@@ -29,7 +29,7 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
 def _document(page: RawPage, code: str, row: Row) -> Document | Skipped:
     url = _url(page, code, row)
     title = f"{row.name}: {row.title}" if row.title else row.name
-    text, posts = assembled(
+    text, posts, hidden = assembled(
         [Piece(PostKind.TITLE, title, url), Piece(PostKind.SECTION, row.description, url)], page.document_key
     )
     summary = text[posts[-1].start : posts[-1].end]
@@ -58,6 +58,7 @@ def _document(page: RawPage, code: str, row: Row) -> Document | Skipped:
         title=safe(title),
         text=text,
         posts=posts,
+        hidden_count=hidden,
         record=record,
     )
 

@@ -7,18 +7,20 @@ from collections.abc import Iterator, Sequence
 
 from pipeline.providers.assemble import Piece, assembled, page_document, safe
 from pipeline.records import Document, DocumentKind, PostKind, RawPage, Skipped
+from pipeline.text import hidden_count
 
 
 def read(pages: Sequence[RawPage]) -> Document | Skipped:
     """The entry as a document: its own JSON in `payload`, its sentences in `text`."""
     page = pages[0]
     try:
-        value = _safe_value(json.loads(page.body))
+        told = json.loads(page.body)
+        value = _safe_value(told)
     except (ValueError, RecursionError) as error:
         return Skipped("document", page.document_key, "unreadable_page", str(error)[:200])
     if not isinstance(value, dict):
         return Skipped("document", page.document_key, "unreadable_page", "not an object")
-    text, posts = assembled(
+    text, posts, _ = assembled(
         [Piece(PostKind.TITLE, str(value.get("signature") or "")), *_sentences(value)], page.document_key
     )
     if not text:
@@ -30,6 +32,7 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
         title=text[posts[0].start : posts[0].end],
         text=text,
         posts=posts,
+        hidden_count=hidden_count(json.dumps(told, ensure_ascii=False)),
         payload=json.dumps(value, ensure_ascii=False),
     )
 

@@ -53,7 +53,7 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
     thread = _merged(values)
     home, is_pull, url = _home(thread, values, key, pages)
     pieces = [*_head(thread, url), *_posts(thread, values, url)]
-    text, posts = assembled(pieces, key)
+    text, posts, hidden = assembled(pieces, key)
     if not text:
         return Skipped("document", key, "no_text")
     main = next((page for page in pages if page.part in ("main", "pull")), pages[0])
@@ -67,6 +67,7 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
         title=text[posts[0].start : posts[0].end] if title and posts[0].kind == PostKind.TITLE else None,
         text=text,
         posts=posts,
+        hidden_count=hidden,
         state=_word(thread.get("state"), _STATE),
         state_reason=_word(thread.get("state_reason"), _REASON),
         is_draft=_flag(thread.get("draft")),

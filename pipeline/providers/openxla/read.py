@@ -97,7 +97,7 @@ def _document(pages: Sequence[RawPage], built: Builder, *, stated_at: str | None
     if not found and page.form != "xla-text":
         return _changed(page, "a remedy below a heading 'Debugging'")
     url = _url(page, code)
-    text, posts = assembled(_pieces(parts, url), page.document_key)
+    text, posts, _ = assembled(_pieces(parts, url), page.document_key)
     placed = [_placed(remedy, parts, text, posts) for remedy in found]
     dates = _dates(pages, stated_at)
     record = DocRecord(

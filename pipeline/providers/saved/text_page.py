@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pipeline.providers import assemble
-from pipeline.providers.assemble import Piece
+from pipeline.providers.assemble import Piece, safe
 from pipeline.providers.saved.thread import Thread, page_text, saved_document, stated_time
 from pipeline.records import Document, PostKind, RawPage, Skipped
 
@@ -87,7 +87,9 @@ def read_plain(pages: Sequence[RawPage]) -> Document | Skipped:
     """
     text = without_repetition(page_text(pages[0]))
     if _is_manual(text):
-        return Skipped("document", pages[0].document_key, "manual_page", text.lstrip("# ").partition("\n")[0][:100])
+        return Skipped(
+            "document", pages[0].document_key, "manual_page", safe(text.lstrip("# ").partition("\n")[0])[:100]
+        )
     return saved_document(Thread(is_pull=False, title=None, number=None, pieces=(Piece(PostKind.BODY, text),)), pages)
 
 

@@ -48,7 +48,7 @@ def saved_document(thread: Thread, pages: Sequence[RawPage]) -> Document | Skipp
     number = int(known[3]) if known else thread.number
     repo = repositories.current_name(thread.repo or known[2]) if known else None
     home = Home(known[1], repo, number) if known else Home(None, None, number)
-    text, posts = assembled(thread.pieces, key)
+    text, posts, hidden = assembled(thread.pieces, key)
     if not text:
         return Skipped("document", key, "no_text")
     path = "pull" if thread.is_pull else "issues"
@@ -61,6 +61,7 @@ def saved_document(thread: Thread, pages: Sequence[RawPage]) -> Document | Skipp
         title=safe(thread.title) if thread.title else None,
         text=text,
         posts=posts,
+        hidden_count=hidden,
         state=thread.state,
         state_reason=None,
         is_draft=thread.is_draft,

@@ -160,6 +160,8 @@ def publish(
         **past.figures(_error_counts(result), most=MOST_EXAMPLES),
         "sources": dict(sorted(Counter(row.source for row in result.documents).items())),
     }
+    if hidden := sum(row.hidden_count for row in result.documents):
+        figures["hidden_characters"] = hidden
     if asked := dict(engines.told()):
         figures["engines"] = asked
     _write(places, (used, added), grouped, made, past, stages=stages, run_id=run_id)

@@ -1,0 +1,240 @@
+"""What names people: home folders, mail addresses, prompts of shells, mentions. Rows and words: secrets/people.toml."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from pipeline.text.tokens import Span
+
+# The longest name in front of an @ that mail allows.
+_MAX_NAME = 64
+_NAME_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._%+-\\"
+_PROMPT_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+_LETTERS = re.compile(r"[a-z]+")
+#: Behind these a path is one of a site: https://example.com/home/docs.
+_SITES = tuple(f".{end}{slash}" for end in ("com", "org", "net", "io", "cn") for slash in ("/", "\\/", ""))
+# A folder's name: of any letters where a folder follows, of ASCII where prose may.
+_NAME = r"(?P<name>[\w.@+$~-]{1,64}(?: [A-Z][\w.-]{0,31})?(?=\\{0,4}/)|[A-Za-z0-9_][A-Za-z0-9_.@+~-]{0,63})"
+_WINDOWS = r"(?P<name>[^\\/:*?\"<>|\s]{1,64}(?: [^\\/:*?\"<>|\s]{1,32}){0,2}(?=[\\/])|[^\\/:*?\"<>|\s]{1,64})"
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Folders whose next part is a person's name."""
+
+    name: str
+    keywords: tuple[str, ...]
+    gate: re.Pattern[str] | None
+    pattern: re.Pattern[str]
+    keep: frozenset[str]  # names of nobody, in small letters
+    is_sure: bool  # else a name that has a word of nobody's in it is nobody's as well
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """The places of the names."""
+        for match in self.pattern.finditer(text):
+            name = match["name"].rstrip(".")
+            words = {name.lower()} if self.is_sure else {name.lower(), *_LETTERS.findall(name.lower())}
+            if name and words.isdisjoint(self.keep) and not text.endswith(_SITES, 0, match.start()):
+                yield (match.start("name"), match.start("name") + len(name), "user")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Mail addresses."""
+
+    name: str
+    keywords: tuple[str, ...]
+    gate: re.Pattern[str] | None
+    pattern: re.Pattern[str]  # from the @ to the end of the domain
+    keep: frozenset[str]
+    ends: frozenset[str]  # last parts of a domain
+    attributes: frozenset[str]  # those of them that are no address where a call follows
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """The places of addresses, whatever follows them."""
+        done = 0
+        for match in self.pattern.finditer(text):
+            head = text[max(done, match.start() - _MAX_NAME) : match.start()]
+            name = head[len(head.rstrip(_NAME_LETTERS)) :].lstrip("\\.%")
+            end = self._end(text, match)
+            if name and end and name not in self.keep:
+                yield (match.start() - len(name), end, "<email>")
+                done = end
+
+    def _end(self, text: str, match: re.Match[str]) -> int:
+        """Behind the last part that is a top-level domain; 0 if none is, or if it is an attribute of something."""
+        end = match.end()
+        parts = [part.lower() for part in re.split(r"[.\\\s()\[\]]+", match["domain"])]
+        while len(parts) > 1 and parts[-1] not in self.ends:
+            end -= len(parts.pop()) + 1
+            end -= text[end - 1] == "\\"
+        if len(parts) < 2 or (len(parts) > 2 and all(part.isdigit() for part in parts[:-1])):
+            return 0
+        follows = text[end : end + 1]
+        if follows == "_" or (parts[-1] in self.attributes and (follows in ("(", "[") or end != match.end())):
+            return 0
+        return end
+
+
+#: An @ as it is written in addresses: itself, escaped, full-width, in a URL, in HTML, in words.
+_ATS = {"@": "@", "\uff20": "\uff20", "%40": "%40", "&#64;": "&#64;", "(at)": r"\(at\) ?", "[at]": r"\[at\] ?"}
+_DOMAIN = (
+    r"(?P<domain>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\\?\.| ?[\[(](?:dot|DOT)[\])] ?)){1,5}"
+    r"[A-Za-z][A-Za-z0-9-]{1,23})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a shell writes before a command: `ann@gpu07:~/run$`."""
+
+    name: str
+    keywords: tuple[str, ...]
+    gate: re.Pattern[str] | None
+    keep: frozenset[str]
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """The places of names with their machines."""
+        done = 0
+        for match in _PROMPT.finditer(text):
+            head = text[max(done, match.start() - _MAX_NAME) : match.start()]
+            name = head[len(head.rstrip(_PROMPT_LETTERS)) :]
+            if name and name not in self.keep:
+                yield (match.start() - len(name), match.end(), "user@host")
+                done = match.end()
+
+
+_PROMPT = re.compile(r"@[A-Za-z0-9][\w.-]{0,63}(?=:[~/]|:\s?\$| [~/\w.-]{1,100}[^\n\]@]{0,40}\][$#]|:[\w.-]{1,60}\$ )")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Mentions, `@login`, in prose: not in code, where an @ says other things."""
+
+    name: str
+    keywords: tuple[str, ...]
+    gate: re.Pattern[str] | None
+    nobody: frozenset[str]
+    before: frozenset[str]
+    after: frozenset[str]
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """The places of the logins, without their @."""
+        found = [match for match in _MENTION.finditer(text) if self._is_person(text, match)]
+        if found:
+            prose = tuple(_prose(text))
+            yield from ((*m.span("name"), "user") for m in found if any(a <= m.start() < b for a, b in prose))
+
+    def _is_person(self, text: str, match: re.Match[str]) -> bool:
+        name = match["name"].lower()
+        if name in self.nobody or name.endswith("bot"):
+            return False
+        line_start = text.rfind("\n", 0, match.start()) + 1
+        head = text[line_start : match.start()].rstrip()
+        line_end = text.find("\n", match.end())
+        tail = text[match.end() : line_end if line_end >= 0 else len(text)]
+        if head.count("`") % 2:
+            return False
+        if head.rpartition(" ")[2].lower().lstrip("(*_") in self.before:
+            return False
+        if (word := _FIRST_WORD.match(tail)) and word[0].strip().lower() in self.after:
+            return False
+        if head.strip("> \t|*-") == "" and not tail.strip():
+            below = _NEXT_LINE.match(text, line_end + 1) if line_end >= 0 else None
+            return below is None or _DECORATED.match(below[1]) is None
+        return True
+
+
+_MENTION = re.compile(
+    r"@(?:(?<![A-Za-z0-9_./:`@=%&#$+<>\[{!|^~-]@)|(?<=\\n@)|(?<=\[@)(?=[A-Za-z0-9-]{1,39}\]\())"
+    r"(?P<name>(?!0x|v?[0-9]+\b)[A-Za-z0-9](?:[A-Za-z0-9]|-(?=[A-Za-z0-9])){1,38})"
+    r"(?![A-Za-z0-9_(\[{=@$<-]|/|:[A-Za-z0-9/]|\.[A-Za-z0-9_]|::|\\_)"
+)
+_FENCE = re.compile(r"(?:`{3,}|~{3,})(?=[^`\n]*(?:\n|$))")
+_FENCE_STANDS = re.compile(r"[ \t>]{0,12}(?:[-*][ \t]|\d{1,2}\.[ \t])?$")
+_FIRST_WORD = re.compile(r"`?[ \t]*[A-Za-z]+")
+_NEXT_LINE = re.compile(r"\s*([^\n]*)")
+_DECORATED = re.compile(
+    r"(?:(?:async|export|public|private|protected|static|final|abstract|inline) ){0,4}"
+    r"(?:def|class|fun|func|function|interface|void|const|let|var|struct|macro)\b|[@#]"
+)
+
+
+def _prose(text: str) -> Iterator[tuple[int, int]]:
+    """The places outside of fenced code."""
+    start = 0
+    fence = ""
+    for match in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
+        if not _FENCE_STANDS.match(text[text.rfind("\n", 0, match.start()) + 1 : match.start()][-40:]):
+            continue
+        if not fence:
+            yield start, match.start()
+            fence = match[0]
+        elif match[0].startswith(fence):
+            fence, start = "", match.end()
+    if not fence:
+        yield start, len(text)
+
+
+Person = Folder | Address | Prompt | Mention
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    return tomllib.loads(resources.files("pipeline").joinpath("data/secrets/people.toml").read_text("utf-8"))
+
+
+@cache
+def _ends() -> frozenset[str]:
+    names = resources.files("pipeline").joinpath("data/secrets/top_level_domains.txt").read_text("utf-8").split()
+    return frozenset(names) - frozenset(_table()["mail"]["files"])
+
+
+@cache
+def people_rules() -> tuple[Person, ...]:
+    """The rows of people.toml."""
+    table = _table()
+    nobody = frozenset(name.lower() for name in table["nobody"]["names"])
+    contents = nobody | frozenset(table["contents"]["names"])
+    mail, mention = table["mail"], table["mention"]
+    return (
+        *(
+            Address(
+                name="mail address",
+                keywords=(sign,),
+                gate=re.compile(r"@(?<=[\w\\]@)\w") if sign == "@" else None,
+                pattern=re.compile(at + _DOMAIN),
+                keep=frozenset(mail["keep"]),
+                ends=_ends(),
+                attributes=frozenset(mail["attributes"]),
+            )
+            for sign, at in _ATS.items()
+        ),
+        *(
+            Folder(
+                name="home folder",
+                keywords=tuple(row["keywords"]),
+                gate=re.compile(row["gate"]) if "gate" in row else None,
+                pattern=re.compile(row["pattern"].replace("{name}", _NAME).replace("{windows}", _WINDOWS)),
+                keep=nobody if row.get("sure", True) else contents,
+                is_sure=row.get("sure", True),
+            )
+            for row in table["folder"]
+        ),
+        Prompt("shell prompt", ("@",), re.compile(r"@(?<=\w@)\w"), frozenset(("git", "user"))),
+        Mention(
+            "mention",
+            ("@",),
+            re.compile(r"@(?:(?<![A-Za-z0-9_./:`=]@)|(?<=\\n@))[A-Za-z0-9]"),
+            frozenset(mention["nobody"]),
+            frozenset(mention["before"]),
+            frozenset(mention["after"]),
+        ),
+    )

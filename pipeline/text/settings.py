@@ -1,0 +1,343 @@
+"""Secrets that are told by the name of what they are the value of; the names are data.
+
+`name: value`, `name=value`, JSON, YAML, headers, URLs, options of a command line (settings.toml). What counts as
+a value depends on the name: behind `password` nearly anything, behind `token` only what looks random.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from pipeline.text.literals import Literals
+from pipeline.text.tokens import SECRET, Span
+from pipeline.text.undone import Undone, looks_random, undone
+
+#: A value is looked at this far; longer ones are tokens with a form of their own.
+_LONGEST_VALUE = 500
+_LEAST_PASSWORD = 4
+#: Different characters of a header's value or of a password in a URL; `***`, `xxx` are written in the place of one.
+_LEAST_VARIED = 3
+_LEAST_KEY, _LEAST_VARIABLE = 16, 8
+#: Bits a character (Shannon): hex of 16 characters has 3.0 to 3.7, base64 3.5 to 4, names of code 2.5 to 3.5.
+_LEAST_ENTROPY = 2.8
+#: The longest run of letters and digits of a random value has this many: between `/`, `-` and `.` stand names.
+_LEAST_RUN = 10
+
+# What stands between a name and its value: quotes, a type, a colon, an equals sign, `is`; and the quote that opens it.
+_AROUND = r"""[\\"'`’”*_\])]{0,6}(?:&quot;|&\#3[49];)?[ \t]{0,4}"""
+_SEPARATOR = (
+    r"(?::\s?(?:str|[Ss]tring|Optional\[str\])(?:\s?\|\s?None)?\s?=|=>|:=|:{1,2}|={1,2}|[：＝]|\\u003[dDaA]"
+    r"|(?<=[ \t])is(?=[ \t])|是|为)[ \t]{0,4}(?:\*{1,2}[ \t]?)?(?:[|>]-?\s{1,8})?"
+)
+_OPENING = r"""(?P<opening>[fbru$]?\\{0,4}["'`“‘「『]|&quot;|&\#3[49];)?"""
+_VALUE_FOLLOWS = re.compile(_AROUND + _SEPARATOR + _OPENING)
+_VARIABLE_FOLLOWS = re.compile(r"""\\{0,4}["'`]?[ ]?[=:：＝][ ]{0,2}""" + _OPENING)
+#: What ends each keyword for the pass over whole texts, where quotes and blanks are left out.
+_ENDS = (":", "=", "：", "＝", "&q", "u003")
+_PROSE_ENDS = ("is", "是", "为")
+_CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", ";": "&"}
+_UNQUOTED = re.compile(r"""[^\s"'`<>“”‘’，。；、（）【】「」！？]{1,500}""")
+# Where a value without quotes ends, and what is cut from its end.
+_STOPS = {"passwords": re.compile(r"[;&]")}
+_STOP = re.compile(r"[,;&(){}\[\]|\\]")
+_TAIL = ".,:!?)]}*_\\"
+_EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|[A-Za-z_][\w.]*[(\[]")
+_PATH = re.compile(r"(?:\.{0,2}/|~|[A-Za-z]:[\\/]|https?:)")
+_FIRST_OF_NONE = "<$%{[(*…^@&|\\"
+_KEY_LETTERS = re.compile(r"[A-Za-z0-9_.+/=~@!%:-]+$")
+_RUN = re.compile(r"[A-Za-z0-9]+")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}$|[\w.$]+@[0-9a-f]{1,16}$")
+_DIGIT, _LETTER, _BLANK = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]"), re.compile(r"\s")
+_SYMBOL = re.compile(r"[!#$%^&*+?~@]")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Names of one group, and how a value of them is told."""
+
+    name: str
+    keywords: tuple[str, ...]
+    gate: re.Pattern[str] | None
+    places: Callable[[str], Iterable[tuple[int, str]]]  # where last words of the names stand in a text, and which
+    heads: tuple[tuple[str, tuple[str, ...]], ...]  # a last word, in small letters -> what has to stand before it
+    follows: re.Pattern[str]
+    public: tuple[str, ...]  # what before a name says that everybody may know its value
+    none: frozenset[str]  # values that are no secret
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """The places of values that are secrets."""
+        done = 0
+        for at, name in self.places(text):
+            if (
+                at < done
+                or not (match := self.follows.match(text, at + len(name)))
+                or not self._is_named(text, at, name)
+            ):
+                continue
+            start, end = self._value(text, match)
+            if end > start:
+                done = end
+                yield (start, end, SECRET)
+
+    def _is_named(self, text: str, at: int, name: str) -> bool:
+        heads = dict(self.heads).get(name.lower())
+        before = text[max(0, at - 20) : at].rstrip(" _-\\").lower()
+        return not before.endswith(self.public) and (not heads or before.endswith(heads))
+
+    def _value(self, text: str, match: re.Match[str]) -> tuple[int, int]:
+        """The place of the secret behind a name and what parts it from its value; an empty one if that is none."""
+        start, opening = match.end(), match["opening"] or ""
+        end = self._end(text, start, opening)
+        if _IS_QUOTED.match(text[start : end + 2]) or _GOES_ON.match(text, end):
+            view = undone(text[start : start + _WINDOW])
+            joined = self._end(view.text, 0, opening)
+            lines = view.line_starts(0, joined) if joined else []
+            joined = next((border for border in lines if not looks_random(view.text[border:joined])), joined)
+            if (
+                joined
+                and view.is_joined(0, joined)
+                and self._is_secret(view.text[:joined], opening, view.text[joined : joined + 1])
+            ):
+                return start, start + view.span(0, joined)[1]
+        return (
+            (start, end) if end > start and self._is_secret(text[start:end], opening, text[end : end + 1]) else (0, 0)
+        )
+
+    def _end(self, text: str, start: int, opening: str) -> int:
+        if opening:
+            line_end = text.find("\n", start, start + _LONGEST_VALUE)
+            end = text.find(_CLOSING[opening[-1]], start, line_end if line_end >= 0 else start + _LONGEST_VALUE)
+            if end >= 0:
+                return start + len(text[start:end].rstrip("\\"))
+        found = _UNQUOTED.match(text, start)
+        if found is None:
+            return start
+        stop = _STOPS.get(self.name, _STOP).search(found[0])
+        return start + len(found[0][: stop.start() if stop else None].rstrip(_TAIL))
+
+    def _is_secret(self, value: str, opening: str, after: str) -> bool:
+        if len(value) < _LEAST_PASSWORD or value[0] in _FIRST_OF_NONE or len(set(value[:50])) == 1:
+            return False
+        if value.lower() in self.none or "..." in value or len(value.strip("xX*")) < _LEAST_PASSWORD:
+            return False
+        if after in ("(", "[") or _EXPRESSION.match(value) or _PATH.match(value):
+            return False
+        if self.name == "passwords":
+            return _is_password(value, is_quoted=bool(opening))
+        if self.name == "elsewhere":
+            return value.isascii()
+        if self.name == "variables":
+            return _is_key(value, least=_LEAST_VARIABLE)
+        return _is_key(value, least=_LEAST_KEY) or (bool(opening) and looks_random(value) and _is_key(value, least=8))
+
+
+#: A value is looked at this far for what goes on behind quotes and line ends.
+_WINDOW = 600
+_IS_QUOTED = re.compile(r"[^\\&]{0,200}(?:\\[^\\]|\\{2}|&[a-z#])")
+_GOES_ON = re.compile(
+    r"[\\\"'_]{0,3}[ \t]{0,4}[+.&\\]?[ \t]{0,4}\n[ \t]{0,40}(?:>[ \t]?)?[A-Za-z0-9+/\"']"
+    r"|_?[\"'][ \t]{1,3}[+.&]?[ \t]{0,3}[\"']|\\{1,4}n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Headers of HTTP, and parameters of a URL: what stands behind their names is secret whatever it says."""
+
+    name: str
+    keywords: tuple[str, ...]
+    gate: re.Pattern[str] | None
+    pattern: re.Pattern[str]
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """The places of the values."""
+        for match in self.pattern.finditer(text):
+            group = match.lastgroup or 0
+            if len(set(match[group])) >= _LEAST_VARIED and "..." not in match[group]:
+                yield (*match.span(group), SECRET)
+
+    def is_quoted(self, text: str, bare: str) -> bool:
+        """Whether `bare`, the text without quoting, seems to hold a value that the text does not."""
+        return any(match[match.lastgroup or 0] not in text for match in self.pattern.finditer(bare))
+
+    def joined_spans(self, view: Undone) -> Iterator[Span]:
+        """The places, in the text, of values that are whole only where quoting is undone."""
+        for start, end, secret in self.spans(view.text):
+            lines = view.line_starts(start, end)
+            end = next((at for at in lines if not looks_random(view.text[at:end])), end)  # noqa: PLW2901
+            if end > start and view.is_joined(start, end):
+                yield (*view.span(start, end), secret)
+
+
+def _is_password(value: str, *, is_quoted: bool) -> bool:
+    if _BLANK.search(value) or not value.isprintable():
+        return False
+    has_digit = _DIGIT.search(value) is not None
+    if is_quoted:
+        return has_digit or bool(_SYMBOL.search(value)) or (len(value) >= _LEAST_VARIABLE and looks_random(value))
+    if not value.isascii() or "(" in value or "[" in value or "{" in value:
+        return False
+    return (has_digit and (not value.isdigit() or len(value) >= 6)) or bool(_SYMBOL.search(value[1:]))
+
+
+def _is_key(value: str, *, least: int) -> bool:
+    if len(value) < least or not _KEY_LETTERS.match(value):
+        return False
+    if _ADDRESS.match(value):
+        return False
+    if not _DIGIT.search(value) or not _LETTER.search(value):
+        return False
+    if least < _LEAST_KEY:
+        return len(value) >= least
+    longest = max(_RUN.findall(value), key=len, default="")
+    return len(longest) >= _LEAST_RUN and looks_random(longest) and entropy(value) >= _LEAST_ENTROPY
+
+
+def entropy(value: str) -> float:
+    """Shannon's entropy of the characters of a value, in bits a character."""
+    total = len(value)
+    return -sum(count / total * math.log2(count / total) for count in Counter(value).values())
+
+
+def _ascii_places(words: Iterable[str]) -> Callable[[str], Iterable[tuple[int, str]]]:
+    literals = Literals(words)
+    return lambda text: sorted((at, word) for word, found in literals.seen(text).items() for at in found)
+
+
+def _as_json(name: str) -> str:
+    return name.encode("ascii", "backslashreplace").decode()
+
+
+def _places(words: Iterable[str]) -> Callable[[str], Iterable[tuple[int, str]]]:
+    pattern = re.compile(_alternatives(re.escape(word).replace("\\\\", r"\\{1,4}") for word in words))
+    return lambda text: [(match.start(), match[0]) for match in pattern.finditer(text)]
+
+
+def _last_words(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The last words of the names -> the words before them, one of which has to stand there; none if any may."""
+    heads: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        *before, last = name.split()
+        heads[last] = (*heads.get(last, ()), *before) if before and heads.get(last) != () else ()
+    return heads
+
+
+def _last_letters(heads: tuple[str, ...], form: str) -> set[str]:
+    """The last letters of what stands before a last word, with what joins them."""
+    letters = {head[-1].upper() if form.isupper() else head[-1] for head in heads}
+    return letters | {"_", "-"} if heads else {""}
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((word, word.capitalize(), word.upper())))
+
+
+def _alternatives(names: Iterable[str]) -> str:
+    return "|".join(names)
+
+
+def _settings(table: Mapping[str, Any]) -> Iterator[Setting]:
+    none = frozenset(table["values_that_are_none"])
+    for group in ("passwords", "keys"):
+        heads = _last_words(table[group])
+        yield Setting(
+            name=group,
+            keywords=tuple(
+                last + form + end
+                for word, before in heads.items()
+                for form in _forms(word)
+                for last in _last_letters(before, form)
+                for end in (*_ENDS, *(_PROSE_ENDS if group == "passwords" else ()))
+            ),
+            gate=None,
+            places=_ascii_places(form for word in heads for form in _forms(word)),
+            heads=tuple(heads.items()),
+            follows=_VALUE_FOLLOWS,
+            public=tuple(table["public"]),
+            none=none,
+        )
+    elsewhere = table["passwords_elsewhere"]
+    for group, names, follows in (
+        ("variables", table["variables"], _VARIABLE_FOLLOWS),
+        ("elsewhere", [*elsewhere, *map(_as_json, elsewhere)], _VALUE_FOLLOWS),
+    ):
+        keywords = tuple(name + end for name in names for end in "=:：") if group == "variables" else tuple(names)
+        before: tuple[tuple[str, tuple[str, ...]], ...] = tuple((name.lower(), ()) for name in names)
+        places = _ascii_places(names) if group == "variables" else _places(names)
+        yield Setting(group, keywords, None, places, before, follows, tuple(table["public"]), none)
+
+
+def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
+    names = [form for name in table["headers"] for form in dict.fromkeys((name, name.lower(), name.upper()))]
+    written = _alternatives(name.replace("-", r"\\?-") for name in names)
+    yield Header(
+        "header",
+        tuple(f"{name}{end}" for name in names for end in (":", "=", " :", "：", ",")),
+        None,
+        re.compile(
+            rf"""(?:{written})\\{{0,4}}["'`*]{{0,3}}(?:\s?[:=：]|(?<=["']),)\s{{0,2}}\\{{0,4}}[fb]?["'`]?"""
+            r"(?:(?:[Bb]asic|BASIC|[Bb]earer|BEARER|[Tt]oken|[Aa]pi[Kk]ey|SSWS|[Dd]igest|AWS4-HMAC-SHA256|Negotiate|NTLM)\s)?"
+            r"(?P<secret>(?![$<*{(\[%])(?=[^\n\d\"'<>]{0,200}[0-9=])[^\n\"'<>`\\ \u3000-\u9fff，；。]{7,4000}"
+            r"(?:[;,] [\w.%-]{1,60}=[^\n\"'<>`\\;, ]{0,2000}){0,60})"
+        ),
+    )
+    yield Header(
+        "cookie",
+        ("Cookie:", "cookie:", "Cookie=", "Cookie："),
+        None,
+        re.compile(
+            r"""[Cc]ookie\\{0,4}["']?\s?[:：]\s?\\{0,4}["'](?P<secret>[^"'\n]{7,4000})"""
+            r"""|[Cc]ookie\s?[:：]\s?(?P<other>[\w.%-]{1,80}=[^\n'<>`\\]{4,4000})"""
+        ),
+    )
+    yield Header(
+        "bearer",
+        ("earer ", "EARER "),
+        None,
+        re.compile(r"(?:[Bb]earer|BEARER) (?P<secret>(?=[A-Za-z_.+/=-]{0,100}[0-9])[A-Za-z0-9_.+/=~-]{16,4000})"),
+    )
+    queries = _alternatives(sorted(map(re.escape, table["queries"]), key=len, reverse=True))
+    yield Header(
+        "signed URL",
+        tuple(f"{mark}{name}=" for name in table["queries"] for mark in ("?", "&", "amp;", "u0026")),
+        None,
+        re.compile(
+            rf"(?:[?&]|&amp;|u0026)(?:{queries})=(?P<secret>(?![<$*{{])"
+            r"(?=[^\s&\"'<>]{0,60}[0-9])[A-Za-z0-9_.+/=~%*!-]{12,3000})"
+        ),
+    )
+    schemes = _alternatives(sorted(map(re.escape, table["data_schemes"]), key=len, reverse=True))
+    # What is written in the place of a password is none: user:password@, root:root@.
+    nobody = r"(?!(?:user|username|login|root|<user>):(?:pass|password|passwd|pwd|secret|root|x{2,20}|\*{2,20}|\.{3})@)"
+    yield Header(
+        "password in URL",
+        ("://",),
+        re.compile(r"://[^\s/@]{0,60}:[^\s@]{1,200}@"),
+        re.compile(
+            rf"(?::(?:\\?/){{2}}{nobody}(?P<secret>[A-Za-z0-9._%+-]{{0,60}}:[^\s/:@<>\"'|]{{1,100}})@(?=[A-Za-z0-9\[])"
+            rf"|(?:{schemes})(?:\+[a-z0-9]{{1,20}})?:(?:\\?/){{2}}{nobody}"
+            r"(?P<other>[^\s/:@<>\"']{0,60}:(?!\d{1,5}/)[^\s<>\"'`，。]{1,200})@(?=[A-Za-z0-9\[]))"
+        ),
+    )
+    for row in table["command"]:
+        yield Header(
+            "command",
+            tuple(row["keywords"]),
+            re.compile(row["gate"]) if "gate" in row else None,
+            re.compile(row["pattern"]),
+        )
+
+
+@cache
+def setting_rules() -> tuple[Setting | Header, ...]:
+    """The groups of settings.toml."""
+    table = tomllib.loads(resources.files("pipeline").joinpath("data/secrets/settings.toml").read_text("utf-8"))
+    return (*_headers(table), *_settings(table))

@@ -1,0 +1,190 @@
+"""Secrets that are told by their form: tokens of vendors, keys of many lines. The forms are data (tokens.toml)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+
+from pipeline.text.undone import Undone, looks_random
+
+SECRET = "<secret>"  # noqa: S105  (what is written in the place of one)
+#: A secret has this many different characters; `ghp_xxxxxxxxxxxxxxxxxxxx` is written in the place of one.
+_LEAST_VARIED = 6
+#: Characters of a key block that are looked for its end: an RSA key of 16,384 bits has 12,800, escaped a few more.
+_LONGEST_BLOCK = 20_000
+#: How often the kind of letter changes at the least in what may be a token, as `looks_random` counts it.
+_SOME_CHANGES = 0.08
+#: A line below the last one of a token that is none of it but short: `Xy7`.
+_SHORT_LINE = 8
+
+_WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_ESCAPES = ("\\n", "\\t", "\\r")
+_OPEN_END = re.compile(r"(?:\{\d+,\d*\}|[+*])[)?]*(?:=\{\d,\d\}|=\?)?$")
+# What goes on below a token.
+_BELOW = re.compile(r"[\\\"' +]{0,8}(?:\n|\\n)[ \t>\"']{0,40}([A-Za-z0-9_+/=-]{6,200})")
+_KEY_LINES = re.compile(
+    r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[ A-Za-z0-9,.()/:+@-]{0,100}?(?=[\s\\]|$)"
+    r"|\\{1,4}[nrt]|[\s\\\"'>|,+.]|[A-Za-z0-9+/]{16,}={0,2}"
+    r"|[A-Za-z0-9+/=]{1,15}(?=[\s\\\"']|$)(?<=[A-Z0-9+/=]))*+"
+)
+
+Span = tuple[int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenForm:
+    """One form of token: a row of tokens.toml."""
+
+    name: str
+    keywords: tuple[str, ...]
+    gate: re.Pattern[str] | None
+    pattern: re.Pattern[str]
+    is_open: bool  # its length is not fixed: whatever follows may belong to it
+    is_named: bool  # a name stands before it, and anything may before that
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """The places of secrets of this form, as they stand in the text."""
+        for match in self._matches(text, None):
+            yield (*_secret(match), SECRET)
+
+    def is_quoted(self, text: str, bare: str) -> bool:
+        """Whether `bare`, the text without quoting, seems to hold a secret of this form that the text does not."""
+        found = [match[0] for match in self.pattern.finditer(bare) if match[0] not in text]
+        if not any(word.isupper() or looks_random(word, least=_SOME_CHANGES) for word in found):
+            return False
+        if not self.is_named:
+            return True
+        ends = [match.end() for match in self.pattern.finditer(text)]
+        return not ends or any((below := _BELOW.match(text, end)) and looks_random(below[1]) for end in ends)
+
+    def joined_spans(self, view: Undone) -> Iterator[Span]:
+        """The places, in the text, of secrets that are whole only where quoting is undone."""
+        for match in self._matches(view.text, view):
+            start, end = _secret(match)
+            if view.is_joined(*match.span()):
+                kept = self._cut(view, match, end)
+                if kept > start and view.is_joined(match.start(), match.end() if kept == end else kept):
+                    yield (*view.span(start, kept), SECRET)
+
+    def _matches(self, text: str, view: Undone | None) -> Iterator[re.Match[str]]:
+        position = 0
+        while match := self.pattern.search(text, position):
+            start, end = match.span()
+            if (
+                (self.is_named or _begins(text, start, view))
+                and (self.is_open or _ends(text, end, view))
+                and _is_varied(match)
+            ):
+                yield match
+                position = end
+            else:
+                position = start + 1
+
+    def _cut(self, view: Undone, match: re.Match[str], end: int) -> int:
+        """Where the secret ends, if lines below its first one may be none of it."""
+        for border in view.line_starts(match.start(), end):
+            head = self.pattern.fullmatch(view.text, match.start(), border)
+            if head is None:
+                continue
+            after = [at for at in view.line_starts(border, end) if at > border]
+            line = view.text[border : min([*after, end])]
+            if not looks_random(line) and not _is_rest(view, line, min([*after, end])):
+                return border
+        if self.is_open and not looks_random(view.text[_secret(match)[0] : end]):
+            return 0
+        return end
+
+
+@dataclass(frozen=True, slots=True)
+class KeyBlock:
+    """A key of many lines: from its head to its end, or through the lines of base64 behind its head."""
+
+    name: str
+    keywords: tuple[str, ...]
+    gate: re.Pattern[str] | None
+    marks: re.Pattern[str]  # a head, in the group `head`, or an end
+
+    def spans(self, text: str) -> Iterator[Span]:
+        """The places of keys, heads and ends included."""
+        for mark, end in self._blocks(text):
+            yield (mark.start(), end, SECRET)
+
+    def is_quoted(self, text: str, bare: str) -> bool:
+        """Whether heads of keys stand in `bare`, the text without quoting, that do not in the text."""
+        return any(match[0] not in text for match in self.marks.finditer(bare))
+
+    def joined_spans(self, view: Undone) -> Iterator[Span]:
+        """The places, in the text, of keys whose heads themselves are quoted."""
+        for mark, end in self._blocks(view.text):
+            if view.is_joined(*mark.span()):
+                yield (*view.span(mark.start(), end), SECRET)
+
+    def _blocks(self, text: str) -> Iterator[tuple[re.Match[str], int]]:
+        """The head of each key, and where the key ends."""
+        marks = list(self.marks.finditer(text))
+        for number, mark in enumerate(marks):
+            if mark["head"] is None:
+                continue
+            after = marks[number + 1] if number + 1 < len(marks) else None
+            if after is not None and after["head"] is None and after.start() - mark.end() < _LONGEST_BLOCK:
+                yield mark, after.end()
+            else:
+                lines = _KEY_LINES.match(text, mark.end(), mark.end() + _LONGEST_BLOCK)
+                yield mark, mark.end() + (len(lines[0].rstrip("\\\"' \n\t>|,+.")) if lines else 0)
+
+
+def _secret(match: re.Match[str]) -> tuple[int, int]:
+    """The place of the secret in what a row matched: its group, or all of it."""
+    return match.span(match.lastgroup or 0)
+
+
+def _begins(text: str, start: int, view: Undone | None) -> bool:
+    if start == 0 or text[start - 1] not in _WORD or text[start] not in _WORD:
+        return True
+    return view.is_border(start) if view is not None else text[start - 2 : start] in _ESCAPES
+
+
+def _ends(text: str, end: int, view: Undone | None) -> bool:
+    if end == len(text) or text[end] not in _WORD:
+        return True
+    return view is not None and view.is_border(end)
+
+
+def _is_varied(match: re.Match[str]) -> bool:
+    start, end = _secret(match)
+    return len(set(match.string[start:end])) >= _LEAST_VARIED
+
+
+def _is_rest(view: Undone, line: str, end: int) -> bool:
+    """Whether a short line, which stands alone, ends what was broken above it: `Xy7`, `9Q`."""
+    stands_alone = end == len(view.text) or view.is_border(end) or view.text[end] not in _WORD
+    if len(line) > _SHORT_LINE or not stands_alone:
+        return False
+    return any(letter.isdigit() for letter in line) or any(a.islower() and b.isupper() for a, b in pairwise(line))
+
+
+@cache
+def token_rules() -> tuple[TokenForm | KeyBlock, ...]:
+    """The rows of tokens.toml: keys of many lines first, which hold what looks like tokens."""
+    table = tomllib.loads(resources.files("pipeline").joinpath("data/secrets/tokens.toml").read_text("utf-8"))
+    blocks = [
+        KeyBlock("key block", tuple(row["keywords"]), None, re.compile(f"(?P<head>{row['head']})|{row['end']}"))
+        for row in table["block"]
+    ]
+    forms = [
+        TokenForm(
+            name=row["vendor"],
+            keywords=tuple(row["keywords"]),
+            gate=re.compile(row["gate"]) if "gate" in row else None,
+            pattern=re.compile(row["pattern"]),
+            is_open=_OPEN_END.search(row["pattern"]) is not None,
+            is_named="(?P<" in row["pattern"],
+        )
+        for row in table["formats"]
+    ]
+    return (*blocks, *forms)
