@@ -5,12 +5,15 @@
     raw/segments/<sha256>.zip   pages; named by its own bytes, written once, never changed
         <sha256>                one member a page, its body
         pages.jsonl             one page a line: every field of RawPage but the body, and where the body lies
+    raw/index.jsonl             names every segment, in chained lines: what is missing or changed is noticed
+    raw/set-aside/<name>        damaged segments that a person said to go on without (`mending`)
     raw/forgotten/<hash>        one empty file a document that was forgotten; it hides the document at once
     raw/lock                    held shared while pages are added, alone while a document is forgotten
 
-A segment appears whole or not at all: it is written under a temporary name, synced, then renamed. Two processes may add
-pages at the same time, because segments are named by their content. Files are private to the user (0600): bodies hold
-what is redacted everywhere else.
+A segment appears whole or not at all: it is written under a temporary name, synced, renamed, then named in the index.
+Two processes may add pages at the same time: segments are named by their content. A whole segment that the index
+does not name (its writer was killed, somebody copied it here) is named by who adds pages or builds next. Files are
+private to the user (0600): bodies hold what is redacted everywhere else.
 """
 
 from __future__ import annotations
@@ -21,13 +24,23 @@ import os
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from pipeline.lexicon import repositories
-from pipeline.raw.segment import SegmentWriter, index_rows, segment_fields, sync_folder, writing_to
+from pipeline.raw.segment import (
+    SegmentIndex,
+    SegmentWriter,
+    Stock,
+    index_rows,
+    is_whole,
+    line,
+    segment_fields,
+    sync_folder,
+    writing_to,
+)
 from pipeline.records import Appended, PageRef, RawPage, Skipped
 from pipeline.records.errors import RawError
 
@@ -53,8 +66,9 @@ class RawLayer:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._segments = folder / "segments"
+        self.segments = folder / "segments"
         self._forgotten = folder / "forgotten"
+        self.index = SegmentIndex(folder)
         self._indexed: set[tuple[str, int]] = set()  # name and size of the segments whose pages are in `_known`
         self._known: set[bytes] = set()
 
@@ -64,8 +78,9 @@ class RawLayer:
         Pages are safe on disk segment by segment: an import that is broken off keeps what it had finished, and the
         same import run again adds the rest.
         """
-        with self._lock(exclusive=False):
-            writer = SegmentWriter(self._segments)
+        with self.locked(exclusive=False):
+            self._name_unnamed()
+            writer = SegmentWriter(self.segments)
             try:
                 return self._append(items, writer)
             finally:
@@ -90,24 +105,33 @@ class RawLayer:
                     writer.add(item)
                 new += 1
             if writer.pages >= MAX_SEGMENT_PAGES or writer.size >= MAX_SEGMENT_BYTES:
-                with writing_to(self.folder):
-                    writer.finish()
-        with writing_to(self.folder):
-            writer.finish()
+                self._finish(writer)
+        self._finish(writer)
         return Appended(new, known, tuple(skipped))
+
+    def _finish(self, writer: SegmentWriter) -> str:
+        """The name of the segment that was written and named in the index, "" if no page was left for one."""
+        with writing_to(self.folder):
+            made = writer.finish()
+            self.index.add(*([line("added", made)] if made else []))
+        return made.name if made else ""
+
+    def _name_unnamed(self) -> None:
+        with writing_to(self.folder):
+            self.index.add(*(line("found", one) for one in self.index.unnamed()))
 
     def _identities(self) -> Set[bytes]:
         """What tells the pages of all segments apart. A segment never changes, so its index is read once.
 
         A live ingest appends a hundred times; 22,000 pages cost it 2 MiB here.
         """
-        files = {(path.name, path.stat().st_size): path for path in self._files()}
+        files = {(path.name, path.stat().st_size): path for path in self.index.files()}
         if not self._indexed <= files.keys():  # a document was forgotten: its segment was written anew
             self._indexed.clear()
             self._known.clear()
         for name in sorted(files.keys() - self._indexed):
             path = files[name]
-            self._known.update(_identity(_ref(row, path)) for row in index_rows(path))
+            self._known.update(map(_identity, self.refs_of(path)))
             self._indexed.add(name)
         return self._known
 
@@ -118,12 +142,15 @@ class RawLayer:
         """
         hidden = self._hidden()
         found: dict[bytes, PageRef] = {}
-        for path in self._files():
-            for row in index_rows(path):
-                ref = _ref(row, path)
+        for path in self.index.files():
+            for ref in self.refs_of(path):
                 if not _is_hidden(ref.document_key, hidden):
                     found.setdefault(_identity(ref), _renamed(ref))
         return sorted(found.values(), key=_order)
+
+    def refs_of(self, path: Path) -> list[PageRef]:
+        """The pages of one segment as it lists them, those of forgotten documents included."""
+        return [_ref(row, path) for row in index_rows(path)]
 
     def documents(self) -> list[DocumentRefs]:
         """The current pages of every document, sorted by document key, whatever the order in which they came."""
@@ -141,7 +168,7 @@ class RawLayer:
             by_segment.setdefault(ref.segment, []).append(ref)
         bodies: dict[tuple[str, int], bytes] = {}
         for segment, wanted in by_segment.items():
-            bodies.update(((segment, offset), body) for offset, body in _bodies(self._segments / segment, wanted))
+            bodies.update(((segment, offset), body) for offset, body in _bodies(self.segments / segment, wanted))
         return [_page(ref, bodies[ref.segment, ref.offset]) for ref in refs]
 
     def forget(self, document_key: str) -> int:
@@ -149,13 +176,13 @@ class RawLayer:
 
         Only a hash of the key stays; it stands for every name of the thread. Nobody may add pages meanwhile.
         """
-        with self._lock(exclusive=True):
+        with self.locked(exclusive=True):
             self._forgotten.mkdir(mode=0o700, parents=True, exist_ok=True)
             erased = sum(ref.document_key == repositories.current_key(document_key) for ref in self.refs())
             (self._forgotten / _tombstone(document_key)).touch(mode=0o600)
             sync_folder(self._forgotten)
             hidden = self._hidden()
-            for path in self._files():
+            for path in self.index.files():
                 self._rewrite(path, hidden)
         return erased
 
@@ -163,48 +190,69 @@ class RawLayer:
         """True if the document was forgotten: a source need not ask for it again."""
         return any((self._forgotten / _tombstone(key)).exists() for key in repositories.keys(document_key))
 
+    def stock(self) -> Stock:
+        """The segments that are there against those that the index names; every one is read and hashed.
+
+        Raises:
+            RawError: the index or a segment cannot be read at all.
+        """
+        return self.index.stock()
+
+    def settled(self) -> Stock:
+        """The stock; what lay there whole and unnamed is named in the index then, where raw can be written to."""
+        stock = self.stock()
+        if stock.unnamed:
+            with suppress(RawError), self.locked(exclusive=False):  # a raw that is mounted read-only is read as it is
+                self._name_unnamed()
+        return stock
+
     def check(self) -> int:
         """The number of pages, after every segment and every page was read and compared with its sha256."""
-        for path in self._files():
-            if hashlib.sha256(path.read_bytes()).hexdigest() != path.stem:
+        for path in self.index.files():
+            if not is_whole(path):
                 raise RawError(f"{path}: its bytes are not the ones that its name promises", path=path)
         refs = self.refs()
         for start in range(0, len(refs), MAX_SEGMENT_PAGES):
             self.read(refs[start : start + MAX_SEGMENT_PAGES])
         return len(refs)
 
-    def _files(self) -> list[Path]:
-        return sorted(self._segments.glob("[0-9a-f]*.zip"))
-
     def _hidden(self) -> frozenset[str]:
         return frozenset(path.name for path in self._forgotten.glob("*"))
 
     def _rewrite(self, path: Path, hidden: frozenset[str]) -> None:
         """Puts a segment without its forgotten pages in the place of `path`, where it has any."""
-        refs = [_ref(row, path) for row in index_rows(path)]
+        refs = self.refs_of(path)
         kept = [ref for ref in refs if not _is_hidden(ref.document_key, hidden)]
         if len(kept) == len(refs):
             return
-        writer = SegmentWriter(self._segments)
+        name = self.written(self.read([ref])[0] for ref in kept)
+        with writing_to(self.folder):
+            self.index.add({"change": "replaced", "segment": path.name, "by": name})
+            path.unlink()
+            sync_folder(self.segments)
+
+    def written(self, pages: Iterable[RawPage]) -> str:
+        """The name of a new segment with these pages, "" if there are none."""
+        writer = SegmentWriter(self.segments)
         try:
-            for ref in kept:
-                writer.add(self.read([ref])[0])
-            writer.finish()
+            for kept in pages:
+                writer.add(kept)
+            return self._finish(writer)
         finally:
             writer.discard()
-        path.unlink()
-        sync_folder(self._segments)
 
     @contextmanager
-    def _lock(self, *, exclusive: bool) -> Iterator[None]:
+    def locked(self, *, exclusive: bool) -> Iterator[None]:
+        """A context in which no other process adds pages (or, unless `exclusive`, forgets a document)."""
         path = self.folder / "lock"
         with writing_to(self.folder):
-            self._segments.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.segments.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             alone = _locked(descriptor, fcntl.LOCK_EX, attempts=1)
             if alone:
-                for left_over in self._segments.glob(".*.tmp"):  # of a process that was killed: none is at work now
+                # of a process that was killed: none is at work now
+                for left_over in (*self.segments.glob(".*.tmp"), *self.index.leftovers()):
                     left_over.unlink()
             if not (alone if exclusive else _locked(descriptor, fcntl.LOCK_SH, attempts=LOCK_ATTEMPTS)):
                 hint = "Wait until the other errmine process on this folder has ended, then run the command again."

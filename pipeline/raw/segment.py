@@ -1,4 +1,12 @@
-"""One segment of the raw layer: a zip archive that any unzip program opens, with an index of provenance at its end."""
+"""Segments of the raw layer: zip archives that any unzip program opens, and the index that names them all.
+
+A segment has a list of its pages at its end. The index is a file of chained lines (`records.chained`), one a change::
+
+    {"change": "added", "segment": "<sha256>.zip", "bytes": 812, "pages": 3}    written by this layer
+    {"change": "found", ...}               lay there whole and unnamed: copied there, or its writer was killed
+    {"change": "replaced", "segment": ..., "by": "<sha256>.zip"}    rewritten without a document that was forgotten
+    {"change": "lost", "segment": ...}     is gone or damaged, and a person said to go on without it
+"""
 
 from __future__ import annotations
 
@@ -8,12 +16,14 @@ import os
 import secrets
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from io import BufferedRandom
 from pathlib import Path
+from typing import Any
 
-from pipeline.records import RawPage
+from pipeline.records import RawPage, chained
 from pipeline.records.errors import RawError
 
 INDEX = "pages.jsonl"
@@ -54,6 +64,130 @@ def writing_to(folder: Path) -> Iterator[None]:
         raise RawError(message, path=folder, hint=hint) from error
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A segment as the index names it; its sha256 is its name."""
+
+    name: str
+    bytes: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """The segments that are there against those that the index names."""
+
+    segments: int  # named, there, and as named
+    is_indexed: bool = True  # False: pages are there and no index; raw was made by an errmine that kept none
+    unnamed: tuple[Listed, ...] = ()  # whole, and in no line of the index
+    missing: tuple[Listed, ...] = ()
+    changed: tuple[str, ...] = ()  # names of files whose bytes are not the ones that their name promises
+    broken: tuple[str, ...] = ()  # lines of the index that are not what was written
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """What is lost or damaged, one sentence a segment."""
+        gone = (f"segments/{one.name} is missing ({one.pages:,} pages)" for one in self.missing)
+        return (*gone, *(f"segments/{name} is damaged: its bytes are not its name's" for name in self.changed))
+
+
+class SegmentIndex:
+    """The index of the segments in one raw folder, which it only ever adds lines to."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "index.jsonl"
+        self._segments = folder / "segments"
+
+    def add(self, *lines: Mapping[str, Any]) -> None:
+        """Nothing; the lines are on disk then."""
+        if lines:
+            chained.extend(self.path, lines)
+
+    def stock(self) -> Stock:
+        """What is there against what is named; every segment is read and hashed."""
+        found = self._stock()
+        # a document that is forgotten meanwhile has its segments rewritten: a second look sees them named anew
+        return self._stock() if found.losses else found
+
+    def unnamed(self) -> tuple[Listed, ...]:
+        """The whole segments that no line names."""
+        named, replaced = self._named()
+        known = named.keys() | replaced.keys()
+        return tuple(_listed(path) for path in self.files() if path.name not in known and is_whole(path))
+
+    def leftovers(self) -> list[Path]:
+        """Segments that were rewritten and whose writer was killed before it could take them away."""
+        there = {path.name: path for path in self.files()}
+        _, replaced = self._named()
+        return [there[old] for old, new in replaced.items() if old in there and (not new or new in there)]
+
+    def _stock(self) -> Stock:
+        chain = self._chain()
+        named, replaced = _state(chain.rows)
+        whole: list[str] = []
+        changed: list[str] = []
+        there = {path.name: path for path in self.files() if path.name not in replaced}
+        for name, path in there.items():
+            (whole if is_whole(path) else changed).append(name)
+        return Stock(
+            segments=len(named.keys() & set(whole)),
+            is_indexed=self.path.exists() or not there,
+            unnamed=tuple(_listed(there[name]) for name in whole if name not in named),
+            missing=tuple(one for name, one in sorted(named.items()) if name not in there),
+            changed=tuple(changed),
+            broken=chain.broken,
+        )
+
+    def files(self) -> list[Path]:
+        """The segments that are there, by name."""
+        return sorted(self._segments.glob("[0-9a-f]*.zip"))
+
+    def _named(self) -> tuple[dict[str, Listed], dict[str, str]]:
+        return _state(self._chain().rows)
+
+    def _chain(self) -> chained.Chain:
+        try:
+            return chained.read(self.path)
+        except OSError as error:
+            raise RawError(f"{self.path}: cannot be read: {error.strerror}", path=self.path) from error
+
+
+def _state(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Listed], dict[str, str]]:
+    """The segments that have to be there, and those that were rewritten: old name -> new name, or "" for none."""
+    named: dict[str, Listed] = {}
+    replaced: dict[str, str] = {}
+    for row in rows:
+        name = str(row.get("segment"))
+        if row.get("change") in {"added", "found"}:
+            named[name] = Listed(name, int(row.get("bytes", 0)), int(row.get("pages", 0)))
+            replaced.pop(name, None)
+        else:
+            named.pop(name, None)
+        if row.get("change") == "replaced":
+            replaced[name] = str(row.get("by", ""))
+    return named, replaced
+
+
+def line(change: str, one: Listed) -> dict[str, Any]:
+    """A line of the index about a segment that is there."""
+    return {"change": change, "segment": one.name, "bytes": one.bytes, "pages": one.pages}
+
+
+def is_whole(path: Path) -> bool:
+    """True if the bytes of a segment are the ones that its name promises."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == path.stem
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise RawError(f"{path}: cannot be read: {error.strerror}", path=path) from error
+
+
+def _listed(path: Path) -> Listed:
+    return Listed(path.name, path.stat().st_size, len(index_rows(path)))
+
+
 class SegmentWriter:
     """Writes pages into a temporary file; `finish` gives it its name for good, `discard` removes it."""
 
@@ -83,21 +217,23 @@ class SegmentWriter:
             self.size += len(page.body)
         self._rows.append(json.dumps(_row(page, place), ensure_ascii=False))
 
-    def finish(self) -> None:
-        """Makes the pages taken so far durable under the segment's name; the next page begins a new segment."""
+    def finish(self) -> Listed | None:
+        """The segment of the pages taken so far, durable under its name; the next page begins another one."""
         if self._archive is None or self._file is None or self._temporary is None:
-            return
+            return None
         self._archive.writestr(_member(INDEX), "\n".join(self._rows) + "\n", compresslevel=COMPRESSION_LEVEL)
         self._archive.close()
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.seek(0)
-        name = hashlib.file_digest(self._file, "sha256").hexdigest()
+        name = f"{hashlib.file_digest(self._file, 'sha256').hexdigest()}.zip"
+        made = Listed(name, os.fstat(self._file.fileno()).st_size, self.pages)
         self._file.close()
-        self._temporary.rename(self._folder / f"{name}.zip")
+        self._temporary.rename(self._folder / name)
         sync_folder(self._folder)
         self._archive = self._file = self._temporary = None
         self._forget()
+        return made
 
     def discard(self) -> None:
         """Removes what was not finished."""
