@@ -35,8 +35,8 @@ from pipeline import run as joined
 from pipeline.config import Settings, read_settings
 from pipeline.providers.provider import Told
 from pipeline.records.errors import ConfigError, StoreError
-from pipeline.records.kept import KeptFile
 from pipeline.run import Fetched, Places, Record, Summary, configured
+from pipeline.run.build.building import Planned
 from pipeline.run.ingest import sourcing
 from pipeline.run.prefect import runners
 from pipeline.run.prefect.reporting import announce, leave, report, reporting, tell
@@ -152,8 +152,8 @@ globals().update({each.fn.__name__: each for each in INGESTS.values()})
 def build(home: str = "", config: str = "", runner: str = "process", address: str = "") -> dict[str, Any]:
     """Make the database from raw."""
     with _recorded("build", home, config) as record:
-        damaged = _extract(home, config, runner, address)
-        record.summary = joined.made_anew(publish_task(home, config, record.run_id), damaged)
+        planned = _extract(home, config, runner, address)
+        record.summary = joined.with_notes(publish_task(home, config, record.run_id), planned)
         announce("errmine.built", _settings(home, config))
         return leave(record)
 
@@ -192,8 +192,8 @@ def run(
         fetched = [import_task(home, config, paths)] if paths else []
         fetched += [fetch_task(home, config, source) for source in chosen]
         report("import", 1, 1)
-        damaged = _extract(home, config, runner, address)
-        published = joined.made_anew(publish_task(home, config, record.run_id), damaged)
+        planned = _extract(home, config, runner, address)
+        published = joined.with_notes(publish_task(home, config, record.run_id), planned)
         exported = export_task(home, config)
         report("export", 1, 1)
         record.summary = joined.joined_summary(*(each.summary for each in fetched), published, exported)
@@ -209,17 +209,16 @@ def _spread(home: str, config: str, batches: list[list[str]]) -> None:
         report("extract", done, len(waiting))
 
 
-def _extract(home: str, config: str, runner: str, address: str) -> list[KeptFile]:
-    """The kept files that were damaged; they and all that is missing were made."""
+def _extract(home: str, config: str, runner: str, address: str) -> Planned:
+    """What was planned and is made."""
     settings = _settings(home, config)
     places = Places.of(settings.home.resolve())  # whole paths: a task may run on another machine, in another folder
     origin = str(settings.origin.resolve()) if settings.origin else ""
-    partitions = joined.plan(places.raw, partition_documents=settings.build.partition_documents)
-    damaged = joined.drop_damaged(places.shards, partitions)
+    planned = joined.planned(places, partition_documents=settings.build.partition_documents)
     with runners.chosen(runner, address, workers=settings.build.workers, raw_path=places.raw) as chosen:
-        batches = joined.batches(partitions, count=_BATCHES_A_WORKER * chosen.slots)
+        batches = joined.batches(planned.partitions, count=_BATCHES_A_WORKER * chosen.slots)
         _spread.with_options(task_runner=chosen.task_runner)(str(places.home), origin, batches)
-    return damaged
+    return planned
 
 
 def _ingest(source: str, home: str, config: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pytest
 
 from pipeline import run, store
 from pipeline.records import Skipped
+from pipeline.records.errors import RawError
 from pipeline.records.summary import count
 from pipeline.run import Places
 from pipeline.run.build import history, mapping
@@ -85,18 +86,23 @@ def test_a_new_document_is_added_without_touching_other_shards(tmp_path: Path) -
     assert len(kept) > len(before) * 0.8
 
 
-def test_a_damaged_page_costs_its_document_and_is_named(tmp_path: Path) -> None:
+def test_a_damaged_page_is_named_and_costs_its_document_only_where_somebody_says_so(tmp_path: Path) -> None:
     places = Places.of(tmp_path)
     run.import_files(places.raw, [golden.SAMPLE])
+    whole = run.build(places, workers=1, partition_documents=500).stages[0]
     segment = next(iter((places.raw / "segments").glob("*.zip")))
     body = bytearray(segment.read_bytes())
     body[200:210] = bytes(10)
     segment.write_bytes(body)
-    summary = run.build(places, workers=1, partition_documents=500)
-    documents = summary.stages[0]
-    assert documents.reasons == (("damaged_page", 1),)
-    assert documents.taken == documents.given + 1
-    assert segment.name in summary.examples[0].detail
+    with pytest.raises(RawError, match=rf"{segment.name} is damaged") as caught:
+        run.build(places, workers=1, partition_documents=500)
+    assert "--accept-loss" in caught.value.hint()
+    assert store.table_counts(places.database)["documents"] == whole.given
+    summary = run.build(places, workers=1, partition_documents=500, is_loss_accepted=True)
+    assert summary.stages[0].given == whole.given - 1
+    (page,) = [sentence for sentence in summary.figures["warnings"] if sentence.startswith("page lost: ")]
+    assert segment.name in page
+    assert "warnings" not in run.build(places, workers=1, partition_documents=500).figures
 
 
 def test_every_skipped_item_that_is_counted_has_its_row(tmp_path: Path) -> None:

@@ -108,21 +108,38 @@ def build(
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, help="Processes; default from the settings.")
     ] = None,
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="Go on without what raw has lost since the last build.")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Make clusters, entries and errmine.duckdb from raw; needs no Prefect and, with engines off, no network."""
+    """Make clusters, entries and errmine.duckdb from raw; needs no Prefect and, with engines off, no network.
+
+    Where raw holds less than it did (a segment is missing or damaged, a document of the last build is gone) it names
+    what is lost and builds nothing. With --accept-loss it goes on without, once and for all.
+    """
     from pipeline import run as joined
     from pipeline.run import configured
 
     chosen = settings(home, config)
     engines = configured.engines(chosen)
     with joined.recorded(chosen.home, "build") as record:
-        summary = record.summary = _built(chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json)
+        summary = record.summary = _built(
+            chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json, is_loss_accepted=accept_loss
+        )
     _tell_of_build(summary, chosen, is_quiet=quiet, as_json=as_json)
 
 
-def _built(chosen: Settings, workers: int | None, engines: Engines, *, run_id: str, is_quiet: bool) -> Summary:
+def _built(
+    chosen: Settings,
+    workers: int | None,
+    engines: Engines,
+    *,
+    run_id: str,
+    is_quiet: bool,
+    is_loss_accepted: bool = False,
+) -> Summary:
     """What a build of the home did, as its settings say."""
     from pipeline import run as joined
     from pipeline.cli.progress import progress_bar
@@ -137,6 +154,7 @@ def _built(chosen: Settings, workers: int | None, engines: Engines, *, run_id: s
             engines=engines,
             overrides=chosen.overrides_path,
             run_id=run_id,
+            is_loss_accepted=is_loss_accepted,
             progress=progress,
         )
 
@@ -271,6 +289,8 @@ def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
     _complain_of_idle(summary.figures)
     for row in summary.figures.get("made_anew", ()):
         complain(f"{row['path']} was {row['verdict']}, and is made anew")
+    for sentence in summary.figures.get("warnings", ()):
+        complain(sentence)
     if is_quiet:
         return
     rows = [

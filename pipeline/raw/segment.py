@@ -83,6 +83,7 @@ class Stock:
     missing: tuple[Listed, ...] = ()
     changed: tuple[str, ...] = ()  # names of files whose bytes are not the ones that their name promises
     broken: tuple[str, ...] = ()  # lines of the index that are not what was written
+    is_cut: bool = False  # its last line has no end; the next line gets the place
 
     @property
     def losses(self) -> tuple[str, ...]:
@@ -136,6 +137,7 @@ class SegmentIndex:
             missing=tuple(one for name, one in sorted(named.items()) if name not in there),
             changed=tuple(changed),
             broken=chain.broken,
+            is_cut=chain.is_cut,
         )
 
     def files(self) -> list[Path]:

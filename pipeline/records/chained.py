@@ -25,10 +25,11 @@ class Chain:
 
     rows: tuple[Mapping[str, Any], ...] = ()  # the fields of every line that is as it was written, in order
     broken: tuple[str, ...] = ()  # "line 3: ...", for people
+    is_cut: bool = False  # the last line has no end: its writer was killed, or more than that line is gone
 
 
 def read(path: Path) -> Chain:
-    """The lines of the file at `path`; none where there is no file. A last line without its end was never finished.
+    """The lines of the file at `path`; none where there is no file. A last line without its end is none of them.
 
     Raises:
         OSError: the file is there and cannot be read.
@@ -45,8 +46,6 @@ def _parsed(body: bytes) -> Chain:
     broken: list[str] = []
     previous = ""
     lines = body.split(b"\n")
-    if lines[-1]:
-        broken.append(f"line {len(lines)}: breaks off")
     for number, line in enumerate(lines[:-1], 1):
         fields = _fields(line)
         if fields is None:
@@ -57,7 +56,7 @@ def _parsed(body: bytes) -> Chain:
             broken.append(f"line {number}: does not follow the line before it")
         previous = fields.pop("sha256")
         rows.append(fields)
-    return Chain(tuple(rows), tuple(broken))
+    return Chain(tuple(rows), tuple(broken), is_cut=bool(lines[-1]))
 
 
 def extend(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -86,11 +85,6 @@ def extend(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
             _sync(path.parent)  # the file may be new: its name has to be on the disk too
     finally:
         os.close(descriptor)
-
-
-def body(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """`rows` as the bytes of a whole file."""
-    return _lines(rows, previous="")
 
 
 def _lines(rows: Iterable[Mapping[str, Any]], *, previous: str) -> bytes:

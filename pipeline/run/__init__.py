@@ -4,9 +4,9 @@ Plain functions without Prefect; `flows` gives them order and retries, `cli` cal
 """
 
 from pipeline.records.summary import Fetched, StageCount, Summary, from_dict, joined_summary, status_of
-from pipeline.run.build.building import Places, build, export, extract, limits, made_anew, publish
+from pipeline.run.build.building import Places, build, export, extract, limits, planned, publish, with_notes
 from pipeline.run.build.comparing import Relation, relation
-from pipeline.run.build.mapping import Partition, batches, code_digest, drop_damaged, map_partitions, plan
+from pipeline.run.build.mapping import Partition, batches, code_digest, map_partitions, plan
 from pipeline.run.build.regrouping import Regrouping, foreseen
 from pipeline.run.check.reconciling import reconcile
 from pipeline.run.home.recording import Record, recorded, status
@@ -27,7 +27,6 @@ __all__ = [
     "batches",
     "build",
     "code_digest",
-    "drop_damaged",
     "export",
     "extract",
     "foreseen",
@@ -36,10 +35,10 @@ __all__ = [
     "import_files",
     "joined_summary",
     "limits",
-    "made_anew",
     "map_partitions",
     "notify",
     "plan",
+    "planned",
     "publish",
     "reconcile",
     "recorded",
@@ -47,4 +46,5 @@ __all__ = [
     "source_rows",
     "status",
     "status_of",
+    "with_notes",
 ]

@@ -98,6 +98,7 @@ _SIGNATURES = """
 SELECT signature_id, exception_type, text, gate, is_gate_complete, is_truncated, event_count, first_seen
 FROM signatures ORDER BY signature_id
 """
+_DOCUMENT_PAGES = "SELECT document_id, raw_sha256 FROM documents"
 _SOURCES = "SELECT source, count(*) FROM documents GROUP BY source ORDER BY source"
 
 #: Events that an explanation shows; the view cluster_events has them all.
@@ -142,6 +143,11 @@ def status(path: Path, *, runs: int = 10) -> dict[str, Any]:
 def entries(path: Path) -> list[dict[str, Any]]:
     """All entries as published, sorted by id."""
     return [json.loads(row[0]) for row in query(path, _ENTRIES).rows]
+
+
+def document_pages(path: Path) -> dict[str, str]:
+    """The sha256 of the raw page of every document."""
+    return dict(query(path, _DOCUMENT_PAGES).rows)
 
 
 @dataclass(frozen=True, slots=True)

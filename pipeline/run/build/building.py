@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline import distil, normalise, store
+from pipeline import distil, normalise, raw, store
 from pipeline import export as bundle
 from pipeline.records import Severity, Skipped
 from pipeline.records.bundle import Registry
@@ -17,7 +17,7 @@ from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.kept import KeptFile
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
-from pipeline.run.build import changes, entries, ids, reduce
+from pipeline.run.build import changes, entries, history, holding, ids, reduce
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
 from pipeline.run.build.mapping import (
     UNREAD,
@@ -69,16 +69,20 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
     engines: Engines = NO_ENGINES,
     overrides: Path | None = None,
     run_id: str = "",
+    is_loss_accepted: bool = False,
     progress: Progress = lambda _stage, _done, _total: None,
 ) -> Summary:
     """Make the database from raw; give back what every stage took and gave.
 
     `overrides` is the file in which people overrule the grouping; `run_id` names the run in the journal.
+
+    Raises:
+        RawError: raw holds less than it did, and nobody accepted the loss.
     """
     store.check_replaceable(places.database)  # before an hour of work, not after it
     reduce.read(overrides)  # likewise
-    partitions = plan(places.raw, partition_documents=partition_documents)
-    damaged = drop_damaged(places.shards, partitions)
+    planned_now = planned(places, partition_documents=partition_documents, is_loss_accepted=is_loss_accepted)
+    partitions = planned_now.partitions
     names = map_partitions(partitions, raw_path=places.raw, shard_folder=places.shards, workers=workers, limits=limits)
     for done, _ in enumerate(names, 1):
         progress("extract", done, len(partitions))
@@ -91,14 +95,42 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
         run_id=run_id,
         progress=progress,
     )
-    return made_anew(summary, damaged)
+    return with_notes(summary, planned_now)
 
 
-def made_anew(summary: Summary, damaged: Sequence[KeptFile]) -> Summary:
-    """`summary`, which names the kept files that were damaged and are made anew."""
-    if damaged:
-        named = [{"path": str(file.path), "verdict": str(file.verdict)} for file in damaged]
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a build is to be made of."""
+
+    partitions: list[Partition]
+    damaged: list[KeptFile]  # shards that were not what was written, and are made anew
+    warnings: list[str]  # what there is to say of raw
+
+
+def planned(places: Places, *, partition_documents: int, is_loss_accepted: bool = False) -> Planned:
+    """Everything in raw, whose index names what lies there then; damaged shards are gone.
+
+    Raises:
+        RawError: a segment is missing or damaged, or documents of the last database are gone, and nobody accepted it.
+    """
+    layer = raw.RawLayer(places.raw)
+    warnings = holding.settle(layer, is_loss_accepted=is_loss_accepted)
+    partitions = plan(places.raw, partition_documents=partition_documents)
+    pages = {page.sha256 for partition in partitions for refs in partition.documents for page in refs.refs}
+    gone = holding.gone(places.database, layer, pages, home=places.home)
+    if gone and not is_loss_accepted:
+        raise holding.shrunk(layer.folder, f"{len(gone):,} documents of the last build are not there any more", gone)
+    told = [*warnings, *holding.named("document lost:", gone)]
+    return Planned(partitions, drop_damaged(places.shards, partitions), told)
+
+
+def with_notes(summary: Summary, plan_made: Planned) -> Summary:
+    """`summary` with what the plan noticed: kept files that were damaged and are made anew, and what raw has lost."""
+    if plan_made.damaged:
+        named = [{"path": str(file.path), "verdict": str(file.verdict)} for file in plan_made.damaged]
         summary.figures["made_anew"] = [*summary.figures.get("made_anew", ()), *named]
+    if plan_made.warnings:
+        summary.figures["warnings"] = list(dict.fromkeys([*plan_made.warnings, *summary.figures.get("warnings", ())]))
     return summary
 
 
@@ -140,8 +172,10 @@ def publish(
         result += shards.MapResult(claims=added.claims)
         grouped = entries.group(result, decided)
         progress("cluster", 1, 1)
+        last = history.last_build(places.database, home=places.home)
         past = changes.against(
             places.database,
+            last,
             published,
             result,
             grouped.cluster_of,
@@ -164,6 +198,8 @@ def publish(
         figures["hidden_characters"] = hidden
     if asked := dict(engines.told()):
         figures["engines"] = asked
+    if last.warnings:
+        figures["warnings"] = list(last.warnings)
     _write(places, (used, added), grouped, made, past, stages=stages, run_id=run_id)
     drop_shards(places.shards, {partition_of(name) for name in shards.names(places.shards)} - wanted)
     shards.discard_leftovers(places.shards)
@@ -189,6 +225,9 @@ def _write(
     rulings = reduce.rows(made.rulings)
     registry = made.registry.model_copy(update={"cluster_aliases": dict(past.compared.aliases)})
     journal = past.journal(made.journal, rulings, run_id=run_id)
+    past.last.file.note(journal)
+    if past.last.is_foreign:
+        history.put_aside(places.database, places.home / ".errmine" / "set-aside")
     store.write(
         places.database,
         store.Contents(
@@ -215,6 +254,7 @@ def _write(
             },
         ),
     )
+    past.last.file.settle(journal)
 
 
 def _enriched(

@@ -163,7 +163,7 @@ class Past:
         self, notes: Sequence[store.JournalRow], rulings: Sequence[store.OverrideRow], *, run_id: str
     ) -> history.Journal:
         """The journal with what this build did to entries (`notes`) and to clusters."""
-        about = journal_rows(self.compared, self.last, self.moved, now=self.now, rulings=rulings)
+        about = self.last.news(journal_rows(self.compared, self.last, self.moved, now=self.now, rulings=rulings))
         return self.last.journal.continued(notes, self.published, about_clusters=about, run_id=run_id)
 
     def figures(self, event_counts: Mapping[str, int], *, most: int) -> dict[str, Any]:
@@ -177,10 +177,15 @@ class Past:
 
 
 def against(
-    database: Path, published: Registry, result: shards.MapResult, now: Mapping[str, str], *, normaliser: str
+    database: Path,
+    last: history.LastBuild,
+    published: Registry,
+    result: shards.MapResult,
+    now: Mapping[str, str],
+    *,
+    normaliser: str,
 ) -> Past:
     """What is replaced by a build with the clusters `now`; `published` is the registry of the last bundle."""
-    last = history.last_build(database)
     read_anew = history.moved(database, last, result, normaliser=normaliser)
     return Past(published, last, read_anew, compared(last, now, read_anew, known=published.cluster_aliases), now)
 

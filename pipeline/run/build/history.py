@@ -1,4 +1,12 @@
-"""What the build before this one left in the database: its journal, its clusters, its events.
+"""What the build before this one left: its journal, its clusters, its events.
+
+The journal has two places, the database and a file of its own (`.errmine/journal.jsonl`, chained lines), because it can
+be made anew from nothing: what one loses the other has. A line of the file is one of::
+
+    {"rows": [[action, subject, other, detail, run], ...]}      notes, as the table `journal` has them
+    {"keep": 7}                                                 all but the first seven are taken back
+    {"base": 5, "registry": "<sha256>"}                         see `Journal`
+    {"built": 9}                                                the database that has these nine is in its place
 
 Events whose words are the same and whose signature is another were read anew: by another normaliser. They carry over
 who was who.
@@ -7,20 +15,26 @@ who was who.
 from __future__ import annotations
 
 import hashlib
+import os
+import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pipeline import store
 from pipeline.lexicon.repositories import current_key
+from pipeline.records import chained
 from pipeline.records.bundle import Published, Registry
-from pipeline.records.errors import StoreError
+from pipeline.records.errors import ConfigError, StoreError
 from pipeline.run import shards
 from pipeline.store import reading
 
 #: Subjects of the journal that are clusters; the others are entries.
 _CLUSTER = "cluster:"
+#: Notes on one line of the journal's file: damage to a line costs no more than these.
+_ROWS_A_LINE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +82,86 @@ def journal_of(rows: tuple[store.JournalRow, ...], meta: Mapping[str, str]) -> J
 
 
 @dataclass(frozen=True, slots=True)
+class JournalFile:
+    """What the journal's own file says."""
+
+    path: Path
+    built: Journal = Journal()  # of the last database that took its place
+    noted: Journal = Journal()  # with the notes of a build that may have been killed before its database did
+    broken: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, home: Path) -> JournalFile:
+        """The journal's file of `home`; of damaged lines there are only the notes on the others.
+
+        Raises:
+            StoreError: the file is there and cannot be read.
+        """
+        path = home / ".errmine" / "journal.jsonl"
+        try:
+            chain = chained.read(path)
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be read: {error.strerror}", path=path) from error
+        last = max((place for place, line in enumerate(chain.rows, 1) if "built" in line), default=0)
+        built = _replayed(Journal(), chain.rows[:last])
+        return cls(path, built, _replayed(built, chain.rows[last:]), chain.broken)
+
+    def note(self, journal: Journal) -> None:
+        """Nothing; the file says what `journal` says. Before the database takes its place: see `settle`.
+
+        Raises:
+            StoreError: the disk does not take it.
+        """
+        if self.broken:
+            self._put_aside()
+        before = Journal() if self.broken else self.noted
+        shared = _shared(before.rows, journal.rows)
+        lines: list[dict[str, Any]] = [{"keep": shared}] if shared < len(before.rows) else []
+        cells = [astuple(row) for row in journal.rows[shared:]]
+        lines += [{"rows": cells[start : start + _ROWS_A_LINE]} for start in range(0, len(cells), _ROWS_A_LINE)]
+        if (journal.base, journal.before) != (before.base, before.before):
+            lines.append({"base": journal.base, "registry": journal.before})
+        self._add(lines)
+
+    def settle(self, journal: Journal) -> None:
+        """Nothing; the database that has the rows of `journal` is in its place."""
+        if self.broken or journal != self.built or self.built != self.noted:
+            self._add([{"built": len(journal.rows)}])
+
+    def _add(self, lines: Sequence[Mapping[str, Any]]) -> None:
+        if not lines:
+            return
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            chained.extend(self.path, lines)
+        except OSError as error:
+            hint = "Check free space and rights of the folder, then run `errmine build` again."
+            raise StoreError(f"cannot write {self.path}: {error.strerror}", path=self.path, hint=hint) from error
+
+    def _put_aside(self) -> None:
+        try:
+            self.path.replace(self.path.with_name(f"{self.path.name}.damaged"))
+        except OSError as error:
+            raise StoreError(f"cannot move {self.path}: {error.strerror}", path=self.path) from error
+
+
+def _replayed(journal: Journal, lines: Iterable[Mapping[str, Any]]) -> Journal:
+    """`journal` after the lines of its file."""
+    rows, base, before = list(journal.rows), journal.base, journal.before
+    for line in lines:
+        rows = rows[: line.get("keep", len(rows))]
+        rows += [store.JournalRow(*cells) for cells in line.get("rows", ())]
+        base, before = line.get("base", base), line.get("registry", before)
+    return Journal(tuple(rows), base, before)
+
+
+def _shared(one: Sequence[store.JournalRow], other: Sequence[store.JournalRow]) -> int:
+    """How many rows two journals have in common from the beginning."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (row, same) in enumerate(pairs) if row != same), min(len(one), len(other)))
+
+
+@dataclass(frozen=True, slots=True)
 class LastBuild:
     """What the build before this one left."""
 
@@ -76,16 +170,71 @@ class LastBuild:
     overrides: tuple[store.OverrideRow, ...] = ()
     cluster_aliases: tuple[tuple[str, str], ...] = ()
     normaliser: str = ""
+    is_in_step: bool = True  # False: the database is not that of the last build, and the journal may tell more than it
+    warnings: tuple[str, ...] = ()
+    is_foreign: bool = False  # the database is another home's
+    file: JournalFile = JournalFile(Path())
 
     def cluster_of(self) -> dict[str, str]:
         """The cluster of each signature."""
         return {member: old.cluster_id for old in self.memberships for member in old.members}
 
+    def news(self, rows: Sequence[store.JournalRow]) -> list[store.JournalRow]:
+        """Of notes on clusters those that the journal does not have: all, unless its database was lost."""
+        if self.is_in_step:
+            return list(rows)
+        said = {(row.action, row.subject_id, row.other_id) for row in self.journal.rows}
+        standing: set[str] = set()
+        for row in self.journal.rows:
+            if row.action in {"merged", "renamed", "withdrawn"}:
+                standing.discard(row.subject_id)
+            standing.add(row.other_id if row.action in {"merged", "renamed"} and row.other_id else row.subject_id)
+            if row.action == "withdrawn":
+                standing.discard(row.subject_id)
+        return [
+            row for row in rows if (row.subject_id not in standing if row.action == "new" else _key(row) not in said)
+        ]
 
-def last_build(database: Path) -> LastBuild:
-    """The build that `database` holds; nothing if there was none or its file is broken."""
+
+def _key(row: store.JournalRow) -> tuple[str, str, str | None]:
+    return (row.action, row.subject_id, row.other_id)
+
+
+def last_build(database: Path, *, home: Path) -> LastBuild:
+    """The build that `database` holds, with the journal of `home`; without a database that can be read only this.
+
+    Raises:
+        StoreError: the journal's file is there and cannot be read.
+    """
+    file = JournalFile.read(home)
+    return replace(_chosen(database, _stored(database), file), file=file)
+
+
+def _chosen(database: Path, found: LastBuild | str, file: JournalFile) -> LastBuild:
+    """Of the two places of the journal the one that goes on."""
+    damage = tuple(f"{file.path}: {line}" for line in file.broken)
+    kept = LastBuild(journal=file.built, is_in_step=not file.built.rows)
+    if isinstance(found, str):
+        return replace(kept, warnings=(*damage, *([found] if found else ())))
+    there, own = found.journal.rows, file.built.rows
+    if file.broken and there:
+        return replace(found, warnings=damage)
+    if not own or there in (own, file.noted.rows):
+        return found
+    shared = _shared(there, own)
+    if shared and shared >= file.built.base and len(there) >= len(own):
+        return found  # an errmine of before wrote it, which knew no file
+    if there and not shared:
+        told = f"{database} is of another home: the journal of {file.path} goes on, the file goes to .errmine/set-aside"
+        return replace(kept, warnings=(*damage, told), is_foreign=True)
+    told = f"{database} is older than {file.path}: the journal goes on where the file ends"
+    return replace(found, journal=file.built, is_in_step=False, warnings=(*damage, told))
+
+
+def _stored(database: Path) -> LastBuild | str:
+    """What the file says, or why it says nothing: "" if there is none and none is missed."""
     if not database.exists():
-        return LastBuild()
+        return ""
     try:
         with store.held(database):
             meta = store.meta(database)
@@ -96,8 +245,19 @@ def last_build(database: Path) -> LastBuild:
                 cluster_aliases=reading.cluster_aliases(database),
                 normaliser=meta.get("normaliser", ""),
             )
-    except StoreError:  # what can be broken is about to be replaced; one that is held or newer was refused before
-        return LastBuild()
+    except (StoreError, ConfigError) as error:  # it is about to be replaced; held or newer ones were refused before
+        return f"{error}; it is made anew, with the journal of its own file"
+
+
+def put_aside(database: Path, folder: Path) -> None:
+    """Nothing; the file of another home, which is about to be replaced, is in `folder` as well."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / database.name
+    kept.unlink(missing_ok=True)
+    try:
+        os.link(database, kept)
+    except OSError:  # another file system, or one without links
+        shutil.copyfile(database, kept)
 
 
 # ---------------------------------------------------------------- events read anew
@@ -141,7 +301,10 @@ def moved(database: Path, last: LastBuild, result: shards.MapResult, *, normalis
     """
     now = _Events(result)
     gone = sorted(last.cluster_of().keys() - now.signatures)
-    rows = reading.event_signatures(database, gone) if gone else []
+    try:
+        rows = reading.event_signatures(database, gone) if gone else []
+    except (StoreError, ConfigError):  # damaged in a part that nobody asked for before
+        rows = []
     only = Counter(current_key(document_id) for document_id, _, _ in rows)
     counts: Counter[tuple[str, str]] = Counter()
     for document_id, old, message in rows:

@@ -23,6 +23,7 @@ _SECTIONS = (
     "idle_overrides",
     "moved",
     "made_anew",
+    "warnings",
 )
 #: Characters of a skipped item's detail.
 _DETAIL_CHARACTERS = 160
@@ -43,6 +44,7 @@ def as_markdown(summary: Summary) -> str:
     parts += _pairs("Rows that do nothing, or not all", {row["rule"]: _code(row["problem"]) for row in idle})
     parts += _moved(figures.get("moved", {}))
     parts += _pairs("Kept files that were made anew", {r["path"]: r["verdict"] for r in figures.get("made_anew", ())})
+    parts += [f"- {_code(sentence)}" for sentence in figures.get("warnings", ())]
     parts += _coverage(figures.get("zh", {}))
     parts += _engines(figures.get("engines", {}))
     parts += [f"- {name.replace('_', ' ')}: {value}" for name, value in figures.items() if name not in _SECTIONS]
