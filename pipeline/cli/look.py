@@ -165,6 +165,8 @@ def status(
     from pipeline.run.home import recording
 
     place = settings(home).home
+    for line in recording.damaged(place):
+        complain(line, hint="The next `errmine build` puts it aside, into runs.jsonl.damaged.")
     if run:
         _show_run(recording.run_called(place, run), run, as_json=as_json)
         return

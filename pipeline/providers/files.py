@@ -109,7 +109,8 @@ def pages(paths: Iterable[Path], *, now: datetime | None = None) -> Iterator[Raw
 
 
 def _skipped(item_id: str, reason: str, detail: str = "") -> Skipped:
-    return Skipped("import", item_id, reason, detail[:300])
+    """An item that stays outside; bytes of its path that are no UTF-8 are written out."""
+    return Skipped("import", os.fsencode(item_id).decode("utf-8", "backslashreplace"), reason, detail[:300])
 
 
 def _files(path: Path, parents: tuple[tuple[int, int], ...]) -> Iterator[Path | Skipped]:
@@ -131,10 +132,21 @@ def _files(path: Path, parents: tuple[tuple[int, int], ...]) -> Iterator[Path | 
         yield _system_reason(path, error)
         return
     for name in names:
-        if name.startswith("."):
+        if not _is_text(name):
+            yield _skipped(str(path / name), "name_not_utf8")
+        elif name.startswith("."):
             yield _skipped(str(path / name), "hidden")
         else:
             yield from _files(path / name, (*parents, identity))
+
+
+def _is_text(name: str) -> bool:
+    """False for the name of a file that is no UTF-8: Python holds its bytes as half surrogates, which nothing takes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _system_reason(path: Path, error: OSError) -> Skipped:

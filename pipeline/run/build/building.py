@@ -126,11 +126,17 @@ def planned(places: Places, *, partition_documents: int, is_loss_accepted: bool 
 
 def with_notes(summary: Summary, plan_made: Planned) -> Summary:
     """`summary` with what the plan noticed: kept files that were damaged and are made anew, and what raw has lost."""
-    if plan_made.damaged:
-        named = [{"path": str(file.path), "verdict": str(file.verdict)} for file in plan_made.damaged]
-        summary.figures["made_anew"] = [*summary.figures.get("made_anew", ()), *named]
+    made_anew(summary, plan_made.damaged)
     if plan_made.warnings:
         summary.figures["warnings"] = list(dict.fromkeys([*plan_made.warnings, *summary.figures.get("warnings", ())]))
+    return summary
+
+
+def made_anew(summary: Summary, damaged: Sequence[KeptFile]) -> Summary:
+    """`summary`, which names the kept files that were damaged and are made anew."""
+    if damaged:
+        named = [{"path": str(file.path), "verdict": str(file.verdict)} for file in damaged]
+        summary.figures["made_anew"] = [*summary.figures.get("made_anew", ()), *named]
     return summary
 
 
@@ -198,8 +204,8 @@ def publish(
         figures["hidden_characters"] = hidden
     if asked := dict(engines.told()):
         figures["engines"] = asked
-    if last.warnings:
-        figures["warnings"] = list(last.warnings)
+    if warnings := [*last.warnings, *recording.put_aside(places.home)]:
+        figures["warnings"] = warnings
     _write(places, (used, added), grouped, made, past, stages=stages, run_id=run_id)
     drop_shards(places.shards, {partition_of(name) for name in shards.names(places.shards)} - wanted)
     shards.discard_leftovers(places.shards)

@@ -83,11 +83,14 @@ def _wait(descriptor: int, path: Path, wait_seconds: float) -> None:
 
 
 def _note(descriptor: int) -> Holder | None:
-    """What stands in the lock file: its holder's note, or that of a holder who was killed."""
+    """What stands in the lock file: its holder's note, or that of a holder who was killed; None of what is no note."""
     try:
-        return Holder(**json.loads(os.pread(descriptor, 4096, 0)))
-    except (ValueError, TypeError):
+        holder = Holder(**json.loads(os.pread(descriptor, 4096, 0)))
+        is_note = datetime.fromisoformat(holder.started_at).tzinfo is not None and isinstance(holder.pid, int)
+        f"{holder.run_id}{holder.flow}".encode()
+    except (ValueError, TypeError, RecursionError):
         return None
+    return holder if is_note else None
 
 
 def _write(descriptor: int, note: bytes) -> None:

@@ -1,11 +1,14 @@
 """The record of every run: when it ran, how it ended, what it did. Runs that were killed are recorded by the next one.
 
-`.errmine/runs.jsonl` has one line a run, in the order in which they ended; the table `runs` of the database is a copy
-of its last lines, because the database is made anew by every build and may not exist yet.
+`.errmine/runs.jsonl` has one line a run, in the order in which they ended, each with its sha256; the table `runs` of
+the database is a copy of its last lines, because the database is made anew by every build and may not exist yet. A line
+that is not what was written is no run: it is named, and the next build puts it aside, into `runs.jsonl.damaged`.
 """
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import json
 import os
 import time
@@ -19,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import store
+from pipeline.records import kept
 from pipeline.records.errors import ConfigError, PipelineError, StoreError
 from pipeline.records.summary import Summary
 from pipeline.run.home import locking
@@ -26,6 +30,7 @@ from pipeline.store import RunRow, reading
 
 #: Least number of characters by which a run is called.
 SHORTEST_ID = 8
+_ROOM = "Check free space and rights of the home folder, then run the command again."
 #: Runs that the database tells of: a month of hourly ingest, build and export.
 MOST_RUNS = 2_000
 
@@ -74,12 +79,37 @@ def recorded(
 
 def rows(home: Path) -> tuple[RunRow, ...]:
     """The runs recorded in `home`, oldest first; the newest `MOST_RUNS` of them."""
-    try:
-        lines = _ledger(home).read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
+    found = (_parsed(line) for line in _lines(_ledger(home)))
+    return tuple(row for row in found if row is not None)[-MOST_RUNS:]
+
+
+def damaged(home: Path) -> tuple[str, ...]:
+    """The lines of the file of runs that are not what was written, by file and number."""
+    path = _ledger(home)
+    numbers = (number for number, line in enumerate(_lines(path), 1) if _parsed(line) is None)
+    return tuple(f"{path} line {number}: is no record of a run, and passed over" for number in numbers)
+
+
+def put_aside(home: Path) -> tuple[str, ...]:
+    """What `damaged` told of; these lines stand in a file of their own then.
+
+    Raises:
+        StoreError: the disk does not take it.
+    """
+    told = damaged(home)
+    path = _ledger(home)
+    if not told:
         return ()
-    found = [_parsed(line) for line in lines[-MOST_RUNS:]]
-    return tuple(row for row in found if row is not None)
+    try:
+        with _locked(path):
+            lines = _lines(path)
+            bad = [line for line in lines if _parsed(line) is None]
+            with path.with_name(f"{path.name}.damaged").open("ab") as file:
+                file.writelines(line + b"\n" for line in bad)
+            kept.write(path, b"".join(line + b"\n" for line in lines if line not in bad))
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}", path=path, hint=_ROOM) from error
+    return told
 
 
 def status(home: Path, *, runs: int = 10) -> dict[str, Any]:
@@ -120,7 +150,9 @@ def run_called(home: Path, beginning: str) -> RunRow | None:
 def _row(record: Record, status: str, *, seconds: float) -> RunRow:
     told: Mapping[str, Any] = record.summary.as_dict() if record.summary else {}
     ended = record.started_at + timedelta(seconds=seconds)
-    return RunRow(record.run_id, record.flow, status, record.started_at, ended, {**told, **record.detail})
+    # the name of a file may hold what is no UTF-8, and a message names it
+    detail = json.loads(json.dumps({**told, **record.detail}, ensure_ascii=False).encode("utf-8", "replace"))
+    return RunRow(record.run_id, record.flow, status, record.started_at, ended, detail)
 
 
 def _killed(holder: locking.Holder) -> RunRow:
@@ -134,7 +166,7 @@ def _keep(home: Path, row: RunRow) -> None:
         line[name] = line[name].isoformat() if line[name] else None
     # a disk that is full or read-only has failed the run already, with a message of its own: this must not hide it
     with suppress(OSError):
-        _append(_ledger(home), json.dumps(line, ensure_ascii=False, sort_keys=True) + "\n")
+        _append(_ledger(home), _sealed(line) + "\n")
     database = _database(home)
     # a database that cannot take the row now gets it with the next build, from the file of runs
     with suppress(StoreError):
@@ -143,28 +175,84 @@ def _keep(home: Path, row: RunRow) -> None:
 
 
 def _append(path: Path, line: str) -> None:
-    """One write: after a kill the line is there or it is not, or its rest is skipped by `rows`."""
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-    try:
+    """One write: after a kill the line is there or it is not, or its rest is no record of a run."""
+    with _locked(path) as descriptor:
         size = os.fstat(descriptor).st_size
         torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
         os.write(descriptor, ("\n" * torn + line).encode())
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
-def _parsed(line: str) -> RunRow | None:
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """The file of runs, open; nobody else adds to it or puts another in its place meanwhile."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if os.path.samestat(os.fstat(descriptor), path.stat()):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _lines(path: Path) -> list[bytes]:
+    """The lines of the file of runs that are not empty; none where there is no file.
+
+    Raises:
+        StoreError: the file is there and cannot be read.
+    """
+    try:
+        return [line for line in path.read_bytes().split(b"\n") if line.strip()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read: {error.strerror}", path=path, hint=_ROOM) from error
+
+
+def _sealed(cells: Mapping[str, Any]) -> str:
+    return json.dumps({**cells, "sha256": _digest(cells)}, sort_keys=True)
+
+
+def _digest(cells: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(cells, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def _parsed(line: bytes) -> RunRow | None:
+    """The run that a line records; lines of before have no sha256, and must have the form of one."""
     try:
         cells = json.loads(line)
-        cells["started_at"], cells["ended_at"] = _moment(cells["started_at"]), _moment(cells["ended_at"])
-        return RunRow(**cells)
-    except (ValueError, TypeError, KeyError):
+        said = cells.pop("sha256", None)
+        if said is not None and said != _digest(cells):
+            return None
+        return _row_of(cells)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None
 
 
+def _row_of(cells: dict[str, Any]) -> RunRow:
+    """The cells of a line as a run; ValueError, TypeError or KeyError where they are none."""
+    cells["started_at"], cells["ended_at"] = _moment(cells["started_at"]), _moment(cells["ended_at"])
+    row = RunRow(**cells)
+    for stage in row.detail.get("stages", ()):  # type: ignore[attr-defined]
+        if not all(isinstance(stage[name], int) for name in ("taken", "given", "skipped")):
+            raise ValueError("a stage without its counts")
+        dict(stage["reasons"])
+    # half a surrogate, which no database takes
+    json.dumps([row.run_id, row.flow, row.status, row.detail], ensure_ascii=False, allow_nan=False).encode()
+    if not all(isinstance(name, str) for name in (row.run_id, row.flow, row.status)):
+        raise TypeError("names that are no text")
+    return row
+
+
 def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+    if not text:
+        return None
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("a time without its zone")
+    return moment.astimezone(UTC)
 
 
 def _database(home: Path) -> Path:
