@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from benchmarks import flips
 from pipeline import export as bundles
 from pipeline import run, store, validate
 from pipeline.ask import Matcher
+from pipeline.engines.answers import Answer, Answers, question_id
+from pipeline.providers.github.fetch.ledger import Ledger, Progress, Validator, read_progress
 from pipeline.records import kept
 from pipeline.records.errors import ExportError, PipelineError, StoreError
 from pipeline.run import Places
@@ -125,6 +130,80 @@ def test_damage_to_any_kept_file_is_listed_and_what_can_is_made_anew(places: Pla
     assert [file.kind for file in integrity.drop_damaged(places)] == ["shard"]
     assert not list((places.shards / "events").glob("*.parquet"))
     build(places)
+    assert bad(places) == {}
+
+
+# ---------------------------------------------------------------- answers of engines
+
+
+def test_a_kept_answer_that_is_damaged_or_to_another_question_is_asked_for_again(places: Places) -> None:
+    answers = Answers(places.shards.parent / "answers" / "enrich")
+    one, other = question_id("one"), question_id("other")
+    given = Answer({"text": "half \ud800", "seal": "f" * 64}, "host.invalid")
+    for question in (one, other):
+        answers.keep(question, given, shelf="thread-1")
+    path = answers.folder / "thread-1" / f"{one}.json"
+    whole = path.read_bytes()
+    for damage in [*DAMAGE.values(), lambda path: path.write_bytes(path.with_stem(other).read_bytes())]:
+        damage(path)
+        assert answers.kept(one, shelf="thread-1") is None
+        path.write_bytes(whole)
+    assert answers.kept(one, shelf="thread-1") == replace(given, is_kept=True)
+    flipped(path)
+    assert list(bad(places)) == [str(path.relative_to(places.home))]
+    assert [file.path for file in integrity.drop_damaged(places)] == [path]
+    assert bad(places) == {}
+
+
+def test_an_answer_of_before_has_no_seal_and_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "ab" / "abc.json").write_text('{"body": {"text": "yes"}, "host": "h"}')
+    assert Answers(tmp_path).kept("abc") == Answer({"text": "yes"}, "h", is_kept=True)
+
+
+# ---------------------------------------------------------------- the memory of an ingest
+
+
+def remembered(path: Path, progress: Progress) -> None:
+    ledger = Ledger(path)
+    validators = [Validator(f"https://host.invalid/{n}", "t", "e", "0" * 64, None) for n in range(40)]
+    ledger.save(progress, validators, [(n, "mark") for n in range(40)])
+    ledger.close()
+
+
+def test_a_ledger_with_any_flipped_bit_is_made_anew_or_says_the_same(tmp_path: Path) -> None:
+    path, known = tmp_path / "ledger" / "r.sqlite", Progress(watermark="2026-03-01T00:00:00Z", threads=7)
+    remembered(path, known)
+    whole = path.read_bytes()
+    draw = random.Random(14)
+    places = [whole.index(b"2026-03-01") * 8 + bit for bit in range(0, 80, 4)]  # the watermark itself
+    for bit in [*places, *(draw.randrange(len(whole) * 8) for _ in range(30))]:
+        path.write_bytes(whole)
+        flipped(path, bit)
+        ledger = Ledger(path)
+        told = (ledger.progress, len(ledger.crossings()), ledger.validator("https://host.invalid/7", "t") is not None)
+        ledger.close()
+        assert told in ((known, 40, True), (Progress(), 0, False)), bit
+        assert bit not in places or told[0] == Progress()
+
+
+def test_a_ledger_that_a_killed_run_left_has_no_seal_and_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    remembered(path, Progress(threads=7))
+    killed = Ledger(path)
+    killed.save(Progress(threads=8))
+    (tmp_path / "copy.sqlite").write_bytes(path.read_bytes())
+    assert read_progress(tmp_path / "copy.sqlite").threads == 8
+    killed.close()
+
+
+def test_a_damaged_ledger_is_listed_and_taken_away(places: Places) -> None:
+    path = places.shards.parent / "github" / "github.com" / "o" / "r.sqlite"
+    remembered(path, Progress(watermark="2026-03-01T00:00:00Z"))
+    assert bad(places) == {}
+    flipped(path, path.read_bytes().index(b"2026-03-01") * 8)
+    assert list(bad(places)) == [str(path.relative_to(places.home))]
+    assert [file.kind for file in integrity.drop_damaged(places)] == ["ledger"]
     assert bad(places) == {}
 
 
@@ -365,3 +444,16 @@ def test_a_home_of_before_has_no_copy_of_its_registry_and_goes_on(places: Places
     run.export(places)
     assert ids(places) == before
     assert json.loads((places.curated / "manifest.json").read_bytes())["seal"]
+
+
+# ---------------------------------------------------------------- a draw over all of it
+
+
+def test_no_bit_that_is_turned_in_a_kept_file_is_published_or_read_without_a_word() -> None:
+    """Each kind of file three times, one of them with a whole build; `python -m benchmarks.flips` tries 1,200."""
+    found = flips.measure(36, seed=1, whole=12)
+    assert set(found) >= {"answer", "ledger", "shard", "database", "registry", "raw segment", "bundle: registry.json"}
+    assert {kind: counts["silent"] for kind, counts in found.items() if counts["silent"]} == {}
+    # what an answer, a ledger or a copy of the registry would have said is asked again, or nobody asks
+    for kind in set(found) - {"answer", "ledger", "registry"}:
+        assert found[kind]["refused"] + found[kind]["repaired"] == found[kind].total(), kind

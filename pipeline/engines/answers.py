@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from pipeline.records import kept
+from pipeline.records.kept import KeptFile, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +40,48 @@ class Answers:
     def kept(self, question: str, *, shelf: str = "") -> Answer | None:
         """The answer to `question`, None if it is not kept or its file is damaged: then it is asked for again."""
         try:
-            found = json_object(self._path(question, shelf).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError):
+            found = _fields(self._path(question, shelf))
+        except kept.Damaged:
             return None
-        body, host = (found or {}).get("body"), (found or {}).get("host")
-        if not isinstance(body, dict) or not isinstance(host, str):
-            return None
-        return Answer(body, host, is_kept=True)
+        return Answer(found["body"], found["host"], is_kept=True)
 
     def keep(self, question: str, answer: Answer, *, shelf: str = "") -> None:
         """Nothing; the answer's file then is there, whole."""
-        path = self._path(question, shelf)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # in ASCII: an answer may hold half a surrogate, which no UTF-8 file can
-        text = json.dumps({"host": answer.host, "body": answer.body}, sort_keys=True)
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, prefix=".", delete=False) as file:
-            file.write(text.encode("ascii"))
-        os.replace(file.name, path)
+        fields = {"host": answer.host, "body": answer.body, "question": question}
+        kept.write(self._path(question, shelf), kept.sealed_json(fields))
 
     def _path(self, question: str, shelf: str) -> Path:
         return self.folder / (shelf or question[:2]) / f"{question}.json"
+
+
+def kept_files(folder: Path) -> list[KeptFile]:
+    """Every kept answer of `folder`, with what a look at its bytes says."""
+    cure = "The next build asks for the answer again."
+    return [KeptFile(path, "answer", _verdict(path), cure) for path in sorted(folder.glob("[!.]*/[!.]*.json"))]
+
+
+def _verdict(path: Path) -> Verdict:
+    try:
+        _fields(path)
+    except kept.Damaged as error:
+        return error.verdict
+    return Verdict.OK
+
+
+def _fields(path: Path) -> dict[str, Any]:
+    """What is kept at `path`. Answers of before have no seal; they are good as long as they have the form of one.
+
+    Raises:
+        Damaged: it is no answer, or not to the question that its name says.
+    """
+    body = kept.read(path)
+    before = json_object(body.decode("utf-8", "replace")) or {}
+    fields = before if before.keys() == {"body", "host"} else kept.unsealed_json(path, body)
+    if not isinstance(fields.get("body"), dict) or not isinstance(fields.get("host"), str):
+        raise kept.Damaged(path, "it is no answer")
+    if fields.get("question", path.stem) != path.stem:
+        raise kept.Damaged(path, "it is the answer to another question")
+    return fields
 
 
 def json_object(text: str, *, keys: Sequence[str] = ()) -> dict[str, object] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline import store
+from pipeline.engines import answers
+from pipeline.providers.github.fetch import ledger
 from pipeline.records import kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import KeptFile, Verdict
@@ -12,7 +14,7 @@ from pipeline.run import shards
 from pipeline.run.build.building import Places
 
 #: Kinds of files that are made anew once they are gone.
-_MADE_ANEW = frozenset({"shard"})
+_MADE_ANEW = frozenset({"shard", "answer", "ledger"})
 
 
 def kept_files(places: Places) -> list[KeptFile]:
@@ -34,6 +36,9 @@ def drop_damaged(places: Places) -> list[KeptFile]:
 def _found(places: Places) -> Iterator[KeptFile]:
     for folder in (places.shards, places.shards.parent / "enriched"):
         yield from shards.kept_files(folder)
+    for kind in ("enrich", "translate"):
+        yield from answers.kept_files(places.shards.parent / "answers" / kind)
+    yield from ledger.kept_files(places.shards.parent)
     yield from places.registry.kept_files()
     if places.database.exists():
         yield KeptFile(places.database, "database", _database(places), "`errmine build` makes it anew from raw.")

@@ -3,12 +3,17 @@
 One small SQLite file a repository, changed in one transaction each time after the pages were safe in raw: a process
 that is killed leaves either the old or the new memory, and the old one only costs requests. It holds nobody's text.
 Deleting it means a full sweep next time, nothing else.
+
+SQLite has no checksums, and a watermark with a flipped bit would skip what was never seen. So who closes the file seals
+its rows, the first change takes the seal away, and who opens it again compares.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
+import logging
 import os
 import re
 import sqlite3
@@ -19,6 +24,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pipeline.records.errors import SourceError
+from pipeline.records.kept import KeptFile, Verdict
 
 VERSION = 2
 # Version 1 set marks by whatever `Date` an answer had. One that lay in the future may be past by now and shows nothing;
@@ -31,7 +37,9 @@ CREATE TABLE IF NOT EXISTS validators (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS crossings (number INTEGER PRIMARY KEY, mark TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS troubles (item TEXT PRIMARY KEY, runs INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS seal (place INTEGER PRIMARY KEY CHECK (place = 1), sha256 TEXT NOT NULL);
 """
+_LOG = logging.getLogger(__name__)
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]")
 
@@ -71,10 +79,13 @@ class Ledger:
         self.path = path
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         self._db = sqlite3.connect(path, isolation_level=None)
+        self._is_sealed = True  # or as it was found
         try:
             self._db.executescript(_TABLES)
+            _check(self._db)
             self.progress = self._read()
-        except sqlite3.DatabaseError:  # damaged: it can be made anew
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # damaged: it can be made anew
+            _LOG.warning("%s is damaged (%s): it is made anew, with a full sweep", path, error)
             self._db.close()
             path.unlink()
             self._db = sqlite3.connect(path, isolation_level=None)
@@ -82,7 +93,9 @@ class Ledger:
             self.progress = Progress()
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Lets go of the file, and seals what changed in it."""
+        if not self._is_sealed:
+            self._db.execute("INSERT OR REPLACE INTO seal VALUES (1, ?)", (_sum(self._db),))
         self._db.close()
 
     def validator(self, url: str, token: str) -> Validator | None:
@@ -129,7 +142,9 @@ class Ledger:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         self._db.execute("BEGIN IMMEDIATE")
+        self._is_sealed = False
         try:
+            self._db.execute("DELETE FROM seal")
             yield
         except BaseException:
             self._db.execute("ROLLBACK")
@@ -162,6 +177,43 @@ def _is_time(mark: object) -> bool:
         return isinstance(mark, str) and datetime.strptime(mark, _TIME).strftime(_TIME) == mark
     except ValueError:
         return False
+
+
+def _sum(database: sqlite3.Connection) -> str:
+    """sha256 over the rows of all tables but the seal's own."""
+    digest = hashlib.sha256()
+    names = "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'seal' ORDER BY name"
+    for (name,) in database.execute(names).fetchall():
+        for row in database.execute(f'SELECT * FROM "{name}" ORDER BY 1, 2'):  # noqa: S608  (from the catalogue)
+            digest.update(f"{name}\x1f{row!r}\x1e".encode())
+    return digest.hexdigest()
+
+
+def _check(database: sqlite3.Connection) -> None:
+    """Nothing, or an error; what a killed run left, and a file of before, has no seal and is taken as it is.
+
+    Raises:
+        DatabaseError: the rows are not those that were sealed, or cannot be read.
+    """
+    sealed = database.execute("SELECT sha256 FROM seal").fetchall()
+    if _sum(database) != (sealed[0][0] if sealed else _sum(database)):
+        raise sqlite3.DatabaseError("its rows are not those that were written")
+
+
+def kept_files(folder: Path) -> Iterator[KeptFile]:
+    """Every ledger under `folder`, with what a look at its rows says; nothing is changed."""
+    for path in sorted(folder.rglob("*.sqlite")):
+        verdict = Verdict.OK
+        try:
+            database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+            try:
+                if database.execute("SELECT 1 FROM sqlite_master WHERE name = 'seal'").fetchone():
+                    _check(database)
+            finally:
+                database.close()
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
+            verdict = Verdict.DAMAGED
+        yield KeptFile(path, "ledger", verdict, "The next ingest makes it anew, with a full sweep.")
 
 
 def read_progress(path: Path) -> Progress:

@@ -1,0 +1,239 @@
+"""Single bits turned in every kind of kept file: is any of it published, or read, without a word?
+
+    python -m benchmarks.flips [--flips 1200] [--seed 14] [--whole 20]
+
+A home is built from the bundled sample. Each try turns a bit of one file (the kinds in turn, file and bit drawn), asks
+every reader of that file, does what a build does with what it keeps, and compares what comes out with the undamaged
+home, byte for byte. Every `--whole`th try is a whole build, export and validate besides; the others stop where all that
+a build would read is what it was.
+
+::
+
+    refused    a reader or the build names the file and ends
+    repaired   the file is named, and made anew or restored; all is as it was
+    same       nobody says a word, and nothing is changed: bytes that no reader uses, or files that an export replaces
+    silent     anything else: what is read or published differs, and nothing says so
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import random
+import shutil
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+from pipeline import export, raw, run, store, validate
+from pipeline.ask import Matcher
+from pipeline.engines.answers import Answer, Answers, question_id
+from pipeline.providers.github.fetch.ledger import Ledger, Progress, Validator
+from pipeline.records import kept
+from pipeline.records.errors import PipelineError
+from pipeline.run import Places
+from pipeline.run.build import mapping
+from pipeline.run.check import integrity
+from pipeline.store import reading
+
+SAMPLE = Path(__file__).parent.parent / "raw" / "sample"
+PARTITION_DOCUMENTS = 5
+_ANSWERS = 5
+_STATE = Progress(watermark="2026-03-01T00:00:00Z", threads=50)
+
+
+@dataclass(frozen=True)
+class Sound:
+    """The undamaged home."""
+
+    places: Places
+    files: Mapping[str, list[Path]]  # kind -> files, relative to the home
+    digests: Mapping[str, str]  # of the database's tables
+
+    registry: object
+
+    def body(self, path: Path) -> bytes:
+        """The bytes of a file of the home."""
+        return (self.places.home / path).read_bytes()
+
+
+def made(home: Path) -> Sound:
+    """A home with every kind of kept file."""
+    places = Places.of(home)
+    run.import_files(places.raw, [SAMPLE])
+    run.build(places, workers=1, partition_documents=PARTITION_DOCUMENTS)
+    run.export(places)
+    for number in range(_ANSWERS):
+        answers(places).keep(question_id(number), Answer({"text": f"answer {number}"}, "host.invalid"))
+    ledger = Ledger(_ledger(places))
+    ledger.save(_STATE, [Validator(f"https://host.invalid/{n}", "t", "e", "0" * 64, None) for n in range(40)])
+    ledger.close()
+    files: dict[str, list[Path]] = defaultdict(list)
+    for file in integrity.kept_files(places):
+        files[_kind(file.kind, file.path)].append(file.path.relative_to(home))
+    files["raw segment"] = [path.relative_to(home) for path in sorted((places.raw / "segments").glob("*.zip"))]
+    return Sound(places, dict(files), store.digests(places.database), places.registry.published()[0])
+
+
+def _kind(kind: str, path: Path) -> str:
+    """Of the bundle each file but the pages is a kind of its own: there are few of them."""
+    return f"bundle: {'page' if 'entries' in path.parts else path.name}" if kind == "bundle" else kind
+
+
+def answers(places: Places) -> Answers:
+    """Where the home keeps answers."""
+    return Answers(places.shards.parent / "answers" / "enrich")
+
+
+def _ledger(places: Places) -> Path:
+    return places.shards.parent / "github" / "host.invalid" / "o" / "r.sqlite"
+
+
+def attempt(sound: Sound, home: Path, path: Path, bit: int, *, is_whole: bool) -> str:
+    """What becomes of a home in which one bit of one file was turned."""
+    shutil.copytree(sound.places.home, home)
+    try:
+        body = bytearray((home / path).read_bytes())
+        body[bit // 8] ^= 1 << bit % 8
+        (home / path).write_bytes(body)
+        return _outcome(sound, Places.of(home), path, is_whole=is_whole)
+    finally:
+        shutil.rmtree(home)
+
+
+def _outcome(sound: Sound, places: Places, path: Path, *, is_whole: bool) -> str:
+    refused = False
+    for look in (*_readers(sound, places, path), lambda: _built(sound, places, path, is_whole=is_whole)):
+        try:
+            told = look()
+        except (PipelineError, kept.Damaged):
+            refused = True
+            continue
+        if told in ("silent", "repaired"):
+            return told
+    return "refused" if refused else "same"
+
+
+def _readers(sound: Sound, places: Places, path: Path) -> list[Callable[[], str]]:
+    """What reads that file besides a build; each gives "same" or "silent", or raises."""
+    before = sound.places
+
+    def same(look: Callable[[Places], object]) -> Callable[[], str]:
+        return lambda: "same" if look(places) == look(before) else "silent"
+
+    if path.suffix == ".duckdb":
+        return [
+            lambda: "same" if store.digests(places.database) == sound.digests else "silent",
+            same(lambda home: reading.entries(home.database)),
+        ]
+    if path.parts[0] == "raw":
+        return [lambda: "same" if raw.RawLayer(places.raw).check() else "silent"]
+    if path.parts[0] == "curated":
+        names = {path.relative_to("curated").as_posix()} - {"manifest.json"}
+        return [
+            same(lambda home: export.read_manifest(home.curated)),
+            same(lambda home: export.read_entries(home.curated)),
+            same(lambda home: export.read_index(home.curated)),
+            same(lambda home: [kept.of_bundle(home.curated, name) for name in names]),
+            same(lambda home: Matcher.read(home.curated).match("out of resource: threads")),
+            lambda: _validated(places),
+        ]
+    if "answers" in path.parts:
+        return [lambda: "same" if _answered(places) == _answered(before) else "repaired"]
+    if path.suffix == ".sqlite":
+        return [lambda: _remembered(places)]
+    return []
+
+
+def _validated(places: Places) -> str:
+    if validate.check_path(places.curated).problems:
+        raise PipelineError("validate names the file")
+    return "same"
+
+
+def _answered(places: Places) -> list[Answer | None]:
+    return [answers(places).kept(question_id(number)) for number in range(_ANSWERS)]
+
+
+def _remembered(places: Places) -> str:
+    ledger = Ledger(_ledger(places))
+    told = ledger.progress
+    ledger.close()
+    return "same" if told == _STATE else "repaired" if told == Progress() else "silent"
+
+
+def _built(sound: Sound, places: Places, path: Path, *, is_whole: bool) -> str:
+    """What a build makes of the home: as far as what it keeps is what it was, or to the end."""
+    partitions = run.plan(places.raw, partition_documents=PARTITION_DOCUMENTS)
+    named = mapping.drop_damaged(places.shards, partitions)
+    done = mapping.finished(partitions, places.shards)
+    for partition in partitions:
+        if partition.name not in done:
+            task = SimpleNamespace(name=partition.name, items=partition.documents)
+            mapping.map_task(places.raw, places.shards, task, lambda _number: None)  # type: ignore[arg-type]
+    registry, restored = places.registry.published()
+    is_same = registry == sound.registry and all(
+        (places.home / file).read_bytes() == sound.body(file) for file in sound.files["shard"]
+    )
+    if is_same and is_whole:
+        run.publish(places, partitions)
+        run.export(places)
+        files = [file for kind, files in sound.files.items() if kind.startswith("bundle") for file in files]
+        is_same = all((places.home / file).read_bytes() == sound.body(file) for file in files)
+        is_same = is_same and _validated(places) == "same"
+    if not is_same:
+        return "silent"
+    return "repaired" if named or restored else "same"
+
+
+def measure(flips: int, *, seed: int, whole: int) -> dict[str, Counter[str]]:
+    """Outcomes by kind of file."""
+    draw = random.Random(seed)
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    with tempfile.TemporaryDirectory() as folder:
+        sound = made(Path(folder) / "sound")
+        kinds = sorted(sound.files)
+        for number in range(flips):
+            kind = kinds[number % len(kinds)]
+            path = draw.choice(sound.files[kind])
+            bit = draw.randrange(len(sound.body(path)) * 8)
+            outcome = attempt(sound, Path(folder) / "home", path, bit, is_whole=number % whole == 0)
+            found[kind][outcome] += 1
+            if outcome == "silent":
+                print(f"silent: bit {bit} of {path}")
+    return found
+
+
+def show(found: Mapping[str, Counter[str]]) -> None:
+    """Print the table."""
+    outcomes = ("refused", "repaired", "same", "silent")
+    print("| kept file | tried | " + " | ".join(outcomes) + " |\n|---|" + "---:|" * 5)
+    total: Counter[str] = sum(found.values(), Counter())
+    for kind, counts in [*sorted(found.items()), ("all", total)]:
+        print(f"| {kind} | {counts.total():,} | " + " | ".join(f"{counts[name]:,}" for name in outcomes) + " |")
+
+
+def main() -> None:
+    """Try and print."""
+    parser = argparse.ArgumentParser(description="Flips of single bits over every kept file.")
+    parser.add_argument("--flips", type=int, default=1_200)
+    parser.add_argument("--seed", type=int, default=14)
+    parser.add_argument("--whole", type=int, default=20)
+    chosen = parser.parse_args()
+    logging.disable(logging.WARNING)  # a line for every ledger that is made anew
+    began = time.perf_counter()
+    show(measure(chosen.flips, seed=chosen.seed, whole=chosen.whole))
+    print(f"seed {chosen.seed}, every {chosen.whole}th try a whole build; {time.perf_counter() - began:.0f} s")
+
+
+def quick() -> None:
+    """A few of each kind."""
+    show(measure(60, seed=14, whole=20))
+
+
+if __name__ == "__main__":
+    main()
