@@ -93,6 +93,9 @@ def test_a_delta_that_writes_outside_changes_nothing(homes: Homes, delta: Path, 
 
 def test_a_delta_for_another_bundle_is_refused_with_what_to_fetch(homes: Homes, delta: Path) -> None:
     before = golden.bundle_bytes(Places.of(homes[0]).curated)
+    change = json.loads(delta.read_bytes())
+    delta = delta.with_name("another.json")
+    delta.write_text(json.dumps({**change, "to_bundle": "0" * 64}))
     done = run("apply", delta, "--home", homes[0])
     assert done.code == 3
     assert "Fetch the delta" in done.err

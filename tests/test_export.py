@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -405,10 +407,99 @@ def test_a_delta_between_equal_bundles_carries_the_manifest_only(bundle: Path) -
 def test_a_delta_for_another_bundle_is_refused(bundle: Path, tmp_path: Path) -> None:
     newer = tmp_path / "newer"
     export.write(newer, newer_entries())
+    export.write(tmp_path / "newest", [make.entry(tags=["newest"])])
     before = tree(newer)
     with pytest.raises(ExportError, match="not for"):
-        export.apply(newer, export.delta(bundle, newer), into=newer)
+        export.apply(newer, export.delta(bundle, tmp_path / "newest"), into=newer)
     assert tree(newer) == before
+    export.apply(newer, export.delta(bundle, newer), into=newer)  # it was applied already
+    assert tree(newer) == before
+
+
+@pytest.mark.parametrize(
+    "path", ["entries/jax/extra.json", "extra.json", "entries/a\0b/c.json", "/etc/x", "a/../../x", "..", "", ".hidden",
+             "entries//x.json", "entries\\x.json", "entries/jax/x.json\n", "entries/triton/x/y.json"],
+)  # fmt: skip
+def test_a_delta_that_brings_more_than_its_manifest_names_is_refused(bundle: Path, tmp_path: Path, path: str) -> None:
+    newer = tmp_path / "newer"
+    export.write(newer, newer_entries())
+    change = export.delta(bundle, newer)
+    before = tree(tmp_path)
+    with pytest.raises(ExportError, match=r"names a path outside|does not name"):
+        export.apply(bundle, change.model_copy(update={"files": {**change.files, path: "x"}}), into=bundle)
+    listed = json.loads(change.files["manifest.json"])
+    listed["files"].append({"path": path, "sha256": "0" * 64, "bytes": 1})
+    files = {**change.files, path: "x", "manifest.json": json.dumps(listed)}
+    with pytest.raises(ExportError):
+        export.apply(bundle, change.model_copy(update={"files": files}), into=bundle)
+    assert tree(tmp_path) == before
+
+
+def test_a_delta_takes_nothing_through_a_link(bundle: Path, tmp_path: Path) -> None:
+    newer, secret = tmp_path / "newer", tmp_path / "secret"
+    export.write(newer, [*ENTRIES, make.entry(id="jax/added", domain="jax")], facts=FACTS)
+    change = export.delta(bundle, newer)
+    page = next(bundle.glob("entries/cuda/*.json"))
+    secret.write_bytes(page.read_bytes())
+    page.unlink()
+    page.symlink_to(secret)
+    with pytest.raises(ExportError, match="link"):
+        export.apply(bundle, change, into=tmp_path / "made")
+    assert not (tmp_path / "made").exists()
+
+
+#: `ERRMINE_KILLS` makes the test kill at every step; some of them are enough for every change.
+KILLS_ALL = "ERRMINE_KILLS" in os.environ
+#: What changes files, as Python tells its audit hooks of it, and the call that exchanges two folders.
+STEPS = frozenset({
+    "open", "os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir", "os.unlink", "shutil.rmtree",
+    "ctypes.call_function", "exchanged",
+})  # fmt: skip
+
+
+def killed_at(step: int, folder: Path, change: Delta, *, exchanges: bool) -> bool:
+    """Whether a process that applies the delta was killed at its step of that number; there may be fewer."""
+    child = os.fork()
+    if child == 0:
+        count = 0
+
+        def look(event: str, _: object) -> None:
+            nonlocal count
+            if event in STEPS:
+                count += 1
+                if count == step:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        whole = writing._exchange
+        writing._exchange = lambda one, other: exchanges and (whole(one, other), sys.audit("exchanged"))[0]
+        sys.addaudithook(look)
+        export.apply(folder, change, into=folder)
+        os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
+
+
+@pytest.mark.parametrize("exchanges", [True, False], ids=["in one call", "one by one"])
+def test_a_delta_that_was_killed_at_any_step_is_applied_by_the_same_call(tmp_path: Path, exchanges: bool) -> None:
+    older, newer, folder = tmp_path / "older", tmp_path / "newer", tmp_path / "in" / "curated"
+    export.write(older, ENTRIES, facts=FACTS)
+    export.write(newer, newer_entries(), facts=FACTS)
+    change = export.delta(older, newer)
+    step = 1
+    while True:
+        shutil.rmtree(folder.parent, ignore_errors=True)
+        shutil.copytree(older, folder)
+        (folder / "errmine.duckdb").write_bytes(b"a database")
+        (folder / "notes").mkdir()
+        (folder / "notes" / "mine.txt").write_text("mine")
+        was_killed = killed_at(step, folder, change, exchanges=exchanges)
+        export.apply(folder, change, into=folder)
+        strangers = {"errmine.duckdb": b"a database", "notes/mine.txt": b"mine"}
+        assert tree(folder) == {**tree(newer), **strangers}, step
+        assert [path.name for path in folder.parent.iterdir()] == ["curated"], step
+        if not was_killed:
+            break
+        step += 1 if KILLS_ALL else random.randint(1, 5)
+    assert step > 20
 
 
 def test_a_delta_that_was_tampered_with_changes_nothing(bundle: Path, tmp_path: Path) -> None:

@@ -71,8 +71,8 @@ def apply(
 ) -> None:
     """Turn an older bundle into the newer one, byte for byte, checked against its manifest.
 
-    The result takes the place of the older bundle, or goes to the folder that --to names. If anything does not fit,
-    nothing changes.
+    The result takes the place of the older bundle, or goes to the folder that --to names. Only files that the newer
+    manifest names are taken. If anything does not fit, nothing changes; killed, the same command does the rest.
     """
     from pipeline import export as bundles
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 from pipeline.export import content
 from pipeline.export.reading import entries_of, read_file, read_manifest, read_registry
-from pipeline.export.writing import MANIFEST, publish
+from pipeline.export.writing import BUNDLE_NAMES, MANIFEST, finish, publish
 from pipeline.records.bundle import Delta, Manifest, bundle_id, parsed
 from pipeline.records.errors import ExportError
 
 #: Made again from the entries when a delta is applied: its bytes need not travel.
 _REMADE = "entries.parquet"
 _LINES = "entries.jsonl"
+#: What a bundle has: pages of entries, and the files beside them.
+_PATH = re.compile(r"entries/[a-z0-9][a-z0-9_-]{0,60}/[a-z0-9][a-z0-9._-]{0,200}\.json")
+_FETCH = "Fetch the delta anew from where the bundle comes from, or the whole new bundle."
 
 
 def delta(older: Path, newer: Path) -> Delta:
@@ -67,42 +71,88 @@ def write_delta(path: Path, change: Delta) -> None:
 
 
 def apply(folder: Path, change: Delta, *, into: Path) -> None:
-    """Nothing; `into` then holds the newer bundle, byte for byte, or is as it was and the error says why."""
+    """Nothing; `into` then holds the newer bundle, byte for byte, or is as it was and the error says why.
+
+    Killed at any point, the same call does the rest.
+    """
+    for place in (folder, into):
+        finish(place)
     manifest = read_manifest(folder)
+    if manifest.bundle_id == change.to_bundle and folder.resolve() == into.resolve():
+        _check(folder, change)  # it was applied before, by a run that was killed as soon as it had
+        return
     if manifest.bundle_id != change.from_bundle:
         raise ExportError(
             f"the delta is for bundle {change.from_bundle[:12]}, not for {manifest.bundle_id[:12]}",
             path=folder,
             hint="Fetch the delta that begins at this bundle, or the whole new bundle.",
         )
+    _check_paths(folder, change)
     kept = [file.path for file in manifest.files if file.path not in change.deleted_files]
     publish(into, lambda staged: _fill(staged, folder, change, kept))
 
 
+def _check_paths(folder: Path, change: Delta) -> None:
+    """Nothing, or an error: the delta brings what its own manifest names, and nothing beside it."""
+    if MANIFEST not in change.files:
+        raise ExportError("the delta brings no manifest", path=folder, hint=_FETCH)
+    named = {file.path for file in _new_manifest(change, folder).files}
+    for path in (*named, *change.files):
+        _inside(folder, path)
+    strangers = sorted(set(change.files) - named - {MANIFEST})
+    if strangers:
+        told = ", ".join(map(repr, strangers[:3]))
+        raise ExportError(f"the delta brings files that its manifest does not name: {told}", path=folder, hint=_FETCH)
+
+
+def _new_manifest(change: Delta, folder: Path) -> Manifest:
+    try:
+        return parsed(change.files[MANIFEST], Manifest)
+    except ValueError as error:
+        raise ExportError(f"the manifest that the delta brings: {error}", path=folder, hint=_FETCH) from error
+
+
 def _fill(staged: Path, folder: Path, change: Delta, kept: list[str]) -> None:
-    for path in sorted({*kept, *change.files} - {_REMADE, _LINES}):
-        body = change.files[path].encode() if path in change.files else read_file(folder, path)
+    named = {file.path for file in _new_manifest(change, staged).files}
+    for path in sorted({*kept, *change.files} - {_REMADE, _LINES, MANIFEST} & {*named, *change.files}):
+        body = change.files[path].encode() if path in change.files else read_file(_unlinked(folder, path), path)
         place = _inside(staged, path)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(body)
     _remake(staged)
+    # last, as in a bundle that is written: one that has a manifest is whole
+    (staged / MANIFEST).write_bytes(change.files[MANIFEST].encode())
     _check(staged, change)
 
 
-def _inside(staged: Path, path: str) -> Path:
-    """The place of `path` in `staged`; a delta from elsewhere must not write outside."""
-    parts = path.split("/")
-    if path.startswith("/") or any(part in ("", ".", "..") for part in parts):
-        raise ExportError(f"the delta names a path outside the bundle: {path!r}", path=staged)
-    return staged / path
+def _inside(folder: Path, path: str) -> Path:
+    """The place of `path` in `folder`; a delta or a bundle from elsewhere must not lead outside."""
+    if path not in BUNDLE_NAMES and not _PATH.fullmatch(path):
+        raise ExportError(f"the delta names a path outside the bundle: {path!r}", path=folder, hint=_FETCH)
+    return folder / path
+
+
+def _unlinked(folder: Path, path: str) -> Path:
+    """The folder of the older bundle, where no link leads from `path` elsewhere."""
+    place = _inside(folder, path)
+    if place.resolve() != folder.resolve() / path:
+        raise ExportError(f"{place} is a link: a bundle has none", path=place, hint=_FETCH)
+    return folder
 
 
 def _remake(staged: Path) -> None:
     pages = sorted(staged.glob("entries/*/*.json"), key=lambda page: f"{page.parent.name}/{page.stem}")
-    lines = [content.compact_json(json.loads(page.read_bytes())) + "\n" for page in pages]
+    lines = [content.compact_json(_value(page)) + "\n" for page in pages]
     (staged / _LINES).write_bytes("".join(lines).encode())
     entries = entries_of(staged / _LINES, [line.encode() for line in lines])
     (staged / _REMADE).write_bytes(content.parquet(entries, lines))
+
+
+def _value(page: Path) -> object:
+    try:
+        return json.loads(page.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ExportError(f"entries/{page.parent.name}/{page.name}: {error}", path=page, hint=_FETCH) from error
 
 
 def _check(staged: Path, change: Delta) -> None:
@@ -115,6 +165,11 @@ def _check(staged: Path, change: Delta) -> None:
                 path=staged,
                 hint="The bundles were made by different versions of errmine: fetch the whole new bundle.",
             )
+    there = {path.relative_to(staged).as_posix() for path in staged.glob("entries/**/*") if not path.is_dir()}
+    if strangers := sorted(there - {file.path for file in manifest.files}):
+        raise ExportError(
+            f"after the delta there is {strangers[0]!r}, which no manifest names", path=staged, hint=_FETCH
+        )
     if bundle_id(manifest.files) != change.to_bundle:
         raise ExportError("the delta does not lead to the bundle that it names", path=staged)
 

@@ -94,18 +94,35 @@ def _exchange(one: Path, other: Path) -> bool:
     raise OSError(code, os.strerror(code))
 
 
+def finish(folder: Path) -> None:
+    """Nothing; what a killed run was doing to the bundle in `folder` is done to its end, or undone.
+
+    Raises:
+        ExportError: the folder cannot be written.
+    """
+    target = folder.resolve()
+    try:
+        _clear_leftovers(target)
+    except OSError as error:
+        raise ExportError(f"cannot write the bundle {folder}: {error.strerror or error}", path=folder) from error
+
+
 def _replace_one_by_one(staged: Path, target: Path) -> None:
     """A bundle without manifest is not whole: readers refuse it during the moment this takes."""
     source = staged
     if staged.stat().st_dev != target.stat().st_dev:  # the folder is a mount point
         source = target / f".new-{os.getpid()}"
         shutil.copytree(staged, source)
+    gone = [name for name in BUNDLE_NAMES if (target / MANIFEST).exists() and not (source / name).exists()]
     (target / MANIFEST).unlink(missing_ok=True)
+    for name in gone:  # of a bundle without entries; where a killed run is taken up, they were moved before
+        shutil.rmtree(target / name, ignore_errors=True)
     for name in BUNDLE_NAMES:
+        if not (source / name).exists():
+            continue
         if (target / name).is_dir():
             shutil.rmtree(target / name)
-        if (source / name).exists():
-            (source / name).replace(target / name)
+        (source / name).replace(target / name)
     if source is not staged:
         shutil.rmtree(source)
     _flush_folder(target)
@@ -115,8 +132,14 @@ def _clear_leftovers(target: Path) -> None:
     """Nothing; what a killed run left beside `target` is gone, and what it had not carried over yet is back."""
     for leftover in sorted(target.parent.glob(f".{target.name}.new-*")):
         pid = leftover.name.rpartition("-")[2]
-        if not (pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists()):
-            _retire(leftover, target)
+        if pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists():
+            continue
+        # the manifest is written last and moved last: what has one was whole, and its names were being moved
+        if target.exists() and (leftover / MANIFEST).exists() and not (target / MANIFEST).exists():
+            _replace_one_by_one(leftover, target)
+        _retire(leftover, target)
+    for leftover in target.glob(".new-*") if target.exists() else ():  # copies for a mounted folder
+        shutil.rmtree(leftover)
 
 
 def _retire(old: Path, target: Path) -> None:
