@@ -80,7 +80,7 @@ class Transport:
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._deadline = Deadline(clock)
-        self._session = requests.Session()
+        self._session = _Session()
         self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
         adapter = BoundedAdapter(self._deadline)
         self._session.mount("https://", adapter)
@@ -191,6 +191,14 @@ def _why(error: requests.RequestException | urllib3.exceptions.HTTPError) -> Why
     if isinstance(error, requests.ConnectionError):
         return Why.UNREACHABLE
     return Why.SILENT if isinstance(error, requests.Timeout) else Why.UNUSABLE
+
+
+class _Session(requests.Session):
+    """A session that never looks where a redirect leads: requests does so even if told not to follow, and trips."""
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """None: nowhere."""
+        return None
 
 
 class _Headers(requests.auth.AuthBase):

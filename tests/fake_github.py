@@ -98,6 +98,7 @@ class FakeGithub:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        self._server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients hang up in the middle
         self.host = f"127.0.0.1:{self._server.server_address[1]}"
         self.url = f"http://{self.host}/api/v3"
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()

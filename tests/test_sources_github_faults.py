@@ -22,7 +22,7 @@ from tests.fake_faults import FAULTS, Altered, at_rate, of_all, small_bodies
 from tests.fake_github import Asked, FakeGithub, Fault, small_world, stamp
 from tests.github_home import REPO, Place
 
-# Faults on two answers of five, four tries of each answer: no seed that was tried took more than four runs.
+# Faults on two answers of five, four tries of each answer: no seed that was tried took more than five runs.
 MOST_RUNS = 8
 LISTING = "/issues?"
 

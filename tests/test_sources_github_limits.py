@@ -15,6 +15,7 @@ from pipeline.providers.github import fetch as github
 from pipeline.providers.github.fetch.conditional_pages import elements
 from pipeline.providers.github.fetch.governor import Governor, is_limit
 from pipeline.records.errors import ConfigError, RateLimited, SourceChanged, SourceError
+from tests.fake_faults import Altered
 from tests.fake_github import TOKEN, FakeGithub, Fault, small_world
 from tests.github_home import REPO, Place, client
 
@@ -165,6 +166,15 @@ def test_a_next_page_on_another_host_is_not_followed(tmp_path: Path) -> None:
         assert isinstance(done.error, SourceChanged)
         assert "another host" in str(done.error)
         assert all("127.0.0.2" not in asked.headers["host"] for asked in fake.asked)
+
+
+@pytest.mark.parametrize("header", [{"Location": "http://["}, {"Location": "//["}, {"Link": '<http://[>; rel="next"'}])
+def test_an_address_that_is_none_is_an_error_of_the_source(tmp_path: Path, header: dict[str, str]) -> None:
+    with FakeGithub() as fake:
+        small_world(fake, threads=1)
+        status = 302 if "Location" in header else 200
+        fake.fault = lambda _n, a: Altered(status=status, headers=lambda *_: header) if "/issues?" in a.path else None
+        assert isinstance(Place(tmp_path, fake).ingest().error, SourceChanged)
 
 
 def test_a_foreign_address_is_never_asked() -> None:

@@ -83,8 +83,9 @@ def test_what_is_no_answer_once_is_asked_for_again(httpserver: HTTPServer, sessi
 class Slow(Transport):
     """Redirects, each of which takes its time; nobody waits."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, target: str = "") -> None:
         self.now, self.seconds, self.given = 0.0, seconds, list[float]()
+        self.target = target
 
     def send(
         self, method: str, url: str, *, bounds: Bounds, headers: Mapping[str, str], payload: bytes | None = None
@@ -93,7 +94,7 @@ class Slow(Transport):
         if bounds.answer_seconds <= 0:
             raise NoReply(Why.SLOW)
         self.now += self.seconds
-        return Reply(url, 302, {"Location": f"/{len(self.given)}"}, b"")
+        return Reply(url, 302, {"Location": self.target or f"/{len(self.given)}"}, b"")
 
 
 def test_redirects_share_one_deadline_and_our_own_pauses_are_not_in_it() -> None:
@@ -109,6 +110,14 @@ def test_redirects_share_one_deadline_and_our_own_pauses_are_not_in_it() -> None
     with pytest.raises(SourceUnreachable, match="takes longer"):
         session.get(f"{site}/page")
     assert slow.given == [120.0, 70.0, 20.0, -30.0] * http.TRIES
+
+
+@pytest.mark.parametrize("target", ["http://[", "//[", "//[x]y/"])
+def test_a_redirect_to_what_is_no_address_leads_to_nobodys_site(target: str) -> None:
+    site = "http://a.example"
+    session = http.Session(delay_seconds=0.0, api_sites=frozenset({site}), _transport=Slow(0.0, target))
+    with pytest.raises(SourceChanged, match="leads to another site"):
+        session.get(f"{site}/page")
 
 
 def test_a_site_that_nobody_answers_for_is_unreachable_and_not_one_that_forbids() -> None:

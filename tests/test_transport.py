@@ -145,6 +145,15 @@ def test_whatever_part_of_an_answer_drips_it_ends_at_the_deadline(pieces: list[b
         assert server.sent < 60
 
 
+@pytest.mark.parametrize("target", ["http://[", "//[::1", "\xff", "http://a.example:x/", ""])
+def test_a_redirect_to_what_is_no_address_is_an_answer_too(target: str) -> None:
+    head = f"HTTP/1.1 302 Found\r\nLocation: {target}\r\nContent-Length: 0\r\n\r\n"
+    with Drip(head.encode("latin-1")) as server:
+        made = Transport()
+        assert made.send("GET", server.url, bounds=BOUNDS, headers={}).status == 302
+        made.close()
+
+
 def test_headers_that_drip_end_at_a_deadline_of_real_time() -> None:
     with Drip(*letters(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 90), pause=0.05) as server:
         made, begun = Transport(), time.monotonic()

@@ -145,7 +145,7 @@ class Session:
             target = response.headers.get("location")
             if response.status not in REDIRECTS or not target:
                 return response
-            following = urljoin(asked, target)
+            following = _joined(asked, target)
             if origin(following) != origin(url):
                 raise _Elsewhere(f"{url} leads to another site: {following[:200]}", url=url)
             asked = following
@@ -190,6 +190,16 @@ def page_if_new(
         if attempt == TRIES or is_right(response):
             break
     return response
+
+
+def _joined(url: str, target: str) -> str:
+    """Where `target` leads from `url`; an address that is none leads to nobody's site."""
+    try:
+        following = urljoin(url, target)
+        urlsplit(following)
+    except ValueError:
+        return f"invalid:{target[:200].replace('[', '').replace(']', '')}"
+    return following
 
 
 def condition(validator: str | None) -> dict[str, str]:

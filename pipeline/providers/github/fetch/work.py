@@ -18,7 +18,7 @@ from pipeline.records.errors import SourceChanged, SourceError, SourceUnreachabl
 
 # Threads in a row that could not be had: the source is down, not the thread.
 MAX_FAILURES_IN_A_ROW = 5
-# Runs in which a thread may fail before it no longer makes a run partial. At 40 % of answers wrong one run in sixty
+# Runs in which a thread may fail before it no longer makes a run partial. At 40 % of answers wrong one run in forty
 # loses a given thread, so no fault that passes fails in five.
 MOST_RUNS = 5
 # Of those, so many are asked for again in one run, in turn: what was mended at GitHub comes, and costs little before.
