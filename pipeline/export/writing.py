@@ -14,6 +14,8 @@ from pathlib import Path
 
 from pipeline.export import content
 from pipeline.export.content import Facts
+from pipeline.lexicon import advice
+from pipeline.records import Skipped
 from pipeline.records.bundle import FileRecord, bundle_id
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
@@ -182,17 +184,32 @@ class Written:
     entry_count: int
     file_count: int  # with the manifest
     byte_count: int
+    refused: tuple[Skipped, ...] = ()  # entries that are not passed on
+
+
+def passed_on(entries: Iterable[KnowledgeEntry]) -> tuple[list[KnowledgeEntry], tuple[Skipped, ...]]:
+    """(the entries that may be published, by id, the others): a database or a bundle may be older than the gate."""
+    kept: list[KnowledgeEntry] = []
+    lost: list[Skipped] = []
+    for entry in sorted(entries, key=lambda entry: entry.id):
+        place, refusal = next(advice.refused(entry.model_dump()), ("", None))
+        if refusal is None:
+            kept.append(entry)
+        else:
+            detail = f"{place}: {refusal.detail}" if refusal.detail else place
+            lost.append(Skipped("export", entry.id, refusal.reason, detail))
+    return kept, tuple(lost)
 
 
 def write(folder: Path, entries: Iterable[KnowledgeEntry], *, facts: Facts | None = None) -> Written:
     """What was written: the bundle of `entries` in `folder`, in place of the one there was, whole or not at all."""
     told = facts or Facts()
-    ordered = sorted(entries, key=lambda entry: entry.id)
+    ordered, refused = passed_on(entries)
     _check_ids(folder, ordered)
     records: list[FileRecord] = []
     publish(folder, lambda staged: records.extend(_fill(staged, ordered, told)))
     bundle = bundle_id(records[:-1])
-    return Written(folder, bundle, len(ordered), len(records), sum(record.bytes for record in records))
+    return Written(folder, bundle, len(ordered), len(records), sum(record.bytes for record in records), refused)
 
 
 def _check_ids(folder: Path, ordered: Sequence[KnowledgeEntry]) -> None:

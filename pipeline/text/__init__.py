@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence, Set
 from functools import cache
-from importlib import resources
 from typing import NamedTuple
 
 from pipeline.text.literals import Signs
@@ -195,17 +193,6 @@ def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
             parts += (text[done:start], written)
         done = max(done, end)
     return "".join(parts) + text[done:] if parts else text
-
-
-@cache
-def _unsafe() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    table = tomllib.loads(resources.files("pipeline").joinpath("data/unsafe.toml").read_text("utf-8"))
-    return tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in table.items())
-
-
-def unsafe(words: str) -> str | None:
-    """The name of the act in `words` that is never passed on, from data/unsafe.toml; None if there is none."""
-    return next((name for name, pattern in _unsafe() if pattern.search(words)), None)
 
 
 def safe(text: str) -> str:

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from typing import Any, get_origin
 
-from pipeline.lexicon import gates, vocabulary
+from pipeline.lexicon import advice, gates, vocabulary
 from pipeline.records.entry import (
     SCHEMA_VERSION,
     KnowledgeEntry,
@@ -18,7 +18,7 @@ from pipeline.records.entry import (
     Version,
     Workaround,
 )
-from pipeline.text import is_web_address, unsafe
+from pipeline.text import is_web_address
 from pipeline.validate.problem import Raw, items, text, values
 from pipeline.validate.wording import compile_error, unbounded_gaps
 
@@ -36,7 +36,9 @@ def imported(payload: str) -> KnowledgeEntry:
         raise ValueError("a knowledge entry is a JSON object with a signature")
     notes: Counter[str] = Counter()
     signature = _short(raw, "signature") or ""
-    cause = _short(raw, "root_cause")
+    if (refusal := advice.refusal(signature)) is not None:  # nobody shows that a program printed it
+        raise ValueError(f"its signature is not passed on: {refusal.detail or 'it addresses language models'}")
+    cause = _said(raw, "root_cause", notes)
     kept = [way for _, way in items(raw, "workarounds") if _is_usable(way, notes)]
     chinese = _chinese_sides(raw, kept)
     said: dict[str, Translation] = {}
@@ -53,17 +55,17 @@ def imported(payload: str) -> KnowledgeEntry:
         root_cause=cause,
         root_cause_type="generic" if cause else None,
         root_cause_zh=_gated("root_cause_zh", cause, text(raw, "root_cause_zh"), said),
-        versions=_versions(raw),
+        versions=_versions(raw, notes),
         workarounds=[_workaround(way, notes) for way in kept],
         workarounds_zh=[
             _gated(f"workarounds_zh[{n}]", _short(way, "action"), chinese[n], said) for n, way in enumerate(kept)
         ],
         transition_graph=TransitionGraph(leads_to=[], preceded_by=[], frequently_confused_with=[]),
         official_doc_url=_url(raw),
-        official_doc_section=_short(raw, "official_doc_section"),
-        error_code=_short(raw, "error_code"),
+        official_doc_section=_said(raw, "official_doc_section", notes),
+        error_code=_said(raw, "error_code", notes),
         verification_tier="ai_generated",
-        tags=sorted({tag for tag in values(raw, "tags") if isinstance(tag, str)}),
+        tags=sorted({tag for tag in values(raw, "tags") if isinstance(tag, str) and advice.refusal(tag) is None}),
         locale="en",
         translations=said,
         provenance=_provenance(payload, notes),
@@ -112,10 +114,20 @@ def _is_usable(way: Raw, notes: Counter[str]) -> bool:
     if action is None:
         notes["import.empty_action"] += 1
         return False
-    if unsafe(action) or unsafe(_short(way, "how") or ""):
-        notes["import.unsafe_action"] += 1
-        return False
-    return True
+    refusals = (advice.refusal(_short(way, field) or "") for field in ("action", "how", "condition"))
+    refusal = next(filter(None, refusals), None)
+    if refusal is not None:
+        notes[f"import.{refusal.reason}"] += 1
+    return refusal is None
+
+
+def _said(raw: Raw, name: str, notes: Counter[str]) -> str | None:
+    """The words of a field that stands by itself, None if they are not passed on."""
+    words = _short(raw, name)
+    refusal = advice.refusal(words or "")
+    if refusal is not None:
+        notes[f"import.{refusal.reason}"] += 1
+    return None if refusal is not None else words
 
 
 def _chinese_sides(raw: Raw, kept: list[Raw]) -> list[str | None]:
@@ -148,6 +160,8 @@ def _gated(field: str, source: str | None, chinese: str | None, said: dict[str, 
     """`chinese` if it passes every gate beside `source`; `said` tells how it went."""
     if source is None:
         return None
+    if chinese and advice.refusal(chinese) is not None:
+        chinese = None
     look = gates.check_explanation if field == "signature_zh" else gates.check
     passed = look(source, chinese) if chinese else {}
     is_good = bool(passed) and all(passed.values()) and chinese != source
@@ -179,13 +193,14 @@ def _regex(regex: str | None, signature: str, notes: Counter[str]) -> str | None
     return regex
 
 
-def _versions(raw: Raw) -> list[Version]:
+def _versions(raw: Raw, notes: Counter[str]) -> list[Version]:
     made: dict[str, Version] = {}
     for _, version in items(raw, "versions"):
-        name = _short(version, "version")
+        name = _said(version, "version", notes)
         if name:
             fields: dict[str, Any] = {
-                field: _short(version, field) for field in ("introduced", "deprecated", "removed", "behavior_change")
+                field: _said(version, field, notes)
+                for field in ("introduced", "deprecated", "removed", "behavior_change")
             }
             made[name] = Version(version=name, **fields, status="active", count=0, evidence=[])
     return [made[name] for name in sorted(made)]

@@ -12,8 +12,7 @@ from itertools import pairwise
 
 import duckdb
 
-from pipeline.lexicon import gates
-from pipeline.text import unsafe
+from pipeline.lexicon import advice, gates
 from pipeline.validate.problem import Context, Finding, Raw, Rule, items, mapping, names, text, values
 
 # Rules about the regex: RE2, bounded, quick, and right about members and strangers.
@@ -278,15 +277,8 @@ def _cited(raw: Raw, _context: Context) -> Iterator[Finding]:
 
 
 def _safe(raw: Raw, _context: Context) -> Iterator[Finding]:
-    for place, item in items(raw, "workarounds"):
-        for field in ("action", "how"):
-            danger = unsafe(text(item, field) or "")
-            if danger:
-                yield f"{place}.{field}", f"must not be recommended: {danger}"
-    for n, chinese in enumerate(values(raw, "workarounds_zh")):
-        danger = unsafe(chinese) if isinstance(chinese, str) else None
-        if danger:
-            yield f"workarounds_zh[{n}]", f"must not be recommended: {danger}"
+    for place, refusal in advice.refused(raw):
+        yield place, f"must not be passed on: {refusal.detail or 'it addresses language models'}"
 
 
 WORDING = (
@@ -294,5 +286,7 @@ WORDING = (
     Rule("action_cited", "Somebody is quoted for every remedy.", _cited),
     Rule("how_adds", "How says more than the action.", _adds),
     Rule("action_names_quoted", "Flags and environment variables of an action occur in its quotes.", _quoted),
-    Rule("action_safe", "No workaround pipes the network to a shell, deletes, or switches checks off.", _safe),
+    Rule(
+        "action_safe", "Nothing that is said of the error is dangerous advice, or an order to language models.", _safe
+    ),
 )

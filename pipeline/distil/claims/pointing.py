@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from pipeline.distil import actions, tables
 from pipeline.distil.claims import replies, rules
 from pipeline.distil.claims.prose import MAX_QUOTE, quote
-from pipeline.distil.claims.reading import claim_at
+from pipeline.distil.claims.reading import claim_at, owners
+from pipeline.lexicon import advice
 from pipeline.records import CHECKED_RULES, Claim, ClaimKind, Document, Event, Fact, Pointed, Signature, Skipped
-from pipeline.text import language_of, unsafe
+from pipeline.text import language_of
 
 STAGE = "enrich-claims"
 
@@ -35,9 +36,10 @@ def pointed(document: Document, events: Sequence[Event], signature: Signature, f
     """
     words = document.text[found.start : found.end]
     ended = document.text[slice(*found.answer)] if found.answer else ""
-    danger = next(filter(None, map(unsafe, (words, ended, found.statement))), None)
-    if danger is not None:
-        return _refused(document, found, "unsafe_action", danger)
+    for told in (words + "\n" + ended, found.statement):
+        refusal = advice.refusal(told, owners=owners(document))
+        if refusal is not None:
+            return _refused(document, found, *refusal)
     for start, end in ((found.start, found.end), *([found.answer] if found.answer else [])):
         if _REPLIED.match(document.text, document.text.rfind("\n", 0, start) + 1):
             return _refused(document, found, "quoted_reply")

@@ -11,6 +11,7 @@ from pipeline.distil.claims.prose import MAX_QUOTE, Prose, quote
 from pipeline.distil.claims.subjects import Pair, errors_of, is_beside, names_one, opening, reported, subject
 from pipeline.distil.material import Official, Reading
 from pipeline.distil.tables import CueKind
+from pipeline.lexicon import advice
 from pipeline.records import (
     Claim,
     ClaimKind,
@@ -28,7 +29,6 @@ from pipeline.records import (
     Skipped,
     content_id,
 )
-from pipeline.text import unsafe
 
 # What the joining code needs of a document: an official page with the quotes of its remedies.
 
@@ -83,9 +83,11 @@ def read(document: Document, events: Sequence[Event], signatures: Sequence[Signa
     what they closed.
     """
     errors = errors_of(events, signatures)
+    stated: list[Claim | Skipped]
     if not errors:
-        return Reading(tuple(closings(document, events)), ())
-    stated = list(_statements(document, events, errors)) if document.kind.is_thread else []
+        stated = [passed_on(document, claim) for claim in closings(document, events)]
+    else:
+        stated = list(_statements(document, events, errors)) if document.kind.is_thread else []
     unique = {c.claim_id: c for c in stated if isinstance(c, Claim)}
     refused = sorted({s for s in stated if isinstance(s, Skipped)}, key=lambda s: (s.item_id, s.reason, s.detail))
     ordered = sorted(unique.values(), key=lambda c: (c.quote.start, c.quote.end, c.kind, c.claim_id))
@@ -98,9 +100,25 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
         if isinstance(claim, Skipped):
             yield claim
             continue
-        words = claim.quote.text + "\n" + (claim.outcome_quote.text if claim.outcome_quote else "")
-        danger = unsafe(words) if claim.kind.is_act else None
-        yield claim if danger is None else _refused(document, claim.quote.start, "unsafe_action", danger)
+        yield passed_on(document, claim)
+
+
+def passed_on(document: Document, claim: Claim) -> Claim | Skipped:
+    """The claim, whose words will be published, or why they are not."""
+    words = claim.quote.text + ("\n" + claim.outcome_quote.text if claim.outcome_quote else "")
+    refusal = advice.refusal(words, owners=owners(document))
+    return claim if refusal is None else _refused(document, claim.quote.start, *refusal)
+
+
+def untitled(document: Document) -> tuple[Skipped, ...]:
+    """Why the document's title is not passed on; empty if it is."""
+    refusal = advice.refusal(document.title or "", owners=owners(document))
+    return () if refusal is None else (Skipped(STAGE, f"{document.document_id}@title", *refusal),)
+
+
+def owners(document: Document) -> tuple[str, ...]:
+    """The account of the document's repository, in lower case; empty where it has none."""
+    return (document.repo.partition("/")[0].lower(),) if document.repo else ()
 
 
 def _refused(document: Document, start: int, reason: str, detail: str = "") -> Skipped:

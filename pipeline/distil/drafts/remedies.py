@@ -15,7 +15,6 @@ from pipeline.distil.drafts.scores import TIERS, is_by_model, outcomes, tier
 from pipeline.distil.material import Official
 from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Outcome, Quote, Role
 from pipeline.records.draft import Remedy, Statement
-from pipeline.text import unsafe
 
 #: token_sort_ratio from which two quoted remedies of one language and equal identifiers are one. A cautious choice with
 #: little behind it: of 434 prose remedies of the corpus three pairs from different documents score 75 or more, one at
@@ -48,9 +47,8 @@ def group_remedies(claims: Iterable[Claim], official: Sequence[Official]) -> lis
             prose.append(claim)
     for page in official:
         for remedy, quote in zip(page.record.remedies, page.remedies, strict=True):
-            if unsafe(quote.text) is None:
-                key = f"official|{page.record.code}|{remedy.section}|{remedy.title or quote.text[:40]}"
-                groups.setdefault(key, Group(key)).pages.append((quote, remedy))
+            key = f"official|{page.record.code}|{remedy.section}|{remedy.title or quote.text[:40]}"
+            groups.setdefault(key, Group(key)).pages.append((quote, remedy))
     joined: list[Group] = []
     for claim in prose:
         mate = next((g for g in joined if _is_same(g.claims[0].quote, claim.quote)), None)

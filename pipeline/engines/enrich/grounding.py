@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 
 from pipeline.engines.enrich.answer import Proposal
 from pipeline.engines.enrich.prompt import Question
-from pipeline.lexicon import gates
+from pipeline.lexicon import advice, gates
 from pipeline.records import Document, Skipped
 from pipeline.text import clean
 from pipeline.text.units import Unit, UnitKind
@@ -37,12 +33,6 @@ class Found:
     statement: str
 
 
-@cache
-def _addresses_models() -> re.Pattern[str]:
-    path = resources.files("pipeline").joinpath("data", "enrich.toml")
-    return re.compile("|".join(tomllib.loads(path.read_text("utf-8"))["addresses_models"]), re.IGNORECASE)
-
-
 def grounded(proposal: Proposal, asked: Question, document: Document, units: list[Unit]) -> Found | Skipped:
     """The claim with its units, or why it is refused; `units` are all of the document's."""
     place = f"unit {proposal.unit}"
@@ -64,7 +54,7 @@ def grounded(proposal: Proposal, asked: Question, document: Document, units: lis
     if len(proposal.statement) > MOST_STATEMENT:
         return refused(document, "answer_unusable", f"{place}: the statement has {len(proposal.statement)} characters")
     sources = [_post(document, one) for one in (unit, of)]
-    if any(map(_addresses_models().search, sources)):
+    if any(map(advice.talks_to_models, sources)):
         return refused(document, "addresses_models", place)
     made_up = gates.invented("\n".join(sources), proposal.statement)
     if made_up:

@@ -246,7 +246,7 @@ def _write(
             neighbours=grouped.partition.neighbours,
             entries=made.entries,
             withheld=made.withheld,
-            skipped=(*made.skipped, *grouped.ignored),
+            skipped=(*made.skipped, *made.unsaid, *grouped.ignored),
             aliases=registry.aliases,
             cluster_aliases=registry.cluster_aliases,
             journal=journal.rows,
@@ -295,8 +295,9 @@ def export(places: Places) -> Summary:
         ),
     )
     places.registry.keep(registry)
-    stage = count("export", taken=len(made), given=written.entry_count, lost=())
-    return Summary([stage], (), {"bundle": written.bundle_id[:16], "files": written.file_count})
+    stage = count("export", taken=len(made), given=written.entry_count, lost=written.refused)
+    figures = {"bundle": written.bundle_id[:16], "files": written.file_count}
+    return Summary([stage], written.refused[:MOST_EXAMPLES], figures)
 
 
 def _examples(*skipped: Skipped) -> tuple[Skipped, ...]:
@@ -318,7 +319,7 @@ def _stages(
     rests = [item for item in result.skipped if item.stage == "events"]  # of documents with too many: one item each
     given = len(result.events) - len(set_aside) - len(ignored)
     stated = sum(claim.kind.is_statement for claim in result.claims)
-    refused = [item.reason for item in result.skipped if item.stage == distil.STAGE]
+    refused = [item.reason for item in (*result.skipped, *made.unsaid) if item.stage == distil.STAGE]
     foreign = sum(row.payload is not None for row in result.documents)
     return [
         count("documents", taken=documents, given=len(result.documents), lost=unread),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from pipeline import cluster, normalise, store, translate, validate
+from pipeline import cluster, distil, normalise, store, translate, validate
 from pipeline.records import Cluster, Severity, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.records.draft import Draft
@@ -78,6 +78,7 @@ class Made:
     coverage: tuple[FieldCoverage, ...]  # of Chinese
     withheld: tuple[store.WithheldRow, ...]
     skipped: tuple[Skipped, ...]
+    unsaid: tuple[Skipped, ...]  # statements of entries made elsewhere that are not passed on
     registry: Registry
     journal: tuple[store.JournalRow, ...]
     rulings: tuple[cluster.Ruling, ...]  # the overrides, with those that asked for a name in vain
@@ -121,6 +122,7 @@ def make(
         coverage=tuple(coverage(entries)),
         withheld=tuple(_kept_aside(drafts)),
         skipped=(*few, *broken, *refused),
+        unsaid=tuple(_unsaid(foreign)),
         registry=assigned.registry,
         journal=tuple(_journal(assigned, rulings, grouped.cluster_of)),
         rulings=rulings,
@@ -232,6 +234,14 @@ def _imported(known: reduce.Knowledge, *, taken: set[str]) -> tuple[list[Knowled
         taken.add(entry.id)
         _sort(validate.verdict(entry), accepted, lost)
     return accepted, lost
+
+
+def _unsaid(entries: Iterable[KnowledgeEntry]) -> Iterator[Skipped]:
+    """One row for each statement that the import of an entry left out."""
+    for entry in entries:
+        for reason in ("addresses_models", "unsafe_action"):
+            for _ in range(entry.provenance.rules.get(f"import.{reason}", 0)):
+                yield Skipped(distil.STAGE, entry.id, reason, "imported")
 
 
 def _sort(found: validate.Verdict, accepted: list[KnowledgeEntry], lost: list[Skipped]) -> None:

@@ -214,14 +214,18 @@ def map_text(document: Document) -> shards.MapResult:
     found, left_out = within_limits(found)
     grouped = [(event, signature) for event, signature in found if signature is not None]
     reading = distil.read(document, [event for event, _ in grouped], [signature for _, signature in grouped])
+    row, untitled = shards.document_row(document), distil.untitled(document)
+    pages = [distil.passed_on(document, claim) for claim in official_claims(document)]
+    quoted = tuple(one for one in pages if isinstance(one, Claim))
+    unquoted = tuple(one for one in pages if isinstance(one, Skipped))
     return shards.MapResult(
-        documents=(shards.document_row(document),),
+        documents=(replace(row, title=None) if untitled else row,),
         events=tuple(
             shards.event_row(document, event, ordinal=ordinal, signature=signature)
             for ordinal, (event, signature) in enumerate(found)
         ),
-        claims=reading.claims + tuple(chain_claims(document, grouped)) + official_claims(document),
-        skipped=reading.skipped + tuple(_rest(document, left_out)),
+        claims=reading.claims + tuple(chain_claims(document, grouped)) + quoted,
+        skipped=reading.skipped + untitled + unquoted + tuple(_rest(document, left_out)),
     )
 
 

@@ -292,8 +292,10 @@ def _official_pages(
         if record is None:
             continue
         quotes = {claim.key: claim.quote for claim in pages.get(document_id, ())}
-        remedies = tuple(quotes[key] for key in sorted(quotes) if key != "summary")
-        found[record.code].append(distil.Official(record, quotes.get("summary"), remedies))
+        kept = {key: quotes[key] for key in sorted(quotes) if key != "summary"}
+        places = [int(key.partition(":")[2]) for key in kept]  # a remedy whose words are not passed on has none
+        told = replace(record, remedies=tuple(record.remedies[place] for place in places))
+        found[record.code].append(distil.Official(told, quotes.get("summary"), tuple(kept.values())))
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from pipeline.lexicon import gates
+from pipeline.lexicon import advice, gates
 from pipeline.records.entry import TranslationStatus
 from pipeline.text import is_clean
 
@@ -61,6 +61,9 @@ def first_passing(source: str, engines: Sequence[Engine]) -> Checked:
             continue
         if not is_clean(offer.text):
             refused.append(f"{offer.engine} put in characters that nobody can see")
+            continue
+        if advice.refusal(offer.text) is not None:
+            refused.append(f"{offer.engine} put in what is never passed on")
             continue
         said = gates.check(source, offer.text)
         failed = sorted(name for name, passed in said.items() if not passed)

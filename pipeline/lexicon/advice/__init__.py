@@ -1,0 +1,171 @@
+"""Advice: which words may be passed on. One gate, asked wherever words of strangers are published.
+
+Words are judged by what they make a machine or a model do, not by their spelling: commands are parsed, the values that
+they hand to each other are followed, and what a command reads, runs, deletes, sends and opens is compared with tables.
+
+    spelling.py   a text as those read it who follow it; pieces of code and prose
+    shell.py      shell commands as a syntax tree (tree-sitter) read from left to right
+    effects.py    where what commands run comes from; files and variables from one to the next
+    removals.py   deletion, disks, rights
+    installs.py   where software comes from; `origins` knows hosts, owners, names
+    scripts.py    Python (`ast`); powershell.py what is written with brackets
+    settings.py   checks that a variable, an option or a sentence switches off
+    addressed.py  words said to language models
+
+What is refused is a name of `KINDS`; docs/advice.md says what each refuses and what stays allowed, and why.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+#: Every name that a refusal may have.
+KINDS = (
+    "runs-the-network", "hidden-code", "deletes", "credentials", "reverse-shell", "checks-off", "security-off",
+    "foreign-source", "typosquat", "unreadable",
+)  # fmt: skip
+
+
+class Refusal(NamedTuple):
+    """Why words are not passed on."""
+
+    reason: str  # of data/skip_reasons.toml
+    detail: str  # the kind of act; never the words themselves
+
+
+@lru_cache(maxsize=1 << 15)
+def refusal(words: str, *, owners: tuple[str, ...] = ()) -> Refusal | None:
+    """Why `words` are not passed on, None if they may be.
+
+    Args:
+        words: a statement as it would be published; the time is linear in its length.
+        owners: accounts (lower case) of the repositories whose threads say it: what they publish is no stranger's.
+    """
+    if not is_awake(words):
+        return None
+    from pipeline.lexicon.advice import addressed, reading, spelling  # noqa: PLC0415  (most texts name nothing judged)
+
+    plain = spelling.plain(words)
+    act = reading.act(plain, owners)
+    if act is not None:
+        return Refusal("unsafe_action", act)
+    if addressed.orders_models(words) or addressed.orders_models(plain):
+        return Refusal("addresses_models", "")
+    return None
+
+
+def danger(words: str, *, owners: Collection[str] = ()) -> str | None:
+    """The kind of act in `words` that is never passed on, None if there is none."""
+    from pipeline.lexicon.advice import reading, spelling  # noqa: PLC0415
+
+    return reading.act(spelling.plain(words), owners)
+
+
+def talks_to_models(post: str) -> bool:
+    """True if a whole post holds an order to models, or a prompt that somebody pasted."""
+    from pipeline.lexicon.advice import addressed  # noqa: PLC0415
+
+    return addressed.talks_to_models(post)
+
+
+# Whether a text is worth reading at all: nothing of it is parsed where no sign and no word asks for it.
+
+_SIGNS = re.compile(
+    r"[|$;&<>{\[(\\#\"'~*^%!\n\u0370-\u052f\u115f-\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u2800\u3164\ufe00-\ufe0f\ue000-\uf8ff\U000e0000-\U0010ffff]"
+)
+_TOKEN = re.compile(r"[a-z0-9_.+:-]+")
+
+
+def is_awake(words: str) -> bool:
+    """True if a text may hold what is judged."""
+    folded = unicodedata.normalize("NFKC", words).lower()
+    if _SIGNS.search(folded):
+        return True
+    names, parts = _waking()
+    tokens = {token.strip(".:") for token in _TOKEN.findall(folded)}
+    tokens |= {part for token in tokens for part in re.split(r"[.:/]", token)}
+    return not names.isdisjoint(tokens) or any(part in folded for part in parts)
+
+
+@cache
+def _waking() -> tuple[frozenset[str], tuple[str, ...]]:
+    wake, programs, settings = (_data(name) for name in ("wake", "programs", "settings"))
+    names = {name for row, listed in programs.items() if row not in ("passing", "code_options") for name in listed}
+    named = {name.lower() for kind in ("checks-off", "security-off") for name in settings[kind]}
+    optional = {option.lower() for options in settings["options"].values() for option in options}
+    names -= set(wake["everyday"])
+    return frozenset(names | {f"{name}3" for name in names} | named | optional | set(wake["words"])), tuple(
+        wake["parts"]
+    )
+
+
+def _data(name: str) -> dict[str, Any]:
+    return tomllib.loads(resources.files("pipeline").joinpath("data", "advice", f"{name}.toml").read_text("utf-8"))
+
+
+# Which fields of an entry are words of strangers, and which of those are not passed on.
+
+#: Fields with words of strangers: alone, in lists of objects, in lists.
+SINGLE = ("root_cause", "root_cause_zh", "official_doc_section")
+LISTS = {
+    "workarounds": ("action", "how", "condition"),
+    "dead_ends": ("action", "why_fails", "condition"),
+    "versions": ("version", "introduced", "deprecated", "removed", "behavior_change"),
+    "environment": ("name", "value"),
+    "evidence": ("quote",),
+}
+PLAIN_LISTS = ("workarounds_zh", "dead_ends_zh", "tags")
+#: What shows the error itself: it may say anything.
+_SHOWN = "occurrence"
+
+
+def refused(entry: Mapping[str, Any]) -> Iterator[tuple[str, Refusal]]:
+    """(place, why) of each statement of `entry`, anybody's JSON, that is not passed on; the error's own words stay."""
+    owners = tuple(sorted(_owners(entry)))
+    for place, words in statements(entry):
+        found = refusal(words, owners=owners)
+        if found is not None:
+            yield place, found
+
+
+def statements(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(place, words) of each statement."""
+    for name in SINGLE:
+        yield from _text(name, entry.get(name))
+    for name, fields in LISTS.items():
+        for number, item in enumerate(_listed(entry, name)):
+            if not isinstance(item, Mapping) or (name == "evidence" and item.get("role") == _SHOWN):
+                continue
+            for field in fields:
+                yield from _text(f"{name}[{number}].{field}", item.get(field))
+    for name in PLAIN_LISTS:
+        for number, item in enumerate(_listed(entry, name)):
+            yield from _text(f"{name}[{number}]", item)
+    systems = entry.get("os_specific")
+    for system, quotes in systems.items() if isinstance(systems, Mapping) else ():
+        for number, quote in enumerate(quotes if isinstance(quotes, list | tuple) else ()):
+            yield from _text(f"os_specific.{system}[{number}]", quote)
+
+
+def _text(place: str, value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str) and value:
+        yield place, value
+
+
+def _listed(entry: Mapping[str, Any], name: str) -> list[Any]:
+    listed = entry.get(name)
+    return list(listed) if isinstance(listed, list | tuple) else []
+
+
+def _owners(entry: Mapping[str, Any]) -> Iterator[str]:
+    for piece in _listed(entry, "evidence"):
+        repo = piece.get("repo") if isinstance(piece, Mapping) else None
+        if isinstance(repo, str) and repo:
+            yield repo.partition("/")[0].lower()

@@ -1,0 +1,112 @@
+"""Whether software comes from somebody known: hosts, owners, channels, names of packages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+from urllib.parse import urlsplit
+
+from rapidfuzz.distance import OSA
+
+from pipeline.lexicon.advice.tables import table, words
+
+_ADDRESS = re.compile(r"(?:git\+)?(?:https?|ftp|ssh|git|file)(?:\+\w+)?://[^\s'\"`<>|;)]+|git@[\w.-]+:[\w./-]+")
+#: Hosts on which the first part of a path is an account.
+_FORGES = frozenset(
+    ["github.com", "www.github.com", "raw.githubusercontent.com", "gitlab.com", "gitee.com", "codeload.github.com",
+     "gist.githubusercontent.com", "gist.github.com", "api.github.com", "bitbucket.org", "codeberg.org"]
+)  # fmt: skip
+_NAME = re.compile(r"^([A-Za-z0-9][\w.-]{2,60}?)(?:\[[^\]]*\])?(?:[=<>!~@;]=?.*)?$")
+
+
+def addresses(text: str) -> list[str]:
+    """The addresses in a text."""
+    return _ADDRESS.findall(text)
+
+
+def is_known(address: str, owners: Collection[str] = ()) -> bool:
+    """True if who publishes at `address` is known; `owners`: accounts that are no strangers here, in lower case."""
+    address = address.removeprefix("git+").rstrip(".,")
+    if address.startswith("git@"):
+        address = "ssh://" + address.removeprefix("git@").replace(":", "/", 1)
+    if "://" not in address:
+        address = "https://" + address
+    try:
+        parts = urlsplit(address)
+        host = (parts.hostname or "").lower()
+    except ValueError:
+        return False
+    local = host in ("localhost", "127.0.0.1", "0.0.0.0", "::1")  # noqa: S104
+    if parts.scheme in ("http", "ftp", "git") and not local:
+        return False
+    if "@" in parts.netloc and parts.scheme != "ssh":
+        return False
+    if parts.scheme == "file" or local:
+        return True
+    path = parts.path.strip("/").lower()
+    account = path.removeprefix("repos/").partition("/")[0]
+    if host in _FORGES:
+        return account in _owners() or account in owners
+    if host.endswith((".github.io", ".gitlab.io")):
+        return host.partition(".")[0] in _owners() or host.partition(".")[0] in owners or _listed(host, path)
+    return _listed(host, path)
+
+
+def is_encrypted(address: str) -> bool:
+    """False if anybody on the way can change what is fetched."""
+    return not address.startswith(("http://", "ftp://", "git://")) or is_known(address)
+
+
+def _listed(host: str, path: str) -> bool:
+    whole = f"{host}/{path}"
+    for known in table("origins")["hosts"]:
+        if "/" in known:
+            if whole == known or whole.startswith(known + "/") or f"/{whole}/".startswith(f"/{known}/"):
+                return True
+        elif host == known or host.endswith("." + known):
+            return True
+    return False
+
+
+@cache
+def _owners() -> frozenset[str]:
+    return words("origins", "owners")
+
+
+def is_known_channel(channel: str, owners: Collection[str] = ()) -> bool:
+    """True if conda's `channel` is one that is known, or an address of somebody known."""
+    low = channel.lower().strip("/")
+    if "://" in low:
+        return is_known(low, owners)
+    known = words("origins", "channels")
+    return low in known or low.partition("/")[0] in known or low in owners
+
+
+def mistyped(packages: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(name, the well-known one that it nearly is) of the packages that are not themselves known."""
+    known = frozenset(table("origins")["packages"])
+    for word in packages:
+        found = _NAME.fullmatch(word)
+        if not found:
+            continue
+        name = re.sub(r"[-_.]+", "-", found[1].lower())
+        near = _near(name)
+        if near and name not in known and name not in words("origins", "neighbours"):
+            yield name, near
+
+
+@cache
+def _near(name: str) -> str:
+    """The well-known name one edit away, or with other marks between its parts; "" if there is none."""
+    if len(name) < 4 or name in words("origins", "packages"):
+        return ""
+    squeezed = name.replace("-", "")
+    for known in table("origins")["packages"]:
+        if len(known) >= 5 and OSA.distance(name, known, score_cutoff=1) <= 1:
+            return str(known)
+        if squeezed == known.replace("-", "") and len(known) >= 5:
+            return str(known)
+        if len(known) < 5 and len(known) > 3 and name != known and sorted(name) == sorted(known):
+            return str(known)
+    return ""

@@ -1,0 +1,214 @@
+"""Which deletions, writes over disks and grants of rights are more than advice may ask for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pipeline.lexicon.advice import places
+from pipeline.lexicon.advice.values import Value
+
+_RECURSIVE = re.compile(r"-[a-zA-Z]*[rR][a-zA-Z]*$|--recursive$|-rec\w*$|/s$|-r\w*$", re.IGNORECASE)
+_PLACE = re.compile(r"^/|^~|^[A-Za-z]:|^-|^\d$|\$|/s$")
+_OPTION = re.compile(r"-|/[a-zA-Z]$")
+_OPEN = re.compile(r"(?:[augo]*\+[rwx]*w[rwx]*)|0?[0-7]?[0-7][0-7][2367]$")
+_SETUID = re.compile(r"[ugoa]*\+[rwxt]*s|0?[2467][0-7]{3}$")
+_END = frozenset({"and", "then", "or", "to", "before", "again", "first", "after", "fixed", "solved", "followed", "did",
+                  "worked", "works", "works!", "as", "is", "which", "with", "helped", "does", "helps", "should", "for",
+                  "that", "in", "on", "it", "the", "this", "if", "because", "resolved", "by", "but"})  # fmt: skip
+
+
+def removal_fault(name: str, args: Sequence[Value], folder: str) -> str | None:
+    """The kind of what the command does that nobody is told to do, None if it does nothing of the kind."""
+    texts = [one.text for one in args]
+    if name in _REMOVERS:
+        return _removed(name, texts, folder)
+    if name in ("find", "fd", "fdfind"):
+        return _found(texts, folder)
+    if name == "git":
+        return _cleaned(texts, folder)
+    if name in ("rsync", "robocopy"):
+        wipes = any(re.match(r"--delete|/mir|/purge", one, re.IGNORECASE) for one in texts)
+        kept = [one for one in texts if not one.lower().startswith(("-", "/mir"))]
+        return "deletes" if wipes and kept and not places.is_disposable(kept[-1], folder) else None
+    if name in ("docker", "podman") and any(re.match(r"(?:-v=?|--volume=?|source=)?/:/", one) for one in texts):
+        return "security-off"
+    return _wiped(name, texts) or _granted(name, texts)
+
+
+def _wiped(name: str, texts: Sequence[str]) -> str | None:
+    """What destroys a disk, a machine's system, or all that a service holds."""
+    joined = " ".join(texts)
+    is_wiped = False
+    if name.startswith(_DISKS):
+        is_wiped = any(_PLACE.search(one) for one in texts)
+    elif name == "dd":
+        is_wiped = any(places.is_of_the_system(one[3:]) for one in texts if one.startswith("of="))
+    elif name == "mv":
+        is_wiped = any(one.rstrip(".,") == "/dev/null" for one in texts[1:])
+        is_wiped = is_wiped or (bool(texts) and places.is_of_the_system(texts[0]))
+    elif name in ("truncate", "clear-content", "cp"):
+        is_wiped = any(places.is_of_the_system(one) for one in texts[-1:])
+    elif name in ("userdel", "dropdb"):
+        is_wiped = bool(texts)
+    elif name in _DESTROYING:
+        is_wiped = re.search(_DESTROYING[name], joined, re.IGNORECASE) is not None
+    return "deletes" if is_wiped else None
+
+
+_REMOVERS = frozenset(
+    ["rm", "rmdir", "rd", "del", "erase", "remove-item", "ri", "trash", "srm", "shred", "wipe", "unlink"]
+)
+_DISKS = (
+    *(
+        "mkfs",
+        "mke2fs",
+        "newfs",
+        "wipefs",
+        "blkdiscard",
+        "diskpart",
+        "format-volume",
+        "clear-disk",
+        "nwipe",
+        "lvremove",
+    ),
+    *("sgdisk", "vssadmin", "hdparm", "scrub"),
+)
+_CLOUD = r"\brm\b.*(?:--recursive|-r\b)|\bpurge\b|\brb\b.*--force"
+#: Program -> the words with which it destroys.
+_DESTROYING = {
+    **dict.fromkeys(
+        ("diskutil", "zpool", "zfs", "cryptsetup", "parted", "fdisk", "btrfs"),
+        r"erase|destroy|luksformat|mklabel|reformat",
+    ),
+    **dict.fromkeys(("aws", "gsutil", "rclone", "gcloud", "az"), _CLOUD),
+    "kubectl": r"\bdelete\b.*(?:--all|\bnamespaces?\b|\bns\b)",
+    "format": r"^[a-z]:",
+    "kill": r"(?:^|\s)-1$",
+    "crontab": r"(?:^|\s)-r\b",
+    "tar": r"--remove-files",
+    "terraform": r"\bdestroy\b",
+    **dict.fromkeys(("docker", "podman"), r"^volume rm (?:\$|\s*$)"),
+}
+
+
+_FOUND_AND_GONE = re.compile(
+    r"(?:^|\s)-delete\b|-exec(?:dir)?\s.*(?:\b(?:rm|shred|unlink|truncate|mv|dd)\b|sh -c)|-ok\s.*\brm\b|-[xX]\s+rm"
+)
+
+
+def _removed(name: str, texts: Sequence[str], folder: str) -> str | None:
+    """A deletion of more than files that are named: folders that are no cache or build, all in a folder, the system."""
+    paths: list[str] = []
+    for one in texts:
+        if one.lower().rstrip(".,") in _END:
+            break
+        if not _OPTION.match(one) or (one.startswith("/") and len(one.rstrip(".,*")) != 2):
+            paths.append(one.rstrip(",;:"))
+    deep = any(_RECURSIVE.match(one) for one in texts) or name in ("rd", "srm")
+    if "--no-preserve-root" in texts:
+        return "deletes"
+    if "{}" in paths:
+        return None  # `find` puts its own there, and is judged itself
+    paths = [one for one in paths if one and one != "--"]
+    if not paths:
+        return "deletes" if deep else None
+    for path in paths:
+        everything = re.fullmatch(r"(?:.*/)?[*.?]+|~/?|\$HOME/?", path) is not None
+        is_much = everything or (deep and _is_path(path, paths))
+        if path.startswith("$stdin") or (is_much and not places.is_disposable(path, folder)):
+            return "deletes"
+        if places.is_of_the_system(path) or places.is_secret(path) or places.is_door(path):
+            return "deletes"
+    return None
+
+
+def _is_path(path: str, paths: Sequence[str]) -> bool:
+    """True for what is deleted; words of the sentence behind the command are none."""
+    return path is paths[0] or bool(re.search(r"[/~*$.\\_:]", path))
+
+
+def _found(texts: Sequence[str], folder: str) -> str | None:
+    joined = " ".join(texts)
+    if not _FOUND_AND_GONE.search(joined):
+        return None
+    patterns = [
+        texts[n + 1]
+        for n, one in enumerate(texts[:-1])
+        if one in ("-name", "-iname", "-path", "-wholename", "-e", "-g")
+    ]
+    starts: list[str] = []
+    for one in texts:
+        if one.startswith(("-", "(", "!")):
+            break
+        starts.append(one)
+    if patterns and all(places.is_disposable_pattern(one.rpartition("/")[2] or one) for one in patterns):
+        return None
+    return None if starts and all(places.is_disposable(one, folder) for one in starts) else "deletes"
+
+
+def _cleaned(texts: Sequence[str], folder: str) -> str | None:
+    """`git clean -fdx` of a checkout is how projects are built anew; of a home folder it deletes everything."""
+    if "clean" not in texts:
+        return None
+    place = next((texts[n + 1] for n, one in enumerate(texts[:-1]) if one == "-C"), folder)
+    bare = place.rstrip("/").lower()
+    return "deletes" if bare in ("~", "$home", "", "/") and (place or folder) else None
+
+
+#: Program -> the words with which it switches a guard off, or grants what nobody should have.
+_DISABLING = {
+    "setenforce": r"^(?:0|permissive)",
+    "ufw": r"disable|reset",
+    "iptables": r"(?:^|\s)(?:-f|--flush|-p \w+ accept)",
+    "nft": r"flush",
+    "set-executionpolicy": r"unrestricted|bypass",
+    "netsh": r"firewall.*(?:off|disable)|state off",
+    "csrutil": r"disable",
+    "spctl": r"--master-disable|--global-disable",
+    "bcdedit": r"nointegritychecks|testsigning",
+    "set-mppreference": r"disable\w+\s+(?:1|\$?true)",
+    "add-mppreference": r"exclusion",
+    "setcap": r"cap_(?:setuid|sys_admin)",
+    "usermod": r"-ag?\s+(?:sudo|wheel|root)|-u 0",
+    "passwd": r"-d\b",
+    "useradd": r"-u 0|-o",
+    "swapoff": r"^$",
+    "auditctl": r"-e 0",
+    "sysctl": r"randomize_va_space\s?=\s?0",
+    "setprop": r"selinux",
+    "chattr": r"-i /etc",
+    "visudo": r"nopasswd",
+    "disable-netfirewallrule": r".",
+    "fltmc": r"unload",
+    "tccutil": r"reset all",
+}
+
+
+def _granted(name: str, texts: Sequence[str]) -> str | None:
+    joined = " ".join(texts).lower()
+    if name in ("chmod", "setfacl", "icacls"):
+        modes = [one.rstrip(".,") for one in texts if not one.startswith("-")][:1]
+        if any(_SETUID.match(one) for one in modes) and name == "chmod":
+            return "security-off"
+        wide = any(
+            re.fullmatch(
+                r"0?777|[augo]*[oa][ugo]*[+=]\w*w\w*|\+\w*w\w*|ugo[+=]rwx|0?[0-7]?666|[ugoa=+rwx,]*[oa][=+]rwx", one
+            )
+            for one in modes
+        )
+        return "security-off" if wide or re.search(r"everyone:(?:\(\w+\))*\(?f", joined) else None
+    if (
+        name == "chown"
+        and re.search(r"(?:^|\s)-\w*r", joined)
+        and re.search(r"\s(?:/|/etc|/usr|/bin|/\*)(?:\s|$)", joined + " ")
+    ):
+        return "security-off"
+    if name in ("systemctl", "service", "sc", "stop-service", "launchctl"):
+        off = re.search(r"\b(?:stop|disable|mask|off)\b", joined) or name == "stop-service"
+        guard = re.search(
+            r"firewalld|ufw|apparmor|auditd|selinux|windefend|fail2ban|mpssvc|falcon|crowdstrike|clamav", joined
+        )
+        return "security-off" if off and guard else None
+    pattern = _DISABLING.get(name)
+    return "security-off" if pattern and re.search(pattern, joined) else None

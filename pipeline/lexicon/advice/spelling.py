@@ -1,0 +1,79 @@
+"""A text as those read it who follow it: without what hides a command, and cut into pieces of code and prose."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from pipeline.text import clean
+
+#: Letters of other scripts, and below each the Latin one that it looks like.
+_ALIKE = str.maketrans(
+    "аеорсхуіѕјһԁԛԝкмтвгпАЕОРСХУІЅЈНКМТВᴀʀεοανικρτυωϲϳ",
+    "aeopcxyisjhdqwkmtbrnAEOPCXYISJHKMTBareoavikptuwcj",
+)
+_QUOTES = str.maketrans("‘’“”‚„‹›«»′″＇＂，。、！？", "''\"\"'\"''\"\"'\"'\"     ")
+_DASHES = re.compile("[–—−‒―]")
+#: What a reader cannot see and `clean` leaves: variation selectors, blank letters, private use.
+_BLANK = re.compile(
+    "[\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\U000e0100-\U000e01ef\ue000-\uf8ff\U000f0000-\U0010fffd\u1cbb\u00ad]"
+)
+_TAG = re.compile(
+    r"</?(?:code|pre|b|i|em|strong|span|kbd|tt|a|samp|var|sub|sup|font|u|s|mark|ins|del)(?:\s[^<>]{0,200})?>", re.I
+)
+_BREAK = re.compile(r"</?(?:br|p|div|li|ul|ol|tr|td|h\d|details|summary|table)\s?/?(?:\s[^<>]{0,200})?>", re.I)
+_HAN = "\u3000-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_BORDER = re.compile(f"(?<=[{_HAN}])(?=[!-~])|(?<=[!-~])(?=[{_HAN}])")
+_CONTINUED = re.compile(r"[ \t]?(?:\\|\^)[ \t]{0,8}\n[ \t]{0,8}(?:>[ \t]?)?")
+_PIPED = re.compile(r"[ \t]{0,8}\n[ \t>]{0,8}(?=\|(?!\s?-)|&&)|(?<=[|&])[ \t]{0,8}\n[ \t>]{0,8}")
+_GAP = re.compile(r"\$(?:\{IFS[^{}\n]{0,20}\}|IFS(?:\$\d|\b))")
+_EXPANDED = re.compile(r"(?<![$\w}])\{([^{}\s$]{1,300},[^{}\s]{0,300})\}")
+_SPLIT_WORD = re.compile(r"(?<=[A-Za-z])(?:''|\"\"|[`^](?=[A-Za-z]))+(?=[A-Za-z])")
+_APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=(?:s|t|re|ve|ll|d|m)\b)|(?<=s)'(?=\s[a-z])")
+_CODE = re.compile(r"(`{1,8}|~{3,8})(?:[a-zA-Z0-9+#_-]{1,20}\n)?(.{1,4000}?)\1", re.S)
+_EMPHASIS = re.compile(r"\*\*(?=[A-Za-z~])|(?<=[\w/.~)])\*\*(?![\w/.*])")
+
+
+def plain(text: str) -> str:
+    """`text` with full-width and look-alike letters, references, quotes and joined lines as a shell would get them."""
+    if "&" in text:
+        text = html.unescape(text)
+    text = _DASHES.sub("-", unicodedata.normalize("NFKC", _BLANK.sub("", clean(text)).translate(_QUOTES)))
+    if not text.isascii():
+        text = _BORDER.sub(" ", text).translate(_ALIKE)
+    if "<" in text:
+        text = _TAG.sub("", _BREAK.sub("\n", text))
+    text = _PIPED.sub(" ", _CONTINUED.sub(" ", text))
+    text = _EXPANDED.sub(lambda found: found[1].replace(",", " "), _GAP.sub(" ", text))
+    return _APOSTROPHE.sub("", _SPLIT_WORD.sub("", _EMPHASIS.sub("", text)))
+
+
+def folded(word: str) -> str:
+    """A word as the name of a program: without quotes, backslashes, folder, ending, version and marks around it."""
+    if _DRIVE.match(word):
+        word = word.rpartition("\\")[2]
+    if word in (".", "%", "!"):
+        return word
+    name = word.translate(_NO_QUOTES).rstrip(".,:!?)]}*;`").lstrip("([{*`!%:")
+    name = name.rpartition("/")[2].lower().removesuffix(".exe").removesuffix(".cmd").removesuffix(".com")
+    name = "mkfs" if name.startswith("mkfs.") else name
+    return _VERSION.sub(r"\1", name) if name[-1:].isdigit() else name
+
+
+_DRIVE = re.compile(r"['\"]?[A-Za-z]:\\")
+_NO_QUOTES = str.maketrans("", "", "'\"\\")
+_VERSION = re.compile(r"^(python|pip|perl|ruby|lua|php|pypy|node)[\d.]{1,8}$")
+
+
+def pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """(piece, whether it is marked as code) in the order of a text that is `plain`."""
+    done = 0
+    for found in _CODE.finditer(text):
+        if text[done : found.start()].strip():
+            yield text[done : found.start()], False
+        yield found[2], True
+        done = found.end()
+    if text[done:].strip():
+        yield text[done:], False
