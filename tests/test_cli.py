@@ -242,7 +242,7 @@ def test_match_answers_many_lines(home: Path, entry_id: str) -> None:
 def test_match_needs_nothing_but_a_bundle(home: Path, entry_id: str, tmp_path: Path) -> None:
     bundle = tmp_path / "bundle"
     (bundle / "entries" / entry_id).parent.mkdir(parents=True)
-    for name in ("index.json", f"entries/{entry_id}.json"):
+    for name in ("manifest.json", "index.json", f"entries/{entry_id}.json"):
         (bundle / name).write_bytes((Places.of(home).curated / name).read_bytes())
     done = process("match", "--bundle", bundle, "--json", stdin=ERROR)
     assert json.loads(done.out)["entry_id"] == entry_id
