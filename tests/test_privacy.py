@@ -15,6 +15,7 @@ import pytest
 from pipeline import text
 from pipeline.export import read_registry
 from pipeline.run import Places
+from tests import planted
 from tests.cli import run
 from tests.token_formats import FORMATS
 
@@ -63,8 +64,13 @@ def thread(number: int, title: str, body: str, comment: str) -> dict[str, Any]:
 
 def secret_threads() -> list[dict[str, Any]]:
     """A thread for each format: the secret in its title, its log and a remedy."""
+    some = list(planted.texts())[::7]
+    told = [
+        thread(number, "Dry again", "\n\n".join(written for *_, written in some[at : at + 40]), "Same here.")
+        for number, at in enumerate(range(0, len(some), 40), 301)
+    ]
     log = '```\nTraceback (most recent call last):\n  File "a.py", line 1, in f\nRuntimeError: pond {} is dry\n```\n'
-    return [
+    return told + [
         thread(number, f"Dry {written[:200]}", log.format(written), f"Set `x=1` and `{written}`, that fixed it.")
         for number, (written, _) in enumerate(FORMATS.values(), 101)
     ]
@@ -169,6 +175,9 @@ def test_no_secret_of_any_published_format_leaves_raw(forgotten: Forgotten) -> N
     outside = {path: contents(path) for path in home.rglob("*") if path.is_file() and "raw" not in path.parts}
     assert any(path.suffix == ".parquet" for path in outside)
     kept = "".join(contents(path) for path in (home / "raw" / "segments").iterdir())
+    everything = "".join(outside.values())
+    left = [one.vendor for one, *_ in list(planted.texts())[::7] if one.secret[:12] in everything]
+    assert left == []
     for name, (_, secret) in FORMATS.items():
         assert secret[:12] in kept, name
         assert [str(path) for path, told in outside.items() if secret[:12] in told] == [], name

@@ -134,8 +134,9 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> Assembled:
     unquoted = texts.bare(whole)
     present = _signs().present_in(unquoted)
     rules = texts.suspects(whole, unquoted, present)
-    has_mail = not present.isdisjoint(map(_bare, SIGNS))
-    has_bot = not present.isdisjoint(map(_bare, signs()))
+    of_mail, of_bots = _bare_signs()
+    has_mail = not present.isdisjoint(of_mail)
+    has_bot = not present.isdisjoint(of_bots)
     names = _names(pieces, document_id)
     mention = _mention(names, whole) if "@" in present else None
     parts: list[str] = []
@@ -176,11 +177,14 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> Assembled:
 @cache
 def _signs() -> Signs:
     """What the steps above look for, so that a text without any of it is looked at once."""
-    return Signs((*texts.redaction_keywords(), *map(_bare, SIGNS), *map(_bare, signs())))
+    return Signs((*texts.redaction_keywords(), *_bare_signs()[0], *_bare_signs()[1]))
 
 
-def _bare(sign: str) -> str:
-    return texts.bare(sign).decode()
+@cache
+def _bare_signs() -> tuple[frozenset[str], frozenset[str]]:
+    """The signs of mail and of bots as they stand in a text without blanks and quotes."""
+    of_mail, of_bots = (frozenset(texts.bare(sign).decode() for sign in some) for some in (SIGNS, signs()))
+    return of_mail, of_bots
 
 
 @lru_cache(maxsize=4096)  # labels recur
