@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,12 @@ def listed(files: Iterable[tuple[str, bytes]]) -> list[dict[str, Any]]:
     return [{"bytes": len(body), "path": path, "sha256": sha256(body)} for path, body in files]
 
 
+@lru_cache(maxsize=1)
+def _manifest(path: Path, body: bytes) -> dict[str, Any]:
+    """`unsealed_json`, once for the same bytes: who asks for several files reads a manifest of megabytes each time."""
+    return unsealed_json(path, body)
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """The files of a folder that a list names; each is read only if it is the one that the list means."""
@@ -198,7 +205,7 @@ class Listing:
         path = folder / MANIFEST
         body = read(path)
         if is_sealed(body):
-            return cls._of(folder, path, unsealed_json(path, body))
+            return cls._of(folder, path, _manifest(path, body))
         from pipeline.records.bundle import Manifest, bundle_id, parsed  # noqa: PLC0415  (see above: pydantic)
 
         try:
