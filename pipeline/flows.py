@@ -34,7 +34,7 @@ from prefect.states import Completed
 from pipeline import run as joined
 from pipeline.config import Settings, read_settings
 from pipeline.providers.provider import Told
-from pipeline.records.errors import ConfigError, StoreError
+from pipeline.records.errors import ConfigError, DamageFound, StoreError
 from pipeline.run import Fetched, Places, Record, Summary, configured
 from pipeline.run.build.building import Planned
 from pipeline.run.ingest import sourcing
@@ -168,10 +168,15 @@ def export(home: str = "", config: str = "") -> dict[str, Any]:
 
 @flow(name="reconcile", **_FLOW)
 def reconcile(home: str = "", config: str = "") -> dict[str, Any]:
-    """Look for damage and drift between raw, shards, database and bundle."""
+    """Look for damage and drift between raw, shards, database and bundle; damage fails the run, and is named."""
     with _recorded("reconcile", home, config) as record:
         record.summary = reconcile_task(home, config)
-        return leave(record)
+        wrong = record.summary.figures["wrong"]
+        record.status = joined.DAMAGED if wrong else record.status
+        told = leave(record)
+    if wrong:
+        raise DamageFound.of(wrong)
+    return told
 
 
 @flow(name="run", **_FLOW)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipeline.records.errors import ConfigError
+from pipeline.records.errors import ConfigError, DamageFound
 from pipeline.run import Places
 from pipeline.run.home import recording
 from pipeline.store import reading
@@ -78,6 +79,17 @@ def test_looking_for_drift_finds_none_after_a_run(ran: tuple[Path, dict[str, Any
     assert told["entries_not_exported"] == 0
     assert told["stale_entries"] == 0
     assert told["documents_not_built"] == 0
+    assert told["wrong"] == []
+
+
+def test_looking_for_damage_fails_where_anything_is_wrong(ran: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    from pipeline import flows
+
+    home = shutil.copytree(ran[0], tmp_path / "home")
+    (home / "curated" / "entries.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DamageFound, match=r"1 wrong: curated/entries\.parquet"):
+        flows.reconcile(home=str(home))
+    assert recording.rows(home)[-1].status == "damaged"
 
 
 def test_a_run_of_a_home_with_nothing_fails_and_says_what_is_missing(server: Started, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def application() -> Typer:
     """The application with all its commands."""
     from typer.core import TyperCommand
 
-    from pipeline.cli import enrich, fetch, look, quarantine, query, read, search, serve, share, work  # noqa: F401  they register their commands
+    from pipeline.cli import enrich, fetch, look, quarantine, query, read, reconcile, search, serve, share, work  # noqa: F401  they register their commands
     from pipeline.cli.app import Command, app
 
     for command in (*app.registered_commands, *quarantine.quarantine.registered_commands):
@@ -39,7 +39,7 @@ def _name(command: CommandInfo) -> str:
 
 
 def main() -> None:
-    """Run the command line; the exit status is 0 done, 1 found nothing or invalid, 2 usage, 3 the world failed."""
+    """Run the command line; exit status: 0 done, 1 found nothing or invalid, 2 usage, 3 the world failed, 4 damage."""
     from pipeline.cli.output import complain, is_unicode
 
     if not is_unicode(sys.stdout) and hasattr(sys.stdout, "reconfigure"):

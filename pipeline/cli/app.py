@@ -41,7 +41,8 @@ app = typer.Typer(
     name="errmine",
     cls=Group,
     help="Turn public bug reports into error knowledge: counted, cited, queryable, in English and Chinese.",
-    epilog="Exit status: 0 done · 1 found nothing, or found it invalid · 2 usage or settings · 3 the outside failed.",
+    epilog="Exit status: 0 done · 1 found nothing, or found it invalid · 2 usage or settings · 3 the outside failed · "
+    "4 reconcile found something wrong.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli.app import Config, Home, Json, app, settings
+from pipeline.cli.app import Home, Json, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
 from pipeline.records.errors import ConfigError
 
@@ -186,33 +186,7 @@ def status(
     chinese = [(row["field"], row["status"], row["items"], f"{row['share']:.0%}") for row in found["chinese"]]
     if chinese:
         print_table("Chinese, by how it came to be", ["field", "status", "values", "share"], chinese)
-    _print_drift("differ, as the last reconcile found", found["drift"])
-
-
-@app.command()
-def reconcile(home: Home = None, config: Config = None, as_json: Json = False) -> None:
-    """Look for damage and drift: between raw, database and bundle, and where official sources contradict each other.
-
-    Nothing is changed. What raw and the bundle differ in, the next build and export put right; where the HTML and the
-    Markdown of an official page, or a page and the list of codes, say different things, a person must look. Exit status
-    1 if a page in raw is damaged.
-    """
-    from pipeline import run as joined
-    from pipeline.cli.work import _report
-
-    chosen = settings(home, config)
-    if not any(place.exists() for place in (chosen.raw_path, chosen.curated_path, chosen.work_path)):
-        hint = "Give the folder of raw/ and curated/ with --home."
-        raise ConfigError(f"{chosen.home.resolve()}: nothing of errmine is here", hint=hint)
-    with joined.recorded(chosen.home, "reconcile") as record:
-        summary = record.summary = joined.reconcile(
-            joined.Places.of(chosen.home), partition_documents=chosen.build.partition_documents
-        )
-    _report(summary, is_quiet=False, as_json=as_json)
-    if not as_json:
-        _print_drift("differ", summary.figures["drift"])
-    if summary.stages[0].skipped:
-        raise typer.Exit(1)
+    print_drift("differ, as the last reconcile found", found["drift"])
 
 
 def _show_run(row: RunRow | None, wanted: str, *, as_json: bool) -> None:
@@ -248,8 +222,8 @@ def _did(detail: dict[str, Any]) -> str:
     return ", ".join(f"{s['stage']} {s['taken']:,} in, {s['given']:,} out" for s in detail.get("stages", ()))
 
 
-def _print_drift(title: str, rows: list[dict[str, Any]]) -> None:
-    """Where official sources say different things: page, section, and each side with the hash of its text."""
+def print_drift(title: str, rows: list[dict[str, Any]]) -> None:
+    """Print where official sources say different things: page, section, and each side with the hash of its text."""
     if rows:
         told = [
             (

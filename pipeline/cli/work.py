@@ -125,13 +125,13 @@ def build(
     chosen = settings(home, config)
     engines = configured.engines(chosen)
     with joined.recorded(chosen.home, "build") as record:
-        summary = record.summary = _built(
+        summary = record.summary = built(
             chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json, is_loss_accepted=accept_loss
         )
     _tell_of_build(summary, chosen, is_quiet=quiet, as_json=as_json)
 
 
-def _built(
+def built(
     chosen: Settings,
     workers: int | None,
     engines: Engines,
@@ -192,7 +192,7 @@ def regroup(
     with joined.recorded(chosen.home, "build") as record:
         # what it reads the build finds: nothing is read twice
         _tell_of_regrouping(_foreseen(chosen, workers, is_kept=True), is_quiet=quiet, as_json=as_json)
-        summary = record.summary = _built(chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json)
+        summary = record.summary = built(chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json)
     _tell_of_build(summary, chosen, is_quiet=quiet or as_json, as_json=False)
 
 

@@ -41,6 +41,18 @@ def go_on_without(layer: RawLayer, stock: Stock) -> tuple[Skipped, ...]:
         return tuple(page for name in stock.changed for page in _salvaged(layer, layer.segments / name))
 
 
+def remake_index(layer: RawLayer) -> None:
+    """Nothing; if lines of the index were damaged, another has the others and all whole segments; it lies beside.
+
+    Raises:
+        RawError: another process is at work on raw, or raw cannot be written to.
+    """
+    stock = layer.stock()
+    if stock.broken or stock.is_cut:
+        with layer.locked(exclusive=True), writing_to(layer.folder):
+            layer.index.remake()
+
+
 def _mended(layer: RawLayer, path: Path) -> bool:
     try:
         pages = [layer.read([ref])[0] for ref in layer.refs_of(path)]

@@ -104,6 +104,15 @@ class SegmentIndex:
         if lines:
             chained.extend(self.path, lines)
 
+    def remake(self) -> None:
+        """Nothing; the lines that are as they were written make an index of their own, with what they do not name."""
+        lines = (*self._chain().rows, *(line("found", one) for one in self.unnamed()))
+        new, old = (self.path.with_name(f"{self.path.name}.{end}") for end in ("new", "damaged"))
+        new.unlink(missing_ok=True)
+        chained.extend(new, lines)
+        old.write_bytes(self.path.read_bytes())
+        new.replace(self.path)
+
     def stock(self) -> Stock:
         """What is there against what is named; every segment is read and hashed."""
         found = self._stock()

@@ -15,11 +15,12 @@
       HomeBusy(path)            another run is at work in the home              exit 3
       ClusterError(address)     the Dask cluster cannot do the work, or is lost exit 3
       CatalogueError(path)      a data file of the package is broken            exit 3
+      DamageFound               `reconcile` found something wrong               exit 4
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,19 @@ class CatalogueError(PipelineError):
     def __init__(self, message: str, *, path: Path, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.path = path
+
+
+class DamageFound(PipelineError):
+    """Something in a home is not as it was written; `errmine reconcile` names it."""
+
+    exit_code = 4
+    advice = "`errmine reconcile --repair` makes anew what can be; what it cannot, it names with what to do."
+
+    @classmethod
+    def of(cls, wrong: Sequence[Mapping[str, str]]) -> DamageFound:
+        """The error that names the first of the rows "place", "problem", "cure", and says how many there are."""
+        first = "; ".join(f"{row['place']}: {row['problem']}" for row in wrong[:3])
+        return cls(f"{len(wrong):,} wrong: {first}" + (" …" if len(wrong) > 3 else ""))
 
 
 def _restored(kind: type[PipelineError], args: tuple[Any, ...], state: dict[str, Any]) -> PipelineError:

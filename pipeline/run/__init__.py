@@ -8,13 +8,15 @@ from pipeline.run.build.building import Places, build, export, extract, limits, 
 from pipeline.run.build.comparing import Relation, relation
 from pipeline.run.build.mapping import Partition, batches, code_digest, map_partitions, plan
 from pipeline.run.build.regrouping import Regrouping, foreseen
-from pipeline.run.check.reconciling import reconcile
+from pipeline.run.check.damage import repair
+from pipeline.run.check.reconciling import DAMAGED, reconcile
 from pipeline.run.home.recording import Record, recorded, status
 from pipeline.run.home.report import as_markdown, source_rows
 from pipeline.run.ingest.importing import forget, import_files
 from pipeline.run.prefect.notifying import notify
 
 __all__ = [
+    "DAMAGED",
     "Fetched",
     "Partition",
     "Places",
@@ -43,6 +45,7 @@ __all__ = [
     "reconcile",
     "recorded",
     "relation",
+    "repair",
     "source_rows",
     "status",
     "status_of",

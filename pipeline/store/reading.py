@@ -48,7 +48,7 @@ _HAS_SEARCH = "FROM duckdb_tables() WHERE table_name = 'search_terms' AND NOT te
 _SEARCH = "FROM search($1) LIMIT $2"
 _RUNS = "SELECT run_id, flow, status, started_at, ended_at, detail FROM runs ORDER BY started_at DESC, run_id LIMIT $1"
 _DRIFT = """
-SELECT detail->'drift' FROM runs WHERE flow = 'reconcile' AND status = 'completed'
+SELECT detail->'drift' FROM runs WHERE flow = 'reconcile' AND status IN ('completed', 'damaged')
 ORDER BY started_at DESC, run_id LIMIT 1
 """
 _STAGES = "SELECT stage, item_kind, in_count, out_count, skipped_count FROM stage_counts ORDER BY rowid"

@@ -327,7 +327,7 @@ CREATE TABLE search_sizes ( -- How many terms an entry has, for search()
 CREATE TABLE runs ( -- What ran when; the only table with wall-clock times, left out of the content digest
     run_id VARCHAR, -- Id of the run
     flow VARCHAR, -- ingest, build, export, run, ...
-    status VARCHAR, -- completed, partial (goes on with the next run), failed or killed
+    status VARCHAR, -- completed, partial (goes on with the next run), damaged (reconcile found something wrong), failed or killed
     started_at TIMESTAMPTZ, -- Wall clock
     ended_at TIMESTAMPTZ, -- Wall clock
     detail JSON -- Counts and figures of the run

@@ -1,6 +1,7 @@
-"""Is what is published still what raw says, and do its sources agree? Looks only.
+"""Is everything as it was written, is what is published still what raw says, and do its sources agree? Looks only.
 
-What raw and the bundle differ in, the next build and export put right. What official sources differ in, a person reads.
+What is damaged `damage` says and repairs. What raw and the bundle differ in, the next build and export put right. What
+official sources differ in, a person reads.
 """
 
 from __future__ import annotations
@@ -14,25 +15,35 @@ from pipeline import raw
 from pipeline.providers.openxla import drift
 from pipeline.records import RawPage, Skipped
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.records.errors import ExportError, RawError, StoreError
+from pipeline.records.errors import ConfigError, ExportError, RawError, StoreError
 from pipeline.records.summary import Summary, count
 from pipeline.run.build.building import Places
 from pipeline.run.build.mapping import finished, plan
+from pipeline.run.check import damage
 from pipeline.run.check.quarantine import listed
 from pipeline.store import reading
 
+#: The status of a reconcile that found something wrong.
+DAMAGED = "damaged"
 #: Forms of pages that are compared with each other.
 _OFFICIAL = frozenset({drift.MARKDOWN, drift.HTML, drift.HEADER})
 
 
 def reconcile(places: Places, *, partition_documents: int) -> Summary:
-    """What drifted: damaged pages, documents not built yet, entries not exported, evidence that raw has no more.
+    """What is wrong and what drifted: damage, documents not built, entries not exported, evidence that raw has lost.
 
+    `figures["wrong"]` has a row (place, problem, cure) for everything that is not as it was written.
     `figures["drift"]` has a row for every place at which two forms of an official page, a page and the list of codes,
     or that list and the shipped catalogue say different things.
     """
+    wrong = [asdict(each) for each in damage.found(places)]
     layer = raw.RawLayer(places.raw)
-    current = layer.documents()
+    try:
+        current = layer.documents()
+    except RawError as error:  # a segment of which not even the list of pages can be read: nothing can be compared
+        return Summary(
+            [], (Skipped("raw", error.path.name, "damaged_page", str(error)),), {"wrong": wrong, "drift": []}
+        )
     damaged: list[Skipped] = []
     official: list[Sequence[RawPage]] = []
     for refs in current:
@@ -46,6 +57,7 @@ def reconcile(places: Places, *, partition_documents: int) -> Summary:
     done = finished(partitions, places.shards)
     differing = [asdict(found) for found in _differing(official)]
     figures = {
+        "wrong": wrong,
         "documents_not_built": sum(len(p.documents) for p in partitions if p.name not in done),
         "quarantined": len(listed(places)),
         **_published(places, {page.sha256 for refs in current for page in refs.refs}),
@@ -84,7 +96,7 @@ def _published(places: Places, pages: set[str]) -> dict[str, object]:
             **_against_bundle(places),
             "stale_entries": sum(_is_stale(entry, pages) for entry in reading.entries(places.database)),
         }
-    except StoreError as error:
+    except (StoreError, ConfigError) as error:
         return {"database": f"unreadable: {error}"}
 
 

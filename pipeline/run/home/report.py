@@ -24,6 +24,7 @@ _SECTIONS = (
     "moved",
     "made_anew",
     "warnings",
+    "wrong",
 )
 #: Characters of a skipped item's detail.
 _DETAIL_CHARACTERS = 160
@@ -45,6 +46,7 @@ def as_markdown(summary: Summary) -> str:
     parts += _moved(figures.get("moved", {}))
     parts += _pairs("Kept files that were made anew", {r["path"]: r["verdict"] for r in figures.get("made_anew", ())})
     parts += [f"- {_code(sentence)}" for sentence in figures.get("warnings", ())]
+    parts += _pairs("Wrong", {row["place"]: f"{row['problem']} {row['cure']}" for row in figures.get("wrong", ())})
     parts += _coverage(figures.get("zh", {}))
     parts += _engines(figures.get("engines", {}))
     parts += [f"- {name.replace('_', ' ')}: {value}" for name, value in figures.items() if name not in _SECTIONS]
