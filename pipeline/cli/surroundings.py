@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.records.errors import PipelineError
+from pipeline.records.errors import PipelineError, StoreError
 
 if TYPE_CHECKING:
     from pipeline.config import Settings
 
 #: A fresh ephemeral server was seen to need up to 31 s on two busy cores; Prefect's own limit is 20 s.
 SERVER_START_SECONDS = 120
+#: The database of a fresh server, with its log, has 2 MB.
+SERVER_BYTES = 4 << 20
 
 
 def sample_path() -> Path:
@@ -27,9 +30,19 @@ def prepare_prefect(settings: Settings) -> None:
     """Point Prefect at the home before it is imported: no file in ~, no telemetry, no foreign pages, time to start.
 
     What the user has set already stays.
+
+    Raises:
+        StoreError: the home has no room for it.
     """
     folder = (settings.work_path / "prefect").resolve()
-    folder.mkdir(parents=True, exist_ok=True)  # Prefect's server makes its folder, not the folders above
+    try:
+        folder.mkdir(parents=True, exist_ok=True)  # Prefect's server makes its folder, not the folders above
+        with tempfile.TemporaryFile(dir=folder) as file:  # on a full disk its server ends in SQLite's traceback
+            file.write(bytes(SERVER_BYTES))
+            file.flush()
+    except OSError as error:
+        hint = "Check free space and rights of the home folder, then run the command again."
+        raise StoreError(f"cannot write {folder}: {error.strerror}", path=folder, hint=hint) from error
     wanted = {
         "PREFECT_HOME": str(folder),
         "PREFECT_PROFILES_PATH": str(folder / "profiles.toml"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.records import kept
+from pipeline.records.errors import StoreError
 from pipeline.records.kept import KeptFile, Verdict
 
 
@@ -46,9 +47,17 @@ class Answers:
         return Answer(found["body"], found["host"], is_kept=True)
 
     def keep(self, question: str, answer: Answer, *, shelf: str = "") -> None:
-        """Nothing; the answer's file then is there, whole."""
-        fields = {"host": answer.host, "body": answer.body, "question": question}
-        kept.write(self._path(question, shelf), kept.sealed_json(fields))
+        """Nothing; the answer's file then is there, whole.
+
+        Raises:
+            StoreError: the disk does not take it.
+        """
+        path = self._path(question, shelf)
+        try:
+            kept.write(path, kept.sealed_json({"host": answer.host, "body": answer.body, "question": question}))
+        except OSError as error:
+            hint = "Check free space and rights of the folder, then run the command again: kept answers cost nothing."
+            raise StoreError(f"cannot write {path}: {error.strerror}", path=path, hint=hint) from error
 
     def _path(self, question: str, shelf: str) -> Path:
         return self.folder / (shelf or question[:2]) / f"{question}.json"

@@ -174,7 +174,8 @@ def _publish(path: Path, body: bytes) -> None:
     try:
         kept.write(path, body)
     except OSError as error:
-        raise StoreError(f"cannot write the shard {path}: {error.strerror or error}", path=path) from error
+        hint = "Check free space and rights of the folder, then run `errmine build` again: finished shards are kept."
+        raise StoreError(f"cannot write the shard {path}: {error.strerror or error}", path=path, hint=hint) from error
 
 
 def _rows(paths: Sequence[Path], table: Table[Record]) -> list[Record]:

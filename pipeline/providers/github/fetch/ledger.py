@@ -18,12 +18,12 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipeline.records.errors import SourceError
+from pipeline.records.errors import SourceError, StoreError
 from pipeline.records.kept import KeptFile, Verdict
 
 VERSION = 2
@@ -41,6 +41,8 @@ CREATE TABLE IF NOT EXISTS seal (place INTEGER PRIMARY KEY CHECK (place = 1), sh
 """
 _LOG = logging.getLogger(__name__)
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
+#: What SQLite says where the disk, not the file, is in the way: busy, read-only, I/O error, full, cannot open.
+_DISK = frozenset({5, 8, 10, 13, 14})
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]")
 
 
@@ -75,9 +77,14 @@ class Ledger:
     """The memory of one repository's ingest."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.path = path
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        with _on_disk(path):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            self._open()
+
+    def _open(self) -> None:
+        path = self.path
         self._db = sqlite3.connect(path, isolation_level=None)
         self._is_sealed = True  # or as it was found
         try:
@@ -85,6 +92,8 @@ class Ledger:
             _check(self._db)
             self.progress = self._read()
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # damaged: it can be made anew
+            if _is_of_the_disk(error):
+                raise
             _LOG.warning("%s is damaged (%s): it is made anew, with a full sweep", path, error)
             self._db.close()
             path.unlink()
@@ -95,7 +104,8 @@ class Ledger:
     def close(self) -> None:
         """Lets go of the file, and seals what changed in it."""
         if not self._is_sealed:
-            self._db.execute("INSERT OR REPLACE INTO seal VALUES (1, ?)", (_sum(self._db),))
+            with suppress(sqlite3.OperationalError):  # a full disk: without a seal it is taken as it is
+                self._db.execute("INSERT OR REPLACE INTO seal VALUES (1, ?)", (_sum(self._db),))
         self._db.close()
 
     def validator(self, url: str, token: str) -> Validator | None:
@@ -141,15 +151,17 @@ class Ledger:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        self._is_sealed = False
-        try:
-            self._db.execute("DELETE FROM seal")
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+        with _on_disk(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            self._is_sealed = False
+            try:
+                self._db.execute("DELETE FROM seal")
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # SQLite has rolled back already where the disk is full
+                    self._db.execute("ROLLBACK")
+                raise
 
     def _read(self) -> Progress:
         query = "SELECT version, value FROM progress WHERE version IN (?, ?) ORDER BY version DESC"
@@ -216,6 +228,22 @@ def kept_files(folder: Path) -> Iterator[KeptFile]:
         yield KeptFile(path, "ledger", verdict, "The next ingest makes it anew, with a full sweep.")
 
 
+@contextmanager
+def _on_disk(path: Path) -> Iterator[None]:
+    """Nothing; what the disk refuses inside the context is an error that says what to do."""
+    try:
+        yield
+    except (OSError, sqlite3.DatabaseError) as error:
+        if isinstance(error, sqlite3.DatabaseError) and not _is_of_the_disk(error):
+            raise
+        hint = "Check free space and rights of the folder, then run the command again: what was fetched is in raw."
+        raise StoreError(f"cannot write {path}: {error}", path=path, hint=hint) from error
+
+
+def _is_of_the_disk(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DISK
+
+
 def read_progress(path: Path) -> Progress:
     """How far the ingest came whose ledger lies there; nothing is made."""
     if not path.is_file():
@@ -240,8 +268,9 @@ def alone(folder: Path, url: str) -> Iterator[None]:
     Raises:
         SourceError: another process is at it.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    with _on_disk(folder / "lock"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
