@@ -294,6 +294,19 @@ def test_a_segment_with_a_damaged_page_is_not_mended_and_keeps_its_other_pages(l
     layer.check()
 
 
+def test_a_forgotten_thread_is_also_erased_from_what_lies_aside(layer: RawLayer) -> None:
+    layer.append([page(8, "the first " * 9), page(9, "the second " * 9)])
+    ref = next(ref for ref in layer.refs() if ref.document_key.endswith("#9"))
+    flip(layer.folder / "segments" / ref.segment, ref.offset + 3)
+    raw.go_on_without(layer, layer.stock())
+    aside = layer.folder / "set-aside"
+    (aside / f"{'0' * 64}.zip").write_bytes(b"PK, and nobody can say whose")
+    run.forget(layer.folder, "https://github.com/errmine-fixtures/a/issues/7")
+    assert [path.name for path in aside.iterdir()] == [ref.segment]
+    run.forget(layer.folder, "https://github.com/errmine-fixtures/a/issues/8")
+    assert list(aside.iterdir()) == []
+
+
 def test_a_lost_segment_that_comes_back_is_taken_in_again(layer: RawLayer) -> None:
     (lost, *_) = segments(layer.folder)
     body = lost.read_bytes()

@@ -42,7 +42,7 @@ def go_on_without(layer: RawLayer, stock: Stock) -> tuple[Skipped, ...]:
 
 
 def remake_index(layer: RawLayer) -> None:
-    """Nothing; if lines of the index were damaged, another has the others and all whole segments; it lies beside.
+    """Nothing; an index with damaged lines lies beside another, of its other lines and all whole segments.
 
     Raises:
         RawError: another process is at work on raw, or raw cannot be written to.
@@ -51,6 +51,27 @@ def remake_index(layer: RawLayer) -> None:
     if stock.broken or stock.is_cut:
         with layer.locked(exclusive=True), writing_to(layer.folder):
             layer.index.remake()
+
+
+def purge(layer: RawLayer) -> int:
+    """How many segments that lie aside were erased: those with a page of a forgotten thread, and those that are so
+    damaged that nobody can say whose pages they hold.
+
+    Raises:
+        RawError: raw cannot be written to.
+    """
+    erased = [path for path in sorted((layer.folder / "set-aside").glob("*.zip")) if _may_hold_forgotten(layer, path)]
+    with writing_to(layer.folder):
+        for path in erased:
+            path.unlink(missing_ok=True)
+    return len(erased)
+
+
+def _may_hold_forgotten(layer: RawLayer, path: Path) -> bool:
+    try:
+        return any(layer.is_forgotten(ref.document_key) for ref in layer.refs_of(path))
+    except RawError:
+        return True
 
 
 def _mended(layer: RawLayer, path: Path) -> bool:

@@ -31,4 +31,7 @@ def forget(raw_path: Path, url: str) -> tuple[str, int]:
     if key is None:
         hint = "Give the address of an issue or pull request, as the browser shows it."
         raise ConfigError(f"{url[:200]}: not the address of a thread", hint=hint)
-    return key, raw.RawLayer(raw_path).forget(key)
+    layer = raw.RawLayer(raw_path)
+    erased = layer.forget(key)
+    raw.purge(layer)
+    return key, erased
