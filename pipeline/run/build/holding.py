@@ -60,9 +60,11 @@ def _lost(there: Mapping[str, str], pages: Collection[str], layer: raw.RawLayer)
 
 def _quoted(curated: Path) -> dict[str, str]:
     """The page of each document that the bundle's own entries quote."""
+    if not (curated / "entries.jsonl").exists():
+        return {}
     try:
         entries = bundle.read_entries(curated)
-    except ExportError:  # there is none, or it is damaged as well
+    except ExportError:  # it is damaged as well
         return {}
     mined = (entry for entry in entries if entry.provenance.origin == "mined")
     return {piece.document_id: piece.raw_sha256 for entry in mined for piece in entry.evidence}
