@@ -201,11 +201,16 @@ def measure(flips: int, *, seed: int, whole: int) -> dict[str, Counter[str]]:
             kind = kinds[number % len(kinds)]
             path = draw.choice(sound.files[kind])
             bit = draw.randrange(len(sound.body(path)) * 8)
-            outcome = attempt(sound, Path(folder) / "home", path, bit, is_whole=number % whole == 0)
+            outcome = attempt(sound, Path(folder) / "home", path, bit, is_whole=_is_whole(number, whole, len(kinds)))
             found[kind][outcome] += 1
             if outcome == "silent":
                 print(f"silent: bit {bit} of {path}")
     return found
+
+
+def _is_whole(number: int, whole: int, kinds: int) -> bool:
+    """Every `whole`th, one kind further in each round, so that each kind has its turn."""
+    return (number + number // kinds) % whole == 0
 
 
 def show(found: Mapping[str, Counter[str]]) -> None:
