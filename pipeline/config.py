@@ -114,7 +114,7 @@ class Schedule(Section):
     docs: Cron = Field(default="7 4 * * *", description="Official pages into raw.")
     reconcile: Cron = Field(default="43 3 * * 0", description="Look for damage and drift.")
     wait_seconds: Annotated[float, Field(ge=0)] = Field(
-        default=3600.0, description="How long a scheduled run waits for another run in the same home."
+        default=3600.0, description="How long a run waits for another run in the same home."
     )
 
 

@@ -25,7 +25,7 @@ from pipeline.export import read_manifest
 from pipeline.records.errors import ExportError, HomeBusy, PipelineError, StoreError
 from pipeline.run import Places
 from pipeline.run.home import locking, recording
-from tests import golden
+from tests import cli, golden
 
 KILLS = int(os.environ.get("ERRMINE_KILLS", "4"))
 ROOT = golden.ROOT
@@ -336,3 +336,72 @@ def until(is_so: object, *, seconds: float = 30) -> None:
     while not is_so():  # type: ignore[operator]
         assert time.monotonic() < end, "it did not come to pass"
         time.sleep(0.02)
+
+
+# ---------------------------------------------------------------- waiting for a turn
+
+
+def test_a_command_waits_for_the_run_that_is_at_work_and_says_so(tmp_path: Path) -> None:
+    run.import_files(Places.of(tmp_path).raw, [golden.SAMPLE])
+    with locking.sole(tmp_path, locking.here("run:1", "build", now=datetime.now().astimezone())):
+        process = start_command("reconcile", "--home", tmp_path, "--json")
+        assert process.stderr is not None
+        assert b"waiting up to 3600 s for build (process" in process.stderr.readline()
+        assert process.poll() is None
+    assert process.wait(60) != 3
+    process.stderr.close()
+
+
+def test_a_command_that_may_not_wait_ends_with_status_3(tmp_path: Path) -> None:
+    (tmp_path / "errmine.toml").write_text("[schedule]\nwait_seconds = 0\n")
+    run.import_files(Places.of(tmp_path).raw, [golden.SAMPLE])
+    with locking.sole(tmp_path, locking.here("run:1", "build", now=datetime.now().astimezone())):
+        done = cli.run("build", "--home", tmp_path, "-q")
+    assert done.code == 3
+    assert "another run is at work: build" in done.err
+
+
+def start_command(*arguments: str | Path) -> subprocess.Popen[bytes]:
+    code = "from pipeline.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+
+
+#: Starts a child, as Prefect starts its server, says its id and waits.
+PARENT = """
+import subprocess, sys, time
+from pipeline.cli.surroundings import server_ends_with_us
+with server_ends_with_us():
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    print(child.pid, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_what_a_killed_run_started_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    children = []
+    for kind in (signal.SIGKILL, signal.SIGTERM):
+        command = [sys.executable, "-c", PARENT]
+        with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE) as parent:
+            assert parent.stdout is not None
+            children.append(Path(f"/proc/{int(parent.stdout.readline())}/environ"))
+            assert children[-1].read_bytes()
+            parent.send_signal(kind)
+            parent.wait(20)
+    end = time.monotonic() + 20
+    while any(map(is_alive, children)) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not any(map(is_alive, children))
+
+
+def is_alive(environ: Path) -> bool:
+    """Whether the process is there and no zombie, whose environment is empty."""
+    try:
+        return bool(environ.read_bytes())
+    except OSError:
+        return False

@@ -14,6 +14,8 @@ import pytest
 
 from pipeline import text
 from pipeline.export import read_registry
+from pipeline.providers.github import fetch
+from pipeline.records.ids import shelf_of
 from pipeline.run import Places
 from tests import planted
 from tests.cli import run
@@ -121,14 +123,58 @@ Forgotten = tuple[Path, Path, str, dict[str, Any]]
 
 def test_a_forgotten_thread_is_withdrawn_in_the_next_bundle_and_delta(forgotten: Forgotten, tmp_path: Path) -> None:
     home, before, entry_id, delta = forgotten
-    assert read_registry(home / "curated").withdrawn == [entry_id]
     assert delta["removed"] == [entry_id]
     assert len(delta["changed"]) == 1  # the entry that lost one of two documents
     assert f"entries/{entry_id}.json" in delta["deleted_files"]
-    assert entry_id in json.loads(delta["files"]["registry.json"])["withdrawn"]
+    assert entry_id not in delta["files"]["registry.json"]
     assert run("apply", home / "delta.json", "--bundle", before, "--to", tmp_path / "made").code == 0
-    assert read_registry(tmp_path / "made").withdrawn == [entry_id]
     assert saying(tmp_path, WORDS[1]) == set()
+
+
+def test_no_id_of_an_entry_keeps_the_words_of_a_forgotten_thread(forgotten: Forgotten) -> None:
+    home, _, entry_id, _ = forgotten
+    (home / "delta.json").unlink(missing_ok=True)  # it tells older copies what to remove
+    registry = read_registry(home / "curated")
+    assert entry_id not in {*registry.ids, *registry.withdrawn, *registry.aliases, *registry.merged}
+    slug = entry_id.partition("/")[2]
+    assert "heron" in slug
+    assert saying(home, slug) == saying(home, "heron") == set()
+    (left,) = duckdb.connect(str(home / "curated" / "errmine.duckdb"), read_only=True).execute(
+        "SELECT count(*) FROM journal WHERE subject_id = 'forgotten'"
+    ).fetchall()  # fmt: skip
+    assert left == (1,)
+    build(home)  # nor does it come back, from the last bundle or the last database
+    assert run("export", "--home", home, "-q").code == 0
+    assert saying(home, "heron") == set()
+
+
+def test_no_address_of_a_forgotten_thread_stays_in_what_a_home_remembers(tmp_path: Path) -> None:
+    address = f"https://api.github.com/repos/{REPO}/issues/"
+    path = fetch.ledger_path(tmp_path / ".errmine" / "github", "api.github.com", REPO)
+    ledger = fetch.Ledger(path)
+    urls = [f"{address}{number}{end}" for number in (7, 77) for end in ("", "/timeline", "/comments?page=2")]
+    validators = [fetch.Validator(url, "t", f"etag{url[-30:]}", "0" * 64, None) for url in urls]
+    ledger.save(fetch.Progress(mentioned=(7, 77)), validators, [(7, "1:x"), (77, "1:x")])
+    ledger.close()
+    work = tmp_path / ".errmine"
+    rows = [
+        {"flow": "import", "detail": {"examples": [{"item_id": f"github.com/{REPO}#{n}"} for n in (7, 77)], "n": 1}},
+        {"flow": "x", "detail": {"error": f"https://github.com/{REPO}/issues/7: no"}},
+    ]
+    (work / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for kept in ("enrich/" + shelf_of(f"github.com/{REPO}#7"), "translate/ab"):
+        (work / "answers" / kept).mkdir(parents=True)
+        (work / "answers" / kept / "x.json").write_text("{}")
+    assert run("forget", "--url", f"https://github.com/{REPO}/issues/7", "--home", tmp_path).code == 0
+    told = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    assert b"issues/7/" not in told
+    assert f"{REPO}#7".encode() + b'"' not in told
+    assert b"issues/77/comments" in told
+    assert f"{REPO}#77".encode() in told
+    assert not list((work / "answers").rglob("*.json"))
+    ledger = fetch.Ledger(path)
+    assert (ledger.progress.mentioned, ledger.crossings()) == ((77,), {77: "1:x"})
+    ledger.close()
 
 
 @pytest.mark.parametrize("words", WORDS)

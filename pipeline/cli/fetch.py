@@ -121,14 +121,17 @@ def forget(
 ) -> None:
     """Erase a thread from raw for good; it is never taken in again.
 
-    The database and the bundle lose it with the next `errmine build` and `errmine export`.
+    Its pages in raw go at once, with what the home remembers of it: addresses, ids of entries that no other thread
+    shows, answers of engines. The database and the bundle lose it with the next `errmine build` and `errmine export`.
+    What stays is a hash that says that something was forgotten.
     """
     from pipeline import run as joined
 
     chosen = settings(home)
     for address in url:
-        key, erased = joined.forget(chosen.raw_path, address)
-        say(f"{key}: {erased:,} pages erased")
+        key, erased = joined.forget(chosen.home, chosen.raw_path, address)
+        ids = f", {erased.id_count:,} ids of entries" if erased.id_count else ""
+        say(f"{key}: {erased.page_count:,} pages erased{ids}")
     say("now run `errmine build` and `errmine export`: until then the database and the bundle still have it")
 
 

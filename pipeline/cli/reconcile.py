@@ -32,7 +32,7 @@ def reconcile(
     """
     from pipeline import run as joined
     from pipeline.cli.look import print_drift
-    from pipeline.cli.work import _report
+    from pipeline.cli.work import _report, say_waiting
 
     chosen = settings(home, config)
     if not any(place.exists() for place in (chosen.raw_path, chosen.curated_path, chosen.work_path)):
@@ -40,7 +40,8 @@ def reconcile(
         raise ConfigError(f"{chosen.home.resolve()}: nothing of errmine is here", hint=hint)
     if repair:
         _repair(chosen)
-    with joined.recorded(chosen.home, "reconcile") as record:
+    wait = chosen.schedule.wait_seconds
+    with joined.recorded(chosen.home, "reconcile", wait_seconds=wait, told=say_waiting) as record:
         summary = record.summary = joined.reconcile(
             joined.Places.of(chosen.home), partition_documents=chosen.build.partition_documents
         )
@@ -58,13 +59,13 @@ def reconcile(
 def _repair(chosen: Settings) -> None:
     """Nothing; what can be made anew is."""
     from pipeline import run as joined
-    from pipeline.cli.work import built
+    from pipeline.cli.work import built, say_waiting
     from pipeline.run import configured
 
     places = joined.Places.of(chosen.home)
-    engines = configured.engines(chosen)
+    engines, wait = configured.engines(chosen), chosen.schedule.wait_seconds
     try:
-        with joined.recorded(chosen.home, "repair") as record:
+        with joined.recorded(chosen.home, "repair", wait_seconds=wait, told=say_waiting) as record:
             left = joined.repair(
                 places,
                 build=lambda: built(chosen, None, engines, run_id=record.run_id, is_quiet=True),

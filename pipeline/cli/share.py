@@ -9,7 +9,7 @@ import typer
 
 from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
 from pipeline.cli.output import print_json, say
-from pipeline.cli.work import _finish
+from pipeline.cli.work import _finish, say_waiting
 from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def export(
     if to is not None and since is None:
         raise ConfigError("--to without --since or --form", hint="The bundle goes to curated/ of the home.")
     before = _manifest(since) if since is not None else None
-    with joined.recorded(chosen.home, "export") as record:
+    wait = chosen.schedule.wait_seconds
+    with joined.recorded(chosen.home, "export", wait_seconds=wait, told=say_waiting) as record:
         summary = record.summary = joined.export(joined.Places.of(chosen.home))
         change = None if before is None else _write_delta(before, chosen, to)
     if change is None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +61,26 @@ def prepare_prefect(settings: Settings) -> None:
     }
     for name, value in wanted.items():
         os.environ.setdefault(name, value)
+
+
+@contextmanager
+def server_ends_with_us() -> Iterator[None]:
+    """Nothing; the temporary server that Prefect starts ends with this process: told to stop by SIGTERM, or killed."""
+    if "PREFECT_API_URL" in os.environ or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    from pipeline.cli.leftovers import ended_with_this_process
+
+    before = signal.signal(signal.SIGTERM, _interrupt)  # as Ctrl-C does: what was begun is undone, the run is recorded
+    try:
+        with ended_with_this_process():
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def hush_prefect() -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pipeline.config import Settings
     from pipeline.run import Regrouping, Summary
     from pipeline.run.build.engines import Engines
+    from pipeline.run.home.locking import Holder
 
 #: Rows of a regrouping that a terminal is shown.
 _MOST_ROWS = 200
@@ -44,7 +45,7 @@ def run(
     builds from what it has and ends with status 3; the next one goes on from there.
     """
     from pipeline.cli.progress import progress_bar
-    from pipeline.cli.surroundings import hush_prefect, prepare_prefect, sample_path
+    from pipeline.cli.surroundings import hush_prefect, prepare_prefect, sample_path, server_ends_with_us
     from pipeline.run import from_dict
     from pipeline.run.ingest import sourcing
     from pipeline.run.prefect import runners
@@ -58,7 +59,7 @@ def run(
     from pipeline.run.prefect import reporting
 
     hush_prefect()
-    with progress_bar(is_quiet=quiet or as_json) as progress, reporting.reporting_to(progress):
+    with server_ends_with_us(), progress_bar(is_quiet=quiet or as_json) as progress, reporting.reporting_to(progress):
         told = flows.run(
             home=str(chosen.home),
             config=str(chosen.origin or ""),
@@ -93,7 +94,7 @@ def import_(
         complain(f"{path}: no such file or folder", hint="The others are imported.")
     # two imports may be started at once: the second one waits for the first
     wait = chosen.schedule.wait_seconds
-    with joined.recorded(chosen.home, "import", is_ingest=True, wait_seconds=wait) as record:
+    with joined.recorded(chosen.home, "import", is_ingest=True, wait_seconds=wait, told=say_waiting) as record:
         summary = joined.import_files(chosen.raw_path, [path for path in paths if path.exists()])
         record.summary = summary
     _report(summary, is_quiet=quiet, as_json=as_json)
@@ -124,7 +125,7 @@ def build(
 
     chosen = settings(home, config)
     engines = configured.engines(chosen)
-    with joined.recorded(chosen.home, "build") as record:
+    with joined.recorded(chosen.home, "build", wait_seconds=chosen.schedule.wait_seconds, told=say_waiting) as record:
         summary = record.summary = built(
             chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json, is_loss_accepted=accept_loss
         )
@@ -189,7 +190,7 @@ def regroup(
         return
     engines = configured.engines(chosen)
     store.meta(joined.Places.of(chosen.home).database)  # without a build before there is nothing to regroup, nor a run
-    with joined.recorded(chosen.home, "build") as record:
+    with joined.recorded(chosen.home, "build", wait_seconds=chosen.schedule.wait_seconds, told=say_waiting) as record:
         # what it reads the build finds: nothing is read twice
         _tell_of_regrouping(_foreseen(chosen, workers, is_kept=True), is_quiet=quiet, as_json=as_json)
         summary = record.summary = built(chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json)
@@ -255,6 +256,12 @@ def _print_moved(figures: Mapping[str, Any]) -> None:
     print_table(title, ["old", "new", "events"], [(row["old"], row["new"], row["events"]) for row in moved["map"]])
     if before == now:
         complain("the normaliser reads events otherwise under the same version", hint="Raise NORMALISER_VERSION.")
+
+
+def say_waiting(holder: Holder | None, seconds: float) -> None:
+    """Nothing; on standard error it says for whom this command waits."""
+    hint = "Ctrl-C ends the waiting; [schedule] wait_seconds says how long it may be."
+    complain(f"waiting up to {seconds:g} s for {holder or 'another run'}", hint=hint)
 
 
 def say_partial() -> None:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from pipeline.providers import PROVIDERS, moments
+from pipeline.providers import PROVIDERS, assemble
 from pipeline.providers.page import is_html
 from pipeline.providers.provider import Place, unknown_key
 from pipeline.records import RawPage, Skipped
@@ -305,8 +305,8 @@ def _places(body: bytes, sha256: str, *, is_line: bool, now: datetime) -> tuple[
         if place.form in _UNDATED:
             made.append(place)
             continue
-        wrong = moments.impossible(value, now=now)
-        named = wrong or moments.dated(place, now=now)
+        wrong = assemble.impossible(value, now=now)
+        named = wrong or assemble.dated(place, now=now)
         if isinstance(named, str):
             return f"impossible_time: {named}"
         made.append(named)

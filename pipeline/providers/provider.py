@@ -116,7 +116,9 @@ def _with(section: Section, said: Mapping[str, Any]) -> Section:
 
 
 class Fetch(Protocol):
-    """The module that fetches for a source. It may have `foreseen` too, a function of a Job that gives a Forecast."""
+    """The module that fetches for a source. It may have `foreseen` too, a function of a Job that gives a Forecast, and
+    `forget`, of the folder in which it remembers and the key of a document that is to be in it no more.
+    """
 
     def bring(self, job: Job, /) -> Fetched:
         """What came of the job; what came before a failure is in raw."""

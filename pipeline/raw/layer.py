@@ -186,6 +186,18 @@ class RawLayer:
                 self._rewrite(path, hidden)
         return erased
 
+    def forget_names(self, names: Iterable[str]) -> None:
+        """Nothing; `has_forgotten` is true for the names then, of which only hashes stay."""
+        for name in sorted(names):
+            self._forgotten.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (self._forgotten / _tombstone(f"name\x1f{name}")).touch(mode=0o600)
+        if self._forgotten.exists():
+            sync_folder(self._forgotten)
+
+    def has_forgotten(self, name: str) -> bool:
+        """True of a name that went with a forgotten document."""
+        return (self._forgotten / _tombstone(f"name\x1f{name}")).exists()
+
     def is_forgotten(self, document_key: str) -> bool:
         """True if the document was forgotten: a source need not ask for it again."""
         return any((self._forgotten / _tombstone(key)).exists() for key in repositories.keys(document_key))

@@ -63,6 +63,12 @@ _JOURNAL = "SELECT * EXCLUDE (ordinal) FROM journal ORDER BY ordinal"
 _OVERRIDES = """
 SELECT kind, place, name, reason, texts, signature_ids, problem FROM overrides ORDER BY ordinal
 """
+_SHOWN_IN = """
+SELECT signature_id AS name, list(DISTINCT document_id) FROM events
+WHERE signature_id IS NOT NULL GROUP BY ALL
+UNION ALL
+SELECT a.cluster_id, list(DISTINCT e.document_id) FROM events e JOIN assignments a USING (signature_id) GROUP BY ALL
+"""
 _STANDING = """
 SELECT signature_id, coalesce(s.exception_type, c.exception_type), coalesce(s.text, c.text), coalesce(s.gate, c.gate),
     coalesce(s.is_gate_complete, false), coalesce(s.is_truncated, false), coalesce(s.event_count, 0) AS events,
@@ -286,3 +292,10 @@ def search(path: Path, words: str, *, limit: int) -> list[dict[str, Any]]:
         raise StoreError(f"{path} has no words to search", path=path, hint="An older errmine made it: `errmine build`.")
     found = query(path, _SEARCH, parameters=(words, limit))
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+
+
+def documents_of_names(path: Path) -> dict[str, frozenset[str]]:
+    """The documents that show each template and each cluster, by their ids."""
+    with read_only(path) as connection:
+        rows = connection.execute(_SHOWN_IN).fetchall()
+    return {str(name): frozenset(documents) for name, documents in rows}

@@ -30,7 +30,7 @@ from pipeline.run.build.mapping import (
     shards_of,
     uncollected,
 )
-from pipeline.run.home import recording
+from pipeline.run.home import forgetting, recording
 from pipeline.store import reading
 
 #: Told of (stage, items done, items in all).
@@ -56,7 +56,12 @@ class Places:
     @property
     def registry(self) -> ids.Kept:
         """Where the ids that were published are kept."""
-        return ids.Kept(self.curated, self.shards.parent / "published.json", self.database)
+        return ids.Kept(self.curated, self.shards.parent / "published.json", self.database, self.is_gone)
+
+    @property
+    def is_gone(self) -> Callable[[str], bool] | None:
+        """True of ids that went with a forgotten thread; None where nothing was ever forgotten."""
+        return forgetting.gone(self.raw) if (self.raw / "forgotten").is_dir() else None
 
 
 def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
@@ -172,6 +177,8 @@ def publish(
     used = [paths for name, paths in sorted(there.items()) if partition_of(name) in wanted]
     decided = reduce.read(overrides)
     published, restored = places.registry.published()
+    if is_gone := places.is_gone:
+        published = forgetting.without(published, is_gone)
     with uncollected():
         result = shards.read(used)
         added = _enriched(result, partitions, places, engines, progress)
@@ -179,6 +186,7 @@ def publish(
         grouped = entries.group(result, decided)
         progress("cluster", 1, 1)
         last = history.last_build(places.database, home=places.home)
+        last = last.nameless(is_gone) if is_gone else last
         past = changes.against(
             places.database,
             last,

@@ -18,7 +18,7 @@ import hashlib
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ from pipeline.store import reading
 
 #: Subjects of the journal that are clusters; the others are entries.
 _CLUSTER = "cluster:"
+#: What stands in the journal where an id stood that only a forgotten thread had.
+_FORGOTTEN = "forgotten"
 #: Notes on one line of the journal's file: damage to a line costs no more than these.
 _ROWS_A_LINE = 64
 
@@ -178,6 +180,15 @@ class LastBuild:
     def cluster_of(self) -> dict[str, str]:
         """The cluster of each signature."""
         return {member: old.cluster_id for old in self.memberships for member in old.members}
+
+    def nameless(self, is_gone: Callable[[str], bool]) -> LastBuild:
+        """The same, with a journal whose rows on ids that are gone say no more than that there was one."""
+
+        def told(row: store.JournalRow) -> store.JournalRow:
+            is_about = is_gone(row.subject_id) or bool(row.other_id and is_gone(row.other_id))
+            return replace(row, subject_id=_FORGOTTEN, other_id=None, detail="") if is_about else row
+
+        return replace(self, journal=replace(self.journal, rows=tuple(map(told, self.journal.rows))))
 
     def news(self, rows: Sequence[store.JournalRow]) -> list[store.JournalRow]:
         """Of notes on clusters those that the journal does not have: all, unless its database was lost."""

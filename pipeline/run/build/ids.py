@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
@@ -224,6 +224,7 @@ class Kept:
     curated: Path
     copy: Path  # by the last export
     database: Path
+    is_gone: Callable[[str], bool] | None  # of ids that went with a forgotten thread, and are to be nowhere
 
     @property
     def path(self) -> Path:
@@ -265,12 +266,10 @@ class Kept:
         Raises:
             ExportError: some are not: the database is older than the bundle that it would replace.
         """
-        known = _known(registry)
-        lost = sorted({*self._listed(), *(_known(self._parsed(copy)) if (copy := self._own_copy()) else ())} - known)
-        if lost:
-            named = ", ".join(lost[:3])
+        published = {*self._listed(), *(_known(self._parsed(copy)) if (copy := self._own_copy()) else ())}
+        if lost := self._lost(published, registry):
             raise ExportError(
-                f"{self.database} does not know {len(lost):,} ids that were published, such as {named}",
+                f"{self.database} does not know {len(lost):,} ids that were published, such as {', '.join(lost[:3])}",
                 path=self.database,
                 hint="It is older than the bundle: run `errmine build`, then `errmine export`.",
             )
@@ -300,12 +299,15 @@ class Kept:
     def _check_whole(self, registry: Registry) -> None:
         """Nothing, or an error: a bundle took the place of the last one that knows less than it did."""
         own = self._own_copy()
-        if own is not None and (lost := sorted(_known(self._parsed(own)) - _known(registry))):
+        if own is not None and (lost := self._lost(_known(self._parsed(own)), registry)):
             raise ExportError(
                 f"{self.path} does not know {len(lost):,} ids that this home published, such as {', '.join(lost[:3])}",
                 path=self.path,
                 hint=f"`errmine export` puts the newer bundle back; to go on from this one, delete {self.copy}.",
             )
+
+    def _lost(self, published: Iterable[str], registry: Registry) -> list[str]:
+        return sorted(name for name in {*published} - _known(registry) if not (self.is_gone and self.is_gone(name)))
 
     def _copies(self) -> Iterator[bytes]:
         """What registry.json was, or is to be, as far as copies tell."""

@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -31,11 +31,21 @@ class Holder:
         return f"{self.flow} (process {self.pid}, since {self.started_at})"
 
 
+#: Told of the run that is waited for, None where it left no note, and of the seconds that are waited at most.
+Told = Callable[[Holder | None, float], None]
+
+
+def _nobody(_holder: Holder | None, _seconds: float) -> None:
+    pass
+
+
 @contextmanager
-def sole(home: Path, holder: Holder, *, name: str = "lock", wait_seconds: float = 0.0) -> Iterator[Holder | None]:
+def sole(
+    home: Path, holder: Holder, *, name: str = "lock", wait_seconds: float = 0.0, told: Told = _nobody
+) -> Iterator[Holder | None]:
     """While the context lasts nobody else works in `home`; gives the run that was killed before it could let go.
 
-    Runs that may go on side by side hold locks of different names.
+    Runs that may go on side by side hold locks of different names. Who has to wait is `told` once, and for whom.
 
     Raises:
         HomeBusy: another run holds the lock, and still does after `wait_seconds`.
@@ -43,7 +53,7 @@ def sole(home: Path, holder: Holder, *, name: str = "lock", wait_seconds: float 
     path = home / ".errmine" / name
     descriptor = _opened(path)
     try:
-        _wait(descriptor, path, wait_seconds)
+        _wait(descriptor, path, wait_seconds, told)
         killed = _note(descriptor)
         _write(descriptor, json.dumps(asdict(holder)).encode())
         try:
@@ -68,8 +78,9 @@ def _opened(path: Path) -> int:
         raise HomeBusy(message, path=path, hint="Check free space and rights of the home folder.") from error
 
 
-def _wait(descriptor: int, path: Path, wait_seconds: float) -> None:
+def _wait(descriptor: int, path: Path, wait_seconds: float, told: Told) -> None:
     end = time.monotonic() + wait_seconds
+    is_told = False
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -77,6 +88,9 @@ def _wait(descriptor: int, path: Path, wait_seconds: float) -> None:
             if time.monotonic() >= end:
                 holder = _note(descriptor)
                 raise HomeBusy(f"{path.parent.parent}: another run is at work: {holder or '?'}", path=path) from error
+            if not is_told:
+                told(_note(descriptor), wait_seconds)
+                is_told = True
             time.sleep(_LOOK_SECONDS)
         else:
             return

@@ -49,7 +49,13 @@ class Record:
 
 @contextmanager
 def recorded(
-    home: Path, flow: str, *, run_id: str = "", wait_seconds: float = 0.0, is_ingest: bool = False
+    home: Path,
+    flow: str,
+    *,
+    run_id: str = "",
+    wait_seconds: float = 0.0,
+    is_ingest: bool = False,
+    told: locking.Told = lambda _holder, _seconds: None,
 ) -> Iterator[Record]:
     """The record of this run, which has the home for itself as long as the context lasts.
 
@@ -63,7 +69,7 @@ def recorded(
     begun = time.monotonic()  # the wall clock may be set back meanwhile
     holder = locking.here(record.run_id, flow, now=record.started_at)
     name = f"lock.{flow}" if is_ingest else "lock"
-    with locking.sole(home, holder, name=name, wait_seconds=wait_seconds) as killed:
+    with locking.sole(home, holder, name=name, wait_seconds=wait_seconds, told=told) as killed:
         if killed is not None:
             _keep(home, _killed(killed))
         status = "failed"

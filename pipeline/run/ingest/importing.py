@@ -11,6 +11,8 @@ from pipeline.providers import files
 from pipeline.providers.provider import thread_key
 from pipeline.records.errors import ConfigError
 from pipeline.records.summary import MOST_EXAMPLES, Summary, count
+from pipeline.run.home import forgetting
+from pipeline.run.home.forgetting import Forgotten
 
 
 def import_files(raw_path: Path, paths: Sequence[Path]) -> Summary:
@@ -21,8 +23,8 @@ def import_files(raw_path: Path, paths: Sequence[Path]) -> Summary:
     return Summary([stage], done.skipped[:MOST_EXAMPLES], {"new_pages": done.new, "known_pages": done.known})
 
 
-def forget(raw_path: Path, url: str) -> tuple[str, int]:
-    """The document key of the thread at `url`, and how many of its pages were erased from raw.
+def forget(home: Path, raw_path: Path, url: str) -> tuple[str, Forgotten]:
+    """The document key of the thread at `url`, and what was erased of it.
 
     Raises:
         ConfigError: `url` is not the address of a thread.
@@ -31,7 +33,4 @@ def forget(raw_path: Path, url: str) -> tuple[str, int]:
     if key is None:
         hint = "Give the address of an issue or pull request, as the browser shows it."
         raise ConfigError(f"{url[:200]}: not the address of a thread", hint=hint)
-    layer = raw.RawLayer(raw_path)
-    erased = layer.forget(key)
-    raw.purge(layer)
-    return key, erased
+    return key, forgetting.forget(home, raw_path, key)

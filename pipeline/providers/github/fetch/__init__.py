@@ -31,7 +31,15 @@ from pipeline.providers.github.fetch.answers import Answer, Figures, Refused, Tu
 from pipeline.providers.github.fetch.client import DEFAULT_API_URL, Client
 from pipeline.providers.github.fetch.conditional_pages import Desk, Held, Home, Kept
 from pipeline.providers.github.fetch.governor import Governor
-from pipeline.providers.github.fetch.ledger import Ledger, Progress, Validator, alone, ledger_path, read_progress
+from pipeline.providers.github.fetch.ledger import (
+    Ledger,
+    Progress,
+    Validator,
+    alone,
+    ledger_path,
+    ledgers_of,
+    read_progress,
+)
 from pipeline.providers.github.fetch.plan import Plan, plan
 from pipeline.providers.github.fetch.run import Run
 from pipeline.providers.github.fetch.work import Batch, Outcome, Wanted
@@ -55,6 +63,7 @@ __all__ = [
     "checked_repo",
     "ingest",
     "ledger_path",
+    "ledgers_of",
     "plan",
     "read_progress",
 ]

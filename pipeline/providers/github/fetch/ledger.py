@@ -149,6 +149,20 @@ class Ledger:
             self._db.execute("DELETE FROM validators")
             self._db.execute("DELETE FROM crossings")
 
+    def forget_thread(self, number: int) -> None:
+        """Nothing is left that says that there was such a thread, on free pages of the file neither."""
+        thread = re.compile(rf"/(?:issues|pulls)/{number}(?![\w.])")
+        urls = [
+            row[:1] for row in self._db.execute("SELECT DISTINCT url, next_url FROM validators") if _names(thread, row)
+        ]
+        progress = self.progress
+        with self._transaction():
+            self._db.executemany("DELETE FROM validators WHERE url = ?", urls)
+            self._db.execute("DELETE FROM crossings WHERE number = ?", (number,))
+            self._db.execute("DELETE FROM troubles WHERE item = ?", (str(number),))
+        self.save(replace(progress, mentioned=tuple(one for one in progress.mentioned if one != number)))
+        self._db.execute("VACUUM")
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         with _on_disk(self.path):
@@ -244,6 +258,10 @@ def _is_of_the_disk(error: Exception) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DISK
 
 
+def _names(thread: re.Pattern[str], urls: tuple[str | None, ...]) -> bool:
+    return any(url and thread.search(url) for url in urls)
+
+
 def read_progress(path: Path) -> Progress:
     """How far the ingest came whose ledger lies there; nothing is made."""
     if not path.is_file():
@@ -259,6 +277,12 @@ def ledger_path(folder: Path, host: str, repo: str) -> Path:
     """Where the memory of `owner/name` at `host` lies in `folder`."""
     parts = [_UNSAFE.sub(lambda m: f"_{ord(m[0]):x}_", part) for part in (host, *repo.lower().split("/"))]
     return folder.joinpath(*parts[:-1], f"{parts[-1]}.sqlite")
+
+
+def ledgers_of(folder: Path, repo: str) -> list[Path]:
+    """Where the memories of `owner/name` lie in `folder`, from whatever servers it was read."""
+    name = ledger_path(Path(), "", repo).as_posix()
+    return sorted(folder.glob(f"*/{name.lstrip('/')}"))
 
 
 @contextmanager

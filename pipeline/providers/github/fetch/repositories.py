@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -9,16 +10,31 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from pipeline.lexicon import repositories
 from pipeline.providers.github import GithubSource, fetch
 from pipeline.providers.provider import Forecast, Job, Raw, Section, Told
 from pipeline.records import Skipped
 from pipeline.records.errors import RateLimited, SourceError
 from pipeline.records.summary import MOST_EXAMPLES, Fetched, Summary, count
 
+_THREAD = re.compile(r"[^/]+/([^/]+/[^/#]+)#(\d+)")
+
 
 def bring(job: Job) -> Fetched:
     """What came of the repositories of the sections, with the token and from the server of the environment."""
     return ingest(job.raw, _state_path(job), _wanted(job.sections), client=_client(job), told=job.told)
+
+
+def forget(state_path: Path, document_key: str) -> None:
+    """Nothing; no memory of an ingest names the thread any more, under whatever name its repository was read."""
+    known = _THREAD.fullmatch(document_key)
+    for repo in repositories.names(known[1]) if known else ():
+        for path in fetch.ledgers_of(state_path / "github", repo):
+            ledger = fetch.Ledger(path)
+            try:
+                ledger.forget_thread(int(known[2]) if known else 0)
+            finally:
+                ledger.close()
 
 
 def foreseen(job: Job) -> Forecast:

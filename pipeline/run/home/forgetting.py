@@ -1,0 +1,135 @@
+"""What a forgotten thread leaves in a home: the fact, as hashes in raw, and nothing that says which thread it was.
+
+Its pages go at once, and with them what raw does not hold: ids of entries (a slug is made of the words of an error),
+addresses in the memory of an ingest, examples in the record of runs, answers of engines. What is made of raw (shards,
+database with journal, bundle) is made without it by the next build and export.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from pipeline import export as bundle
+from pipeline import raw, store
+from pipeline.providers import PROVIDERS
+from pipeline.records.bundle import Published, Registry
+from pipeline.records.errors import ExportError, StoreError
+from pipeline.records.ids import shelf_of
+from pipeline.store import reading
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What was erased of a thread."""
+
+    page_count: int
+    id_count: int  # ids of entries that no other thread shows
+
+
+def forget(home: Path, raw_path: Path, document_key: str) -> Forgotten:
+    """What was erased; killed at any point, the same call again does the rest."""
+    layer = raw.RawLayer(raw_path)
+    work, database = home / ".errmine", home / "curated" / "errmine.duckdb"
+    names = _names(database, home / "curated", lambda one: one == document_key or layer.is_forgotten(one))
+    layer.forget_names(names)  # before the pages: the database that tells them is made anew without the thread
+    for provider in PROVIDERS:
+        if provider.source and (erase := getattr(provider.fetch(), "forget", None)):
+            erase(work, document_key)
+    shutil.rmtree(work / "answers" / "enrich" / shelf_of(document_key), ignore_errors=True)
+    # a translation stands under the hash of its sentence: whose it was nobody can tell
+    shutil.rmtree(work / "answers" / "translate", ignore_errors=True)
+    _erase_examples(work / "runs.jsonl", document_key)
+    if database.exists():  # it has every row too, and the next build writes the file anew from there
+        (work / "journal.jsonl").unlink(missing_ok=True)
+    erased = layer.forget(document_key)
+    raw.purge(layer)
+    return Forgotten(erased, len(names))
+
+
+def gone(raw_path: Path) -> Callable[[str], bool]:
+    """What is true of the ids that went with a forgotten thread."""
+    return cache(raw.RawLayer(raw_path).has_forgotten)
+
+
+def without(registry: Registry, is_gone: Callable[[str], bool]) -> Registry:
+    """`registry` without the ids that are forgotten: not as ids, nor as former ones, nor as where they lead."""
+
+    def living(ids: Mapping[str, Published]) -> dict[str, Published]:
+        return {name: _named(error, is_gone) for name, error in ids.items() if not is_gone(name)}
+
+    aliases = {old: new for old, new in registry.aliases.items() if not (is_gone(old) or is_gone(new))}
+    return registry.model_copy(
+        update={
+            "ids": living(registry.ids),
+            "merged": living(registry.merged),
+            "aliases": aliases,
+            "withdrawn": [name for name in registry.withdrawn if not is_gone(name)],
+        }
+    )
+
+
+def _named(error: Published, is_gone: Callable[[str], bool]) -> Published:
+    former = [name for name in error.renamed_from if not is_gone(name)]
+    own = None if error.own_id and is_gone(error.own_id) else error.own_id
+    return error.model_copy(update={"renamed_from": former, "own_id": own})
+
+
+def _names(database: Path, curated: Path, is_gone: Callable[[str], bool]) -> set[str]:
+    """The ids, of now and of before, of errors that forgotten threads alone show."""
+    registries = []
+    with suppress(ExportError):  # one that is damaged is restored from the database's copy, or refused, by the build
+        registries.append(bundle.read_registry(curated))
+    shown: Mapping[str, frozenset[str]] = {}
+    if database.exists():
+        with suppress(StoreError), store.held(database):  # one that is broken is made anew, with nothing of the thread
+            registries.append(Registry.model_validate_json(store.meta(database).get("registry", "{}")))
+            shown = reading.documents_of_names(database)
+    names: set[str] = set()
+    for registry in registries:
+        for name, error in {**registry.merged, **registry.ids}.items():
+            medoid, cluster = shown.get(error.medoid, frozenset()), shown.get(error.cluster_id, frozenset())
+            documents = cluster if name in registry.ids and cluster else medoid
+            if documents and all(map(is_gone, documents)):
+                names |= {name, *error.renamed_from, *([error.own_id] if error.own_id else [])}
+        names |= {old for old, new in registry.aliases.items() if new in names}
+    return names
+
+
+def _erase_examples(path: Path, document_key: str) -> None:
+    """Nothing; of what runs skipped nothing is left that names the thread."""
+    if not path.exists():
+        return
+    lines = path.read_bytes().splitlines(keepends=True)
+    thread = _naming(document_key)
+    kept = [_without_examples(line, thread) for line in lines]
+    if kept != lines:
+        staged = path.with_name(f".{path.name}.new")
+        staged.write_bytes(b"".join(kept))
+        staged.replace(path)
+
+
+def _without_examples(line: bytes, thread: re.Pattern[str]) -> bytes:
+    if not thread.search(line.decode("utf-8", "replace")):
+        return line
+    try:
+        row = json.loads(line)
+        row["detail"]["examples"] = [
+            one for one in row["detail"].get("examples", []) if not thread.search(json.dumps(one))
+        ]
+        row["detail"] = {name: value for name, value in row["detail"].items() if not thread.search(json.dumps(value))}
+    except (ValueError, KeyError, AttributeError, TypeError):
+        return b""  # a torn line that names it
+    return json.dumps(row, ensure_ascii=False, sort_keys=True).encode() + b"\n"
+
+
+def _naming(document_key: str) -> re.Pattern[str]:
+    """What finds the thread's key and its addresses."""
+    name, _, number = document_key.partition("/")[2].partition("#")
+    return re.compile(rf"{re.escape(name)}(?:#|/(?:issues|pulls?)/){number}(?!\d)", re.IGNORECASE)
