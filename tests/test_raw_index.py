@@ -301,9 +301,9 @@ def test_a_forgotten_thread_is_also_erased_from_what_lies_aside(layer: RawLayer)
     raw.go_on_without(layer, layer.stock())
     aside = layer.folder / "set-aside"
     (aside / f"{'0' * 64}.zip").write_bytes(b"PK, and nobody can say whose")
-    run.forget(layer.folder, "https://github.com/errmine-fixtures/a/issues/7")
+    run.forget(layer.folder.parent, layer.folder, "https://github.com/errmine-fixtures/a/issues/7")
     assert [path.name for path in aside.iterdir()] == [ref.segment]
-    run.forget(layer.folder, "https://github.com/errmine-fixtures/a/issues/8")
+    run.forget(layer.folder.parent, layer.folder, "https://github.com/errmine-fixtures/a/issues/8")
     assert list(aside.iterdir()) == []
 
 
@@ -409,8 +409,8 @@ def test_an_older_copy_of_raw_is_noticed(home: Path, tmp_path: Path) -> None:
 def test_what_was_forgotten_is_no_loss(home: Path) -> None:
     before = documents(home)
     number = json.loads(THREADS[0])["html_url"]
-    key, erased = run.forget(home / "raw", number)
-    assert erased
+    key, erased = run.forget(home, home / "raw", number)
+    assert erased.page_count
     assert build(home) == []
     assert documents(home) == before - 1
     assert key not in (home / "raw" / "index.jsonl").read_text()

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from pipeline import run
+from pipeline.records import Skipped
+from pipeline.records.summary import Summary
 from pipeline.run.home import locking, recording
 from tests import cli, golden
 
@@ -117,3 +119,12 @@ def test_what_is_wrong_in_a_file_with_such_a_name_is_said_with_a_readable_one(tm
     path.write_bytes(b'{"no": "thread"}\n')
     (item,) = run.import_files(tmp_path / "raw", [path]).examples
     assert (item.item_id, item.reason) == (f"{tmp_path}/bad-\\xe4.jsonl:1", "unknown_json")
+
+
+def test_a_record_from_which_a_forgotten_thread_was_erased_is_a_record(tmp_path: Path) -> None:
+    gap = Skipped("import", "github.com/errmine-fixtures/a#7", "invalid_json")
+    with run.recorded(tmp_path, "import") as record:
+        record.summary = Summary(examples=(gap,))
+    run.forget(tmp_path, tmp_path / "raw", "https://github.com/errmine-fixtures/a/issues/7")
+    (row,) = recording.rows(tmp_path)
+    assert (row.flow, row.detail["examples"], recording.damaged(tmp_path)) == ("import", [], ())

@@ -22,6 +22,7 @@ from pipeline.providers import PROVIDERS
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import ExportError, StoreError
 from pipeline.records.ids import shelf_of
+from pipeline.run.home import recording
 from pipeline.store import reading
 
 
@@ -120,13 +121,14 @@ def _without_examples(line: bytes, thread: re.Pattern[str]) -> bytes:
         return line
     try:
         row = json.loads(line)
+        row.pop("sha256", None)
         row["detail"]["examples"] = [
             one for one in row["detail"].get("examples", []) if not thread.search(json.dumps(one))
         ]
         row["detail"] = {name: value for name, value in row["detail"].items() if not thread.search(json.dumps(value))}
     except (ValueError, KeyError, AttributeError, TypeError):
         return b""  # a torn line that names it
-    return json.dumps(row, ensure_ascii=False, sort_keys=True).encode() + b"\n"
+    return recording.sealed(row).encode() + b"\n"
 
 
 def _naming(document_key: str) -> re.Pattern[str]:

@@ -172,7 +172,7 @@ def _keep(home: Path, row: RunRow) -> None:
         line[name] = line[name].isoformat() if line[name] else None
     # a disk that is full or read-only has failed the run already, with a message of its own: this must not hide it
     with suppress(OSError):
-        _append(_ledger(home), _sealed(line) + "\n")
+        _append(_ledger(home), sealed(line) + "\n")
     database = _database(home)
     # a database that cannot take the row now gets it with the next build, from the file of runs
     with suppress(StoreError):
@@ -217,7 +217,8 @@ def _lines(path: Path) -> list[bytes]:
         raise StoreError(f"{path}: cannot be read: {error.strerror}", path=path, hint=_ROOM) from error
 
 
-def _sealed(cells: Mapping[str, Any]) -> str:
+def sealed(cells: Mapping[str, Any]) -> str:
+    """A line of the file of runs, without its end, with the sha256 of its cells."""
     return json.dumps({**cells, "sha256": _digest(cells)}, sort_keys=True)
 
 
