@@ -351,7 +351,6 @@ def test_a_thread_beyond_the_windows_is_not_whole() -> None:
         ("We set `PLAN_ROWS=64` and it still fails the same way.", "says_no_help"),
         ("`PLAN_ROWS=64` did not really help us.", "says_no_help"),
         ("把 `PLAN_ROWS` 改成 64 还是报错。", "says_no_help"),
-        ("That one does the job for everybody.", "names_nothing"),
     ],
 )
 def test_words_that_nobody_may_pass_on_are_refused_from_a_model_too(words: str, reason: str) -> None:
@@ -399,6 +398,28 @@ def test_a_cause_stays_in_the_words_of_who_said_it() -> None:
     found = judged(document(CAUSE), CAUSE, kind=ClaimKind.CAUSE, statement="Rows are counted twice.")
     assert isinstance(found, Claim)
     assert (found.kind, found.fact, found.quote.text, found.quote.author_role) == ("cause", None, CAUSE, "MEMBER")
+
+
+def test_words_that_name_nothing_stand_where_the_whole_thread_was_read() -> None:
+    words = "Plug the second card into the other slot."
+    assert isinstance(judged(document(words), words), Claim)
+    found = judged(document(words), words, rule="reader.remedy")
+    assert isinstance(found, Skipped)
+    assert found.reason == "names_nothing"
+
+
+def test_words_that_announce_a_block_are_quoted_with_it(model: Model) -> None:
+    words = "Use this in the launcher instead:"
+    thread = document(f"{words}\n\n```\nexport PLAN_ROWS=64\n```\n")
+    (pointed,) = found_by(model, thread, claim(words, kind="remedy")).pointed
+    assert thread.text[pointed.start : pointed.end].endswith("export PLAN_ROWS=64\n```")
+
+
+def test_a_change_that_nobody_says_to_help_is_shown_and_counts_nothing(model: Model) -> None:
+    model.agree = lambda _text: "unclear"
+    fixed = "There is a pull request for it, #77."
+    (pointed,) = found_by(model, document(fixed), claim(fixed, kind="fix")).pointed
+    assert pointed.rule.startswith("llm:")
 
 
 def test_people_who_say_that_it_worked_need_no_name_in_their_words() -> None:

@@ -1,4 +1,4 @@
-"""Words that a language model pointed at, judged as anybody's words are: may they be a claim?
+"""Words that a reader pointed at, a language model or the small one, judged as anybody's: may they be a claim?
 
 What a model alone picked counts nothing: it has no outcome, and the tier ai_generated (`remedies`, `reduce`). Where a
 second question agreed that people's words say that an act worked or failed, they count as theirs.
@@ -14,7 +14,18 @@ from pipeline.distil.claims import replies, rules
 from pipeline.distil.claims.prose import MAX_QUOTE, quote
 from pipeline.distil.claims.reading import claim_at, owners
 from pipeline.lexicon import advice
-from pipeline.records import CHECKED_RULES, Claim, ClaimKind, Document, Event, Fact, Pointed, Signature, Skipped
+from pipeline.records import (
+    CHECKED_RULES,
+    MODEL_RULES,
+    Claim,
+    ClaimKind,
+    Document,
+    Event,
+    Fact,
+    Pointed,
+    Signature,
+    Skipped,
+)
 from pipeline.text import language_of
 
 STAGE = "enrich-claims"
@@ -28,7 +39,9 @@ _NEGATED = re.compile(
 )
 
 
-def pointed(document: Document, events: Sequence[Event], signature: Signature, found: Pointed) -> Claim | Skipped:
+def pointed(
+    document: Document, events: Sequence[Event], signature: Signature, found: Pointed, *, stage: str = STAGE
+) -> Claim | Skipped:
     """The claim that the words make about the error at `found.event`, or the reason for which they make none.
 
     `events` are all of the document's, `signature` is that of the error. Words whose outcome was asked about a second
@@ -39,15 +52,15 @@ def pointed(document: Document, events: Sequence[Event], signature: Signature, f
     for told in (words + "\n" + ended, found.statement):
         refusal = advice.refusal(told, owners=owners(document))
         if refusal is not None:
-            return _refused(document, found, *refusal)
+            return _refused(stage, document, found, *refusal)
     for start, end in ((found.start, found.end), *([found.answer] if found.answer else [])):
         if _REPLIED.match(document.text, document.text.rfind("\n", 0, start) + 1):
-            return _refused(document, found, "quoted_reply")
+            return _refused(stage, document, found, "quoted_reply")
         if any(e.start < end and start < e.end for e in events):
-            return _refused(document, found, "quotes_the_error")
+            return _refused(stage, document, found, "quotes_the_error")
     fact, reason = _stated(document, words, found)
     if reason is not None:
-        return _refused(document, found, reason)
+        return _refused(stage, document, found, reason)
     return claim_at(
         document,
         found.kind,
@@ -63,6 +76,8 @@ def pointed(document: Document, events: Sequence[Event], signature: Signature, f
 def _stated(document: Document, words: str, found: Pointed) -> tuple[Fact | None, str | None]:
     """(the typed fact of the words, why they are no statement); neither where they are one in prose."""
     is_checked = found.rule.startswith(CHECKED_RULES)
+    # who read the whole thread knows what the words are about, though they name nothing that a table knows
+    is_read = is_checked or found.rule.startswith(MODEL_RULES)
     if not is_checked and tables.refusals("zh" if language_of(words) == "zh" else "en").search(words):
         return None, "no_statement"
     if found.kind == ClaimKind.FIX:
@@ -72,7 +87,7 @@ def _stated(document: Document, words: str, found: Pointed) -> tuple[Fact | None
         if found.outcome is None and tables.no_help().search(words):
             return None, "says_no_help"
         fact = _typed(words, found.statement)
-        if fact is None and not is_checked and not actions.has_object(words):
+        if fact is None and not is_read and not actions.has_object(words):
             return None, "names_nothing"
     what = "cause" if found.kind == ClaimKind.CAUSE else "act" if fact is None else "fact"
     fault = replies.fault(words[:MAX_QUOTE], what, is_rendered=document.is_lossy)
@@ -93,5 +108,5 @@ def _typed(words: str, statement: str) -> Fact | None:
     return act.fact if all(value.lower() in folded for _, value in act.fact.slots) else None
 
 
-def _refused(document: Document, found: Pointed, reason: str, detail: str = "") -> Skipped:
-    return Skipped(STAGE, f"{document.document_id}@{found.start}", reason, detail)
+def _refused(stage: str, document: Document, found: Pointed, reason: str, detail: str = "") -> Skipped:
+    return Skipped(stage, f"{document.document_id}@{found.start}", reason, detail)

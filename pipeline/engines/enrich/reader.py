@@ -12,7 +12,7 @@ from pipeline.engines.enrich.grounding import CHECKED_KINDS, Found, grounded, re
 from pipeline.engines.enrich.prompt import CHECK, Question, check, questions, shown
 from pipeline.engines.http import Refused, Tally
 from pipeline.records import CHECKED_RULES, ClaimKind, Document, Event, Outcome, Pointed, Skipped, shelf_of
-from pipeline.text.units import Unit, units
+from pipeline.text.units import Unit, UnitKind, units
 
 _KINDS: dict[str, Literal[ClaimKind.CAUSE, ClaimKind.FIX]] = {"cause": ClaimKind.CAUSE, "fix": ClaimKind.FIX}
 _OUTCOMES = {"worked": Outcome.WORKED, "failed": Outcome.FAILED}
@@ -69,7 +69,7 @@ class Reader:
         taken_back = {claim.of.number for claim, _ in found if claim.kind == "refuted"}
         pointed: list[Pointed] = []
         for claim, name in found:
-            each_pointed = self._pointed(document, claim, name, firsts[claim.error], events, taken_back)
+            each_pointed = self._pointed(document, pieces, claim, name, firsts[claim.error], events, taken_back)
             if isinstance(each_pointed, Pointed):
                 pointed.append(each_pointed)
             elif each_pointed is not None:
@@ -79,6 +79,7 @@ class Reader:
     def _pointed(
         self,
         document: Document,
+        pieces: Sequence[Unit],
         claim: Found,
         name: str,
         event: int,
@@ -92,18 +93,20 @@ class Reader:
         if claim.kind != "failed" and taken_back & {claim.unit.number, claim.of.number}:
             return refused(document, "refuted", place)
         said, ended = claim.of, claim.unit
+        until = _passage(document, pieces, said, claim.until if said == ended else said)
         rule = name
         if claim.kind in CHECKED_KINDS:
             answer = self._agrees(document, claim, _named(events[event]))
             if isinstance(answer, Refused):
                 return refused(document, answer.why, f"{place}: {answer.reason}")
-            if answer != "yes":
+            if answer == "yes":
+                rule = f"{CHECKED_RULES}{name}+{CHECK.version}"
+            elif claim.kind != "fix" or answer == "no":  # a change that nobody says to help is still one to look at
                 return refused(document, "not_confirmed", f"{place}: {answer}")
-            rule = f"{CHECKED_RULES}{name}+{CHECK.version}"
         return Pointed(
             kind=_KINDS.get(claim.kind, ClaimKind.REMEDY),
             start=said.start,
-            end=said.end,
+            end=until.end,
             statement=claim.statement if said == ended else "",
             rule=rule,
             event=event,
@@ -116,6 +119,14 @@ class Reader:
         text = check(claim.kind, error, shown(document, claim.of), shown(document, claim.unit))
         said = self.checker.ask(text, shelf=shelf_of(document.document_id))
         return said if isinstance(said, Refused) else str(said.value.get("answer"))
+
+
+def _passage(document: Document, pieces: Sequence[Unit], unit: Unit, until: Unit) -> Unit:
+    """The last unit of what is quoted: words that announce a block ("use this instead:") go with it."""
+    following = pieces[unit.number + 1] if unit.number + 1 < len(pieces) else None
+    if until != unit or following is None or following.post != unit.post or following.kind != UnitKind.CODE:
+        return until
+    return following if document.text[unit.start : unit.end].rstrip()[-1:] in (":", "：") else unit
 
 
 def _claims(

@@ -1,0 +1,316 @@
+"""How much of what threads say about an error is found, and how much of what is found is so: every reader on one truth.
+
+    python -m benchmarks.knowledge [--split tune] [--answers FOLDER --model NAME] [--misses 30] [--confusions]
+
+The truth is `tests/quality/knowledge.jsonl`: whole threads read by people who did not know the rules. A thread is cut
+into units (`pipeline.text.units`); each label says what a unit is, about which error, and which unit it answers. The
+file holds ids, places and labels, no text: threads are taken from the internal corpus. It is split by owner of the
+repository; rules and weights are made with `train` and `tune` in view, `test` is for one measurement at the end.
+
+Recall counts pieces of knowledge: a reader marked one best unit for each, and the piece is found if that unit, or one
+that says the same nearest to it, is named as what it is. Agreement counts what a reader names: it is right if the unit
+has that label. Guesses, and what is said of another problem than the thread's, are no pieces, and named they are wrong
+unless a person labelled them so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pipeline import extract, raw, run
+from pipeline.distil.drafts.scores import wilson_lower
+from pipeline.lexicon import repositories
+from pipeline.providers import documents
+from pipeline.records import Claim, ClaimKind, Document, Event, Outcome, Skipped
+from pipeline.run.build.mapping import map_text
+from pipeline.text.units import Unit, units
+
+ROOT = Path(__file__).resolve().parent.parent
+TRUTH = ROOT / "tests" / "quality" / "knowledge.jsonl"
+SHARED = ROOT.parent / "shared"
+SOURCES = (SHARED / "corpus" / "issues.jsonl.gz", SHARED / "fields" / "threads.jsonl.gz")
+#: Kinds that are pieces of knowledge; the other labels are said about them.
+KINDS = ("cause", "remedy", "fix", "failure")
+SPLITS = ("train", "tune", "test")
+
+#: What a reader names: (number of the unit, kind).
+Named = set[tuple[int, str]]
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a person said of one unit."""
+
+    unit: int
+    kind: str
+    error: str  # digest of the error, "other" for one that no event shows
+    of: int | None  # the unit that it answers
+    flags: str  # b: best place of a piece; g: a guess; t: says it only with its neighbours; o: another problem
+
+    @property
+    def is_piece(self) -> bool:
+        """Whether it is the one best place of something worth knowing about the thread's error."""
+        return self.kind in KINDS and "b" in self.flags and not set("go") & set(self.flags)
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A labelled thread with its text."""
+
+    document: Document
+    events: list[Event]
+    units: list[Unit]
+    split: str
+    labels: list[Label]
+    second: list[Label] | None  # of another reader, where two read it
+
+
+def place(document: Document, unit: Unit) -> tuple[int, str]:
+    """What finds a unit again: its post, and a digest of its words."""
+    words = " ".join(document.text[unit.start : unit.end].split())[:200]
+    return unit.post, hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
+def error_digest(event: Event) -> str:
+    """What finds an error again."""
+    named = f"{event.exception_type or ''}|{event.message[:150]}"
+    return hashlib.blake2b(named.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
+@cache
+def rows() -> tuple[dict[str, Any], ...]:
+    """The truth as it is kept."""
+    return tuple(json.loads(line) for line in TRUTH.read_text("utf-8").splitlines())
+
+
+def threads(splits: Iterable[str] = SPLITS) -> tuple[list[Thread], int]:
+    """(the labelled threads of `splits`, how many labels have no unit any more)."""
+    chosen = [row for row in rows() if row["split"] in set(splits)]
+    texts = {document.document_id: document for document in _documents({row["id"] for row in chosen})}
+    found: list[Thread] = []
+    lost = 0
+    for row in chosen:
+        document = texts.get(row["id"])
+        if document is None:
+            lost += len(row["labels"])
+            continue
+        events = extract.events(document.text)
+        pieces = units(document, events)
+        numbers: dict[tuple[int, str], int] = {}
+        for unit in pieces:
+            numbers.setdefault(place(document, unit), unit.number)
+        first, missing = _labels(row["labels"], numbers)
+        second = _labels(row["second"], numbers)[0] if "second" in row else None
+        lost += missing
+        found.append(Thread(document, events, pieces, row["split"], first, second))
+    return found, lost
+
+
+def _labels(kept: Sequence[Sequence[Any]], numbers: dict[tuple[int, str], int]) -> tuple[list[Label], int]:
+    made = []
+    for post, words, kind, error, of, flags in kept:
+        unit = numbers.get((post, words))
+        if unit is not None:
+            answered = numbers.get((of[0], of[1])) if of else None
+            made.append(Label(unit, kind, error, answered, flags))
+    return made, len(kept) - len(made)
+
+
+def _documents(wanted: set[str]) -> Iterator[Document]:
+    """The documents of these ids, read as an import reads them."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "threads.jsonl"
+        with file.open("w", encoding="utf-8") as out:
+            for source in SOURCES:
+                with gzip.open(source, "rt", encoding="utf-8") as lines:
+                    out.writelines(line for line in lines if _id(json.loads(line)) in wanted)
+        run.import_files(Path(folder) / "raw", [file])
+        layer = raw.RawLayer(Path(folder) / "raw")
+        for refs in layer.documents():
+            document = documents.document(layer.read(refs.refs))
+            if not isinstance(document, Skipped):
+                yield document
+
+
+def _id(row: dict[str, Any]) -> str:
+    return repositories.current_key(f"github.com/{row['repo']}#{row['number']}".lower())
+
+
+# Readers: a thread in, what it names out.
+
+
+def by_rules(thread: Thread) -> Named:
+    """What the map step claims, before anything is withheld for its cluster."""
+    return named(thread, map_text(thread.document).claims)
+
+
+def named(thread: Thread, claims: Iterable[Claim]) -> Named:
+    """The units that claims quote, as what they state."""
+    found: Named = set()
+    for claim in claims:
+        kind = _kind(claim)
+        if kind and not claim.rule.startswith("hint."):
+            unit = _unit_at(thread, claim.quote.start, claim.quote.end)
+            if unit is not None:
+                found.add((unit, kind))
+            if kind == "failure" and claim.outcome_quote is not None:
+                told = _unit_at(thread, claim.outcome_quote.start, claim.outcome_quote.end)
+                found |= {(told, kind)} - {(None, kind)}  # type: ignore[arg-type]
+                found.discard((unit, kind))  # type: ignore[arg-type]  (where it is said that it failed)
+    return found
+
+
+def _kind(claim: Claim) -> str | None:
+    if claim.kind == ClaimKind.REMEDY:
+        return "failure" if claim.outcome == Outcome.FAILED else "remedy"
+    return {ClaimKind.CAUSE: "cause", ClaimKind.FIX: "fix"}.get(claim.kind)
+
+
+def _unit_at(thread: Thread, start: int, end: int) -> int | None:
+    shared = [(min(end, unit.end) - max(start, unit.start), -unit.number) for unit in thread.units]
+    most = max(shared, default=(0, 0))
+    return -most[1] if most[0] > 0 else None
+
+
+# Figures.
+
+
+@dataclass
+class Score:
+    """Counts by kind."""
+
+    pieces: Counter[str]
+    found: Counter[str]
+    named: Counter[str]
+    right: Counter[str]
+    confused: Counter[tuple[str, str]]  # (named as, what a person says of the unit)
+
+    def line(self, kind: str | None = None) -> str:
+        """Recall and agreement of one kind, or of all, with their lower bounds."""
+        kinds = KINDS if kind is None else (kind,)
+        pieces, found, told, right = (
+            sum(counter[k] for k in kinds) for counter in (self.pieces, self.found, self.named, self.right)
+        )
+        return f"{_share(found, pieces)} | {_share(right, told)}"
+
+
+def _share(good: int, everything: int) -> str:
+    if not everything:
+        return "-"
+    bound = wilson_lower(good, everything) or 0.0
+    return f"{good / everything:.3f} ({good}/{everything}, >= {bound:.2f})"
+
+
+def pieces(labels: Sequence[Label]) -> list[tuple[Label, set[int]]]:
+    """Each piece of knowledge with the units that say it: of one kind, and nearer to it than to another piece."""
+    found = []
+    for kind in KINDS:
+        mine = [label for label in labels if label.kind == kind]
+        best = [label for label in mine if label.is_piece]
+        for piece in best:
+            same = {
+                label.unit
+                for label in mine
+                if min(best, key=lambda other: (abs(other.unit - label.unit), other.unit)).unit == piece.unit
+            }
+            found.append((piece, same))
+    return found
+
+
+def score(read: Sequence[tuple[Thread, Named]]) -> Score:
+    """The figures of what a reader named in each thread."""
+    total = Score(Counter(), Counter(), Counter(), Counter(), Counter())
+    for thread, told in read:
+        for piece, same in pieces(thread.labels):
+            total.pieces[piece.kind] += 1
+            total.found[piece.kind] += any((unit, piece.kind) in told for unit in same)
+        for unit, kind in told:
+            said = {label.kind for label in thread.labels if label.unit == unit and "o" not in label.flags}
+            total.named[kind] += 1
+            total.right[kind] += kind in said
+            if kind not in said:
+                for other in said or {"nothing"}:
+                    total.confused[kind, other] += 1
+    return total
+
+
+def agreement(read: Sequence[Thread]) -> dict[str, tuple[int, int, int]]:
+    """Kind -> (units that both readers labelled so, the first, the second), over threads that two read."""
+    found: dict[str, tuple[int, int, int]] = defaultdict(lambda: (0, 0, 0))
+    for thread in read:
+        if thread.second is None:
+            continue
+        for kind in sorted({label.kind for label in (*thread.labels, *thread.second)}):
+            one = {label.unit for label in thread.labels if label.kind == kind}
+            two = {label.unit for label in thread.second if label.kind == kind}
+            both, first, second = found[kind]
+            found[kind] = (both + len(one & two), first + len(one), second + len(two))
+    return dict(found)
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--split", action="append", choices=SPLITS, help="default: tune")
+    parser.add_argument("--confusions", action="store_true")
+    parser.add_argument("--misses", type=int, default=0, help="print so many pieces that no reader found")
+    options = parser.parse_args()
+    report(options.split or ["tune"], confusions=options.confusions, misses=options.misses)
+
+
+def quick() -> None:
+    """The figures on `tune`."""
+    if not all(map(Path.is_file, SOURCES)):
+        print("skipped: the internal corpus is absent")
+        return
+    report(["tune"])
+
+
+READERS: dict[str, Callable[[Thread], Named]] = {"rules": by_rules}
+
+
+def report(splits: Sequence[str], *, confusions: bool = False, misses: int = 0) -> None:
+    """Print the figures of every reader on these splits."""
+    everything, lost = threads(splits)
+    told = Counter(label.kind for thread in everything for label in thread.labels)
+    print(
+        f"{len(everything)} threads of {', '.join(splits)}; labels: {dict(told.most_common())}; without a unit: {lost}"
+    )
+    for kind, (both, first, second) in sorted(agreement(everything).items()):
+        print(f"two readers, {kind}: both {both}, one {first}, other {second}, F1 {2 * both / (first + second):.2f}")
+    print("\n| reader | kind | recall | agreement |\n|---|---|---|---|")
+    for name, reader in READERS.items():
+        read = [(thread, reader(thread)) for thread in everything]
+        figures = score(read)
+        print(f"| {name} | all | {figures.line()} |")
+        for kind in KINDS:
+            print(f"| {name} | {kind} | {figures.line(kind)} |")
+        if confusions:
+            print(f"{name}, wrong: {figures.confused.most_common(12)}")
+        for thread, piece in _missed(read)[:misses]:
+            unit = thread.units[piece.unit]
+            words = " ".join(thread.document.text[unit.start : unit.end].split())[:160]
+            print(f"missed {piece.kind} {thread.document.document_id} [{piece.unit}]: {words}")
+
+
+def _missed(read: Sequence[tuple[Thread, Named]]) -> list[tuple[Thread, Label]]:
+    return [
+        (thread, piece)
+        for thread, told in read
+        for piece, same in pieces(thread.labels)
+        if not any((unit, piece.kind) in told for unit in same)
+    ]
+
+
+if __name__ == "__main__":
+    main()
