@@ -29,6 +29,8 @@ def as_case(found: Document | Skipped) -> dict[str, object]:
     if isinstance(found, Document):
         for name in ("text", "raw_sha256"):
             del values[name]
+        if not values["hidden_count"]:
+            del values["hidden_count"]
         values["posts"] = [[post.kind, post.url] for post in found.posts]
         for remedy in values["record"]["remedies"]:
             del remedy["start"], remedy["end"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli.app import Config, Group, Home, Json, Quiet, app, settings
+from pipeline.cli.app import Command, Config, Group, Home, Json, Quiet, app, settings
 from pipeline.cli.output import complain, print_json, say
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ enrich = typer.Typer(cls=Group, no_args_is_help=True, help="Let a language model
 app.add_typer(enrich, name="enrich")
 
 
-@enrich.command()
+@enrich.command(cls=Command)
 def prompts(
     out: Annotated[Path, typer.Option("--out", help="File to write.", metavar="FILE")],
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="So many at most, most useful first.")] = None,
@@ -35,7 +35,7 @@ def prompts(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Write what `[enrich]` would ask and has no answer to, in OpenAI's batch format.
+    """Write what the model of the settings would be asked and has no answer to, in OpenAI's batch format.
 
     Hosted batch APIs take the file, and so does `vllm run-batch`. Threads are read first; which of their claims hold
     is asked afterwards, so call this again when the answers are in, until it writes nothing. Secrets, mail addresses
@@ -69,7 +69,7 @@ def prompts(
         say(f"their answers: at most {questions.most_answered:,} tokens, mostly a tenth of that")
 
 
-@enrich.command()
+@enrich.command(cls=Command)
 def answers(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The batch's output.")],
     home: Home = None,
