@@ -13,7 +13,7 @@ import pytest
 from pipeline import distil
 from pipeline.distil import tables
 from pipeline.distil.drafts import remedies
-from pipeline.distil.drafts.citations import Ledger
+from pipeline.distil.drafts.support import Ledger
 from pipeline.providers import documents
 from pipeline.records import Claim, DocLink, Document, LinkKind
 from pipeline.run import shards

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pipeline import distil
-from pipeline.distil.drafts import remedies, scores
+from pipeline.distil.drafts import remedies, support
 from pipeline.records import Cluster, DocRecord, DocRemedy, Neighbour, Quote, entry
 from pipeline.records.draft import Draft
 from tests.distil_factory import document, events, facts, occurrences
@@ -114,7 +114,7 @@ def test_an_entry_is_as_sure_as_the_best_of_what_it_says() -> None:
     for case, tier in ((advice, "maintainer_confirmed"), (THREE[0], "user_confirmed"), (THREE[2], "reported")):
         draft = _drafted([case])
         assert draft.tier == tier
-        assert draft.tier == scores.best_tier(r.tier for r in draft.workarounds)
+        assert draft.tier == support.best_tier(r.tier for r in draft.workarounds)
 
 
 def test_the_order_of_the_material_does_not_matter() -> None:
@@ -258,13 +258,13 @@ def test_prose_remedies_join_only_with_equal_identifiers_and_polarity() -> None:
     ],
 )
 def test_confidence_is_the_documented_formula(counts: dict[str, int], expected: float | None) -> None:
-    assert scores.confidence(**counts) == expected
+    assert support.confidence(**counts) == expected
 
 
 def test_confidence_grows_with_support_and_falls_with_failures() -> None:
-    values = [scores.confidence(official=0, maintainers=0, users=n, against=1) or 0 for n in range(1, 30)]
+    values = [support.confidence(official=0, maintainers=0, users=n, against=1) or 0 for n in range(1, 30)]
     assert values == sorted(values)
-    values = [scores.confidence(official=0, maintainers=0, users=5, against=n) or 0 for n in range(10)]
+    values = [support.confidence(official=0, maintainers=0, users=5, against=n) or 0 for n in range(10)]
     assert values == sorted(values, reverse=True)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import store
-from pipeline.distil.drafts import scores
+from pipeline.distil.drafts import support
 from pipeline.records import entry
 from pipeline.run import Places
 from tests import golden, readme
@@ -72,8 +72,8 @@ def test_nothing_lies_at_the_top_that_has_no_room_there() -> None:
 
 def test_every_number_is_defined_beside_the_function_that_counts_it() -> None:
     page = (golden.ROOT / "docs" / "counting.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"`(scores|entry)\.(\w+)`", page))
+    named = set(re.findall(r"`(support|entry)\.(\w+)`", page))
     assert {name for _, name in named} >= {"outcomes", "rate", "tier", "best_tier", "confidence", "dates"}
-    modules = {"scores": scores, "entry": entry}
+    modules = {"support": support, "entry": entry}
     assert [name for module, name in named if not callable(getattr(modules[module], name, None))] == []
-    assert [tier for tier in scores.TIERS if f"| `{tier}` |" not in page] == []
+    assert [tier for tier in support.TIERS if f"| `{tier}` |" not in page] == []

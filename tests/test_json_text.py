@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text import json_text
+from pipeline.providers.provider import json_value
 
 _WORDS = r'{ } [ ] , : " "a" 1 -0 1e5 .5 01 NaN -Infinity true null // +1 1e999 \n \ud800 "\ud800" "\ud83d\ude00"'
 _PIECES = st.sampled_from([*_WORDS.split(" "), "9" * 30, " ", "\t", "\x01", "é", "\ufeff"])
@@ -27,9 +27,9 @@ def outcome(read: object, text: str | bytes) -> object:
 
 @given(st.lists(_PIECES, max_size=9).map("".join))
 def test_any_mixture_of_pieces_is_read_as_json_reads_it(text: str) -> None:
-    assert outcome(json_text.value, text) == outcome(json.loads, text)
+    assert outcome(json_value, text) == outcome(json.loads, text)
     encoded = text.encode("utf-8", "surrogatepass")
-    assert outcome(json_text.value, encoded) == outcome(json.loads, encoded)
+    assert outcome(json_value, encoded) == outcome(json.loads, encoded)
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_any_mixture_of_pieces_is_read_as_json_reads_it(text: str) -> None:
     ids=["twice", "half-surrogate", "deep", "too-deep", "utf-16", "invalid"],
 )
 def test_what_the_fast_reader_refuses_is_read_as_json_reads_it(text: str | bytes) -> None:
-    assert outcome(json_text.value, text) == outcome(json.loads, text)
+    assert outcome(json_value, text) == outcome(json.loads, text)

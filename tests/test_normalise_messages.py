@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.normalise import messages, signature_of_text
+from pipeline.normalise import signature_of_text, tables
 from pipeline.normalise.masks import printed
 from pipeline.normalise.tables import _toml
 from pipeline.records import Signature
@@ -10,7 +10,7 @@ from tests.each import each
 
 TABLES = [_toml("messages"), _toml("messages_compilers")]
 PROGRAMS = [program for table in TABLES for program in table["program"]]
-ROWS = [row for table in TABLES for row in messages.rows(table)]
+ROWS = [row for table in TABLES for row in tables.sentence_rows(table)]
 
 
 def read(text: str) -> Signature:
@@ -28,8 +28,8 @@ def test_a_sentence_is_read_as_itself_in_a_title_and_behind_a_type(row: dict[str
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program["id"])
 def test_wordings_in_one_list_are_one_error_and_all_others_are_others(program: dict[str, object]) -> None:
     errors = [
-        {read(messages._HOLE.sub("x_1", wording)).gate for wording in error.wordings}
-        for error in messages.errors(program)
+        {read(tables._HOLE.sub("x_1", wording)).gate for wording in error.wordings}
+        for error in tables.errors_said(program)
     ]
     assert all(len(gates) == 1 for gates in errors)
     assert len({gate for gates in errors for gate in gates}) == len(errors)

@@ -15,7 +15,7 @@ import pytest
 from pipeline import text
 from pipeline.export import read_registry
 from pipeline.providers.github import fetch
-from pipeline.records.ids import shelf_of
+from pipeline.records import shelf_of
 from pipeline.run import Places
 from tests import planted
 from tests.cli import run

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from pipeline.distil import tables
-from pipeline.distil.drafts.scores import wilson_lower
+from pipeline.distil.drafts.support import wilson_lower
 from pipeline.records import Claim, Document, DocumentKind, Post
 from tests.distil_factory import claims
 

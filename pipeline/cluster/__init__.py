@@ -4,10 +4,9 @@ from pipeline.cluster.candidates import hard
 from pipeline.cluster.index import Abstention, Candidate, Index, Match
 from pipeline.cluster.journal import Change, aliases, changes, dry_run, resolved
 from pipeline.cluster.neighbours import why_two
-from pipeline.cluster.partition import Partition, founder, partition
+from pipeline.cluster.partition import Partition, Ruling, founder, partition, rulings
 from pipeline.cluster.people import NONE, Override, Overrides, read_overrides
 from pipeline.cluster.proofs import regexes_for
-from pipeline.cluster.rulings import Ruling, rulings
 
 __all__ = [
     "NONE",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, product
 
-from pipeline.normalise import peel, values, words
+from pipeline.normalise import peel, values
 from pipeline.normalise.culprit import Culprit, culprit
 from pipeline.normalise.masks import masked
 from pipeline.normalise.tables import wording
@@ -150,10 +150,10 @@ def _unknown(
     template: str, kind: str | None, frames: Sequence[Frame], notes: list[str]
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
     """The text and the gates of words that are no known error."""
-    sentence = values.without_ends(words.first_sentence(words.without_tail(values.folded(template))))
+    sentence = values.without_ends(peel.first_sentence(peel.without_tail(values.folded(template))))
     if sentence != template:
         notes.append("first-sentence: dropped what follows it")
-    gate = words.gates(sentence, kind)
+    gate = peel.gates(sentence, kind)
     is_stopped = peel.short(kind or "") in _STOPPED
     frame = "" if sentence or is_stopped else innermost(frames)
     if frame:
@@ -240,7 +240,7 @@ def _line(found: Culprit) -> str:
 def _bounded(template: str) -> str:
     if len(template) > TEMPLATE_LENGTH:
         template = template[:TEMPLATE_LENGTH].rpartition(" ")[0] or template[:TEMPLATE_LENGTH]
-    return words.unmarked(template) or template
+    return peel.unmarked(template) or template
 
 
 def _canonical(exception_type: str | None) -> str | None:

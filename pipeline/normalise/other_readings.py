@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from pipeline.normalise import words
+from pipeline.normalise import peel
 from pipeline.normalise.assemble import read, signed
 from pipeline.normalise.culprit import culprit
 from pipeline.normalise.text_signature import MESSAGE_LENGTH, is_known, is_place_or_death, own_event, quoted
@@ -34,7 +34,7 @@ def readings(text: str) -> Iterator[Signature]:
         if found.hit is not None and not is_known(found):
             continue  # a wrapper, or how a process ended: many errors look so
         signature = signed(event, found, read(found), part)
-        if signature.is_gate_complete or (words.says_enough(signature.text) and not signature.is_truncated):
+        if signature.is_gate_complete or (peel.says_enough(signature.text) and not signature.is_truncated):
             yield signature
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from pipeline.normalise import messages
 from pipeline.text.prefixes import filled
 
 T = TypeVar("T")
@@ -128,7 +127,7 @@ def families() -> Mapping[str, tuple[Family, ...]]:
     rows: dict[str, list[Family]] = {tier: [] for tier in TIERS}
     for name in FAMILY_FILES:
         table = _toml(name)
-        for row in messages.rows(table) if name.startswith("messages") else table["family"]:
+        for row in sentence_rows(table) if name.startswith("messages") else table["family"]:
             family = _family(row, table)
             rows[family.tier].append(family)
     return {tier: tuple(found) for tier, found in rows.items()}
@@ -248,3 +247,90 @@ def _family_needles() -> Needles[Family]:
 def _wording_needles() -> tuple[Needles[Wrapper], Needles[str]]:
     table = wording()
     return Needles((row.need, row) for row in table.wrappers), Needles((stop, stop) for stop in table.stops)
+
+
+# Rows of families made of sentences that programs print, as data: `cannot reassign constexpr {} in the loop`.
+# A sentence stands in the source of a program with holes for values; written down so, it says which error it is,
+# whatever the values are and whatever people wrote around it.
+
+#: What a hole holds: something on one line, as short as what follows it allows.
+HOLE = r"[^\n]{0,200}?"
+
+#: What stands in a hole of an example.
+SAMPLE = "x_1"
+
+_HOLE = re.compile(r"\{(\w*)\}")
+_QUOTES = "'\"`"
+_QUOTE = re.compile(f"[{_QUOTES}]")
+_ANY_QUOTE = "['\"`‘’“”]{0,2}"
+_KEYS = frozenset({"op", "symbol", "library", "module", "resource", "space", "backend", "feature", "tool", "status"})
+
+
+class Said(NamedTuple):
+    """One error as a table of sentences gives it."""
+
+    tier: str
+    wordings: Sequence[str]  # the present one first
+    gate: Mapping[str, str]  # empty where the sentence makes it
+
+
+def sentence_rows(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A row of a family for every sentence of the table; sentences in one list are wordings of one error."""
+    for program in table["program"]:
+        for error in errors_said(program):
+            for wording in error.wordings:
+                gate = error.gate or _gate(wording, error.wordings[0])
+                yield {"id": program.get("kind", f"{program['id']}-message"), **_row(wording, error.tier, gate)}
+
+
+def errors_said(program: Mapping[str, Any]) -> Iterator[Said]:
+    """What is written of every error of a program: a sentence, a list of its wordings, or a table with more."""
+    for entry in program["messages"]:
+        table: Mapping[str, Any] = entry if isinstance(entry, dict) else {"says": entry}
+        said = table["says"]
+        yield Said(
+            tier=table.get("tier", program.get("tier", "root")),
+            wordings=[said] if isinstance(said, str) else said,
+            gate=table.get("gate", {}),
+        )
+
+
+def _gate(wording: str, first: str) -> dict[str, str]:
+    gate = {name: f"{{{name}}}" for name in _HOLE.findall(wording) if name in _KEYS}
+    gate["feature" if "feature" not in gate else "status"] = " ".join(_HOLE.sub("_", first).split())
+    return gate
+
+
+def _row(wording: str, tier: str, gate: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "tier": tier,
+        "need": [_need(wording)],
+        "pattern": sentence_pattern(wording),
+        "gate": dict(gate),
+        "complete": True,
+        "examples": [_HOLE.sub(SAMPLE, wording)],
+    }
+
+
+def sentence_pattern(wording: str) -> str:
+    """The expression that finds the sentence: values in its holes, any blanks and quotes, either case first."""
+    first, *rest = _HOLE.split(wording)
+    made = _literal(first, is_first=True)
+    for name, words in zip(rest[::2], rest[1::2], strict=True):
+        after = _literal(words, is_first=False)
+        if name in _KEYS:
+            made += f"(?P<{name}>[\\w.:<>+-]{{0,99}}[\\w>+]){after}"
+        else:
+            made += f"(?>{HOLE}{after})" if words else ""  # what was found is not given back: the cost is linear
+    return made
+
+
+def _literal(words: str, *, is_first: bool) -> str:
+    made = _QUOTE.sub(_ANY_QUOTE, re.escape(words).replace("\\ ", r"\s{1,12}"))
+    return f"\\b[{words[0].upper()}{words[0].lower()}]{made[1:]}" if is_first and words[:1].isalpha() else made
+
+
+def _need(wording: str) -> str:
+    """The longest run of words without a hole or a quote: what gates the expression."""
+    pieces: Sequence[str] = re.split(rf"\{{\w*\}}|[{_QUOTES}]", wording)
+    return max((piece.strip(" .,:;()[]") for piece in pieces), key=len).lower()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.normalise import peel, words
+from pipeline.normalise import peel
 from pipeline.text import prefixes
 
 #: An instruction of XLA's HLO, up to the name of the operation: `%fusion.3 = (f32[2]{0}, u8[0]{0}) `.
@@ -99,7 +99,7 @@ _TRAILING = re.compile(rf"\s?:\s?{_VALUE}(?:\s?,?\s?{_VALUE}){{0,40}}[\s.,]{{0,3
 def folded(template: str) -> str:
     """The template with every printed structure as one slot; as it is if that would leave no words."""
     made = _folded(template)
-    return made if _LETTERS.search(words.SLOT.sub(" ", made)) else template
+    return made if _LETTERS.search(peel.SLOT.sub(" ", made)) else template
 
 
 def _list(found: re.Match[str]) -> str:
@@ -139,31 +139,31 @@ def without_ends(template: str) -> str:
     """The template without a place or a context before it and values behind it, if enough words are left."""
     for _ in range(DEPTH):
         said = prefixes.without_context(template)
-        if said == template or not words.says_enough(said):
+        if said == template or not peel.says_enough(said):
             break
         template = said
     prose = _SAID.match(template)
-    if prose is not None and words.says_enough(template[prose.end() :]):
+    if prose is not None and peel.says_enough(template[prose.end() :]):
         template = template[prose.end() :]
     added = peel.ADDED.search(template)
-    if added is not None and words.says_enough(template[: added.start()]):
+    if added is not None and peel.says_enough(template[: added.start()]):
         template = template[: added.start()]
     remark = _REMARK.search(template)
-    if remark is not None and words.says_enough(template[: remark.start()]):
+    if remark is not None and peel.says_enough(template[: remark.start()]):
         template = template[: remark.start()]
     start = _LEADING.match(template)
-    if start is not None and words.says_enough(template[start.end() :]):
+    if start is not None and peel.says_enough(template[start.end() :]):
         template = template[start.end() :]
     dump = _DUMP.search(template)
-    if dump is not None and _is_dump(dump[0]) and words.is_telling(template[: dump.start()]):
+    if dump is not None and _is_dump(dump[0]) and peel.is_telling(template[: dump.start()]):
         template = template[: dump.start()]
     end = _TRAILING.search(template)
-    if end is not None and words.says_enough(template[: end.start()]):
+    if end is not None and peel.says_enough(template[: end.start()]):
         template = template[: end.start()]
     return template
 
 
 def _is_dump(shown: str) -> bool:
     """Whether slots make most of what is shown, and no word of it turns the meaning round."""
-    slots = len(words.SLOT.findall(shown))
-    return slots > 1 and words.counted(shown) <= 2 * slots and not words.negates(shown)
+    slots = len(peel.SLOT.findall(shown))
+    return slots > 1 and peel.counted(shown) <= 2 * slots and not peel.negates(shown)

@@ -16,9 +16,8 @@ from typing import BinaryIO
 
 from pipeline.providers import PROVIDERS, assemble
 from pipeline.providers.page import is_html
-from pipeline.providers.provider import Place, unknown_key
+from pipeline.providers.provider import Place, json_value, unknown_key
 from pipeline.records import RawPage, Skipped
-from pipeline.text import json_text
 
 # What a piece of content is: its form, the document that it belongs to, its part and version. From content alone.
 
@@ -326,7 +325,7 @@ def _found(body: bytes, sha256: str, *, is_line: bool) -> tuple[object, tuple[Pl
         place = text_place(text, sha256)
         return None, place if isinstance(place, str) else (place,)
     try:
-        value = json_text.value(text)
+        value = json_value(text)
     except RecursionError:
         return None, "nested_too_deep"
     except ValueError as error:

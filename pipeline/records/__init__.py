@@ -7,7 +7,6 @@ crosses a border. Times are aware and UTC; offsets count characters (code points
 from pipeline.records.claims import CHECKED_RULES, MODEL_RULES, Claim, ClaimKind, Fact, Outcome, Pointed, Quote, Role
 from pipeline.records.clusters import Assignment, Cluster, Neighbour, Template
 from pipeline.records.events import Event, Frame, Link, Severity, Signature, Slot
-from pipeline.records.ids import content_id, shelf_of
 from pipeline.records.pages import (
     MAINTAINER_ROLES,
     DocLink,
@@ -21,7 +20,9 @@ from pipeline.records.pages import (
     Post,
     PostKind,
     RawPage,
+    content_id,
     iso,
+    shelf_of,
 )
 from pipeline.records.skipped import Appended, Skipped
 

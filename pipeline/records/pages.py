@@ -1,7 +1,8 @@
-"""From `raw` and `documents`: a page as a source gave it, and the document that its pages make."""
+"""From `raw` and `documents`: a page as a source gave it, the document that its pages make, and their ids."""
 
 from __future__ import annotations
 
+import hashlib
 from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -202,3 +203,14 @@ def _start(post: Post) -> int:
 def iso(moment: datetime | None) -> str | None:
     """A time as records hold it: ISO 8601 in UTC, None where it is unknown."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
+
+
+def content_id(prefix: str, *parts: str) -> str:
+    """`prefix:` and 16 hexadecimal digits made from `parts` alone: same content, same id, anywhere, any day."""
+    digest = hashlib.blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=8)
+    return f"{prefix}:{digest.hexdigest()}"
+
+
+def shelf_of(document_id: str) -> str:
+    """The name of a folder for what is kept about one document, without its address."""
+    return content_id("thread", document_id).replace(":", "-")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from pipeline.distil import tables
-from pipeline.distil.drafts.scores import is_by_model
+from pipeline.distil.drafts.support import is_by_model
 from pipeline.distil.material import DocumentFacts, Occurrence
 from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Cluster
 from pipeline.records.draft import Withheld

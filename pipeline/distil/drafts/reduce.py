@@ -8,11 +8,11 @@ from typing import Literal
 
 from pipeline.distil import tables
 from pipeline.distil.claims import reading
-from pipeline.distil.drafts import citations, scores, slugs
-from pipeline.distil.drafts.citations import Ledger
+from pipeline.distil.drafts import slugs, support
 from pipeline.distil.drafts.meaning import code_cause, meaning, program_cause
 from pipeline.distil.drafts.reach import Reach
 from pipeline.distil.drafts.remedies import group_remedies, ranked, remedy
+from pipeline.distil.drafts.support import Ledger
 from pipeline.distil.material import Material, Occurrence, Official
 from pipeline.lexicon import catalogues, vocabulary
 from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Cluster
@@ -44,12 +44,12 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     workarounds = ranked(r for r in found if r.worked or not r.failed)
     dead_ends = ranked(r for r in found if r.failed)
     cause, cause_type = _cause(cluster, claims, occurrences, official=official, codes=codes, ledger=ledger)
-    versions = citations.versions(claims, ledger)
-    environment = citations.environment(claims, ledger)
+    versions = support.versions(claims, ledger)
+    environment = support.environment(claims, ledger)
     page = official[0].record if official else None
     graph = _graph(cluster, material, claims, ledger)
     evidence = ledger.all()
-    dates = scores.dates(evidence)
+    dates = support.dates(evidence)
     return Draft(
         cluster=cluster,
         slugs=slugs.wanted(cluster, codes, domain=kind.domain),
@@ -64,7 +64,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         dead_ends=dead_ends,
         versions=versions,
         environment=environment,
-        parameters=citations.parameters(occurrences),
+        parameters=support.parameters(occurrences),
         os_specific=tables.by_system(claims),
         graph=graph,
         official_doc_url=_official_url(official, codes),
@@ -138,7 +138,7 @@ def _cause(
     Last, and named so, what a language model pointed at; it is not even cited where there is anything else.
     """
     causes = sorted((c for c in claims if c.kind == ClaimKind.CAUSE), key=_cause_order)
-    stated = [c for c in causes if not scores.is_by_model(c.rule)]
+    stated = [c for c in causes if not support.is_by_model(c.rule)]
     cited = tuple(sorted(ledger.add("cause", c.quote, c.rule) for c in stated))
     for page in official:
         if page.summary is not None:
@@ -246,22 +246,22 @@ def _tier(
     official: Sequence[Official], workarounds: Sequence[Remedy], cause_type: str | None, claims: Sequence[Claim]
 ) -> Tier:
     stated = sorted(
-        (c for c in claims if c.kind == ClaimKind.CAUSE and not scores.is_by_model(c.rule)), key=_cause_order
+        (c for c in claims if c.kind == ClaimKind.CAUSE and not support.is_by_model(c.rule)), key=_cause_order
     )
     chosen = stated[:1] if cause_type == "quoted" else []
-    return scores.best_tier([scores.tier(chosen, is_official=bool(official)), *(r.tier for r in workarounds)])
+    return support.best_tier([support.tier(chosen, is_official=bool(official)), *(r.tier for r in workarounds)])
 
 
 def _confidence(official: Sequence[Official], ledger: Ledger) -> float | None:
     voices: dict[str, bool] = {}
     against: set[str] = set()
     for piece in ledger.all():
-        if piece.role in _SUPPORTING and not scores.is_by_model(piece.rule):
+        if piece.role in _SUPPORTING and not support.is_by_model(piece.rule):
             by_maintainer = piece.author_role in MAINTAINER_ROLES
             voices[piece.document_id] = voices.get(piece.document_id, False) or by_maintainer
         elif piece.role == "failed":
             against.add(piece.document_id)
-    return scores.confidence(
+    return support.confidence(
         official=len(official),
         maintainers=sum(voices.values()),
         users=len(voices) - sum(voices.values()),

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from rapidfuzz import fuzz, utils
 
 from pipeline.distil import actions, tables
-from pipeline.distil.drafts.citations import Ledger
-from pipeline.distil.drafts.scores import TIERS, is_by_model, outcomes, tier
+from pipeline.distil.drafts.support import TIERS, Ledger, is_by_model, outcomes, tier
 from pipeline.distil.material import Official
 from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Outcome, Quote, Role
 from pipeline.records.draft import Remedy, Statement
@@ -79,7 +78,7 @@ def _is_same(one: Quote, two: Quote) -> bool:
 
 
 def remedy(group: Group, ledger: Ledger) -> Remedy:
-    """The group counted (`scores.outcomes`, `scores.tier`); contradiction is kept, not averaged."""
+    """The group counted (`support.outcomes`, `support.tier`); contradiction is kept, not averaged."""
     evidence = [piece for claim in group.claims for piece in _cited(claim, ledger)]
     evidence += [ledger.add("official", quote, "official.remedy") for quote, _ in group.pages]
     ids = tuple(sorted(set(evidence)))

@@ -15,8 +15,8 @@ from pipeline.providers import assemble
 from pipeline.providers.assemble import Piece, assembled, safe, utc
 from pipeline.providers.github import FORMS
 from pipeline.providers.links import Home, description_of, mentions, url_target
+from pipeline.providers.provider import json_value
 from pipeline.records import DocLink, Document, DocumentKind, LinkKind, Post, PostKind, RawPage, Skipped
-from pipeline.text import json_text
 
 JsonObject = Mapping[str, object]
 
@@ -87,7 +87,7 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
 
 
 def _value(page: RawPage) -> object:
-    value = json_text.value(page.body)
+    value = json_value(page.body)
     names = _WRAPPED.get(page.form)
     if names is None:
         return value

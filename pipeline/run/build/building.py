@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pipeline import distil, normalise, raw, store
 from pipeline import export as bundle
-from pipeline.records import Severity, Skipped
+from pipeline.records import Skipped
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.kept import KeptFile
@@ -203,9 +203,9 @@ def publish(
             progress=progress,
         )
     stages = _stages(partitions, result, grouped, made, added)
-    figures = _figures(grouped, made) | {
+    figures = entries.figures(grouped, made) | {
         **reduce.figures(made.rulings),
-        **past.figures(_error_counts(result), most=MOST_EXAMPLES),
+        **past.figures(entries.error_counts(result), most=MOST_EXAMPLES),
         "sources": dict(sorted(Counter(row.source for row in result.documents).items())),
     }
     if hidden := sum(row.hidden_count for row in result.documents):
@@ -336,23 +336,3 @@ def _stages(
         *added.stages,
         count("entries", taken=len(made.clusters) + foreign, given=len(made.entries), lost=made.skipped),
     ]
-
-
-def _error_counts(result: shards.MapResult) -> Counter[str]:
-    """Errors by signature."""
-    return Counter(
-        row.signature.signature_id
-        for row in result.events
-        if row.signature is not None and row.event.severity == Severity.ERROR
-    )
-
-
-def _figures(grouped: entries.Grouped, made: entries.Made) -> dict[str, object]:
-    tiers = Counter(entry.verification_tier for entry in made.entries)
-    return {
-        "signatures": len(grouped.templates),
-        "clusters": len(made.clusters),
-        "entries": len(made.entries),
-        "tiers": dict(sorted(tiers.items())),
-        "zh": {row.field: dict(row.by_status) for row in made.coverage},
-    }

@@ -292,3 +292,24 @@ def _wanted(draft: Draft, names: Mapping[str, tuple[str, str]], set_aside: tuple
         name_reason=reason,
         set_aside=set_aside,
     )
+
+
+def error_counts(result: shards.MapResult) -> Counter[str]:
+    """Errors by signature."""
+    return Counter(
+        row.signature.signature_id
+        for row in result.events
+        if row.signature is not None and row.event.severity == Severity.ERROR
+    )
+
+
+def figures(grouped: Grouped, made: Made) -> dict[str, object]:
+    """What a run's summary says of them: numbers of signatures, clusters and entries, tiers, how Chinese came to be."""
+    tiers = Counter(entry.verification_tier for entry in made.entries)
+    return {
+        "signatures": len(grouped.templates),
+        "clusters": len(made.clusters),
+        "entries": len(made.entries),
+        "tiers": dict(sorted(tiers.items())),
+        "zh": {row.field: dict(row.by_status) for row in made.coverage},
+    }

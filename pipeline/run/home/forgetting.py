@@ -19,9 +19,9 @@ from pathlib import Path
 from pipeline import export as bundle
 from pipeline import raw, store
 from pipeline.providers import PROVIDERS
+from pipeline.records import shelf_of
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import ExportError, StoreError
-from pipeline.records.ids import shelf_of
 from pipeline.run.home import recording
 from pipeline.store import reading
 
