@@ -95,6 +95,7 @@ def test_a_command_that_fails_is_recorded_as_failed(tmp_path: Path, fake: FakeGi
 
 
 def test_an_export_keeps_out_of_a_home_that_another_run_holds(tmp_path: Path, fake: FakeGithub) -> None:
+    (tmp_path / "errmine.toml").write_text("[schedule]\nwait_seconds = 0\n", encoding="utf-8")
     with build.recorded(tmp_path, "build"):
         busy = run("export", "--home", tmp_path, "-q")
         assert busy.code == 3
