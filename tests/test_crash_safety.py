@@ -373,7 +373,8 @@ def start_command(*arguments: str | Path) -> subprocess.Popen[bytes]:
 
 #: Starts a child, as Prefect starts its server, says its id and waits.
 PARENT = """
-import subprocess, sys, time
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a test before may have left it ignored, and children inherit that
 from pipeline.cli.surroundings import server_ends_with_us
 with server_ends_with_us():
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
