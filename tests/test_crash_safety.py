@@ -379,7 +379,8 @@ from pipeline.cli.surroundings import server_ends_with_us
 with server_ends_with_us():
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
     print(child.pid, flush=True)
-    time.sleep(600)
+    while True:  # a signal that comes just before a sleep would wait for its end
+        time.sleep(0.1)
 """
 
 

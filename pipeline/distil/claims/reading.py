@@ -90,7 +90,9 @@ def read(document: Document, events: Sequence[Event], signatures: Sequence[Signa
         stated = list(_statements(document, events, errors)) if document.kind.is_thread else []
     unique = {c.claim_id: c for c in stated if isinstance(c, Claim)}
     refused = sorted({s for s in stated if isinstance(s, Skipped)}, key=lambda s: (s.item_id, s.reason, s.detail))
-    ordered = sorted(unique.values(), key=lambda c: (c.quote.start, c.quote.end, c.kind, c.claim_id))
+    ordered = list(unique.values())
+    if errors:  # what was closed stands in the order of its keywords, of which one quote may have several
+        ordered.sort(key=lambda c: (c.quote.start, c.quote.end, c.kind, c.claim_id))
     return Reading(tuple(ordered), tuple(refused))
 
 
