@@ -190,7 +190,8 @@ def _sentences(text: str, piece: Piece) -> Iterator[Piece]:
         yield piece
         return
     begin = start
-    for border in _BORDER.finditer(text, start, end):
+    marker = _ITEM.match(text, start, end)  # the point behind "1" ends no sentence
+    for border in _BORDER.finditer(text, marker.end() if marker else start, end):
         if _NOT_BORDER.search(text, max(begin, border.end() - 12), border.end()) or _is_in_code(text, begin, border):
             continue
         yield (kind, begin, border.start())
