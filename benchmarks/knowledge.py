@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import extract, raw, run
-from pipeline.distil.drafts.scores import wilson_lower
+from pipeline.distil.drafts.support import wilson_lower
 from pipeline.lexicon import repositories
 from pipeline.providers import documents
 from pipeline.records import Claim, ClaimKind, Document, Event, Outcome, Skipped
