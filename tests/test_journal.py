@@ -142,6 +142,23 @@ def test_the_journal_goes_on_where_the_database_is_an_older_one(home: Path) -> N
     assert journal(home) == before
 
 
+@pytest.mark.parametrize("number", [4, 6], ids=["of a cluster of two", "of an entry of its own"])
+def test_forgetting_takes_no_note_that_an_older_database_lacks(number: int, home: Path) -> None:
+    before = [row for row in journal(home) if number != 6 or not is_about(row, "oven")]
+    (home / "first.duckdb").replace(Places.of(home).database)
+    run.forget(home, home / "raw", f"https://github.com/errmine-fixtures/feeder/issues/{number}")
+    assert history.JournalFile.read(home).broken == ()
+    build(home)
+    assert [row for row in journal(home) if row in before] == before
+    assert any(REASON in row.detail for row in before)
+    told = (home / ".errmine" / "journal.jsonl").read_text(encoding="utf-8")
+    assert ("oven" in told, "forgotten" in told) == (number != 6, number == 6)
+
+
+def is_about(row: JournalRow, word: str) -> bool:
+    return word in f"{row.subject_id} {row.other_id}"
+
+
 def test_the_database_has_the_journal_where_its_file_is_gone_or_damaged(home: Path) -> None:
     file = home / ".errmine" / "journal.jsonl"
     before, whole = journal(home), file.read_bytes()

@@ -185,8 +185,7 @@ def publish(
         result += shards.MapResult(claims=added.claims)
         grouped = entries.group(result, decided)
         progress("cluster", 1, 1)
-        last = history.last_build(places.database, home=places.home)
-        last = last.nameless(is_gone) if is_gone else last
+        last = history.last_build(places.database, home=places.home, is_gone=is_gone)
         past = changes.against(
             places.database,
             last,

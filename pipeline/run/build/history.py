@@ -29,12 +29,11 @@ from pipeline.records import chained
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import ConfigError, StoreError
 from pipeline.run import shards
+from pipeline.run.home import forgetting
 from pipeline.store import reading
 
 #: Subjects of the journal that are clusters; the others are entries.
 _CLUSTER = "cluster:"
-#: What stands in the journal where an id stood that only a forgotten thread had.
-_FORGOTTEN = "forgotten"
 #: Notes on one line of the journal's file: damage to a line costs no more than these.
 _ROWS_A_LINE = 64
 
@@ -181,15 +180,6 @@ class LastBuild:
         """The cluster of each signature."""
         return {member: old.cluster_id for old in self.memberships for member in old.members}
 
-    def nameless(self, is_gone: Callable[[str], bool]) -> LastBuild:
-        """The same, with a journal whose rows on ids that are gone say no more than that there was one."""
-
-        def told(row: store.JournalRow) -> store.JournalRow:
-            is_about = is_gone(row.subject_id) or bool(row.other_id and is_gone(row.other_id))
-            return replace(row, subject_id=_FORGOTTEN, other_id=None, detail="") if is_about else row
-
-        return replace(self, journal=replace(self.journal, rows=tuple(map(told, self.journal.rows))))
-
     def news(self, rows: Sequence[store.JournalRow]) -> list[store.JournalRow]:
         """Of notes on clusters those that the journal does not have: all, unless its database was lost."""
         if self.is_in_step:
@@ -211,14 +201,24 @@ def _key(row: store.JournalRow) -> tuple[str, str, str | None]:
     return (row.action, row.subject_id, row.other_id)
 
 
-def last_build(database: Path, *, home: Path) -> LastBuild:
+def last_build(database: Path, *, home: Path, is_gone: Callable[[str], bool] | None = None) -> LastBuild:
     """The build that `database` holds, with the journal of `home`; without a database that can be read only this.
+
+    Notes on ids that are gone (`forgetting.gone`) say no more than that there was one, in both places alike.
 
     Raises:
         StoreError: the journal's file is there and cannot be read.
     """
-    file = JournalFile.read(home)
-    return replace(_chosen(database, _stored(database), file), file=file)
+    file, found = JournalFile.read(home), _stored(database)
+    if is_gone is not None:
+        file = replace(file, built=_nameless(file.built, is_gone), noted=_nameless(file.noted, is_gone))
+        if isinstance(found, LastBuild):
+            found = replace(found, journal=_nameless(found.journal, is_gone))
+    return replace(_chosen(database, found, file), file=file)
+
+
+def _nameless(journal: Journal, is_gone: Callable[[str], bool]) -> Journal:
+    return replace(journal, rows=tuple(forgetting.nameless(row, is_gone) for row in journal.rows))
 
 
 def _chosen(database: Path, found: LastBuild | str, file: JournalFile) -> LastBuild:

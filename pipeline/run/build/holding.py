@@ -47,7 +47,7 @@ def gone(database: Path, layer: raw.RawLayer, pages: Collection[str], *, home: P
     except (StoreError, ConfigError):  # it cannot be opened, or breaks when it is asked
         found = None
     lost = _lost(found or {}, pages, layer)
-    if found is None or (lost and history.last_build(database, home=home).is_foreign):
+    if found is None or (lost and history.last_build(database, home=home, is_gone=layer.has_forgotten).is_foreign):
         lost = _lost(_quoted(database.parent), pages, layer)
     return lost
 

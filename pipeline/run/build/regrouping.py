@@ -86,7 +86,7 @@ def foreseen(
     partitions = plan(places.raw, partition_documents=partition_documents)
     with _shard_folder(places, is_kept=is_kept) as folder:
         result = _mapped(places, partitions, folder, workers=workers, limits=limits)
-    last = history.last_build(places.database, home=places.home)
+    last = history.last_build(places.database, home=places.home, is_gone=places.is_gone)
     with uncollected():
         templates = reduce.templates(reduce.knowledge(result))
         rulings = cluster.rulings(decided, templates)

@@ -105,7 +105,7 @@ def _memory(places: Places) -> Iterator[Wrong]:
         file = history.JournalFile.read(places.home)
         for line in file.broken:
             yield Wrong(_relative(file.path, places), line, _BUILD)
-        last = history.last_build(places.database, home=places.home)
+        last = history.last_build(places.database, home=places.home, is_gone=places.is_gone)
     except StoreError as error:
         yield Wrong(_relative(error.path, places), str(error), _REPAIR)
         return

@@ -12,18 +12,21 @@ import re
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from pipeline import export as bundle
 from pipeline import raw, store
 from pipeline.providers import PROVIDERS
-from pipeline.records import shelf_of
+from pipeline.records import chained, shelf_of
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import ExportError, StoreError
 from pipeline.run.home import recording
 from pipeline.store import reading
+
+#: What stands in the journal where an id stood that only a forgotten thread had.
+_FORGOTTEN = "forgotten"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,7 @@ def forget(home: Path, raw_path: Path, document_key: str) -> Forgotten:
     # a translation stands under the hash of its sentence: whose it was nobody can tell
     shutil.rmtree(work / "answers" / "translate", ignore_errors=True)
     _erase_examples(work / "runs.jsonl", document_key)
-    if database.exists():  # it has every row too, and the next build writes the file anew from there
-        (work / "journal.jsonl").unlink(missing_ok=True)
+    _erase_notes(work / "journal.jsonl", layer.has_forgotten, is_in_database=database.exists())
     erased = layer.forget(document_key)
     raw.purge(layer)
     return Forgotten(erased, len(names))
@@ -101,6 +103,35 @@ def _names(database: Path, curated: Path, is_gone: Callable[[str], bool]) -> set
                 names |= {name, *error.renamed_from, *([error.own_id] if error.own_id else [])}
         names |= {old for old, new in registry.aliases.items() if new in names}
     return names
+
+
+def nameless(row: store.JournalRow, is_gone: Callable[[str], bool]) -> store.JournalRow:
+    """The note, which says no more than that there was one if it is about an id that is gone."""
+    is_about = is_gone(row.subject_id) or bool(row.other_id and is_gone(row.other_id))
+    return replace(row, subject_id=_FORGOTTEN, other_id=None, detail="") if is_about else row
+
+
+def _erase_notes(path: Path, is_gone: Callable[[str], bool], *, is_in_database: bool) -> None:
+    """Nothing; the journal's file, and what was kept of a damaged one, name no id that is gone.
+
+    A file with damaged lines, which nobody can look through, gives way to the database's journal, or keeps its others.
+    """
+    path.with_name(f"{path.name}.damaged").unlink(missing_ok=True)
+    chain = chained.read(path)
+    if chain.broken and is_in_database:
+        path.unlink()
+        return
+    lines = [
+        {**line, "rows": [astuple(nameless(store.JournalRow(*cells), is_gone)) for cells in line["rows"]]}
+        if "rows" in line
+        else line
+        for line in chain.rows
+    ]
+    if chain.broken or chain.is_cut or json.dumps(lines) != json.dumps(chain.rows):
+        staged = path.with_name(f".{path.name}.new")
+        staged.unlink(missing_ok=True)
+        chained.extend(staged, lines)
+        staged.replace(path)
 
 
 def _erase_examples(path: Path, document_key: str) -> None:
