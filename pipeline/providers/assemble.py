@@ -134,13 +134,13 @@ def assembled(pieces: Sequence[Piece], document_id: str) -> Assembled:
         pieces = [piece._replace(text=texts.clean(piece.text)) for piece in pieces]
         whole = SEPARATOR.join(piece.text for piece in pieces)
     unquoted = texts.bare(whole)
-    present = _signs().present_in(unquoted)
-    rules = texts.suspects(whole, unquoted, present)
+    places = _signs().places(unquoted)
+    rules = texts.suspects(whole, unquoted, places)
     of_mail, of_bots = _bare_signs()
-    has_mail = not present.isdisjoint(of_mail)
-    has_bot = not present.isdisjoint(of_bots)
+    has_mail = not of_mail.isdisjoint(places)
+    has_bot = not of_bots.isdisjoint(places)
     names = _names(pieces, document_id)
-    mention = _mention(names, whole) if "@" in present else None
+    mention = _mention(names, whole) if "@" in places else None
     parts: list[str] = []
     posts: list[Post] = []
     position = 0

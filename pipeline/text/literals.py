@@ -41,17 +41,31 @@ class Literals:
 
 
 class Signs:
-    """Literals of which only is asked whether a text holds them."""
+    """Literals of any script of which is asked whether a text holds them, or where its bytes do."""
 
     def __init__(self, literals: Iterable[str]) -> None:
-        self._literals = tuple(dict.fromkeys(literals))
+        every = dict.fromkeys(literals)
+        self._bytes = {literal: literal.encode() for literal in every if len(literal.encode()) == 1}
+        self._literals = tuple(literal for literal in every if literal not in self._bytes)
         self._automaton = _automaton(self._literals)
 
     def present(self, text: str) -> frozenset[str]:
         """The literals that stand in the text."""
-        return self.present_in(text.encode("utf-8", "surrogatepass"))
+        return frozenset(self.places(text.encode("utf-8", "surrogatepass")))
 
-    def present_in(self, raw: bytes) -> frozenset[str]:
-        """The same of a text's bytes in UTF-8."""
-        numbers = {found[0] for found in self._automaton.find_matches_as_indexes(raw, overlapping=True)}
-        return frozenset([self._literals[number] for number in numbers])
+    def places(self, raw: bytes) -> Seen:
+        """Where each literal that occurs stands in a text's bytes in UTF-8, in order; the first place of a single byte.
+
+        One byte, which may stand anywhere, is found faster by itself than its places are written down.
+        """
+        found: dict[int, list[int]] = {}
+        for number, start, _ in self._automaton.find_matches_as_indexes(raw, overlapping=True):
+            if number in found:
+                found[number].append(start)
+            else:
+                found[number] = [start]
+        seen: dict[str, Sequence[int]] = {self._literals[number]: starts for number, starts in found.items()}
+        for literal, byte in self._bytes.items():
+            if (start := raw.find(byte)) >= 0:
+                seen[literal] = (start,)
+        return seen

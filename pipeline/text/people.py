@@ -10,7 +10,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from pipeline.text.tokens import Span
+from pipeline.text.tokens import PlaceGate, Span
 
 # The longest name in front of an @ that mail allows.
 _MAX_NAME = 64
@@ -35,6 +35,11 @@ class Folder:
     pattern: re.Pattern[str]
     keep: frozenset[str]  # names of nobody, in small letters
     is_sure: bool  # else a name that has a word of nobody's in it is nobody's as well
+    start: re.Pattern[bytes] | None  # what stands where a keyword does, in a text without quoting
+
+    def place_gate(self, keyword: str) -> PlaceGate | None:
+        """What has to stand at a place of the keyword in a text without quoting; None if anything may."""
+        return self.start.match if self.start else None
 
     def spans(self, text: str) -> Iterator[Span]:
         """The places of the names."""
@@ -83,6 +88,7 @@ class Address:
         return end
 
 
+_WORD_BEFORE = re.compile(r"@(?<=[\w\\]@)\w")
 #: An @ as it is written in addresses: itself, escaped, full-width, in a URL, in HTML, in words.
 _ATS = {"@": "@", "\uff20": "\uff20", "%40": "%40", "&#64;": "&#64;", "(at)": r"\(at\) ?", "[at]": r"\[at\] ?"}
 _DOMAIN = (
@@ -209,7 +215,7 @@ def people_rules() -> tuple[Person, ...]:
             Address(
                 name="mail address",
                 keywords=(sign,),
-                gate=re.compile(r"@(?<=[\w\\]@)\w") if sign == "@" else None,
+                gate=_WORD_BEFORE if sign == "@" else None,
                 pattern=re.compile(at + _DOMAIN),
                 keep=frozenset(mail["keep"]),
                 ends=_ends(),
@@ -225,14 +231,16 @@ def people_rules() -> tuple[Person, ...]:
                 pattern=re.compile(row["pattern"].replace("{name}", _NAME).replace("{windows}", _WINDOWS)),
                 keep=nobody if row.get("sure", True) else contents,
                 is_sure=row.get("sure", True),
+                start=re.compile(row["start"].encode()) if "start" in row else None,
             )
             for row in table["folder"]
         ),
-        Prompt("shell prompt", ("@",), re.compile(r"@(?<=\w@)\w"), frozenset(("git", "user"))),
+        Prompt("shell prompt", ("@",), _WORD_BEFORE, frozenset(("git", "user"))),
         Mention(
             "mention",
             ("@",),
-            re.compile(r"@(?:(?<![A-Za-z0-9_./:`=]@)|(?<=\\n@))[A-Za-z0-9]"),
+            # `@user` is what is written in the place of a mention
+            re.compile(r"@(?!user(?![A-Za-z0-9-]))(?:(?<![A-Za-z0-9_./:`=]@)|(?<=\\n@))[A-Za-z0-9]"),
             frozenset(mention["nobody"]),
             frozenset(mention["before"]),
             frozenset(mention["after"]),

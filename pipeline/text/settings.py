@@ -6,10 +6,8 @@ a value depends on the name: behind `password` nearly anything, behind `token` o
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -17,19 +15,14 @@ from importlib import resources
 from typing import Any
 
 from pipeline.text.literals import Literals
-from pipeline.text.tokens import SECRET, Span
-from pipeline.text.undone import Undone, looks_random, undone
+from pipeline.text.tokens import SECRET, PlaceGate, Span
+from pipeline.text.undone import LEAST_KEY, LEAST_VARIABLE, Undone, is_key, is_password, looks_random, undone
 
 #: A value is looked at this far; longer ones are tokens with a form of their own.
 _LONGEST_VALUE = 500
 _LEAST_PASSWORD = 4
 #: Different characters of a header's value or of a password in a URL; `***`, `xxx` are written in the place of one.
 _LEAST_VARIED = 3
-_LEAST_KEY, _LEAST_VARIABLE = 16, 8
-#: Bits a character (Shannon): hex of 16 characters has 3.0 to 3.7, base64 3.5 to 4, names of code 2.5 to 3.5.
-_LEAST_ENTROPY = 2.8
-#: The longest run of letters and digits of a random value has this many: between `/`, `-` and `.` stand names.
-_LEAST_RUN = 10
 
 # What stands between a name and its value: quotes, a type, a colon, an equals sign, `is`; and the quote that opens it.
 _AROUND = r"""[\\"'`’”*_\])]{0,6}(?:&quot;|&\#3[49];)?[ \t]{0,4}"""
@@ -39,11 +32,15 @@ _SEPARATOR = (
 )
 _OPENING = r"""(?P<opening>[fbru$]?\\{0,4}["'`“‘「『]|&quot;|&\#3[49];)?"""
 _VALUE_FOLLOWS = re.compile(_AROUND + _SEPARATOR + _OPENING)
-_VARIABLE_FOLLOWS = re.compile(r"""\\{0,4}["'`]?[ ]?[=:：＝][ ]{0,2}""" + _OPENING)
+_VARIABLE_FOLLOWS = re.compile(r"""\\{0,4}["'`]?\]?[ ]?[=:：＝][ ]{0,2}""" + _OPENING)
+# A value of keys in a text without quoting, behind what parts it from its name; it has a digit.
+_DIGIT_FOLLOWS = re.compile(rb"[=:]*(?:Optional\[str)?[$\x80-\xff]*[A-Za-z_.+/=~@!%:&#;-]{0,600}[0-9]")
 #: What ends each keyword for the pass over whole texts, where quotes and blanks are left out.
 _ENDS = (":", "=", "：", "＝", "&q", "u003")
 #: Letters of a name that are looked for: fewer stand in every text, more cost a tenth of a second for 100 MB each.
 _SHORT = 5
+#: Characters in front of a last word that are looked at for its heads.
+_LONGEST_HEAD = 20
 _PROSE_ENDS = ("is", "是", "为")
 _CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", ";": "&"}
 _UNQUOTED = re.compile(r"""[^\s"'`<>“”‘’，。；、（）【】「」！？]{1,500}""")
@@ -54,11 +51,6 @@ _TAIL = ".,:!?)]}*_\\"
 _EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|[A-Za-z_][\w.]*[(\[]")
 _PATH = re.compile(r"(?:\.{0,2}/|~|[A-Za-z]:[\\/]|https?:)")
 _FIRST_OF_NONE = "<$%{[(*…^@&|\\"
-_KEY_LETTERS = re.compile(r"[A-Za-z0-9_.+/=~@!%:-]+$")
-_RUN = re.compile(r"[A-Za-z0-9]+")
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}$|[\w.$]+@[0-9a-f]{1,16}$")
-_DIGIT, _LETTER, _BLANK = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]"), re.compile(r"\s")
-_SYMBOL = re.compile(r"[!#$%^&*+?~@]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +61,35 @@ class Setting:
     keywords: tuple[str, ...]
     gate: re.Pattern[str] | None
     places: Callable[[str], Iterable[tuple[int, str]]]  # where last words of the names stand in a text, and which
-    heads: tuple[tuple[str, tuple[str, ...]], ...]  # a last word, in small letters -> what has to stand before it
+    heads: Mapping[str, tuple[str, ...]]  # a last word, in small letters -> what has to stand before it
     follows: re.Pattern[str]
     public: tuple[str, ...]  # what before a name says that everybody may know its value
     none: frozenset[str]  # values that are no secret
+    signs: Mapping[str, tuple[tuple[str, int], ...]]  # keyword -> last words that it may end, and where they begin
+
+    def place_gate(self, keyword: str) -> PlaceGate | None:
+        """What has to stand at a place of the keyword in a text without quoting: a last word, with one of its heads."""
+        if keyword not in self.signs:
+            return None
+        words = [
+            (form.encode(), begins, tuple(head.encode() for head in self.heads[form.lower()]))
+            for form, begins in self.signs[keyword]
+        ]
+
+        length = len(keyword.encode())
+
+        def is_name(bare: bytes, start: int) -> bool:
+            if self.name == "keys" and not _DIGIT_FOLLOWS.match(bare, start + length):
+                return False
+            for form, begins, heads in words:
+                word = start + begins
+                if word >= 0 and bare.startswith(form, word):
+                    before = bare[max(0, word - _LONGEST_HEAD) : word]
+                    if not heads or before.rstrip(b"_-").lower().endswith(heads):
+                        return True
+            return False
+
+        return is_name
 
     def spans(self, text: str) -> Iterator[Span]:
         """The places of values that are secrets."""
@@ -90,8 +107,8 @@ class Setting:
                 yield (start, end, SECRET)
 
     def _is_named(self, text: str, at: int, name: str) -> bool:
-        heads = dict(self.heads).get(name.lower())
-        before = text[max(0, at - 20) : at].rstrip(" _-\\").lower()
+        heads = self.heads.get(name.lower())
+        before = text[max(0, at - _LONGEST_HEAD) : at].rstrip(" _-\\").lower()
         return not before.endswith(self.public) and (not heads or before.endswith(heads))
 
     def _value(self, text: str, match: re.Match[str]) -> tuple[int, int]:
@@ -133,12 +150,12 @@ class Setting:
         if after in ("(", "[") or _EXPRESSION.match(value) or _PATH.match(value):
             return False
         if self.name == "passwords":
-            return _is_password(value, is_quoted=bool(opening))
+            return is_password(value, is_quoted=bool(opening))
         if self.name == "elsewhere":
             return value.isascii()
         if self.name == "variables":
-            return _is_key(value, least=_LEAST_VARIABLE)
-        return _is_key(value, least=_LEAST_KEY) or (bool(opening) and looks_random(value) and _is_key(value, least=8))
+            return is_key(value, least=LEAST_VARIABLE)
+        return is_key(value, least=LEAST_KEY) or (bool(opening) and looks_random(value) and is_key(value, least=8))
 
 
 #: A value is looked at this far for what goes on behind quotes and line ends.
@@ -158,6 +175,11 @@ class Header:
     keywords: tuple[str, ...]
     gate: re.Pattern[str] | None
     pattern: re.Pattern[str]
+    start: re.Pattern[bytes] | None = None  # what stands where a keyword does, in a text without quoting
+
+    def place_gate(self, keyword: str) -> PlaceGate | None:
+        """What has to stand at a place of the keyword in a text without quoting; None if anything may."""
+        return self.start.match if self.start else None
 
     def spans(self, text: str) -> Iterator[Span]:
         """The places of the values."""
@@ -179,36 +201,6 @@ class Header:
                 yield (*view.span(start, end), secret)
 
 
-def _is_password(value: str, *, is_quoted: bool) -> bool:
-    if _BLANK.search(value) or not value.isprintable():
-        return False
-    has_digit = _DIGIT.search(value) is not None
-    if is_quoted:
-        return has_digit or bool(_SYMBOL.search(value)) or (len(value) >= _LEAST_VARIABLE and looks_random(value))
-    if not value.isascii() or "(" in value or "[" in value or "{" in value:
-        return False
-    return (has_digit and (not value.isdigit() or len(value) >= 6)) or bool(_SYMBOL.search(value[1:]))
-
-
-def _is_key(value: str, *, least: int) -> bool:
-    if len(value) < least or not _KEY_LETTERS.match(value):
-        return False
-    if _ADDRESS.match(value):
-        return False
-    if not _DIGIT.search(value) or not _LETTER.search(value):
-        return False
-    if least < _LEAST_KEY:
-        return len(value) >= least
-    longest = max(_RUN.findall(value), key=len, default="")
-    return len(longest) >= _LEAST_RUN and looks_random(longest) and entropy(value) >= _LEAST_ENTROPY
-
-
-def entropy(value: str) -> float:
-    """Shannon's entropy of the characters of a value, in bits a character."""
-    total = len(value)
-    return -sum(count / total * math.log2(count / total) for count in Counter(value).values())
-
-
 def _ascii_places(words: Iterable[str]) -> Callable[[str], Iterable[tuple[int, str]]]:
     literals = Literals(words)
     return lambda text: sorted((at, word) for word, found in literals.seen(text).items() for at in found)
@@ -219,7 +211,7 @@ def _as_json(name: str) -> str:
 
 
 def _places(words: Iterable[str]) -> Callable[[str], Iterable[tuple[int, str]]]:
-    pattern = re.compile(_alternatives(re.escape(word).replace("\\\\", r"\\{1,4}") for word in words))
+    pattern = re.compile("|".join(re.escape(word).replace("\\\\", r"\\{1,4}") for word in words))
     return lambda text: [(match.start(), match[0]) for match in pattern.finditer(text)]
 
 
@@ -238,38 +230,40 @@ def _last_letters(heads: tuple[str, ...], form: str) -> set[str]:
     return letters | {"_", "-"} if heads else {""}
 
 
-def _short(name: str) -> str:
-    """The end of a name, which is enough to look for: the automaton that does is as large as what it looks for."""
-    return name[-_SHORT:]
+def _signs(heads: Mapping[str, tuple[str, ...]], ends: Iterable[str]) -> dict[str, tuple[tuple[str, int], ...]]:
+    """The keywords of last words, and which words each may end, with where they begin.
+
+    The last letters are looked for: the automaton that does is as large as what it looks for.
+    """
+    signs: dict[str, tuple[tuple[str, int], ...]] = {}
+    for word, before in heads.items():
+        for form in _forms(word):
+            for last in _last_letters(before, form):
+                name = (last + form)[-_SHORT:]
+                for end in ends:
+                    signs[name + end] = (*signs.get(name + end, ()), (form, len(name) - len(form)))
+    return signs
 
 
 def _forms(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((word, word.capitalize(), word.upper())))
 
 
-def _alternatives(names: Iterable[str]) -> str:
-    return "|".join(names)
-
-
 def _settings(table: Mapping[str, Any]) -> Iterator[Setting]:
     none = frozenset(table["values_that_are_none"])
     for group in ("passwords", "keys"):
         heads = _last_words(table[group])
+        signs = _signs(heads, (*_ENDS, *_PROSE_ENDS) if group == "passwords" else _ENDS)
         yield Setting(
             name=group,
-            keywords=tuple(
-                _short(last + form) + end
-                for word, before in heads.items()
-                for form in _forms(word)
-                for last in _last_letters(before, form)
-                for end in (*_ENDS, *(_PROSE_ENDS if group == "passwords" else ()))
-            ),
+            keywords=tuple(signs),
             gate=None,
             places=_ascii_places(form for word in heads for form in _forms(word)),
-            heads=tuple(heads.items()),
+            heads=heads,
             follows=_VALUE_FOLLOWS,
             public=tuple(table["public"]),
             none=none,
+            signs=signs,
         )
     elsewhere = table["passwords_elsewhere"]
     for group, names, follows in (
@@ -277,14 +271,14 @@ def _settings(table: Mapping[str, Any]) -> Iterator[Setting]:
         ("elsewhere", [*elsewhere, *map(_as_json, elsewhere)], _VALUE_FOLLOWS),
     ):
         keywords = tuple(name + end for name in names for end in "=:：") if group == "variables" else tuple(names)
-        before: tuple[tuple[str, tuple[str, ...]], ...] = tuple((name.lower(), ()) for name in names)
+        before: dict[str, tuple[str, ...]] = {name.lower(): () for name in names}
         places = _ascii_places(names) if group == "variables" else _places(names)
-        yield Setting(group, keywords, None, places, before, follows, tuple(table["public"]), none)
+        yield Setting(group, keywords, None, places, before, follows, tuple(table["public"]), none, {})
 
 
 def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
     names = [form for name in table["headers"] for form in dict.fromkeys((name, name.lower(), name.upper()))]
-    written = _alternatives(name.replace("-", r"\\?-") for name in names)
+    written = "|".join(name.replace("-", r"\\?-") for name in names)
     yield Header(
         "header",
         tuple(name + end for name in names for end in (":", "=", "：", ",")),
@@ -311,7 +305,7 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
         None,
         re.compile(r"(?:[Bb]earer|BEARER) (?P<secret>(?=[A-Za-z_.+/=-]{0,100}[0-9])[A-Za-z0-9_.+/=~-]{16,4000})"),
     )
-    queries = _alternatives(sorted(map(re.escape, table["queries"]), key=len, reverse=True))
+    queries = "|".join(sorted(map(re.escape, table["queries"]), key=len, reverse=True))
     yield Header(
         "signed URL",
         tuple(f"{mark}{name}=" for name in table["queries"] for mark in ("?", "&", "amp;", "u0026")),
@@ -321,7 +315,7 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
             r"(?=[^\s&\"'<>]{0,60}[0-9])[A-Za-z0-9_.+/=~%*!-]{12,3000})"
         ),
     )
-    schemes = _alternatives(sorted(map(re.escape, table["data_schemes"]), key=len, reverse=True))
+    schemes = "|".join(sorted(map(re.escape, table["data_schemes"]), key=len, reverse=True))
     # What is written in the place of a password is none: user:password@, root:root@.
     nobody = r"(?!(?:user|username|login|root|<user>):(?:pass|password|passwd|pwd|secret|root|x{2,20}|\*{2,20}|\.{3})@)"
     yield Header(
@@ -333,6 +327,7 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
             rf"|(?:{schemes})(?:\+[a-z0-9]{{1,20}})?:(?:\\?/){{2}}{nobody}"
             r"(?P<other>[^\s/:@<>\"']{0,60}:(?!\d{1,5}/)[^\s<>\"'`，。]{1,200})@(?=[A-Za-z0-9\[]))"
         ),
+        re.compile(rb"://[^\s/@]{0,240}:[^\s@]{1,800}@"),
     )
     for row in table["command"]:
         yield Header(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -34,6 +34,8 @@ _KEY_LINES = re.compile(
 )
 
 Span = tuple[int, int, str]
+#: Whether a rule may act where one of its keywords begins in the bytes of a text without quoting.
+PlaceGate = Callable[[bytes, int], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,11 @@ class TokenForm:
     pattern: re.Pattern[str]
     is_open: bool  # its length is not fixed: whatever follows may belong to it
     is_named: bool  # a name stands before it, and anything may before that
+    start: re.Pattern[bytes] | None  # what stands where a keyword does, in a text without quoting
+
+    def place_gate(self, keyword: str) -> PlaceGate | None:
+        """What has to stand at a place of the keyword in a text without quoting; None if anything may."""
+        return self.start.match if self.start else None
 
     def spans(self, text: str) -> Iterator[Span]:
         """The places of secrets of this form, as they stand in the text."""
@@ -184,6 +191,7 @@ def token_rules() -> tuple[TokenForm | KeyBlock, ...]:
             pattern=re.compile(row["pattern"]),
             is_open=_OPEN_END.search(row["pattern"]) is not None,
             is_named="(?P<" in row["pattern"],
+            start=None if "(?P<" in row["pattern"] else re.compile(row.get("start", row["pattern"]).encode()),
         )
         for row in table["formats"]
     ]

@@ -6,8 +6,10 @@ editor. What finds it whole looks here, and acts on the text itself.
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
+from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,6 +18,17 @@ _LEAST_RANDOM = 6
 #: How often the kind of letter changes from one to the next: 0.1 in words and names of code, 0.3 in base32, 0.47 in
 #: hex, 0.62 in base64 (computed from their alphabets; 0.05 to 0.15 in the identifiers of 22,694 threads).
 _RANDOM_CHANGES = 0.2
+#: Characters of a key behind a name that says little, and behind one in capitals.
+LEAST_KEY, LEAST_VARIABLE = 16, 8
+#: Bits a character (Shannon): hex of 16 characters has 3.0 to 3.7, base64 3.5 to 4, names of code 2.5 to 3.5.
+_LEAST_ENTROPY = 2.8
+#: The longest run of letters and digits of a random value has this many: between `/`, `-` and `.` stand names.
+_LEAST_RUN = 10
+_KEY_LETTERS = re.compile(r"[A-Za-z0-9_.+/=~@!%:-]+$")
+_RUN = re.compile(r"[A-Za-z0-9]+")
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}$|[\w.$]+@[0-9a-f]{1,16}$")
+_A_DIGIT, _A_LETTER, _BLANK = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]"), re.compile(r"\s")
+_SYMBOL = re.compile(r"[!#$%^&*+?~@]")
 
 _LINE_END = r"(?:\\{0,4}\r?\n|(?:\\{1,8}r)?\\{1,8}n)"
 _QUOTED = re.compile(
@@ -140,3 +153,35 @@ def looks_random(word: str, *, least: float = _RANDOM_CHANGES) -> bool:
         return False
     changes = sum(one != other for one, other in pairwise(kinds))
     return changes >= least * (len(kinds) - 1)
+
+
+def is_password(value: str, *, is_quoted: bool) -> bool:
+    """Whether a value behind the name of a password is one; in quotes it may be any word that looks made."""
+    if _BLANK.search(value) or not value.isprintable():
+        return False
+    has_digit = _A_DIGIT.search(value) is not None
+    if is_quoted:
+        return has_digit or bool(_SYMBOL.search(value)) or (len(value) >= LEAST_VARIABLE and looks_random(value))
+    if not value.isascii() or "(" in value or "[" in value or "{" in value:
+        return False
+    return (has_digit and (not value.isdigit() or len(value) >= 6)) or bool(_SYMBOL.search(value[1:]))
+
+
+def is_key(value: str, *, least: int) -> bool:
+    """Whether a value of at least so many characters is a key: letters and digits, random if it may be a name."""
+    if len(value) < least or not _KEY_LETTERS.match(value):
+        return False
+    if _ADDRESS.match(value):
+        return False
+    if not _A_DIGIT.search(value) or not _A_LETTER.search(value):
+        return False
+    if least < LEAST_KEY:
+        return len(value) >= least
+    longest = max(_RUN.findall(value), key=len, default="")
+    return len(longest) >= _LEAST_RUN and looks_random(longest) and entropy(value) >= _LEAST_ENTROPY
+
+
+def entropy(value: str) -> float:
+    """Shannon's entropy of the characters of a value, in bits a character."""
+    total = len(value)
+    return -sum(count / total * math.log2(count / total) for count in Counter(value).values())
