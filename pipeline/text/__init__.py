@@ -34,6 +34,8 @@ _HIDDEN_CLASS = (
     "\U000f0000-\U0010ffff"
 )
 _HIDDEN = re.compile(f"[{_HIDDEN_CLASS}]")
+# An icon of a terminal's font alone on its line leaves no blank line, which would part what stands around it.
+_HIDDEN_LINE = re.compile(f"^[ \\t]*[{_HIDDEN_CLASS}][ \\t{_HIDDEN_CLASS}]*\\n", re.MULTILINE)
 _HIDDEN_OR_LINE_END = re.compile(f"[{_HIDDEN_CLASS}\x85\u2028\u2029]")
 _LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -65,7 +67,8 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 def clean(text: str) -> str:
     """`text` without what a reader cannot see: escape sequences, control, bidi and zero-width characters.
 
-    Every line end becomes one newline; half surrogates, which no file can hold, become U+FFFD.
+    Every line end becomes one newline, and a line of what is invisible alone goes with its own. Half surrogates, which
+    no file can hold, become U+FFFD.
     """
     if is_clean(text):
         return text
@@ -73,7 +76,7 @@ def clean(text: str) -> str:
     text = _LINE_ENDS.sub("\n", text)
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    return _HIDDEN.sub("", text.translate(_CONTROL))
+    return _HIDDEN.sub("", _HIDDEN_LINE.sub("", text.translate(_CONTROL)))
 
 
 def hidden_count(text: str) -> int:
