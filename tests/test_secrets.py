@@ -106,6 +106,7 @@ RUN = "k9Zq7Xw3Lm2Pv8Rt5Yb1"
         (f'config["token"] = "{RUN}"', RUN),
         (f'os.environ["DRUM_API_KEY"] = "{RUN[:12]}1"', RUN[:12]),
         (f"Array ( [token] => {RUN} [mode] => 1 )", RUN),
+        ("Connected to amqp://drummer:***@rabbit:5672//", "drummer"),
         (f'"{{\\"token\\": \\"{RUN}\\"}}"', RUN),
         (f"token = '{RUN[:10]}' \\\n    '{RUN[10:]}'", RUN[10:]),
         ('"private_key": "-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBgkq\\nhkiG9w0BAQ==\\n-----END PRIVATE KEY-----\\n"', "MIIEvQ"),

@@ -25,7 +25,7 @@ RUN = "aB3" * 14
         ("half \ud800 pair", "half \ufffd pair"),
         ("昇腾 emoji 🚀 é", "昇腾 emoji 🚀 é"),
         ("a\u2800b \u180bc\ufe0f \ue000d\U000f0000 e\U000e0041\U000e0100", "ab c d e"),
-        ("step 1\n  \ue0b0 \nstep 2\n\n\u200b\n\nstep 3\n\ue0b0", "step 1\nstep 2\n\n\n\nstep 3\n"),
+        ("step 1\n  \ue0b0 \nstep 2\n\n\u200b\n\nstep 3\n\ue0b0", "step 1\nstep 2\n\n\nstep 3\n"),
         ("⚠\ufe0f error: 👩\u200d💻 failed", "⚠ error: 👩💻 failed"),
     ],
 )

@@ -327,7 +327,7 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
             rf"|(?:{schemes})(?:\+[a-z0-9]{{1,20}})?:(?:\\?/){{2}}{nobody}"
             r"(?P<other>[^\s/:@<>\"']{0,60}:(?!\d{1,5}/)[^\s<>\"'`，。]{1,200})@(?=[A-Za-z0-9\[]))"
         ),
-        re.compile(rb"://[^\s/@]{0,240}:[^\s@]{1,800}@"),
+        re.compile(rb"://[^\s/@]{0,240}:[^\s@]{0,800}@"),
     )
     for row in table["command"]:
         yield Header(
