@@ -26,7 +26,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 
 from pipeline.lexicon import repositories
@@ -37,7 +36,7 @@ from pipeline.raw.segment import (
     index_rows,
     is_whole,
     line,
-    segment_fields,
+    ref_of,
     sync_folder,
     writing_to,
 )
@@ -150,7 +149,7 @@ class RawLayer:
 
     def refs_of(self, path: Path) -> list[PageRef]:
         """The pages of one segment as it lists them, those of forgotten documents included."""
-        return [_ref(row, path) for row in index_rows(path)]
+        return [ref_of(row, path) for row in index_rows(path)]
 
     def documents(self) -> list[DocumentRefs]:
         """The current pages of every document, sorted by document key, whatever the order in which they came."""
@@ -312,17 +311,6 @@ def _renamed(ref: PageRef) -> PageRef:
 def _order(ref: PageRef) -> tuple[str, str, bool, str, str]:
     """By it the last of several versions is current: what was fetched wins over what a file says of itself."""
     return (ref.document_key, ref.part, ref.fetched_at is not None, ref.version_at, ref.sha256)
-
-
-def _ref(row: dict[str, object], path: Path) -> PageRef:
-    """The reference that one line of a segment's index stands for."""
-    try:
-        values = {name: row[name] for name in segment_fields()}
-        fetched = values["fetched_at"]
-        values["fetched_at"] = datetime.fromisoformat(fetched) if isinstance(fetched, str) else None
-        return PageRef(segment=path.name, **values)  # type: ignore[arg-type]
-    except (KeyError, ValueError) as error:
-        raise RawError(f"{path}: its index has a line of another form: {error}", path=path) from error
 
 
 def _bodies(path: Path, refs: Sequence[PageRef]) -> Iterator[tuple[int, bytes]]:

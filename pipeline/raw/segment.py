@@ -19,11 +19,12 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from io import BufferedRandom
 from pathlib import Path
 from typing import Any
 
-from pipeline.records import RawPage, chained
+from pipeline.records import PageRef, RawPage, chained
 from pipeline.records.errors import RawError
 
 INDEX = "pages.jsonl"
@@ -282,6 +283,17 @@ def index_rows(path: Path) -> list[dict[str, object]]:
         raise RawError(f"{path}: the segment is damaged: {error}", path=path) from error
     except OSError as error:
         raise RawError(f"{path}: cannot be read: {error.strerror}", path=path) from error
+
+
+def ref_of(row: dict[str, object], path: Path) -> PageRef:
+    """The reference that one line of a segment's index stands for."""
+    try:
+        values = {name: row[name] for name in segment_fields()}
+        fetched = values["fetched_at"]
+        values["fetched_at"] = datetime.fromisoformat(fetched) if isinstance(fetched, str) else None
+        return PageRef(segment=path.name, **values)  # type: ignore[arg-type]
+    except (KeyError, ValueError) as error:
+        raise RawError(f"{path}: its index has a line of another form: {error}", path=path) from error
 
 
 def sync_folder(folder: Path) -> None:
