@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pipeline.distil import actions, tables
 from pipeline.distil.claims import replies, rules
 from pipeline.distil.claims.prose import MAX_QUOTE, quote
-from pipeline.distil.claims.reading import claim_at, owners
+from pipeline.distil.claims.reading import claim_at, owners, refusal_of
 from pipeline.lexicon import advice
 from pipeline.records import (
     CHECKED_RULES,
@@ -61,7 +61,7 @@ def pointed(
     fact, reason = _stated(document, words, found)
     if reason is not None:
         return _refused(stage, document, found, reason)
-    return claim_at(
+    made = claim_at(
         document,
         found.kind,
         found.rule,
@@ -71,6 +71,8 @@ def pointed(
         outcome=found.outcome,
         answer=quote(document, *found.answer, post=document.post_at(found.answer[0])) if found.answer else None,
     )
+    refusal = refusal_of(document, made)
+    return made if refusal is None else _refused(stage, document, found, *refusal)
 
 
 def _stated(document: Document, words: str, found: Pointed) -> tuple[Fact | None, str | None]:

@@ -64,6 +64,8 @@ def _page_quote(document: Document, start: int, end: int) -> Quote:
 
 STAGE = "distil"
 
+#: Marks around a value, which hide from a shell that it is a command.
+_QUOTATION = "'\"` "
 #: An announced error stands this close behind its announcement.
 _FOLLOWS = 300
 
@@ -107,9 +109,30 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
 
 def passed_on(document: Document, claim: Claim) -> Claim | Skipped:
     """The claim, whose words will be published, or why they are not."""
-    words = claim.quote.text + ("\n" + claim.outcome_quote.text if claim.outcome_quote else "")
-    refusal = advice.refusal(words, owners=owners(document))
+    refusal = refusal_of(document, claim)
     return claim if refusal is None else _refused(document, claim.quote.start, *refusal)
+
+
+def refusal_of(document: Document, claim: Claim) -> advice.Refusal | None:
+    """Why the claim's words are not passed on, None if they may be: each form in which an entry may show them."""
+    known = owners(document)
+    return next(filter(None, (advice.refusal(words, owners=known) for words in _shown(claim))), None)
+
+
+def _shown(claim: Claim) -> Iterator[str]:
+    """The claim's words together, each quote alone, its clauses, and what the typed act names, as a command."""
+    quotes = [quote.text for quote in (claim.quote, claim.outcome_quote) if quote is not None]
+    if len(quotes) > 1:
+        yield "\n".join(quotes)
+    for words in quotes:
+        yield words
+        yield tables.condition(words) or ""
+        yield tables.reason(words) or ""
+    slots = [value for _, value in claim.fact.slots] if claim.fact else []
+    for value in slots:
+        yield f"`{value.strip(_QUOTATION)}`"
+    if len(slots) > 1:
+        yield f"`{'='.join(slots)}`"
 
 
 def untitled(document: Document) -> tuple[Skipped, ...]:

@@ -51,11 +51,11 @@ def refusal(words: str, *, owners: tuple[str, ...] = ()) -> Refusal | None:
         return None
     from pipeline.lexicon.advice import addressed, reading, spelling  # noqa: PLC0415  (most texts name nothing judged)
 
-    plain = spelling.plain(words)
-    act = reading.act(plain, owners)
+    readings = list(spelling.readings(words))
+    act = next(filter(None, (reading.act(plain, owners) for plain in readings)), None)
     if act is not None:
         return Refusal("unsafe_action", act)
-    if addressed.orders_models(words) or addressed.orders_models(plain):
+    if any(map(addressed.orders_models, (words, *readings))):
         return Refusal("addresses_models", "")
     return None
 
@@ -64,7 +64,7 @@ def danger(words: str, *, owners: Collection[str] = ()) -> str | None:
     """The kind of act in `words` that is never passed on, None if there is none."""
     from pipeline.lexicon.advice import reading, spelling  # noqa: PLC0415
 
-    return reading.act(spelling.plain(words), owners)
+    return next(filter(None, (reading.act(plain, owners) for plain in spelling.readings(words))), None)
 
 
 def talks_to_models(post: str) -> bool:

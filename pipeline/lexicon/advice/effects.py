@@ -30,6 +30,8 @@ _INDEXES = re.compile(
 )
 #: A secret in an address.
 _TOLD = re.compile(r"://.*\$\w*(?:TOKEN|SECRET|KEY|PASSW)")
+#: A name in front of a quoted value.
+_SETTING = re.compile(r"[A-Za-z][\w.-]*=!?\s*(?=.*\s)", re.DOTALL)
 #: Package managers: they start a program only where they are told to.
 _INSTALLING = frozenset({"conda", "mamba", "uv", "poetry", "pipenv"})
 #: They run, or install with the right to run, the files that they are given.
@@ -80,6 +82,8 @@ class Effects:
         """What one command prints."""
         for redirect in command.redirects:
             self._redirected(redirect)
+            if redirect.operator == "<" and (held := self.held(redirect.target.text)) is not None:
+                command = replace(command, stdin=held)
         for name, value in command.assigned:
             if name.upper() in ("PROMPT_COMMAND", "BASH_ENV", "ENV", "PS1", "GIT_SSH_COMMAND", "EDITOR", "PAGER"):
                 self.read(value.text)
@@ -134,7 +138,9 @@ class Effects:
             self.faults += [fault] if fault else []
             inner = self._unwrapped(name, command)
             if inner is not None:
-                return self._named(inner)
+                given = self._named(inner)
+                # what runs on another machine prints what that machine wants
+                return replace(given, source=given.source | From.NETWORK) if name == "ssh" else given
         self._quoted(name, command)
         for one in command.words[1:]:
             if one.is_stream and one.source & (From.NETWORK | From.DECODED) and runs(name):
@@ -180,7 +186,10 @@ class Effects:
         for one in command.words[1:]:
             if one.source & (From.NETWORK | From.DECODED) or not one.is_quoted:
                 continue
-            if re.search(r"\s", one.text) and name not in ("grep", "sed", "jq", "python"):
+            value = _SETTING.match(one.text)  # `alias x='rm -rf ~'`, `git -c alias.x='!rm -rf ~'`
+            if value is not None:
+                self.read(one.text[value.end() :])
+            elif re.search(r"\s", one.text) and name not in ("grep", "sed", "jq", "python"):
                 self.read(one.text)
 
     def _program(self, name: str, command: Command) -> Value:

@@ -23,7 +23,11 @@ _KEYS = re.compile(
     r"^(?:gh auth token|gpg .*--export-secret|gcloud auth print|aws configure get|security find-|git credential fill"
     r"|kubectl get secrets?|az account get-access|vault read|pass show|op read|docker-credential)"
 )
-_LINK = re.compile(r"https?://|ftp://|\b[\w-]+(?:\.[\w-]+)+(?:/|:\d)|\.\w{2,8}(?:/|$)|^\$|localhost|\d+\.\d+\.\d+\.\d+")
+_LINK = re.compile(
+    r"https?://|@[\w.-]+:|ftp://|\b[\w-]+(?:\.[\w-]+)+(?:/|:\d)|\.\w{2,8}(?:/|$)|^\$|localhost|\d+\.\d+\.\d+\.\d+"
+)
+#: `git@host:path`, `me@host:path`.
+_REMOTE = re.compile(r"[\w.-]+@[\w.-]+:")
 _PATHLIKE = re.compile(r"[./\\]")
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", ">&"})
 
@@ -118,7 +122,7 @@ def opens(name: str, command: Command) -> bool:
 
 def strange(effects: Effects, name: str, called: str, args: Sequence[str]) -> None:
     """Nothing; what is run or installed out of somebody unknown's files is a fault."""
-    links = [one for one in args if "://" in one or one.startswith("git@")]
+    links = [one for one in args if "://" in one or _REMOTE.match(one)]
     if name in ("git", "gh", "hg", "svn") and {"clone", "checkout", "submodule"}.intersection(args[:3]):
         effects.has_strange_code |= any(not origins.is_known(link, effects.owners) for link in links)
     elif effects.has_strange_code and (
@@ -147,7 +151,9 @@ def _written(name: str, args: Sequence[Value]) -> list[str]:
             found.append(one.text)
         elif found_in := re.match(r"(?:--output(?:-document)?=|-[oO])(.+)", one.text):
             found.append(found_in[1])
-        elif "://" in one.text or (name in ("wget", "scp") and _LINK.search(one.text)):
+        elif name == "scp" and ":" in one.text:
+            found.append(one.text.rpartition(":")[2])
+        elif "://" in one.text or (name in ("wget",) and _LINK.search(one.text)):
             found.append(re.sub(r"[?#].*", "", one.text).rstrip("/").rpartition("/")[2])
         elif name in ("bitsadmin", "certutil", "start-bitstransfer", "scp", "rclone", "gsutil") and _PATHLIKE.search(
             one.text

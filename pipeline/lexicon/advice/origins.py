@@ -28,8 +28,8 @@ def addresses(text: str) -> list[str]:
 def is_known(address: str, owners: Collection[str] = ()) -> bool:
     """True if who publishes at `address` is known; `owners`: accounts that are no strangers here, in lower case."""
     address = address.removeprefix("git+").rstrip(".,")
-    if address.startswith("git@"):
-        address = "ssh://" + address.removeprefix("git@").replace(":", "/", 1)
+    if re.match(r"[\w.-]+@[\w.-]+:", address):
+        address = "ssh://" + address.partition("@")[2].replace(":", "/", 1)
     if "://" not in address:
         address = "https://" + address
     try:

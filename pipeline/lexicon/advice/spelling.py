@@ -50,6 +50,19 @@ def plain(text: str) -> str:
     return _APOSTROPHE.sub("", _SPLIT_WORD.sub("", _EMPHASIS.sub("", text)))
 
 
+#: `<secret>`, `<your token>`: what a reader puts something else for. Redaction leaves them too.
+_PLACEHOLDER = re.compile(r"<(?![\s=(&<-])([^<>\n|;&`$()]{1,60})(?<!\s)>")
+_MAIL = "somebody@placeholder.invalid"
+
+
+def readings(text: str) -> Iterator[str]:
+    """`text` made plain; and once more with words for its placeholders, in which a shell would see redirections."""
+    yield plain(text)
+    named = _PLACEHOLDER.sub(lambda found: _MAIL if found[1] == "email" else "placeholder", text)
+    if named != text:
+        yield plain(named)
+
+
 def folded(word: str) -> str:
     """A word as the name of a program: without quotes, backslashes, folder, ending, version and marks around it."""
     if _DRIVE.match(word):

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from pipeline import cluster, distil, normalise, store, translate, validate
+from pipeline.lexicon import advice
 from pipeline.records import Cluster, Severity, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.records.draft import Draft
-from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.entry import Evidence, KnowledgeEntry
 from pipeline.run import shards
 from pipeline.run.build import ids, reduce
 from pipeline.translate.engines import Engine
@@ -78,7 +79,7 @@ class Made:
     coverage: tuple[FieldCoverage, ...]  # of Chinese
     withheld: tuple[store.WithheldRow, ...]
     skipped: tuple[Skipped, ...]
-    unsaid: tuple[Skipped, ...]  # statements of entries made elsewhere that are not passed on
+    unsaid: tuple[Skipped, ...]  # statements that are not passed on: of imports, and of what claims came to
     registry: Registry
     journal: tuple[store.JournalRow, ...]
     rulings: tuple[cluster.Ruling, ...]  # the overrides, with those that asked for a name in vain
@@ -113,7 +114,7 @@ def make(
     wanted = [_wanted(draft, names, set_aside.get(draft.cluster.cluster_id, ())) for draft in enough]
     assigned = ids.assign(wanted, registry)
     rulings = _with_refused(rulings, enough, assigned)
-    mined, broken = _worded(enough, assigned, proven=_regexes(partition), translators=translators, progress=progress)
+    mined, broken, unsaid = _worded(enough, assigned, grouped=grouped, translators=translators, progress=progress)
     foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
     entries = tuple(sorted([*mined, *foreign], key=lambda entry: entry.id))
     return Made(
@@ -122,7 +123,7 @@ def make(
         coverage=tuple(coverage(entries)),
         withheld=tuple(_kept_aside(drafts)),
         skipped=(*few, *broken, *refused),
-        unsaid=tuple(_unsaid(foreign)),
+        unsaid=(*unsaid, *_unsaid(foreign)),
         registry=assigned.registry,
         journal=tuple(_journal(assigned, rulings, grouped.cluster_of)),
         rulings=rulings,
@@ -190,31 +191,72 @@ def _worded(
     drafts: Sequence[Draft],
     assigned: ids.Assigned,
     *,
-    proven: frozenset[str],
+    grouped: Grouped,
     translators: Sequence[Engine],
     progress: Progress,
-) -> tuple[list[KnowledgeEntry], list[Skipped]]:
-    """The entries of `drafts` that keep every rule, and the others with the rules they break."""
+) -> tuple[list[KnowledgeEntry], list[Skipped], list[Skipped]]:
+    """The entries of `drafts` that keep every rule, the others with the rules they break, and what is not passed on."""
     names = reduce.Naming(assigned.ids, assigned.registry.aliases)
-    worded: list[KnowledgeEntry] = []
-    for number, draft in enumerate(drafts, 1):
+
+    def worded(draft: Draft) -> KnowledgeEntry:
         entry_id = assigned.ids[draft.cluster.cluster_id]
-        entry = translate.entry(
+        return translate.entry(
             reduce.with_names(draft, names),
             entry_id=entry_id,
             aliases=assigned.aliases_of(entry_id),
             engines=translators,
             normaliser=normalise.NORMALISER_VERSION,
         )
-        worded.append(entry)
+
+    made: list[KnowledgeEntry] = []
+    unsaid: list[Skipped] = []
+    for number, draft in enumerate(drafts, 1):
+        entry, refused = _passed_on(worded(draft), draft, grouped, worded)
+        made.append(entry)
+        unsaid += refused
         if number % _REPORT_EVERY == 0 or number == len(drafts):
             progress("entries", number, len(drafts))
-    context = validate.Context(proven=proven)
+    context = validate.Context(proven=_regexes(grouped.partition))
     accepted: list[KnowledgeEntry] = []
     lost: list[Skipped] = []
-    for entry in worded:
+    for entry in made:
         _sort(validate.verdict(entry, context), accepted, lost)
-    return accepted, lost
+    return accepted, lost, unsaid
+
+
+def _passed_on(
+    entry: KnowledgeEntry, draft: Draft, grouped: Grouped, worded: Callable[[Draft], KnowledgeEntry]
+) -> tuple[KnowledgeEntry, list[Skipped]]:
+    """The entry without the claims of which something must not be passed on, and those: no stranger's words take the
+    others of an entry with them. Claims were asked one by one before; here what was made of them is.
+    """
+    known, gone = grouped.known, []
+    while refusals := dict(advice.refused(entry.model_dump())):
+        told = dict(advice.statements(entry.model_dump()))
+        pieces = [piece for place in refusals for piece in _cited(entry, place, told[place])]
+        known, claims = reduce.without(known, draft.cluster, pieces)
+        if not claims:
+            break  # no person's claim says it: `validate` names the entry
+        why = next(iter(refusals.values()))
+        gone += [Skipped(distil.STAGE, f"{c.quote.document_id}@{c.quote.start}", *why) for c in claims]
+        (draft,) = reduce.drafts(known, grouped.partition, clusters=[draft.cluster])
+        entry = worded(draft)
+    return entry, gone
+
+
+def _cited(entry: KnowledgeEntry, place: str, words: str) -> list[Evidence]:
+    """The evidence of what stands at a place of an entry: that which says it in these words, else all that is named."""
+    field, _, number = place.partition("]")[0].partition("[")
+    listed = getattr(entry, field.removesuffix("_zh"), None)
+    if field == "evidence":
+        return [entry.evidence[int(number)]]
+    if field.startswith("root_cause"):
+        named = entry.root_cause_evidence
+    else:
+        named = listed[int(number)].evidence if isinstance(listed, list) and number else []
+    behind = [piece for piece in entry.evidence if piece.evidence_id in named]
+    saying = [piece for piece in behind or entry.evidence if words in piece.quote and piece.role != "occurrence"]
+    return saying or behind
 
 
 def _imported(known: reduce.Knowledge, *, taken: set[str]) -> tuple[list[KnowledgeEntry], list[Skipped]]:

@@ -25,7 +25,7 @@ from pipeline.records import (
     iso,
 )
 from pipeline.records.draft import Draft
-from pipeline.records.entry import Edge, TransitionGraph
+from pipeline.records.entry import Edge, Evidence, TransitionGraph
 from pipeline.run import shards
 
 # What people decided about grouping: read once a build, told of in its summary, kept in the database.
@@ -166,8 +166,22 @@ def templates(known: Knowledge) -> list[Template]:
     return made
 
 
-def drafts(known: Knowledge, partition: cluster.Partition) -> list[Draft]:
-    """One draft a cluster, sorted by cluster id."""
+def without(known: Knowledge, found: Cluster, cited: Iterable[Evidence]) -> tuple[Knowledge, tuple[Claim, ...]]:
+    """`known` without what is claimed of the errors of `found` in the words that are `cited`, and those claims."""
+    spans = {(piece.document_id, piece.start, piece.end) for piece in cited}
+
+    def is_cited(claim: Claim) -> bool:
+        quotes = (claim.quote, claim.outcome_quote)
+        return any(quote is not None and (quote.document_id, quote.start, quote.end) in spans for quote in quotes)
+
+    claims = {one: list(known.claims.get(one, ())) for one in found.members}
+    gone = {claim.claim_id: claim for said in claims.values() for claim in said if is_cited(claim)}
+    left = {one: [claim for claim in said if claim.claim_id not in gone] for one, said in claims.items()}
+    return replace(known, claims={**known.claims, **left}), tuple(gone[claim_id] for claim_id in sorted(gone))
+
+
+def drafts(known: Knowledge, partition: cluster.Partition, *, clusters: Iterable[Cluster] | None = None) -> list[Draft]:
+    """One draft for each of the partition's `clusters`, all of them by default, sorted by cluster id."""
     cluster_of = {found.signature_id: found.cluster_id for found in partition.assignments}
     near: dict[str, list[Neighbour]] = defaultdict(list)
     for neighbour in partition.neighbours:
@@ -175,7 +189,7 @@ def drafts(known: Knowledge, partition: cluster.Partition) -> list[Draft]:
         near[neighbour.other_id].append(neighbour)
     return [
         distil.draft(found, _material(known, found, cluster_of=cluster_of, near=near[found.cluster_id]))
-        for found in sorted(partition.clusters, key=lambda c: c.cluster_id)
+        for found in sorted(partition.clusters if clusters is None else clusters, key=lambda c: c.cluster_id)
     ]
 
 
