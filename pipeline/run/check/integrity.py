@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline import store
-from pipeline.engines import answers
-from pipeline.providers.github.fetch import ledger
 from pipeline.records import kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import KeptFile, Verdict
@@ -34,6 +32,10 @@ def drop_damaged(places: Places) -> list[KeptFile]:
 
 
 def _found(places: Places) -> Iterator[KeptFile]:
+    # here, so that who only builds loads neither the engines nor what asks a network
+    from pipeline.engines import answers  # noqa: PLC0415
+    from pipeline.providers.github.fetch import ledger  # noqa: PLC0415
+
     for folder in (places.shards, places.shards.parent / "enriched"):
         yield from shards.kept_files(folder)
     for kind in ("enrich", "translate"):
