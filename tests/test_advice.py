@@ -316,3 +316,13 @@ def test_what_hides_in_letters_is_seen() -> None:
 def test_a_claim_is_a_claim() -> None:
     (claim,) = [c for c in mapping.map_text(thread("Setting `PLAN_ROWS=64` fixed it.")).claims if c.kind.is_act]
     assert isinstance(claim, Claim)
+
+
+def test_an_address_that_is_cited_for_reading_stays() -> None:
+    for words in (
+        "The root cause is described in https://blog.quickpatch.dev/post, it is a race.",
+        "Setting `PLAN_ROWS=64` fixed it, see https://blog.quickpatch.dev/post",
+        "As `https://blog.quickpatch.dev/post` says, it is a race.",
+    ):
+        assert advice.refusal(words) is None, words
+    assert advice.danger("Install the driver from https://blog.quickpatch.dev/post first.") == "foreign-source"

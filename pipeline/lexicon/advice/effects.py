@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from pipeline.lexicon.advice import origins, places, settings
 from pipeline.lexicon.advice.commands import begins, closed
 from pipeline.lexicon.advice.commands import places as spots
-from pipeline.lexicon.advice.exchanges import fetched, goes_home, keys, opens, strange, touches
+from pipeline.lexicon.advice.exchanges import fetched, goes_home, keys, opens, sends_home, strange, touches
 from pipeline.lexicon.advice.installs import install_fault
 from pipeline.lexicon.advice.interpreters import evaluated, interpreted, runs
 from pipeline.lexicon.advice.outputs import SOCKET, printed, same_file
@@ -32,11 +33,36 @@ _INDEXES = re.compile(
 _TOLD = re.compile(r"://.*\$\w*(?:TOKEN|SECRET|KEY|PASSW)")
 #: A name in front of a quoted value.
 _SETTING = re.compile(r"[A-Za-z][\w.-]*=!?\s*(?=.*\s)", re.DOTALL)
+#: Programs whose addresses are taken from, not read by people.
+_TAKING = heads() - {
+    "echo",
+    "printf",
+    "open",
+    "xdg-open",
+    "links",
+    "lynx",
+    "w3m",
+    "host",
+    "get",
+    "set",
+    "at",
+    "r",
+    "as",
+    "start",
+}
+_BARE = frozenset({"curl", "wget", "go"})
+_ACCOUNT = re.compile(r"[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(?:[@#]\S*)?")
+_HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,10}/\S")
 #: Package managers: they start a program only where they are told to.
 _INSTALLING = frozenset({"conda", "mamba", "uv", "poetry", "pipenv"})
 #: They run, or install with the right to run, the files that they are given.
 _OPENING = frozenset({"dpkg", "rpm", "apt", "apt-get", "yum", "dnf", "installer", "msiexec", "pip", "insmod", "open"})
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", ">&"})
+
+
+@cache
+def _filters() -> frozenset[str]:
+    return frozenset(name for row in ("passing", "decoders", "fetchers", "filters") for name in words("programs", row))
 
 
 @dataclass(slots=True)
@@ -87,6 +113,8 @@ class Effects:
         for name, value in command.assigned:
             if name.upper() in ("PROMPT_COMMAND", "BASH_ENV", "ENV", "PS1", "GIT_SSH_COMMAND", "EDITOR", "PAGER"):
                 self.read(value.text)
+            if next(origins.strangers(value.text, self.owners), None):
+                self.faults.append("foreign-source")
             elif _INDEXES.fullmatch(name.upper()):
                 self.faults += [
                     "foreign-source"
@@ -201,6 +229,14 @@ class Effects:
             self.folder = joined
             return NOTHING
         self._options(name, command)
+        if name in _TAKING and any(self._is_foreign(name, one.text) for one in args):
+            self.faults.append("foreign-source")
+        if fed.source & From.NETWORK and not (
+            name in _filters() or runs(name) or name in words("programs", "evaluators")
+        ):
+            self.faults.append("runs-the-network")  # whatever it is: nobody knows it as a filter
+        if sends_home(name, [one.text for one in args]):
+            self.faults.append("credentials")
         touches(self, name, command, fed)
         strange(self, name, command.words[0].text, [one.text for one in args])
         if name in words("programs", "evaluators"):
@@ -213,6 +249,14 @@ class Effects:
         if name in words("programs", "fetchers"):
             return fetched(self, name, args, fed)
         return printed(self, name, args, fed)
+
+    def _is_foreign(self, name: str, word: str) -> bool:
+        """True for the address of somebody unknown; fetchers take one without its scheme too."""
+        if name in _BARE and _HOST.match(word):
+            word = f"https://{word}"
+        elif name in words("programs", "forge_names") and _ACCOUNT.fullmatch(word.removeprefix("github:")):
+            word = f"https://github.com/{word.removeprefix('github:')}"
+        return next(origins.strangers(word, self.owners), None) is not None
 
     def _options(self, name: str, command: Command) -> None:
         """Nothing; what a command's own words say that it does is a fault."""

@@ -28,6 +28,7 @@ _LINK = re.compile(
 )
 #: `git@host:path`, `me@host:path`.
 _REMOTE = re.compile(r"[\w.-]+@[\w.-]+:")
+_AWAY = re.compile(r"^(?:[\w.-]+@)?[\w.-]{2,}::?|://")
 _PATHLIKE = re.compile(r"[./\\]")
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", ">&"})
 
@@ -64,6 +65,16 @@ def fetched(effects: Effects, name: str, args: Sequence[Value], fed: Value) -> V
 def keys(name: str, args: Iterable[Value]) -> bool:
     """True if a command prints a key or a token."""
     return _KEYS.search(" ".join([name, *(one.text for one in args)])) is not None
+
+
+def sends_home(name: str, args: Sequence[str]) -> bool:
+    """True if a program copies a home folder, or a file with secrets, to another machine."""
+    if name not in words("programs", "copiers"):
+        return False
+    plain = [one for one in args if not one.startswith("-")]
+    is_remote = name not in ("rsync", "scp") or any(_AWAY.search(one) for one in plain[1:])
+    sources = plain[:-1] if name in ("rsync", "scp") else plain
+    return is_remote and any(places.is_home(one) or places.is_secret(one) for one in sources)
 
 
 def goes_home(effects: Effects, args: Iterable[Value]) -> bool:

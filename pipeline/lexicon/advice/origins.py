@@ -53,6 +53,25 @@ def is_known(address: str, owners: Collection[str] = ()) -> bool:
     return _listed(host, path)
 
 
+#: An address in a command, whatever program it is for; what stands between its letters may be a variable.
+_NAMED = re.compile(r"\b(?:https?|ftp|ssh|git|oci|rsync|tcp|wss?|s3)://([^\s'\"`<>|;),]+)", re.IGNORECASE)
+_PRIVATE = re.compile(
+    r"(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254)\.[\d.]+|0\.0\.0\.0|\[::1?\]|[\w-]+"
+    r"|(?:.*\.)?(?:example\.(?:com|org|net)|localhost|local|internal|lan|invalid|test|placeholder)"
+)
+_UNSAID = re.compile(r"[${}%*]|\.\.\.|your|my[-_.]|xxx", re.IGNORECASE)
+
+
+def strangers(text: str, owners: Collection[str] = ()) -> Iterator[str]:
+    """The addresses in `text` of which nobody knows whose they are: not private, no example, not in the tables."""
+    for found in _NAMED.finditer(text) if "://" in text else ():
+        host = found[1].partition("/")[0].rpartition("@")[2].partition(":")[0].lower().rstrip(".")
+        if _PRIVATE.fullmatch(host) or _UNSAID.search(host):
+            continue
+        if not is_known(f"https://{host}/{found[1].partition('/')[2]}", owners):
+            yield found[0]
+
+
 def is_encrypted(address: str) -> bool:
     """False if anybody on the way can change what is fetched."""
     return not address.startswith(("http://", "ftp://", "git://")) or is_known(address)

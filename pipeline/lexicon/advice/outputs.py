@@ -31,6 +31,8 @@ def printed(effects: Effects, name: str, args: Sequence[Value], fed: Value) -> V
         return Value(text, said.source & ~From.UNKNOWN | _named_secret(plain))
     if name in ("env", "printenv", "set", "export", "declare", "history") and not plain:
         return Value("", From.SECRET)
+    if name in ("tar", "zip", "7z", "cpio", "find") and any(places.is_home(one.text) for one in plain):
+        return Value("", From.SECRET)
     if name in ("tar", "unzip", "bsdtar", "cpio") and fed.source & From.NETWORK:
         effects.has_strange_code = True
     if name in words("programs", "decoders") and _decodes(name, [one.text for one in args]):

@@ -73,6 +73,14 @@ def is_secret(path: str) -> bool:
     return False
 
 
+def is_home(path: str) -> bool:
+    """True if a path is somebody's whole home folder, or the folder of all settings in it."""
+    bare = path.lower().strip("'\"").rstrip("/*.").replace("\\", "/")
+    return bare in ("~", "~/.config", "$home/.config") or bare in _HOME - {"$pwd", "."} or (
+        re.fullmatch(r"/home(?:/[\w.-]+)?|/users/[\w.-]+", bare) is not None
+    )  # fmt: skip
+
+
 def is_secret_name(name: str) -> bool:
     """True if a variable of this name holds a secret."""
     low = name.lower()

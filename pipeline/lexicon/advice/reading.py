@@ -13,6 +13,13 @@ from pipeline.lexicon.advice.spelling import pieces
 _SUBSTITUTED = re.compile(r"(?:[\s=(][\"']|=|\b(?:eval|exec|echo|source)\s|-c\s|<<<\s?)`[^`\n]")
 _WRITTEN = re.compile(r">{1,2}\s{0,4}[\"']?([/~$][^\s\"'`;|&)]{2,200})")
 _INDEX = re.compile(r"\b(?:extra[-_])?index[-_]url\b[\"'\]\s]{0,4}[=:]\s{0,4}[\"']?(\S{4,200})", re.IGNORECASE)
+#: Prose that tells to take something from an address; one that is cited for reading is none.
+_FROM_THERE = re.compile(
+    r"\b(?:install|download|clon|fetch|replac|switch|point|patch|pull|execut|sett?)(?:s|e|ed|es|ing)?\b[^\n.]{0,80}"
+    r"\b(?:from|with|to|at|is)\b[^\n]{0,30}?(\b\w{2,10}://\S{1,200})"
+    r"|(?:下载|安装|换成|改成|设为|设置为|替换|执行|运行)[^\n。]{0,30}?(\b\w{2,10}://\S{1,200})|(\b\w{2,10}://\S{1,200})[^\n。]{0,8}(?:下载|安装|执行)",
+    re.IGNORECASE,
+)
 
 
 def act(text: str, owners: Collection[str]) -> str | None:
@@ -29,11 +36,17 @@ def _acts(text: str, owners: Collection[str]) -> Iterator[str]:
     for link in _INDEX.findall(text):
         if "://" in link and not origins.is_known(link.strip("'\"`,"), owners):
             yield "foreign-source"
+    for told in _FROM_THERE.finditer(text):
+        if next(origins.strangers(told[0], owners), None):
+            yield "foreign-source"
     effects = Effects(owners)
     found = list(pieces(text))
     if _SUBSTITUTED.search(text):
         found.append((text, False))
     for piece, is_code in found:
+        is_cited = not is_code or (" " not in piece.strip() and "=" not in piece.partition("://")[0])
+        if not is_cited and next(origins.strangers(piece, owners), None):
+            yield "foreign-source"
         effects.read(piece, is_code=is_code)
         yield from effects.faults
         if scripts.is_script(piece):

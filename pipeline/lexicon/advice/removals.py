@@ -71,10 +71,16 @@ _DISKS = (
         "clear-disk",
         "nwipe",
         "lvremove",
+        "pvremove",
+        "vgremove",
+        "mkswap",
     ),
     *("sgdisk", "vssadmin", "hdparm", "scrub"),
 )
-_CLOUD = r"\brm\b.*(?:--recursive|-r\b)|\bpurge\b|\brb\b.*--force"
+_CLOUD = (
+    r"\b(?:group|projects?|instances?|buckets?|databases?|sql)\b.*\bdelete\b"
+    r"|\brm\b.*(?:--recursive|-r\b)|\bpurge\b|\brb\b.*--force"
+)
 #: Program -> the words with which it destroys.
 _DESTROYING = {
     **dict.fromkeys(
@@ -82,6 +88,14 @@ _DESTROYING = {
         r"erase|destroy|luksformat|mklabel|reformat",
     ),
     **dict.fromkeys(("aws", "gsutil", "rclone", "gcloud", "az"), _CLOUD),
+    **dict.fromkeys(
+        ("psql", "mysql", "mongosh", "mongo", "sqlite3", "mysqladmin"), r"\bdrop\b|\btruncate\b|dropdatabase"
+    ),
+    "redis-cli": r"\bflush(?:all|db)\b",
+    "nvme": r"\b(?:format|sanitize)\b",
+    "sfdisk": r"--delete|--wipe",
+    "mdadm": r"--zero-superblock",
+    "debugfs": r"-w\b",
     "kubectl": r"\bdelete\b.*(?:--all|\bnamespaces?\b|\bns\b)",
     "format": r"^[a-z]:",
     "kill": r"(?:^|\s)-1$",

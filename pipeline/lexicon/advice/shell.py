@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import tree_sitter_bash
@@ -68,7 +68,8 @@ class Shell:
     def _pipeline(self, node: Node, stdin: Value | None) -> Value:
         given = stdin
         for child in node.named_children:
-            given = self._read(child, given)
+            said = self._read(child, given)
+            given = given if child.type == "ERROR" and said == NOTHING else said  # `| ba?h` has one before its name
         return given or NOTHING
 
     def _redirected(self, node: Node, stdin: Value | None) -> Value:
@@ -117,7 +118,9 @@ class Shell:
                 own.append(child)
             elif child.type == "command_name":
                 self.named.add(child.start_byte)
-                words += _split(self._joined(child.named_children or [child]), child)
+                name = self._joined(child.named_children or [child])
+                is_bare = child.named_child_count == 1 and child.named_children[0].type == "simple_expansion"
+                words += _split(replace(name, is_quoted=False) if is_bare else name, child)
             else:
                 words += _split(self._word(child), child)
         if words and words[0].text.lower() in _WINDOWS_NAMES:  # there a backslash stands between folders
