@@ -51,6 +51,7 @@ def send(handler: Any, fake: FakeGithub, asked: Asked, fault: Altered, answer: t
     whole = {
         "Date": formatdate(fake.now(), usegmt=True),
         "Content-Type": "application/json; charset=utf-8",
+        "Connection": "close",  # said, since it is: who is not told asks the next question on a line that is going
         **headers,
         **fault.headers(fake, asked),
         "Content-Length": str(max(0, fault.length(len(body)))),
