@@ -1,4 +1,4 @@
-"""Words that a reader pointed at, a language model or the small one, judged as anybody's: may they be a claim?
+"""Words that a language model pointed at, judged as anybody's words are: may they be a claim?
 
 What a model alone picked counts nothing: it has no outcome, and the tier ai_generated (`remedies`, `reduce`). Where a
 second question agreed that people's words say that an act worked or failed, they count as theirs.
@@ -39,9 +39,7 @@ _NEGATED = re.compile(
 )
 
 
-def pointed(
-    document: Document, events: Sequence[Event], signature: Signature, found: Pointed, *, stage: str = STAGE
-) -> Claim | Skipped:
+def pointed(document: Document, events: Sequence[Event], signature: Signature, found: Pointed) -> Claim | Skipped:
     """The claim that the words make about the error at `found.event`, or the reason for which they make none.
 
     `events` are all of the document's, `signature` is that of the error. Words whose outcome was asked about a second
@@ -52,15 +50,15 @@ def pointed(
     for told in (words + "\n" + ended, found.statement):
         refusal = advice.refusal(told, owners=owners(document))
         if refusal is not None:
-            return _refused(stage, document, found, *refusal)
+            return _refused(document, found, *refusal)
     for start, end in ((found.start, found.end), *([found.answer] if found.answer else [])):
         if _REPLIED.match(document.text, document.text.rfind("\n", 0, start) + 1):
-            return _refused(stage, document, found, "quoted_reply")
+            return _refused(document, found, "quoted_reply")
         if any(e.start < end and start < e.end for e in events):
-            return _refused(stage, document, found, "quotes_the_error")
+            return _refused(document, found, "quotes_the_error")
     fact, reason = _stated(document, words, found)
     if reason is not None:
-        return _refused(stage, document, found, reason)
+        return _refused(document, found, reason)
     made = claim_at(
         document,
         found.kind,
@@ -72,7 +70,7 @@ def pointed(
         answer=quote(document, *found.answer, post=document.post_at(found.answer[0])) if found.answer else None,
     )
     refusal = refusal_of(document, made)
-    return made if refusal is None else _refused(stage, document, found, *refusal)
+    return made if refusal is None else _refused(document, found, *refusal)
 
 
 def _stated(document: Document, words: str, found: Pointed) -> tuple[Fact | None, str | None]:
@@ -110,5 +108,5 @@ def _typed(words: str, statement: str) -> Fact | None:
     return act.fact if all(value.lower() in folded for _, value in act.fact.slots) else None
 
 
-def _refused(stage: str, document: Document, found: Pointed, reason: str, detail: str = "") -> Skipped:
-    return Skipped(stage, f"{document.document_id}@{found.start}", reason, detail)
+def _refused(document: Document, found: Pointed, reason: str, detail: str = "") -> Skipped:
+    return Skipped(STAGE, f"{document.document_id}@{found.start}", reason, detail)
