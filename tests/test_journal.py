@@ -155,6 +155,19 @@ def test_forgetting_takes_no_note_that_an_older_database_lacks(number: int, home
     assert ("oven" in told, "forgotten" in told) == (number != 6, number == 6)
 
 
+@pytest.mark.parametrize("harm", [lambda _: None, _cut_to_a_page], ids=["whole", "damaged"])
+@pytest.mark.parametrize("number", [7, 1], ids=["a thread of it", "another thread"])
+def test_forgetting_erases_a_database_that_lies_aside_and_may_hold_the_thread(
+    harm: Callable[[Path], None], number: int, home: Path, other: Path
+) -> None:
+    shutil.copy(other, Places.of(home).database)
+    build(home)
+    aside = home / ".errmine" / "set-aside" / "errmine.duckdb"
+    harm(aside)
+    run.forget(home, home / "raw", f"https://github.com/errmine-fixtures/feeder/issues/{number}")
+    assert aside.exists() == (number == 1 and harm is not _cut_to_a_page)
+
+
 def is_about(row: JournalRow, word: str) -> bool:
     return word in f"{row.subject_id} {row.other_id}"
 

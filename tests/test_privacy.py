@@ -161,7 +161,8 @@ def test_no_address_of_a_forgotten_thread_stays_in_what_a_home_remembers(tmp_pat
         {"flow": "import", "detail": {"examples": [{"item_id": f"github.com/{REPO}#{n}"} for n in (7, 77)], "n": 1}},
         {"flow": "x", "detail": {"error": f"https://github.com/{REPO}/issues/7: no"}},
     ]
-    (work / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name in ("runs.jsonl", "runs.jsonl.damaged"):
+        (work / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     for kept in ("enrich/" + shelf_of(f"github.com/{REPO}#7"), "translate/ab"):
         (work / "answers" / kept).mkdir(parents=True)
         (work / "answers" / kept / "x.json").write_text("{}")

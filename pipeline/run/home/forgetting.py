@@ -1,8 +1,8 @@
 """What a forgotten thread leaves in a home: the fact, as hashes in raw, and nothing that says which thread it was.
 
 Its pages go at once, and with them what raw does not hold: ids of entries (a slug is made of the words of an error),
-addresses in the memory of an ingest, examples in the record of runs, answers of engines. What is made of raw (shards,
-database with journal, bundle) is made without it by the next build and export.
+addresses in the memory of an ingest, examples in the record of runs, answers of engines, databases that were set aside.
+What is made of raw (shards, database with journal, bundle) is made without it by the next build and export.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pipeline import raw, store
 from pipeline.providers import PROVIDERS
 from pipeline.records import chained, shelf_of
 from pipeline.records.bundle import Published, Registry
-from pipeline.records.errors import ExportError, StoreError
+from pipeline.records.errors import ConfigError, ExportError, StoreError
 from pipeline.run.home import recording
 from pipeline.store import reading
 
@@ -49,10 +49,12 @@ def forget(home: Path, raw_path: Path, document_key: str) -> Forgotten:
     shutil.rmtree(work / "answers" / "enrich" / shelf_of(document_key), ignore_errors=True)
     # a translation stands under the hash of its sentence: whose it was nobody can tell
     shutil.rmtree(work / "answers" / "translate", ignore_errors=True)
-    _erase_examples(work / "runs.jsonl", document_key)
+    for name in ("runs.jsonl", "runs.jsonl.damaged"):
+        _erase_examples(work / name, document_key)
     _erase_notes(work / "journal.jsonl", layer.has_forgotten, is_in_database=database.exists())
     erased = layer.forget(document_key)
     raw.purge(layer)
+    _erase_databases(work / "set-aside", layer)
     return Forgotten(erased, len(names))
 
 
@@ -132,6 +134,27 @@ def _erase_notes(path: Path, is_gone: Callable[[str], bool], *, is_in_database: 
         staged.unlink(missing_ok=True)
         chained.extend(staged, lines)
         staged.replace(path)
+
+
+def _erase_databases(folder: Path, layer: raw.RawLayer) -> None:
+    """Nothing; no database lies aside that holds a forgotten thread or names one, nor one that nobody can read."""
+    for path in sorted(folder.glob("*")):
+        if path.is_file() and _may_hold_forgotten(path, layer):
+            path.unlink()
+
+
+def _may_hold_forgotten(database: Path, layer: raw.RawLayer) -> bool:
+    try:
+        with store.held(database):
+            documents, notes = reading.document_pages(database), reading.journal(database)
+            registry = Registry.model_validate_json(store.meta(database).get("registry", "{}"))
+    except (StoreError, ConfigError, ValueError):
+        return True
+    return (
+        any(map(layer.is_forgotten, documents))
+        or any(nameless(row, layer.has_forgotten) != row for row in notes)
+        or without(registry, layer.has_forgotten) != registry
+    )
 
 
 def _erase_examples(path: Path, document_key: str) -> None:
