@@ -298,6 +298,8 @@ def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
         complain(f"{row['path']} was {row['verdict']}, and is made anew")
     for sentence in summary.figures.get("warnings", ()):
         complain(sentence)
+    for row in summary.figures.get("changed_sources", ()):
+        complain(f"{row['entry_id']}: the official page changed, {row['field']} is null: {row['sentence']}")
     if is_quiet:
         return
     rows = [

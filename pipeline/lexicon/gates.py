@@ -254,6 +254,18 @@ EXPLANATION_GATES: dict[str, Gate] = {
 UNMARKED = {name: GATES[name] for name in ("script", "repetition", "simplified")}
 
 
+#: Gates of what people wrote and others read beside the English: they find what was damaged or put to another text. The
+#: others also refuse good translations of people (glossary, length), who are believed here.
+REVIEWED: dict[str, Gate] = {
+    "script": script,
+    "numbers": numbers,
+    "identifiers": identifiers_kept,
+    "repetition": repetition,
+    "simplified": simplified,
+    "punctuation": punctuation,
+}
+
+
 def check(source: str, zh: str, *, gates: dict[str, Gate] | None = None) -> dict[str, bool]:
     """What each gate says of `zh` as the Chinese of `source`: name -> passed."""
     asked = GATES if gates is None else gates

@@ -30,8 +30,8 @@ def rate(good: float, other: float) -> Rate | None:
 
 Tier = Literal["documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated"]
 TranslationStatus = Literal[
-    "source", "template", "tm_exact", "human", "llm_checked", "mt_checked", "imported_checked", "untranslated",
-    "not_applicable",
+    "source", "template", "tm_exact", "reviewed", "human", "llm_checked", "mt_checked", "imported_checked",
+    "untranslated", "not_applicable",
 ]  # fmt: skip
 
 
@@ -134,8 +134,9 @@ class Translation(_Part):
     """How one field came into its second language."""
 
     status: TranslationStatus = Field(
-        description="source: people wrote it in Chinese; template, tm_exact, human, llm_checked, mt_checked: how "
-        "errmine got it; imported_checked: it came with an entry made elsewhere, who wrote it is unknown."
+        description="source: people wrote it in Chinese; reviewed: written by hand from the official text and read by "
+        "two others; template, tm_exact, human, llm_checked, mt_checked: how errmine got it; imported_checked: it "
+        "came with an entry made elsewhere, who wrote it is unknown."
     )
     engine: str | None = Field(description='"template/cause.exceeds@1", "tm", "llm:<model>", null if untranslated.')
     gates: dict[str, bool] = Field(description="Every gate that looked at it, and whether it passed.")

@@ -237,7 +237,7 @@ CREATE TABLE edges ( -- Typed relations between entries
 CREATE TABLE translations ( -- How each Chinese field came to be
     entry_id VARCHAR, -- The entry
     field VARCHAR, -- signature_zh, root_cause_zh, workarounds_zh[0], ...
-    status VARCHAR, -- source, template, tm_exact, human, llm_checked, mt_checked, imported_checked, untranslated or not_applicable
+    status VARCHAR, -- source, template, tm_exact, reviewed, human, llm_checked, mt_checked, imported_checked, untranslated or not_applicable
     engine VARCHAR, -- What made it
     source_lang VARCHAR, -- Language it was made from
     source_sha256 VARCHAR, -- sha256 of the text it was made from

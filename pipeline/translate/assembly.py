@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
@@ -24,7 +24,7 @@ from pipeline.records.entry import (
     Workaround,
     rate,
 )
-from pipeline.translate import rendering
+from pipeline.translate import official, rendering
 from pipeline.translate.engines import Engine, Offer, first_passing
 from pipeline.translate.meaning import meaning
 from pipeline.translate.rendering import engine_name, marked, pairs, render
@@ -100,9 +100,17 @@ def entry(
     asked = (shipped_memory(), *engines)
     signature = draft.cluster.headline
     explained = _signature_wording(draft, signature, asked)
-    cause = _cause(draft.cause, asked)
-    workarounds = [_statement(remedy.action, asked) for remedy in draft.workarounds]
-    dead_ends = [_statement(remedy.action, asked) for remedy in draft.dead_ends]
+    pages = {piece.evidence_id: piece.url for piece in draft.evidence if piece.role == "official"}
+
+    def put(statement: Statement) -> Wording:
+        urls = [pages[cited] for cited in statement.evidence if cited in pages]
+        if statement.fact is None and urls:
+            return _of_page(statement.text, urls, asked)
+        return _statement(statement, asked)
+
+    cause = _cause(draft.cause, put)
+    workarounds = [put(remedy.action) for remedy in draft.workarounds]
+    dead_ends = [put(remedy.action) for remedy in draft.dead_ends]
     translations = {"signature_zh": explained.translation, "root_cause_zh": cause.translation}
     for field, wordings in (("workarounds_zh", workarounds), ("dead_ends_zh", dead_ends)):
         translations |= {f"{field}[{index}]": wording.translation for index, wording in enumerate(wordings)}
@@ -184,6 +192,20 @@ def _statement(statement: Statement, engines: Sequence[Engine]) -> Wording:
     return _asked(text, engines)
 
 
+def _of_page(text: str, urls: Sequence[str], engines: Sequence[Engine]) -> Wording:
+    """Words of an official page: as they were translated by hand, or as any prose where the page says them anew."""
+    offer = official.offer(text)
+    if offer is not None:
+        said = gates.check(text, offer.text, gates=gates.REVIEWED)
+        if all(said.values()):
+            return Wording(text, offer.text, _translation(offer.status, text, engine=offer.engine, said=said))
+    made = _asked(text, engines)
+    change = official.change(text, urls)
+    if made.chinese is None and change is not None:
+        return Wording(text, None, _untranslated(text, change))
+    return made
+
+
 def _rendered(fact: Fact) -> Wording:
     english, chinese = render(fact, "en"), render(fact, "zh")
     said = gates.check(render(marked(fact), "en"), render(marked(fact), "zh"))
@@ -205,12 +227,12 @@ def _asked(text: str, engines: Sequence[Engine]) -> Wording:
     return Wording(text, offer.text, translation)
 
 
-def _cause(cause: Statement | None, engines: Sequence[Engine]) -> Wording:
+def _cause(cause: Statement | None, put: Callable[[Statement], Wording]) -> Wording:
     """As any statement, but the English field holds English or nothing."""
     if cause is None:
         absent = _translation("not_applicable", "")
         return Wording(None, None, absent.model_copy(update={"reason": "no cause is known"}))
-    wording = _statement(cause, engines)
+    wording = put(cause)
     if cause.fact is None and cause.lang not in ("en", "und"):
         return Wording(None, wording.chinese, wording.translation)
     return wording

@@ -111,8 +111,8 @@ _MO = _PACKAGE / "translate" / "locale" / "zh_Hans" / "LC_MESSAGES" / "errmine.m
 _SHAPES = _PACKAGE / "data" / "message_shapes.toml"
 
 #: Where a bare code may be listed, in this order ("cudaErrorAssert" is found as "cuda:cudaErrorAssert").
-NAMESPACES = ("", "cuda:", "hip:", "nccl:", "xla:", "absl:", "jax:", "jax:jax.errors.", "signal:", "python:")
-_LIBRARIES = ("cublas:", "cudnn:", "cusolver:", "cusparse:")
+NAMESPACES = ("", "cuda:", "hip:", "nccl:", "xla:", "absl:", "jax:", "jax:jax.errors.", "signal:", "python:", "gb:")
+_LIBRARIES = ("cublas:", "cudnn:", "cusolver:", "cusparse:", "cufft:", "curand:", "nvrtc:")
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,8 @@ def _said(pair: _Pair, made: Raw) -> Mapping[str, bool]:
         return gates.check(chinese, chinese, gates={"script": gates.GATES["script"]})
     if status == "template":
         return {**recorded, **gates.check(source, chinese, gates=gates.UNMARKED)}
+    if status == "reviewed":
+        return {**recorded, **gates.check(source, chinese, gates=gates.REVIEWED)}
     if pair.place == "signature_zh":
         return {**recorded, **gates.check_explanation(source, chinese)}
     return {**recorded, **gates.check(source, chinese)}

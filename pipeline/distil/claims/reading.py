@@ -29,6 +29,7 @@ from pipeline.records import (
     Skipped,
     content_id,
 )
+from pipeline.text.sentences import whole
 
 # What the joining code needs of a document: an official page with the quotes of its remedies.
 
@@ -56,7 +57,8 @@ def dated(page: Official) -> Official:
 
 
 def _page_quote(document: Document, start: int, end: int) -> Quote:
-    """The words under the address of their section."""
+    """The words under the address of their section; too many of them are cut at the end of a sentence."""
+    end = start + (whole(document.text[start:end], MAX_QUOTE) or end - start)
     return quote(document, start, end, post=document.post_at(start))
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rapidfuzz import fuzz, utils
 
 from pipeline.distil import actions, tables
+from pipeline.distil.claims.prose import MAX_QUOTE
 from pipeline.distil.drafts.support import TIERS, Ledger, is_by_model, outcomes, tier
 from pipeline.distil.material import Official
 from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Outcome, Quote, Role
 from pipeline.records.draft import Remedy, Statement
+from pipeline.text.sentences import whole
 
 #: token_sort_ratio from which two quoted remedies of one language and equal identifiers are one. A cautious choice with
 #: little behind it: of 434 prose remedies of the corpus three pairs from different documents score 75 or more, one at
@@ -80,7 +82,9 @@ def _is_same(one: Quote, two: Quote) -> bool:
 def remedy(group: Group, ledger: Ledger) -> Remedy:
     """The group counted (`support.outcomes`, `support.tier`); contradiction is kept, not averaged."""
     evidence = [piece for claim in group.claims for piece in _cited(claim, ledger)]
-    evidence += [ledger.add("official", quote, "official.remedy") for quote, _ in group.pages]
+    for quote, official in group.pages:
+        cited = filter(None, (quote, _rest(quote, official)))
+        evidence += [ledger.add("official", piece, "official.remedy") for piece in cited]
     ids = tuple(sorted(set(evidence)))
     statement, how = _worded(group, ids)
     worked, failed = outcomes(group.claims)
@@ -132,7 +136,8 @@ def _worded(group: Group, ids: tuple[str, ...]) -> tuple[Statement, str | None]:
         told = actions.official(quote.text, official.flags)
         if told is not None:
             return Statement(told, "", "", ids), quote.text
-        return Statement(None, quote.text, quote.lang, ids), None
+        rest = _rest(quote, official)
+        return Statement(None, quote.text, quote.lang, ids), rest.text if rest else None
     first = group.claims[0]
     by_model = is_by_model(first.rule)  # then all of them are
     facts = Counter(c.fact for c in group.claims if c.fact is not None and is_by_model(c.rule) == by_model)
@@ -140,6 +145,15 @@ def _worded(group: Group, ids: tuple[str, ...]) -> tuple[Statement, str | None]:
         return Statement(None, first.quote.text, first.quote.lang, ids), None
     fact = min(facts, key=lambda f: (-facts[f], f.template, f.slots))
     return Statement(fact, "", "", ids), _how(group.claims, fact)
+
+
+def _rest(quote: Quote, official: DocRemedy) -> Quote | None:
+    """What the page says on behind the quote, as far as one more quote reaches; None where the quote is all of it."""
+    behind = official.text[len(quote.text) :]
+    words = behind.lstrip()
+    text = words[: whole(words, MAX_QUOTE)].rstrip()
+    start = quote.end + len(behind) - len(words)
+    return replace(quote, start=start, end=start + len(text), text=text) if text else None
 
 
 def _how(claims: Sequence[Claim], fact: Fact) -> str | None:

@@ -15,6 +15,7 @@ from pipeline.records.entry import Evidence, KnowledgeEntry
 from pipeline.run import shards
 from pipeline.run.build import ids, reduce
 from pipeline.translate.engines import Engine
+from pipeline.translate.official import CHANGED
 
 # How much of the Chinese side is there, and how it came to be.
 
@@ -44,6 +45,16 @@ def coverage(entries: Iterable[KnowledgeEntry]) -> list[FieldCoverage]:
 def _row(field: str, statuses: Counter[str]) -> FieldCoverage:
     ordered = sorted(statuses.items(), key=lambda pair: (-pair[1], pair[0]))
     return FieldCoverage(field, statuses.total(), tuple(ordered))
+
+
+def changed_sources(entries: Iterable[KnowledgeEntry]) -> list[dict[str, str]]:
+    """The sentences of official pages that were translated and now say something else: entry_id, field, sentence."""
+    return [
+        {"entry_id": entry.id, "field": field, "sentence": reason.removeprefix(f"{CHANGED}: ")}
+        for entry in entries
+        for field, told in entry.translations.items()
+        if (reason := told.reason or "").startswith(f"{CHANGED}: ")
+    ]
 
 
 # Shards into entries: cluster, prove expressions, draft, name, put into words, check.
@@ -348,7 +359,9 @@ def error_counts(result: shards.MapResult) -> Counter[str]:
 def figures(grouped: Grouped, made: Made) -> dict[str, object]:
     """What a run's summary says of them: numbers of signatures, clusters and entries, tiers, how Chinese came to be."""
     tiers = Counter(entry.verification_tier for entry in made.entries)
+    changed = changed_sources(made.entries)
     return {
+        **({"changed_sources": changed} if changed else {}),
         "signatures": len(grouped.templates),
         "clusters": len(made.clusters),
         "entries": len(made.entries),

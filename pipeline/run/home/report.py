@@ -20,6 +20,7 @@ _SECTIONS = (
     "drift",
     "engines",
     "overrides",
+    "changed_sources",
     "idle_overrides",
     "moved",
     "made_anew",
@@ -48,6 +49,7 @@ def as_markdown(summary: Summary) -> str:
     parts += [f"- {_code(sentence)}" for sentence in figures.get("warnings", ())]
     parts += _pairs("Wrong", {row["place"]: f"{row['problem']} {row['cure']}" for row in figures.get("wrong", ())})
     parts += _coverage(figures.get("zh", {}))
+    parts += _changed_sources(figures.get("changed_sources", ()))
     parts += _engines(figures.get("engines", {}))
     parts += [f"- {name.replace('_', ' ')}: {value}" for name, value in figures.items() if name not in _SECTIONS]
     parts += _drift(figures.get("drift", ()))
@@ -112,6 +114,16 @@ def _coverage(fields: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
         total = sum(statuses.values())
         shares = ", ".join(f"{status} {number / total:.0%}" for status, number in statuses.items())
         yield f"| {_code(name)} | {total:,} | {shares} |"
+    yield ""
+
+
+def _changed_sources(rows: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """The sentences of official pages whose Chinese is lost because the page says something else now."""
+    if not rows:
+        return
+    yield from _table("| official sentence that changed | entry | field |", "|---|---|---|")
+    for row in rows:
+        yield "| " + " | ".join(map(_code, (row["sentence"], row["entry_id"], row["field"]))) + " |"
     yield ""
 
 
