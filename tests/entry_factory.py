@@ -173,6 +173,30 @@ def raw_entry(**changes: Any) -> dict[str, Any]:
     return {**entry, **changes}
 
 
+def raw_entry_with_case(**changes: Any) -> dict[str, Any]:
+    """The sound entry, with what one project says of it in one place."""
+    raw = raw_entry(**changes)
+    worked, said = raw["evidence"][1], "Keep two stages."
+    statement = {
+        "kind": "workaround",
+        "text": said,
+        "text_lang": "en",
+        "text_zh": None,
+        "how": worked["quote"],
+        "condition": "on my card",
+        "why_fails": None,
+        "worked": 1,
+        "failed": 0,
+        "tier": "maintainer_confirmed",
+        "sources": [worked["url"]],
+        "evidence": [worked["evidence_id"]],
+    }
+    place = {"repo": f"{OWNER}/kernels", "frame": "attention:forward", "library": "fixture_torch"}
+    raw["cases"] = [{**place, "documents": [worked["document_id"]], "statements": [statement]}]
+    raw["translations"]["cases_zh[0]"] = translation(said, status="untranslated")
+    return raw
+
+
 def entry(**changes: Any) -> KnowledgeEntry:
     """The sound entry as a record."""
     return KnowledgeEntry.model_validate(raw_entry(**changes))

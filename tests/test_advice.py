@@ -15,7 +15,7 @@ from pipeline.lexicon import advice
 from pipeline.lexicon.advice import KINDS, tables
 from pipeline.records import Claim, ClaimKind, Pointed, Skipped
 from pipeline.records.bundle import Registry
-from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.entry import CaseStatement, KnowledgeEntry
 from pipeline.run.build import entries, mapping
 from tests import distil_factory
 from tests import entry_factory as make
@@ -217,8 +217,10 @@ def test_every_text_of_an_entry_is_asked_about() -> None:
         "parameters", "transition_graph", "translations", "provenance", "confidence", "fix_success_rate",
         "evidence_count", "occurrence_count",
     }  # fmt: skip
-    asked = {*advice.SINGLE, *advice.LISTS, *advice.PLAIN_LISTS, "os_specific"}
+    asked = {*advice.SINGLE, *advice.LISTS, *advice.PLAIN_LISTS, "os_specific", "cases"}
     assert set(KnowledgeEntry.model_fields) == ours | asked
+    said = {"kind", "text_lang", "worked", "failed", "tier", "sources", "evidence"}
+    assert set(CaseStatement.model_fields) == said | set(advice.SAID)
 
 
 # ---------------------------------------------------------------- one stranger takes nobody's words away

@@ -25,6 +25,7 @@ from pipeline.records.summary import count
 from pipeline.run import Places, Summary, recorded
 from pipeline.run.home.recording import short_ids
 from pipeline.run.ingest import sourcing
+from tests import entry_factory as make
 from tests import golden, readme
 from tests.cli import process, run
 
@@ -447,6 +448,17 @@ def test_one_document_is_one_and_unknown_dates_are_left_out(home: Path, capsys: 
     assert "1 document, 1 occurrence" in out
     assert "1 documents" not in out
     assert "?" not in out.split("1 occurrence")[1].split("·")[0][:20]
+
+
+def test_cases_are_shown_with_their_place_and_the_readers_own_first(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = make.raw_entry_with_case()
+    (case,) = entry["cases"]
+    entry["cases"].append({**case, "repo": "errmine-fixtures/other", "frame": None})
+    print_entry(entry, nearest=1)
+    out = " ".join(capsys.readouterr().out.split())
+    assert "helped · 有效: Keep two stages. [worked 1, failed 0] condition · 条件: on my card" in out
+    own = out.index("errmine-fixtures/other · fixture_torch (yours)")
+    assert own < out.index("errmine-fixtures/kernels · attention:forward · fixture_torch")
 
 
 def test_parquet_is_not_written_to_a_terminal(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Distil: an error that any program prints shows only what is tied to it; the rest is kept aside with its place."""
+"""Distil: an error that any program prints shows only what is tied to it; the rest is said of one project and place."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ MODULE = "ModuleNotFoundError: No module named 'packaging'"
 
 
 def _traceback(error: str, function: str) -> str:
+    if not function:
+        return f"It fails:\n\n```\n{error}\n```\n"
     return (
         "It fails:\n\n```\nTraceback (most recent call last):\n"
         f'  File "/opt/app/{function}.py", line 3, in {function}\n    call()\n{error}\n```\n'
@@ -37,7 +39,7 @@ def _drafted(threads: list[tuple[str, str, str, str]], *, role: str = "NONE") ->
         made = replace(
             document({"number": number, "kind": "issue", "posts": posts}),
             document_id=f"github.com/{repo}#{number}",
-            repo=repo,
+            repo=repo or None,
         )
         found, signed = events(made)
         signatures |= {one.signature_id: one for one in signed}
@@ -56,13 +58,49 @@ FIXED = "This was fixed in #77."
 CAUSE = "The problem is that the reader drops the last column of every table it reads."
 
 
-@pytest.mark.parametrize("said", [WORKED, FIXED, CAUSE])
-def test_words_that_any_program_prints_show_nothing_of_one_project(said: str) -> None:
+def _told(draft: Draft) -> list[tuple[str, str | None, list[str]]]:
+    """(project, frame, kinds of the statements) of each case."""
+    return [(case.repo, case.frame, [said.kind for said in case.statements]) for case in draft.cases]
+
+
+@pytest.mark.parametrize(("said", "kind"), [(WORKED, "workaround"), (FIXED, "workaround"), (CAUSE, "cause")])
+def test_words_that_any_program_prints_are_answered_in_a_case(said: str, kind: str) -> None:
     draft = _drafted([("one/app", "load", INDEX, said)])
     assert not draft.workarounds
     assert draft.cause is None
     assert draft.confidence is None
-    assert [(w.repo, w.frame, w.reason) for w in draft.withheld] == [("one/app", "load:load", "names_nothing")]
+    assert not draft.withheld
+    assert _told(draft) == [("one/app", "load:load", [kind])]
+    (case,) = draft.cases
+    assert case.documents == ("github.com/one/app#1",)
+    (statement,) = case.statements
+    pieces = {piece.evidence_id: piece for piece in draft.evidence}
+    assert [pieces[one].quote for one in statement.remedy.action.evidence] == [said]
+
+
+def test_a_case_is_of_one_place_of_one_project() -> None:
+    threads = [
+        ("one/app", "load", INDEX, WORKED),
+        ("one/app", "load", INDEX, WORKED),
+        ("one/app", "read", INDEX, CAUSE),
+    ]
+    threads.append(("two/tool", "load", INDEX, "I tried setting `num_stages=1` but I still get the same error."))
+    draft = _drafted(threads)
+    assert _told(draft) == [
+        ("one/app", "load:load", ["workaround"]),
+        ("one/app", "read:read", ["cause"]),
+        ("two/tool", "load:load", ["dead_end"]),
+    ]
+    assert [len(case.documents) for case in draft.cases] == [2, 1, 1]
+    assert [(one.remedy.worked, one.remedy.failed) for case in draft.cases for one in case.statements] == [
+        (2, 0), (0, 0), (0, 1)
+    ]  # fmt: skip
+
+
+def test_where_no_project_is_known_there_is_no_case() -> None:
+    draft = _drafted([("", "load", INDEX, WORKED)])
+    assert not draft.cases
+    assert [(w.repo, w.frame, w.reason) for w in draft.withheld] == [(None, "load:load", "names_nothing")]
 
 
 @pytest.mark.parametrize("said", [WORKED, FIXED])
@@ -72,19 +110,26 @@ def test_words_of_one_project_show_what_helped(said: str) -> None:
     assert not draft.withheld
 
 
-def test_what_strangers_did_alike_is_tied_to_the_error() -> None:
-    draft = _drafted([("one/app", "load", INDEX, WORKED), ("two/tool", "read", INDEX, WORKED)])
-    assert [(r.key, r.worked) for r in draft.workarounds] == [("set|num_stages|1", 2)]
+STRANGERS = [("one/app", "load", INDEX, WORKED), ("two/tool", "read", INDEX, WORKED), ("six/kit", "mix", INDEX, WORKED)]
 
 
-def test_repositories_of_one_owner_or_name_are_no_strangers() -> None:
+def test_what_three_strangers_did_alike_is_tied_to_the_error() -> None:
+    draft = _drafted(STRANGERS)
+    assert [(r.key, r.worked) for r in draft.workarounds] == [("set|num_stages|1", 3)]
+    assert not draft.cases
+
+
+def test_two_strangers_and_repositories_of_one_owner_or_name_stay_cases() -> None:
+    assert len(_drafted(STRANGERS[:2]).cases) == 2
     for other in ("one/tool", "two/app"):
-        assert not _drafted([("one/app", "load", INDEX, WORKED), (other, "read", INDEX, WORKED)]).workarounds
+        draft = _drafted([*STRANGERS[:2], (other, "mix", INDEX, WORKED)])
+        assert not draft.workarounds
+        assert len(draft.cases) == 3
 
 
 def test_many_projects_that_raise_it_in_different_places_share_nothing() -> None:
     threads = [("one/a", "load", SHAPE, WORKED), ("two/b", "read", SHAPE, "Same."), ("six/c", "mix", SHAPE, "Same.")]
-    assert {w.reason for w in _drafted(threads).withheld} == {"many_projects"}
+    assert _told(_drafted(threads)) == [("one/a", "load:load", ["workaround"])]
     one_place = [(repo, "match", error, said) for repo, _, error, said in threads]
     assert _drafted(one_place).workarounds
 
@@ -93,14 +138,14 @@ def test_a_fix_of_one_project_is_no_remedy_for_three() -> None:
     threads = [("one/a", "match", SHAPE, FIXED), ("two/b", "match", SHAPE, "Same."), ("six/c", "match", SHAPE, "Same.")]
     draft = _drafted(threads)
     assert not draft.workarounds
-    assert {w.reason for w in draft.withheld} == {"fix_of_one_project"}
+    assert _told(draft) == [("one/a", "match:match", ["workaround"])]
 
 
 def test_who_names_what_the_error_names_speaks_of_it() -> None:
     said = "`pip install packaging` solved it."
     threads = [("one/a", "load", MODULE, said), ("two/b", "read", MODULE, WORKED), ("six/c", "mix", MODULE, "Same.")]
     draft = _drafted(threads)
-    assert [w.repo for w in draft.withheld] == ["two/b"]
+    assert [case.repo for case in draft.cases] == ["two/b"]
     assert len(draft.workarounds) == 1
 
 
@@ -108,21 +153,28 @@ def test_a_fix_of_one_report_of_three_is_no_remedy_for_the_others() -> None:
     threads = [("one/a", name, OWN, FIXED if name == "load" else "Same.") for name in ("load", "read", "mix")]
     draft = _drafted(threads)
     assert not draft.workarounds
-    assert {w.reason for w in draft.withheld} == {"fix_of_one_report"}
+    assert _told(draft) == [("one/a", "load:load", ["workaround"])]
+    no_frames = [("one/a", "", OWN, said) for _, _, _, said in threads]
+    assert [(case.frame, case.documents) for case in _drafted(no_frames).cases] == [(None, ("github.com/one/a#1",))]
+    same_place = [("one/a", "load", OWN, said) for _, _, _, said in threads]
+    assert not _drafted(same_place).cases
+    assert {w.reason for w in _drafted(same_place).withheld} == {"fix_of_one_report"}
 
 
 def test_that_errors_end_in_the_same_plumbing_says_nothing() -> None:
     short = "EOFError: Compressed file ended before the end-of-stream marker was reached"
     threads = [(repo, "gzip", short, WORKED) for repo in ("one/a", "two/b", "six/c")]
     threads = [(repo, place, error, said if repo == "one/a" else "Same.") for repo, place, error, said in threads]
-    assert {w.reason for w in _drafted(threads).withheld} == {"many_projects"}
+    draft = _drafted(threads)
+    assert not draft.workarounds
+    assert _told(draft) == [("one/a", None, ["workaround"])]
 
 
 def test_a_hint_to_install_something_is_one_projects_unless_the_error_names_it() -> None:
     for error, is_kept in ((INDEX, False), (MODULE, True)):
         draft = _drafted([("one/app", "load", error + "\nPlease run `pip install packaging`.", "Same.")])
         assert bool(draft.workarounds) is is_kept
-        assert bool(draft.withheld) is not is_kept
+        assert bool(draft.cases) is not is_kept
 
 
 ADVICE = "You can set `num_stages=1` to work around this."

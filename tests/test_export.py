@@ -68,6 +68,7 @@ def test_the_manifest_counts_what_is_there(bundle: Path) -> None:
         "root_cause_zh": (0, 0),
         "workarounds_zh": (2, 2),
         "dead_ends_zh": (2, 0),
+        "cases_zh": (0, 0),
     }
 
 

@@ -29,6 +29,13 @@ def test_a_page_shows_both_languages_and_every_count() -> None:
         assert f"{markdown.escaped(remedy.action)} (worked {remedy.worked}, failed {remedy.failed})" in page
 
 
+def test_a_page_shows_each_case_with_its_place() -> None:
+    page = markdown.page(KnowledgeEntry.model_validate(make.raw_entry_with_case()))
+    assert "In `errmine-fixtures/kernels`, `attention:forward`, `fixture_torch` (1 document):" in page
+    assert "- helped · 有效: Keep two stages. (worked 1, failed 0)" in page
+    assert "condition · 条件: on my card" in page
+
+
 def test_quoted_words_never_become_links_images_or_html() -> None:
     shown = markdown.escaped(HOSTILE)
     assert "<" not in shown

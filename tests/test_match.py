@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from pipeline.ask import Matcher, group_texts, read, read_pasted, template_of
+from pipeline.ask import Answer, Matcher, group_texts, nearest_case, read, read_pasted, template_of
 from pipeline.ask.known import KnownErrors
 from pipeline.providers import documents
 from pipeline.records import Document, RawPage, Template, kept
 from pipeline.records.errors import ExportError
 from pipeline.run import Places
 from tests import golden
+from tests.each import each
 
 SHARED_MEMORY = """Traceback (most recent call last):
   File "/srv/bench/attention.py", line 88, in <module>
@@ -52,6 +53,41 @@ def test_an_error_with_other_numbers_and_paths_finds_its_entry(ready: Matcher) -
     assert answer.entry_id is not None
     assert answer.entry_id.startswith("triton/out-of-resources-shared-memory")
     assert answer.score >= 90
+
+
+CRASH = """Fatal Python error: Segmentation fault
+
+Current thread 0x00007f1111111111 (most recent call first):
+  File "/usr/lib/python3.12/ctypes/__init__.py", line 525 in string_at
+  File "/opt/venv/lib/python3.12/site-packages/raygarden/scene.py", line 4 in load
+  File "/srv/show.py", line 5 in <module>
+"""
+
+
+def test_the_case_of_the_same_project_and_place_is_nearest(ready: Matcher) -> None:
+    answer = ready.match(CRASH)
+    assert answer.entry_id is not None
+    assert (answer.frame, answer.packages) == ("__init__:string_at", ("raygarden",))
+    cases = ready.entry(answer.entry_id)["cases"]
+    assert [case["repo"] for case in cases] == ["errmine-fixtures/raygarden"]
+    assert nearest_case(cases, answer) == 0
+    assert nearest_case(cases, ready.match(CRASH.replace("/raygarden/", "/gemmforge/"))) is None
+
+
+@each(
+    "why, cases, wanted",
+    [
+        ("the place before the project", [("o/ray-garden", "b:g", None), ("o/ray-garden", "a:f", None)], 1),
+        ("the project before the library", [("o/tool", None, "ray_garden"), ("o/ray-garden", None, None)], 1),
+        ("the library where no project is", [("o/tool", None, None), ("o/other", "a:f", "ray_garden")], 1),
+        ("a library that did not raise it", [("o/tool", None, "scenes")], None),
+        ("a place alone says nothing", [("o/tool", "a:f", None)], None),
+    ],
+)
+def test_which_case_is_nearest(why: str, cases: list[tuple[str, str | None, str | None]], wanted: int | None) -> None:
+    rows = [{"repo": repo, "frame": frame, "library": library} for repo, frame, library in cases]
+    answer = Answer(None, None, 0.0, "abstained", "", "", None, "", frame="a:f", packages=("ray_garden", "scenes"))
+    assert nearest_case(rows, answer) == wanted, why
 
 
 def test_a_look_alike_of_another_resource_is_another_entry_or_none(ready: Matcher) -> None:

@@ -29,7 +29,10 @@ def contents(folder: Path) -> store.Contents:
         clusters=(make.CLUSTER,),
         assignments=(make.ASSIGNMENT,),
         neighbours=(make.NEIGHBOUR,),
-        entries=(make.entry(), make.entry(id="triton/another", cluster_id=None)),
+        entries=(
+            make.entry(),
+            make.KnowledgeEntry.model_validate(make.raw_entry_with_case(id="triton/another", cluster_id=None)),
+        ),
         withheld=(
             store.WithheldRow(
                 make.CLUSTER.cluster_id, "claim:1", make.document(1).document_id, "o/r", None, "names_nothing"
@@ -93,7 +96,10 @@ def test_every_table_view_and_column_has_a_comment(database: Path) -> None:
         ("SELECT count(*) FROM trending(1)", [(1,)]),
         ("SELECT recent_documents, earlier_documents FROM trending(1)", [(1, 1)]),
         ("SELECT count(*) FROM evidence_of('triton/old-name')", [(3,)]),
-        ("SELECT cited_by FROM evidence_of('triton/another') WHERE role = 'worked'", [(["workaround[0]"],)]),
+        (
+            "SELECT cited_by FROM evidence_of('triton/another') WHERE role = 'worked'",
+            [(["case_statement[0]", "workaround[0]"],)],
+        ),
         ("SELECT count(*) FROM fixes_for('no such code')", [(0,)]),
         ("SELECT count(*) FROM entries_zh", [(2,)]),
         ("SELECT DISTINCT workarounds_zh FROM entries_zh", [(["设置环境变量 TRITON_STAGES=2。"],)]),

@@ -28,7 +28,7 @@ def invented_world(folder: Path) -> Path:
     raw["workarounds"][0]["evidence"].append(again["evidence_id"])
     told = contents(folder)
     fields = {name: getattr(told, name) for name in told.__dataclass_fields__}
-    fields["entries"] = (make.KnowledgeEntry.model_validate(raw), told.entries[1])
+    fields["entries"] = (make.KnowledgeEntry.model_validate(raw), told.entries[1])  # the second has a case
     return store.write(folder / "errmine.duckdb", store.Contents(**fields))
 
 

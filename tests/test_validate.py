@@ -43,6 +43,7 @@ def retranslated(field: str, source: str, **changes: Any) -> Break:
     return put("translations", field, value=make.translation(source, **changes))
 
 
+STATEMENT = ("cases", 0, "statements", 0)
 MADE = ("translations", "workarounds_zh[0]")
 ACTION = ("workarounds", 0, "action")
 LONG_SET = "Set TRITON_STAGES=2 and --fixture_limit=3."
@@ -158,6 +159,18 @@ BREAKS: list[tuple[str, str, Break]] = [
     ("zh_explained", "no word about it", lambda raw: raw["translations"].pop("workarounds_zh[0]")),
     ("zh_explained", "null that claims a template", put("workarounds_zh", 0, value=None)),
     ("zh_current", "the source changed", put(*MADE, "source_sha256", value="0" * 64)),
+    ("case_documents_known", "of another project", put("cases", 0, "repo", value="errmine-fixtures/other")),
+    ("case_documents_known", "nobody's", put("cases", 0, "documents", value=["github.com/a/b#99"])),
+    ("references_known", "of a case", put(*STATEMENT, "evidence", value=["evidence:unknown"])),
+    ("tier_supported", "of a case", put(*STATEMENT, "tier", value="documented")),
+    ("addresses_of_the_web", "of a case", put(*STATEMENT, "sources", value=["javascript:alert(1)"])),
+    ("outcomes_quoted", "of a case", put(*STATEMENT, "worked", value=2)),
+    ("action_cited", "of a case", put(*STATEMENT, "evidence", value=[])),
+    ("how_adds", "of a case", put(*STATEMENT, "how", value="Keep  two stages.")),
+    ("action_safe", "in a case", put(*STATEMENT, "how", value=EVIL)),
+    ("action_safe", "in the Chinese of a case", put(*STATEMENT, "text_zh", value=EVIL)),
+    ("zh_is_chinese", "of a case", put(*STATEMENT, "text_zh", value="Keep two stages.")),
+    ("zh_explained", "of a case", lambda raw: raw["translations"].pop("cases_zh[0]")),
 ]  # fmt: skip
 
 
@@ -168,11 +181,13 @@ def broken_rules(entry: KnowledgeEntry, context: validate.Context | None = None)
 
 def test_a_sound_entry_is_accepted() -> None:
     assert validate.verdict(make.entry()) == validate.Accepted(make.entry())
+    with_case = KnowledgeEntry.model_validate(make.raw_entry_with_case())
+    assert validate.verdict(with_case) == validate.Accepted(with_case)
 
 
 @pytest.mark.parametrize(("rule", "why", "change"), BREAKS, ids=[f"{rule}: {why}" for rule, why, _ in BREAKS])
 def test_a_broken_rule_is_named(rule: str, why: str, change: Break) -> None:
-    raw = copy.deepcopy(make.raw_entry())
+    raw = copy.deepcopy(make.raw_entry_with_case())
     change(raw)
     assert rule in {problem.rule for problem in validate.check(raw) if problem.rule != "schema"}
     # what fits the schema is refused by the verdict as well, not by `check` alone
@@ -185,7 +200,7 @@ def test_a_broken_rule_is_named(rule: str, why: str, change: Break) -> None:
 def test_most_breaks_are_blamed_on_one_rule_only() -> None:
     blamed = []
     for rule, _, change in BREAKS:
-        raw = copy.deepcopy(make.raw_entry())
+        raw = copy.deepcopy(make.raw_entry_with_case())
         change(raw)
         blamed.append({p.rule for p in validate.check(raw) if p.rule != "schema"} == {rule})
     assert sum(blamed) / len(blamed) > 0.8

@@ -4,7 +4,7 @@
 answers need (numpy, rapidfuzz) is imported when it is needed: `errmine match` is asked once and has to be quick.
 """
 
-from pipeline.ask.matcher import Answer, Matcher
+from pipeline.ask.matcher import Answer, Matcher, nearest_case
 from pipeline.ask.pasting import Gap, Pasted, pasted
 from pipeline.ask.reading import (
     Label,
@@ -25,6 +25,7 @@ __all__ = [
     "Pasted",
     "Reading",
     "group_texts",
+    "nearest_case",
     "pasted",
     "read",
     "read_overrides",

@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.ask.known import KnownErrors
+from pipeline import normalise
+from pipeline.ask.known import KnownErrors, Row
 from pipeline.ask.reading import Reading, read_pasted, set_aside
 from pipeline.records import Event, Signature, kept
 from pipeline.records.errors import ExportError
@@ -55,6 +56,8 @@ class Answer:
     signature: str  # what the text was read as
     runner_up: str | None
     runner_up_reason: str
+    frame: str | None = None  # "module:function" that raised the error answered, None where no frames are shown
+    packages: tuple[str, ...] = ()  # installed packages whose frames it shows, the raising one first
     start: int | None = None  # where the error answered stands in the text, made safe; None where none was found
     end: int | None = None
 
@@ -210,7 +213,29 @@ def _holding(found: Sequence[Event], place: int) -> Event:
 
 
 def _placed(answer: Answer, event: Event) -> Answer:
-    return replace(answer, start=event.start, end=event.end)
+    frame = normalise.innermost(event.frames) or None
+    return replace(answer, start=event.start, end=event.end, frame=frame, packages=normalise.packages(event.frames))
+
+
+def nearest_case(cases: Sequence[Row], answer: Answer) -> int | None:
+    """The number of the case of an entry that was raised where the text's error was; None if none was.
+
+    The same frame of the same project or library says most, then the project, then the library. A frame alone says
+    nothing: many programs have a `main`.
+    """
+    ranked = []
+    for number, case in enumerate(cases):
+        is_project = _named(case["repo"].rpartition("/")[2]) in map(_named, answer.packages)
+        is_library = case["library"] is not None and case["library"] in answer.packages[:1]
+        is_place = case["frame"] is not None and case["frame"] == answer.frame
+        if is_project or is_library:
+            ranked.append((-is_place, -is_project, number))
+    return min(ranked)[2] if ranked else None
+
+
+def _named(project: str) -> str:
+    """A project's name as a package spells it."""
+    return project.lower().replace("-", "_")
 
 
 def _word_count(template: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -240,8 +241,11 @@ def _sides(row: dict[str, Any]) -> list[tuple[str, str]]:
     return list(zip(row["sides"], ("first", "second"), strict=True))
 
 
-def print_entry(entry: dict[str, Any]) -> None:
-    """Print an entry for people: both languages, remedies with their counts, where it all stands."""
+def print_entry(entry: dict[str, Any], *, nearest: int | None = None) -> None:
+    """Print an entry for people: both languages, remedies with their counts, where it all stands.
+
+    `nearest` is the number of the case that is shown first: the reader's own.
+    """
     from pipeline.lexicon import vocabulary
     from pipeline.text import counted
 
@@ -260,6 +264,7 @@ def print_entry(entry: dict[str, Any]) -> None:
             say(f"({vocabulary.label('root_cause_types', 'model', 'en')})", style="dim")
     _print_remedies("\nHelped · 变通方法", entry["workarounds"], entry["workarounds_zh"])
     _print_remedies("\nDid not help · 无效尝试", entry["dead_ends"], entry["dead_ends_zh"])
+    _print_cases(entry.get("cases", ()), nearest)
     if entry["official_doc_url"]:
         say(f"\nOfficial: {entry['official_doc_url']}")
     say("\nEvidence · 证据", style="bold")
@@ -280,6 +285,29 @@ def _print_remedies(title: str, remedies: list[dict[str, Any]], chinese: list[st
         say(f"  - {' '.join(remedy['action'].split())}  [{counts}]")
         if zh and zh != remedy["action"]:
             say(f"    {zh}")
+
+
+#: How a case names what each of its statements is.
+_SAID = {"cause": "cause · 原因", "workaround": "helped · 有效", "dead_end": "did not help · 无效"}
+
+
+def _print_cases(cases: Sequence[dict[str, Any]], nearest: int | None) -> None:
+    if not cases:
+        return
+    say("\nCases: single projects that met it · 个案", style="bold")
+    for number in sorted(range(len(cases)), key=lambda n: n != nearest):
+        case = cases[number]
+        where = " · ".join(filter(None, (case["repo"], case["frame"], case["library"])))
+        say(f"  {where}{'  (yours) · 与您的相同' if number == nearest else ''}")
+        for said in case["statements"]:
+            tried = f"worked {said['worked']}, failed {said['failed']}" if said["worked"] or said["failed"] else ""
+            warning = said["tier"].replace("_", " ") if said["tier"] == "ai_generated" else ""
+            told = ", ".join(filter(None, (tried, warning)))
+            say(f"  - {_SAID[said['kind']]}: {' '.join(said['text'].split())}{f'  [{told}]' if told else ''}")
+            if said["text_zh"] and said["text_zh"] != said["text"]:
+                say(f"    {said['text_zh']}")
+            if said["condition"]:
+                say(f"    condition · 条件: {said['condition']}")
 
 
 def _say_if(text: str | None) -> None:

@@ -111,7 +111,7 @@ def match(
     Exit status 1 on an abstention. Works from the bundle alone: `pytest 2>&1 | errmine match`. Of more than 64 MiB the
     first 16 and the last 48 are read, and what was left out is told; a text that takes too long ends with status 3.
     """
-    from pipeline.ask import Matcher
+    from pipeline.ask import Matcher, nearest_case
     from pipeline.text import safe
 
     gc.disable()  # a bundle holds no cycles, and looking for some in it costs as much as reading it
@@ -129,26 +129,27 @@ def match(
     with _in_time(seconds):
         answer = matcher.match(log.text)
     entry = matcher.entry(answer.entry_id) if answer.entry_id else None
+    case = nearest_case(entry.get("cases", ()), answer) if entry else None
     if as_json:
-        print_json({**answer.as_dict(), "left_out": _left_out(log.gap), "entry": entry})
+        print_json({**answer.as_dict(), "left_out": _left_out(log.gap), "case": case, "entry": entry})
     else:
         if answer.start is not None:
             text = safe(log.text)
             places = (answer.start, (answer.end or 1) - 1)
             first, last = (log.line(1 + text.count("\n", 0, place)) for place in places)
             say(f"lines {first}–{last}: {answer.signature}", style="dim")
-        _print_answer(answer, entry)
+        _print_answer(answer, entry, case)
     raise typer.Exit(0 if answer.entry_id else 1)
 
 
-def _print_answer(answer: Answer, entry: dict[str, Any] | None) -> None:
+def _print_answer(answer: Answer, entry: dict[str, Any] | None, case: int | None) -> None:
     if entry is None:
         say(f"no entry: {answer.reason}")
     else:
         from pipeline.cli.look import print_entry
 
         say(f"score {answer.score:.0f}: {answer.reason}\n", style="dim")
-        print_entry(entry)
+        print_entry(entry, nearest=case)
     if answer.runner_up:
         say(f"runner-up: {answer.runner_up} ({answer.runner_up_reason})")
 

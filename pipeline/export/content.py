@@ -242,6 +242,7 @@ def _counts(entries: Sequence[KnowledgeEntry]) -> dict[str, int]:
         "occurrences": sum(entry.occurrence_count for entry in entries),
         "workarounds": sum(len(entry.workarounds) for entry in entries),
         "dead_ends": sum(len(entry.dead_ends) for entry in entries),
+        "case_statements": sum(len(case.statements) for entry in entries for case in entry.cases),
         **tiers,
     }
 
@@ -257,6 +258,9 @@ def _coverage(entries: Sequence[KnowledgeEntry]) -> Iterator[Coverage]:
         values: list[Any] = [value for entry in entries for value in getattr(entry, chinese)]
         present = sum(value is not None for value in values)
         yield Coverage(field=chinese, wanted=len(values), present=present, by_status=_statuses(entries, chinese))
+    said = [one for entry in entries for case in entry.cases for one in case.statements]
+    present = sum(one.text_zh is not None for one in said)
+    yield Coverage(field="cases_zh", wanted=len(said), present=present, by_status=_statuses(entries, "cases_zh"))
 
 
 def _statuses(entries: Sequence[KnowledgeEntry], field: str) -> dict[str, int]:

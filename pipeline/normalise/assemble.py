@@ -207,6 +207,12 @@ def raising_package(frames: Sequence[Frame]) -> str:
     return ""
 
 
+def packages(frames: Sequence[Frame]) -> tuple[str, ...]:
+    """The top-level packages whose installed code is among the frames, the innermost first."""
+    found = (_INSTALLED.search(frame.file or "") for frame in reversed(frames))
+    return tuple(dict.fromkeys(hit["package"] for hit in found if hit))
+
+
 def innermost(frames: Sequence[Frame]) -> str:
     """The innermost function that is not mere plumbing, "" if there is none."""
     telling = frame_key(frames).rpartition(" > ")[2]

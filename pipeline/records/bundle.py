@@ -35,7 +35,7 @@ class FileRecord(_Part):
 class Coverage(_Part):
     """How much of a Chinese field there is."""
 
-    field: str = Field(description="signature_zh, root_cause_zh, workarounds_zh or dead_ends_zh.")
+    field: str = Field(description="signature_zh, root_cause_zh, workarounds_zh, dead_ends_zh or cases_zh.")
     wanted: Count = Field(description="Values that could be there: the English side exists.")
     present: Count = Field(description="Values that are Chinese and passed their gates.")
     by_status: dict[str, Count] = Field(

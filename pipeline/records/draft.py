@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from pipeline.records import Cluster, Fact
 from pipeline.records.entry import Environment, Evidence, Parameter, Tier, TransitionGraph, Version
@@ -34,8 +35,27 @@ class Remedy:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """One statement of a case; a cause has the form of a remedy that nobody tried."""
+
+    kind: Literal["cause", "workaround", "dead_end"]
+    remedy: Remedy
+
+
+@dataclass(frozen=True, slots=True)
+class LocalCase:
+    """What one project says of an error that is not its own alone, where the error is raised in one place."""
+
+    repo: str
+    frame: str | None  # "module:function"
+    library: str | None  # installed package whose code raised it
+    documents: tuple[str, ...]  # that show the error there
+    statements: tuple[Said, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Withheld:
-    """A statement that is kept out of the entry because it speaks of one project, not of the error."""
+    """A statement that is kept out of the entry: nobody tried it, or it speaks of one project and none is known."""
 
     claim_id: str
     document_id: str
@@ -81,3 +101,4 @@ class Draft:
     rules: dict[str, int]
     rule_precision: dict[str, str]
     withheld: tuple[Withheld, ...] = ()
+    cases: tuple[LocalCase, ...] = ()

@@ -91,6 +91,35 @@ class DeadEnd(_Part):
     evidence: list[str]
 
 
+class CaseStatement(_Part):
+    """What somebody says in one case: why the error comes there, what helped, what did not."""
+
+    kind: Literal["cause", "workaround", "dead_end"]
+    text: Annotated[str, Field(min_length=1, description="A fact as a sentence, or the quoted words.")]
+    text_lang: str = Field(description='Language of `text`: "en", or the quote\'s own, such as "zh".')
+    text_zh: str | None = Field(description="The same in Chinese, null with the reason in `translations`.")
+    how: str | None = Field(description="A command or the quoted words, where they add to `text`; never equal to it.")
+    condition: str | None = Field(description="When it applies, in the words of the quote; null if nobody says.")
+    why_fails: str | None = Field(description="Dead ends: why, in the words of the quote; null if nobody says.")
+    worked: Count = Field(description="Documents in which somebody said that it helped.")
+    failed: Count
+    tier: Tier
+    sources: list[str] = Field(description="URLs of the evidence.")
+    evidence: list[str] = Field(description="evidence_id of every quote that counts here.")
+
+
+class Case(_Part):
+    """The error as one project meets it in one place: what is said here was said of that, and of no other program."""
+
+    repo: str = Field(description="The project whose threads these are, owner/repo.")
+    frame: str | None = Field(description='"module:function" that raised it there, null if no frames are shown.')
+    library: str | None = Field(description="Installed package whose code raised it, null where none is known.")
+    documents: list[str] = Field(description="document_id of each thread of the project that shows it there.")
+    statements: Annotated[list[CaseStatement], Field(min_length=1)] = Field(
+        description="Causes, then what helped, then what did not; best supported first."
+    )
+
+
 class Version(_Part):
     """A version in which the error was seen, introduced or fixed."""
 
@@ -155,8 +184,8 @@ class Provenance(_Part):
     imported_from: str | None = Field(description="sha256 of the foreign entry, if it was imported.")
     withheld: dict[str, Count] = Field(
         default_factory=dict,
-        description="Reason -> statements of threads that are not shown because they speak of one project, not of the "
-        "error; the table `withheld` has each.",
+        description="Reason -> statements of threads that are not shown: advice that nobody tried, or words of one "
+        "project that no case can name; the table `withheld` has each.",
     )
 
 
@@ -201,6 +230,11 @@ class KnowledgeEntry(_Part):
     dead_ends_zh: list[str | None]
     workarounds: list[Workaround]
     workarounds_zh: list[str | None]
+    cases: list[Case] = Field(
+        default_factory=list,
+        description="Of an error that many programs print, or whose words name nothing: what single projects say of "
+        "it. What three unrelated projects did alike stands in `workarounds`.",
+    )
     transition_graph: TransitionGraph
     official_doc_url: str | None
     official_doc_section: str | None
@@ -221,5 +255,7 @@ class KnowledgeEntry(_Part):
     tags: list[str]
     locale: str = Field(description='Language of the unsuffixed fields: "en".')
     aliases: list[str]
-    translations: dict[str, Translation]
+    translations: dict[str, Translation] = Field(
+        description="Field -> how its Chinese came to be; `cases_zh[2]` is that of the third statement of all cases."
+    )
     provenance: Provenance

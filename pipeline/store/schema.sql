@@ -127,7 +127,7 @@ CREATE TABLE claims ( -- What one quote says about errors of its document, befor
     outcome_quote VARCHAR, -- Where the outcome was said elsewhere: those words
     signature_ids VARCHAR[] -- The templates it speaks about
 );
-CREATE TABLE withheld ( -- Claims that no entry shows: of one project, where the error may be anybody's, or advice that nobody tried
+CREATE TABLE withheld ( -- Claims that no entry shows: advice that nobody tried, or words of one project that no case can name
     cluster_id VARCHAR, -- The error
     claim_id VARCHAR, -- The claim
     document_id VARCHAR, -- The thread that says it
@@ -188,7 +188,7 @@ CREATE TABLE evidence ( -- One row a quote that an entry rests on
 );
 CREATE TABLE citations ( -- Which evidence each part of an entry rests on: join here to walk a count back to its quotes
     entry_id VARCHAR, -- The entry
-    part VARCHAR, -- root_cause, workaround, dead_end, version, environment, leads_to, preceded_by, frequently_confused_with
+    part VARCHAR, -- root_cause, workaround, dead_end, case_statement, version, environment, leads_to, preceded_by, frequently_confused_with
     ordinal BIGINT, -- Place in that list, from 0
     evidence_id VARCHAR -- The quote
 );
@@ -206,6 +206,30 @@ CREATE TABLE remedies ( -- One row a workaround or dead end
     failed BIGINT, -- Documents in which somebody said that it did not
     rate DOUBLE, -- worked (dead ends: failed) / (worked + failed); null at 0
     tier VARCHAR, -- Workarounds: who stands behind it
+    sources VARCHAR[] -- URLs
+);
+CREATE TABLE cases ( -- One row a project and place in which an error of many programs was answered: what was said there
+    entry_id VARCHAR, -- The entry
+    ordinal BIGINT, -- Place in its list, from 0
+    repo VARCHAR, -- The project, owner/repo
+    frame VARCHAR, -- module:function that raised it there, null if no frames are shown
+    library VARCHAR, -- Installed package whose code raised it, null where none is known
+    documents VARCHAR[] -- document_id of each of its threads that shows it there
+);
+CREATE TABLE case_statements ( -- What was said in one case: it holds there, and of no other program
+    entry_id VARCHAR, -- The entry
+    ordinal BIGINT, -- Number of the statement over all cases of the entry, from 0
+    case_ordinal BIGINT, -- The case, as in cases.ordinal
+    kind VARCHAR, -- cause, workaround or dead_end
+    text VARCHAR, -- A fact as a sentence, or the quoted words
+    text_lang VARCHAR, -- Language of text
+    text_zh VARCHAR, -- The same in Chinese, null where nothing passed the gates
+    how VARCHAR, -- A command or the quoted words
+    condition VARCHAR, -- When it applies
+    why_fails VARCHAR, -- Dead ends: why, if somebody said
+    worked BIGINT, -- Documents in which somebody said that it helped
+    failed BIGINT, -- Documents in which somebody said that it did not
+    tier VARCHAR, -- Who stands behind it
     sources VARCHAR[] -- URLs
 );
 CREATE TABLE versions ( -- Versions in which an error was seen or fixed

@@ -21,6 +21,8 @@ UNION ALL SELECT entry_id, array_to_string(codes || tags, ' '), 2 FROM entries
 UNION ALL SELECT entry_id, unnest([root_cause, root_cause_zh]), 2 FROM entries
 UNION ALL SELECT entry_id, unnest([action, action_zh]), 2 FROM remedies
 UNION ALL SELECT entry_id, how, 1 FROM remedies
+UNION ALL SELECT entry_id, unnest([text, text_zh, how]), 1 FROM case_statements
+UNION ALL SELECT entry_id, unnest([repo, frame, library]), 1 FROM cases
 UNION ALL SELECT entry_id, quote, 1 FROM evidence
     WHERE role IN ('cause', 'workaround', 'worked', 'failed', 'fix', 'official')
 UNION ALL SELECT entry_id, title, 1 FROM (

@@ -30,12 +30,21 @@ WHERE c.part IN ('workaround', 'dead_end')
 ORDER BY c.entry_id, c.part, c.ordinal, v.evidence_id;
 COMMENT ON VIEW remedy_evidence IS 'Every quote behind every workaround and dead end: roles worked and failed are the ones counted';
 
+CREATE VIEW case_answers AS
+SELECT s.entry_id, k.repo, k.frame, k.library, s.kind, s.text, s.text_zh, s.how, s.condition, s.worked, s.failed, s.tier,
+    v.role, v.quote, v.url, v.posted_at, v.author_role, v.evidence_id, s.case_ordinal, s.ordinal
+FROM case_statements s JOIN cases k ON k.entry_id = s.entry_id AND k.ordinal = s.case_ordinal
+JOIN citations c ON c.entry_id = s.entry_id AND c.part = 'case_statement' AND c.ordinal = s.ordinal
+JOIN evidence v ON v.entry_id = c.entry_id AND v.evidence_id = c.evidence_id
+ORDER BY s.entry_id, s.ordinal, v.evidence_id;
+COMMENT ON VIEW case_answers IS 'What single projects say of errors that many programs print, by project and place, with every quote behind it';
+
 CREATE VIEW withheld_claims AS
 SELECT c.entry_id, w.cluster_id, w.repo, w.frame, w.reason, m.kind, m.outcome, m.template, m.slots, m.quote, m.url,
     m.posted_at, m.author_role, w.document_id, w.claim_id
 FROM withheld w JOIN claims m ON m.claim_id = w.claim_id LEFT JOIN clusters c ON c.cluster_id = w.cluster_id
 ORDER BY w.cluster_id, w.repo, w.frame, w.claim_id;
-COMMENT ON VIEW withheld_claims IS 'What threads say of errors that any program prints, by repository and frame: kept out of the entries';
+COMMENT ON VIEW withheld_claims IS 'What threads say of errors and no entry shows, by repository and frame, with the reason';
 
 CREATE VIEW parameter_summary AS
 SELECT a.cluster_id, c.entry_id, p.name, p.unit, count(*) AS event_count, count(p.number) AS number_count,

@@ -15,7 +15,7 @@ import duckdb
 import pyarrow as pa
 
 from pipeline.lexicon import catalogues, glossary
-from pipeline.records.entry import DeadEnd, Edge, Environment, KnowledgeEntry, Version, Workaround
+from pipeline.records.entry import CaseStatement, DeadEnd, Edge, Environment, KnowledgeEntry, Version, Workaround
 from pipeline.records.errors import StoreError
 from pipeline.store import opening
 from pipeline.store.contents import Contents, RunRow
@@ -24,7 +24,7 @@ from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check_replaceable
 # Records as rows: a column of schema.sql takes the field of its name, so a new one needs its line there, no more.
 
 Row = tuple[Any, ...]
-_Cited = Workaround | DeadEnd | Version | Environment | Edge
+_Cited = Workaround | DeadEnd | CaseStatement | Version | Environment | Edge
 
 #: Columns that SQL calls otherwise than the record does: `end` is a word of SQL's, `count` a function.
 FIELDS = {"start_offset": "start", "end_offset": "end", "document_count": "count"}
@@ -84,7 +84,8 @@ def _cited_parts(entry: KnowledgeEntry) -> Iterator[tuple[str, int, list[str]]]:
         ("preceded_by", graph.preceded_by),
         ("frequently_confused_with", graph.frequently_confused_with),
     )
-    for part, items in lists:
+    said = [statement for case in entry.cases for statement in case.statements]
+    for part, items in (*lists, ("case_statement", said)):
         for ordinal, item in enumerate(items):
             yield part, ordinal, item.evidence
 
@@ -102,6 +103,16 @@ def _remedies(entry: KnowledgeEntry) -> Iterator[Row]:
     for ordinal, (end, chinese) in enumerate(zip(entry.dead_ends, entry.dead_ends_zh, strict=True)):
         place = {"entry_id": entry.id, "kind": "dead_end", "ordinal": ordinal, "action_zh": chinese}
         yield row("remedies", end, **place, how=None, rate=end.fail_rate, tier=None)
+
+
+def _cases(entry: KnowledgeEntry) -> Iterator[Row]:
+    return (row("cases", case, entry_id=entry.id, ordinal=number) for number, case in enumerate(entry.cases))
+
+
+def _case_statements(entry: KnowledgeEntry) -> Iterator[Row]:
+    said = [(number, one) for number, case in enumerate(entry.cases) for one in case.statements]
+    for ordinal, (case, one) in enumerate(said):
+        yield row("case_statements", one, entry_id=entry.id, ordinal=ordinal, case_ordinal=case)
 
 
 def _versions(entry: KnowledgeEntry) -> Iterator[Row]:
@@ -130,6 +141,8 @@ _MAKERS = {
     "evidence": _evidence,
     "citations": _citations,
     "remedies": _remedies,
+    "cases": _cases,
+    "case_statements": _case_statements,
     "versions": _versions,
     "environment": _environment,
     "edges": _edges,

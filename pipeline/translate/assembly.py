@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
@@ -13,9 +13,11 @@ from typing import Any
 
 from pipeline.lexicon import gates
 from pipeline.records import Fact
-from pipeline.records.draft import Draft, Remedy, Statement
+from pipeline.records.draft import Draft, LocalCase, Remedy, Said, Statement
 from pipeline.records.entry import (
     SCHEMA_VERSION,
+    Case,
+    CaseStatement,
     DeadEnd,
     KnowledgeEntry,
     Provenance,
@@ -111,8 +113,9 @@ def entry(
     cause = _cause(draft.cause, put)
     workarounds = [put(remedy.action) for remedy in draft.workarounds]
     dead_ends = [put(remedy.action) for remedy in draft.dead_ends]
+    said = [put(one.remedy.action) for case in draft.cases for one in case.statements]
     translations = {"signature_zh": explained.translation, "root_cause_zh": cause.translation}
-    for field, wordings in (("workarounds_zh", workarounds), ("dead_ends_zh", dead_ends)):
+    for field, wordings in (("workarounds_zh", workarounds), ("dead_ends_zh", dead_ends), ("cases_zh", said)):
         translations |= {f"{field}[{index}]": wording.translation for index, wording in enumerate(wordings)}
     return KnowledgeEntry(
         **_as_drafted(draft),
@@ -131,6 +134,7 @@ def entry(
         dead_ends_zh=[wording.chinese for wording in dead_ends],
         workarounds=[_workaround(*pair) for pair in zip(draft.workarounds, workarounds, strict=True)],
         workarounds_zh=[wording.chinese for wording in workarounds],
+        cases=_cases(draft.cases, iter(said)),
         transition_graph=draft.graph,
         verification_tier=draft.tier,
         evidence_count=len({piece.document_id for piece in draft.evidence}),
@@ -142,7 +146,7 @@ def entry(
 
 
 #: Of these the draft has facts and quotes, the entry sentences.
-_WORDED = frozenset({"workarounds", "dead_ends"})
+_WORDED = frozenset({"workarounds", "dead_ends", "cases"})
 
 
 def _as_drafted(draft: Draft) -> dict[str, Any]:
@@ -285,6 +289,39 @@ def _dead_end(remedy: Remedy, wording: Wording) -> DeadEnd:
         fail_rate=rate(remedy.failed, remedy.worked),
         worked=remedy.worked,
         failed=remedy.failed,
+        sources=list(remedy.sources),
+        evidence=list(remedy.action.evidence),
+    )
+
+
+def _cases(found: Sequence[LocalCase], wordings: Iterator[Wording]) -> list[Case]:
+    """The cases in words; `wordings` are those of all their statements, in order."""
+    return [
+        Case(
+            repo=case.repo,
+            frame=case.frame,
+            library=case.library,
+            documents=list(case.documents),
+            statements=[_said(said, next(wordings)) for said in case.statements],
+        )
+        for case in found
+    ]
+
+
+def _said(said: Said, wording: Wording) -> CaseStatement:
+    remedy = said.remedy
+    text, language = _action(remedy, wording)
+    return CaseStatement(
+        kind=said.kind,
+        text=text,
+        text_lang=language,
+        text_zh=wording.chinese,
+        how=remedy.how if remedy.how and remedy.how.strip() != text.strip() else None,
+        condition=remedy.condition,
+        why_fails=remedy.why_fails if said.kind == "dead_end" else None,
+        worked=remedy.worked,
+        failed=remedy.failed,
+        tier=remedy.tier,
         sources=list(remedy.sources),
         evidence=list(remedy.action.evidence),
     )

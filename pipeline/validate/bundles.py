@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.records import kept
 from pipeline.records.bundle import Index, Manifest, Registry, bundle_id, parsed
-from pipeline.validate.problem import Problem, items, mapping, text, values
+from pipeline.validate.problem import Problem, items, mapping, statements, text, values
 
 _RELATIONS = ("leads_to", "preceded_by", "frequently_confused_with")
 #: Files of the folder that are not of the bundle's own making.
@@ -111,6 +111,8 @@ def _count_problems(manifest: Manifest, entries: list[dict[str, Any]]) -> Iterat
         "dead_ends": sum(len(values(entry, "dead_ends")) for entry in entries),
         **Counter(f"tier.{text(entry, 'verification_tier')}" for entry in entries),
     }
+    if "case_statements" in manifest.counts:  # bundles of before have none
+        counted["case_statements"] = sum(1 for entry in entries for _ in statements(entry))
     for name, count in counted.items():
         if manifest.counts.get(name) != count:
             yield Problem("bundle_counts", f"counts.{name}", f"says {manifest.counts.get(name)}, there are {count}")

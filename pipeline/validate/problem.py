@@ -61,6 +61,13 @@ def items(raw: Raw, name: str) -> Iterator[tuple[str, Raw]]:
             yield f"{name}[{place}]", item
 
 
+def statements(raw: Raw) -> Iterator[tuple[str, Raw]]:
+    """(place, object) of every statement of every case, in the order of their numbers."""
+    for place, case in items(raw, "cases"):
+        for inner, item in items(case, "statements"):
+            yield f"{place}.{inner}", item
+
+
 def values(raw: Raw, name: str) -> list[Any]:
     """The list `name`, empty if it is none."""
     listed = raw.get(name)
@@ -146,6 +153,7 @@ def _references(raw: Raw, _context: Context) -> Iterator[Finding]:
     cited = [("root_cause_evidence", names(raw, "root_cause_evidence"))]
     for name in _CITING:
         cited += [(f"{place}.evidence", names(item, "evidence")) for place, item in items(raw, name)]
+    cited += [(f"{place}.evidence", names(item, "evidence")) for place, item in statements(raw)]
     for relation in _RELATIONS:
         edges = items(mapping(raw, "transition_graph"), relation)
         cited += [(f"transition_graph.{place}.evidence", names(edge, "evidence")) for place, edge in edges]
@@ -155,13 +163,24 @@ def _references(raw: Raw, _context: Context) -> Iterator[Finding]:
                 yield place, f"{name} is not the id of any evidence"
 
 
+def _case_documents(raw: Raw, _context: Context) -> Iterator[Finding]:
+    shown: dict[str | None, set[str | None]] = {}
+    for _, piece in items(raw, "evidence"):
+        shown.setdefault(text(piece, "repo"), set()).add(text(piece, "document_id"))
+    for place, case in items(raw, "cases"):
+        for number_, name in enumerate(names(case, "documents")):
+            if name not in shown.get(text(case, "repo"), ()):
+                yield f"{place}.documents[{number_}]", f"no evidence is from {name} of that project"
+
+
 def _tier(raw: Raw, _context: Context) -> Iterator[Finding]:
     """A tier may be lower than the evidence allows, never higher."""
     tier = text(raw, "verification_tier")
     pieces = [piece for _, piece in items(raw, "evidence")]
     if not _supports(tier, pieces):
         yield "verification_tier", f"no evidence stands behind {tier!r}"
-    for place, remedy in items(raw, "workarounds") if not is_imported(raw) else ():
+    stated = [*items(raw, "workarounds"), *statements(raw)]
+    for place, remedy in stated if not is_imported(raw) else ():
         cited = names(remedy, "evidence")
         own = text(remedy, "tier")
         if not _supports(own, [piece for piece in pieces if text(piece, "evidence_id") in cited]):
@@ -198,6 +217,7 @@ NAMING = (
     Rule("vocabulary", "Domain, category and the like are words of the closed vocabularies.", _vocabulary),
     Rule("evidence_ids_unique", "Every piece of evidence has an id of its own.", _ids_unique),
     Rule("references_known", "Every evidence id that is cited exists.", _references),
+    Rule("case_documents_known", "Every document of a case is quoted, and is one of its project.", _case_documents),
     Rule("tier_supported", "The verification tier is not above what the evidence supports.", _tier),
     Rule("imported_unproven", "An imported entry stays ai_generated, with what it cannot prove null.", _imported),
 )

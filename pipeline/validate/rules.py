@@ -11,7 +11,19 @@ from pipeline.records import MAINTAINER_ROLES
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.text import is_web_address
 from pipeline.validate import problem, wording
-from pipeline.validate.problem import Context, Finding, Problem, Raw, Rule, items, names, number, text, values
+from pipeline.validate.problem import (
+    Context,
+    Finding,
+    Problem,
+    Raw,
+    Rule,
+    items,
+    names,
+    number,
+    statements,
+    text,
+    values,
+)
 
 # Rules about numbers: each is counted from evidence that is really there.
 
@@ -58,11 +70,10 @@ def _addresses(raw: Raw, _context: Context) -> Iterator[Finding]:
     official = text(raw, "official_doc_url")
     if official is not None and not is_web_address(official):
         yield "official_doc_url", "is no http or https address"
-    for name in ("workarounds", "dead_ends"):
-        for place, item in items(raw, name):
-            for number_, source in enumerate(names(item, "sources")):
-                if not _is_address(source):
-                    yield f"{place}.sources[{number_}]", "is no http or https address"
+    for place, item in (*items(raw, "workarounds"), *items(raw, "dead_ends"), *statements(raw)):
+        for number_, source in enumerate(names(item, "sources")):
+            if not _is_address(source):
+                yield f"{place}.sources[{number_}]", "is no http or https address"
 
 
 def _evidence_offsets(raw: Raw, context: Context) -> Iterator[Finding]:
@@ -129,14 +140,13 @@ def _shown(rate: float | None) -> str:
 
 def _remedy_evidence(raw: Raw, _context: Context) -> Iterator[Finding]:
     pieces = {text(piece, "evidence_id"): piece for _, piece in items(raw, "evidence")}
-    for name in ("workarounds", "dead_ends"):
-        for place, item in items(raw, name):
-            cited = [pieces[evidence] for evidence in names(item, "evidence") if evidence in pieces]
-            for outcome in ("worked", "failed"):
-                claimed = number(item, outcome) or 0
-                threads = {text(piece, "document_id") for piece in cited if text(piece, "role") == outcome}
-                if claimed > len(threads):
-                    yield f"{place}.{outcome}", f"says {claimed:g}, but quotes of {len(threads)} documents say so"
+    for place, item in (*items(raw, "workarounds"), *items(raw, "dead_ends"), *statements(raw)):
+        cited = [pieces[evidence] for evidence in names(item, "evidence") if evidence in pieces]
+        for outcome in ("worked", "failed"):
+            claimed = number(item, outcome) or 0
+            threads = {text(piece, "document_id") for piece in cited if text(piece, "role") == outcome}
+            if claimed > len(threads):
+                yield f"{place}.{outcome}", f"says {claimed:g}, but quotes of {len(threads)} documents say so"
 
 
 def _confidence(raw: Raw, _context: Context) -> Iterator[Finding]:

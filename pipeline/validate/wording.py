@@ -13,7 +13,7 @@ from itertools import pairwise
 import duckdb
 
 from pipeline.lexicon import advice, gates
-from pipeline.validate.problem import Context, Finding, Raw, Rule, items, mapping, names, text, values
+from pipeline.validate.problem import Context, Finding, Raw, Rule, items, mapping, names, statements, text, values
 
 # Rules about the regex: RE2, bounded, quick, and right about members and strangers.
 
@@ -163,6 +163,9 @@ def _pairs(raw: Raw) -> Iterator[_Pair]:
             value = translated[n] if n < len(translated) else None
             language = text(item, "action_lang") or "en"
             yield _Pair(f"{chinese}[{n}]", value if isinstance(value, str) else None, text(item, "action"), language)
+    for n, (_, item) in enumerate(statements(raw)):
+        language = text(item, "text_lang") or "en"
+        yield _Pair(f"cases_zh[{n}]", text(item, "text_zh"), text(item, "text"), language)
 
 
 def _aligned(raw: Raw, _context: Context) -> Iterator[Finding]:
@@ -243,37 +246,39 @@ _REMEDIES = ("workarounds", "dead_ends")
 _COPIED = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{1,80}|\b[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}\b")
 
 
-def _remedies(raw: Raw) -> Iterator[tuple[str, Raw]]:
+def _told(raw: Raw) -> Iterator[tuple[str, str, Raw]]:
+    """(place, name of the field that says it, object) of every remedy, and of every statement of a case."""
     for name in _REMEDIES:
-        yield from items(raw, name)
+        yield from ((place, "action", item) for place, item in items(raw, name))
+    yield from ((place, "text", item) for place, item in statements(raw))
 
 
 def _present(raw: Raw, _context: Context) -> Iterator[Finding]:
-    for place, item in _remedies(raw):
-        if not (text(item, "action") or "").strip():
-            yield f"{place}.action", "the action is empty"
+    for place, field, item in _told(raw):
+        if not (text(item, field) or "").strip():
+            yield f"{place}.{field}", f"the {field} is empty"
 
 
 def _adds(raw: Raw, _context: Context) -> Iterator[Finding]:
-    for place, item in items(raw, "workarounds"):
+    for place, field, item in _told(raw):
         how = text(item, "how")
-        if how is not None and " ".join(how.split()) == " ".join((text(item, "action") or "").split()):
-            yield f"{place}.how", "how repeats the action"
+        if how is not None and " ".join(how.split()) == " ".join((text(item, field) or "").split()):
+            yield f"{place}.how", f"how repeats the {field}"
 
 
 def _quoted(raw: Raw, _context: Context) -> Iterator[Finding]:
     quotes = {text(piece, "evidence_id"): text(piece, "quote") or "" for _, piece in items(raw, "evidence")}
-    for place, item in _remedies(raw):
+    for place, field, item in _told(raw):
         cited = " ".join(quotes.get(name, "") for name in names(item, "evidence"))
         if text(item, "tier") == "ai_generated":
             continue  # says of itself that nothing stands behind it
-        for name in sorted(set(_COPIED.findall(text(item, "action") or ""))):
+        for name in sorted(set(_COPIED.findall(text(item, field) or ""))):
             if name not in cited:
-                yield f"{place}.action", f"no quote behind it names {name}"
+                yield f"{place}.{field}", f"no quote behind it names {name}"
 
 
 def _cited(raw: Raw, _context: Context) -> Iterator[Finding]:
-    for place, item in _remedies(raw):
+    for place, _, item in _told(raw):
         if not values(item, "evidence") and text(item, "tier") != "ai_generated":
             yield f"{place}.evidence", "nobody is quoted for it"
 
@@ -284,9 +289,9 @@ def _safe(raw: Raw, _context: Context) -> Iterator[Finding]:
 
 
 WORDING = (
-    Rule("action_present", "No action is empty.", _present),
-    Rule("action_cited", "Somebody is quoted for every remedy.", _cited),
-    Rule("how_adds", "How says more than the action.", _adds),
+    Rule("action_present", "No action and no statement is empty.", _present),
+    Rule("action_cited", "Somebody is quoted for every remedy and statement.", _cited),
+    Rule("how_adds", "How says more than the action or statement.", _adds),
     Rule("action_names_quoted", "Flags and environment variables of an action occur in its quotes.", _quoted),
     Rule(
         "action_safe", "Nothing that is said of the error is dangerous advice, or an order to language models.", _safe

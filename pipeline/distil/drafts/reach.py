@@ -2,7 +2,7 @@
 
 Threads share a cluster because programs printed the same words. Where the words are specific, what helped one thread
 helps the next. Where they are not ("list index out of range"), threads of unrelated projects meet by chance: there an
-entry keeps only what is tied to the error, and the rest is kept aside with its reason, its repository and its frame.
+entry keeps only what is tied to the error, and the rest is a case: said of one project and the place that raises it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from pipeline.distil import tables
 from pipeline.distil.drafts.support import is_by_model
@@ -22,6 +23,8 @@ from pipeline.records.draft import Withheld
 #: From so many unrelated repositories on, a cluster that none of them dominates is nobody's own error. Read on the
 #: corpus: of the clusters with claims and three repositories about four in five are errors of the caller's code.
 _MANY_HOMES = 3
+#: An act that threads of so many unrelated projects name has to do with the error, whatever its words are.
+_RISING = 3
 #: A repository with more than this share of the documents owns the error: the others use its software.
 _OWNED = 2 / 3
 #: Documents that show frames agree where at least this share of them ends in the same function.
@@ -64,6 +67,32 @@ def _rules() -> tuple[_Rule, ...]:
     )
 
 
+class Place(NamedTuple):
+    """Where a thread meets the error: its project and what raises it there."""
+
+    repo: str
+    frame: str | None  # "module:function", None if no frames are shown
+    document: str | None  # without a frame nothing ties a thread to the project's others: it stands for itself
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """The claims of one place, and the threads of the cluster that show the error there."""
+
+    place: Place
+    library: str | None  # the package that most of its threads show
+    documents: tuple[str, ...]
+    claims: tuple[Claim, ...]
+
+
+class Sorted(NamedTuple):
+    """The claims of a cluster by how far they reach."""
+
+    general: list[Claim]  # that speak of the error
+    local: tuple[Local, ...]  # that speak of it in one place
+    withheld: tuple[Withheld, ...]
+
+
 class Reach:
     """What may be said of one cluster, from what its documents show."""
 
@@ -80,12 +109,23 @@ class Reach:
         self._named = frozenset(_names(cluster))
         self._repos = {name: facts.repo or _UNKNOWN for name, facts in documents.items()}
         self._frames: dict[str, str] = {}
+        self._libraries: dict[str, str] = {}
         self._document_count = len({o.document_id for o in occurrences})
-        plumbing = frozenset(tables.table("generic.toml")["plumbing"])
+        generic = tables.table("generic.toml")
+        modules, functions = frozenset(generic["plumbing"]), frozenset(generic["plumbing_functions"])
         for occurrence in occurrences:
-            if occurrence.frame and occurrence.frame.partition(":")[0] not in plumbing:
+            module, _, function = occurrence.frame.partition(":")
+            if occurrence.frame and module not in modules and function not in functions:
                 self._frames.setdefault(occurrence.document_id, occurrence.frame)
+            if occurrence.package:
+                self._libraries.setdefault(occurrence.document_id, occurrence.package)
         shown = {o.document_id for o in occurrences}
+        self._shown: dict[Place, list[str]] = defaultdict(list)
+        for name in sorted(shown):
+            self._shown[self._place(name)].append(name)
+        self._met: dict[str, set[Place]] = defaultdict(set)
+        for occurrence in occurrences:
+            self._met[occurrence.signature_id].add(self._place(occurrence.document_id))
         self._homes = _homes(self._repos.get(name, _UNKNOWN) for name in shown)
         count = Counter(self._homes[self._repos.get(name, _UNKNOWN)] for name in shown)
         is_owned = max(count.values(), default=0) > _OWNED * len(shown)
@@ -113,31 +153,67 @@ class Reach:
         most = max(frames.values(), default=0)
         return bool(frames) and frames.total() >= _AGREEING * len(shown) and most >= _AGREEING * frames.total()
 
-    def sorted_out(self, claims: Sequence[Claim]) -> tuple[list[Claim], tuple[Withheld, ...]]:
-        """(the claims that may speak, those kept aside with the reason)."""
+    def sorted_out(self, claims: Sequence[Claim]) -> Sorted:
+        """The claims that speak of the error, those of one place each, and those kept aside with the reason."""
         shared = self._shared_keys(claims)
-        most = self._most_documents(claims)
         confirmed = _confirmed_keys(claims)
-        kept: list[Claim] = []
+        most = _most_documents(claims)
+        general: list[Claim] = []
+        local: dict[Place, list[Claim]] = defaultdict(list)
         aside: list[Withheld] = []
         for claim in claims:
-            reason = self._reason(claim, shared) or self._one_report(claim, most) or _unconfirmed(claim, confirmed)
-            if reason:
-                document = claim.quote.document_id
-                repo = self._repos.get(document, _UNKNOWN)
-                known = None if repo == _UNKNOWN else repo
-                aside.append(Withheld(claim.claim_id, document, known, self._frames.get(document), reason))
+            untried = _unconfirmed(claim, confirmed)
+            reason = self._reason(claim, shared) or _one_report(self._cluster, claim, most, self._document_count)
+            place = self._place_of(claim) if reason and claim.kind.is_statement and not untried else None
+            if place is not None:
+                local[place].append(claim)
+            elif reason or untried:
+                aside.append(self._withheld(claim, reason or untried))
             else:
-                kept.append(claim)
-        return kept, tuple(sorted(aside, key=lambda w: w.claim_id))
+                general.append(claim)
+        cases = []
+        for place, said in local.items():
+            kept = self._local(place, said)
+            aside += [self._withheld(claim, "fix_of_one_report") for claim in said if claim not in kept.claims]
+            cases += [kept] if kept.claims else []
+        return Sorted(general, tuple(cases), tuple(sorted(aside, key=lambda w: w.claim_id)))
+
+    def _local(self, place: Place, claims: Sequence[Claim]) -> Local:
+        """The case of a place: a change that closed one of its many reports is no answer to the others either."""
+        documents = self._shown.get(place, [])
+        most = _most_documents(claims)
+        kept = tuple(c for c in claims if not _one_report(self._cluster, c, most, len(documents)))
+        libraries = Counter(self._libraries[name] for name in documents if name in self._libraries)
+        library = min(libraries, key=lambda name: (-libraries[name], name), default=None)
+        return Local(place, library, tuple(documents), kept)
+
+    def _place_of(self, claim: Claim) -> Place | None:
+        """Where the claim's thread meets the error; of a pull request, where the reports that it may have closed do, if
+        that is one place. None where no project is known.
+        """
+        places = {self._place(claim.quote.document_id)}
+        repo = self._repos.get(claim.quote.document_id, _UNKNOWN)
+        if not places <= self._shown.keys():
+            places = {place for one in claim.signature_ids for place in self._met[one] if place.repo == repo}
+        return min(places) if len(places) == 1 and repo != _UNKNOWN else None
+
+    def _place(self, document: str) -> Place:
+        frame = self._frames.get(document)
+        return Place(self._repos.get(document, _UNKNOWN), frame, None if frame else document)
+
+    def _withheld(self, claim: Claim, reason: str) -> Withheld:
+        document = claim.quote.document_id
+        repo = self._repos.get(document, _UNKNOWN)
+        known = None if repo == _UNKNOWN else repo
+        return Withheld(claim.claim_id, document, known, self._frames.get(document), reason)
 
     def _shared_keys(self, claims: Sequence[Claim]) -> frozenset[str]:
-        """Acts that threads of unrelated repositories name: what two strangers did has to do with the error."""
+        """Acts that threads of so many unrelated projects name that they have to do with the error."""
         homes: dict[str, set[str]] = defaultdict(set)
         for claim in claims:
             if claim.key and claim.kind == ClaimKind.REMEDY and not is_by_model(claim.rule):
                 homes[claim.key].add(self._repos.get(claim.quote.document_id, _UNKNOWN))
-        return frozenset(key for key, repos in homes.items() if len(set(_homes(repos).values())) > 1)
+        return frozenset(key for key, repos in homes.items() if len(set(_homes(repos).values())) >= _RISING)
 
     def _reason(self, claim: Claim, shared: frozenset[str]) -> str:
         is_statement = claim.kind.is_statement or claim.rule == "version.introduced"
@@ -148,25 +224,27 @@ class Reach:
             return self.reason or ("fix_of_one_project" if self._home_count >= _MANY_HOMES else "")
         return "" if self._is_tied(claim) else self.reason
 
-    def _most_documents(self, claims: Sequence[Claim]) -> dict[str, int]:
-        documents: dict[str, set[str]] = defaultdict(set)
-        for claim in claims:
-            documents[claim.key].add(claim.quote.document_id)
-        return {key: len(names) for key, names in documents.items()}
-
-    def _one_report(self, claim: Claim, documents: Mapping[str, int]) -> str:
-        """The reason for a change that few of many reports name, where nothing says that they are one."""
-        if claim.kind != ClaimKind.FIX or self._document_count < _MANY_REPORTS:
-            return ""
-        is_told = any(key in _TELLING for key, _ in self._cluster.gate)
-        return "" if is_told or 2 * documents[claim.key] >= self._document_count else "fix_of_one_report"
-
     def _is_tied(self, claim: Claim) -> bool:
         """True if the statement names what the error names, or is about the quantity that ran out."""
         said = claim.quote.text.lower()
         if any(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", said) for name in self._named):
             return True
         return self._category in _SCARCE and claim.fact is not None and claim.fact.template in _QUANTITIES
+
+
+def _most_documents(claims: Iterable[Claim]) -> dict[str, int]:
+    documents: dict[str, set[str]] = defaultdict(set)
+    for claim in claims:
+        documents[claim.key].add(claim.quote.document_id)
+    return {key: len(names) for key, names in documents.items()}
+
+
+def _one_report(cluster: Cluster, claim: Claim, naming: Mapping[str, int], reports: int) -> str:
+    """The reason for a change that few of many reports name, where nothing says that they are one."""
+    if claim.kind != ClaimKind.FIX or reports < _MANY_REPORTS:
+        return ""
+    is_told = any(key in _TELLING for key, _ in cluster.gate)
+    return "" if is_told or 2 * naming[claim.key] >= reports else "fix_of_one_report"
 
 
 def _confirmed_keys(claims: Iterable[Claim]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from pipeline.distil.claims import reading
 from pipeline.distil.drafts import slugs, support
 from pipeline.distil.drafts.meaning import code_cause, meaning, program_cause
 from pipeline.distil.drafts.reach import Reach
-from pipeline.distil.drafts.remedies import group_remedies, ranked, remedy
+from pipeline.distil.drafts.remedies import cases, group_remedies, ranked, remedy
 from pipeline.distil.drafts.support import Ledger
 from pipeline.distil.material import Material, Occurrence, Official
 from pipeline.lexicon import catalogues, vocabulary
@@ -28,7 +28,6 @@ _SUPPORTING = frozenset({"cause", "fix", "worked"})
 
 def draft(cluster: Cluster, material: Material) -> Draft:
     """The cluster's entry before it is put into words; the same material in any order gives the same draft."""
-    ledger = Ledger({document.document_id: document for document in material.documents})
     members = frozenset(cluster.members)
     occurrences = sorted(
         (o for o in material.occurrences if o.signature_id in members),
@@ -37,8 +36,10 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     official = sorted(map(reading.dated, material.official), key=lambda page: page.record.code)
     codes = tuple(sorted({*_codes(cluster, occurrences), *(page.record.code for page in official)}))
     kind = _class(cluster, material, occurrences, codes)
-    reach = Reach(cluster, occurrences, {d.document_id: d for d in material.documents}, category=kind.category)
-    claims, withheld = reach.sorted_out([c for c in material.claims if members.intersection(c.signature_ids)])
+    known = {document.document_id: document for document in material.documents}
+    ledger = Ledger(known)
+    reach = Reach(cluster, occurrences, known, category=kind.category)
+    claims, local, withheld = reach.sorted_out([c for c in material.claims if members.intersection(c.signature_ids)])
     _keep_occurrences(occurrences, ledger)
     found = [remedy(g, ledger) for g in group_remedies((c for c in claims if c.kind.is_act), official)]
     workarounds = ranked(r for r in found if r.worked or not r.failed)
@@ -48,6 +49,8 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     environment = support.environment(claims, ledger)
     page = official[0].record if official else None
     graph = _graph(cluster, material, claims, ledger)
+    confidence = _confidence(official, ledger)
+    told = cases(local, known, ledger)
     evidence = ledger.all()
     dates = support.dates(evidence)
     return Draft(
@@ -72,7 +75,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         error_code=next((code.partition(":")[2] for code in codes if code.startswith("xla:")), None),
         codes=codes,
         tier=_tier(official, workarounds, cause_type, claims),
-        confidence=_confidence(official, ledger),
+        confidence=confidence,
         fix_success_rate=rate(sum(r.worked for r in found), sum(r.failed for r in found)),
         resolvable=_resolvable(found),
         first_seen=dates.first_seen,
@@ -84,6 +87,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         rules=dict(sorted(ledger.rules.items())),
         rule_precision={r: p for r, p in sorted(tables.precision().items()) if r in ledger.rules},
         withheld=withheld,
+        cases=told,
     )
 
 

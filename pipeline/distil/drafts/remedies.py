@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rapidfuzz import fuzz, utils
 
 from pipeline.distil import actions, tables
 from pipeline.distil.claims.prose import MAX_QUOTE
+from pipeline.distil.drafts.reach import Local
 from pipeline.distil.drafts.support import TIERS, Ledger, is_by_model, outcomes, tier
-from pipeline.distil.material import Official
+from pipeline.distil.material import DocumentFacts, Official
 from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Outcome, Quote, Role
-from pipeline.records.draft import Remedy, Statement
+from pipeline.records.draft import LocalCase, Remedy, Said, Statement
 from pipeline.text.sentences import whole
 
 #: token_sort_ratio from which two quoted remedies of one language and equal identifiers are one. A cautious choice with
@@ -23,6 +24,9 @@ from pipeline.text.sentences import whole
 SAME_PROSE = 90.0
 #: An entry shows at most this many remedies and dead ends each, those with most evidence first.
 MOST_REMEDIES = 30
+#: And this many cases, each with this many statements: whoever met the error looks for the one of their own project.
+MOST_CASES = 30
+MOST_SAID = 10
 
 _IDENTIFIER = re.compile(r"`[^`\n]{2,60}`|--[a-z][\w-]+|\b[A-Z][A-Z0-9]+_[A-Z0-9_]+\b|\b\w+_\w+\b|\d+(?:\.\d+)+")
 _NEGATION = re.compile(r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bdisabl|不|没|无|禁用|关闭", re.IGNORECASE)
@@ -169,3 +173,34 @@ def ranked(found: Iterable[Remedy]) -> tuple[Remedy, ...]:
     """Best supported first: worked, fewer failures, tier, number of sources, key."""
     ordered = sorted(found, key=lambda r: (-r.worked, r.failed, TIERS.index(r.tier), -len(r.action.evidence), r.key))
     return tuple(ordered[:MOST_REMEDIES])
+
+
+def cases(local: Iterable[Local], documents: Mapping[str, DocumentFacts], ledger: Ledger) -> tuple[LocalCase, ...]:
+    """What single projects say, best supported first; what they cite goes into the ledger.
+
+    Each is counted from a ledger of its own: how well the entry's answers stand does not depend on a case.
+    """
+    made = []
+    for found in local:
+        own = Ledger(dict(documents))
+        made.append((_case(found, own), own))
+    made.sort(key=lambda pair: _case_order(pair[0]))
+    for _, own in made[:MOST_CASES]:
+        ledger.take(own)
+    return tuple(case for case, _ in made[:MOST_CASES])
+
+
+def _case(found: Local, ledger: Ledger) -> LocalCase:
+    causes = ranked(remedy(g, ledger) for g in group_remedies((c for c in found.claims if not c.kind.is_act), ()))
+    acts = ranked(remedy(g, ledger) for g in group_remedies((c for c in found.claims if c.kind.is_act), ()))
+    said = [Said("cause", one) for one in causes]
+    said += [Said("workaround", one) for one in acts if one.worked or not one.failed]
+    said += [Said("dead_end", one) for one in acts if one.failed and not one.worked]
+    place = found.place
+    return LocalCase(place.repo, place.frame, found.library, found.documents, tuple(said[:MOST_SAID]))
+
+
+def _case_order(case: LocalCase) -> tuple[int, int, int, str, str, str]:
+    worked = sum(said.remedy.worked for said in case.statements)
+    best = min(TIERS.index(said.remedy.tier) for said in case.statements)
+    return -worked, best, -len(case.documents), case.repo, case.frame or "", case.documents[0]

@@ -47,6 +47,13 @@ class Ledger:
             self.rules[rule] += 1
         return evidence_id
 
+    def take(self, other: Ledger) -> None:
+        """Nothing; the pieces of `other` are here too."""
+        for evidence_id, piece in other._kept.items():
+            if evidence_id not in self._kept:
+                self._kept[evidence_id] = piece
+                self.rules[piece.rule] += 1
+
     def __getitem__(self, evidence_id: str) -> Evidence:
         return self._kept[evidence_id]
 

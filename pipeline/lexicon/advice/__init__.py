@@ -121,6 +121,8 @@ LISTS = {
     "environment": ("name", "value"),
     "evidence": ("quote",),
 }
+#: Of each statement of a case.
+SAID = ("text", "text_zh", "how", "condition", "why_fails")
 PLAIN_LISTS = ("workarounds_zh", "dead_ends_zh", "tags")
 #: What shows the error itself: it may say anything.
 _SHOWN = "occurrence"
@@ -145,6 +147,7 @@ def statements(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 continue
             for field in fields:
                 yield from _text(f"{name}[{number}].{field}", item.get(field))
+    yield from _said_in_cases(entry)
     for name in PLAIN_LISTS:
         for number, item in enumerate(_listed(entry, name)):
             yield from _text(f"{name}[{number}]", item)
@@ -152,6 +155,13 @@ def statements(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for system, quotes in systems.items() if isinstance(systems, Mapping) else ():
         for number, quote in enumerate(quotes if isinstance(quotes, list | tuple) else ()):
             yield from _text(f"os_specific.{system}[{number}]", quote)
+
+
+def _said_in_cases(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for number, case in enumerate(_listed(entry, "cases")):
+        for place, item in enumerate(_listed(case, "statements") if isinstance(case, Mapping) else ()):
+            for field in SAID if isinstance(item, Mapping) else ():
+                yield from _text(f"cases[{number}].statements[{place}].{field}", item.get(field))
 
 
 def _text(place: str, value: object) -> Iterator[tuple[str, str]]:

@@ -263,6 +263,9 @@ def _cited(entry: KnowledgeEntry, place: str, words: str) -> list[Evidence]:
         return [entry.evidence[int(number)]]
     if field.startswith("root_cause"):
         named = entry.root_cause_evidence
+    elif field == "cases":
+        said = int(place.rpartition("[")[2].partition("]")[0])
+        named = entry.cases[int(number)].statements[said].evidence
     else:
         named = listed[int(number)].evidence if isinstance(listed, list) and number else []
     behind = [piece for piece in entry.evidence if piece.evidence_id in named]
