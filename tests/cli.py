@@ -6,9 +6,13 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
-from typer.testing import CliRunner
+from typer import testing
+from typer.main import get_command
 
 from pipeline.cli import application
 from pipeline.records.errors import PipelineError
@@ -25,9 +29,17 @@ class Done:
     out_bytes: bytes
 
 
+@cache
+def _commands() -> Any:
+    """The commands with their options: Typer would read them anew from the functions' signatures for each call."""
+    return get_command(application())
+
+
 def run(*arguments: str | Path, stdin: str | bytes = "") -> Done:
     """The command run in this process; an error of ours becomes its exit status, as `main` does it."""
-    result = CliRunner().invoke(application(), [str(one) for one in arguments], input=stdin, catch_exceptions=True)
+    words = [str(one) for one in arguments]
+    with patch.object(testing, "_get_command", lambda _: _commands()):
+        result = testing.CliRunner().invoke(application(), words, input=stdin, catch_exceptions=True)
     if isinstance(result.exception, PipelineError):
         error = result.exception
         told = f"{result.stderr}errmine: {error}\n  {error.hint()}\n"

@@ -172,16 +172,24 @@ def test_leftovers_of_a_killed_run_are_cleared_and_what_they_held_is_put_back(bu
     assert not leftover.exists()
 
 
-WRITER = """
-import sys
+#: For each line that it reads a child of itself that writes until it is killed: it imports once for all of them.
+WRITERS = """
+import os, sys
 from tests import test_export as t
 from pathlib import Path
 from pipeline import export
 entries = [t.ENTRIES[0].model_copy(update={"id": f"triton/entry-{n}", "occurrence_count": 9}) for n in range(300)]
-print("ready", flush=True)
-while True:
-    for size in (100, 300):
-        export.write(Path(sys.argv[1]), entries[:size], facts=t.FACTS)
+parent = os.getpid()
+for line in sys.stdin:
+    writer = os.fork()
+    if writer == 0:
+        while os.getppid() == parent:
+            for size in (100, 300):
+                export.write(Path(sys.argv[1]), entries[:size], facts=t.FACTS)
+        os._exit(1)
+    print(writer, flush=True)
+    os.waitpid(writer, 0)
+    print("gone", flush=True)
 """
 
 
@@ -197,16 +205,23 @@ def test_a_writer_killed_at_any_time_leaves_a_whole_bundle(tmp_path: Path) -> No
     env = {"PYTHONPATH": str(root), "PYTHONHASHSEED": "0"}
     sizes = set()
     pause = 0.1
-    while len(sizes) < 2 and pause < 60:  # until one was killed before it had written, and one after
-        command = [sys.executable, "-c", WRITER, str(folder)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, env=env, cwd=root) as writer:
-            assert writer.stdout is not None
-            writer.stdout.readline()
-            time.sleep(pause)
-            writer.send_signal(signal.SIGKILL)
-        assert is_whole(folder)
-        sizes.add(len(export.read_entries(folder)))
-        pause *= 1.3
+    command = [sys.executable, "-c", WRITERS, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, cwd=root) as writers:
+        assert writers.stdin is not None
+        assert writers.stdout is not None
+        try:
+            while len(sizes) < 2 and pause < 60:  # until one was killed before it had written, and one after
+                writers.stdin.write(b"\n")
+                writers.stdin.flush()
+                writer = int(writers.stdout.readline())
+                time.sleep(pause)
+                os.kill(writer, signal.SIGKILL)
+                assert writers.stdout.readline() == b"gone\n"
+                assert is_whole(folder)
+                sizes.add(len(export.read_entries(folder)))
+                pause *= 1.3
+        finally:
+            writers.kill()
     assert sizes <= {2, 100, 300}
     assert len(sizes) > 1
 

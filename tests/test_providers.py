@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -121,7 +122,7 @@ def test_reading_a_document_loads_nothing_that_asks_the_network() -> None:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with one folder and one row more."""
     root = tmp_path_factory.mktemp("tree")
-    shutil.copytree(ROOT / "pipeline", root / "pipeline", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "pipeline", root / "pipeline")  # with what is compiled: its files keep their times
     folder = root / "pipeline" / "providers" / "pond"
     folder.mkdir()
     for name, text in POND.items():
@@ -148,9 +149,20 @@ def python(code: str, *arguments: str, tree: Path, folder: Path) -> str:
     return done.stdout
 
 
-def errmine(tree: Path, home: Path, *arguments: str) -> str:
-    main = "from pipeline.cli import main; main()"
-    return python(main, *arguments, "--home", str(home), tree=tree, folder=home)
+#: Commands, one after the other in one process, each in the home that is named before it; a null ends what it prints.
+COMMANDS = """
+import json, sys
+from pipeline.cli import application
+for home, *words in json.loads(sys.argv[1]):
+    application()([*words, "--home", home], standalone_mode=False)
+    print(end="\\0", flush=True)
+"""
+
+
+def errmine(tree: Path, folder: Path, *commands: tuple[Path | str, ...]) -> list[str]:
+    """What each command prints, whose first word is its home."""
+    lines = [[str(word) for word in words] for words in commands]
+    return python(COMMANDS, json.dumps(lines), tree=tree, folder=folder).split("\0")[:-1]
 
 
 def test_a_provider_of_ones_own_is_one_folder_and_one_row(tree: Path, tmp_path: Path) -> None:
@@ -159,10 +171,17 @@ def test_a_provider_of_ones_own_is_one_folder_and_one_row(tree: Path, tmp_path: 
     home.mkdir()
     (shore / "a.json").write_text(LETTER, encoding="utf-8")
     (tmp_path / "errmine.toml").write_text(f'[sources.pond]\nshore = "{shore}"\n', encoding="utf-8")
-    assert '"new_pages": 1' in errmine(tree, tmp_path, "ingest", "pond", "--json")  # its command and its settings
-    assert '"new_pages": 1' in errmine(tree, home, "import", str(shore / "a.json"), "--json")  # its files
-    errmine(tree, home, "build", "-q")
-    assert "the pond is <n> metres deep" in errmine(tree, home, "query", "SELECT signature FROM entries", "--json")
+    ingested, imported, _, asked = errmine(
+        tree,
+        tmp_path,
+        (tmp_path, "ingest", "pond", "--json"),  # its command and its settings
+        (home, "import", shore / "a.json", "--json"),  # its files
+        (home, "build", "-q"),
+        (home, "query", "SELECT signature FROM entries", "--json"),
+    )
+    assert '"new_pages": 1' in ingested
+    assert '"new_pages": 1' in imported
+    assert "the pond is <n> metres deep" in asked
 
 
 def test_the_flows_and_the_schedules_know_it_too(tree: Path, tmp_path: Path) -> None:
