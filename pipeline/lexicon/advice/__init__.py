@@ -9,6 +9,8 @@ they hand to each other are followed, and what a command reads, runs, deletes, s
     removals.py   deletion, disks, rights
     installs.py   where software comes from; `origins` knows hosts, owners, names
     scripts.py    Python (`ast`); powershell.py what is written with brackets
+    understood.py commands in known shapes: what no row of commands.toml takes is not passed on; `snippets` says which
+                  lines are commands, `pythonic` asks the same of Python
     settings.py   checks that a variable, an option or a sentence switches off
     addressed.py  words said to language models
 
@@ -49,7 +51,7 @@ def refusal(words: str, *, owners: tuple[str, ...] = ()) -> Refusal | None:
     """
     if not is_awake(words):
         return None
-    from pipeline.lexicon.advice import addressed, reading, spelling  # noqa: PLC0415  (most texts name nothing judged)
+    from pipeline.lexicon.advice import addressed, reading, snippets, spelling  # noqa: PLC0415  (most texts name nothing judged)
 
     readings = list(spelling.readings(words))
     act = next(filter(None, (reading.act(plain, owners) for plain in readings)), None)
@@ -57,7 +59,8 @@ def refusal(words: str, *, owners: tuple[str, ...] = ()) -> Refusal | None:
         return Refusal("unsafe_action", act)
     if any(map(addressed.orders_models, (words, *readings))):
         return Refusal("addresses_models", "")
-    return None
+    unknown = snippets.not_understood(readings[-1], owners)
+    return Refusal("not_understood", unknown) if unknown else None
 
 
 def danger(words: str, *, owners: Collection[str] = ()) -> str | None:
@@ -80,13 +83,21 @@ _SIGNS = re.compile(
     r"[|$;&<>{\[(\\#\"'~*^%!\n\u0370-\u052f\u115f-\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\u2800\u3164\ufe00-\ufe0f\ue000-\uf8ff\U000e0000-\U0010ffff]"
 )
+#: Marked words, and words that are to be run, may be a command of a program that no table has.
+_MARKED = re.compile(
+    r"`(?:[a-z./$~!%\\]|[A-Z]:\\|[A-Z][a-z]{1,12}-[A-Z]|[A-Z_]{1,60}=[^`\s]{0,200} [a-z./])"
+    r"[^`\s]{0,200}[ \t][^`]{1,400}`"
+    r"|\b(?:run|runs|running|ran|execut\w{1,3}|launch\w{0,3}|invok\w{1,3})\b[^\n]{0,80}(?:\s--?[a-z]|\d:\d)"
+    r"|(?:运行|执行)[^\n]{0,60}(?:\s--?[a-z]|\d:\d)"
+)
 _TOKEN = re.compile(r"[a-z0-9_.+:-]+")
 
 
 def is_awake(words: str) -> bool:
     """True if a text may hold what is judged."""
-    folded = unicodedata.normalize("NFKC", words).lower()
-    if _SIGNS.search(folded):
+    plain = unicodedata.normalize("NFKC", words)
+    folded = plain.lower()
+    if _SIGNS.search(folded) or _MARKED.search(plain):
         return True
     names, parts = _waking()
     tokens = {token.strip(".:") for token in _TOKEN.findall(folded)}
@@ -96,10 +107,11 @@ def is_awake(words: str) -> bool:
 
 @cache
 def _waking() -> tuple[frozenset[str], tuple[str, ...]]:
-    wake, programs, settings = (_data(name) for name in ("wake", "programs", "settings"))
+    wake, programs, settings, commands = (_data(name) for name in ("wake", "programs", "settings", "commands"))
     names = {name for row, listed in programs.items() if row not in ("passing", "code_options") for name in listed}
     named = {name.lower() for kind in ("checks-off", "security-off") for name in settings[kind]}
     optional = {option.lower() for options in settings["options"].values() for option in options}
+    names |= {name for row in commands["row"] for name in row["names"]} - set(commands["ambiguous"])
     names -= set(wake["everyday"])
     return frozenset(names | {f"{name}3" for name in names} | named | optional | set(wake["words"])), tuple(
         wake["parts"]

@@ -23,7 +23,7 @@ from pipeline.lexicon.advice.values import NOTHING, Command, From, Redirect, Val
 #: Characters that are parsed at once, from one command on: the parser needs quadratic time for some texts.
 _WINDOW = 600
 #: A text in which parsing begins anew so often is no advice that anybody could follow.
-_MOST_PARSES = 80
+_MOST_PARSES = 60
 #: A quoted word is read as commands of its own down to this depth: `ssh host "bash -c 'rm -rf /'"`.
 _MOST_INNER = 4
 _INDEXES = re.compile(

@@ -102,6 +102,26 @@ def is_known_channel(channel: str, owners: Collection[str] = ()) -> bool:
     return low in known or low.partition("/")[0] in known or low in owners
 
 
+_LIBRARIES = ("docker.io/library/", "docker.io/", "library/", "registry.hub.docker.com/")
+
+
+def is_known_image(image: str, owners: Collection[str] = ()) -> bool:
+    """True if who publishes a container's image is known; one without an account is official or one's own."""
+    name = image.partition("@")[0].lower()
+    for library in _LIBRARIES:
+        name = name.removeprefix(library)
+    name = re.sub(r":[\w.-]+$", "", name)
+    first, _, rest = name.partition("/")
+    if not rest:
+        return not _near_one(name, words("origins", "images"))
+    if (_PRIVATE.fullmatch(first.partition(":")[0]) and "." in first) or _UNSAID.search(first) or first == "localhost":
+        return True
+    if first in words("origins", "registries"):
+        return True
+    account = rest.partition("/")[0] if "." in first or ":" in first else first
+    return account in _owners() or account in owners or account in words("origins", "image_owners")
+
+
 def mistyped(packages: Sequence[str]) -> Iterator[tuple[str, str]]:
     """(name, the well-known one that it nearly is) of the packages that are not themselves known."""
     known = frozenset(table("origins")["packages"])
@@ -113,6 +133,24 @@ def mistyped(packages: Sequence[str]) -> Iterator[tuple[str, str]]:
         near = _near(name)
         if near and name not in known and name not in words("origins", "neighbours"):
             yield name, near
+
+
+def _near_one(name: str, known: Collection[str]) -> str:
+    """The name of `known` that `name` nearly is, "" if it is one of them or near none."""
+    if name in known or len(name) < 4:
+        return ""
+    squeezed = _squeezed(name)
+    for one in sorted(known):
+        is_like = len(one) >= 5 and abs(len(one) - len(name)) <= 2
+        if is_like and (OSA.distance(name, one, score_cutoff=1) <= 1 or squeezed == _squeezed(one)):
+            return one
+    return ""
+
+
+def _squeezed(name: str) -> str:
+    """A name without its marks, with letters for the digits that look like them, each doubled letter once."""
+    bare = re.sub(r"[-_./@]", "", name).translate(str.maketrans("013457", "oleast"))
+    return re.sub(r"(.)\1+", r"\1", bare)
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pipeline.lexicon.advice import places
 from pipeline.lexicon.advice.shell import unescaped
 from pipeline.lexicon.advice.tables import heads, words
-from pipeline.lexicon.advice.values import NOTHING, From, Value
+from pipeline.lexicon.advice.values import NOTHING, Command, From, Value
 
 if TYPE_CHECKING:
     from pipeline.lexicon.advice.effects import Effects
@@ -42,6 +42,16 @@ def printed(effects: Effects, name: str, args: Sequence[Value], fed: Value) -> V
         held = contents(effects, plain)
         return Value(held.text or fed.text, fed.source | held.source)
     return Value("", (fed.source & (From.NETWORK | From.DECODED | From.SECRET)) if name in heads() else From.UNKNOWN)
+
+
+def printed_words(command: Command) -> Value:
+    """What `echo` and its like print; of any other program nobody knows it here."""
+    if command.words and command.words[0].text == "pwd":
+        return Value("$PWD")
+    if not command.words or command.words[0].text not in ("echo", "printf", "write-output", "Write-Output"):
+        return Value("", From.UNKNOWN)
+    said = [one.text for one in command.words[1:] if not one.text.startswith("-")]
+    return Value(" ".join(said))
 
 
 def contents(effects: Effects, paths: Sequence[Value]) -> Value:

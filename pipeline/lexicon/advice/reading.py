@@ -40,7 +40,7 @@ def _acts(text: str, owners: Collection[str]) -> Iterator[str]:
         if next(origins.strangers(told[0], owners), None):
             yield "foreign-source"
     effects = Effects(owners)
-    found = list(pieces(text))
+    found = [(piece, is_code) for piece, is_code, _ in pieces(text)]
     if _SUBSTITUTED.search(text):
         found.append((text, False))
     for piece, is_code in found:

@@ -8,6 +8,10 @@ from collections.abc import Sequence
 from pipeline.lexicon.advice import places
 from pipeline.lexicon.advice.values import Value
 
+#: A file by its name and ending, where one stands.
+_NAMED_FILE = re.compile(
+    r"(?!\.)[\w-][\w.-]{0,60}\.(?:json|lock|lockb|txt|log|toml|yaml|yml|cfg|ini|so|o|pyc|whl|zip|gz|tar)"
+)
 _RECURSIVE = re.compile(r"-[a-zA-Z]*[rR][a-zA-Z]*$|--recursive$|-rec\w*$|/s$|-r\w*$", re.IGNORECASE)
 _PLACE = re.compile(r"^/|^~|^[A-Za-z]:|^-|^\d$|\$|/s$")
 _OPTION = re.compile(r"-|/[a-zA-Z]$")
@@ -128,6 +132,8 @@ def _removed(name: str, texts: Sequence[str], folder: str) -> str | None:
     if not paths:
         return "deletes" if deep else None
     for path in paths:
+        if _NAMED_FILE.fullmatch(path) and not places.is_secret(path):
+            continue  # with `-r` too: it is a file
         everything = re.fullmatch(r"(?:.*/)?[*.?]+|~/?|\$HOME/?", path) is not None
         is_much = everything or (deep and _is_path(path, paths))
         if path.startswith("$stdin") or (is_much and not places.is_disposable(path, folder)):

@@ -205,7 +205,7 @@ class Shell:
             given = self._each(node, None)
             if kind == "process_substitution":
                 return Value(given.text, given.source, is_stream=True)
-            return Value(given.text.strip(), given.source)
+            return Value(given.text.strip(), given.source, made_by=raw.strip("$()` \n"))
         if kind == "arithmetic_expansion":
             return Value("0")
         if node.named_child_count and kind not in ("word", "number"):

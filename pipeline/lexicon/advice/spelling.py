@@ -32,7 +32,7 @@ _GAP = re.compile(r"\$(?:\{IFS[^{}\n]{0,20}\}|IFS(?:\$\d|\b))")
 _EXPANDED = re.compile(r"(?<![$\w}])\{([^{}\s$]{1,300},[^{}\s]{0,300})\}")
 _SPLIT_WORD = re.compile(r"(?<=[A-Za-z])(?:''|\"\"|[`^](?=[A-Za-z]))+(?=[A-Za-z])")
 _APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=(?:s|t|re|ve|ll|d|m)\b)|(?<=s)'(?=\s[a-z])")
-_CODE = re.compile(r"(`{1,8}|~{3,8})(?:[a-zA-Z0-9+#_-]{1,20}\n)?(.{1,4000}?)\1", re.S)
+_CODE = re.compile(r"(`{1,8}|~{3,8})(?:([a-zA-Z0-9+#_-]{1,20})\n)?(.{1,4000}?)\1", re.S)
 _EMPHASIS = re.compile(r"\*\*(?=[A-Za-z~])|(?<=[\w/.~)])\*\*(?![\w/.*])")
 
 
@@ -80,13 +80,15 @@ _NO_QUOTES = str.maketrans("", "", "'\"\\")
 _VERSION = re.compile(r"^(python|pip|perl|ruby|lua|php|pypy|node)[\d.]{1,8}$")
 
 
-def pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """(piece, whether it is marked as code) in the order of a text that is `plain`."""
+def pieces(text: str) -> Iterator[tuple[str, bool, str]]:
+    """(piece, whether it is marked as code, the language that its fence names or "") in the order of a text that is
+    `plain`.
+    """
     done = 0
     for found in _CODE.finditer(text):
         if text[done : found.start()].strip():
-            yield text[done : found.start()], False
-        yield found[2], True
+            yield text[done : found.start()], False, ""
+        yield found[3], True, found[2] or ""
         done = found.end()
     if text[done:].strip():
-        yield text[done:], False
+        yield text[done:], False, ""

@@ -27,6 +27,7 @@ class Value:
     source: From = From.WORDS
     is_stream: bool = False  # a process substitution: a file that another command writes
     is_quoted: bool = False
+    made_by: str = ""  # the commands of a substitution, as written
 
     def __add__(self, other: Value) -> Value:
         return Value(
@@ -34,6 +35,7 @@ class Value:
             self.source | other.source,
             self.is_stream or other.is_stream,
             self.is_quoted or other.is_quoted,
+            self.made_by or other.made_by,
         )
 
 
