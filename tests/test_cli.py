@@ -410,6 +410,36 @@ def test_status_tells_how_much_chinese_there_is_and_how_it_came_to_be(home: Path
     assert "Chinese, by how it came to be" in run("status", "--home", home).out
 
 
+def test_status_and_the_manifest_tell_how_many_entries_of_each_domain_have_an_answer(home: Path) -> None:
+    told = json.loads(run("status", "--home", home, "--json").out)["answers"]
+    bundle = json.loads((Places.of(home).curated / "manifest.json").read_text(encoding="utf-8"))
+    counted = [{"domain": r["domain"], "entries": r["entry_count"], "answered": r["answered_count"]} for r in told]
+    assert counted == bundle["answers"]
+    assert sum(row["answered"] for row in counted) == bundle["counts"]["answered"] < bundle["counts"]["entries"]
+    assert "entries with an answer" in run("status", "--home", home).out
+
+
+def test_top_lists_the_most_reported_and_those_without_an_answer(home: Path) -> None:
+    every = json.loads(run("top", "--home", home, "--limit", "1000", "--json").out)
+    silent = json.loads(run("top", "--home", home, "--limit", "1000", "--unanswered", "--json").out)
+    assert [row for row in every if not row["is_answered"]] == silent != []
+    counts = [row["document_count"] for row in every]
+    assert counts == sorted(counts, reverse=True)
+    index = json.loads((Places.of(home).curated / "index.json").read_text(encoding="utf-8"))["entries"]
+    answered = {entry["id"]: entry["answered"] for entry in index}
+    assert all(answered[row["entry_id"]] == row["is_answered"] for row in every)
+    domain = silent[0]["domain"]
+    of_one = json.loads(run("top", "--home", home, "--domain", domain, "--json").out)
+    assert {row["domain"] for row in of_one} == {domain}
+    assert silent[0]["entry_id"] in run("top", "--home", home, "--unanswered").out
+
+
+def test_top_of_a_domain_that_is_none_says_where_they_are_listed(home: Path) -> None:
+    done = run("top", "--home", home, "--domain", "'; DROP TABLE entries")
+    assert done.code == 1
+    assert "answer_shares" in done.err
+
+
 def test_status_counts_every_stage_in_and_out(home: Path) -> None:
     stages = json.loads(run("status", "--home", home, "--json").out)["stages"]
     assert stages

@@ -62,6 +62,8 @@ def test_the_manifest_counts_what_is_there(bundle: Path) -> None:
     assert manifest.counts["entries"] == manifest.counts["tier.maintainer_confirmed"] == 2
     assert (manifest.counts["evidence"], manifest.counts["evidence_documents"]) == (6, 3)
     assert manifest.sources == {"import": 3}
+    assert {row.domain: (row.entries, row.answered) for row in manifest.answers} == {"cuda": (1, 1), "triton": (1, 1)}
+    assert manifest.counts["answered"] == 2
     coverage = {c.field: (c.wanted, c.present) for c in manifest.chinese}
     assert coverage == {
         "signature_zh": (2, 0),

@@ -8,6 +8,9 @@ import pytest
 
 from pipeline.distil import tables
 from pipeline.records import ClaimKind, DocumentKind, LinkKind, Outcome, PostKind, Severity
+from pipeline.records.bundle import answers
+from pipeline.records.entry import KnowledgeEntry, is_answered
+from tests import entry_factory as make
 
 
 @pytest.mark.parametrize("kind", ClaimKind)
@@ -25,3 +28,53 @@ def test_what_is_stored_of_a_kind_is_its_word(kinds: type[ClaimKind]) -> None:
 def test_a_cue_that_pairs_no_posts_states_what_a_claim_of_its_name_says() -> None:
     pairing = {tables.CueKind.ASK, tables.CueKind.REPLY}
     assert {kind.value for kind in set(tables.CueKind) - pairing} < {kind.value for kind in ClaimKind}
+
+
+# ---------------------------------------------------------------- an answer
+
+_FIXED = {
+    "version": "kernels 2.3.1",
+    "introduced": None,
+    "deprecated": None,
+    "removed": None,
+    "behavior_change": None,
+    "count": 1,
+    "evidence": [make.evidence(2)["evidence_id"]],
+}
+
+
+def silent(**changes: object) -> KnowledgeEntry:
+    """An entry with a dead end and nothing else that anybody says, but for the changes."""
+    raw = make.raw_entry(workarounds=[], workarounds_zh=[])
+    return KnowledgeEntry.model_validate(raw | changes)
+
+
+def in_a_case(kind: str) -> KnowledgeEntry:
+    raw = make.raw_entry_with_case(workarounds=[], workarounds_zh=[])
+    raw["cases"][0]["statements"][0]["kind"] = kind
+    return KnowledgeEntry.model_validate(raw)
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        (silent(), False),
+        (silent(root_cause="It asks for too much."), True),
+        (silent(root_cause_zh="它要求太多。"), True),
+        (make.entry(), True),
+        (silent(versions=[{**_FIXED, "status": "fixed"}]), True),
+        (silent(versions=[{**_FIXED, "status": "affected"}]), False),
+        (silent(evidence=[make.evidence(1, role="official")]), True),
+        (silent(official_doc_url="https://docs.errmine.invalid/e1"), False),
+        (in_a_case("cause"), True),
+        (in_a_case("workaround"), True),
+        (in_a_case("dead_end"), False),
+    ],
+)
+def test_an_entry_has_an_answer_if_it_says_why_or_what_helps(entry: KnowledgeEntry, expected: bool) -> None:
+    assert is_answered(entry) is expected
+
+
+def test_answers_are_counted_by_domain() -> None:
+    told = answers([silent(), make.entry(), silent(domain="cuda")])
+    assert [(row.domain, row.entries, row.answered) for row in told] == [("cuda", 1, 0), ("triton", 2, 1)]

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 #: The help lists first what a newcomer needs: get an answer, look around, then make and share more.
 _ORDER = (
-    "run", "match", "search", "show", "explain", "query", "status", "reconcile", "import", "ingest", "build", "regroup",
-    "export", "apply", "validate", "extract", "group", "forget", "serve",
+    "run", "match", "search", "show", "explain", "top", "query", "status", "reconcile", "import", "ingest", "build",
+    "regroup", "export", "apply", "validate", "extract", "group", "forget", "serve",
 )  # fmt: skip
 
 

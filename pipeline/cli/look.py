@@ -161,7 +161,7 @@ def status(
     home: Home = None,
     as_json: Json = False,
 ) -> None:
-    """Say what ran when, what each stage took and gave, what was skipped and why, and how much there is in Chinese."""
+    """Say what ran when, what each stage took and gave, what was skipped and why, what has an answer, and Chinese."""
     from pipeline import run as joined
     from pipeline.run.home import recording
 
@@ -184,6 +184,11 @@ def status(
         print_table("stages of the last build", ["stage", "items", "in", "out", "skipped"], stages)
     if found["skipped"]:
         print_table("skipped", ["stage", "reason", "items"], [tuple(row.values()) for row in found["skipped"]])
+    answers = [
+        (row["domain"], row["entry_count"], row["answered_count"], f"{row['share']:.0%}") for row in found["answers"]
+    ]
+    if answers:
+        print_table("entries with an answer", ["domain", "entries", "answered", "share"], answers)
     chinese = [(row["field"], row["status"], row["items"], f"{row['share']:.0%}") for row in found["chinese"]]
     if chinese:
         print_table("Chinese, by how it came to be", ["field", "status", "values", "share"], chinese)

@@ -1,4 +1,4 @@
-"""`errmine search`: entries by words, in English and in Chinese."""
+"""`errmine search` and `top`: entries by words of either language, and by how often they are reported."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.app import Home, Json, app, settings
-from pipeline.cli.output import complain, print_json, say
+from pipeline.cli.output import complain, print_json, print_table, say
+
+_YES_NO = {True: "yes", False: "no"}
+
+Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Show at most this many entries.")]
 
 
 @app.command()
 def search(
     words: Annotated[str, typer.Argument(help="Words in English, Chinese or both: 'out of memory', 显存不足.")],
     home: Home = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Show at most this many entries.")] = 10,
+    limit: Limit = 10,
     as_json: Json = False,
 ) -> None:
     """Find entries by words in English or Chinese, best first. Exit status 1 if no entry has any of them."""
@@ -30,4 +34,32 @@ def search(
             say(f"         {hit['signature_zh']}")
     if not found:
         complain(f"no entry for {words!r}", hint="Fewer or other words; a single Chinese character is too short.")
+        raise typer.Exit(1)
+
+
+@app.command()
+def top(
+    home: Home = None,
+    unanswered: Annotated[
+        bool, typer.Option("--unanswered", help="Only errors without a cause, a remedy, a fix or official text.")
+    ] = False,
+    domain: Annotated[str, typer.Option("--domain", help="Only errors of this domain, such as triton.")] = "",
+    limit: Limit = 10,
+    as_json: Json = False,
+) -> None:
+    """List the errors that most threads report, and which of them have no answer. Exit status 1 if there are none."""
+    from pipeline.store import reading
+
+    path = settings(home).database_path
+    found = reading.top(path, domain=domain, limit=limit, is_unanswered=unanswered)
+    if as_json:
+        print_json(found)
+    elif found:
+        rows = [
+            (one["document_count"], _YES_NO[one["is_answered"]], one["entry_id"] or one["cluster_id"], one["signature"])
+            for one in found
+        ]
+        print_table("most reported", ["documents", "answer", "entry", "signature"], rows, whole="entry")
+    if not found:
+        complain("no such error", hint="`errmine query 'FROM answer_shares'` lists the domains.")
         raise typer.Exit(1)

@@ -25,9 +25,10 @@ from pipeline.records.bundle import (
     IndexTemplate,
     Manifest,
     Registry,
+    answers,
     bundle_id,
 )
-from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry
+from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered
 
 _LICENCE_NOTE = (
     "Quotes are short, verbatim, and cited with their permalink; the rights in them stay with their authors "
@@ -185,6 +186,7 @@ def _index_entry(
         evidence_count=entry.evidence_count,
         occurrence_count=entry.occurrence_count,
         aliases=entry.aliases,
+        answered=is_answered(entry),
         lowest_score=cluster.lowest_score if cluster else None,
         templates=[_index_template(template) for template in members],
     )
@@ -220,6 +222,7 @@ def manifest(entries: Sequence[KnowledgeEntry], facts: Facts, files: Sequence[Fi
         counts={**facts.counts, **_counts(entries)},
         sources=dict(facts.sources),
         chinese=list(_coverage(entries)),
+        answers=answers(entries),
         licence_note=_LICENCE_NOTE,
         files=listed,
         seal=kept.UNSEALED,
@@ -237,6 +240,7 @@ def _counts(entries: Sequence[KnowledgeEntry]) -> dict[str, int]:
     tiers = Counter(f"tier.{entry.verification_tier}" for entry in entries)
     return {
         "entries": len(entries),
+        "answered": sum(map(is_answered, entries)),
         "evidence": sum(len(entry.evidence) for entry in entries),
         "evidence_documents": len({piece.document_id for entry in entries for piece in entry.evidence}),
         "occurrences": sum(entry.occurrence_count for entry in entries),

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry
+from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered
 
 #: Version of the bundle's layout. A minor step adds, a major step changes.
 BUNDLE_VERSION = "1.0"
@@ -43,6 +43,22 @@ class Coverage(_Part):
     )
 
 
+class Answers(_Part):
+    """How many errors of a domain have an answer: a cause, a remedy, a fix, or text of an official page."""
+
+    domain: str
+    entries: Count
+    answered: Count = Field(description="Those of them that have one; dead ends alone are none.")
+
+
+def answers(entries: Iterable[KnowledgeEntry]) -> list[Answers]:
+    """One row for each domain of `entries`, sorted by its name."""
+    told: dict[str, list[bool]] = {}
+    for entry in entries:
+        told.setdefault(entry.domain, []).append(is_answered(entry))
+    return [Answers(domain=name, entries=len(told[name]), answered=sum(told[name])) for name in sorted(told)]
+
+
 class Manifest(_Part):
     """What is in a bundle, and how to check it. It is written last: a bundle without it is not whole."""
 
@@ -54,6 +70,7 @@ class Manifest(_Part):
     counts: dict[str, Count] = Field(description="entries, evidence, evidence_documents, workarounds, tier.<tier>, ...")
     sources: dict[str, Count] = Field(description="Source -> documents taken from it.")
     chinese: list[Coverage]
+    answers: list[Answers] = Field(default=[], description="By domain; empty in bundles of before.")
     licence_note: str = Field(description="What the quotes are and where their rights lie.")
     files: list[FileRecord] = Field(description="Every file but this one, by path.")
     seal: Sha256 | None = Field(
@@ -92,6 +109,10 @@ class IndexEntry(_Part):
     evidence_count: Count
     occurrence_count: Count
     aliases: list[str]
+    answered: bool | None = Field(
+        default=None,
+        description="Whether it has a cause, a remedy, a fix, or text of an official page; null in bundles of before.",
+    )
     lowest_score: float | None
     templates: list[IndexTemplate]
 

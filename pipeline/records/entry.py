@@ -259,3 +259,23 @@ class KnowledgeEntry(_Part):
         description="Field -> how its Chinese came to be; `cases_zh[2]` is that of the third statement of all cases."
     )
     provenance: Provenance
+
+
+#: Kinds of what a case says that answer why or what helps; that something did not help answers neither.
+_ANSWERS = frozenset({"cause", "workaround"})
+
+
+def is_answered(entry: KnowledgeEntry) -> bool:
+    """Whether it says why the error comes or what helps: a cause, a remedy, a fix, or text of an official page.
+
+    In a case as well as of the error itself. Dead ends alone are no answer; docs/counting.md, "An answer".
+    """
+    said = {one.kind for case in entry.cases for one in case.statements}
+    return bool(
+        entry.root_cause
+        or entry.root_cause_zh
+        or entry.workarounds
+        or said & _ANSWERS
+        or any(version.status == "fixed" for version in entry.versions)
+        or any(piece.role == "official" for piece in entry.evidence)
+    )

@@ -38,6 +38,7 @@ VERSIONS = (
     Version("1.2", "Added schema_versions, glossary, search_terms and search_sizes"),
     Version("1.3", "Added documents.hidden_count"),
     Version("1.4", "Added cases and case_statements"),
+    Version("1.5", "Added entries.is_answered"),
 )
 #: The version that is written.
 SCHEMA_VERSION = VERSIONS[-1].version

@@ -165,6 +165,7 @@ CREATE TABLE entries ( -- One row a published entry; json holds all of it
     official_doc_section VARCHAR, -- Its section
     tags VARCHAR[], -- Tags
     origin VARCHAR, -- mined, catalogue or imported
+    is_answered BOOLEAN, -- Whether it has a cause, a remedy, a fix, or text of an official page
     json JSON -- The entry as published
 );
 CREATE TABLE evidence ( -- One row a quote that an entry rests on

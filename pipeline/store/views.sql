@@ -4,10 +4,23 @@ CREATE VIEW cluster_summary AS
 SELECT c.cluster_id, c.entry_id, coalesce(e.signature, c.text) AS signature, e.signature_zh, e.domain, e.category,
     e.verification_tier, c.exception_type, c.document_count, c.event_count, c.signature_count,
     coalesce(e.workaround_count, 0) AS workaround_count, coalesce(e.dead_end_count, 0) AS dead_end_count,
-    c.first_seen, c.last_seen, c.lowest_score
+    coalesce(e.is_answered, false) AS is_answered, c.first_seen, c.last_seen, c.lowest_score
 FROM clusters c LEFT JOIN entries e ON e.entry_id = c.entry_id
 ORDER BY c.document_count DESC, c.event_count DESC, c.cluster_id;
 COMMENT ON VIEW cluster_summary IS 'One line an error, most reported first: what it is, how often, since when, how many remedies';
+
+CREATE VIEW unanswered AS
+SELECT s.* EXCLUDE (workaround_count, is_answered),
+    (SELECT count(*) FROM withheld w WHERE w.cluster_id = s.cluster_id) AS withheld_count
+FROM cluster_summary s WHERE NOT s.is_answered
+ORDER BY s.document_count DESC, s.event_count DESC, s.cluster_id;
+COMMENT ON VIEW unanswered IS 'What is missing: errors without a cause, a remedy, a fix or official text, most reported first';
+
+CREATE VIEW answer_shares AS
+SELECT domain, count(*) AS entry_count, count(*) FILTER (is_answered) AS answered_count,
+    round(count(*) FILTER (is_answered) / count(*), 4) AS share
+FROM entries GROUP BY domain ORDER BY domain;
+COMMENT ON VIEW answer_shares IS 'How many entries of each domain have an answer';
 
 CREATE VIEW entries_zh AS
 SELECT entry_id, signature, signature_zh, root_cause_zh, domain, category, verification_tier, evidence_count,

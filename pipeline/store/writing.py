@@ -15,7 +15,16 @@ import duckdb
 import pyarrow as pa
 
 from pipeline.lexicon import catalogues, glossary
-from pipeline.records.entry import CaseStatement, DeadEnd, Edge, Environment, KnowledgeEntry, Version, Workaround
+from pipeline.records.entry import (
+    CaseStatement,
+    DeadEnd,
+    Edge,
+    Environment,
+    KnowledgeEntry,
+    Version,
+    Workaround,
+    is_answered,
+)
 from pipeline.records.errors import StoreError
 from pipeline.store import opening
 from pipeline.store.contents import Contents, RunRow
@@ -64,6 +73,7 @@ def _entries(entry: KnowledgeEntry) -> Iterator[Row]:
         workaround_count=len(entry.workarounds),
         dead_end_count=len(entry.dead_ends),
         origin=entry.provenance.origin,
+        is_answered=is_answered(entry),
         json=canonical(entry.model_dump(mode="json")),
     )
 

@@ -113,9 +113,32 @@ def _count_problems(manifest: Manifest, entries: list[dict[str, Any]]) -> Iterat
     }
     if "case_statements" in manifest.counts:  # bundles of before have none
         counted["case_statements"] = sum(1 for entry in entries for _ in statements(entry))
+    if "answered" in manifest.counts:  # likewise
+        counted["answered"] = sum(map(_has_answer, entries))
+        yield from _answer_problems(manifest, entries)
     for name, count in counted.items():
         if manifest.counts.get(name) != count:
             yield Problem("bundle_counts", f"counts.{name}", f"says {manifest.counts.get(name)}, there are {count}")
+
+
+def _has_answer(entry: dict[str, Any]) -> bool:
+    kinds = {text(statement, "kind") for _, statement in statements(entry)}
+    fixed = any(text(version, "status") == "fixed" for _, version in items(entry, "versions"))
+    official = any(text(piece, "role") == "official" for _, piece in items(entry, "evidence"))
+    stated = any(entry.get(name) for name in ("root_cause", "root_cause_zh", "workarounds"))
+    return stated or fixed or official or bool(kinds & {"cause", "workaround"})
+
+
+def _answer_problems(manifest: Manifest, entries: list[dict[str, Any]]) -> Iterator[Problem]:
+    told = {row.domain: (row.entries, row.answered) for row in manifest.answers}
+    counted: dict[str, tuple[int, int]] = {}
+    for entry in entries:
+        name = text(entry, "domain") or ""
+        every, answered = counted.get(name, (0, 0))
+        counted[name] = (every + 1, answered + _has_answer(entry))
+    for name in sorted(told.keys() | counted.keys()):
+        if told.get(name) != counted.get(name):
+            yield Problem("bundle_counts", f"answers.{name}", f"says {told.get(name)}, there are {counted.get(name)}")
 
 
 def _reference_problems(folder: Path, entries: list[dict[str, Any]]) -> Iterator[Problem]:

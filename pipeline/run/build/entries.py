@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pipeline import cluster, distil, normalise, store, translate, validate
 from pipeline.lexicon import advice
 from pipeline.records import Cluster, Severity, Skipped, Template
-from pipeline.records.bundle import Registry
+from pipeline.records.bundle import Registry, answers
 from pipeline.records.draft import Draft
 from pipeline.records.entry import Evidence, KnowledgeEntry
 from pipeline.run import shards
@@ -369,5 +369,6 @@ def figures(grouped: Grouped, made: Made) -> dict[str, object]:
         "clusters": len(made.clusters),
         "entries": len(made.entries),
         "tiers": dict(sorted(tiers.items())),
+        "answers": {row.domain: {"entries": row.entries, "answered": row.answered} for row in answers(made.entries)},
         "zh": {row.field: dict(row.by_status) for row in made.coverage},
     }

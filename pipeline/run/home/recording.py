@@ -128,7 +128,7 @@ def status(home: Path, *, runs: int = 10) -> dict[str, Any]:
     """
     kept = rows(home)
     if kept and not _database(home).exists():
-        nothing: dict[str, Any] = {"stages": [], "skipped": [], "chinese": [], "drift": []}
+        nothing: dict[str, Any] = {"stages": [], "skipped": [], "answers": [], "chinese": [], "drift": []}
         return {"runs": [asdict(row) for row in reversed(kept[-runs:])], **nothing}
     found = reading.status(_database(home), runs=runs)
     return {**found, "runs": [{**row, "detail": json.loads(row["detail"] or "{}")} for row in found["runs"]]}

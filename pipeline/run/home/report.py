@@ -14,6 +14,7 @@ _SECTIONS = (
     "changes",
     "changed",
     "tiers",
+    "answers",
     "zh",
     "sources",
     "quota",
@@ -42,6 +43,7 @@ def as_markdown(summary: Summary) -> str:
         ("overrides", "Rows of overrides.toml"),
     ):
         parts += _pairs(title, figures.get(name, {}))
+    parts += _answers(figures.get("answers", {}))
     idle = figures.get("idle_overrides", ())
     parts += _pairs("Rows that do nothing, or not all", {row["rule"]: _code(row["problem"]) for row in idle})
     parts += _moved(figures.get("moved", {}))
@@ -102,6 +104,18 @@ def _pairs(title: str, counts: Mapping[str, Any]) -> Iterator[str]:
     for name, count in counts.items():
         told = ", ".join(f"{key} {value}" for key, value in count.items()) if isinstance(count, dict) else str(count)
         yield f"| {_code(name)} | {_cell(told)} |"
+    yield ""
+
+
+def _answers(domains: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """How many entries have a cause, a remedy, a fix or official text, by domain and in all."""
+    if not domains:
+        return
+    yield from _table("| domain | entries | with an answer | share |", "|---|---:|---:|---:|")
+    rows = [(_code(name), told["entries"], told["answered"]) for name, told in domains.items()]
+    rows.append(("all", sum(row[1] for row in rows), sum(row[2] for row in rows)))
+    for name, every, answered in rows:
+        yield f"| {name} | {every:,} | {answered:,} | {answered / every:.0%} |"
     yield ""
 
 
