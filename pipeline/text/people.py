@@ -61,6 +61,7 @@ class Address:
     keep: frozenset[str]
     ends: frozenset[str]  # last parts of a domain
     attributes: frozenset[str]  # those of them that are no address where a call follows
+    words: Mapping[str, frozenset[str]]  # what tells addresses from files: rows of `mail`
 
     def spans(self, text: str) -> Iterator[Span]:
         """The places of addresses, whatever follows them."""
@@ -69,7 +70,7 @@ class Address:
             head = text[max(done, match.start() - _MAX_NAME) : match.start()]
             name = head[len(head.rstrip(_NAME_LETTERS)) :].lstrip("\\.%")
             end = self._end(text, match)
-            if name and end and name not in self.keep:
+            if name and end and name not in self.keep and self._is_no_file(text, match.start() - len(name), match, end):
                 yield (match.start() - len(name), end, "<email>")
                 done = end
 
@@ -87,7 +88,31 @@ class Address:
             return 0
         return end
 
+    def _is_no_file(self, text: str, start: int, match: re.Match[str], end: int) -> bool:
+        """False where the domain ends as a file does and nothing says that it is one."""
+        name = text[start : match.start()].rstrip("\\").lower()
+        *labels, last = re.split(r"[.\\\s()\[\]]+", text[match.start("domain") : end].lower())
+        if last not in self.words["files"]:
+            return True
+        if not _PLAIN_NAME.match(name) or _GOES_ON_AS_FILE.match(text, end):
+            return False
+        if any(label in self.words["stems"] or label.startswith("lib") for label in labels):
+            return False
+        before = _LAST_WORD.search(text[max(0, start - _LONGEST_WORD) : start])
+        is_introduced = before is not None and (before[2] == "<" or before[1].lower() in self.words["introduced"])
+        if is_introduced or len(labels) > 1 or name in self.words["roles"]:
+            return True
+        is_shaped = re.search(r"[.+-]", name) is not None and len(name) > 2
+        return is_shaped or (
+            last in self.words["domains"] and text[start:end].islower() and _HOST.match(labels[-1]) is not None
+        )
 
+
+_PLAIN_NAME = re.compile(r"(?!_)[a-z][a-z0-9]*(?:[._+-][a-z0-9]+)*$|[a-z]+[0-9]*$")
+_GOES_ON_AS_FILE = re.compile(r":\d|\.\w|[(\[/]")
+_HOST = re.compile(r"[a-z][a-z0-9-]{2,}$")
+_LAST_WORD = re.compile(r"([^\W\d_]*:?)[ \t]{0,3}([<(：:]?)[ \t]{0,3}$")
+_LONGEST_WORD = 24
 _WORD_BEFORE = re.compile(r"@(?<=[\w\\]@)\w")
 #: An @ as it is written in addresses: itself, escaped, full-width, in a URL, in HTML, in words.
 _ATS = {"@": "@", "\uff20": "\uff20", "%40": "%40", "&#64;": "&#64;", "(at)": r"\(at\) ?", "[at]": r"\[at\] ?"}
@@ -130,22 +155,59 @@ class Mention:
     nobody: frozenset[str]
     before: frozenset[str]
     after: frozenset[str]
+    in_code: Mapping[str, frozenset[str]]
 
     def spans(self, text: str) -> Iterator[Span]:
         """The places of the logins, without their @."""
         found = [match for match in _MENTION.finditer(text) if self._is_person(text, match)]
         if found:
             prose = tuple(_prose(text))
-            yield from ((*m.span("name"), "user") for m in found if any(a <= m.start() < b for a, b in prose))
+            for match in found:
+                if any(a <= match.start() < b for a, b in prose) or self._is_person_in_code(text, match):
+                    yield (*match.span("name"), "user")
+
+    def _is_person_in_code(self, text: str, match: re.Match[str]) -> bool:
+        """Whether the words of a line of code around the @ say that somebody is meant."""
+        name = match["name"]
+        if name.lower() in self.in_code["nobody"]:
+            return False
+        line_start = _line_start(text, match.start())
+        head = text[line_start : match.start()]
+        after = _FIRST_WORD_BEHIND.match(text, match.end())
+        comment = _COMMENT.search(head)
+        if _ANNOTATION.match(name):
+            return (
+                comment is not None and self._is_addressed(head) and _ENDS_CLAUSE.match(text, match.end()) is not None
+            )
+        if self._is_addressed(head) and not _CODE_IN_FRONT.search(head):
+            return True
+        if comment is None:
+            is_first = not head.strip("> \t") or (after is not None and after[0][0] == ",")
+            word = _ASKED.match(text, match.end())
+            return is_first and word is not None and word[1].lower() in self.in_code["asked"]
+        if after and after[0].strip(" ,:)").lower() in self.in_code["after"]:
+            return True
+        said = head[comment.end() :].strip(" *-")
+        is_called = after is not None and after[0][0] in ",:"
+        return bool(said or is_called) and _LIKE_A_LOGIN.match(name) is not None
+
+    def _is_addressed(self, head: str) -> bool:
+        """Whether the last word in front of an @ is one that is written in front of people's names."""
+        word = _WORD_IN_FRONT.search(head)
+        return word is not None and word[0].strip(" :,").lower() in self.in_code["before"]
 
     def _is_person(self, text: str, match: re.Match[str]) -> bool:
         name = match["name"].lower()
         if name in self.nobody or name.endswith("bot"):
             return False
-        line_start = text.rfind("\n", 0, match.start()) + 1
+        line_start = _line_start(text, match.start())
         head = text[line_start : match.start()].rstrip()
-        line_end = text.find("\n", match.end())
-        tail = text[match.end() : line_end if line_end >= 0 else len(text)]
+        line_end = text.find("\n", match.end(), match.end() + _LONGEST_LINE)
+        tail = text[match.end() : line_end if line_end >= 0 else match.end() + _LONGEST_LINE]
+        is_of_code = "_" in name or name in self.in_code["nobody"] or _CODE_LINE.search(tail) is not None
+        # repositories of Bazel have underscores, and files are from them
+        if is_of_code and (head.endswith("from") or not self._is_addressed(f"{head[-_LONGEST_WORD:]} ")):
+            return False
         if head.count("`") % 2:
             return False
         if head.rpartition(" ")[2].lower().lstrip("(*_") in self.before:
@@ -160,9 +222,20 @@ class Mention:
 
 _MENTION = re.compile(
     r"@(?:(?<![A-Za-z0-9_./:`@=%&#$+<>\[{!|^~-]@)|(?<=\\n@)|(?<=\[@)(?=[A-Za-z0-9-]{1,39}\]\())"
-    r"(?P<name>(?!0x|v?[0-9]+\b)[A-Za-z0-9](?:[A-Za-z0-9]|-(?=[A-Za-z0-9])){1,38})"
+    r"(?P<name>(?!0x|v?[0-9]+\b)[A-Za-z0-9](?:[A-Za-z0-9]|[-_](?=[A-Za-z0-9])){1,38})"
     r"(?![A-Za-z0-9_(\[{=@$<-]|/|:[A-Za-z0-9/]|\.[A-Za-z0-9_]|::|\\_)"
 )
+_LONGEST_LINE = 300
+_ENDS_CLAUSE = re.compile(r"[,:;)]|\.?[ \t]*$", re.MULTILINE)
+_ANNOTATION = re.compile(r"[A-Z][a-z]+[A-Z]")
+_LIKE_A_LOGIN = re.compile(r"(?=.*[-0-9])[A-Za-z]")
+_COMMENT = re.compile(r"(?:^|\s)(?:#|//|/\*|\*|--|;|%|<!--|\(\*|'|\"\"\")(?=[\s!]|$)")
+_CODE_IN_FRONT = re.compile(r"\b(?:import|require|install|add|npm|yarn|pnpm|npx|from ['\"])")
+_WORD_IN_FRONT = re.compile(r"[^\W\d_]+(?:[(]|[ :,]{1,3})$")
+_ASKED = re.compile(r"[,:]? {1,2}([A-Za-z']+)(?= [a-z])")
+_FIRST_WORD_BEHIND = re.compile(r"[,:)]{0,2} {1,2}[^\W\d_]+|[,:](?=\s|$)")
+# What ends a line of code, or calls what another @ names.
+_CODE_LINE = re.compile(r"[;{}][ \t]*$|@\w+\(|\{[^}]*;|@_")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})(?=[^`\n]*(?:\n|$))")
 _FENCE_STANDS = re.compile(r"[ \t>]{0,12}(?:[-*][ \t]|\d{1,2}\.[ \t])?$")
 _FIRST_WORD = re.compile(r"`?[ \t]*[A-Za-z]+")
@@ -171,6 +244,12 @@ _DECORATED = re.compile(
     r"(?:(?:async|export|public|private|protected|static|final|abstract|inline) ){0,4}"
     r"(?:def|class|fun|func|function|interface|void|const|let|var|struct|macro)\b|[@#]"
 )
+
+
+def _line_start(text: str, place: int) -> int:
+    """Where the line begins that holds a place, as far as it is looked at."""
+    first = max(0, place - _LONGEST_LINE)
+    return max(text.rfind("\n", first, place) + 1, first)
 
 
 def _prose(text: str) -> Iterator[tuple[int, int]]:
@@ -200,7 +279,7 @@ def _table() -> Mapping[str, Any]:
 @cache
 def _ends() -> frozenset[str]:
     names = resources.files("pipeline").joinpath("data/secrets/top_level_domains.txt").read_text("utf-8").split()
-    return frozenset(names) - frozenset(_table()["mail"]["files"])
+    return frozenset(names)
 
 
 @cache
@@ -210,6 +289,7 @@ def people_rules() -> tuple[Person, ...]:
     nobody = frozenset(name.lower() for name in table["nobody"]["names"])
     contents = nobody | frozenset(table["contents"]["names"])
     mail, mention = table["mail"], table["mention"]
+    words = {row: frozenset(mail[row]) for row in ("files", "domains", "stems", "roles", "introduced")}
     return (
         *(
             Address(
@@ -220,8 +300,21 @@ def people_rules() -> tuple[Person, ...]:
                 keep=frozenset(mail["keep"]),
                 ends=_ends(),
                 attributes=frozenset(mail["attributes"]),
+                words=words,
             )
             for sign, at in _ATS.items()
+        ),
+        Address(
+            name="mail address of another script",
+            keywords=("@",),
+            gate=re.compile(r"@(?<=\w@)[^\W_]{1,63}\.(?<![ -~]\.)"),
+            pattern=re.compile(
+                rf"@(?P<domain>(?:[^\W_](?:[\w-]{{0,60}}[^\W_])?\.){{1,4}}(?:{'|'.join(mail['other_ends'])}))"
+            ),
+            keep=frozenset(),
+            ends=frozenset(mail["other_ends"]),
+            attributes=frozenset(),
+            words=words,
         ),
         *(
             Folder(
@@ -244,5 +337,6 @@ def people_rules() -> tuple[Person, ...]:
             frozenset(mention["nobody"]),
             frozenset(mention["before"]),
             frozenset(mention["after"]),
+            {row: frozenset(table["mention_in_code"][row]) for row in ("before", "after", "asked", "nobody")},
         ),
     )
