@@ -113,6 +113,26 @@ NAMED = (
 )
 
 
+#: How long tokens behind a vendor's beginning are made: no form is documented so short, and few so long.
+LENGTHS = (20, 32, 40, 64)
+
+
+def prefixed() -> Iterator[tuple[str, str, str]]:
+    """(vendor, token, its random part) for each beginning that is a vendor's own, in lengths that no form has."""
+    random_ = random.Random(SEED + 2)
+    for row in TABLE["prefixes"]:
+        letters = [letter for letter in _ANY if re.fullmatch(row.get("body", "[A-Za-z0-9_-]"), letter)]
+        # separators are rare in what vendors make
+        letters = [letter for letter in letters if letter.isalnum()] * 6 + [x for x in letters if x in "_-"]
+        for start in row["starts"]:
+            for length in LENGTHS:
+                rest = "".join(random_.choice(letters) for _ in range(length))
+                yield row["vendor"], start + rest, rest
+
+
+_ANY = string.ascii_letters + string.digits + string.punctuation
+
+
 def corpus(wanted: int = 500) -> list[Planted]:
     """Secrets of every row, keys of many lines and named values, each made anew until there are `wanted`."""
     random_ = random.Random(SEED)

@@ -11,7 +11,7 @@ from pipeline.text.literals import Seen, Signs
 from pipeline.text.people import Folder, Person, people_rules
 from pipeline.text.settings import Header, Setting, setting_rules
 from pipeline.text.tokens import KeyBlock, PlaceGate, TokenForm, token_rules
-from pipeline.text.undone import undone
+from pipeline.text.undone import decoded, decoding, undone
 
 # A script rule beat three language libraries on mixed error text (recall 0.996 for Chinese on 2,000 segments).
 MIN_SCRIPT_CHARACTERS = 2
@@ -88,6 +88,7 @@ Rule = TokenForm | KeyBlock | Setting | Header | Person
 #: What is left out of a text where keywords are looked for: escapes, quotes, line ends and what stands around them.
 _QUOTING = b"\\\n\r\"'`\t >|*]"
 #: Both begin with one character, which is faster than what they begin with otherwise.
+_BREAK = re.compile(r"<wbr ?/?>")
 _ESCAPED_LINE_END, _JOINED = re.compile(r"\\(?:r\\)?n"), re.compile(r"\+(?<=[\"'] \+)")
 #: So many keywords are looked for in each part of a text before a rule is tried on it; a pattern is faster than more.
 _FEW = 4
@@ -114,7 +115,8 @@ def _numbers() -> dict[str, tuple[tuple[int, PlaceGate | None], ...]]:
     """The rules of each keyword as :func:`bare` leaves it, by their numbers, with what has to hold at its place."""
     numbers: dict[str, tuple[tuple[int, PlaceGate | None], ...]] = {}
     for number, rule in enumerate(redaction_rules()):
-        for sign in dict.fromkeys(bare(keyword).decode() for keyword in rule.keywords):
+        written = (form for keyword in rule.keywords for form in (keyword, decoded(f"x{keyword}")[1:]))
+        for sign in dict.fromkeys(bare(keyword).decode() for keyword in written):
             gate = rule.place_gate(sign) if isinstance(rule, TokenForm | Header | Setting | Folder) else None
             numbers[sign] = (*numbers.get(sign, ()), (number, gate))
     return numbers
@@ -136,6 +138,9 @@ def bare(text: str) -> bytes:
         text = _ESCAPED_LINE_END.sub("", text)
     if "+" in text:  # strings joined in code
         text = _JOINED.sub("", text)
+    if "<wbr" in text:
+        text = _BREAK.sub("", text)
+    text = decoded(text)
     return text.encode("utf-8", "surrogatepass").translate(None, _QUOTING)
 
 
@@ -158,7 +163,7 @@ def suspects(text: str, unquoted: bytes | None = None, places: Seen | None = Non
     for rule in map(redaction_rules().__getitem__, sorted(asked)):
         if isinstance(rule, TokenForm | KeyBlock | Header):
             joined = joined or unquoted.decode("utf-8", "surrogatepass")
-            if rule.gate and not rule.gate.search(text if isinstance(rule, Header) else joined):
+            if rule.gate and not rule.gate.search(decoded(text) if isinstance(rule, Header) else joined):
                 continue
             if rule.is_quoted(text, joined):
                 quoted.append(rule)
@@ -182,6 +187,25 @@ def _asked(unquoted: bytes, places: Seen) -> set[int]:
     return asked
 
 
+def _without_coded(text: str, rules: Sequence[Rule]) -> str:
+    """The text without secrets that are told only where characters that are coded, as in URLs and HTML, are read."""
+    view = decoding(text)
+    if view is None:
+        return text
+    found = [
+        (*view.span(start, end), written)
+        for rule in rules
+        if isinstance(rule, TokenForm | Setting | Header)
+        for start, end, written in rule.spans(view.text)
+        if view.is_joined(max(0, start - _NEAR), end)
+    ]
+    return _replaced(text, sorted(found))
+
+
+#: Characters in front of a secret in which a code may keep its name from being read.
+_NEAR = 80
+
+
 def redact(text: str, *, rules: Suspects | None = None) -> str:
     """`text` with secrets, mail addresses, and names of people replaced by neutral words.
 
@@ -190,9 +214,15 @@ def redact(text: str, *, rules: Suspects | None = None) -> str:
     asked = suspects(text) if rules is None else rules
     if asked.quoted:
         text = _without_quoted(text, asked.quoted)
+    text = _without_coded(text, asked.rules)
     for rule in asked.rules:
         keywords = rule.keywords
-        if len(keywords) > _FEW or keywords[0] in text or any(keyword in text for keyword in keywords[1:]):
+        if (
+            len(keywords) > _FEW
+            or isinstance(rule, Header)
+            or keywords[0] in text
+            or any(keyword in text for keyword in keywords[1:])
+        ):
             text = _replaced(text, rule.spans(text))
     return text
 

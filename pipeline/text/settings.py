@@ -16,7 +16,7 @@ from typing import Any
 
 from pipeline.text.literals import Literals
 from pipeline.text.tokens import SECRET, PlaceGate, Span
-from pipeline.text.undone import LEAST_KEY, LEAST_VARIABLE, Undone, is_key, is_password, looks_random, undone
+from pipeline.text.undone import LEAST_KEY, LEAST_VARIABLE, Undone, is_key, is_password, is_strong, looks_random, undone
 
 #: A value is looked at this far; longer ones are tokens with a form of their own.
 _LONGEST_VALUE = 500
@@ -25,27 +25,33 @@ _LEAST_PASSWORD = 4
 _LEAST_VARIED = 3
 
 # What stands between a name and its value: quotes, a type, a colon, an equals sign, `is`; and the quote that opens it.
-_AROUND = r"""[\\"'`’”*_\])]{0,6}(?:&quot;|&\#3[49];)?[ \t]{0,4}"""
+_AROUND = r"""[\\"'`’”*_\])]{0,6}(?:&quot;|&\#3[49];)?[ \t]{0,30}"""
 _SEPARATOR = (
     r"(?::\s?(?:str|[Ss]tring|Optional\[str\])(?:\s?\|\s?None)?\s?=|=>|:=|:{1,2}|={1,2}|[：＝]|\\u003[dDaA]"
-    r"|(?<=[ \t])is(?=[ \t])|是|为)[ \t]{0,4}(?:\*{1,2}[ \t]?)?(?:[|>]-?\s{1,8})?"
+    r"|(?<=[ \t])is(?=[ \t])|是|为|は|,\s?(?=[\"'])(?<=[\"'],\s|.[\"'],)"
+    r"|,?\s{0,40}[{\"']{0,2}\s{0,40}(?:[Vv]alue|default)[\"']?[ \t]?[=:])"
+    r"[ \t]{0,4}(?:\*{1,2}[ \t]?)?(?:[|>]-?\s{1,8}|\n[ \t]{1,40}(?=[\"']))?"
 )
-_OPENING = r"""(?P<opening>[fbru$]?\\{0,4}["'`“‘「『]|&quot;|&\#3[49];)?"""
+_OPENING = r"""(?P<opening>[fbru$]?\\{0,4}["'`“‘「『«„]|&quot;|&\#3[49];)?"""
 _VALUE_FOLLOWS = re.compile(_AROUND + _SEPARATOR + _OPENING)
 _VARIABLE_FOLLOWS = re.compile(r"""\\{0,4}["'`]?\]?[ ]?[=:：＝][ ]{0,2}""" + _OPENING)
 # A value of keys in a text without quoting, behind what parts it from its name; it has a digit.
-_DIGIT_FOLLOWS = re.compile(rb"[=:]*(?:Optional\[str)?[$\x80-\xff]*[A-Za-z_.+/=~@!%:&#;-]{0,600}[0-9]")
+_DIGIT_FOLLOWS = re.compile(rb"[=:]*(?:Optional\[str)?[$\x80-\xff]*[A-Za-z_.+/=~@!%:&#;-]{0,100}[0-9]")
 #: What ends each keyword for the pass over whole texts, where quotes and blanks are left out.
-_ENDS = (":", "=", "：", "＝", "&q", "u003")
+_ENDS = (":", "=", "：", "＝", "value=", "value:", ",value:", "{default=", "是", "为", "は")
 #: Letters of a name that are looked for: fewer stand in every text, more cost a tenth of a second for 100 MB each.
 _SHORT = 5
 #: Characters in front of a last word that are looked at for its heads.
 _LONGEST_HEAD = 20
-_PROSE_ENDS = ("is", "是", "为")
-_CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", ";": "&"}
+_PROSE_ENDS = ("is", ",")
+_CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»", "„": "“", ";": "&"}
 _UNQUOTED = re.compile(r"""[^\s"'`<>“”‘’，。；、（）【】「」！？]{1,500}""")
 # Where a value without quotes ends, and what is cut from its end.
-_STOPS = {"passwords": re.compile(r"[;&]")}
+_STOPS = {
+    "passwords": re.compile(r";|&(?=[\w.-]{1,40}=|amp;|$)|(?<=[^/])</"),
+    "elsewhere": re.compile(r"[^!-~]|[,;&(){}\[\]|\\]"),
+}
+_STOPS["keys elsewhere"] = _STOPS["elsewhere"]
 _STOP = re.compile(r"[,;&(){}\[\]|\\]")
 _TAIL = ".,:!?)]}*_\\"
 _EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|[A-Za-z_][\w.]*[(\[]")
@@ -85,7 +91,7 @@ class Setting:
                 word = start + begins
                 if word >= 0 and bare.startswith(form, word):
                     before = bare[max(0, word - _LONGEST_HEAD) : word]
-                    if not heads or before.rstrip(b"_-").lower().endswith(heads):
+                    if not heads or before.rstrip(b"_-.").lower().endswith(heads):
                         return True
             return False
 
@@ -108,7 +114,7 @@ class Setting:
 
     def _is_named(self, text: str, at: int, name: str) -> bool:
         heads = self.heads.get(name.lower())
-        before = text[max(0, at - _LONGEST_HEAD) : at].rstrip(" _-\\").lower()
+        before = text[max(0, at - _LONGEST_HEAD) : at].rstrip(" _-.\\").lower()
         return not before.endswith(self.public) and (not heads or before.endswith(heads))
 
     def _value(self, text: str, match: re.Match[str]) -> tuple[int, int]:
@@ -123,12 +129,10 @@ class Setting:
             if (
                 joined
                 and view.is_joined(0, joined)
-                and self._is_secret(view.text[:joined], opening, view.text[joined : joined + 1])
+                and self._is_secret(view.text[:joined], match, view.text[joined : joined + 1])
             ):
                 return start, start + view.span(0, joined)[1]
-        return (
-            (start, end) if end > start and self._is_secret(text[start:end], opening, text[end : end + 1]) else (0, 0)
-        )
+        return (start, end) if end > start and self._is_secret(text[start:end], match, text[end : end + 1]) else (0, 0)
 
     def _end(self, text: str, start: int, opening: str) -> int:
         if opening:
@@ -142,17 +146,26 @@ class Setting:
         stop = _STOPS.get(self.name, _STOP).search(found[0])
         return start + len(found[0][: stop.start() if stop else None].rstrip(_TAIL))
 
-    def _is_secret(self, value: str, opening: str, after: str) -> bool:
+    def _is_secret(self, value: str, match: re.Match[str], after: str) -> bool:
+        opening = match["opening"]
         if len(value) < _LEAST_PASSWORD or value[0] in _FIRST_OF_NONE or len(set(value[:50])) == 1:
             return False
-        if value.lower() in self.none or "..." in value or len(value.strip("xX*")) < _LEAST_PASSWORD:
+        if (
+            value.lower() in self.none
+            or value[:4].lower() == "xxxx"
+            or "..." in value
+            or "==" in value.rstrip("=")
+            or len(value.strip("xX*")) < _LEAST_PASSWORD
+        ):
             return False
         if after in ("(", "[") or _EXPRESSION.match(value) or _PATH.match(value):
             return False
         if self.name == "passwords":
             return is_password(value, is_quoted=bool(opening))
         if self.name == "elsewhere":
-            return value.isascii()
+            return is_strong(value, is_quoted=bool(opening)) if match["join"] else value.isascii()
+        if self.name == "keys elsewhere":
+            return is_key(value, least=LEAST_KEY)
         if self.name == "variables":
             return is_key(value, least=LEAST_VARIABLE)
         return is_key(value, least=LEAST_KEY) or (bool(opening) and looks_random(value) and is_key(value, least=8))
@@ -227,7 +240,7 @@ def _last_words(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
 def _last_letters(heads: tuple[str, ...], form: str) -> set[str]:
     """The last letters of what stands before a last word, with what joins them."""
     letters = {head[-1].upper() if form.isupper() else head[-1] for head in heads}
-    return letters | {"_", "-"} if heads else {""}
+    return letters | {"_", "-", "."} if heads else {""}
 
 
 def _signs(heads: Mapping[str, tuple[str, ...]], ends: Iterable[str]) -> dict[str, tuple[tuple[str, int], ...]]:
@@ -253,7 +266,7 @@ def _settings(table: Mapping[str, Any]) -> Iterator[Setting]:
     none = frozenset(table["values_that_are_none"])
     for group in ("passwords", "keys"):
         heads = _last_words(table[group])
-        signs = _signs(heads, (*_ENDS, *_PROSE_ENDS) if group == "passwords" else _ENDS)
+        signs = _signs(heads, (*_ENDS, *_PROSE_ENDS) if group == "passwords" else (*_ENDS, "is"))
         yield Setting(
             name=group,
             keywords=tuple(signs),
@@ -265,15 +278,29 @@ def _settings(table: Mapping[str, Any]) -> Iterator[Setting]:
             none=none,
             signs=signs,
         )
-    elsewhere = table["passwords_elsewhere"]
+    elsewhere, others = table["passwords_elsewhere"], table["keys_elsewhere"]
+    follows_elsewhere = _follows_elsewhere(table["joins"])
     for group, names, follows in (
         ("variables", table["variables"], _VARIABLE_FOLLOWS),
-        ("elsewhere", [*elsewhere, *map(_as_json, elsewhere)], _VALUE_FOLLOWS),
+        ("elsewhere", [*elsewhere, *map(_as_json, elsewhere)], follows_elsewhere),
+        ("keys elsewhere", [*others, *map(_as_json, others)], follows_elsewhere),
     ):
         keywords = tuple(name + end for name in names for end in "=:：") if group == "variables" else tuple(names)
         before: dict[str, tuple[str, ...]] = {name.lower(): () for name in names}
         places = _ascii_places(names) if group == "variables" else _places(names)
         yield Setting(group, keywords, None, places, before, follows, tuple(table["public"]), none, {})
+
+
+def _follows_elsewhere(joins: Iterable[str]) -> re.Pattern[str]:
+    """What stands between a name that is written as it is and its value: a colon, a word of `joins`, a blank.
+
+    Up to five words, or six characters of a script without blanks, say in front of that whose it is.
+    """
+    words = "|".join(sorted(map(re.escape, joins), key=len, reverse=True))
+    between = r"(?:(?:[ \t_-][^\W\d_]{1,20}){1,5}?|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,6}?)"
+    joined = rf"[ \t]{{0,2}}(?:{words})[ \t：:]{{1,3}}|[ \t]{{0,2}}(?:是|为|為|成|は|が|を|는|은|가|이)[ \t：:]{{0,3}}"
+    join = rf"(?P<join>{between}?(?:[ \t]{{0,4}}{_SEPARATOR}|{joined})|[ \t]{{1,4}})"
+    return re.compile(rf"{_AROUND}(?:{_SEPARATOR}|{join}){_OPENING}")
 
 
 def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
@@ -285,7 +312,7 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
         None,
         re.compile(
             rf"""(?:{written})\\{{0,4}}["'`*]{{0,3}}(?:\s?[:=：]|(?<=["']),)\s{{0,2}}\\{{0,4}}[fb]?["'`]?"""
-            r"(?:(?:[Bb]asic|BASIC|[Bb]earer|BEARER|[Tt]oken|[Aa]pi[Kk]ey|SSWS|[Dd]igest|AWS4-HMAC-SHA256|Negotiate|NTLM)\s)?"
+            r"(?:(?:[Bb]asic|BASIC|[Bb]earer|BEARER|[Tt]oken|[Aa]pi[Kk]ey|SSWS|[Dd]igest|AWS4-HMAC-SHA256|KakaoAK|Negotiate|NTLM)\s)?"
             r"(?P<secret>(?![$<*{(\[%])(?=[^\n\d\"'<>]{0,200}[0-9=])[^\n\"'<>`\\ \u3000-\u9fff，；。]{7,4000}"
             r"(?:[;,] [\w.%-]{1,60}=[^\n\"'<>`\\;, ]{0,2000}){0,60})"
         ),

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import pairwise
+from typing import Any
 
-from pipeline.text.undone import Undone, looks_random
+from pipeline.text.undone import LEAST_TOKEN, Undone, is_token, looks_random
 
 SECRET = "<secret>"  # noqa: S105  (what is written in the place of one)
 #: A secret has this many different characters; `ghp_xxxxxxxxxxxxxxxxxxxx` is written in the place of one.
 _LEAST_VARIED = 6
 #: Characters of a key block that are looked for its end: an RSA key of 16,384 bits has 12,800, escaped a few more.
 _LONGEST_BLOCK = 20_000
+#: Characters of a secret that are looked at to tell whether it is one.
+_JUDGED = 200
 #: How often the kind of letter changes at the least in what may be a token, as `looks_random` counts it.
 _SOME_CHANGES = 0.08
 #: A line below the last one of a token that is none of it but short: `Xy7`.
@@ -28,9 +31,12 @@ _OPEN_END = re.compile(r"(?:\{\d+,\d*\}|[+*])[)?]*(?:=\{\d,\d\}|=\?)?$")
 # What goes on below a token.
 _BELOW = re.compile(r"[\\\"' +]{0,8}(?:\n|\\n)[ \t>\"']{0,40}([A-Za-z0-9_+/=-]{6,200})")
 _KEY_LINES = re.compile(
-    r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[ A-Za-z0-9,.()/:+@-]{0,100}?(?=[\s\\]|$)"
+    r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[ A-Za-z0-9,.()/:+@-]{0,120}"
     r"|\\{1,4}[nrt]|[\s\\\"'>|,+.]|[A-Za-z0-9+/]{16,}={0,2}"
     r"|[A-Za-z0-9+/=]{1,15}(?=[\s\\\"']|$)(?<=[A-Z0-9+/=]))*+"
+)
+_LINES_ABOVE = re.compile(
+    r"(?:[A-Za-z0-9+/]{16,}+={0,2}(?:\\{1,4}[nrt]|[\s\"'>|,+.\\])++|[A-Za-z0-9+/]{1,15}={0,2}\s++(?=-|\Z))++"
 )
 
 Span = tuple[int, int, str]
@@ -49,6 +55,7 @@ class TokenForm:
     is_open: bool  # its length is not fixed: whatever follows may belong to it
     is_named: bool  # a name stands before it, and anything may before that
     start: re.Pattern[bytes] | None  # what stands where a keyword does, in a text without quoting
+    is_judged: bool = False  # what follows the beginning, group 1, has to look drawn by chance
 
     def place_gate(self, keyword: str) -> PlaceGate | None:
         """What has to stand at a place of the keyword in a text without quoting; None if anything may."""
@@ -86,6 +93,7 @@ class TokenForm:
                 (self.is_named or _begins(text, start, view))
                 and (self.is_open or _ends(text, end, view))
                 and _is_varied(match)
+                and not (self.is_judged and not is_token(text[match.end(1) : min(end, match.end(1) + _JUDGED)]))
             ):
                 yield match
                 position = end
@@ -118,8 +126,8 @@ class KeyBlock:
 
     def spans(self, text: str) -> Iterator[Span]:
         """The places of keys, heads and ends included."""
-        for mark, end in self._blocks(text):
-            yield (mark.start(), end, SECRET)
+        for start, end in self._blocks(text):
+            yield (start, end, SECRET)
 
     def is_quoted(self, text: str, bare: str) -> bool:
         """Whether heads of keys stand in `bare`, the text without quoting, that do not in the text."""
@@ -127,22 +135,32 @@ class KeyBlock:
 
     def joined_spans(self, view: Undone) -> Iterator[Span]:
         """The places, in the text, of keys whose heads themselves are quoted."""
-        for mark, end in self._blocks(view.text):
-            if view.is_joined(*mark.span()):
-                yield (*view.span(mark.start(), end), SECRET)
+        for start, end in self._blocks(view.text):
+            if view.is_joined(start, end):
+                yield (*view.span(start, end), SECRET)
 
-    def _blocks(self, text: str) -> Iterator[tuple[re.Match[str], int]]:
-        """The head of each key, and where the key ends."""
+    def _blocks(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where each key begins, with its head if that is there, and where it ends."""
         marks = list(self.marks.finditer(text))
         for number, mark in enumerate(marks):
+            before = marks[number - 1] if number else None
             if mark["head"] is None:
+                start = _first_line(text, before.end() if before else 0, mark.start())
+                if start < mark.start() and (before is None or before["head"] is None):
+                    yield start, mark.end()
                 continue
             after = marks[number + 1] if number + 1 < len(marks) else None
             if after is not None and after["head"] is None and after.start() - mark.end() < _LONGEST_BLOCK:
-                yield mark, after.end()
+                yield mark.start(), after.end()
             else:
                 lines = _KEY_LINES.match(text, mark.end(), mark.end() + _LONGEST_BLOCK)
-                yield mark, mark.end() + (len(lines[0].rstrip("\\\"' \n\t>|,+.")) if lines else 0)
+                yield mark.start(), mark.end() + (len(lines[0].rstrip("\\\"' \n\t>|,+.")) if lines else 0)
+
+
+def _first_line(text: str, start: int, end: int) -> int:
+    """Where the lines of base64 begin that lead up to the end of a key without a head; `end` itself if none do."""
+    start = max(start, end - _LONGEST_BLOCK)
+    return next((m.start() for m in _LINES_ABOVE.finditer(text, start, end) if m.end() == end), end)
 
 
 def _secret(match: re.Match[str]) -> tuple[int, int]:
@@ -164,7 +182,7 @@ def _ends(text: str, end: int, view: Undone | None) -> bool:
 
 def _is_varied(match: re.Match[str]) -> bool:
     start, end = _secret(match)
-    return len(set(match.string[start:end])) >= _LEAST_VARIED
+    return len(set(match.string[start : min(end, start + _JUDGED)])) >= _LEAST_VARIED
 
 
 def _is_rest(view: Undone, line: str, end: int) -> bool:
@@ -195,4 +213,27 @@ def token_rules() -> tuple[TokenForm | KeyBlock, ...]:
         )
         for row in table["formats"]
     ]
-    return (*blocks, *forms)
+    # a setting before the form of its value, and the longest token before a part of it
+    named = [form for form in forms if form.is_named]
+    return (*blocks, *named, *map(_prefix, table["prefixes"]), *(form for form in forms if not form.is_named))
+
+
+#: Characters behind a vendor's beginning that are looked at.
+_LONGEST_TOKEN = 2000
+_LETTERS = "[A-Za-z0-9_-]"
+
+
+def _prefix(row: Mapping[str, Any]) -> TokenForm:
+    """What finds tokens of any length behind the beginnings of a row."""
+    starts = "|".join(sorted(map(re.escape, row["starts"]), key=len, reverse=True))
+    pattern = f"({starts}){row.get('body', _LETTERS)}{{{LEAST_TOKEN},{_LONGEST_TOKEN}}}"
+    return TokenForm(
+        name=f"{row['vendor']}, any length",
+        keywords=tuple(row["starts"]),
+        gate=None,
+        pattern=re.compile(pattern),
+        is_open=True,
+        is_named=False,
+        start=re.compile(pattern.encode()),
+        is_judged=True,
+    )

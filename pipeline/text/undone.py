@@ -20,6 +20,17 @@ _LEAST_RANDOM = 6
 _RANDOM_CHANGES = 0.2
 #: Characters of a key behind a name that says little, and behind one in capitals.
 LEAST_KEY, LEAST_VARIABLE = 16, 8
+#: Characters of a token behind a vendor's own beginning.
+LEAST_TOKEN = 16
+#: Characters of a long value that are judged.
+_JUDGED = 100
+#: Behind a beginning that says what it is: 16 characters of hex have 2.5 bits and more (all but 1 of 1,000), capitals
+#: with few digits change 0.1 times (all but 1 of 100).
+_LEAST_TOKEN_ENTROPY, _TOKEN_CHANGES = 2.5, 0.1
+_SIZES = re.compile(r"(?:[0-9]+x)+[0-9]+")
+_CAMEL = re.compile(r"(?:[A-Z]|^)[a-z]+")
+_WORDS, _DIGITS = re.compile(r"[A-Z]?[a-z]{4,}"), re.compile(r"[0-9]+")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
 #: Bits a character (Shannon): hex of 16 characters has 3.0 to 3.7, base64 3.5 to 4, names of code 2.5 to 3.5.
 _LEAST_ENTROPY = 2.8
 #: The longest run of letters and digits of a random value has this many: between `/`, `-` and `.` stand names.
@@ -28,12 +39,15 @@ _KEY_LETTERS = re.compile(r"[A-Za-z0-9_.+/=~@!%:-]+$")
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}$|[\w.$]+@[0-9a-f]{1,16}$")
 _A_DIGIT, _A_LETTER, _BLANK = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]"), re.compile(r"\s")
+_CALL = re.compile(r"[\w.]*[(\[{]")
+_GROUPS = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}$")  # a password of an application, as Google shows it
 _SYMBOL = re.compile(r"[!#$%^&*+?~@]")
 
 _LINE_END = r"(?:\\{0,4}\r?\n|(?:\\{1,8}r)?\\{1,8}n)"
 _QUOTED = re.compile(
-    r"(?P<code>\\{1,4}u00(?P<json>[2-7][0-9a-fA-F])|&\#(?:(?P<decimal>[0-9]{2,3})|[xX](?P<hex>[2-7][0-9a-fA-F]));"
-    r"|&(?P<name>quot|amp|lt|gt|apos|lowbar|sol|equals|colon);)"
+    r"(?P<code>\\{1,4}(?:u00|x)(?P<json>[2-7][0-9a-fA-F])|&\#(?:(?P<decimal>[0-9]{2,3})|[xX](?P<hex>[2-7][0-9a-fA-F]));"
+    r"|&(?P<name>quot|amp|lt|gt|apos|lowbar|sol|equals|colon|nbsp);"
+    r"|%(?<=[\w:/}%?&=+.-]%)(?P<url>2[0-9A-Fa-f]|3[ABDFabdf]|40|5[BDFbdf]|7[BDEbde])(?!\s))"
     r"|(?P<joined>[\"'](?<=[A-Za-z0-9_+/=.-].)(?:[ \t]{0,8}[+.&][ \t]{0,8}|[ \t]{1,8}|[ \t]{0,8}[+.&\\]?[ \t]{0,8}"
     rf"{_LINE_END}[ \t]{{0,40}}[+.&]?[ \t]{{0,8}})[fbr]?[\"'](?=[A-Za-z0-9_+/=. -]))"
     rf"|(?P<line>{_LINE_END}[ \t]{{0,40}}(?:(?:>[ \t]?){{1,6}}|[|#*+][ \t]{{1,4}}|//[ \t]{{0,4}})?)"
@@ -50,13 +64,63 @@ _NAMED = {
     "sol": "/",
     "equals": "=",
     "colon": ":",
+    "nbsp": " ",
 }
+_KINDS_OF_CODE = frozenset(("json", "decimal", "hex", "name", "url"))
 _UPPER, _LOWER, _DIGIT = 1, 2, 3
 _KINDS = {
     **dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", _UPPER),
     **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", _LOWER),
     **dict.fromkeys("0123456789", _DIGIT),
 }
+
+
+#: Codes of single characters; in a URL's code the letter in front keeps formats (`%3d`) and names of HLO (`%20`) apart.
+_CODES = (
+    re.compile(r"\\{1,4}u00(?P<json>[2-7][0-9a-fA-F])"),
+    re.compile(r"\\{1,4}x(?P<json>[2-7][0-9a-fA-F])"),
+    re.compile(
+        r"&(?:\#(?:(?P<decimal>[0-9]{2,3})|[xX](?P<hex>[2-7][0-9a-fA-F]))"
+        r"|(?P<name>quot|amp|lt|gt|apos|lowbar|sol|equals|colon|nbsp));"
+    ),
+    re.compile(r"%(?<=[\w:/}%?&=+.-]%)(?P<url>2[0-9A-Fa-f]|3[ABDFabdf]|40|5[BDFbdf]|7[BDEbde])(?!\s)"),
+)
+_FIRST = ("\\u00", "\\x", "&", "%")
+
+
+def decoded(text: str) -> str:
+    """The text with the codes of single characters (JSON's, HTML's, those of URLs) as the characters."""
+    for first, code in zip(_FIRST, _CODES, strict=True):
+        if first in text:
+            text = code.sub(_character, text)
+    return text
+
+
+def decoding(text: str) -> Undone | None:
+    """`decoded` with the way back to each place; None if nothing is coded. Lines and quotes stay as they are."""
+    found = sorted(
+        (match.start(), match.end(), _character(match))
+        for first, code in zip(_FIRST, _CODES, strict=True)
+        if first in text
+        for match in code.finditer(text)
+    )
+    if not found:
+        return None
+    pieces: list[Piece] = []
+    parts: list[str] = []
+    at = done = 0
+    for start, end, character in found:
+        if start > done:
+            pieces.append(Piece(at, done, start, is_line=False))
+            parts.append(text[done:start])
+            at += start - done
+        pieces.append(Piece(at, start, end, is_line=False))
+        parts.append(character)
+        at, done = at + 1, end
+    if done < len(text):
+        pieces.append(Piece(at, done, len(text), is_line=False))
+        parts.append(text[done:])
+    return Undone("".join(parts), tuple(pieces), tuple(piece.at for piece in pieces))
 
 
 class Piece(NamedTuple):
@@ -138,12 +202,11 @@ def undone(text: str) -> Undone:
 
 
 def _character(match: re.Match[str]) -> str:
-    if match["json"]:
-        return chr(int(match["json"], 16))
-    if match["decimal"]:
-        number = int(match["decimal"])
-        return chr(number) if 32 <= number < 127 else " "
-    return chr(int(match["hex"], 16)) if match["hex"] else _NAMED[match["name"]]
+    kind, code = next((kind, code) for kind, code in match.groupdict().items() if code and kind in _KINDS_OF_CODE)
+    if kind == "name":
+        return _NAMED[code]
+    number = int(code, 10 if kind == "decimal" else 16)
+    return chr(number) if 32 <= number < 127 else " "
 
 
 def looks_random(word: str, *, least: float = _RANDOM_CHANGES) -> bool:
@@ -155,16 +218,49 @@ def looks_random(word: str, *, least: float = _RANDOM_CHANGES) -> bool:
     return changes >= least * (len(kinds) - 1)
 
 
+def is_token(word: str) -> bool:
+    """Whether what stands behind a vendor's own beginning was drawn by chance: no name, no words, no kernel's sizes.
+
+    Either one run of letters and digits is long enough for that, or the parts of it together hold all three kinds.
+    """
+    if len(word) < LEAST_TOKEN or entropy(word) < _LEAST_TOKEN_ENTROPY:
+        return False
+    if _UUID.match(word):
+        return True
+    longest = max(_RUN.findall(_SIZES.sub("_", word)), key=len, default="")
+    if len(longest) < LEAST_TOKEN:
+        longest = "" if word.islower() or word.isupper() or not _A_DIGIT.search(word) else word
+    if longest.islower() or longest.isupper():
+        return len(_DIGITS.findall(longest)) > 1 and looks_random(longest, least=_TOKEN_CHANGES)
+    return looks_random(longest) and not _is_name(longest)
+
+
+def _is_name(run: str) -> bool:
+    """Whether a run is made of words: long ones, or such as begin with a capital and have vowels, as English has."""
+    if 2 * sum(map(len, _WORDS.findall(run))) > len(run):
+        return True
+    letters = [letter for letter in run if letter.isalpha()]
+    vowels = sum(letter in "aeiouAEIOU" for letter in letters)
+    return vowels > 0.3 * len(letters) and sum(map(len, _CAMEL.findall(run))) > 0.8 * len(letters)
+
+
 def is_password(value: str, *, is_quoted: bool) -> bool:
     """Whether a value behind the name of a password is one; in quotes it may be any word that looks made."""
     if _BLANK.search(value) or not value.isprintable():
-        return False
+        return is_quoted and _GROUPS.match(value) is not None
     has_digit = _A_DIGIT.search(value) is not None
     if is_quoted:
         return has_digit or bool(_SYMBOL.search(value)) or (len(value) >= LEAST_VARIABLE and looks_random(value))
-    if not value.isascii() or "(" in value or "[" in value or "{" in value:
+    if not value.isascii() or _CALL.match(value):
         return False
     return (has_digit and (not value.isdigit() or len(value) >= 6)) or bool(_SYMBOL.search(value[1:]))
+
+
+def is_strong(value: str, *, is_quoted: bool) -> bool:
+    """Whether a word of prose behind the name of a password is one: in quotes, or of letters and digits."""
+    if not is_password(value, is_quoted=is_quoted) or len(value) < _LEAST_RANDOM:
+        return False
+    return is_quoted or (_A_DIGIT.search(value) is not None and _A_LETTER.search(value) is not None)
 
 
 def is_key(value: str, *, least: int) -> bool:
@@ -177,6 +273,8 @@ def is_key(value: str, *, least: int) -> bool:
         return False
     if least < LEAST_KEY:
         return len(value) >= least
+    if _UUID.match(value) or is_token(value[:_JUDGED]):
+        return True
     longest = max(_RUN.findall(value), key=len, default="")
     return len(longest) >= _LEAST_RUN and looks_random(longest) and entropy(value) >= _LEAST_ENTROPY
 
