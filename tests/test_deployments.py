@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import os
 import re
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from pipeline.config import read_settings
+from tests.prefect_server import recipe_environment
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
@@ -236,17 +236,6 @@ def test_the_compose_file_names_images_volumes_and_commands() -> None:
         for mount in service.get("volumes", []):
             source = mount.split(":", 1)[0]
             assert source.startswith(".") or source in told["volumes"]
-
-
-def recipe_environment(home: Path) -> dict[str, str]:
-    """The environment of deploy/README.md's recipe for `home`; its lines before the server were run as written."""
-    text = (DEPLOY / "README.md").read_text(encoding="utf-8")
-    lines = re.search(r"```\n(export .*?)prefect server start", text, re.DOTALL)
-    assert lines is not None
-    script = lines[1].replace("/var/lib/errmine", str(home)) + "env -0\n"
-    plain = {"PATH": os.environ["PATH"]}
-    done = subprocess.run(["sh", "-euc", script], cwd=ROOT, env=plain, check=True, capture_output=True, text=True)
-    return dict(line.split("=", 1) for line in done.stdout.split("\0") if line)
 
 
 def test_the_recipe_makes_the_folders_and_settings_that_it_needs(tmp_path: Path) -> None:
