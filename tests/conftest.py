@@ -41,9 +41,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """For a worker among several, what takes longest comes first; without workers it comes last."""
-    from tests.scheduling import starts_prefect
+    from tests.scheduling import needs_prefect
 
-    items.sort(key=lambda item: starts_prefect(item.path), reverse=hasattr(config, "workerinput"))
+    items.sort(key=lambda item: needs_prefect(item.path), reverse=hasattr(config, "workerinput"))
 
 
 @pytest.fixture(scope="session")
@@ -51,3 +51,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """A Prefect server of the tests' own for flows that run in this process."""
     with started(tmp_path_factory.mktemp("prefect")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the sample imported, built and exported, made once for a worker; who works on it takes a copy."""
+    from tests import golden
+
+    home = tmp_path_factory.mktemp("sample") / "home"
+    golden.make(home)
+    return home

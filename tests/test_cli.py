@@ -40,10 +40,8 @@ PLAIN = "INFO all is well\n"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("home")
-    golden.make(folder)
-    return folder
+def home(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return golden.copied(sample_home, tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="module")

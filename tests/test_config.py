@@ -8,7 +8,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from prefect.client.schemas.schedules import CronSchedule
 
 from pipeline.cluster.people import KINDS, parsed
 from pipeline.config import read_settings
@@ -60,6 +59,8 @@ def test_a_cron_line_that_prefect_would_not_understand_is_named_by_its_key(cron:
     "cron", ["7 4 * * *", "*/90 0-6,20-23 1,15 jan-mar MON", "0 0 * * 1#2 30", "0 0 L * *", "@daily"]
 )
 def test_any_cron_line_that_prefect_understands_is_a_setting(cron: str, tmp_path: Path) -> None:
+    from prefect.client.schemas.schedules import CronSchedule  # two seconds, for the one worker that runs this
+
     CronSchedule(cron=cron)
     settings = read_settings(written(tmp_path, f"[schedule]\ningest = {json.dumps(cron)}\n"), environ={})
     assert settings.schedule.ingest == cron

@@ -18,9 +18,8 @@ from tests import golden, readme
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("home")
-    golden.make(home)
+def database(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = golden.copied(sample_home, tmp_path_factory.mktemp("home"))
     return Places.of(home).database
 
 

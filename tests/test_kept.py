@@ -44,10 +44,8 @@ DAMAGE: dict[str, Damage] = {
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("built")
-    golden.make(home)
-    return home
+def built(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return golden.copied(sample_home, tmp_path_factory.mktemp("built"))
 
 
 @pytest.fixture

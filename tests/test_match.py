@@ -37,9 +37,8 @@ Errors are not raised here; see the documentation of the parent class for what m
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("home")
-    golden.make(home)
+def bundle(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = golden.copied(sample_home, tmp_path_factory.mktemp("home"))
     return Places.of(home).curated
 
 

@@ -25,10 +25,8 @@ LINE = "2026-03-04T10:00:00Z INFO gateway: request served in 12 ms\n"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("home")
-    golden.make(folder)
-    return folder
+def home(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return golden.copied(sample_home, tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture

@@ -16,9 +16,8 @@ ALWAYS_EMPTY = frozenset({"check-every-count"})
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("home")
-    golden.make(home)
+def database(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = golden.copied(sample_home, tmp_path_factory.mktemp("home"))
     return Places.of(home).database
 
 

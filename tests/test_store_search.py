@@ -16,10 +16,8 @@ from tests.cli import run
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("home")
-    golden.make(folder)
-    return folder
+def home(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return golden.copied(sample_home, tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="module")
