@@ -12,7 +12,7 @@ import pytest
 
 from pipeline import distil
 from pipeline.distil.drafts import remedies, support
-from pipeline.records import Cluster, DocRecord, DocRemedy, Neighbour, Quote, entry
+from pipeline.records import Claim, ClaimKind, Cluster, DocRecord, DocRemedy, Neighbour, Quote, entry
 from pipeline.records.draft import Draft
 from tests.distil_factory import document, events, facts, occurrences
 
@@ -236,14 +236,15 @@ def test_neighbours_are_confused_with_and_count_nothing() -> None:
 
 
 def test_prose_remedies_join_only_with_equal_identifiers_and_polarity() -> None:
-    def quote(text: str) -> Quote:
-        return Quote("d", "u", "0" * 64, 0, len(text), text, "en", None, None, None)
+    def claim(text: str) -> Claim:
+        words = Quote("d", "u", "0" * 64, 0, len(text), text, "en", None, None, None)
+        return Claim("claim:1", ClaimKind.REMEDY, "worked.fixed_by", None, None, "", words, None, ())
 
-    one = quote("Wrapping the step in a function fixed the crash for `run_step`.")
-    assert remedies._is_same(one, quote("wrapping the step in a function fixed the crash for `run_step`"))
-    assert not remedies._is_same(one, quote("Wrapping the step in a function fixed the crash for `run_loop`."))
-    assert not remedies._is_same(one, quote("Not wrapping the step in a function fixed the crash for `run_step`."))
-    assert not remedies._is_same(one, quote("Casting the input of the layer fixed a leak in `run_step`."))
+    one = claim("Wrapping the step in a function fixed the crash for `run_step`.")
+    assert remedies._is_same(one, claim("wrapping the step in a function fixed the crash for `run_step`"))
+    assert not remedies._is_same(one, claim("Wrapping the step in a function fixed the crash for `run_loop`."))
+    assert not remedies._is_same(one, claim("Not wrapping the step in a function fixed the crash for `run_step`."))
+    assert not remedies._is_same(one, claim("Casting the input of the layer fixed a leak in `run_step`."))
 
 
 @pytest.mark.parametrize(

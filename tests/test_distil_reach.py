@@ -174,7 +174,8 @@ def test_a_hint_to_install_something_is_one_projects_unless_the_error_names_it()
     for error, is_kept in ((INDEX, False), (MODULE, True)):
         draft = _drafted([("one/app", "load", error + "\nPlease run `pip install packaging`.", "Same.")])
         assert bool(draft.workarounds) is is_kept
-        assert bool(draft.cases) is not is_kept
+        assert bool(draft.withheld) is not is_kept
+        assert not draft.cases  # the line may belong to another message of the program
 
 
 ADVICE = "You can set `num_stages=1` to work around this."

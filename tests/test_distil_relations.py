@@ -224,6 +224,35 @@ def test_a_refutation_three_posts_on_answers_something_else() -> None:
     assert [text for _, _, text in _made(read)] == [CAUSE]
 
 
+FIXED = "This is fixed in 2.4.1."
+
+
+@each("later,is_refuted", [
+    ("I am still getting the same error in 2.4.1.", True),
+    ("The issue persists with 2.4.1, see my log.", True),
+    ("I am still getting the same error in 2.3.", False),
+    ("Does it still fail in 2.4.1?", False),
+    ("Thanks, 2.4.1 works.", False),
+])  # fmt: skip
+def test_a_version_in_which_somebody_still_meets_it_did_not_fix_it(later: str, is_refuted: bool) -> None:
+    read = _read(_shown(CRASH), FIXED, later)
+    assert ("fix" not in [kind for kind, _, _ in _made(read)]) is is_refuted
+    assert ("refuted" in _reasons(read)) is is_refuted
+
+
+def test_a_line_of_releases_is_no_version() -> None:
+    assert not [c for c in _read(_shown(CRASH), "This is fixed in the 2.4.X branch.").claims if c.kind == "fix"]
+
+
+SEVERAL = "As a hotfix you can try to:\n\nuse a larger table\nset FIXTURE_POOL=2\ncall it twice"
+
+
+@each("advice,count", [(SEVERAL, 0), ("Please try this:\n\nset FIXTURE_POOL=2", 1), ("set FIXTURE_POOL=2", 1)])
+def test_a_reply_to_one_of_several_announced_lines_may_mean_any(advice: str, count: int) -> None:
+    made = _made(_read(_shown(CRASH), advice, "That worked, thanks!"))
+    assert [outcome for _, outcome, _ in made] == ["worked"] * count
+
+
 def test_what_helped_one_and_failed_the_next_counts_both() -> None:
     helped = "Setting `FIXTURE_POOL=2` fixed it for me."
     read = _read(_shown(CRASH), helped, "I am still getting the same error with that change.")

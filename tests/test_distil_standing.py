@@ -29,6 +29,19 @@ def test_no_row_finds_its_look_alikes(row: dict[str, Any], text: str) -> None:
     assert _faulted(row, text) is None
 
 
+OTHER = TABLE["other_block"]
+
+
+@each("text,is_act", [(text, False) for text in OTHER["examples"]] + [(text, True) for text in OTHER["lookalikes"]])
+def test_a_block_is_the_act_unless_its_words_lead_to_something_else(text: str, is_act: bool) -> None:
+    assert replies.announces(text) is is_act
+
+
+@each("row,text", [(row, text) for row, text in FOUND if row.get("met_by_block")])
+def test_words_that_announce_a_block_stand_with_it(row: dict[str, Any], text: str) -> None:
+    assert replies.fault(text, "act", is_rendered=False, has_block=True) is None
+
+
 HOLES = [
     ("I had overlooked converting from  to .", True),
     ("use  instead of the old name", True),

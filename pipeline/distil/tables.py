@@ -191,6 +191,7 @@ class Refutation:
 
     rule: str
     is_named: bool  # the sentence must name what it refutes
+    of: frozenset[str]  # what it may refute: "cause", "remedy", "fix"
     pattern: Pattern
     refuse: Pattern
 
@@ -199,7 +200,13 @@ class Refutation:
 def refutations() -> tuple[Refutation, ...]:
     """The ways in which people say that something was not so, after all."""
     return tuple(
-        Refutation(row["id"], row["names"], _compiled(row["pattern"]), _compiled(row["refuse"]))
+        Refutation(
+            row["id"],
+            row["names"],
+            frozenset(row.get("of", ("cause", "remedy"))),
+            _compiled(row["pattern"]),
+            _compiled(row["refuse"]),
+        )
         for row in table("cues.toml")["refutation"]
     )
 

@@ -108,6 +108,8 @@ class Claim:
     quote: Quote
     outcome_quote: Quote | None  # where outcome was said elsewhere than the remedy
     signature_ids: tuple[str, ...]  # the errors of that document that it speaks about
+    passage: Quote | None = None  # the block that the quote announces, or the words that announce the quoted item
+    is_passage_cut: bool = False  # the block goes on behind the passage
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,10 +42,10 @@ ORDER BY event_id, ordinal;
 
 -- claims
 INSERT INTO claims BY NAME
-SELECT * EXCLUDE (fact, quote, outcome_quote) RENAME (key AS remedy_key), fact.*,
+SELECT * EXCLUDE (fact, quote, outcome_quote, passage, is_passage_cut) RENAME (key AS remedy_key), fact.*,
     quote.* EXCLUDE (raw_sha256, author_hash)
         RENAME ("text" AS quote, lang AS quote_lang, "start" AS start_offset, "end" AS end_offset),
-    outcome_quote.text AS outcome_quote
+    outcome_quote.text AS outcome_quote, passage.text AS passage
 FROM read_parquet($files) ORDER BY quote.document_id, claim_id;
 
 -- events

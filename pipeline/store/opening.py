@@ -39,6 +39,7 @@ VERSIONS = (
     Version("1.3", "Added documents.hidden_count"),
     Version("1.4", "Added cases and case_statements"),
     Version("1.5", "Added entries.is_answered"),
+    Version("1.6", "Added claims.passage"),
 )
 #: The version that is written.
 SCHEMA_VERSION = VERSIONS[-1].version

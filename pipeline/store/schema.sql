@@ -125,6 +125,7 @@ CREATE TABLE claims ( -- What one quote says about errors of its document, befor
     posted_at VARCHAR, -- ISO time of the post
     author_role VARCHAR, -- Role of its author
     outcome_quote VARCHAR, -- Where the outcome was said elsewhere: those words
+    passage VARCHAR, -- The block that the quote announces, as far as it is quoted, or the words that announce the quoted item
     signature_ids VARCHAR[] -- The templates it speaks about
 );
 CREATE TABLE withheld ( -- Claims that no entry shows: advice that nobody tried, or words of one project that no case can name

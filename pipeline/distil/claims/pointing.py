@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from pipeline.distil import actions, tables
-from pipeline.distil.claims import replies, rules
+from pipeline.distil.claims import passages, replies, rules
 from pipeline.distil.claims.prose import MAX_QUOTE, quote
 from pipeline.distil.claims.reading import claim_at, owners, refusal_of
 from pipeline.lexicon import advice
@@ -27,6 +27,7 @@ from pipeline.records import (
     Skipped,
 )
 from pipeline.text import language_of
+from pipeline.text.units import units
 
 STAGE = "enrich-claims"
 
@@ -45,6 +46,8 @@ def pointed(document: Document, events: Sequence[Event], signature: Signature, f
     `events` are all of the document's, `signature` is that of the error. Words whose outcome was asked about a second
     time need not name an object or be free of a hedge: that they say so was the question.
     """
+    is_act = found.kind == ClaimKind.REMEDY  # a cause or a fix has no place for a block beside it
+    passage = passages.pointed_at(document, units(document, events), found.start, found.end) if is_act else None
     words = document.text[found.start : found.end]
     ended = document.text[slice(*found.answer)] if found.answer else ""
     for told in (words + "\n" + ended, found.statement):
@@ -56,7 +59,7 @@ def pointed(document: Document, events: Sequence[Event], signature: Signature, f
             return _refused(document, found, "quoted_reply")
         if any(e.start < end and start < e.end for e in events):
             return _refused(document, found, "quotes_the_error")
-    fact, reason = _stated(document, words, found)
+    fact, reason = _stated(document, words, found, passage)
     if reason is not None:
         return _refused(document, found, reason)
     made = claim_at(
@@ -64,16 +67,19 @@ def pointed(document: Document, events: Sequence[Event], signature: Signature, f
         found.kind,
         found.rule,
         fact=fact,
-        span=(found.start, found.end),
+        span=(passage.start, passage.end) if passage else (found.start, found.end),
         about=(signature.signature_id,),
         outcome=found.outcome,
         answer=quote(document, *found.answer, post=document.post_at(found.answer[0])) if found.answer else None,
     )
+    made = passages.with_passage(made, passage) if passage else made
     refusal = refusal_of(document, made)
     return made if refusal is None else _refused(document, found, *refusal)
 
 
-def _stated(document: Document, words: str, found: Pointed) -> tuple[Fact | None, str | None]:
+def _stated(
+    document: Document, words: str, found: Pointed, passage: passages.Passage | None
+) -> tuple[Fact | None, str | None]:
     """(the typed fact of the words, why they are no statement); neither where they are one in prose."""
     is_checked = found.rule.startswith(CHECKED_RULES)
     # who read the whole thread knows what the words are about, though they name nothing that a table knows
@@ -90,7 +96,8 @@ def _stated(document: Document, words: str, found: Pointed) -> tuple[Fact | None
         if fact is None and not is_read and not actions.has_object(words):
             return None, "names_nothing"
     what = "cause" if found.kind == ClaimKind.CAUSE else "act" if fact is None else "fact"
-    fault = replies.fault(words[:MAX_QUOTE], what, is_rendered=document.is_lossy)
+    said = document.text[passage.start : passage.end] if passage is not None else words
+    fault = replies.fault(said[:MAX_QUOTE], what, is_rendered=document.is_lossy, has_block=passage is not None)
     if fault is None and fact is not None and replies.says_too_little(fact.template, found.outcome):
         fault = "says_too_little"
     return fact, fault

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from pipeline.distil import tables
 from pipeline.records import Document, Event, Fact, Post, Quote, iso
 from pipeline.text import language_of
+from pipeline.text.units import Unit, units
 
 # What the failing program itself advises, found inside the text of an error event.
 
@@ -117,6 +118,12 @@ class Prose:
         # lower() lengthens a few letters of Turkish and German; then offsets would lie, so case is kept
         self.lowered = lowered if len(lowered) == len(self.visible) else self.visible
         self._known: dict[int, Sentence | None] = {}
+        self._events = events
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """The thread's units: few documents need them here."""
+        return units(self.document, self._events)
 
     def sentence(self, offset: int) -> Sentence | None:
         """The sentence around `offset`, None if it is code, a log line, or hidden."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipeline.distil import actions, tables
-from pipeline.distil.claims import prose, replies, rules, subjects
+from pipeline.distil.claims import passages, prose, replies, rules, subjects
 from pipeline.distil.claims.prose import MAX_QUOTE, Prose, quote
 from pipeline.distil.claims.subjects import Pair, errors_of, is_beside, names_one, opening, reported, subject
 from pipeline.distil.material import Official, Reading
@@ -130,6 +130,9 @@ def _shown(claim: Claim) -> Iterator[str]:
         yield words
         yield tables.condition(words) or ""
         yield tables.reason(words) or ""
+    if claim.passage is not None:
+        yield claim.passage.text
+        yield f"{claim.quote.text}\n```\n{claim.passage.text}\n```"
     slots = [value for _, value in claim.fact.slots] if claim.fact else []
     for value in slots:
         yield f"`{value.strip(_QUOTATION)}`"
@@ -172,9 +175,9 @@ def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> 
         if finding.cue.kind == CueKind.LINK:
             yield from _succession(document, errors, finding)
         elif finding.cue.kind not in (CueKind.ASK, CueKind.REPLY):
-            yield _stated(document, errors, finding)
+            yield passages.with_block(text, finding, _stated(document, errors, finding))
     for suggestion, reply in replies.pairs(text, sound):
-        yield _stated(document, errors, suggestion, reply)
+        yield passages.with_block(text, suggestion, _stated(document, errors, suggestion, reply))
     yield from _closed(document, errors)
     about = tuple(sorted(opening(document, errors)))
     for closing in closings(document, events):
@@ -201,7 +204,10 @@ def _fault(text: Prose, finding: rules.Finding, printed: str) -> str | None:
     if kind == CueKind.ASK:
         return None
     what = "cause" if kind == CueKind.CAUSE else "act" if finding.fact is None else "fact"
-    return replies.fault(finding.sentence.text, what, is_rendered=document.is_lossy)
+    found = replies.fault(finding.sentence.text, what, is_rendered=document.is_lossy)
+    if found is None or kind != CueKind.REMEDY or passages.announced(text, finding) is None:
+        return found
+    return replies.fault(finding.sentence.text, what, is_rendered=document.is_lossy, has_block=True)
 
 
 def _is_far_on(document: Document, errors: Sequence[Pair], finding: rules.Finding, cue: tables.Cue) -> bool:

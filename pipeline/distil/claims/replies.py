@@ -11,7 +11,19 @@ from pipeline.distil import actions, tables
 from pipeline.distil.claims.prose import MAX_QUOTE, Prose, Sentence, quote
 from pipeline.distil.claims.rules import Finding
 from pipeline.distil.tables import CueKind
-from pipeline.records import Claim, ClaimKind, Document, Event, Link, Outcome, PostKind, Severity, Signature, content_id
+from pipeline.records import (
+    Claim,
+    ClaimKind,
+    Document,
+    Event,
+    Link,
+    Outcome,
+    Post,
+    PostKind,
+    Severity,
+    Signature,
+    content_id,
+)
 
 # Whether a statement stands by itself: readers see its words alone, and nothing of the thread that they point at.
 
@@ -33,6 +45,7 @@ class _Row:
     within: str
     pattern: re.Pattern[str]
     unless: re.Pattern[str] | None
+    is_met: bool  # by a block that follows the words at once
 
 
 @cache
@@ -44,6 +57,7 @@ def _rows() -> tuple[_Row, ...]:
             row["in"],
             tables.expanded(row["pattern"]),
             tables.expanded(row["except"]) if "except" in row else None,
+            row.get("met_by_block", False),
         )
         for row in tables.table("standing.toml")["row"]
     )
@@ -65,25 +79,39 @@ def _gap() -> re.Pattern[str]:
 
 
 @cache
+def _other_block() -> re.Pattern[str]:
+    return tables.expanded(tables.table("standing.toml")["other_block"]["pattern"])
+
+
+@cache
 def _hollow() -> frozenset[str]:
     return frozenset(tables.table("standing.toml")["hollow"])
 
 
-def fault(quote: str, kind: str, *, is_rendered: bool) -> str | None:
+def fault(quote: str, kind: str, *, is_rendered: bool, has_block: bool = False) -> str | None:
     """The reason for which `quote` says nothing by itself, None if it does.
 
     `kind` is "cause", "act" (what was done, in words alone) or "fact" (the same, and a typed fact says it);
-    `is_rendered`: the page may have lost its inline code.
+    `is_rendered`: the page may have lost its inline code; `has_block`: what it announces is shown with it.
     """
     text = " ".join(quote.split("\n"))
     if is_rendered and has_hole(text):
         return "hole"
     said = _said(text)
     for row in _rows():
+        if has_block and row.is_met:
+            continue
         within = said if row.within == "said" else text
         if kind in row.of and row.pattern.search(within) and not (row.unless and row.unless.search(within)):
             return row.reason
     return "points_elsewhere" if kind == "cause" and not _says_something(said) else None
+
+
+def announces(text: str) -> bool:
+    """True for words that say what to do only with the block that follows them, and mean that block."""
+    if _other_block().search(text):
+        return False
+    return any(row.is_met and row.pattern.search(text) for row in _rows())
 
 
 def says_too_little(template: str, outcome: str | None) -> bool:
@@ -193,12 +221,26 @@ def _acts(prose: Prose, post: int, reply: Finding) -> Iterator[Finding]:
         return
     for sentence in prose.sentences(written.start, min(written.end, written.start + _MOST_READ)):
         act = actions.action(sentence.text) if len(sentence.text) <= MAX_QUOTE else None
-        if act is not None and _ORDER.match(sentence.text) and not _DENIED.search(sentence.text):
+        is_order = _ORDER.match(sentence.text) and not _DENIED.search(sentence.text)
+        if act is not None and is_order and not _is_one_of_several(prose.document.text, written, sentence):
             yield Finding(reply.cue, sentence, sentence.start, sentence.end, act.fact, act.key, reply.lang)
+
+
+def _is_one_of_several(text: str, post: Post, sentence: Sentence) -> bool:
+    """True for a line of a list that a colon announces: "that worked" may mean any of them, or all."""
+    begin = text.rfind("\n\n", post.start, sentence.start)
+    begin = post.start if begin < 0 else begin + 2
+    end = text.find("\n\n", sentence.end, post.end)
+    lines = text[begin : post.end if end < 0 else end].strip().split("\n")
+    if not lines[0].rstrip().endswith((":", "：")):
+        lines = [text[post.start : begin].rstrip().rpartition("\n")[2], *lines]
+    return len(lines) > 2 and lines[0].endswith((":", "："))
 
 
 #: So much of a post is looked at for words that take an earlier statement back: they stand near its beginning.
 _MOST_REFUTING = 1_500
+#: What a typed fix names: the version, the change.
+_OF_FIXES = frozenset({"version", "pr"})
 #: Three words of a statement, or one name of a program's, said again name it.
 _NAMED = 3
 
@@ -208,7 +250,8 @@ def refuted(prose: Prose, found: Sequence[Finding]) -> frozenset[int]:
     stated = [
         f
         for f in found
-        if f.cue.kind == CueKind.CAUSE or (f.cue.kind == CueKind.REMEDY and f.cue.outcome != Outcome.FAILED)
+        if f.cue.kind in (CueKind.CAUSE, CueKind.FIX)
+        or (f.cue.kind == CueKind.REMEDY and f.cue.outcome != Outcome.FAILED)
     ]
     taken: set[int] = set()
     for post in range(min((f.sentence.post for f in stated), default=0), len(prose.document.posts) if stated else 0):
@@ -236,7 +279,8 @@ def _taken_back(
     for post in range(sentence.post, -1, -1):
         if posts[post].is_bot:
             continue
-        before = [f for f in stated if f.sentence.post == post and f.sentence.start < sentence.start]
+        here = [f for f in stated if f.sentence.post == post and f.sentence.start < sentence.start]
+        before = [f for f in here if f.cue.kind.value in row.of]
         if row.is_named:
             before = [f for f in before if post != sentence.post and _is_named(f, sentence)]
         if before:
@@ -248,6 +292,13 @@ def _taken_back(
 
 
 def _is_named(finding: Finding, sentence: Sentence) -> bool:
+    if finding.cue.kind == CueKind.FIX:
+        named = (
+            [value.rpartition("#")[2] for name, value in finding.fact.slots if name in _OF_FIXES]
+            if finding.fact
+            else []
+        )
+        return any(re.search(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", sentence.text) for value in named)
     weights = named_words(finding.sentence.text)
     return sum(weights.get(word, 0) for word in named_words(sentence.text)) >= _NAMED
 

@@ -47,7 +47,9 @@ _NUMBERED = frozenset({"version", "pinned"})
 _DIGIT = re.compile(r"\d")
 _RELEASE_OF = re.compile(r"\b(?:version|release|package|wheels?) of (?!the |this |our )(\w+)")
 _BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
-_VERSION = re.compile(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d)", re.IGNORECASE)
+_VERSION = re.compile(
+    r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d|\.[x*])", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

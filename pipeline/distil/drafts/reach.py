@@ -164,7 +164,9 @@ class Reach:
         for claim in claims:
             untried = _unconfirmed(claim, confirmed)
             reason = self._reason(claim, shared) or _one_report(self._cluster, claim, most, self._document_count)
-            place = self._place_of(claim) if reason and claim.kind.is_statement and not untried else None
+            # what programs print for any reason ("pip install ...") may be of another of their messages
+            is_local = claim.kind.is_statement and not untried and not claim.rule.startswith(_ANY_PROGRAMS)
+            place = self._place_of(claim) if reason and is_local else None
             if place is not None:
                 local[place].append(claim)
             elif reason or untried:

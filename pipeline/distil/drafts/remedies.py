@@ -56,7 +56,7 @@ def group_remedies(claims: Iterable[Claim], official: Sequence[Official]) -> lis
             groups.setdefault(key, Group(key)).pages.append((quote, remedy))
     joined: list[Group] = []
     for claim in prose:
-        mate = next((g for g in joined if _is_same(g.claims[0].quote, claim.quote)), None)
+        mate = next((g for g in joined if _is_same(g.claims[0], claim)), None)
         if mate is None:
             joined.append(Group(f"prose|{claim.claim_id}", [claim]))
         else:
@@ -75,12 +75,13 @@ def _order(claim: Claim) -> tuple[bool, str, str, int, str]:
     )
 
 
-def _is_same(one: Quote, two: Quote) -> bool:
-    if one.lang != two.lang or bool(_NEGATION.search(one.text)) != bool(_NEGATION.search(two.text)):
+def _is_same(first: Claim, second: Claim) -> bool:
+    one, two = _whole(first), _whole(second)
+    if first.quote.lang != second.quote.lang or bool(_NEGATION.search(one)) != bool(_NEGATION.search(two)):
         return False
-    if set(_IDENTIFIER.findall(one.text)) != set(_IDENTIFIER.findall(two.text)):
+    if set(_IDENTIFIER.findall(one)) != set(_IDENTIFIER.findall(two)):
         return False
-    return fuzz.token_sort_ratio(one.text, two.text, processor=utils.default_process) >= SAME_PROSE
+    return fuzz.token_sort_ratio(one, two, processor=utils.default_process) >= SAME_PROSE
 
 
 def remedy(group: Group, ledger: Ledger) -> Remedy:
@@ -124,6 +125,11 @@ def _why_fails(group: Group) -> str | None:
 
 def _cited(claim: Claim, ledger: Ledger) -> list[str]:
     """The evidence of one claim: what was done and, where it stands elsewhere, how it ended."""
+    beside = [ledger.add(claim.kind.role, claim.passage, claim.rule)] if claim.passage is not None else []
+    return [*_said(claim, ledger), *beside]
+
+
+def _said(claim: Claim, ledger: Ledger) -> list[str]:
     outcome: Role = "worked" if claim.outcome == Outcome.WORKED else "failed"
     role = claim.kind.role
     if claim.outcome is None:
@@ -146,7 +152,7 @@ def _worded(group: Group, ids: tuple[str, ...]) -> tuple[Statement, str | None]:
     by_model = is_by_model(first.rule)  # then all of them are
     facts = Counter(c.fact for c in group.claims if c.fact is not None and is_by_model(c.rule) == by_model)
     if not facts:
-        return Statement(None, first.quote.text, first.quote.lang, ids), None
+        return Statement(None, first.quote.text, first.quote.lang, ids), _beside(first)
     fact = min(facts, key=lambda f: (-facts[f], f.template, f.slots))
     return Statement(fact, "", "", ids), _how(group.claims, fact)
 
@@ -166,7 +172,31 @@ def _how(claims: Sequence[Claim], fact: Fact) -> str | None:
     best = min(
         saying, key=lambda c: (c.outcome != Outcome.WORKED, c.quote.author_role not in MAINTAINER_ROLES, *_order(c))
     )
-    return best.quote.text
+    return _whole(best)
+
+
+#: What stands where a block goes on.
+_CUT = "\n…"
+
+
+def _whole(claim: Claim) -> str:
+    """The quoted words with the block that they announce, or behind the words that announce them."""
+    if claim.passage is None:
+        return claim.quote.text
+    if claim.passage.start < claim.quote.start:
+        return f"{claim.passage.text}\n{claim.quote.text}"
+    return f"{claim.quote.text}\n{_block(claim.passage, is_cut=claim.is_passage_cut)}"
+
+
+def _beside(claim: Claim) -> str | None:
+    """What adds to a quote that is the action: the block that it announces, or it behind the words that announce it."""
+    if claim.passage is None or claim.passage.start < claim.quote.start:
+        return _whole(claim) if claim.passage is not None else None
+    return _block(claim.passage, is_cut=claim.is_passage_cut)
+
+
+def _block(passage: Quote, *, is_cut: bool) -> str:
+    return passage.text + (_CUT if is_cut else "")
 
 
 def ranked(found: Iterable[Remedy]) -> tuple[Remedy, ...]:

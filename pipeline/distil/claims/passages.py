@@ -1,0 +1,108 @@
+"""Words and the block that they announce ("add this line:"): neither says what was done without the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pipeline.distil import actions
+from pipeline.distil.claims import replies
+from pipeline.distil.claims.prose import MAX_QUOTE, Prose, quote
+from pipeline.distil.claims.rules import Finding
+from pipeline.records import Claim, ClaimKind, Document, Quote, Skipped
+from pipeline.text.units import Unit, UnitKind
+
+_FENCED = re.compile(r"[ \t>]{0,8}(?:`{3,40}|~{3,40})[^\n]*\n?|\{(?:code|noformat)[^}\n]{0,80}\}\n?")
+_FENCE_ENDS = re.compile(r"\n?[ \t>]{0,8}(?:`{3,40}|~{3,40})[ \t]{0,40}\Z|\n?\{(?:code|noformat)\}\Z")
+_ANNOUNCING = re.compile(r"[:：][\s*_)\"'`]{0,9}\Z")
+
+
+class Passage(NamedTuple):
+    """A statement that stands in two places: the words to quote, and what belongs to them."""
+
+    start: int
+    end: int
+    beside: Quote
+    is_cut: bool  # the block goes on behind what is quoted of it
+
+
+def behind(document: Document, pieces: Sequence[Unit], start: int, end: int) -> Passage | None:
+    """The words at a span with the block or the list that follows them at once; None where neither does."""
+    following = next((piece for piece in pieces if piece.start >= end), None)
+    if following is None or following.kind not in (UnitKind.CODE, UnitKind.ITEM):
+        return None
+    if following.post != document.post_at(start) or document.text[end : following.start].strip(" \t\n*_:：."):
+        return None
+    last = following
+    if following.kind == UnitKind.ITEM:
+        for piece in pieces[following.number + 1 :]:
+            if piece.kind != UnitKind.ITEM or piece.post != following.post:
+                break
+            last = piece
+    return _passage(document, (start, end), following.start, last.end)
+
+
+def pointed_at(document: Document, pieces: Sequence[Unit], start: int, end: int) -> Passage | None:
+    """What a reader pointed at as a passage: words with the block behind them, a block or an item with the words that
+    announce it; None for words that stand alone.
+    """
+    unit = next((piece for piece in pieces if piece.start <= start < piece.end), None)
+    if unit is None:
+        return None
+    if unit.kind not in (UnitKind.CODE, UnitKind.ITEM):
+        return behind(document, pieces, start, unit.end) if end > unit.end else None
+    before = next((p for p in reversed(pieces[: unit.number]) if p.kind != unit.kind or p.kind == UnitKind.CODE), None)
+    if before is None or before.post != unit.post or not _announces(document, before):
+        return None
+    if unit.kind == UnitKind.CODE:
+        return _passage(document, (before.start, before.end), unit.start, unit.end)
+    return Passage(start, end, quote(document, before.start, before.end, post=unit.post), is_cut=False)
+
+
+def _announces(document: Document, unit: Unit) -> bool:
+    is_said = unit.kind in (UnitKind.SENTENCE, UnitKind.HEADING, UnitKind.ITEM)
+    return is_said and bool(_ANNOUNCING.search(document.text, max(unit.start, unit.end - 10), unit.end))
+
+
+def _passage(document: Document, words: tuple[int, int], start: int, end: int) -> Passage | None:
+    """`words` and the block at `start`, its fence left out, cut at the end of a line; None for an empty block."""
+    text = document.text
+    opened = _FENCED.match(text, start, end)
+    start = opened.end() if opened else start
+    closed = _FENCE_ENDS.search(text, start, end)
+    end = closed.start() if closed else end
+    until = end
+    if end - start > MAX_QUOTE:
+        line = text.rfind("\n", start, start + MAX_QUOTE)
+        until = line if line > start else start + MAX_QUOTE
+    if not text[start:until].strip():
+        return None
+    return Passage(*words, quote(document, start, until, post=document.post_at(words[0])), is_cut=until < end)
+
+
+def announced(text: Prose, finding: Finding) -> Passage | None:
+    """The finding's words with the block that they announce, None if they announce none."""
+    sentence = finding.sentence
+    if (finding.start, finding.end) != (sentence.start, sentence.end):
+        return None
+    if not replies.announces(sentence.text):
+        return None
+    return behind(text.document, text.units, finding.start, finding.end)
+
+
+def with_block(text: Prose, finding: Finding, claim: Claim | Skipped) -> Claim | Skipped:
+    """The claim of an act with the block that its words announce."""
+    if isinstance(claim, Skipped) or claim.kind != ClaimKind.REMEDY:
+        return claim
+    found = announced(text, finding)
+    return claim if found is None else with_passage(claim, found)
+
+
+def with_passage(claim: Claim, found: Passage) -> Claim:
+    """The claim with what belongs to its quote; a block of one line is a command, and may type the act."""
+    act = actions.action(f"`{found.beside.text.strip()}`") if "\n" not in found.beside.text.strip() else None
+    if claim.fact is None and claim.kind == ClaimKind.REMEDY and act is not None and not found.is_cut:
+        claim = replace(claim, fact=act.fact, key=act.key)
+    return replace(claim, passage=found.beside, is_passage_cut=found.is_cut)

