@@ -12,7 +12,7 @@ import pytest
 
 from pipeline import distil, export, validate
 from pipeline.lexicon import advice
-from pipeline.lexicon.advice import KINDS, tables, understood
+from pipeline.lexicon.advice import KINDS, origins, prose, tables, understood
 from pipeline.records import Claim, ClaimKind, Pointed, Skipped
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import CaseStatement, KnowledgeEntry
@@ -318,6 +318,63 @@ def test_a_thread_counts_what_is_not_understood_for_itself() -> None:
     ]
 
 
+# ---------------------------------------------------------------- words without commands, names of packages, models
+
+PROSE = tables.table("prose")["row"]
+
+
+@each("kind, words", [(row["kind"], words) for row in PROSE for words in row["examples"]])
+def test_a_row_of_prose_finds_its_examples(kind: str, words: str) -> None:
+    assert kind in set(prose.faults(words))
+
+
+@each("words", [words for row in PROSE for words in row["lookalikes"]])
+def test_a_row_of_prose_leaves_its_lookalikes(words: str) -> None:
+    assert set(prose.faults(words)) == set()
+
+
+NOT_TO = ("Never {}.", "Do not {} for that.", "There is no need to {}.", "It works without the need to {}.")
+
+
+@each("act", ["disable the firewall", "turn off SELinux", "send your private key"])
+def test_what_somebody_says_not_to_do_is_no_advice(act: str) -> None:
+    assert [form for form in NOT_TO if advice.refusal(form.format(act))] == []
+
+
+@each(
+    "name, registry",
+    [
+        *(("torhc", "pypi"), ("transfomers", "pypi"), ("requests-fix", "pypi"), ("scikit_leran", "pypi")),
+        *(("webpakc-cli", "npm"), ("expres", "npm"), ("serde_jsom", "cargo"), ("t0rch-vision", "pypi")),
+    ],
+)
+def test_a_name_that_is_nearly_a_well_known_one_is_told(name: str, registry: str) -> None:
+    assert list(origins.mistyped([name], registry))
+
+
+@each("name, registry", [("torch", "pypi"), ("qrun-tools", "pypi"), ("torchax", "pypi"), ("pyarrow-hotfix", "pypi"),
+                         ("preact", "npm"), ("patch-package", "npm"), ("serde_yaml", "cargo")])  # fmt: skip
+def test_a_name_of_its_own_is_none(name: str, registry: str) -> None:
+    assert not list(origins.mistyped([name], registry))
+
+
+def test_letters_of_two_scripts_in_a_word_are_seen() -> None:
+    assert advice.danger("pip install rеquests") is None  # it reads as the well-known name
+    assert advice.refusal("`pip install rеquests`") == ("unsafe_action", "hidden-code")
+    assert advice.refusal("Обновите torch до 2.1, это помогло с numpy.") is None
+
+
+@each("words", [text for _, text in rows("to_models.txt")])
+def test_what_is_said_to_models_is_refused_however_it_is_written(words: str) -> None:
+    assert (found := advice.refusal(words)) is not None
+    assert found.reason == "addresses_models"
+
+
+@each("words", [text for _, text in rows("of_models.txt")])
+def test_what_is_said_of_models_and_prompts_stays(words: str) -> None:
+    assert advice.refusal(words) is None
+
+
 # ---------------------------------------------------------------- the tables, and hostile texts
 
 
@@ -346,6 +403,7 @@ def test_hostile_text_takes_linear_time(piece: str) -> None:
         return time.process_time() - began
 
     assert seconds(100_000) < 1.5
+    assert seconds(20_000) < 1.2
 
 
 def test_a_text_that_nobody_can_read_is_refused() -> None:

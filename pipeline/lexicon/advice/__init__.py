@@ -34,6 +34,10 @@ KINDS = (
 )  # fmt: skip
 
 
+#: A statement is a sentence or a few; what is longer is not read.
+_LONGEST = 20_000
+
+
 class Refusal(NamedTuple):
     """Why words are not passed on."""
 
@@ -49,16 +53,20 @@ def refusal(words: str, *, owners: tuple[str, ...] = ()) -> Refusal | None:
         words: a statement as it would be published; the time is linear in its length.
         owners: accounts (lower case) of the repositories whose threads say it: what they publish is no stranger's.
     """
+    if len(words) > _LONGEST:
+        return Refusal("not_understood", "length")
     if not is_awake(words):
         return None
-    from pipeline.lexicon.advice import addressed, reading, snippets, spelling  # noqa: PLC0415  (most texts name nothing judged)
+    from pipeline.lexicon.advice import addressed, origins, reading, snippets, spelling  # noqa: PLC0415  (most texts name nothing judged)
 
     readings = list(spelling.readings(words))
     act = next(filter(None, (reading.act(plain, owners) for plain in readings)), None)
     if act is not None:
         return Refusal("unsafe_action", act)
-    if any(map(addressed.orders_models, (words, *readings))):
+    if addressed.addresses_models(words, readings):
         return Refusal("addresses_models", "")
+    if origins.is_mixed(words):
+        return Refusal("unsafe_action", "hidden-code")
     unknown = snippets.not_understood(readings[-1], owners)
     return Refusal("not_understood", unknown) if unknown else None
 
@@ -80,15 +88,15 @@ def talks_to_models(post: str) -> bool:
 # Whether a text is worth reading at all: nothing of it is parsed where no sign and no word asks for it.
 
 _SIGNS = re.compile(
-    r"[|$;&<>{\[(\\#\"'~*^%!\n\u0370-\u052f\u115f-\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    r"\u2800\u3164\ufe00-\ufe0f\ue000-\uf8ff\U000e0000-\U0010ffff]"
+    r"[|$;&<>{\[(\\#\"'~*^%!\n\u0250-\u02af\u0370-\u052f\u115f-\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    r"\u1d00-\u1d7f\u2800\u3164\ua720-\ua7ff\ufe00-\ufe0f\ue000-\uf8ff\U000e0000-\U0010ffff]"
 )
 #: Marked words, and words that are to be run, may be a command of a program that no table has.
 _MARKED = re.compile(
     r"`(?:[a-z./$~!%\\]|[A-Z]:\\|[A-Z][a-z]{1,12}-[A-Z]|[A-Z_]{1,60}=[^`\s]{0,200} [a-z./])"
     r"[^`\s]{0,200}[ \t][^`]{1,400}`"
     r"|\b(?:run|runs|running|ran|execut\w{1,3}|launch\w{0,3}|invok\w{1,3})\b[^\n]{0,80}(?:\s--?[a-z]|\d:\d)"
-    r"|(?:运行|执行)[^\n]{0,60}(?:\s--?[a-z]|\d:\d)"
+    r"|(?:运行|执行)[^\n]{0,60}(?:\s--?[a-z]|\d:\d)|[A-Za-z0-9+/]{40}"
 )
 _TOKEN = re.compile(r"[a-z0-9_.+:-]+")
 

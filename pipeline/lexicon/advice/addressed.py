@@ -2,20 +2,73 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
+import codecs
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from pipeline.lexicon.advice.tables import table
 
+#: Digits and signs that stand for letters.
+_LEET = str.maketrans("013457@$!", "oieastasi")
+_MIXED = re.compile(
+    r"(?<![\w.])(?=[a-z013457@$!]{0,20}[a-z])(?=[a-z013457@$!]{0,20}[013457@$!])[a-z013457@$!]{3,20}(?![\w.])", re.I
+)
+#: So many words of letters and such digits are a way to write, not names.
+_MOST_MIXED = 3
+_ENCODED = re.compile(r"[A-Za-z0-9+/]{24,4000}={0,2}")
+#: Letters that nobody sees and that spell a text: tags, and runs of variation selectors or of blanks without width.
+_UNSEEN = re.compile(
+    "[\U000e0020-\U000e007e]{3}|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4}|[\u200b-\u200d\u2060-\u2064\ufeff]{8}"
+)
+_FLAG = "\U0001f3f4"
+
 
 @cache
 def _patterns(row: str) -> re.Pattern[str]:
-    return re.compile("|".join(table("models")[row]), re.IGNORECASE)
+    listed = table("models")[row]
+    if row == "called":
+        named = {name: table("models")[name] for name in ("addressee", "act")}
+        listed = [one.replace("{addressee}", named["addressee"]).replace("{act}", named["act"]) for one in listed]
+    return re.compile("|".join(listed), re.IGNORECASE)
 
 
 def orders_models(text: str) -> bool:
     """True if a statement tells a model what to do, hides words from people, or carries words away in an address."""
-    return _patterns("orders").search(text) is not None
+    return _patterns("orders").search(text) is not None or _patterns("called").search(text) is not None
+
+
+def addresses_models(words: str, readings: Iterable[str]) -> bool:
+    """True if `words`, made plain or decoded in a way that a model reads as easily as plain text, order models."""
+    if _UNSEEN.search(words.replace(_FLAG, "")) and _FLAG not in words:
+        return True
+    return any(map(orders_models, dict.fromkeys(_forms(words, readings))))
+
+
+def _forms(words: str, readings: Iterable[str]) -> Iterator[str]:
+    yield words
+    plain = words
+    for plain in readings:
+        yield plain
+    if len(_MIXED.findall(plain)) >= _MOST_MIXED:
+        yield plain.translate(_LEET)
+    for found in _ENCODED.findall(plain):
+        yield from _decoded(found)
+    low = plain.lower()
+    if any(one in low for one in table("wake")["turned"]):
+        yield codecs.encode(plain, "rot13")
+        yield plain[::-1]
+
+
+def _decoded(word: str) -> Iterator[str]:
+    try:
+        said = base64.b64decode(word[: len(word) // 4 * 4], validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return
+    if said.isprintable() and " " in said:
+        yield said
 
 
 def talks_to_models(post: str) -> bool:

@@ -42,6 +42,11 @@ _INDEX = re.compile(
     r"|--repository|--repo|--index-strategy|-e|--editable|--git|--overrideConfig|--keyserver)$"
 )
 _PYTHONIC = frozenset({"pip", "pipx", "uv", "poetry", "pdm", "pipenv", "easy_install", "uvx"})
+_REGISTRIES = {
+    **dict.fromkeys((*_PYTHONIC, "conda", "mamba", "micromamba"), "pypi"),
+    **dict.fromkeys(("npm", "yarn", "pnpm", "bun", "npx", "bunx"), "npm"),
+    "cargo": "cargo",
+}
 _END = re.compile(r"[.,;:]$")
 _CHANNEL = re.compile(r"^(?:-c|--channel)$")
 _STOP = frozenset(
@@ -89,8 +94,10 @@ def install_fault(name: str, args: Sequence[Value], owners: Collection[str]) -> 
             return "foreign-source"
         if one.startswith("ppa:") and one[4:].partition("/")[0] not in table("origins")["archives"]:
             return "foreign-source"
-    packages = list(_packages(texts))
-    if name in (*_PYTHONIC, "conda", "mamba", "micromamba") and next(origins.mistyped(packages), None):
+    registry = _REGISTRIES.get(name)
+    plain = [one for one in texts if not one.startswith("-")] if registry == "npm" else texts  # its options stand alone
+    packages = list(_packages(plain))
+    if registry and next(origins.mistyped(packages, registry), None):
         return "typosquat"
     return None
 
@@ -136,7 +143,7 @@ def _is_strange(address: str, owners: Collection[str]) -> bool:
 def _packages(texts: Sequence[str]) -> Iterator[str]:
     started = False
     for place, one in enumerate(texts):
-        if one in ("install", "add", "inject", "download", "uvx"):
+        if one in ("install", "add", "inject", "download", "uvx", "i"):
             started = True
         elif started and (one.lower().rstrip(".,") in _STOP or folded(one) in heads()):
             return
@@ -145,4 +152,4 @@ def _packages(texts: Sequence[str]) -> Iterator[str]:
             and not one.startswith("-")
             and (place == 0 or not re.match(r"-[a-zA-Z]$|--[\w-]+url$|--channel", texts[place - 1]))
         ):
-            yield re.sub(r"[.,;:]+$", "", one)
+            yield re.sub(r"(?<=[\w.-])@[\w.^~-]+$", "", re.sub(r"[.,;:]+$", "", one))

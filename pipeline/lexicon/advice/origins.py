@@ -112,8 +112,10 @@ def is_known_image(image: str, owners: Collection[str] = ()) -> bool:
         name = name.removeprefix(library)
     name = re.sub(r":[\w.-]+$", "", name)
     first, _, rest = name.partition("/")
+    if _near_one(name.rpartition("/")[2], words("origins", "images")):
+        return False
     if not rest:
-        return not _near_one(name, words("origins", "images"))
+        return True
     if (_PRIVATE.fullmatch(first.partition(":")[0]) and "." in first) or _UNSAID.search(first) or first == "localhost":
         return True
     if first in words("origins", "registries"):
@@ -122,48 +124,86 @@ def is_known_image(image: str, owners: Collection[str] = ()) -> bool:
     return account in _owners() or account in owners or account in words("origins", "image_owners")
 
 
-def mistyped(packages: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """(name, the well-known one that it nearly is) of the packages that are not themselves known."""
-    known = frozenset(table("origins")["packages"])
+def is_known_model(repository: str, owners: Collection[str] = ()) -> bool:
+    """True if who publishes a model at `account/name` is known, or it is a placeholder."""
+    account = repository.partition("/")[0].lower()
+    is_listed = account in _owners() or account in owners or account in words("origins", "model_owners")
+    return (
+        is_listed
+        or _UNSAID.search(repository) is not None
+        or account in ("path", "local", "models", "org", "user", ".")
+    )
+
+
+def mistyped(packages: Sequence[str], registry: str = "pypi") -> Iterator[tuple[str, str]]:
+    """(name, the well-known one that it nearly is) of the packages of a registry that are not themselves known."""
     for word in packages:
-        found = _NAME.fullmatch(word)
+        found = _NAME.fullmatch(word.partition("/")[2] if word.startswith("@") else word)
         if not found:
             continue
         name = re.sub(r"[-_.]+", "-", found[1].lower())
-        near = _near(name)
-        if near and name not in known and name not in words("origins", "neighbours"):
+        near = _near(name, registry)
+        if near:
             yield name, near
+
+
+@cache
+def _known_packages(registry: str) -> tuple[frozenset[str], frozenset[str]]:
+    """(well-known names of a registry, real ones beside them)."""
+    listed, real = list(table("packages").get(registry, ())), list(table("packages")["real"])
+    if registry == "pypi":
+        listed += table("origins")["packages"]
+        real += table("origins")["neighbours"]
+    real += table("packages").get(f"{registry}_neighbours", ())
+    return frozenset(re.sub(r"[-_.]+", "-", one) for one in listed), frozenset(real)
+
+
+@cache
+def _near(name: str, registry: str) -> str:
+    """The well-known name that `name` nearly is, "" if it is known or near none.
+
+    Near: a letter is another, missing or in the wrong place, other marks, digits for letters, a word behind it.
+    """
+    known, real = _known_packages(registry)
+    if len(name) < _SHORTEST or name in known or name in real:
+        return ""
+    for one in sorted(known):
+        if len(one) >= _LONG and _is_like(name, one):
+            return one
+        if _SHORTEST <= len(one) < _LONG and sorted(name) == sorted(one):
+            return one
+    stem, _, last = name.rpartition("-")
+    return stem if last in table("packages")["affixes"] and stem in known else ""
+
+
+def _is_like(name: str, one: str) -> bool:
+    far = 2 if min(len(name), len(one)) >= _TWO_SLIPS and name[:2] == one[:2] and name[-1] == one[-1] else 1
+    if OSA.distance(name, one, score_cutoff=far) <= far and re.sub(r"[\d.]", "", name) != re.sub(r"[\d.]", "", one):
+        return True
+    return _squeezed(name) == _squeezed(one)
+
+
+def is_mixed(text: str) -> bool:
+    """True if a word mixes letters of two scripts that look alike: nobody types such a word by chance."""
+    return _MIXED.search(text) is not None
+
+
+#: A Cyrillic letter among Latin ones; Greek ones are units and mathematics.
+_MIXED = re.compile(
+    "(?<=[a-zA-Z])[\u0400-\u052f](?=[a-zA-Z])|(?<![\u0400-\u052f])[\u0430-\u045f](?=[a-z]{3})|(?<=[a-z]{3})[\u0430-\u045f](?![\u0400-\u052f])"
+)
+#: Shorter names are near too many others; longer ones may have two letters wrong.
+_SHORTEST, _LONG, _TWO_SLIPS = 4, 5, 9
 
 
 def _near_one(name: str, known: Collection[str]) -> str:
     """The name of `known` that `name` nearly is, "" if it is one of them or near none."""
-    if name in known or len(name) < 4:
+    if name in known or len(name) < _SHORTEST:
         return ""
-    squeezed = _squeezed(name)
-    for one in sorted(known):
-        is_like = len(one) >= 5 and abs(len(one) - len(name)) <= 2
-        if is_like and (OSA.distance(name, one, score_cutoff=1) <= 1 or squeezed == _squeezed(one)):
-            return one
-    return ""
+    return next((one for one in sorted(known) if len(one) >= _LONG and _is_like(name, one)), "")
 
 
 def _squeezed(name: str) -> str:
     """A name without its marks, with letters for the digits that look like them, each doubled letter once."""
     bare = re.sub(r"[-_./@]", "", name).translate(str.maketrans("013457", "oleast"))
     return re.sub(r"(.)\1+", r"\1", bare)
-
-
-@cache
-def _near(name: str) -> str:
-    """The well-known name one edit away, or with other marks between its parts; "" if there is none."""
-    if len(name) < 4 or name in words("origins", "packages"):
-        return ""
-    squeezed = name.replace("-", "")
-    for known in table("origins")["packages"]:
-        if len(known) >= 5 and OSA.distance(name, known, score_cutoff=1) <= 1:
-            return str(known)
-        if squeezed == known.replace("-", "") and len(known) >= 5:
-            return str(known)
-        if len(known) < 5 and len(known) > 3 and name != known and sorted(name) == sorted(known):
-            return str(known)
-    return ""

@@ -33,7 +33,10 @@ def printed(effects: Effects, name: str, args: Sequence[Value], fed: Value) -> V
         return Value("", From.SECRET)
     if name in ("tar", "zip", "7z", "cpio", "find") and any(places.is_home(one.text) for one in plain):
         return Value("", From.SECRET)
-    if name in ("tar", "unzip", "bsdtar", "cpio") and fed.source & From.NETWORK:
+    is_fetched = (
+        fed.source | contents(effects, plain).source if name in ("tar", "unzip", "bsdtar", "cpio") else From.WORDS
+    )
+    if is_fetched & From.NETWORK:
         effects.has_strange_code = True
     if name in words("programs", "decoders") and _decodes(name, [one.text for one in args]):
         source = fed if fed.text or fed.source else contents(effects, plain)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
+from pipeline.lexicon.advice import prose
 from pipeline.lexicon.advice.tables import table
 
 #: What stands between a name and its value: `x=0`, `x: 0`, `x 0`, `["x"] = "0"`, `"x", "0"`, `x => 0`.
@@ -49,7 +50,10 @@ def faults(text: str) -> Iterator[str]:
         yield str(option.lastgroup).replace("_", "-")
     low = text.lower()
     yield from (kind for kind, listed in table("settings")["names"].items() if any(name in low for name in listed))
-    yield from (kind for kind, worded in _worded() if worded.search(text))
+    for kind, worded in _worded():
+        if any(not prose.is_negated(text, found.start()) for found in worded.finditer(text)):
+            yield kind
+    yield from prose.faults(text)
 
 
 def _is_off(found: re.Match[str], off: frozenset[str], text: str) -> bool:

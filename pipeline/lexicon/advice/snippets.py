@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
-from pipeline.lexicon.advice import understood
+from pipeline.lexicon.advice import origins, understood
 from pipeline.lexicon.advice.spelling import folded, pieces
 from pipeline.lexicon.advice.tables import heads, table, words
 
@@ -32,6 +32,13 @@ _PATH = re.compile(r"(?:\.{1,2}/|~/|/|[A-Za-z]:\\|\\\\|\.\\)\S+$")
 _LOWER = re.compile(r"[a-z][\w.+-]{1,40}$")
 _WORDY = re.compile(r"[A-Za-z一-鿿']{1,40}[.,;:!?]?$")
 _HEREDOC = re.compile(r"<<-?\s?['\"]?(\w{1,20})['\"]?")
+_SQLS = frozenset({"sql", "mysql", "postgresql", "pgsql", "plsql", "tsql", "sqlite"})
+_STATEMENT = re.compile(
+    r"\s{0,8}(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|DROP|TRUNCATE|ALTER|CREATE|GRANT|REVOKE|COPY)\s[^\n]{1,300}[;)]",
+    re.IGNORECASE,
+)
+#: A model whose repository brings code that is run.
+_TRUSTED = re.compile(r"[\"']([\w.-]{1,60}/[\w.-]{1,80})[\"'][^)\n]{0,200}trust_remote_code\s?=\s?True")
 _SHELLS = frozenset({"sh", "bash", "shell", "zsh", "console", "shell-session", "terminal", "powershell", "ps1", "pwsh",
                      "cmd", "bat", "batch", "dos", "fish", "ksh"})  # fmt: skip
 _PYTHONS = frozenset({"", "python", "py", "python3", "pycon", "ipython"})
@@ -68,6 +75,11 @@ def _in_code(piece: str, language: str, owners: Collection[str]) -> Iterator[str
     lines = piece.split("\n")
     if any(pattern.search(piece) for pattern in _strange_code()):
         yield "code"
+    if _is_sql(piece, language) and not understood.is_understood_sql(piece):
+        yield "statement"
+    for repository in _TRUSTED.findall(piece):
+        if not origins.is_known_model(repository, owners):
+            yield "model"
     is_shell = language in _SHELLS
     has_prompts = any(_PROMPT.match(line) for line in lines) and len(lines) > 1
     code: list[str] = []
@@ -90,6 +102,10 @@ def _in_code(piece: str, language: str, owners: Collection[str]) -> Iterator[str
         and not understood.is_understood_python(piece, owners)
     ):
         yield "code"
+
+
+def _is_sql(piece: str, language: str) -> bool:
+    return language in _SQLS or _STATEMENT.match(piece) is not None
 
 
 def _logical(lines: Sequence[str]) -> Iterator[str]:
@@ -138,7 +154,7 @@ def is_command(line: str, *, is_shell: bool = False, is_alone: bool = True) -> b
     if is_known:
         is_sure = is_alone or is_shell or name not in words("wake", "everyday")
         return is_sure or _OPTION.search(bare) is not None
-    if _CMDLET.match(head) or _VARIABLE.match(head):
+    if _CMDLET.match(head) or _VARIABLE.match(head) or (is_shell and head[0] == "$"):
         return True
     if _PATH.match(head):
         return _OPTION.search(bare) is not None or is_shell or (is_alone and len(bare.split()) < _SENTENCE)
@@ -197,13 +213,29 @@ def _in_prose(line: str, owners: Collection[str]) -> Iterator[str]:
     done = -1
     for place, token in enumerate(tokens[:-1]):
         name = folded(token[0])
-        if place <= done or name not in _words() or not _LOWER.match(token[0].strip("`*(")) or _END.search(token[0]):
+        if (
+            place <= done
+            or not _names(name, tokens, place)
+            or not _LOWER.match(token[0].strip("`*("))
+            or _END.search(token[0])
+        ):
             continue
         end = _ends(tokens, place + 1, is_everyday=name in words("wake", "everyday"), name=name)
         if end > place + 1:
             done = end
             said = " ".join(one[0] for one in tokens[place:end])
             yield from understood.unknown_in(_STOP.sub("", said), owners)
+
+
+def _names(name: str, tokens: Sequence[re.Match[str]], place: int) -> bool:
+    """True if a word of a sentence may name a program: not what another is asked, and no everyday word."""
+    is_option = tokens[place + 1][0].startswith("-")
+    before = folded(tokens[place - 1][0].strip("`\"'")) if place else ""
+    if any("rest" not in row.takes for row in understood.rows().get(before, ())):
+        return False
+    if name not in understood.rows() or name in words("commands", "ambiguous"):
+        return is_option and name in _words()
+    return tokens[place + 1][0][:1] not in "(\"'" or not any(row.verbs for row in understood.rows()[name])
 
 
 def _ends(tokens: Sequence[re.Match[str]], start: int, *, is_everyday: bool, name: str) -> int:

@@ -6,14 +6,18 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
+from pipeline.lexicon.advice.tables import table
 from pipeline.text import clean
 
-#: Letters of other scripts, and below each the Latin one that it looks like.
-_ALIKE = str.maketrans(
-    "аеорсхуіѕјһԁԛԝкмтвгпАЕОРСХУІЅЈНКМТВᴀʀεοανικρτυωϲϳ",
-    "aeopcxyisjhdqwkmtbrnAEOPCXYISJHKMTBareoavikptuwcj",
-)
+
+@cache
+def _alike() -> dict[int, int | str | None]:
+    """Letters that look like a Latin one -> that one."""
+    return {ord(one): letter for letter, listed in table("confusables")["letters"].items() for one in listed}
+
+
 _QUOTES = str.maketrans("‘’“”‚„‹›«»′″＇＂，。、！？", "''\"\"'\"''\"\"'\"'\"     ")
 _DASHES = re.compile("[–—−‒―]")
 #: What a reader cannot see and `clean` leaves: variation selectors, blank letters, private use.
@@ -42,7 +46,7 @@ def plain(text: str) -> str:
         text = html.unescape(text)
     text = _DASHES.sub("-", unicodedata.normalize("NFKC", _BLANK.sub("", clean(text)).translate(_QUOTES)))
     if not text.isascii():
-        text = _BORDER.sub(" ", text).translate(_ALIKE)
+        text = _BORDER.sub(" ", text).translate(_alike())
     if "<" in text:
         text = _TAG.sub("", _BREAK.sub("\n", text))
     text = _PIPED.sub(" ", _CONTINUED.sub(" ", text))

@@ -1,0 +1,60 @@
+"""Dangerous advice in words and in settings: what is done to what, as rows of `data/advice/prose.toml` say it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from pipeline.lexicon.advice.tables import table
+
+#: What may stand between an act and its object, in one clause.
+_GAP = r"([^\n.;!?]{0,60}?)"
+#: So far in front of an act a negation of the same clause stands.
+_NEGATED = 40
+
+
+@cache
+def rows() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """(kind, pattern) of each row."""
+    return tuple((row["kind"], re.compile("|".join(_forms(row)), re.IGNORECASE)) for row in table("prose")["row"])
+
+
+def _forms(row: dict[str, Sequence[str]]) -> Iterator[str]:
+    if "act" in row:
+        act, thing = "|".join(row["act"]), "|".join(row["object"])
+        yield rf"\b(?:{act})\b{_GAP}(?<!\w)(?:{thing})(?!\w)"
+        if row.get("reversed"):
+            passive = r"\b(?:is|are|was|be|been|being|get|gets)\b"
+            yield rf"(?<!\w)(?:{thing})(?!\w)[^\n.;!?]{{0,24}}?{passive}[^\n.;!?]{{0,12}}?(?:{act}|off)\b"
+        if row.get("reversed"):
+            turn = r"\b(?:turn|switch|shut)\w{0,5}\b"
+            yield rf"{turn}[^\n.;!?]{{0,24}}?(?<!\w)(?:{thing})(?!\w)[^\n.;!?]{{0,12}}?\boff\b"
+    yield from row.get("pattern", ())
+
+
+@cache
+def _negation() -> re.Pattern[str]:
+    listed = "|".join(table("prose")["negations"])
+    return re.compile(
+        rf"(?:\b(?:{listed})\b|(?:不要|切勿|请勿|禁止|无需|不需要|不必|别|不能|不应|没有|避免))[^,;.:!?\n，。；]{{0,30}}$",
+        re.IGNORECASE,
+    )
+
+
+def is_negated(text: str, start: int) -> bool:
+    """True if what begins at `start` is what the clause says not to do."""
+    return _negation().search(text, max(0, start - _NEGATED), start) is not None
+
+
+def faults(text: str) -> Iterator[str]:
+    """The kinds of what `text`, made plain, tells people to do or to set."""
+    for kind, pattern in rows():
+        if any(not (is_negated(text, found.start()) or _is_against(found)) for found in pattern.finditer(text)):
+            yield kind
+
+
+def _is_against(found: re.Match[str]) -> bool:
+    """True if what stands between an act and its object turns it round: "stored in git, so no secrets there"."""
+    between = found[found.lastindex] if found.lastindex else ""
+    return bool(between) and _negation().search(between) is not None
