@@ -70,6 +70,7 @@ class Repo:
     name: str
     id: int
     threads: dict[int, Thread] = field(default_factory=dict)
+    releases: list[Json] = field(default_factory=list)  # newest first
 
 
 class FakeGithub:
@@ -167,6 +168,26 @@ class FakeGithub:
                 "base": {"sha": "b" * 40},
             }
         return thread
+
+    def release(self, name: str, tag: str, notes: str | None, *, at: float, **values: Any) -> Json:
+        """A new release, listed before those that there are."""
+        repo = self.repo(name)
+        made: Json = {
+            "id": repo.id * 1000 + len(repo.releases) + 1,
+            "html_url": f"{self.web}/{name}/releases/tag/{tag}",
+            "tag_name": tag,
+            "name": tag,
+            "body": notes,
+            "draft": False,
+            "prerelease": False,
+            "created_at": stamp(at),
+            "published_at": stamp(at),
+            "author": {"login": "fixture-releaser"},
+            "assets": [{"name": "pond.whl", "download_count": 0}],
+            **values,
+        }
+        repo.releases.insert(0, made)
+        return made
 
     def touch(self, name: str, number: int, at: float | None = None) -> None:
         """Moves the thread's date of change to now, or to `at`."""
@@ -299,6 +320,8 @@ class FakeGithub:
             return 200, {}, {"id": repo.id, "full_name": repo.name, "html_url": f"{self.web}/{repo.name}"}
         if rest == "/issues":
             return self._listing(repo, path, query)
+        if rest == "/releases":
+            return self._numbered(repo.releases, path, query)
         return self._of_thread(repo, path, rest, query)
 
     def _of_thread(self, repo: Repo, path: str, rest: str, query: dict[str, str]) -> tuple[int, dict[str, str], Any]:

@@ -114,8 +114,14 @@ def test_an_unchanged_repository_costs_304s_and_one_point_a_hundred_threads(plac
     place.ingest()
     before = len(fake.asked)
     done = place.ingest()
-    assert fake.paths(before) == [f"/repos/{REPO}", f"/repos/{REPO}/issues", "/graphql", "/graphql"]
-    assert fake.statuses(before) == {304: 2, 200: 2}
+    assert fake.paths(before) == [
+        f"/repos/{REPO}",
+        f"/repos/{REPO}/issues",
+        "/graphql",
+        "/graphql",
+        f"/repos/{REPO}/releases",
+    ]
+    assert fake.statuses(before) == {304: 3, 200: 2}
     assert done.summary.figures["new_pages"] == 0
 
 

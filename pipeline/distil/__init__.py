@@ -7,6 +7,7 @@ Rules live in `pipeline/data/distil`; each has an id, and its measured precision
 from pipeline.distil.actions import key as remedy_key
 from pipeline.distil.claims.pointing import pointed
 from pipeline.distil.claims.reading import STAGE, is_fixed, official, owners, passed_on, read, untitled
+from pipeline.distil.claims.released import read as read_release
 from pipeline.distil.claims.replies import causal, chained
 from pipeline.distil.drafts.reduce import draft
 from pipeline.distil.material import DocumentFacts, Material, Occurrence, Official, Reading
@@ -27,6 +28,7 @@ __all__ = [
     "passed_on",
     "pointed",
     "read",
+    "read_release",
     "remedy_key",
     "untitled",
 ]

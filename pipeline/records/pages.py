@@ -59,6 +59,7 @@ class DocumentKind(StrEnum):
     ISSUE = "issue"
     PULL = "pull"
     DOC = "doc"
+    RELEASE = "release"  # of a project, with its notes
     ENTRY = "entry"  # knowledge made elsewhere
 
     @property

@@ -11,12 +11,12 @@ CREATE TABLE schema_versions ( -- The versions of these tables, oldest first; th
 );
 CREATE TABLE documents ( -- One row a thread, page or foreign entry; the text itself stays in raw
     document_id VARCHAR, -- github.com/owner/repo#5, or page:<sha256> where the address is unknown
-    kind VARCHAR, -- issue, pull, doc or entry
+    kind VARCHAR, -- issue, pull, doc, release or entry
     url VARCHAR, -- Permalink, or urn:sha256:... where none is known
     repo VARCHAR, -- owner/repo, null if unknown
     number BIGINT, -- Number of the issue or pull request
     title VARCHAR, -- Title as its author wrote it
-    state VARCHAR, -- open or closed
+    state VARCHAR, -- open or closed; of a release: released or prerelease
     state_reason VARCHAR, -- completed, not_planned, duplicate, ...
     is_draft BOOLEAN, -- Pull requests: a draft
     is_merged BOOLEAN, -- Pull requests: merged
@@ -110,7 +110,7 @@ CREATE TABLE neighbours ( -- Two clusters that look alike and are not one
 );
 CREATE TABLE claims ( -- What one quote says about errors of its document, before counting
     claim_id VARCHAR, -- Made from its content
-    kind VARCHAR, -- cause, remedy, fix, version, environment, link, official or closing
+    kind VARCHAR, -- cause, remedy, fix, version, environment, link, official, closing or release
     rule VARCHAR, -- Id of the rule that found it
     template VARCHAR, -- Id of the fact, null for prose
     slots JSON, -- Atoms of the fact: [[name, value], ...]

@@ -71,7 +71,7 @@ class Ledger:
 
     def _evidence(self, evidence_id: str, role: Role, quote: Quote, rule: str) -> Evidence:
         document = self._documents.get(quote.document_id)
-        kind = DocumentKind.DOC if document is None or document.kind == DocumentKind.ENTRY else document.kind
+        kind = document.kind if document is not None and document.kind.is_thread else DocumentKind.DOC
         return Evidence(
             evidence_id=evidence_id,
             role=role,
@@ -129,6 +129,9 @@ _SILENT = frozenset(
 
 _Key = tuple[str, str]
 
+#: What the notes of a release say: the project's own word.
+_NOTES = frozenset({"fix.release_notes", "fix.prerelease_notes"})
+
 
 def _grouped(
     claims: Sequence[Claim], kind: ClaimKind, keyed: Callable[[dict[str, str], str], _Key | None]
@@ -150,9 +153,7 @@ def _most(found: dict[_Key, list[Claim]]) -> list[_Key]:
 def versions(claims: Sequence[Claim], ledger: Ledger) -> tuple[Version, ...]:
     """The versions in which the error was seen, introduced or fixed; fixes come from fix claims with a release."""
     found = _grouped(claims, ClaimKind.VERSION, lambda s, t: (f"{s['product']} {s['version']}", t.rpartition(".")[2]))
-    fixed = _grouped(
-        claims, ClaimKind.FIX, lambda s, t: (f"{s['package']} {s['version']}", "fixed") if t == "fix.released" else None
-    )
+    fixed = _grouped(claims, ClaimKind.FIX, _fixed_in)
     affected = {key: group for key, group in found.items() if key[1] == "affected"}
     told = {key: group for key, group in (found | fixed).items() if key[1] != "affected"}
     rows = []
@@ -172,6 +173,13 @@ def versions(claims: Sequence[Claim], ledger: Ledger) -> tuple[Version, ...]:
             )
         )
     return tuple(rows)
+
+
+def _fixed_in(slots: dict[str, str], template: str) -> _Key | None:
+    """Product and version of a fix that names both, as a key; a project stands for its product."""
+    if template == "fix.released":
+        return f"{slots['package']} {slots['version']}", "fixed"
+    return (f"{slots['repo']} {slots['version']}", "fixed") if template in _NOTES else None
 
 
 def environment(claims: Sequence[Claim], ledger: Ledger) -> tuple[Environment, ...]:
@@ -285,11 +293,12 @@ _CLOSED = "fix.closed_by"
 def tier(claims: Sequence[Claim], *, is_official: bool = False) -> Tier:
     """The tier of what `claims` state together: by who says it, and who confirms it.
 
-    Documented by an official page. Confirmed by a maintainer who says it, or says that it worked. Confirmed by users:
-    one says that it worked, or GitHub says that the change closed the report. Else reported; what a program prints and
-    that something did not help raise nothing. Generated where only a language model picked the words.
+    Documented by an official page, or by the notes of the project's own release. Confirmed by a maintainer who says it,
+    or says that it worked. Confirmed by users: one says that it worked, or GitHub says that the change closed the
+    report. Else reported; what a program prints and that something did not help raise nothing. Generated where only a
+    language model picked the words.
     """
-    if is_official:
+    if is_official or any(claim.fact is not None and claim.fact.template in _NOTES for claim in claims):
         return "documented"
     stated = [claim for claim in claims if not is_by_model(claim.rule)]
     if claims and not stated:

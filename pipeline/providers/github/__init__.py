@@ -24,6 +24,7 @@ FORMS = (
     "github-references",
     "gharchive-comment",
     "gharchive-review",
+    "github-release",
 )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeGuard
 
@@ -14,6 +15,7 @@ from pipeline.lexicon import repositories
 from pipeline.providers import assemble
 from pipeline.providers.assemble import Piece, assembled, safe, utc
 from pipeline.providers.github import FORMS
+from pipeline.providers.github.recognise import RELEASE_URL
 from pipeline.providers.links import Home, description_of, mentions, url_target
 from pipeline.providers.provider import json_value
 from pipeline.records import DocLink, Document, DocumentKind, LinkKind, Post, PostKind, RawPage, Skipped
@@ -26,6 +28,7 @@ _LINK = re.compile(r"[A-Za-z0-9_.:/#?=&%~+-]{1,500}")
 _STATE = re.compile("open|closed")
 _REASON = re.compile("[a-z_]{1,30}")
 _REPO = re.compile(r"https?://[^/]+/(?:api/v3/)?(?:repos/)?([^/]+/[^/?#]+)/(?:issues|pulls?)/(\d+)")
+_RELEASE_KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)/releases/\d+")
 _COMMIT_REPO = re.compile(r"https?://[^/]+/(?:api/v3/)?repos/([\w.-]{1,100}/[\w.-]{1,100})/commits/")
 _WRAPPED = {
     "gharchive-thread": ("issue", "pull_request"),
@@ -314,4 +317,44 @@ def _flag(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-READERS = dict.fromkeys(FORMS, read)
+def release(pages: Sequence[RawPage]) -> Document | Skipped:
+    """A release: its tag is the title, its notes the body. Who may publish one speaks for the project."""
+    page = pages[0]
+    key = _RELEASE_KEY.fullmatch(page.document_key)
+    try:
+        value = json_value(page.body)
+    except (ValueError, RecursionError) as error:
+        return Skipped("document", page.document_key, "unreadable_page", str(error)[:200])
+    if key is None or not _is_object(value):
+        return Skipped("document", page.document_key, "unreadable_page", "no release")
+    url = _string(value.get("html_url")) or page.url or ""
+    named = RELEASE_URL.match(url)
+    is_own = named is not None and f"{named['host']}/{named['repo']}".lower() == f"{key[1]}/{key[2]}"
+    repo = named["repo"] if named and is_own else key[2]
+    address = url if is_own else f"https://{key[1]}/{key[2]}/releases"
+    published = utc(value.get("published_at"))
+    tag, name = (_string(value.get(field)) or "" for field in ("tag_name", "name"))
+    pieces = [Piece(PostKind.TITLE, " ".join(tag.split()), address, published)]
+    if name and name != tag:
+        pieces.append(Piece(PostKind.SECTION, " ".join(name.split()), address, published))
+    if notes := _string(value.get("body")):
+        pieces.append(Piece(PostKind.BODY, notes, address, published))
+    text, posts, hidden = assembled(pieces, page.document_key)
+    if not text:
+        return Skipped("document", page.document_key, "no_text")
+    made = assemble.page_document(
+        page,
+        kind=DocumentKind.RELEASE,
+        url=address,
+        title=safe(tag),
+        text=text,
+        posts=posts,
+        opened_at=published,
+        updated_at=utc(value.get("updated_at")),
+        hidden_count=hidden,
+    )
+    state = "prerelease" if value.get("prerelease") is True else "released"
+    return replace(made, repo=repo, state=state, links=mentions(text, Home(key[1], repo, None)))
+
+
+READERS = {**dict.fromkeys(FORMS, read), "github-release": release}

@@ -7,6 +7,11 @@ from collections.abc import Mapping
 
 from pipeline.providers.provider import Place, Rules, thread_key, unknown_key
 
+#: The page of a release.
+RELEASE_URL = re.compile(
+    r"https?://(?P<host>[A-Za-z0-9.-]{1,253}(?::\d{1,5})?)/(?P<repo>[\w.-]{1,100}/[\w.-]{1,100})/releases/tag/[^\s<>\"']{1,300}\Z",
+    re.ASCII,
+)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -55,6 +60,18 @@ def post(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None:
         kind = "review"
     version = _version(value, "created_at", "submitted_at")
     return (Place(f"github-{kind}", key, f"{kind}:{value['id']}", version, _string(value.get("html_url"))),)
+
+
+def release(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None:
+    """A release as REST gives it; a draft has no date of publication and is none."""
+    number, url = value.get("id"), _string(value.get("html_url"))
+    found = RELEASE_URL.match(url or "")
+    if found is None or not isinstance(value.get("tag_name"), str) or not isinstance(value.get("published_at"), str):
+        return None
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        return None
+    key = f"{found['host']}/{found['repo']}/releases/{number}".lower()
+    return (Place("github-release", key, "main", _version(value, "created_at", "published_at"), url),)
 
 
 def thread(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None:
@@ -114,4 +131,4 @@ def _string(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-RULES = Rules(json=(event, post, thread), lists=(timeline,))
+RULES = Rules(json=(event, post, release, thread), lists=(timeline,))

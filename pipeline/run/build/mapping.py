@@ -205,7 +205,7 @@ def map_document(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResul
 def map_text(document: Document) -> shards.MapResult:
     """The rows of a document that was read: its events, their signatures, what is said about them."""
     found: list[tuple[Event, Signature | None]]
-    if document.kind == DocumentKind.ENTRY:
+    if document.kind in (DocumentKind.ENTRY, DocumentKind.RELEASE):  # notes quote the errors that they tell of
         found = []
     elif document.record is not None:
         found = [(event, normalise.signature(event, document.text)) for event in official(document, document.record)]
@@ -213,7 +213,10 @@ def map_text(document: Document) -> shards.MapResult:
         found = ask.read(document.text).signed()
     found, left_out = within_limits(found)
     grouped = [(event, signature) for event, signature in found if signature is not None]
-    reading = distil.read(document, [event for event, _ in grouped], [signature for _, signature in grouped])
+    if document.kind == DocumentKind.RELEASE:
+        reading = distil.read_release(document)
+    else:
+        reading = distil.read(document, [event for event, _ in grouped], [signature for _, signature in grouped])
     row, untitled = shards.document_row(document), distil.untitled(document)
     pages = [distil.passed_on(document, claim) for claim in official_claims(document)]
     quoted = tuple(one for one in pages if isinstance(one, Claim))

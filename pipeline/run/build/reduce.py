@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
@@ -17,6 +17,7 @@ from pipeline.records import (
     Cluster,
     DocRecord,
     DocumentKind,
+    LinkKind,
     Neighbour,
     Quote,
     Severity,
@@ -128,6 +129,9 @@ def knowledge(result: shards.MapResult) -> Knowledge:
         placed = _closing(claim, opening.get(claim.key, ())) if claim.kind == ClaimKind.CLOSING else claim
         for signature_id in placed.signature_ids:
             claims[signature_id].append(placed)
+    for released in _released(result.claims, documents, opening):
+        for signature_id in released.signature_ids:
+            claims[signature_id].append(released)
     return Knowledge(documents, events, claims, _official_pages(documents, pages))
 
 
@@ -148,9 +152,36 @@ def _opening(
 
 
 def _closing(claim: Claim, signature_ids: tuple[str, ...]) -> Claim:
-    """The word of a merged pull request, as a fix of the errors of the report that it closed."""
+    """The word of a merged pull request or of a release, as a fix of the errors of the report that it closed."""
     assert claim.fact is not None
     return replace(claim, kind=ClaimKind.FIX, key=distil.remedy_key(claim.fact), signature_ids=signature_ids)
+
+
+def _released(
+    claims: Iterable[Claim], documents: Mapping[str, shards.DocumentRow], opening: Mapping[str, tuple[str, ...]]
+) -> Iterator[Claim]:
+    """For each closed report the earliest release since whose notes name it, or what closed it, as a fix of its errors.
+
+    A release of before the report was closed names it for another reason.
+    """
+    naming: dict[str, list[Claim]] = defaultdict(list)
+    closers: dict[str, set[str]] = defaultdict(set)
+    for claim in claims:
+        if claim.kind == ClaimKind.RELEASE and claim.quote.posted_at:
+            naming[claim.key].append(claim)
+        elif claim.kind == ClaimKind.CLOSING:
+            closers[claim.key].add(claim.quote.document_id)
+    told: dict[str, tuple[Claim, set[str]]] = {}
+    for report in sorted(opening) if naming else ():
+        row = documents[report]
+        named = {report, *closers[report], *(one.target for one in row.links if one.kind == LinkKind.CLOSED_BY)}
+        since = iso(row.closed_at) or "~"  # unknown: no release is known to have come after it
+        later = [claim for name in named for claim in naming.get(name, ()) if (claim.quote.posted_at or "") >= since]
+        if later:
+            first = min(later, key=lambda claim: (claim.quote.posted_at or "", claim.claim_id))
+            told.setdefault(first.claim_id, (first, set()))[1].update(opening[report])
+    for claim, signature_ids in told.values():
+        yield _closing(claim, tuple(sorted(signature_ids)))
 
 
 def templates(known: Knowledge) -> list[Template]:

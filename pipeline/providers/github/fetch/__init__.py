@@ -13,6 +13,7 @@
     references.py  cross-references by GraphQL
     absence.py     tombstones: transferred, deleted, gone or private
     compare.py     references that changed no date, threads that are away
+    releases.py    releases with their notes
     work.py        one thread after the other into batches
     run.py         one run: sweep, prove, compare; the watermark
     plan.py        what a run would cost
@@ -21,12 +22,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from pipeline.providers.github.fetch import absence, shapes
+from pipeline.providers.github.fetch import absence, releases, shapes
 from pipeline.providers.github.fetch.answers import Answer, Figures, Refused, Tuning
 from pipeline.providers.github.fetch.client import DEFAULT_API_URL, Client
 from pipeline.providers.github.fetch.conditional_pages import Desk, Held, Home, Kept
@@ -80,6 +81,9 @@ class Raw(Protocol):
     def threads(self, prefix: str) -> Iterable[int]:
         """The numbers of the documents whose keys begin so, whichever source brought them."""
 
+    def releases(self, prefix: str) -> Mapping[str, str]:
+        """The sha256 of the current page of each document whose key begins so."""
+
     def is_forgotten(self, document_key: str) -> bool:
         """True if the document was forgotten on request."""
 
@@ -113,6 +117,7 @@ def ingest(client: Client, wanted: Wanted, ledger: Ledger, *, raw: Raw, outcome:
         ledger.save(replace(ledger.progress, canonical=canonical))
     desk = Desk(client, ledger, home, Held(raw.kept(home.prefix)), forgotten=raw.is_forgotten)
     yield from Run(desk, wanted, outcome).batches()
+    yield from releases.batches(desk, raw.releases(f"{home.prefix[:-1]}/releases/"))
     asked = f"{canonical.partition('/')[0]}/{wanted.repo}#".lower()
     if asked != home.prefix:  # an archive may have brought threads under the name that was asked for
         twice = set(raw.threads(asked)) & set(raw.threads(home.prefix))

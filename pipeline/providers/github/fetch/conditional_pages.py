@@ -90,7 +90,9 @@ class Desk:
         """True if a person asked that the thread be forgotten: it is not asked for."""
         return self._forgotten(self.key(number))
 
-    def ask(self, url: str, paging: Paging) -> tuple[Answer, str | None]:
+    def ask(
+        self, url: str, paging: Paging, shape: type[ShapeT] | type[shapes.Thread] = shapes.Thread
+    ) -> tuple[Answer, str | None]:
         """The answer to a listing, conditional where a validator is known, and the address of the next page.
 
         The validator of a listing is kept only when all that it lists was in raw, so 304 says: nothing to do. A list
@@ -102,7 +104,7 @@ class Desk:
         found: list[Answer] = []
 
         try:
-            return self._asked(url, known, _list_check(shapes.Thread, paging, found))
+            return self._asked(url, known, _list_check(shape, paging, found))
         except SourceChanged:
             if not found:
                 raise

@@ -13,6 +13,10 @@ from pipeline.providers.github.fetch.conditional_pages import PER_PAGE
 from pipeline.providers.github.fetch.ledger import Progress
 from pipeline.providers.github.fetch.work import Wanted
 
+#: Releases that a forecast reckons with, a hundred a request. Projects that tag every commit have thousands; their list
+#: is read whole once, and then as far as it brings something.
+MOST_RELEASES = 500
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -48,8 +52,9 @@ def plan(client: Client, wanted: Wanted, progress: Progress) -> Plan:
         since=since,
         issues=issues,
         pulls=pulls,
-        least_requests=1 + listing + issues + 2 * pulls,  # each thread's timeline, each pull request's own object
-        most_requests=1 + 2 * listing + 2 * issues + 5 * pulls + rechecks,
+        # each thread's timeline, each pull request's own object, the newest releases
+        least_requests=2 + listing + issues + 2 * pulls,
+        most_requests=1 + MOST_RELEASES // PER_PAGE + 2 * listing + 2 * issues + 5 * pulls + rechecks,
         graphql_points=math.ceil(everything / PER_PAGE) + 1 if client.has_token else 0,
         limit_per_hour=quota.limit if quota else 5000 if client.has_token else 60,
         quota_left=quota.remaining if quota else None,

@@ -67,6 +67,14 @@ class _Holding:
         keys = {ref.document_key for ref in self._raw.refs() if ref.document_key.startswith(prefix)}
         yield from sorted(int(key[len(prefix) :]) for key in keys)
 
+    def releases(self, prefix: str) -> dict[str, str]:
+        newest: dict[str, tuple[str, str]] = {}
+        for ref in self._raw.refs():
+            if ref.source == "github" and ref.document_key.startswith(prefix):
+                current = newest.get(ref.document_key, ("", ""))
+                newest[ref.document_key] = max(current, (ref.version_at, ref.sha256))
+        return {key: sha256 for key, (_, sha256) in newest.items()}
+
     def is_forgotten(self, document_key: str) -> bool:
         return self._raw.is_forgotten(document_key)
 

@@ -84,6 +84,16 @@ class Pull(_Shape):
     review_comments: int
 
 
+class Release(_Shape):
+    """One release as their listing gives it; a draft is not published."""
+
+    id: _Number
+    tag_name: str
+    html_url: str
+    published_at: _Time | None
+    body: str | None = None
+
+
 class Count(_Shape):
     """A search's answer, of which only the count matters."""
 
