@@ -94,13 +94,19 @@ def _about(*posts: str, **more: Any) -> list[str]:
     return [of[signature] for c in claims(made) if c.kind == "cause" for signature in c.signature_ids]
 
 
-def test_a_statement_is_about_the_error_of_its_own_post() -> None:
-    assert _about(_shown(CRASH), f"{_shown(OTHER)}\n\n{CAUSE}") == [OTHER]
-
-
-def test_who_prints_an_error_behind_a_statement_tells_of_two() -> None:
+def test_who_answers_with_an_error_of_his_own_tells_of_two() -> None:
+    assert _about(_shown(CRASH), f"{_shown(OTHER)}\n\n{CAUSE}") == []
     assert _about(_shown(CRASH), f"{CAUSE}\n\n{_shown(OTHER)}") == []
-    assert _about(f"{CAUSE}\n\n{_shown(OTHER)}", _shown(CRASH)) == [OTHER]  # a report may say first what it knows
+
+
+def test_a_report_speaks_of_the_error_that_it_has_shown() -> None:
+    assert _about(f"{_shown(OTHER)}\n\n{CAUSE}", _shown(CRASH)) == [OTHER]
+    assert _about(f"{CAUSE}\n\n{_shown(OTHER)}", _shown(CRASH)) == []
+
+
+def test_what_was_tried_before_another_error_is_announced_is_not_about_that_one() -> None:
+    assert _about(f"{CAUSE}\n\nWith the second flag I get another error:\n\n{_shown(CRASH)}") == []
+    assert _about(f"{CAUSE}\n\nWith the second flag I get this:\n\n{_shown(CRASH)}") == [CRASH]
 
 
 def test_a_fix_is_of_the_report_whatever_its_own_post_prints() -> None:
@@ -109,8 +115,15 @@ def test_a_fix_is_of_the_report_whatever_its_own_post_prints() -> None:
     assert [of[one] for c in claims(made) if c.kind == "fix" for one in c.signature_ids] == [CRASH]
 
 
-def test_a_statement_is_about_the_error_that_the_post_before_shows() -> None:
-    assert _about(_shown(CRASH), _shown(OTHER), CAUSE) == [OTHER]
+def test_once_somebody_else_has_shown_an_error_nothing_says_which_is_meant() -> None:
+    for posts in ((_shown(CRASH), _shown(OTHER), CAUSE), (_shown(CRASH), _shown(OTHER), "I see it too.", CAUSE)):
+        assert _reasons(_read(*posts)) == ["unclear_subject"]
+
+
+def test_the_only_error_is_meant_where_the_report_shows_it_or_its_title_names_it() -> None:
+    assert _about(_shown(CRASH), CAUSE) == [CRASH]
+    assert _about("It stops here.", _shown(CRASH), CAUSE, title="It stops") == []
+    assert _about("It stops here.", _shown(CRASH), CAUSE, title="The fixture crashes with an empty pool") == [CRASH]
 
 
 def test_a_statement_is_about_the_report_where_nobody_else_shows_an_error() -> None:
@@ -133,6 +146,16 @@ def test_before_anybody_shows_an_error_people_speak_of_something_else() -> None:
     assert _reasons(read) == ["unclear_subject"]
 
 
+def test_the_original_error_is_that_of_the_report() -> None:
+    named = "The original problem is caused by a wheel of the wrong second size."
+    assert _about(_shown(CRASH), _shown(OTHER), named) == [CRASH]
+
+
+def test_words_that_any_error_has_name_none() -> None:
+    named = "The error is caused by a wheel of the wrong second size."
+    assert _about(_shown(CRASH), _shown("Error: the disk is full"), named) == []
+
+
 def test_a_statement_names_its_error() -> None:
     named = "The ValueError is caused by a wheel of the wrong second size in the fixture."
     assert _about(_shown(CRASH), _shown(OTHER), "I see it too.", named) == [OTHER]
@@ -150,11 +173,13 @@ def test_a_report_is_fixed_as_a_whole() -> None:
     assert _reasons(_read(both, _shown("KeyError: 'third'"), "I see it.", "Fixed in #12.")) == ["unclear_subject"]
 
 
-def test_the_last_error_of_a_log_is_meant() -> None:
+def test_of_the_errors_of_a_log_the_one_is_meant_that_the_title_names() -> None:
     between = "2024-04-26 01:58:58 INFO next.py:3 stopping"
     head = 'Traceback (most recent call last):\n  File "a.py", line 3, in run'
     log = f"```\n{CRASH}\n{between}\n{head}\n{OTHER}\n```"
-    assert _about(log, CAUSE) == [OTHER]
+    assert _about(log, CAUSE) == []
+    assert _about(log, CAUSE, title=OTHER) == [OTHER]
+    assert _about(log, CAUSE, title=CRASH) == [CRASH]
 
 
 # ---------------------------------------------------------------- later posts
@@ -167,6 +192,12 @@ def test_a_refutation_finds_its_examples_and_no_look_alike(row: dict[str, Any]) 
     assert all(takes_back.values()), takes_back
     leaves = {text: bool(rule.pattern.search(text) and not rule.refuse.search(text)) for text in row["lookalikes"]}
     assert not any(leaves.values()), leaves
+
+
+def test_what_helped_does_not_say_that_the_error_stays() -> None:
+    table = tables.table("cues.toml")["no_help"]
+    assert all(map(tables.persists().search, table["examples"]))
+    assert not any(map(tables.persists().search, table["lookalikes"]))
 
 
 TAKEN_BACK = [

@@ -38,7 +38,7 @@ LEAST_KAPPA = 0.61
 #: cause or remedy: 12 of 80; after rules were added with it in view 16 (parts 1 and 2: 32 and 9).
 #: Since a statement must stand by itself, be about one error that is shown, be no guess and, of causes and
 #: fixes, stand in a short thread, 32 of 186 (57 before).
-LEAST_RECALL = 0.17
+LEAST_RECALL = 0.15
 #: What every emitted kind must reach; "version" has too few sentences in the corpus to be held to it.
 LEAST_WILSON = 0.75
 KINDS = ("advice", "cause", "failed", "fix", "worked")

@@ -227,6 +227,24 @@ def no_help() -> Pattern:
 
 
 @cache
+def persists() -> Pattern:
+    """Words of a sentence that says that the error came all the same."""
+    return _compiled(table("cues.toml")["no_help"]["persists"])
+
+
+@cache
+def before_version() -> frozenset[str]:
+    """Words that stand between "fixed" and a version and name no product."""
+    return frozenset(table("cues.toml")["about"]["before_version"])
+
+
+@cache
+def original() -> Pattern:
+    """How a sentence says that it speaks of the report's error, not of one that came up later."""
+    return _compiled(table("cues.toml")["about"]["original"])
+
+
+@cache
 def boilerplate() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(phrases that mark a whole post as a robot's or a stale notice, phrases that mark a line as a template's)."""
     rows = table("cues.toml")["boilerplate"]

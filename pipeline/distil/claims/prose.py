@@ -16,6 +16,9 @@ from pipeline.text.units import Unit, units
 
 #: A hint that stands on the lines after the event's last line is still the program's (torch prints three such lines).
 _AFTER = 400
+_FENCES = ("\n```", "\n~~~")
+#: Hints whose words any program prints for its own reason ("pip install ...").
+ANY_PROGRAMS = "hint.generic."
 _DIRECTIONS = {"increas": "increase", "decreas": "decrease", "reduc": "decrease"}
 
 
@@ -34,8 +37,12 @@ def hinted(text: str, event: Event, *, until: int) -> Iterator[Hinted]:
     end = min(event.end + _AFTER, until)
     if end <= event.start:
         return
-    block = text[event.start : end]
+    fence = min((at for at in (text.find(mark, event.end, end) for mark in _FENCES) if at >= 0), default=end)
+    gap = text.find("\n\n", event.end, fence)
+    whole, near = text[event.start : fence], text[event.start : gap if gap >= 0 else fence]
     for hint in tables.hints():
+        # people, too, write what any program prints ("run `pip install x`"): behind an empty line they may have
+        block = near if hint.rule.startswith(ANY_PROGRAMS) else whole
         if hint.stem not in block:
             continue
         at = max(0, block.rfind("\n", 0, block.find(hint.stem)) - 300)

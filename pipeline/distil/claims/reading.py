@@ -75,9 +75,10 @@ _FOLLOWS = 300
 _PRINTED = 40
 #: Long threads drift to other problems. Of 54 causes and 82 fixes that were read against their threads 3 % and 4 % were
 #: wrong in threads of at most so many posts (title and body are two), 42 % and 29 % in longer ones. Who says
-#: what helped them tells more of it: there length says little, but for what comes behind the fifteenth post.
+#: what helped them tells more of it: there it counts how far down it stands. Of 2,317 labelled causes, acts and
+#: failures of threads with one error 7 % were about another one in the first ten posts behind the title, 32 % later.
 _SHORT_THREAD = 8
-_LAST_REMEDY = 16
+_LAST_REMEDY = 10
 #: Posts that open a thread: what stands there asks, it does not answer.
 _OPENING = frozenset({PostKind.TITLE, PostKind.BODY})
 

@@ -241,8 +241,8 @@ def _is_one_of_several(text: str, post: Post, sentence: Sentence) -> bool:
 _MOST_REFUTING = 1_500
 #: What a typed fix names: the version, the change.
 _OF_FIXES = frozenset({"version", "pr"})
-#: Three words of a statement, or one name of a program's, said again name it.
-_NAMED = 3
+#: Two words of a statement, or one name of a program's, said again name it.
+_NAMED = 2
 
 
 def refuted(prose: Prose, found: Sequence[Finding]) -> frozenset[int]:

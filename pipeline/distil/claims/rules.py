@@ -45,6 +45,7 @@ _LONGEST_HOME = 170
 #: What a sentence without a digit cannot have.
 _NUMBERED = frozenset({"version", "pinned"})
 _DIGIT = re.compile(r"\d")
+_LAST_WORD = re.compile(r"([A-Za-z][A-Za-z0-9_.-]{0,39})[\s(`*_\[]{1,4}\Z")
 _RELEASE_OF = re.compile(r"\b(?:version|release|package|wheels?) of (?!the |this |our )(\w+)")
 _BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
 _VERSION = re.compile(
@@ -191,6 +192,8 @@ def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding
     last = cue.then.search(text, first.end()) if cue.then is not None else None
     if cue.then is not None and last is None:
         return None
+    if cue.kind == CueKind.REMEDY and cue.outcome == Outcome.WORKED and tables.persists().search(text):
+        return None
     # asked late: few sentences come so far, and this is a slow pattern; the tables of acts behind it are slower
     if cue.kind != CueKind.ASK and tables.refusals(cue.lang).search(text):
         return None
@@ -261,8 +264,19 @@ def change(words: str, document: Document) -> Fact | None:
     named = actions.versioned(words)
     if named is not None:
         return Fact("fix.released", (("package", named[0]), ("version", named[1])))
-    version = _VERSION.search(actions.without_describe(words))
-    return _of_repo("fix.released_in", "_repo", ("version", version.group(1)), document) if version else None
+    version = _own_version(words, document)
+    return _of_repo("fix.released_in", "_repo", ("version", version), document) if version else None
+
+
+def _own_version(words: str, document: Document) -> str | None:
+    """The version that words name, if it is one of the report's own project: no other name stands before it."""
+    found = _VERSION.search(actions.without_describe(words))
+    if found is None or words[found.end() : found.end() + 2].lower() == ".x":
+        return None
+    before = _LAST_WORD.search(words, max(0, found.start() - 50), found.start())
+    name = before.group(1).lower().strip(".-") if before else ""
+    is_own = not name or name in tables.before_version() or name.isdigit() or name in (document.repo or "").lower()
+    return found.group(1) if is_own else None
 
 
 def _merged(found: re.Match[str], document: Document) -> Fact | None:
@@ -282,8 +296,9 @@ def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
         return Fact("fix.released", (("package", named[0]), ("version", named[1])))
     if cue.rule == "fix.in_latest":
         return _latest(region, document.repo or "")
-    if cue.rule in {"fix.in_version", "fix.zh"} and (version := _VERSION.search(actions.without_describe(region))):
-        return _of_repo("fix.released_in", "_repo", ("version", version.group(1)), document)
+    if cue.rule in {"fix.in_version", "fix.zh"} and _VERSION.search(actions.without_describe(region)):
+        version = _own_version(region, document)
+        return _of_repo("fix.released_in", "_repo", ("version", version), document) if version else None
     branch = _BRANCH.search(region) if cue.rule in {"fix.in_branch", "fix.works_on_branch"} else None
     return _of_repo("fix.on_branch", "_of", ("branch", branch.group(1).lower()), document) if branch else None
 

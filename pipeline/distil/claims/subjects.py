@@ -18,11 +18,18 @@ Pair = tuple[Event, Signature]
 
 #: How many errors one closing change may speak about where a report opens with several.
 _MOST_SUBJECTS = 3
-#: A text names one of several errors with its type, or with so many words of its message.
-_NAMING = 3
+#: A title names one of several errors with its type, or with so many words of its message; a statement with its type,
+#: or with so many. On 1,138 labelled threads three words were the right error's in 9 of 34 statements, five in 6 of 9.
+_TITLED = 3
+_NAMING = 5
+#: Words that are the type of any error.
+_ANY_TYPE = frozenset({"error", "exception"})
 #: Between two errors of one log stands no fence and no sentence, in at most so many characters.
 _MOST_LOG = 6_000
 _WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
+_ORIGINAL = re.compile(
+    r"\b(?:original|originally|reported|initial) (?:\w+ )?(?:problem|issue|error|report|bug)\b", re.IGNORECASE
+)
 
 
 def errors_of(events: Sequence[Event], signatures: Sequence[Signature]) -> list[Pair]:
@@ -33,47 +40,65 @@ def errors_of(events: Sequence[Event], signatures: Sequence[Signature]) -> list[
 def subject(document: Document, errors: Sequence[Pair], start: int, end: int) -> str | None:
     """The signature of the error that the words at `start` to `end` speak about, None where nothing says which.
 
-    The one that the words name. Else, where the thread shows one error alone, that, unless nobody had shown it yet.
-    Else the last that their own post shows before them: who says what helped and prints an error behind it tells of two
-    ("X is fixed, now I get"). Only a report may say first what was tried. Else the one shown by the post that
-    they answer, which is the post before, or the report where no other post between shows an error. Of several errors
-    in one log the last is meant, which ended the program.
+    The one that the words name, or that of the report where they speak of "the original error". Else, where the thread
+    shows one error alone, that: if the report shows it, or its title names what a comment shows. Else that of the
+    report, as long as nobody else has shown one. People answer the report; which of several errors they mean cannot be
+    seen from where they say it. Of the causes, acts and failures of 1,138 labelled threads the report's only error was
+    the right one in 91 % (2,389 of 2,612), the only error where a comment shows it in 76 %, the last of a log in 33 %,
+    the last that anybody showed in 42 %.
     """
-    named = _named_by(document.text[start:end], errors)
+    named = _named_by(document.text[start:end], errors, _NAMING)
     if len(named) == 1:
         return named[0]
     post = document.post_at(start)
     if len({s.signature_id for _, s in errors}) == 1:
-        # before anybody shows the error people speak of something else
-        return errors[0][1].signature_id if document.post_at(errors[0][0].start) <= post else None
+        return None if _is_other(document, end, errors[0][0].start) else _only(document, errors, post)
+    if tables.original().search(document.text, start, end):
+        told = opening(document, errors)
+        return told[0] if len(told) == 1 else None
     own = [(e, s) for e, s in errors if document.post_at(e.start) == post]
     if own:
-        before = [s for e, s in own if e.start < start]
-        is_report = _is_opening(document, post) and len({s.signature_id for _, s in own}) == 1
-        return before[-1].signature_id if before else own[0][1].signature_id if is_report else None
+        # who prints an error in answer to another tells of two; who reports one speaks of it, not before it is shown
+        is_told = _is_opening(document, post) and own[0][0].start < start
+        return own[0][1].signature_id if is_told and len({s.signature_id for _, s in own}) == 1 else None
     return _answered(document, errors, post)
 
 
+def _only(document: Document, errors: Sequence[Pair], post: int) -> str | None:
+    """The only error of a thread, where it is the one that people speak of; before anybody shows it, it is not."""
+    event, signature = errors[0]
+    shown = document.post_at(event.start)
+    is_meant = _is_opening(document, shown) or _is_titled(document, event)
+    return signature.signature_id if shown <= post and is_meant else None
+
+
+def _is_other(document: Document, end: int, shown: int) -> bool:
+    """True if who prints an error behind a statement announces it as another one."""
+    return end < shown <= end + _MOST_LOG and bool(_announced().search(document.text, end, shown))
+
+
+@cache
+def _announced() -> re.Pattern[str]:
+    return next(cue.pattern for cue in tables.cues() if cue.rule == "link.then_another")
+
+
+def _is_titled(document: Document, event: Event) -> bool:
+    """True if the title has a word of the error, or its type."""
+    return _score(set(_WORD.findall((document.title or "").lower())), event) > 0
+
+
 def _answered(document: Document, errors: Sequence[Pair], post: int) -> str | None:
-    """The error of the post before; that of the report, where it is the only post before that shows any."""
+    """The error of the report, where no other post before shows any; of a log's the one that the title names."""
     before = [(e, s) for e, s in errors if document.post_at(e.start) < post]
-    others = sorted({place for e, _ in before if not _is_opening(document, place := document.post_at(e.start))})
-    if not before:
+    if not all(_is_opening(document, document.post_at(e.start)) for e, _ in before):
         return None
-    if others:
-        last = [(e, s) for e, s in before if document.post_at(e.start) == others[-1]]
-        answers_last = others[-1] == post - 1 or len(last) == len(before)
-        return _shown(document, last if answers_last else before)
+    if len({s.signature_id for _, s in before}) == 1:
+        return before[0][1].signature_id
     # a title tells in short what the body shows
     shown = [(e, s) for e, s in before if document.post_at(e.start) == document.post_at(before[-1][0].start)]
-    named = _named_by(document.title or "", shown)
-    return named[0] if len(named) == 1 else _shown(document, shown)
-
-
-def _shown(document: Document, shown: Sequence[Pair]) -> str | None:
-    """The one error of a post, or the last where they stand in one log."""
-    is_one = len({s.signature_id for _, s in shown}) == 1
-    return shown[-1][1].signature_id if is_one or _is_log(document, shown) else None
+    title = document.title or ""
+    named = _named_by(title, shown, _TITLED) or _named_by(title, before, _TITLED)
+    return named[0] if len(named) == 1 and _is_log(document, shown) else None
 
 
 def _is_log(document: Document, shown: Sequence[Pair]) -> bool:
@@ -89,7 +114,7 @@ def _is_log(document: Document, shown: Sequence[Pair]) -> bool:
 
 def names_one(document: Document, errors: Sequence[Pair], start: int, end: int) -> bool:
     """True if the words at `start` to `end` name one of the errors."""
-    return len(_named_by(document.text[start:end], errors)) == 1
+    return len(_named_by(document.text[start:end], errors, _NAMING)) == 1
 
 
 def is_beside(document: Document, errors: Sequence[Pair], place: int) -> bool:
@@ -105,7 +130,7 @@ def reported(document: Document, errors: Sequence[Pair], start: int, end: int) -
     "Fixed" is said of a report as a whole, not of what its own post prints, nor of what somebody met on the way: so the
     errors of the report, where nobody else shows another before.
     """
-    named = _named_by(document.text[start:end], errors)
+    named = _named_by(document.text[start:end], errors, _NAMING)
     if len(named) == 1:
         return (named[0],)
     post = document.post_at(start)
@@ -120,17 +145,17 @@ def opening(document: Document, errors: Sequence[Pair]) -> list[str]:
     The first that anybody shows where the report itself shows none.
     """
     opened = [(e, s) for e, s in errors if _is_opening(document, document.post_at(e.start))]
-    named = _named_by(document.title or "", opened)
+    named = _named_by(document.title or "", opened, _TITLED)
     shown = opened or errors[:1]
     return named or list(dict.fromkeys(s.signature_id for _, s in shown))[:_MOST_SUBJECTS]
 
 
-def _named_by(text: str, errors: Sequence[Pair]) -> list[str]:
-    """The signatures of the errors that `text` names best, none where it names none well enough."""
+def _named_by(text: str, errors: Sequence[Pair], least: int) -> list[str]:
+    """The signatures of the errors that `text` names best: by the type, or by at least `least` words of the message."""
     words = set(_WORD.findall(text.lower()))
     scores = [_score(words, event) for event, _ in errors]
     most = max(scores, default=0)
-    if most < _NAMING:
+    if most < least:
         return []
     return list(dict.fromkeys(s.signature_id for (_, s), score in zip(errors, scores, strict=True) if score == most))
 
@@ -138,7 +163,8 @@ def _named_by(text: str, errors: Sequence[Pair]) -> list[str]:
 def _score(words: set[str], event: Event) -> int:
     """How well words name an error: words of its message, its type as much as it takes."""
     kind = (event.exception_type or "").rpartition(".")[2].lower()
-    return len(words.intersection(_WORD.findall(event.message.lower()))) + (_NAMING if kind in words else 0)
+    is_typed = kind in words and kind not in _ANY_TYPE
+    return len(words.intersection(_WORD.findall(event.message.lower()))) + (_NAMING if is_typed else 0)
 
 
 def _is_opening(document: Document, post: int) -> bool:
