@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from pipeline.records import Claim, ClaimKind, Pointed, Skipped
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import CaseStatement, KnowledgeEntry
 from pipeline.run.build import entries, mapping
-from tests import distil_factory
+from tests import distil_factory, linear
 from tests import entry_factory as make
 from tests.each import each
 
@@ -397,13 +396,7 @@ def test_every_program_word_and_kind_of_the_tables_is_of_use() -> None:
     ],
 )
 def test_hostile_text_takes_linear_time(piece: str) -> None:
-    def seconds(size: int) -> float:
-        began = time.process_time()
-        advice.refusal.__wrapped__(piece * (size // len(piece)))
-        return time.process_time() - began
-
-    assert seconds(100_000) < 1.5
-    assert seconds(20_000) < 1.2
+    linear.check(advice.refusal.__wrapped__, piece, size=12_500, most=2.5)
 
 
 def test_a_text_that_nobody_can_read_is_refused() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline import extract
 from pipeline.records import Event
+from tests import linear
 
 CASES = sorted((Path(__file__).parent / "cases" / "extract-python").iterdir())
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
@@ -134,23 +134,9 @@ HOSTILE = {
 }
 
 
-def _seconds(text: str) -> float:
-    begun = time.process_time()
-    extract.events(text)
-    return time.process_time() - begun
-
-
 @pytest.mark.parametrize("name", sorted(HOSTILE))
 def test_twice_the_hostile_text_takes_no_more_than_three_times_as_long(name: str) -> None:
-    unit = HOSTILE[name]
-    once, twice = unit * (40_000 // len(unit)), unit * (80_000 // len(unit))
-    floor = 0.02  # below that the clock says nothing
-    short = long = float("inf")
-    for _ in range(12):  # a busy machine disturbs single measurements; the least of each counts
-        short, long = min(short, _seconds(once)), min(long, _seconds(twice))
-        if long < 3 * max(short, floor):
-            return
-    pytest.fail(f"{short:.3f} s, and {long:.3f} s for twice the text")
+    linear.check(extract.events, HOSTILE[name])
 
 
 _PIECES = st.sampled_from(
