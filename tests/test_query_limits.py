@@ -17,7 +17,7 @@ import pytest
 
 from pipeline import store
 from pipeline.records.errors import ConfigError, LimitReached
-from pipeline.store import querying
+from pipeline.store import opening, querying
 from tests.cli import run
 from tests.each import each
 from tests.golden import ROOT
@@ -137,7 +137,11 @@ def test_an_answer_of_gigabytes_never_stands_in_memory(home: Path, tmp_path: Pat
         assert pq.read_table(path).num_rows == 20_000
 
 
-def test_what_needs_more_memory_than_it_may_have_says_so(home: Path) -> None:
+def test_what_needs_more_memory_than_it_may_have_says_so(
+    home: Path, database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert store.query(database, "SELECT current_setting('memory_limit')").rows == [("1.8 GiB",)]  # 2 GB
+    monkeypatch.setitem(opening._WALLS, "memory_limit", "200MB")  # to fill the whole of it takes half a minute
     done = run("query", "SELECT list(repeat('x', 100000)) FROM range(1000000)", "--home", home)
     assert done.code == 3
     assert "memory" in done.err
