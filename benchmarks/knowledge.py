@@ -1,6 +1,6 @@
 """How much of what threads say about an error is found, and how much of what is found is so: every reader on one truth.
 
-    python -m benchmarks.knowledge [--split tune] [--answers FOLDER --model NAME] [--misses 30] [--confusions]
+    python -m benchmarks.knowledge [--split tune] [--home FOLDER] [--misses 30] [--confusions]
 
 The truth is `tests/quality/knowledge.jsonl`: whole threads read by people who did not know the rules. A thread is cut
 into units (`pipeline.text.units`); each label says what a unit is, about which error, and which unit it answers. The
@@ -27,12 +27,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipeline import extract, raw, run
+from pipeline import ask, extract, raw, run, store
+from pipeline.config import read_settings
 from pipeline.distil.drafts.support import wilson_lower
+from pipeline.engines.batch import Replies
+from pipeline.engines.enrich import Reader
+from pipeline.engines.enrich.answer import proposals
+from pipeline.engines.enrich.prompt import questions
+from pipeline.engines.enrich.reader import error_named
+from pipeline.engines.http import Refused
 from pipeline.lexicon import repositories
 from pipeline.providers import documents
-from pipeline.records import Claim, ClaimKind, Document, Event, Outcome, Skipped
-from pipeline.run.build.mapping import map_text
+from pipeline.records import Claim, ClaimKind, Document, Event, Outcome, Skipped, shelf_of
+from pipeline.run import configured, shards
+from pipeline.run.build.mapping import map_text, shards_of
 from pipeline.text.units import Unit, units
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -264,8 +272,9 @@ def main() -> None:
     parser.add_argument("--split", action="append", choices=SPLITS, help="default: tune")
     parser.add_argument("--confusions", action="store_true")
     parser.add_argument("--misses", type=int, default=0, help="print so many pieces that no reader found")
+    parser.add_argument("--home", type=Path, help="a home built from the threads: what it claims and publishes")
     options = parser.parse_args()
-    report(options.split or ["tune"], confusions=options.confusions, misses=options.misses)
+    report(options.split or ["tune"], confusions=options.confusions, misses=options.misses, home=options.home)
 
 
 def quick() -> None:
@@ -279,8 +288,87 @@ def quick() -> None:
 READERS: dict[str, Callable[[Thread], Named]] = {"rules": by_rules}
 
 
-def report(splits: Sequence[str], *, confusions: bool = False, misses: int = 0) -> None:
+# A built home: what its entries say, what its claims were, and what the kept answers of a model name before any gate.
+
+
+def of_home(home: Path) -> dict[str, Callable[[Thread], Named]]:
+    """The readers of a home that was built from the threads: a build with `[enrich]` keeps the model's answers.
+
+    Nobody is asked: "answers" takes the kept ones alone, and is there only if the home's settings name a model.
+
+    Raises:
+        StoreError: the home was not built.
+        ConfigError: its settings cannot be used.
+    """
+    places = run.Places.of(home)
+    published = _published(places.database)
+    claims: dict[str, list[Claim]] = defaultdict(list)
+    for folder in (places.shards, places.shards.parent / "enriched"):
+        files = [paths for _, paths in sorted(shards_of(folder).items())]
+        for claim in shards.read(files).claims if files else ():
+            claims[claim.quote.document_id].append(claim)
+    readers: dict[str, Callable[[Thread], Named]] = {
+        "home, claims": lambda thread: named(thread, claims[thread.document.document_id]),
+        "home, published": lambda thread: _units(thread, published[thread.document.document_id]),
+    }
+    settings = read_settings(home=home)
+    if settings.enrich is not None:
+        reader = configured.reader(settings.enrich, settings, lambda answers, host: Replies({}, answers, host))
+        readers = {"home, answers": lambda thread: by_answers(reader, thread)} | readers
+    return readers
+
+
+#: What a quote states, by the part of the entry that cites it and the role in which it is cited.
+_PUBLISHED = """
+WITH told AS (
+    SELECT c.entry_id, c.part, c.ordinal, v.document_id, v.start_offset, v.end_offset, v.role, v.rule,
+        coalesce(s.kind, c.part) AS kind
+    FROM citations c JOIN evidence v ON v.entry_id = c.entry_id AND v.evidence_id = c.evidence_id
+    LEFT JOIN case_statements s ON c.part = 'case_statement' AND s.entry_id = c.entry_id AND s.ordinal = c.ordinal)
+SELECT DISTINCT document_id, start_offset, end_offset, role FROM told t
+WHERE rule NOT LIKE 'hint.%' AND role IN ('cause', 'workaround', 'worked', 'failed', 'fix')
+    AND kind IN ('root_cause', 'cause', 'workaround', 'dead_end', 'version')
+    AND NOT (role = 'workaround' AND kind = 'dead_end')
+    -- of an act that another post confirms, the act is what is known
+    AND NOT (role = 'worked' AND EXISTS (FROM told o WHERE (o.entry_id, o.part, o.ordinal, o.document_id, o.role)
+        = (t.entry_id, t.part, t.ordinal, t.document_id, 'workaround')))
+ORDER BY ALL
+"""
+_ROLES = {"cause": "cause", "workaround": "remedy", "worked": "remedy", "failed": "failure", "fix": "fix"}
+
+
+def _published(database: Path) -> dict[str, list[tuple[int, int, str]]]:
+    """(start, end, kind) of every quote that an entry or a case cites for what it says, by document."""
+    found: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    for document_id, start, end, role in store.query(database, _PUBLISHED).rows:
+        found[document_id].append((start, end, _ROLES[role]))
+    return found
+
+
+def _units(thread: Thread, quotes: Iterable[tuple[int, int, str]]) -> Named:
+    told = ((_unit_at(thread, start, end), kind) for start, end, kind in quotes)
+    return {(unit, kind) for unit, kind in told if unit is not None}
+
+
+def by_answers(reader: Reader, thread: Thread) -> Named:
+    """The units that the kept answers about a thread name of an error that was asked about, before any gate."""
+    signed = ask.read(thread.document.text).signed()
+    errors = [error_named(event) for event, signature in signed if signature is not None]
+    found: Named = set()
+    for question in questions(thread.document, thread.units, errors)[0]:
+        said = reader.chat.ask(question.text, shelf=shelf_of(thread.document.document_id))
+        for claim in [] if isinstance(said, Refused) else proposals(said.value) or []:
+            if claim is not None and claim.error > 0 and claim.kind != "refuted":
+                found.add((claim.of, "remedy") if claim.kind == "worked" else (claim.unit, _ANSWERED[claim.kind]))
+    return found
+
+
+_ANSWERED = {"cause": "cause", "remedy": "remedy", "fix": "fix", "failed": "failure"}
+
+
+def report(splits: Sequence[str], *, confusions: bool = False, misses: int = 0, home: Path | None = None) -> None:
     """Print the figures of every reader on these splits."""
+    readers = READERS | (of_home(home) if home else {})
     everything, lost = threads(splits)
     told = Counter(label.kind for thread in everything for label in thread.labels)
     print(
@@ -289,7 +377,7 @@ def report(splits: Sequence[str], *, confusions: bool = False, misses: int = 0) 
     for kind, (both, first, second) in sorted(agreement(everything).items()):
         print(f"two readers, {kind}: both {both}, one {first}, other {second}, F1 {2 * both / (first + second):.2f}")
     print("\n| reader | kind | recall | agreement |\n|---|---|---|---|")
-    for name, reader in READERS.items():
+    for name, reader in readers.items():
         read = [(thread, reader(thread)) for thread in everything]
         figures = score(read)
         print(f"| {name} | all | {figures.line()} |")

@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 
-from pipeline import run, store
+from benchmarks import knowledge
+from pipeline import extract, raw, run, store
+from pipeline.providers import documents
+from pipeline.records import Document
 from pipeline.run import Places
+from pipeline.text.units import units
 from tests import cli, golden
 from tests.model_server import claim, home_with, pointed, thread
 
@@ -96,6 +100,35 @@ def test_two_rounds_of_files_say_what_the_network_would_have_said(home: Path, tm
     assert (remedy["worked"], remedy["tier"]) == (1, "maintainer_confirmed")  # a maintainer advised it, a user confirms
     assert {piece["quote"] for piece in entry["evidence"]} >= {ACT, HELPED}
     assert cli.run("validate", home / "curated").code == 0
+
+
+def test_a_benchmark_reads_the_figures_of_a_home_from_its_kept_answers(home: Path, tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        lines = written(home, tmp_path / f"{name}.jsonl")
+        cli.run("enrich", "answers", replied(tmp_path / "out.jsonl", lines), "--home", home)
+    build(home)
+    layer = raw.RawLayer(Places.of(home).raw)
+    threads = [_labelled(documents.document(layer.read(refs.refs))) for refs in layer.documents()]
+    told = {
+        name: {
+            (" ".join(one.document.text[slice(*_span(one, unit))].split()), kind)
+            for one in threads
+            for unit, kind in reader(one)
+        }
+        for name, reader in knowledge.of_home(home).items()
+    }
+    found = {(ACT, "remedy"), (CAUSE, "cause")}
+    assert told == dict.fromkeys(("home, answers", "home, claims", "home, published"), found)
+
+
+def _labelled(document: object) -> knowledge.Thread:
+    assert isinstance(document, Document)
+    events = extract.events(document.text)
+    return knowledge.Thread(document, events, units(document, events), "tune", [], None)
+
+
+def _span(thread: knowledge.Thread, unit: int) -> tuple[int, int]:
+    return thread.units[unit].start, thread.units[unit].end
 
 
 def test_the_most_useful_threads_come_first_and_the_same_file_twice(home: Path, tmp_path: Path) -> None:

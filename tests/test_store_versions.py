@@ -106,10 +106,12 @@ def test_a_file_of_an_earlier_version_is_asked_as_it_is(places: Places, version:
     assert reading.explanation(places.database, first)
     assert store.query(places.database, "FROM cluster_summary").rows
     assert bool(store.query(places.database, "FROM cases").rows) == (version in ("1.4", "1.5"))
-    assert reading.status(places.database)["answers"] == []
+    assert bool(reading.status(places.database)["answers"]) == (version == "1.5")
+    if version == "1.5":  # it says which errors have no answer
+        return
     with pytest.raises(StoreError, match="does not say what is answered"):
         reading.top(places.database, domain="", limit=1, is_unanswered=True)
-    if version in ("1.2", "1.3", "1.4", "1.5"):  # they have all that is asked for below
+    if version in ("1.2", "1.3", "1.4"):  # they have all that is asked for below
         return
     assert store.query(places.database, "FROM schema_versions").rows == []  # added since: there, and empty
     with pytest.raises(StoreError, match="no words to search") as caught:

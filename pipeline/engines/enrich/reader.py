@@ -45,7 +45,7 @@ class Reader:
         The answer, or why there is none. A thread of several windows is read as far as there are answers.
         """
         pieces = units(document, events)
-        asked, is_whole = questions(document, pieces, [_named(events[number]) for number in asking])
+        asked, is_whole = questions(document, pieces, [error_named(events[number]) for number in asking])
         firsts = _firsts(events, asking)
         found: list[tuple[Found, str]] = []
         lost: list[Skipped] = []
@@ -96,7 +96,7 @@ class Reader:
         until = _passage(document, pieces, said, claim.until if said == ended else said)
         rule = name
         if claim.kind in CHECKED_KINDS:
-            answer = self._agrees(document, claim, _named(events[event]))
+            answer = self._agrees(document, claim, error_named(events[event]))
             if isinstance(answer, Refused):
                 return refused(document, answer.why, f"{place}: {answer.reason}")
             if answer == "yes":
@@ -141,7 +141,7 @@ def _claims(
             yield grounded(claim, asked, document, pieces)
 
 
-def _named(event: Event) -> str:
+def error_named(event: Event) -> str:
     """An error as a question names it: "ValueError: shapes do not match"."""
     return f"{event.exception_type}: {event.message}" if event.exception_type else event.message
 
@@ -150,7 +150,7 @@ def _firsts(events: Sequence[Event], asking: Sequence[int]) -> list[int]:
     """For each error of a question the first event that shows it."""
     found: dict[str, int] = {}
     for number in asking:
-        found.setdefault(_named(events[number]), number)
+        found.setdefault(error_named(events[number]), number)
     return list(found.values())
 
 
