@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pipeline.cli.chinese import print_entry_zh
 from pipeline.cli.look import print_entry
 from pipeline.cli.query import query
 from pipeline.config import read_settings
@@ -487,6 +488,30 @@ def test_cases_are_shown_with_their_place_and_the_readers_own_first(capsys: pyte
     assert "helped · 有效: Keep two stages. [worked 1, failed 0] condition · 条件: on my card" in out
     own = out.index("errmine-fixtures/other · fixture_torch (yours)")
     assert own < out.index("errmine-fixtures/kernels · attention:forward · fixture_torch")
+
+
+def test_an_entry_reads_in_chinese_first_with_headings_labels_and_dates(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (golden.ROOT / "curated" / "sample" / "entries.jsonl").read_text(encoding="utf-8").splitlines()
+    entry = next(one for one in map(json.loads, lines) if one["workarounds"] and one["signature_zh"])
+    dates = {"first_seen": "2026-03-11", "last_confirmed": "2026-04-02"}
+    print_entry_zh({**entry, **dates, "root_cause": "the pond is wet", "root_cause_zh": "池塘是湿的"})
+    out = capsys.readouterr().out
+    assert out.index(entry["signature_zh"][:20]) < out.index(f"原文：{entry['signature'][:20]}")
+    assert "2026 年 3 月 11 日 至 2026 年 4 月 2 日" in out
+    assert "\n原因" in out
+    assert out.index("池塘是湿的") < out.index("原文：the pond is wet")
+    assert "\n变通方法\n" in out
+    assert f"[有效 {entry['workarounds'][0]['worked']}，无效 {entry['workarounds'][0]['failed']}" in out
+    assert not {"Helped", "Evidence", "Cause", "worked", "document"} & set(re.findall(r"\w+", out.split("证据")[0]))
+
+
+def test_what_has_no_chinese_stands_in_its_own_language(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (golden.ROOT / "curated" / "sample" / "entries.jsonl").read_text(encoding="utf-8").splitlines()
+    entry = {**json.loads(lines[0]), "signature_zh": None, "first_seen": "unknown", "last_confirmed": None}
+    print_entry_zh(entry)
+    out = capsys.readouterr().out
+    assert out.splitlines()[1] == " ".join(entry["signature"].split())
+    assert "unknown" in out
 
 
 def test_parquet_is_not_written_to_a_terminal(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -10,10 +11,10 @@ import pytest
 from pipeline.lexicon import gates
 from pipeline.records import Cluster, Fact
 from pipeline.records.draft import Draft, Remedy, Statement
-from pipeline.records.entry import TransitionGraph, rate
+from pipeline.records.entry import Evidence, TransitionGraph, rate
 from pipeline.records.errors import CatalogueError
 from pipeline.run.build.entries import coverage
-from pipeline.translate import entry, render, rendering
+from pipeline.translate import entry, render, rendering, without_general
 from pipeline.translate.engines import NoOffer, Offer
 from tests.each import each
 
@@ -199,6 +200,24 @@ def test_a_known_message_says_more_than_the_type_of_its_exception():
         ("KeyError", "KeyError: '_id'", "KeyError：映射中没有键 _id。"),
         ("SyntaxError", "SyntaxError: invalid syntax", "SyntaxError：语法无效。"),
         (None, "Aborted (core dumped)", "进程中止（核心已转储）。"),
+        ("java.lang.ClassNotFoundException", "acme.Goose", "java.lang.ClassNotFoundException：找不到类 acme.Goose。"),
+        ("acme.PondError", "Socket closed [Op:Swim]", "acme.PondError：套接字已关闭。"),
+        (
+            "ValueError",
+            "<path>: error: 'swim' was not declared in this scope",
+            "ValueError：swim 在此作用域中没有声明。",
+        ),
+        ("ValueError", "Tried to swim. No, it is wet.", None),
+        (
+            "ValueError",
+            "cannot reshape array of size <n> into shape <shape>. See the docs.",
+            "ValueError：无法把大小为 <n> 的数组变形为形状 <shape>。",
+        ),
+        (
+            "ValueError",
+            "Tensor Tensor('a:0', shape=(), dtype=int8) is not an element of this graph.",
+            "ValueError：张量 Tensor('a:0', shape=(), dtype=int8) 不是该图中的元素。",
+        ),
     ],
 )
 def test_a_message_is_known_with_and_without_the_name_of_its_exception(exception_type, text, wanted):
@@ -209,22 +228,28 @@ def test_a_qualified_exception_is_named_once():
     given = draft(
         text="at <n>:<n>:",
         exception_type="acme.compiler.WidgetError",
-        meaning=fact("meaning.compile_error", type="WidgetError"),
+        meaning=fact("meaning.device_out_of_memory", type="WidgetError"),
     )
     made = entry(given, entry_id="triton/x")
-    assert made.signature_zh == "acme.compiler.WidgetError：编译器拒绝了该程序，或无法编译它。"
+    assert made.signature_zh == "acme.compiler.WidgetError：加速器的可用内存（显存）不足，无法完成分配。"
 
 
 @pytest.mark.parametrize(
-    ("exception_type", "wanted"),
+    ("exception_type", "text", "wanted"),
     [
-        ("jax.errors.UnexpectedTracerError", "jax.errors.UnexpectedTracerError：跟踪中的值泄漏到了变换之外。"),
-        ("RuntimeError", "RuntimeError：软件构建或安装失败。"),  # this type says less than the category
+        (
+            "jax.errors.UnexpectedTracerError",
+            "it broke",
+            "jax.errors.UnexpectedTracerError：跟踪中的值泄漏到了变换之外。",
+        ),
+        ("RecursionError", "it broke", "RecursionError：递归过深。"),
+        ("IndexError", "", "IndexError：索引超出范围。"),
+        ("IndexError", "it broke", None),  # any index error would be explained so
+        ("RuntimeError", "", None),
     ],
 )
-def test_a_telling_type_of_exception_is_explained_before_its_category(exception_type, wanted):
-    meaning = fact("meaning.build_error", type=exception_type.rsplit(".", 1)[-1])
-    made = entry(draft(text="it broke", exception_type=exception_type, meaning=meaning), entry_id="a/b")
+def test_a_type_is_explained_where_it_says_all_or_stands_alone(exception_type, text, wanted):
+    made = entry(draft(text=text, exception_type=exception_type), entry_id="a/b")
     assert made.signature_zh == wanted
 
 
@@ -246,15 +271,69 @@ def test_an_engine_may_explain_a_message_that_nobody_knows():
     assert bare.translations["signature_zh"].reason == "the meaning of the message is not known"
 
 
-def test_a_category_that_only_repeats_the_type_is_no_explanation():
-    repeated = draft(
-        text="it broke", exception_type="ValueError", meaning=fact("meaning.value_error", type="ValueError")
-    )
-    assert entry(repeated, entry_id="a/b").signature_zh is None
-    telling = draft(
-        text="it broke", exception_type="ValueError", meaning=fact("meaning.shape_error", type="ValueError")
-    )
-    assert entry(telling, entry_id="a/b").signature_zh == "ValueError：操作数的形状不匹配。"
+@pytest.mark.parametrize("template", ["value_error", "shape_error", "configuration", "io_error", "missing_name"])
+def test_a_category_fits_any_message_and_is_no_explanation(template):
+    given = draft(text="it broke", exception_type="ValueError", meaning=fact(f"meaning.{template}", type="ValueError"))
+    made = entry(given, entry_id="a/b")
+    assert made.signature_zh is None
+    assert made.translations["signature_zh"].reason == "the meaning of the message is not known"
+
+
+def explained(text, *, exception_type="ValueError", entry_id="a/b"):
+    return entry(draft(text=text, exception_type=exception_type), entry_id=entry_id)
+
+
+def test_an_explanation_made_by_shape_that_stands_for_more_than_two_messages_is_null():
+    texts = [f"invalid input: {why}" for why in ("it is wet", "it is cold", "it is old")]
+    made = [explained(text, entry_id=f"a/{number}") for number, text in enumerate(texts)]
+    assert {one.signature_zh for one in made} == {"ValueError：输入无效。"}
+    assert [one.signature_zh for one in without_general(made[:2])] == ["ValueError：输入无效。"] * 2
+    for one in without_general(made):
+        assert one.signature_zh is None
+        assert one.translations["signature_zh"].status == "untranslated"
+        assert one.translations["signature_zh"].reason == "too general: it would fit other messages as well"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Cannot find file pond.toml", "ValueError：找不到文件 pond.toml。"),
+        ("Cannot find file pond.toml because nobody dug a pond", None),
+        ("Check failed: geese < 3", "ValueError：程序内部检查 `geese < 3` 未通过。"),
+        ("Check failed: geese < 3 (<n> vs. <n>) the pond holds no more geese", None),
+    ],
+)
+def test_a_shape_that_leaves_the_reason_out_is_no_explanation(text, wanted):
+    assert explained(text).signature_zh == wanted
+
+
+def test_values_make_no_other_message_and_a_whole_sentence_is_never_too_general():
+    same = [explained(f"invalid input: '{name}' at {name}{number}", entry_id=f"a/{name}")
+            for number, name in enumerate(("ann", "bob", "cid"))]  # fmt: skip
+    whole = [explained(f"No module named '{name}'", exception_type="ImportError", entry_id=f"a/{name}")
+             for name in ("ann", "bob", "cid")]  # fmt: skip
+    assert without_general(whole) == whole
+    assert without_general([*same[:2], *whole]) == [*same[:2], *whole]
+
+
+def test_the_names_behind_an_explanation_are_those_that_every_occurrence_shows():
+    def shown(*quotes):
+        pieces = tuple(
+            Evidence(
+                evidence_id=f"evidence:{number}", role="occurrence", url="https://example.org/1", kind="issue",
+                document_id=f"d{number}", repo=None, number=None, state=None, posted_at=None, author_role=None,
+                quote=quote, quote_lang="en", start=0, end=len(quote), raw_sha256="0" * 64, rule="r",
+            )
+            for number, quote in enumerate(quotes)
+        )  # fmt: skip
+        given = draft(text="No space left on device for copy.289 in my_pond of goose_farm", exception_type=None,
+                      meaning=fact("meaning.out_of_space", space="vmem"))  # fmt: skip
+        return entry(dataclasses.replace(given, evidence=pieces), entry_id="a/b").signature_zh
+
+    assert "my_pond" in shown()
+    assert "copy.289" not in shown()
+    both = shown("for copy.289 in my_pond of goose_farm", "for copy.12 in other_pond of goose_farm")
+    assert both.endswith("报错原文中的标识符：goose_farm。")
 
 
 def test_chinese_lists_align_with_their_english_lists():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,12 +22,28 @@ if TYPE_CHECKING:
 #: Of what a run did or why it failed, in the table of runs.
 _DID_CHARACTERS = 200
 
+
+class Language(StrEnum):
+    """In which language an entry is printed."""
+
+    BOTH = "both"
+    ZH = "zh"
+
+
 Id = Annotated[str, typer.Argument(help="An entry (domain/slug), a former name of one, or a cluster id.")]
 
 
 @app.command()
-def show(entry_id: Id, home: Home = None, as_json: Json = False) -> None:
+def show(
+    entry_id: Id,
+    home: Home = None,
+    lang: Annotated[
+        Language, typer.Option("--lang", help="zh: Chinese first, headings and dates too.")
+    ] = Language.BOTH,
+    as_json: Json = False,
+) -> None:
     """Read one entry, in English and Chinese, with its evidence."""
+    from pipeline.cli.chinese import print_entry_zh
     from pipeline.store import reading
 
     entry = reading.entry(settings(home).database_path, entry_id)
@@ -35,6 +52,8 @@ def show(entry_id: Id, home: Home = None, as_json: Json = False) -> None:
         raise typer.Exit(1)
     if as_json:
         print_json(entry)
+    elif lang is Language.ZH:
+        print_entry_zh(entry)
     else:
         print_entry(entry)
 

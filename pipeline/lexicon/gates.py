@@ -11,7 +11,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 from pipeline.lexicon import glossary
@@ -57,6 +57,9 @@ _IDENTIFIER = (
 )
 #: Spans that are no prose: code, paths, names of programs. Bounded everywhere, so linear in the text.
 PROTECTED = re.compile(_IDENTIFIER, re.ASCII)
+
+#: What a compiler numbers in one program: "copy.289", "%tuple.64".
+_INSTANCE = re.compile(r"%?[A-Za-z_][\w-]{0,60}\.\d{1,9}", re.ASCII)
 
 _WORDS = tomllib.loads((files("pipeline") / "data" / "gate_words.toml").read_text(encoding="utf-8"))
 _NOT_IDENTIFIERS = frozenset(_WORDS["not_identifiers"])
@@ -274,6 +277,20 @@ def check(source: str, zh: str, *, gates: dict[str, Gate] | None = None) -> dict
     return {name: gate(source, zh) for name, gate in asked.items()}
 
 
-def check_explanation(signature: str, zh: str) -> dict[str, bool]:
-    """What each gate says of `zh` as an explanation of an error message, which stays in English."""
-    return check(signature, zh, gates=EXPLANATION_GATES)
+def check_explanation(signature: str, zh: str, quotes: Sequence[str] = ()) -> dict[str, bool]:
+    """What each gate says of `zh` as an explanation of an error message, which stays in English.
+
+    Of its identifiers those are demanded that belong to the error (`lasting_names`); `quotes` are its occurrences.
+    """
+    said = check(signature, zh, gates=EXPLANATION_GATES)
+    if said["identifiers"] is False and zh.strip() and max(len(signature), len(zh)) <= LONGEST:
+        said["identifiers"] = _has_all(zh, Counter(lasting_names(signature, quotes)))
+    return said
+
+
+def lasting_names(signature: str, quotes: Sequence[str] = ()) -> list[str]:
+    """The identifiers of a signature that belong to the error, in its order: every occurrence shows them, and none is
+    the number that a compiler gave one value of one program ("copy.289").
+    """
+    names = (name for name in protected(signature) if not _INSTANCE.fullmatch(name))
+    return [name for name in names if all(_has_all(quote, Counter([name])) for quote in quotes)]

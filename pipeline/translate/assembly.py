@@ -28,7 +28,7 @@ from pipeline.records.entry import (
 )
 from pipeline.translate import official, rendering
 from pipeline.translate.engines import Engine, Offer, first_passing
-from pipeline.translate.meaning import meaning
+from pipeline.translate.meaning import GENERAL, meaning, occurrences, too_general
 from pipeline.translate.rendering import engine_name, marked, pairs, render
 
 # The translation memory: sentences that people translated, found again where only numbers and names differ.
@@ -166,6 +166,17 @@ def _provenance(draft: Draft, normaliser: str) -> Provenance:
     )
 
 
+def without_general(entries: Sequence[KnowledgeEntry]) -> list[KnowledgeEntry]:
+    """The entries, of which an explanation that says too little is null and says why (`meaning.too_general`)."""
+    general = too_general(entries)
+    return [_nulled(entry) if entry.id in general else entry for entry in entries]
+
+
+def _nulled(entry: KnowledgeEntry) -> KnowledgeEntry:
+    said = _untranslated(entry.signature, GENERAL)
+    return entry.model_copy(update={"signature_zh": None, "translations": {**entry.translations, "signature_zh": said}})
+
+
 # ---------------------------------------------------------------- one statement
 
 
@@ -247,7 +258,7 @@ def _signature_wording(draft: Draft, signature: str, engines: Sequence[Engine]) 
     found = meaning(draft, signature, engines)
     if found is None:
         return Wording(signature, None, _untranslated(signature, "the meaning of the message is not known"))
-    said = gates.check_explanation(signature, found.chinese)
+    said = gates.check_explanation(signature, found.chinese, occurrences(draft))
     failed = sorted(name for name, passed in said.items() if not passed)
     if failed:
         reason = f"{found.engine} failed {', '.join(failed)}"

@@ -8,23 +8,29 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
 from pipeline.lexicon import gates
-from pipeline.records import Fact
 from pipeline.records.draft import Draft
-from pipeline.records.entry import TranslationStatus
+from pipeline.records.entry import KnowledgeEntry, TranslationStatus
 from pipeline.translate import messages, rendering, shapes
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.rendering import engine_name, fill, render
 
 _LISTS = tomllib.loads((files("pipeline") / "data" / "meanings.toml").read_text(encoding="utf-8"))
-PRECISE, VAGUE, BROAD = (frozenset(_LISTS[name]) for name in ("precise", "vague", "broad"))
+PRECISE, NAMED, QUOTED = (frozenset(_LISTS[name]) for name in ("precise", "named", "quoted"))
+TELLING, BROAD = (frozenset(_LISTS[name]) for name in ("telling", "broad"))
 FOREIGN = tuple(_LISTS["foreign"])
 UNNAMED = frozenset(engine_name(template) for template in _LISTS["unnamed"])
-REPEATS: dict[str, str] = _LISTS["repeats"]
+
+#: "XLA:TPU compile permanent error" says no more than its code; what has more words has a sentence of its own.
+MOST_WORDS_BESIDE_A_CODE = 5
+_WORD = re.compile(r"[A-Za-z]{2,}")
+#: A shape explains a message of which it leaves out at most so many words: of 100 explanations a reader found 27 vague,
+#: nearly all of them by shape with the reason, the place or the condition left out.
+MOST_WORDS_LEFT = 1
 
 _NAMES = rendering.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
 
@@ -45,7 +51,12 @@ def meaning(draft: Draft, signature: str, engines: Sequence[Engine]) -> Meaning 
         return None
     chinese = _with_full_type(_with_type(found.chinese, draft.cluster.exception_type), draft.cluster.exception_type)
     chinese = chinese.replace(".。", "。")  # a value that ended its English sentence
-    return Meaning(_with_names(chinese, signature), found.status, found.engine)
+    return Meaning(_with_names(chinese, signature, occurrences(draft)), found.status, found.engine)
+
+
+def occurrences(draft: Draft) -> tuple[str, ...]:
+    """The words in which the draft's documents show the error."""
+    return tuple(piece.quote for piece in draft.evidence if piece.role == "occurrence")
 
 
 def _precise_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
@@ -53,29 +64,24 @@ def _precise_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 
 
 def _known_message(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
-    text, short = draft.cluster.text, (draft.cluster.exception_type or "").rsplit(".", 1)[-1]
-    known = messages.explained(text) or messages.explained(text.removeprefix(f"{short}: "))
+    short = (draft.cluster.exception_type or "").rsplit(".", 1)[-1]
+    bare = _without_type(draft)
+    forms = dict.fromkeys((draft.cluster.text, bare, f"{short}: {bare}" if short and bare != short else bare))
+    known = next((found for form in forms if (found := messages.explained(form)) is not None), None)
     return None if known is None else Meaning(_sentence(draft, known), "tm_exact", "tm/messages")
 
 
-def _named_shape(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
-    found = _any_shape(draft, engines)
-    return found if found is not None and found.engine not in UNNAMED else None
+def _named_shape(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
+    found = None if _is_bare(draft) else shapes.read(_without_type(draft))
+    if found is None or engine_name(found.fact.template) in UNNAMED or found.words_left > MOST_WORDS_LEFT:
+        return None
+    return Meaning(render(found.fact, "zh"), "template", engine_name(found.fact.template))
 
 
-def _any_shape(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
+def _is_bare(draft: Draft) -> bool:
+    """Whether the type of the exception is all that was printed."""
     exception = draft.cluster.exception_type or ""
-    text = _without_type(draft)
-    is_bare = bool(exception) and text in ("", "null", "None", exception, exception.rsplit(".", 1)[-1])
-    if is_bare and not _is_explained(exception):
-        return None
-    fact = Fact("shape.bare_type", (("type", exception),)) if is_bare else shapes.shape(text)
-    if fact is None:
-        return None
-    found = Meaning(render(fact, "zh"), "template", engine_name(fact.template))
-    # with neither a type nor a name nothing is left but "fetching failed"
-    is_empty = not exception and found.engine in UNNAMED and fact.template != "shape.no_message"
-    return None if is_empty else found
+    return bool(exception) and _without_type(draft) in ("", "null", "None", exception, exception.rsplit(".", 1)[-1])
 
 
 def _without_type(draft: Draft) -> str:
@@ -94,26 +100,38 @@ def _is_explained(exception: str) -> bool:
 
 def _telling_type(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     exception = draft.cluster.exception_type or ""
-    if not _is_explained(exception) or exception.removeprefix("builtins.") in BROAD:
+    name = exception.removeprefix("builtins.")
+    is_telling = name in TELLING or rendering.is_listed(f"jax:{name}")
+    if not (is_telling or _is_bare(draft)) or not _is_explained(exception) or name in BROAD:
         return None
-    return Meaning(_sentence(draft, rendering.explanation(exception) or ""), "template", engine_name("code"))
+    return Meaning(_sentence(draft, rendering.explanation(exception) or ""), "template", engine_name("type"))
 
 
-def _category_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
+def _named_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     fact = draft.meaning
-    if fact is None or fact.template in VAGUE or REPEATS.get(fact.template) == dict(fact.slots).get("type"):
+    if fact is None or fact.template not in NAMED:
         return None
-    return _fact(draft)
+    told = _without_type(draft)
+    for value in dict(fact.slots).values() if fact.template in QUOTED else ():
+        told = told.replace(value, " ")
+    is_whole = fact.template not in QUOTED or shapes.words(told) <= MOST_WORDS_LEFT
+    return _fact(draft) if is_whole else None
 
 
 def _named_code(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     codes = [code.split(":", 1)[-1] for code in draft.codes] + sorted(gates.protected(draft.cluster.text))
     named = next((code for code in codes if rendering.annotated(code) != code), None)
-    if named is None:
+    if named is None or not _is_about(draft, named):
         return None
     alone = f"{named}：{rendering.explanation(named)}。"  # with a type in front the meaning stands in brackets
     sentence = f"{rendering.annotated(named)}。" if draft.cluster.exception_type else alone
     return Meaning(sentence, "template", engine_name("code"))
+
+
+def _is_about(draft: Draft, code: str) -> bool:
+    """Whether the message hardly says more than the code: what it says beside it, the code's meaning does not."""
+    beside = _without_type(draft).replace(code, " ")
+    return len(_WORD.findall(gates.PROTECTED.sub(" ", beside))) <= MOST_WORDS_BESIDE_A_CODE
 
 
 def _from_engine(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
@@ -121,16 +139,15 @@ def _from_engine(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
     return None if offer is None else Meaning(_sentence(draft, offer.text.rstrip("。")), offer.status, offer.engine)
 
 
-#: Asked in this order; the first that knows the message is taken. "The program raised RuntimeError" is not among them:
-#: a sentence that repeats the type explains nothing, and null with its reason is the honest value.
+#: Asked in this order; the first that knows the message is taken. What fits any message of a category ("a setting is
+#: invalid") or of a type that has a message is not among them: it explains nothing, and null is the honest value.
 WAYS: tuple[Callable[[Draft, Sequence[Engine]], Meaning | None], ...] = (
     _precise_fact,
     _known_message,
     _named_shape,
+    _named_fact,
     _telling_type,
-    _category_fact,
     _named_code,
-    _any_shape,
     _from_engine,
 )
 
@@ -142,6 +159,7 @@ def _fact(draft: Draft) -> Meaning | None:
 
 def _sentence(draft: Draft, clause: str) -> str:
     exception = draft.cluster.exception_type
+    clause = clause.removeprefix(f"{exception.rsplit('.', 1)[-1]}：") if exception else clause
     return f"{exception}：{clause}。" if exception and exception not in clause else f"{clause}。"
 
 
@@ -159,11 +177,13 @@ def _with_full_type(chinese: str, exception: str | None) -> str:
     return re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", lambda _match: exception, chinese, count=1)
 
 
-def _with_names(chinese: str, signature: str) -> str:
+def _with_names(chinese: str, signature: str, quotes: Sequence[str]) -> str:
     sentence = rendering.chinese(_NAMES.template_id, _NAMES.english)
     if sentence is None or len(signature) > gates.LONGEST:
         return chinese
-    missing = [name for name in gates.protected(signature) if not gates.identifiers_kept(f"`{name}`", chinese)]
+    missing = [
+        name for name in gates.lasting_names(signature, quotes) if not gates.identifiers_kept(f"`{name}`", chinese)
+    ]
     if not missing:
         return chinese
     # what the sentence says already is not said again behind the name
@@ -171,3 +191,43 @@ def _with_names(chinese: str, signature: str) -> str:
         name if (rendering.explanation(name) or name) in chinese else rendering.annotated(name) for name in missing
     ]
     return chinese + fill(sentence, {"names": "、".join(names)}, _NAMES)
+
+
+# What stands for many sentences says none of them.
+
+#: A Chinese sentence that is made by shape and stands for more English ones than this names too little of them.
+MOST_SENTENCES = 2
+GENERAL = "too general: it would fit other messages as well"
+_BY_SHAPE = engine_name("shape.").partition("@")[0]
+_VALUE = re.compile(r"<\w{1,20}>|\d+|'[^'\n]{0,120}'|\"[^\"\n]{0,120}\"|`[^`\n]{0,120}`")
+
+
+def too_general(entries: Iterable[KnowledgeEntry]) -> frozenset[str]:
+    """The ids of entries whose explanation, made by shape, is that of more than two different English messages.
+
+    Measured on the home itself: messages differ if their words differ, values aside.
+    """
+    messages_of: dict[str, set[str]] = {}
+    entries_of: dict[str, list[str]] = {}
+    for entry in entries:
+        made = entry.translations.get("signature_zh")
+        if entry.signature_zh and made and (made.engine or "").startswith(_BY_SHAPE):
+            said = _said(entry.signature_zh, entry.exception_type)
+            messages_of.setdefault(said, set()).add(_words_of(entry))
+            entries_of.setdefault(said, []).append(entry.id)
+    many = (said for said, found in messages_of.items() if len(found) > MOST_SENTENCES)
+    return frozenset(entry_id for said in many for entry_id in entries_of[said])
+
+
+def _said(chinese: str, exception: str | None) -> str:
+    """The explanation without the type before it and the names behind it."""
+    listed = (rendering.chinese(_NAMES.template_id, _NAMES.english) or "").partition("{")[0]
+    said = chinese.partition(listed)[0] if listed else chinese
+    return said.removeprefix(f"{exception}：") if exception else said
+
+
+def _words_of(entry: KnowledgeEntry) -> str:
+    text = entry.signature
+    for name in filter(None, (entry.exception_type, (entry.exception_type or "").rsplit(".", 1)[-1])):
+        text = text.removeprefix(f"{name}: ")
+    return " ".join(_VALUE.sub("_", text).lower().split())[:200]

@@ -8,7 +8,7 @@ sentence.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,14 +19,31 @@ from pipeline.translate import rendering
 LONGEST = 400
 
 _PLACE = re.compile(r"\{(\d)\}")
-#: One quoted value, a slot, or one word: no spaces outside quotes, so there is one way to match.
-_VALUE = r"('[^'\n]{1,120}'|\"[^\"\n]{1,120}\"|`[^`\n]{1,120}`|[^\s'\"`]{1,160})"
+#: One quoted value, a list, a call such as `Tensor("x", shape=())`, or one word: no spaces outside quotes and brackets.
+_VALUE = (
+    r"('[^'\n]{1,120}'|\"[^\"\n]{1,120}\"|`[^`\n]{1,120}`|\[[^\[\]\n]{1,160}\]"
+    r"|[A-Za-z_][\w.]{0,60}\([^()\n]{1,120}(?:\(\)[^()\n]{0,80})?\)|[^\s'\"`]{1,160})"
+)
+
+
+#: What stands before a message and says where it came from: a file and line, a word such as "error", a stamp.
+_LEAD = re.compile(
+    r"(?:(?:<path>|<n>|<time>|\[[^\]\n]{1,40}\]|\(<n>\)|<list>|FAILED|ERROR|Error|error|fatal error|LINK|E\d{4})"
+    r"[:,]? ?){1,6}"
+)
+#: What TensorFlow puts behind a message: the op, its name, the input shapes.
+_TAIL = re.compile(
+    r" ?(?:\[Op:[\w<>]{1,60}\]|name: [^\s]{1,80}|\[\[[^\n]{1,200}|for '[^'\n]{1,120}' \(op: [^\n]{1,300})$"
+)
+#: A sentence inside a line: a full stop, then a capital.
+_NEXT_SENTENCE = re.compile(r"(?<=[a-z0-9\])'\"`>])\.(?: (?=[A-Z])|(?=Node number ))|\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a program: its pattern, the order of its places, and its Chinese."""
+    """One message of a program: its longest literal, its pattern, the order of its places, and its Chinese."""
 
+    literal: str
     pattern: re.Pattern[str]
     places: tuple[str, ...]
     chinese: str
@@ -36,26 +53,50 @@ def message(english: str, chinese: str) -> Message:
     """The message of one entry of the file."""
     start, more, _ = english.partition(" ...")
     literals = _PLACE.split(start.rstrip("."))[::2]
-    body = _VALUE.join(re.escape(part) for part in literals) + (r"(?s:.*)" if more else "")
-    return Message(re.compile(body), tuple(_PLACE.findall(english)), chinese)
+    behind = r"(?:\.(?s:.*))?" if start.endswith(".") else r"(?s:.*)"  # a full stop ends what is fixed
+    body = _VALUE.join(re.escape(part) for part in literals) + (behind if more else "")
+    return Message(max(literals, key=len), re.compile(body), tuple(_PLACE.findall(english)), chinese)
 
 
 @cache
 def shipped() -> Sequence[Message]:
-    """The messages that come with the package."""
+    """The messages that come with the package: whole ones before beginnings, and those that fix more words first."""
     path = files("pipeline") / "translate" / "memory" / "messages_zh_Hans.po"
-    return tuple(message(*pair) for pair in rendering.pairs(path.read_text(encoding="utf-8")))
+    pairs = rendering.pairs(path.read_text(encoding="utf-8"))
+    return tuple(message(*pair) for pair in sorted(pairs, key=lambda pair: _breadth(pair[0])))
+
+
+def _breadth(english: str) -> tuple[bool, int]:
+    return " ..." in english, -len(_PLACE.sub("", english))
 
 
 def explained(text: str, messages: Sequence[Message] | None = None) -> str | None:
     """The Chinese of a program's message with its names and numbers, None if it is not known."""
-    if len(text) > LONGEST:
-        return None
-    for known in shipped() if messages is None else messages:
-        match = known.pattern.fullmatch(text.strip().rstrip("."))
+    known = shipped() if messages is None else messages
+    return next((made for form in _forms(text) if (made := _matched(form, known)) is not None), None)
+
+
+def _forms(text: str) -> Iterator[str]:
+    """The message as it is, without what a program puts around it, and its first sentence alone."""
+    whole = text.strip()
+    seen: set[str] = set()
+    for first in (whole, _NEXT_SENTENCE.split(whole[: 2 * LONGEST], maxsplit=1)[0]):
+        bare = _TAIL.sub("", first)
+        lead = _LEAD.match(bare)
+        for form in (first, bare, bare[lead.end() :] if lead else ""):
+            if form and form not in seen and len(form) <= LONGEST:
+                seen.add(form)
+                yield form
+
+
+def _matched(text: str, messages: Sequence[Message]) -> str | None:
+    bare = text.strip().rstrip(".")
+    for known in messages:
+        if known.literal not in text:
+            continue
+        match = known.pattern.fullmatch(bare)
         if match:
-            values = dict(zip(known.places, match.groups(), strict=True))
-            return _filled(known.chinese, values)
+            return _filled(known.chinese, dict(zip(known.places, match.groups(), strict=True)))
     return None
 
 

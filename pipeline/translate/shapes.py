@@ -33,6 +33,13 @@ _NAMED = r"(?:(?<=[a-z]): ?['\"`]?[\w.:/+<>-]{1,60}['\"`]?(?=$|[,;()]|\.(?:\s|$)
 #: A sentence inside a line: a full stop, then a capital.
 _NEXT_SENTENCE = re.compile(r"(?<=[a-z\])'\"`>])\. (?=[A-Z])|\.(?=Node number )")
 _PREFIX = re.compile(r"^\[[A-Za-z]{3,20}\] : <n> : [A-Z_ ]{3,30} : ?")
+#: Words, and what is none of a sentence's own: slots, and the small words between others.
+_WORD = re.compile(r"[A-Za-z][A-Za-z'-]{2,}")
+_NO_WORDS = re.compile(
+    r"<[\w]{1,20}>|\b(?:the|this|that|for|from|with|was|were|are|has|have|its|and|but|not|error|exception|failed"
+    r"|failure|assert|assertion|check|path)\b",
+    re.IGNORECASE,
+)
 #: Other spellings of terms.
 _SPELLINGS = {"initialized": "initialised", "too big": "too large", "provided": "given"}
 
@@ -72,13 +79,37 @@ def _compiled(pattern: str, fragments: Mapping[str, str]) -> re.Pattern[str]:
 
 def shape(text: str) -> Fact | None:
     """The fact that the message states by its shape, None if it has none of the known ones."""
+    found = read(text)
+    return None if found is None else found.fact
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a message states by its shape, and what of its sentence that is not."""
+
+    fact: Fact
+    left: str
+
+    @property
+    def words_left(self) -> int:
+        """How many words of the sentence the fact does not say."""
+        return words(self.left)
+
+
+def words(text: str) -> int:
+    """How many words of its own a text has: no slots, nor the small words between others."""
+    return len(_WORD.findall(_NO_WORDS.sub(" ", text)))
+
+
+def read(text: str) -> Read | None:
+    """The fact that the message states by its shape with what it leaves out, None if it has none of the known ones."""
     start = _NEXT_SENTENCE.split(_PREFIX.sub("", text.strip())[:LONGEST].split("\n", 1)[0], maxsplit=1)[0]
     lowered = start.lower()
     candidates = (row for row in rows() if any(literal in lowered for literal in row.literals))
-    return next((fact for row in candidates for fact in _facts(row, start.rstrip(" ."))), None)
+    return next((found for row in candidates for found in _facts(row, start.rstrip(" ."))), None)
 
 
-def _facts(row: Shape, text: str) -> Iterator[Fact]:
+def _facts(row: Shape, text: str) -> Iterator[Read]:
     for found in row.pattern.finditer(text):
         slots: dict[str, str] = {}
         for group, value in found.groupdict().items():
@@ -88,7 +119,8 @@ def _facts(row: Shape, text: str) -> Iterator[Fact]:
                     break
                 slots[group.rstrip("0123456789")] = kept
         else:
-            yield Fact(row.template, tuple(sorted(slots.items())))
+            left = f"{text[: found.start()]} {text[found.end() :]}"
+            yield Read(Fact(row.template, tuple(sorted(slots.items()))), left)
 
 
 def _slot(name: str, value: str, starts_sentence: bool) -> str | None:

@@ -152,11 +152,14 @@ class _Pair:
     chinese: str | None
     source: str | None  # the unsuffixed field
     source_lang: str
+    quotes: tuple[str, ...] = ()  # of a signature: the occurrences that are cited
 
 
 def _pairs(raw: Raw) -> Iterator[_Pair]:
-    for chinese, english in (("signature_zh", "signature"), ("root_cause_zh", "root_cause")):
-        yield _Pair(chinese, text(raw, chinese), text(raw, english), "en")
+    shown = (text(piece, "quote") for _, piece in items(raw, "evidence") if text(piece, "role") == "occurrence")
+    quotes = tuple(filter(None, shown))
+    yield _Pair("signature_zh", text(raw, "signature_zh"), text(raw, "signature"), "en", quotes)
+    yield _Pair("root_cause_zh", text(raw, "root_cause_zh"), text(raw, "root_cause"), "en")
     for chinese, english in _LISTS:
         translated = values(raw, chinese)
         for n, (_, item) in enumerate(items(raw, english)):
@@ -200,7 +203,7 @@ def _said(pair: _Pair, made: Raw) -> Mapping[str, bool]:
     if status == "reviewed":
         return {**recorded, **gates.check(source, chinese, gates=gates.REVIEWED)}
     if pair.place == "signature_zh":
-        return {**recorded, **gates.check_explanation(source, chinese)}
+        return {**recorded, **gates.check_explanation(source, chinese, pair.quotes)}
     return {**recorded, **gates.check(source, chinese)}
 
 

@@ -230,7 +230,7 @@ def _worded(
     context = validate.Context(proven=_regexes(grouped.partition))
     accepted: list[KnowledgeEntry] = []
     lost: list[Skipped] = []
-    for entry in made:
+    for entry in translate.without_general(made):
         _sort(validate.verdict(entry, context), accepted, lost)
     return accepted, lost, unsaid
 
