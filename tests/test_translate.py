@@ -198,7 +198,7 @@ def test_a_known_message_says_more_than_the_type_of_its_exception():
     ("exception_type", "text", "wanted"),
     [
         ("KeyError", "KeyError: '_id'", "KeyError：映射中没有键 _id。"),
-        ("SyntaxError", "SyntaxError: invalid syntax", "SyntaxError：语法无效。"),
+        ("SyntaxError", "SyntaxError: invalid syntax", "SyntaxError：语法错误。"),
         (None, "Aborted (core dumped)", "进程中止（核心已转储）。"),
         ("java.lang.ClassNotFoundException", "acme.Goose", "java.lang.ClassNotFoundException：找不到类 acme.Goose。"),
         ("acme.PondError", "Socket closed [Op:Swim]", "acme.PondError：套接字已关闭。"),
