@@ -482,11 +482,14 @@ def test_one_document_is_one_and_unknown_dates_are_left_out(home: Path, capsys: 
 def test_cases_are_shown_with_their_place_and_the_readers_own_first(capsys: pytest.CaptureFixture[str]) -> None:
     entry = make.raw_entry_with_case()
     (case,) = entry["cases"]
-    entry["cases"].append({**case, "repo": "errmine-fixtures/other", "frame": None})
+    block = {"text": "Keep two stages like this:", "how": "stages = 2"}
+    more = [case["statements"][0] | block]
+    entry["cases"].append({**case, "repo": "errmine-fixtures/other", "frame": None, "statements": more})
     print_entry(entry, nearest=1)
     out = " ".join(capsys.readouterr().out.split())
     assert "helped · 有效: Keep two stages. [worked 1, failed 0] condition · 条件: on my card" in out
-    own = out.index("errmine-fixtures/other · fixture_torch (yours)")
+    assert "Keep two stages like this: [worked 1, failed 0] | stages = 2" in out
+    own = out.index(f"{case['documents'][0]} · fixture_torch (yours)")
     assert own < out.index("errmine-fixtures/kernels · attention:forward · fixture_torch")
 
 

@@ -36,6 +36,14 @@ def test_a_page_shows_each_case_with_its_place() -> None:
     assert "condition · 条件: on my card" in page
 
 
+def test_a_page_shows_the_block_that_an_action_announces_as_code() -> None:
+    raw = make.raw_entry()
+    raw["workarounds"][0] |= {"action": "Set TRITON_STAGES=2 like this:", "how": "```\nexport TRITON_STAGES=2\n…"}
+    page = markdown.page(KnowledgeEntry.model_validate(raw))
+    assert "\n\n  ````text\n  ```\n  export TRITON_STAGES=2\n  …\n  ````" in page
+    assert "export TRITON_STAGES=2" not in markdown.page(_entry())  # it says the act once more
+
+
 def test_quoted_words_never_become_links_images_or_html() -> None:
     shown = markdown.escaped(HOSTILE)
     assert "<" not in shown

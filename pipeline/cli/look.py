@@ -309,6 +309,14 @@ def _print_remedies(title: str, remedies: list[dict[str, Any]], chinese: list[st
         say(f"  - {' '.join(remedy['action'].split())}  [{counts}]")
         if zh and zh != remedy["action"]:
             say(f"    {zh}")
+        _print_block(remedy["action"], remedy.get("how"))
+
+
+def _print_block(action: str, how: str | None) -> None:
+    """Print the block that the action announces; quoted words that only say the act once more are in the evidence."""
+    if how and ("\n" in how or action.rstrip().endswith((":", "："))):
+        for line in how.splitlines():
+            say(f"    | {line}")
 
 
 #: How a case names what each of its statements is.
@@ -321,7 +329,10 @@ def _print_cases(cases: Sequence[dict[str, Any]], nearest: int | None) -> None:
     say("\nCases: single projects that met it · 个案", style="bold")
     for number in sorted(range(len(cases)), key=lambda n: n != nearest):
         case = cases[number]
-        where = " · ".join(filter(None, (case["repo"], case["frame"], case["library"])))
+        project = (
+            case["repo"] if case["frame"] else next(iter(case["documents"]), case["repo"])
+        )  # without a frame it is one thread
+        where = " · ".join(filter(None, (project, case["frame"], case["library"])))
         say(f"  {where}{'  (yours) · 与您的相同' if number == nearest else ''}")
         for said in case["statements"]:
             tried = f"worked {said['worked']}, failed {said['failed']}" if said["worked"] or said["failed"] else ""
@@ -330,6 +341,7 @@ def _print_cases(cases: Sequence[dict[str, Any]], nearest: int | None) -> None:
             say(f"  - {_SAID[said['kind']]}: {' '.join(said['text'].split())}{f'  [{told}]' if told else ''}")
             if said["text_zh"] and said["text_zh"] != said["text"]:
                 say(f"    {said['text_zh']}")
+            _print_block(said["text"], said["how"])
             if said["condition"]:
                 say(f"    condition · 条件: {said['condition']}")
 

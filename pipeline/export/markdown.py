@@ -108,7 +108,15 @@ def _remedies(remedies: Sequence[Workaround | DeadEnd], chinese: Sequence[str | 
         lines.append(f"- {escaped(remedy.action)} ({counts}) {sources}".rstrip())
         if zh and zh != remedy.action:
             lines.append(f"  {escaped(zh)}")
+        lines += _block(remedy.action, None if isinstance(remedy, DeadEnd) else remedy.how)
     return "\n".join(lines)
+
+
+def _block(action: str, how: str | None) -> list[str]:
+    """The block that the action announces, as code; quoted words that say the act once more are in the evidence."""
+    if not how or not ("\n" in how or action.rstrip().endswith((":", "："))):
+        return []
+    return ["", *(f"  {line}".rstrip() for line in _code(how).split("\n")), ""]
 
 
 #: What a case names each of its statements.
@@ -117,7 +125,8 @@ _SAID = {"cause": "cause · 原因", "workaround": "helped · 有效", "dead_end
 
 def _case(case: Case) -> str:
     """What one project says of it: nobody else's error need be the same."""
-    where = ", ".join(f"`{name}`" for name in (case.repo, case.frame, case.library) if name and "`" not in name)
+    project = case.repo if case.frame else next(iter(case.documents), case.repo)  # without a frame it is one thread
+    where = ", ".join(f"`{name}`" for name in (project, case.frame, case.library) if name and "`" not in name)
     lines = [f"In {where} ({counted(len(case.documents), 'document')}):", ""]
     for said in case.statements:
         sources = " ".join(filter(None, (_link(str(n), url) for n, url in enumerate(said.sources, 1))))
@@ -125,6 +134,7 @@ def _case(case: Case) -> str:
         lines.append(f"- {_SAID[said.kind]}: {escaped(said.text)} ({counts}) {sources}".rstrip())
         if said.text_zh and said.text_zh != said.text:
             lines.append(f"  {escaped(said.text_zh)}")
+        lines += _block(said.text, said.how)
         if said.condition:
             lines.append(f"  condition · 条件: {escaped(said.condition)}")
     return "\n".join(lines)
