@@ -335,6 +335,16 @@ def test_a_row_of_prose_leaves_its_lookalikes(words: str) -> None:
 NOT_TO = ("Never {}.", "Do not {} for that.", "There is no need to {}.", "It works without the need to {}.")
 
 
+@each("words", tables.table("prose")["loose"]["examples"])
+def test_what_may_open_what_should_be_kept_is_not_passed_on(words: str) -> None:
+    assert advice.refusal(words) is not None
+
+
+@each("words", tables.table("prose")["loose"]["lookalikes"])
+def test_what_is_only_said_of_keys_and_passwords_stays(words: str) -> None:
+    assert advice.refusal(words) is None
+
+
 @each("act", ["disable the firewall", "turn off SELinux", "send your private key"])
 def test_what_somebody_says_not_to_do_is_no_advice(act: str) -> None:
     assert [form for form in NOT_TO if advice.refusal(form.format(act))] == []

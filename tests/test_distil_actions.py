@@ -185,3 +185,19 @@ def test_an_official_remedy_is_a_fact_only_if_it_is_one_typed_act(
 def test_a_change_that_fixed_and_closed_the_report_is_one_remedy() -> None:
     said, linked = (Fact(f"fix.{how}", (("pr", "errmine-fixtures/kernels#7"),)) for how in ("merged", "closed_by"))
     assert actions.key(said) == actions.key(linked)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Removing `~/.cache`, `~/.config` and all helped.",
+        "Deleting ~/.cache and ~/.config worked.",
+        "Removing `~/.cache`/x.",
+    ],
+)
+def test_an_act_that_takes_more_away_than_the_fact_would_name_is_no_fact(text: str) -> None:
+    assert actions.action(text) is None
+
+
+def test_an_act_that_takes_one_thing_away_is_a_fact() -> None:
+    assert actions.action("Removing `~/.cache`, then it worked.") is not None

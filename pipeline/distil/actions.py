@@ -59,6 +59,12 @@ _VERSIONED = frozenset({"remedy.pin", "remedy.upgrade_to", "remedy.downgrade_to"
 #: Fragments of verbs with which rows begin: looked for once a sentence, not once a row.
 _VERBS = ("LESS", "MORE", "UP", "DOWN", "PIN", "SET")
 _FRAGMENT = re.compile(rf"<({'|'.join(_VERBS)})>")
+_REMOVING = frozenset({"remedy.remove_flag", "remedy.remove_parameter", "remedy.clear_cache"})
+#: More paths that are removed, or the rest of one: "`~/.cache`, `~/.config` and all", "`build`/x".
+_GOES_ON = re.compile(
+    r"[`'\"]{0,2}(?:\s?[,、，]\s?(?:and |or )?|\s(?:and|or|plus|as well as)\s|\s?[和及与]\s?)"
+    r"(?:the |your )?[`'\"]{0,2}(?:[~./$][\w~./]|\w{1,40}/)|[`'\"]{0,2}[/~\\]"
+)
 _SWITCHED_ON = frozenset({"remedy.add_flag", "remedy.enable"})
 _TARGETS = {
     "computer": "machine",
@@ -160,6 +166,8 @@ def _acts(text: str) -> Iterator[Action]:
             before = text[max(0, found.start() - 24) : found.start()]
             if _NOT.search(before) or (template in _GIVEN and _TAKEN_AWAY.search(before)):
                 continue
+            if template in _REMOVING and _GOES_ON.match(text, found.end()):
+                continue  # what else is removed would be left out of the fact: the words stand for themselves
             if template in _UNVERSIONED and _BOUND.match(text, found.end()):
                 continue  # the version that the row does not read is what the act is about
             fact = _fact(template, found)

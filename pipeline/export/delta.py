@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from pipeline.export import content
 from pipeline.export.reading import entries_of, read_file, read_manifest, read_registry
-from pipeline.export.writing import BUNDLE_NAMES, MANIFEST, finish, publish
+from pipeline.export.writing import BUNDLE_NAMES, MANIFEST, finish, passed_on, publish
 from pipeline.records.bundle import Delta, Manifest, bundle_id, parsed
+from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
 
 #: Made again from the entries when a delta is applied: its bytes need not travel.
@@ -145,7 +147,20 @@ def _remake(staged: Path) -> None:
     lines = [content.compact_json(_value(page)) + "\n" for page in pages]
     (staged / _LINES).write_bytes("".join(lines).encode())
     entries = entries_of(staged / _LINES, [line.encode() for line in lines])
+    _ask(staged, entries)
     (staged / _REMADE).write_bytes(content.parquet(entries, lines))
+
+
+def _ask(staged: Path, entries: Iterable[KnowledgeEntry]) -> None:
+    """Nothing, or an error: a delta from elsewhere brings no words that errmine would not publish itself."""
+    _, refused = passed_on(entries)
+    if refused:
+        named = ", ".join(f"{item.item_id} ({item.reason}: {item.detail})" for item in refused[:3])
+        raise ExportError(
+            f"the delta brings {len(refused):,} entries that are not passed on: {named}",
+            path=staged,
+            hint="Do not take it. If you trust its source, ask there for a bundle of this version of errmine.",
+        )
 
 
 def _value(page: Path) -> object:

@@ -98,6 +98,7 @@ _MARKED = re.compile(
     r"|\b(?:run|runs|running|ran|execut\w{1,3}|launch\w{0,3}|invok\w{1,3})\b[^\n]{0,80}(?:\s--?[a-z]|\d:\d)"
     r"|(?:运行|执行)[^\n]{0,60}(?:\s--?[a-z]|\d:\d)|[A-Za-z0-9+/]{40}"
 )
+_LEET = re.compile(r"[a-z][013457][a-z]|\b[013457][a-z]{2}")
 _TOKEN = re.compile(r"[a-z0-9_.+:-]+")
 
 
@@ -105,7 +106,7 @@ def is_awake(words: str) -> bool:
     """True if a text may hold what is judged."""
     plain = unicodedata.normalize("NFKC", words)
     folded = plain.lower()
-    if _SIGNS.search(folded) or _MARKED.search(plain):
+    if _SIGNS.search(folded) or _MARKED.search(plain) or len(_LEET.findall(folded)) > 2:
         return True
     names, parts = _waking()
     tokens = {token.strip(".:") for token in _TOKEN.findall(folded)}

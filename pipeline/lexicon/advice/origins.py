@@ -155,7 +155,7 @@ def _known_packages(registry: str) -> tuple[frozenset[str], frozenset[str]]:
         listed += table("origins")["packages"]
         real += table("origins")["neighbours"]
     real += table("packages").get(f"{registry}_neighbours", ())
-    return frozenset(re.sub(r"[-_.]+", "-", one) for one in listed), frozenset(real)
+    return frozenset(re.sub(r"[-_.]+", "-", one) for one in listed) | {"python"}, frozenset(real)
 
 
 @cache
@@ -172,6 +172,10 @@ def _near(name: str, registry: str) -> str:
             return one
         if _SHORTEST <= len(one) < _LONG and sorted(name) == sorted(one):
             return one
+    for part in name.split("-"):  # two letters of a part in the wrong order
+        for one in known if len(part) >= _LONG and part not in known else ():
+            if part != one and sorted(part) == sorted(one) and OSA.distance(part, one) == 1:
+                return one
     stem, _, last = name.rpartition("-")
     return stem if last in table("packages")["affixes"] and stem in known else ""
 

@@ -58,3 +58,25 @@ def _is_against(found: re.Match[str]) -> bool:
     """True if what stands between an act and its object turns it round: "stored in git, so no secrets there"."""
     between = found[found.lastindex] if found.lastindex else ""
     return bool(between) and _negation().search(between) is not None
+
+
+@cache
+def _loose(name: str) -> re.Pattern[str]:
+    listed = "|".join(table("prose")["loose"][name])
+    return re.compile(rf"(?<![a-z0-9])(?:{listed})(?![a-z0-9])", re.IGNORECASE)
+
+
+#: Where a sentence ends.
+_ENDS = re.compile(r"(?<=[.!?;])\s|\n|[。！？；]")
+
+
+def is_doubtful(text: str) -> bool:
+    """True if a sentence does to what should be kept what may open it, show it or end it."""
+    thing, done = _loose("thing"), _loose("done")
+    if thing.search(text) is None or done.search(text) is None:
+        return False
+    for sentence in _ENDS.split(text):
+        found = done.search(sentence)
+        if found is not None and thing.search(sentence) is not None and not is_negated(sentence, found.start()):
+            return True
+    return False

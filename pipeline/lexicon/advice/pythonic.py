@@ -56,7 +56,10 @@ def _strange(tree: ast.AST, shell: Callable[[str], bool]) -> Iterator[str]:
     bound: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            bound |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names}
+            for alias in node.names:
+                root = alias.name.partition(".")[0]
+                bound[alias.asname or root] = alias.name if alias.asname else root
+                bound.setdefault(alias.name, alias.name)
         elif isinstance(node, ast.ImportFrom):
             bound |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
     for name in bound.values():

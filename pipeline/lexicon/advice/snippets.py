@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
-from pipeline.lexicon.advice import origins, understood
+from pipeline.lexicon.advice import origins, prose, understood
 from pipeline.lexicon.advice.spelling import folded, pieces
 from pipeline.lexicon.advice.tables import heads, table, words
 
@@ -32,6 +32,14 @@ _PATH = re.compile(r"(?:\.{1,2}/|~/|/|[A-Za-z]:\\|\\\\|\.\\)\S+$")
 _LOWER = re.compile(r"[a-z][\w.+-]{1,40}$")
 _WORDY = re.compile(r"[A-Za-z一-鿿']{1,40}[.,;:!?]?$")
 _HEREDOC = re.compile(r"<<-?\s?['\"]?(\w{1,20})['\"]?")
+#: What a file of packages, of a container, of a job names: a hook's command, an image, an action, a dependency.
+_NAMED_START = re.compile(
+    r"\"(?:command|pre(?:install|pare|publish|test|build|start)|post(?:install|start|build|test|CreateCommand|StartCommand)|prepare"
+    r"|initializeCommand|onCreateCommand)\"\s{0,4}:\s{0,4}\"((?:[^\"\\\n]|\\.){3,400})\""
+)
+_IMAGE = re.compile(r"(?:^|\n|`)\s{0,8}(?-i:FROM)\s{1,3}(?:--\S{1,60}\s)?([a-z0-9][\w./:-]{2,120})")
+_ACTION = re.compile(r"\buses:\s{0,3}[\"']?([\w.-]{1,60})/[\w./-]{1,80}@")
+_DEPENDENCY = re.compile(r"(?:^|\n)\s{0,8}([a-z][\w-]{2,40})\s{0,3}=\s{0,3}(?:\"[\^~=]?\d|\{\s?version)")
 _SQLS = frozenset({"sql", "mysql", "postgresql", "pgsql", "plsql", "tsql", "sqlite"})
 _STATEMENT = re.compile(
     r"\s{0,8}(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|DROP|TRUNCATE|ALTER|CREATE|GRANT|REVOKE|COPY)\s[^\n]{1,300}[;)]",
@@ -63,6 +71,7 @@ def _unknown(text: str, owners: Collection[str]) -> Iterator[str]:
     if len(text) > _LONGEST:
         yield "length"
         return
+    yield from _named(text, owners)
     for piece, is_code, language in pieces(text):
         if is_code:
             yield from _in_code(piece, language.lower(), owners)
@@ -71,10 +80,26 @@ def _unknown(text: str, owners: Collection[str]) -> Iterator[str]:
                 yield from _in_prose(line, owners)
 
 
+def _named(text: str, owners: Collection[str]) -> Iterator[str]:
+    """What a text names wherever it stands: code of other languages, hooks, images, actions, dependencies."""
+    if any(pattern.search(text) for pattern in _strange_code()):
+        yield "code"
+    if prose.is_doubtful(text):
+        yield "sensitive"
+    for started in _NAMED_START.findall(text):
+        yield from understood.unknown_in(started.replace('\\"', '"'), owners)
+    for image in _IMAGE.findall(text):
+        if not origins.is_known_image(image, owners):
+            yield "image"
+    for account in _ACTION.findall(text):
+        if not origins.is_known(f"https://github.com/{account}/x", owners):
+            yield "action"
+    if next(origins.mistyped(_DEPENDENCY.findall(text), "cargo"), None):
+        yield "package"
+
+
 def _in_code(piece: str, language: str, owners: Collection[str]) -> Iterator[str]:
     lines = piece.split("\n")
-    if any(pattern.search(piece) for pattern in _strange_code()):
-        yield "code"
     if _is_sql(piece, language) and not understood.is_understood_sql(piece):
         yield "statement"
     for repository in _TRUSTED.findall(piece):

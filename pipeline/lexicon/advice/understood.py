@@ -326,6 +326,8 @@ class Reader:
                 return None if self._takes_all(inner, ("word", "path", "text", "number")) else "operand"
             if _OPTION.match(text) and not one.is_quoted:
                 continue
+            if re.fullmatch(r"[a-z][\w.-]+(?::[\w.-]+)?", text) and not origins.is_known_image(text, self.owners):
+                return "image"
             if not self._takes(one, usual) or (":/" in text and not _kinds()["mount"].fullmatch(text)):
                 return "operand"
         return None
