@@ -33,7 +33,7 @@ def test_a_catalogue_of_561_graph_breaks_is_a_file_and_a_parser(tmp_path: Path) 
     assert row["codes"] == ["gb:GB0025"]
     assert row["official_doc_url"] == "https://meta-pytorch.org/compile-graph-break-site/gb/gb0025.html"
     assert row["signature_zh"].startswith(
-        "torch._dynamo.exc.Unsupported：torch.compile 发生图中断（graph break）：GB0025。"
+        "torch._dynamo.exc.Unsupported：torch.compile 发生图中断（graph break）GB0025：调用了 "
     )
 
 
