@@ -60,6 +60,7 @@ def document(case: dict[str, Any]) -> Document:
         source="import",
         form="test",
         is_lossy=False,
+        fixed_in=(),
         hidden_count=0,
     )
 

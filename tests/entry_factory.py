@@ -237,6 +237,7 @@ def document(number: int) -> Document:
         source="import",
         form="github-rest",
         is_lossy=False,
+        fixed_in=(),
         hidden_count=0,
     )
 

@@ -219,3 +219,62 @@ def test_what_closed_a_thread_before_it_was_reopened_did_not_close_it() -> None:
 def test_a_commit_of_another_repository_is_named_as_that_one() -> None:
     url = f"https://api.github.com/repos/errmine-fixtures/Lake/commits/{'c' * 40}"
     assert _timeline({**CLOSED, "commit_url": url}) == {("closed_by", f"github.com/errmine-fixtures/lake@{'c' * 40}")}
+
+
+# ---------------------------------------------------------------- trackers besides GitHub
+
+
+def tracked(**fields: object) -> Document:
+    """A report of an archive, as another tracker closed it."""
+    rows = {
+        "number": 5,
+        "html_url": f"https://github.com/{REPO}/issues/5",
+        "title": "ValueError in main",
+        "body": f"It ends with\n\n{TRACE.replace('{n}', '7')}",
+        "state": "closed",
+        "created_at": OPENED,
+        "closed_at": "2026-03-09T10:00:00Z",
+        "labels": [],
+        **fields,
+    }
+    made = page("main", "github-thread", json.dumps(rows).encode())
+    found = documents.document([replace(made, document_key=f"github.com/{REPO}#5")])
+    assert isinstance(found, Document)
+    return found
+
+
+def stated_versions(**fields: object) -> list[str]:
+    return [dict(claim.fact.slots)["version"] for claim in fixes(tracked(**fields)) if claim.fact]
+
+
+@pytest.mark.parametrize(
+    ("fields", "versions"),
+    [
+        ({"resolution": "Fixed", "fix_versions": ["0.18.0"]}, ["0.18.0"]),
+        (
+            {"resolution": {"name": "Fixed"}, "fixVersions": [{"name": "3.0.0-alpha4"}, {"name": "2.9"}]},
+            ["2.9", "3.0.0-alpha4"],
+        ),
+        ({"resolution": "Fixed", "fix_versions": ["2012 Sprint 14", "Backlog", "", None, 7, "$(rm -rf)"]}, []),
+        ({"resolution": "Duplicate", "fix_versions": ["0.18.0"]}, []),
+        ({"resolution": "Won't Fix", "fix_versions": ["0.18.0"]}, []),
+        ({"resolution": "Somehow", "fix_versions": ["0.18.0"]}, []),
+        ({"fix_versions": ["0.18.0"]}, []),
+        ({"resolution": "Fixed", "fix_versions": "0.18.0"}, []),
+        ({"resolution": "Fixed", "fix_versions": ["0.18.0"], "state": "open"}, []),
+    ],
+)
+def test_a_tracker_names_the_versions_with_the_fix(fields: dict[str, object], versions: list[str]) -> None:
+    assert sorted(stated_versions(**fields)) == versions
+
+
+def test_the_version_of_a_tracker_is_nobodys_word_that_it_helped() -> None:
+    made = tracked(resolution="Fixed", fix_versions=["0.18.0"])
+    (claim,) = fixes(made)
+    assert (made.state_reason, made.fixed_in) == ("completed", ("0.18.0",))
+    assert claim.quote.author_role is None
+    assert (remedy([claim], made).tier, remedy([claim], made).worked) == ("user_confirmed", 0)
+
+
+def test_githubs_own_word_goes_before_a_resolution() -> None:
+    assert tracked(resolution="Fixed", fix_versions=["1.0"], state_reason="not_planned").fixed_in == ()

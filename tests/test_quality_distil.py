@@ -95,6 +95,7 @@ def _document(row: dict[str, Any]) -> Document:
         source="import",
         form="corpus",
         is_lossy=False,
+        fixed_in=(),
         hidden_count=0,
     )
 

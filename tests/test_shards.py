@@ -138,6 +138,7 @@ DOCUMENT_ROWS = st.builds(
     source=TEXT,
     form=TEXT,
     is_lossy=st.booleans(),
+    fixed_in=TEXTS,
     hidden_count=st.integers(0, 9),
 )
 RESULTS = st.builds(
@@ -194,6 +195,7 @@ def document() -> Document:
         source="import",
         form="github-rest",
         is_lossy=False,
+        fixed_in=(),
         hidden_count=0,
     )
 

@@ -344,5 +344,6 @@ def page_document(  # noqa: PLR0913 - the fields that a page of no thread has
         source=page.source,
         form=page.form,
         is_lossy=is_lossy,
+        fixed_in=(),
         hidden_count=hidden_count,
     )

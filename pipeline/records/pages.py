@@ -177,6 +177,7 @@ class DocumentHead:
     source: str
     form: str
     is_lossy: bool
+    fixed_in: tuple[str, ...]  # versions that its tracker names as those with the fix
     # invisible characters that were taken out when it was read: zero-width, bidi, private use, variation selectors
     hidden_count: int
 

@@ -40,6 +40,7 @@ VERSIONS = (
     Version("1.4", "Added cases and case_statements"),
     Version("1.5", "Added entries.is_answered"),
     Version("1.6", "Added claims.passage"),
+    Version("1.7", "Added documents.fixed_in"),
 )
 #: The version that is written.
 SCHEMA_VERSION = VERSIONS[-1].version

@@ -298,6 +298,13 @@ def _closed(document: Document, errors: list[Pair]) -> Iterator[Claim]:
     title = _title(document)
     if title is None or not is_fixed(document.state, document.state_reason):
         return
+    for version in document.fixed_in if document.repo and document.state == "closed" else ():
+        fact = Fact("fix.released_in_repo", (("repo", document.repo or ""), ("version", version)))
+        about = tuple(sorted(opening(document, errors)))
+        claim = claim_at(
+            document, ClaimKind.FIX, "fix.closed_by_tracker", fact=fact, span=(title.start, title.end), about=about
+        )
+        yield replace(claim, quote=replace(claim.quote, author_role=None))
     for link in document.links:
         if link.kind == LinkKind.CLOSED_BY:
             fact = Fact("fix.closed_by", (("pr", link.target.removeprefix("github.com/")),))

@@ -179,7 +179,8 @@ def _fixed_in(slots: dict[str, str], template: str) -> _Key | None:
     """Product and version of a fix that names both, as a key; a project stands for its product."""
     if template == "fix.released":
         return f"{slots['package']} {slots['version']}", "fixed"
-    return (f"{slots['repo']} {slots['version']}", "fixed") if template in _NOTES else None
+    is_of_repo = template in _NOTES or template == "fix.released_in_repo"
+    return (f"{slots['repo']} {slots['version']}", "fixed") if is_of_repo else None
 
 
 def environment(claims: Sequence[Claim], ledger: Ledger) -> tuple[Environment, ...]:
@@ -288,6 +289,8 @@ def outcomes(claims: Iterable[Claim]) -> tuple[int, int]:
 #: Best first.
 TIERS: tuple[Tier, ...] = ("documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated")
 _CLOSED = "fix.closed_by"
+#: The rule for what a tracker's own field names as the version with the fix.
+_TRACKER = "fix.closed_by_tracker"
 
 
 def tier(claims: Sequence[Claim], *, is_official: bool = False) -> Tier:
@@ -305,7 +308,7 @@ def tier(claims: Sequence[Claim], *, is_official: bool = False) -> Tier:
         return "ai_generated"
     if any(role in MAINTAINER_ROLES for claim in stated for role in _voices(claim)):
         return "maintainer_confirmed"
-    closes = any(claim.fact is not None and claim.fact.template == _CLOSED for claim in stated)
+    closes = any(c.rule == _TRACKER or (c.fact is not None and c.fact.template == _CLOSED) for c in stated)
     return "user_confirmed" if closes or any(c.outcome == Outcome.WORKED for c in stated) else "reported"
 
 

@@ -6,9 +6,11 @@ GH Archive wraps the same objects in events.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import resources
 from typing import TypeGuard
 
 from pipeline.lexicon import repositories
@@ -26,6 +28,7 @@ _KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)#(\d+)")
 _REPO_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 _LINK = re.compile(r"[A-Za-z0-9_.:/#?=&%~+-]{1,500}")
 _STATE = re.compile("open|closed")
+_VERSION = re.compile(r"v?\d{1,4}(?:\.\d{1,8}){1,4}(?:[-.+]?[A-Za-z][\w.+-]{0,30})?", re.ASCII)
 _REASON = re.compile("[a-z_]{1,30}")
 _REPO = re.compile(r"https?://[^/]+/(?:api/v3/)?(?:repos/)?([^/]+/[^/?#]+)/(?:issues|pulls?)/(\d+)")
 _RELEASE_KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)/releases/\d+")
@@ -61,6 +64,7 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
         return Skipped("document", key, "no_text")
     main = next((page for page in pages if page.part in ("main", "pull")), pages[0])
     title = _string(thread.get("title"))
+    reason = _word(thread.get("state_reason"), _REASON) or _resolution(thread.get("resolution"))
     return Document(
         document_id=key,
         kind=DocumentKind.PULL if is_pull else DocumentKind.ISSUE,
@@ -72,7 +76,8 @@ def read(pages: Sequence[RawPage]) -> Document | Skipped:
         posts=posts,
         hidden_count=hidden,
         state=_word(thread.get("state"), _STATE),
-        state_reason=_word(thread.get("state_reason"), _REASON),
+        state_reason=reason,
+        fixed_in=_fix_versions(thread) if reason == "completed" else (),
         is_draft=_flag(thread.get("draft")),
         is_merged=_is_merged(thread, is_pull=is_pull),
         labels=_labels(thread.get("labels")),
@@ -293,6 +298,29 @@ def _labels(value: object) -> tuple[str, ...]:
         if isinstance(name, str) and name:
             names.append(safe(name))
     return tuple(names)
+
+
+def _resolution(value: object) -> str | None:
+    """The reason for which another tracker closed a report, by GitHub's word for it."""
+    word = (_string(value.get("name")) if _is_object(value) else _string(value)) or ""
+    return _resolutions().get(" ".join(word.lower().split()))
+
+
+@cache
+def _resolutions() -> Mapping[str, str]:
+    table = tomllib.loads(resources.files("pipeline").joinpath("data/resolutions.toml").read_text("utf-8"))
+    return {word: reason for reason, words in table.items() for word in words}
+
+
+def _fix_versions(thread: JsonObject) -> tuple[str, ...]:
+    """The versions that a tracker names as those with the fix; what is no number of a version ("Sprint 14") is none."""
+    listed = thread.get("fix_versions") or thread.get("fixVersions")
+    named = (_string(one.get("name")) if _is_object(one) else _string(one) for one in _items(listed))
+    return tuple(sorted({one for one in named if one and _VERSION.fullmatch(one)}))
+
+
+def _items(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _time(post: JsonObject) -> str:

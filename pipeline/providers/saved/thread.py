@@ -61,6 +61,7 @@ def saved_document(thread: Thread, pages: Sequence[RawPage]) -> Document | Skipp
         title=safe(thread.title) if thread.title else None,
         text=text,
         posts=posts,
+        fixed_in=(),
         hidden_count=hidden,
         state=thread.state,
         state_reason=None,
