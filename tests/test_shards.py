@@ -330,7 +330,7 @@ def test_a_shard_of_other_columns_is_named(tmp_path: Path) -> None:
 def test_the_columns_of_a_record_follow_its_fields() -> None:
     assert TABLE.schema.names == ["name", "at", "spots", "link"]
     assert str(TABLE.schema.field("spots").type) == "list<item: struct<file: string, line: int64, function: string>>"
-    assert [field.name for field in TABLE.schema.field("link").type] == ["kind", "target", "start", "end"]
+    assert [field.name for field in TABLE.schema.field("link").type] == ["kind", "target", "start", "end", "title"]
 
 
 @dataclass(frozen=True, slots=True)

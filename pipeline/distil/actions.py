@@ -248,7 +248,7 @@ def key(fact: Fact) -> str:
         name = (slots.get("name") or slots.get("flag") or "").lstrip("-").replace("-", "_").lower()
         value = slots.get("value", "true" if fact.template in _SWITCHED_ON else "false")
         return f"{family}|{name}|{value.strip(chr(39) + chr(34)).lower() if family == 'set' else ''}"
-    return "|".join([family, *(value.lower() for _, value in fact.slots)])
+    return "|".join([family, *(value.lower() for name, value in fact.slots if name != "title")])
 
 
 def _fact(template: str, found: re.Match[str]) -> Fact | None:

@@ -116,6 +116,7 @@ class DocLink:
     )
     start: int | None  # where the text says so; None if the API said it
     end: int | None
+    title: str | None = None  # of the target, where the API said it beside the edge
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ CREATE TABLE documents ( -- One row a thread, page or foreign entry; the text it
     closed_at TIMESTAMPTZ, -- When it was closed
     post_count BIGINT, -- Title, body, comments and reviews
     character_count BIGINT, -- Length of the text that offsets count in
-    links JSON, -- Typed edges to other documents: [{kind, target, start, end}]
+    links JSON, -- Typed edges to other documents: [{kind, target, start, end, title}], the title where the API gives it
     fixed_in VARCHAR[], -- Versions that its tracker names as those with the fix (JIRA: Fix Version/s)
     raw_sha256 VARCHAR, -- sha256 of the raw page
     source VARCHAR, -- Which source brought it

@@ -307,12 +307,20 @@ def _closed(document: Document, errors: list[Pair]) -> Iterator[Claim]:
         yield replace(claim, quote=replace(claim.quote, author_role=None))
     for link in document.links:
         if link.kind == LinkKind.CLOSED_BY:
-            fact = Fact("fix.closed_by", (("pr", link.target.removeprefix("github.com/")),))
+            fact = _closer(document, link.target.removeprefix("github.com/"), link.title)
             about = tuple(sorted(opening(document, errors)))
             claim = claim_at(
                 document, ClaimKind.FIX, "fix.closed_by_api", fact=fact, span=(title.start, title.end), about=about
             )
             yield replace(claim, quote=replace(claim.quote, author_role=None))
+
+
+def _closer(document: Document, change: str, title: str | None) -> Fact:
+    """The change that closed a report, with what it is called, if that is known and may be passed on."""
+    slots = [("pr", change)]
+    if title and advice.refusal(title, owners=owners(document)) is None:
+        slots.append(("title", title))
+    return Fact("fix.closed_by", tuple(slots))
 
 
 def is_fixed(state: str | None, reason: str | None) -> bool:
@@ -329,7 +337,7 @@ def closings(document: Document, events: Sequence[Event]) -> Iterator[Claim]:
     if not links or document.kind != DocumentKind.PULL or not document.is_merged or document.repo is None:
         return
     text = Prose(document, events)
-    fact = Fact("fix.closed_by", (("pr", f"{document.repo}#{document.number}"),))
+    fact = _closer(document, f"{document.repo}#{document.number}", document.title)
     for link in links:
         span = _keyword(text, link)
         if span is not None:

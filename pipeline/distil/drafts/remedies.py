@@ -167,7 +167,9 @@ def _rest(quote: Quote, official: DocRemedy) -> Quote | None:
 
 
 def _how(claims: Sequence[Claim], fact: Fact) -> str | None:
-    """The quoted words of the best voice for the fact chosen: who confirmed before who advised."""
+    """The title of a change; else the words of the best voice for the fact chosen: who confirmed before who advised."""
+    if title := dict(fact.slots).get("title"):
+        return title
     saying = [c for c in claims if c.fact == fact]
     best = min(
         saying, key=lambda c: (c.outcome != Outcome.WORKED, c.quote.author_role not in MAINTAINER_ROLES, *_order(c))

@@ -227,7 +227,8 @@ def _closing_links(references: object) -> Iterator[DocLink]:
             target = url_target(edge.get("url")) if _is_object(edge) else None
             if target:
                 is_meant = kind == LinkKind.CLOSED_BY and edge.get("merged") is not True
-                yield DocLink(LinkKind.CROSS_REFERENCE if is_meant else kind, target, None, None)
+                title = safe(" ".join((_string(edge.get("title")) or "").split())) or None
+                yield DocLink(LinkKind.CROSS_REFERENCE if is_meant else kind, target, None, None, title)
 
 
 def _timeline_links(events: Sequence[JsonObject], home: Home) -> Iterator[DocLink]:

@@ -26,8 +26,8 @@ PART = "references"
 MAX_CLOSING = 20
 _FIELDS = {
     "issues": f"closing: closedByPullRequestsReferences(first: {MAX_CLOSING}, includeClosedPrs: true)"
-    " {nodes {number url merged}}",
-    "pullRequests": f"closing: closingIssuesReferences(first: {MAX_CLOSING}) {{nodes {{number url}}}}",
+    " {nodes {number url title merged}}",
+    "pullRequests": f"closing: closingIssuesReferences(first: {MAX_CLOSING}) {{nodes {{number url title}}}}",
 }
 _QUERY = """query($owner: String!, $name: String!, $after: String) {
   repository(owner: $owner, name: $name) {
