@@ -42,6 +42,7 @@ USED: dict[str, Any] = {
     PULL: shapes.Pull,
     f"{PULL}/reviews": shapes.Review,
     f"{PULL}/comments": shapes.ReviewComment,
+    "/repos/{owner}/{repo}/releases": shapes.Release,
     "/search/issues": shapes.Count,
 }
 
