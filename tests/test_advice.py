@@ -317,6 +317,20 @@ def test_a_thread_counts_what_is_not_understood_for_itself() -> None:
     ]
 
 
+REMOVALS = [(kind, row) for name, kind in (("destroying", "deletes"), ("disabling", "security-off"))
+            for row in tables.table("removals")[name]]  # fmt: skip
+
+
+@each("kind, command", [(kind, row["example"]) for kind, row in REMOVALS])
+def test_a_row_of_removals_refuses_its_example(kind: str, command: str) -> None:
+    assert advice.danger(f"`{command}`") == kind
+
+
+@each("command", [row["lookalike"] for _, row in REMOVALS])
+def test_a_row_of_removals_leaves_its_lookalike(command: str) -> None:
+    assert advice.danger(f"`{command}`") is None
+
+
 # ---------------------------------------------------------------- words without commands, names of packages, models
 
 PROSE = tables.table("prose")["row"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 from pipeline.lexicon.advice import places
+from pipeline.lexicon.advice.tables import table, words
 from pipeline.lexicon.advice.values import Value
 
 #: A file by its name and ending, where one stands.
@@ -17,15 +19,12 @@ _PLACE = re.compile(r"^/|^~|^[A-Za-z]:|^-|^\d$|\$|/s$")
 _OPTION = re.compile(r"-|/[a-zA-Z]$")
 _OPEN = re.compile(r"(?:[augo]*\+[rwx]*w[rwx]*)|0?[0-7]?[0-7][0-7][2367]$")
 _SETUID = re.compile(r"[ugoa]*\+[rwxt]*s|0?[2467][0-7]{3}$")
-_END = frozenset({"and", "then", "or", "to", "before", "again", "first", "after", "fixed", "solved", "followed", "did",
-                  "worked", "works", "works!", "as", "is", "which", "with", "helped", "does", "helps", "should", "for",
-                  "that", "in", "on", "it", "the", "this", "if", "because", "resolved", "by", "but"})  # fmt: skip
 
 
 def removal_fault(name: str, args: Sequence[Value], folder: str) -> str | None:
     """The kind of what the command does that nobody is told to do, None if it does nothing of the kind."""
     texts = [one.text for one in args]
-    if name in _REMOVERS:
+    if name in words("removals", "removers"):
         return _removed(name, texts, folder)
     if name in ("find", "fd", "fdfind"):
         return _found(texts, folder)
@@ -44,7 +43,7 @@ def _wiped(name: str, texts: Sequence[str]) -> str | None:
     """What destroys a disk, a machine's system, or all that a service holds."""
     joined = " ".join(texts)
     is_wiped = False
-    if name.startswith(_DISKS):
+    if name.startswith(tuple(table("removals")["disks"])):
         is_wiped = any(_PLACE.search(one) for one in texts)
     elif name == "dd":
         is_wiped = any(places.is_of_the_system(one[3:]) for one in texts if one.startswith("of="))
@@ -55,59 +54,15 @@ def _wiped(name: str, texts: Sequence[str]) -> str | None:
         is_wiped = any(places.is_of_the_system(one) for one in texts[-1:])
     elif name in ("userdel", "dropdb"):
         is_wiped = bool(texts)
-    elif name in _DESTROYING:
-        is_wiped = re.search(_DESTROYING[name], joined, re.IGNORECASE) is not None
+    elif name in _words_of("destroying"):
+        is_wiped = re.search(_words_of("destroying")[name], joined, re.IGNORECASE) is not None
     return "deletes" if is_wiped else None
 
 
-_REMOVERS = frozenset(
-    ["rm", "rmdir", "rd", "del", "erase", "remove-item", "ri", "trash", "srm", "shred", "wipe", "unlink"]
-)
-_DISKS = (
-    *(
-        "mkfs",
-        "mke2fs",
-        "newfs",
-        "wipefs",
-        "blkdiscard",
-        "diskpart",
-        "format-volume",
-        "clear-disk",
-        "nwipe",
-        "lvremove",
-        "pvremove",
-        "vgremove",
-        "mkswap",
-    ),
-    *("sgdisk", "vssadmin", "hdparm", "scrub"),
-)
-_CLOUD = (
-    r"\b(?:group|projects?|instances?|buckets?|databases?|sql)\b.*\bdelete\b"
-    r"|\brm\b.*(?:--recursive|-r\b)|\bpurge\b|\brb\b.*--force"
-)
-#: Program -> the words with which it destroys.
-_DESTROYING = {
-    **dict.fromkeys(
-        ("diskutil", "zpool", "zfs", "cryptsetup", "parted", "fdisk", "btrfs"),
-        r"erase|destroy|luksformat|mklabel|reformat",
-    ),
-    **dict.fromkeys(("aws", "gsutil", "rclone", "gcloud", "az"), _CLOUD),
-    **dict.fromkeys(
-        ("psql", "mysql", "mongosh", "mongo", "sqlite3", "mysqladmin"), r"\bdrop\b|\btruncate\b|dropdatabase"
-    ),
-    "redis-cli": r"\bflush(?:all|db)\b",
-    "nvme": r"\b(?:format|sanitize)\b",
-    "sfdisk": r"--delete|--wipe",
-    "mdadm": r"--zero-superblock",
-    "debugfs": r"-w\b",
-    "kubectl": r"\bdelete\b.*(?:--all|\bnamespaces?\b|\bns\b)",
-    "format": r"^[a-z]:",
-    "kill": r"(?:^|\s)-1$",
-    "crontab": r"(?:^|\s)-r\b",
-    "tar": r"--remove-files",
-    "terraform": r"\bdestroy\b",
-    **dict.fromkeys(("docker", "podman"), r"^volume rm (?:\$|\s*$)"),
-}
+@cache
+def _words_of(name: str) -> Mapping[str, str]:
+    """Program -> the words with which it does what the rows of a table say."""
+    return {program: row["words"] for row in table("removals")[name] for program in row["names"]}
 
 
 _FOUND_AND_GONE = re.compile(
@@ -119,7 +74,7 @@ def _removed(name: str, texts: Sequence[str], folder: str) -> str | None:
     """A deletion of more than files that are named: folders that are no cache or build, all in a folder, the system."""
     paths: list[str] = []
     for one in texts:
-        if one.lower().rstrip(".,") in _END:
+        if one.lower().rstrip(".,") in words("removals", "ends"):
             break
         if not _OPTION.match(one) or (one.startswith("/") and len(one.rstrip(".,*")) != 2):
             paths.append(one.rstrip(",;:"))
@@ -176,35 +131,6 @@ def _cleaned(texts: Sequence[str], folder: str) -> str | None:
     return "deletes" if bare in ("~", "$home", "", "/") and (place or folder) else None
 
 
-#: Program -> the words with which it switches a guard off, or grants what nobody should have.
-_DISABLING = {
-    "setenforce": r"^(?:0|permissive)",
-    "ufw": r"disable|reset",
-    "iptables": r"(?:^|\s)(?:-f|--flush|-p \w+ accept)",
-    "nft": r"flush",
-    "set-executionpolicy": r"unrestricted|bypass",
-    "netsh": r"firewall.*(?:off|disable)|state off",
-    "csrutil": r"disable",
-    "spctl": r"--master-disable|--global-disable",
-    "bcdedit": r"nointegritychecks|testsigning",
-    "set-mppreference": r"disable\w+\s+(?:1|\$?true)",
-    "add-mppreference": r"exclusion",
-    "setcap": r"cap_(?:setuid|sys_admin)",
-    "usermod": r"-ag?\s+(?:sudo|wheel|root)|-u 0",
-    "passwd": r"-d\b",
-    "useradd": r"-u 0|-o",
-    "swapoff": r"^$",
-    "auditctl": r"-e 0",
-    "sysctl": r"randomize_va_space\s?=\s?0",
-    "setprop": r"selinux",
-    "chattr": r"-i /etc",
-    "visudo": r"nopasswd",
-    "disable-netfirewallrule": r".",
-    "fltmc": r"unload",
-    "tccutil": r"reset all",
-}
-
-
 def _granted(name: str, texts: Sequence[str]) -> str | None:
     joined = " ".join(texts).lower()
     if name in ("chmod", "setfacl", "icacls"):
@@ -230,5 +156,5 @@ def _granted(name: str, texts: Sequence[str]) -> str | None:
             r"firewalld|ufw|apparmor|auditd|selinux|windefend|fail2ban|mpssvc|falcon|crowdstrike|clamav", joined
         )
         return "security-off" if off and guard else None
-    pattern = _DISABLING.get(name)
+    pattern = _words_of("disabling").get(name)
     return "security-off" if pattern and re.search(pattern, joined) else None
