@@ -3,9 +3,12 @@
 # ruff: noqa: E501  (rows of tables are read as they are)
 from __future__ import annotations
 
+import gzip
+import json
 import re
 import time
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +109,29 @@ def test_another_scanner_finds_nothing_of_what_was_planted() -> None:
 def test_what_begins_like_a_secret_stays(vendor: str, unlike: str) -> None:
     for around in ("{}", "see {} (old)", "x = '{}'", "文本{}。", "a\n{}\nb"):
         assert text.redact(around.format(unlike)) == around.format(unlike)
+
+
+def not_asked(written: str) -> str:
+    """The text as it is redacted where every rule is tried on it, whether or not one of its keywords stands there."""
+    rules = text.redaction_rules()
+    quotable = tuple(rule for rule in rules if isinstance(rule, text.TokenForm | text.KeyBlock | text.Header))
+    return text.redact(written, rules=text.Suspects(rules, quotable, is_coded=True))
+
+
+def test_what_is_left_out_by_keywords_would_have_changed_nothing() -> None:
+    written = [one for *_, one in planted.texts()][::5]
+    assert [one for one in written if text.redact(one) != not_asked(one)] == []
+
+
+def test_what_is_left_out_by_keywords_would_have_changed_nothing_in_real_threads() -> None:
+    path = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "issues.jsonl.gz"
+    if not path.exists():
+        pytest.skip("issues.jsonl.gz of ../shared/corpus is not here")
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        threads = [json.loads(line) for number, line in enumerate(lines) if number % 160 == 0]
+    written = [one["body"] or "" for thread in threads for one in (thread, *(thread["comments"] or ()))]
+    assert len(written) > 300
+    assert sum(text.redact(one) != not_asked(one) for one in written) == 0
 
 
 RUN = "k9Zq7Xw3Lm2Pv8Rt5Yb1"

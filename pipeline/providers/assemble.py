@@ -128,12 +128,12 @@ class Assembled(NamedTuple):
 def assembled(pieces: Sequence[Piece], document_id: str) -> Assembled:
     """The text of all pieces, and their posts in it. Pieces without a word, or of quoted mail alone, leave no post."""
     whole = SEPARATOR.join(piece.text for piece in pieces)
-    hidden = 0
-    if not texts.is_clean(whole):  # what hides may part a token, or the words that are looked for below
+    hidden, unquoted = 0, texts.bare(whole)
+    if not texts.is_clean(whole, unquoted):  # what hides may part a token, or the words that are looked for below
         hidden = texts.hidden_count(whole)
         pieces = [piece._replace(text=texts.clean(piece.text)) for piece in pieces]
         whole = SEPARATOR.join(piece.text for piece in pieces)
-    unquoted = texts.bare(whole)
+        unquoted = texts.bare(whole)
     places = _signs().places(unquoted)
     rules = texts.suspects(whole, unquoted, places)
     of_mail, of_bots = _bare_signs()

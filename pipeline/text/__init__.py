@@ -19,8 +19,8 @@ MIN_HAN_SHARE = 0.12
 
 _CONTROL_BYTES = bytes(sorted(set(range(32)) - {9, 10})) + b"\x7f"
 _ASCII_BYTES = bytes(range(128))
-#: Each byte to 1 if it is a control character, else to 0: three times as fast as deleting them and counting.
-_IS_CONTROL = bytes(byte in _CONTROL_BYTES for byte in range(256))
+#: Each control character to one of them, so that a search for one byte finds any.
+_ONE_CONTROL = bytes(1 if byte in _CONTROL_BYTES else byte for byte in range(256))
 _ANSI = re.compile(
     r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)"
     r"|[PX^_][^\x1b\n]{0,512}\x1b\\|[ -/]{0,4}[0-~])"
@@ -47,16 +47,23 @@ _HANGUL = re.compile("[\uac00-\ud7af\u1100-\u11ff]")
 _LATIN_WORD = re.compile("[A-Za-z]+")
 
 
-def is_clean(text: str) -> bool:
-    """True if :func:`clean` would give `text` back unchanged; much faster than cleaning."""
+def is_clean(text: str, unquoted: bytes | None = None) -> bool:
+    """True if :func:`clean` would give `text` back unchanged; much faster than cleaning.
+
+    `unquoted`: :func:`bare` of it, if that is known already.
+    """
+    if "\r" in text:  # which `bare` leaves out
+        return False
+    if b"\1" in (text.encode("utf-8", "replace").translate(_ONE_CONTROL) if unquoted is None else unquoted):
+        return False
+    if text.isascii():
+        return True
     try:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError:
         return False
-    if b"\1" in encoded.translate(_IS_CONTROL):
-        return False
     # what hides is not ASCII: most of a text need not be searched for it
-    return text.isascii() or not _HIDDEN_OR_LINE_END.search(encoded.translate(None, _ASCII_BYTES).decode("utf-8"))
+    return not _HIDDEN_OR_LINE_END.search(encoded.translate(None, _ASCII_BYTES).decode("utf-8"))
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -99,9 +106,33 @@ class Suspects(NamedTuple):
 
     rules: tuple[Rule, ...]
     quoted: tuple[TokenForm | KeyBlock | Header, ...]  # those of which a secret stands in quotes or over lines
+    is_coded: bool = False  # characters of it are coded as in URLs, HTML and strings
 
 
 _NONE = Suspects((), ())
+#: Where none of these stands in :func:`bare` of a text, no character is coded but such as are in no secret.
+_CODED = (
+    *("%3A", "%3a", "%3D", "%3d", "%2F", "%2f", "%40", "%22", "%7B", "%7b", "%2D", "%2d", "%5F", "%5f", "%2B", "%26"),
+    *(
+        "u003",
+        "u002",
+        "x3a",
+        "x3A",
+        "x3d",
+        "x3D",
+        "x22",
+        "x2d",
+        "x2D",
+        "&#",
+        "&quot;",
+        "&lt;",
+        "&lowbar;",
+        "&sol;",
+        "&equals;",
+    ),
+    *("&colon;", "&nbsp;", "<wbr"),
+)
+_CODED_SIGNS = frozenset(_CODED)
 
 
 @cache
@@ -115,8 +146,7 @@ def _numbers() -> dict[str, tuple[tuple[int, PlaceGate | None], ...]]:
     """The rules of each keyword as :func:`bare` leaves it, by their numbers, with what has to hold at its place."""
     numbers: dict[str, tuple[tuple[int, PlaceGate | None], ...]] = {}
     for number, rule in enumerate(redaction_rules()):
-        written = (form for keyword in rule.keywords for form in (keyword, decoded(f"x{keyword}")[1:]))
-        for sign in dict.fromkeys(bare(keyword).decode() for keyword in written):
+        for sign in dict.fromkeys(bare(keyword).decode() for keyword in rule.keywords):
             gate = rule.place_gate(sign) if isinstance(rule, TokenForm | Header | Setting | Folder) else None
             numbers[sign] = (*numbers.get(sign, ()), (number, gate))
     return numbers
@@ -124,7 +154,7 @@ def _numbers() -> dict[str, tuple[tuple[int, PlaceGate | None], ...]]:
 
 def redaction_keywords() -> tuple[str, ...]:
     """What :func:`suspects` wants to know of a text: where these stand in :func:`bare` of it."""
-    return tuple(_numbers())
+    return (*_numbers(), *_CODED)
 
 
 @cache
@@ -133,15 +163,15 @@ def _signs() -> Signs:
 
 
 def bare(text: str) -> bytes:
-    """The text in UTF-8 without blanks, line ends, quotes and escapes: a keyword stands there however it is quoted."""
+    """The text in UTF-8 without blanks, line ends, quotes and escapes: a keyword stands there however it is quoted.
+
+    Control characters, which :func:`clean` takes out, are all the same there.
+    """
     if "\\" in text:
         text = _ESCAPED_LINE_END.sub("", text)
     if "+" in text:  # strings joined in code
         text = _JOINED.sub("", text)
-    if "<wbr" in text:
-        text = _BREAK.sub("", text)
-    text = decoded(text)
-    return text.encode("utf-8", "surrogatepass").translate(None, _QUOTING)
+    return text.encode("utf-8", "surrogatepass").translate(_ONE_CONTROL, _QUOTING)
 
 
 def suspects(text: str, unquoted: bytes | None = None, places: Seen | None = None) -> Suspects:
@@ -154,6 +184,10 @@ def suspects(text: str, unquoted: bytes | None = None, places: Seen | None = Non
     if places is None:
         places = _signs().places(unquoted)
     asked = _asked(unquoted, places)
+    plain = text if places.keys().isdisjoint(_CODED_SIGNS) else _plain(text)
+    if plain is not text:
+        unquoted = bare(plain)
+        asked |= _asked(unquoted, _signs().places(unquoted))
     if not asked:
         return _NONE
     joined = ""
@@ -163,7 +197,7 @@ def suspects(text: str, unquoted: bytes | None = None, places: Seen | None = Non
     for rule in map(redaction_rules().__getitem__, sorted(asked)):
         if isinstance(rule, TokenForm | KeyBlock | Header):
             joined = joined or unquoted.decode("utf-8", "surrogatepass")
-            if rule.gate and not rule.gate.search(decoded(text) if isinstance(rule, Header) else joined):
+            if rule.gate and not rule.gate.search(plain if isinstance(rule, Header) else joined):
                 continue
             if rule.is_quoted(text, joined):
                 quoted.append(rule)
@@ -173,7 +207,7 @@ def suspects(text: str, unquoted: bytes | None = None, places: Seen | None = Non
             if not is_open[rule.gate]:
                 continue
         open_rules.append(rule)
-    return Suspects(tuple(open_rules), tuple(quoted))
+    return Suspects(tuple(open_rules), tuple(quoted), plain is not text)
 
 
 def _asked(unquoted: bytes, places: Seen) -> set[int]:
@@ -213,8 +247,9 @@ def redact(text: str, *, rules: Suspects | None = None) -> str:
     """
     asked = suspects(text) if rules is None else rules
     if asked.quoted:
-        text = _without_quoted(text, asked.quoted)
-    text = _without_coded(text, asked.rules)
+        text = _without_quoted(text, asked.quoted, is_coded=asked.is_coded)
+    if asked.is_coded:
+        text = _without_coded(text, asked.rules)
     for rule in asked.rules:
         keywords = rule.keywords
         if (
@@ -227,8 +262,13 @@ def redact(text: str, *, rules: Suspects | None = None) -> str:
     return text
 
 
-def _without_quoted(text: str, rules: Sequence[TokenForm | KeyBlock | Header]) -> str:
-    unquoted = bare(text).decode("utf-8", "surrogatepass")
+def _plain(text: str) -> str:
+    """The text with what is coded decoded, and without tags that only say where a line may be broken."""
+    return decoded(_BREAK.sub("", text))
+
+
+def _without_quoted(text: str, rules: Sequence[TokenForm | KeyBlock | Header], *, is_coded: bool) -> str:
+    unquoted = bare(_plain(text) if is_coded else text).decode("utf-8", "surrogatepass")
     near = [rule for rule in rules if rule.is_quoted(text, unquoted)]
     for rule in near:
         if isinstance(rule, KeyBlock):

@@ -142,7 +142,9 @@ class Prompt:
                 done = match.end()
 
 
-_PROMPT = re.compile(r"@[A-Za-z0-9][\w.-]{0,63}(?=:[~/]|:\s?\$| [~/\w.-]{1,100}[^\n\]@]{0,40}\][$#]|:[\w.-]{1,60}\$ )")
+_PROMPT = re.compile(
+    r"@[A-Za-z0-9][\w.-]{0,63}(?=:(?!//)[~/]|:\s?\$| [~/\w.-]{1,100}[^\n\]@]{0,40}\][$#]|:[\w.-]{1,60}\$ )"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,11 @@ class Mention:
         is_called = after is not None and after[0][0] in ",:"
         return bool(said or is_called) and _LIKE_A_LOGIN.match(name) is not None
 
+    def _is_named(self, head: str, tail: str) -> bool:
+        """Whether the words in front of an @ and behind the name are such as stand around people's names."""
+        word = _SAID.match(tail)
+        return self._is_addressed(head) or (word is not None and word[1].lower() in self.in_code["said"])
+
     def _is_addressed(self, head: str) -> bool:
         """Whether the last word in front of an @ is one that is written in front of people's names."""
         word = _WORD_IN_FRONT.search(head)
@@ -206,7 +213,7 @@ class Mention:
         tail = text[match.end() : line_end if line_end >= 0 else match.end() + _LONGEST_LINE]
         is_of_code = "_" in name or name in self.in_code["nobody"] or _CODE_LINE.search(tail) is not None
         # repositories of Bazel have underscores, and files are from them
-        if is_of_code and (head.endswith("from") or not self._is_addressed(f"{head[-_LONGEST_WORD:]} ")):
+        if is_of_code and (head.endswith("from") or not self._is_named(f"{head[-_LONGEST_WORD:]} ", tail)):
             return False
         if head.count("`") % 2:
             return False
@@ -232,6 +239,7 @@ _LIKE_A_LOGIN = re.compile(r"(?=.*[-0-9])[A-Za-z]")
 _COMMENT = re.compile(r"(?:^|\s)(?:#|//|/\*|\*|--|;|%|<!--|\(\*|'|\"\"\")(?=[\s!]|$)")
 _CODE_IN_FRONT = re.compile(r"\b(?:import|require|install|add|npm|yarn|pnpm|npx|from ['\"])")
 _WORD_IN_FRONT = re.compile(r"[^\W\d_]+(?:[(]|[ :,]{1,3})$")
+_SAID = re.compile(r"\)?[,:]? {1,2}([a-z]+)")
 _ASKED = re.compile(r"[,:]? {1,2}([A-Za-z']+)(?= [a-z])")
 _FIRST_WORD_BEHIND = re.compile(r"[,:)]{0,2} {1,2}[^\W\d_]+|[,:](?=\s|$)")
 # What ends a line of code, or calls what another @ names.
@@ -306,8 +314,8 @@ def people_rules() -> tuple[Person, ...]:
         ),
         Address(
             name="mail address of another script",
-            keywords=("@",),
-            gate=re.compile(r"@(?<=\w@)[^\W_]{1,63}\.(?<![ -~]\.)"),
+            keywords=tuple(f".{end}" for end in mail["other_ends"]),
+            gate=None,
             pattern=re.compile(
                 rf"@(?P<domain>(?:[^\W_](?:[\w-]{{0,60}}[^\W_])?\.){{1,4}}(?:{'|'.join(mail['other_ends'])}))"
             ),
@@ -337,6 +345,6 @@ def people_rules() -> tuple[Person, ...]:
             frozenset(mention["nobody"]),
             frozenset(mention["before"]),
             frozenset(mention["after"]),
-            {row: frozenset(table["mention_in_code"][row]) for row in ("before", "after", "asked", "nobody")},
+            {row: frozenset(table["mention_in_code"][row]) for row in ("before", "after", "asked", "said", "nobody")},
         ),
     )

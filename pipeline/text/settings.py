@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -29,22 +29,36 @@ _AROUND = r"""[\\"'`’”*_\])]{0,6}(?:&quot;|&\#3[49];)?[ \t]{0,30}"""
 _SEPARATOR = (
     r"(?::\s?(?:str|[Ss]tring|Optional\[str\])(?:\s?\|\s?None)?\s?=|=>|:=|:{1,2}|={1,2}|[：＝]|\\u003[dDaA]"
     r"|(?<=[ \t])is(?=[ \t])|是|为|は|,\s?(?=[\"'])(?<=[\"'],\s|.[\"'],)"
-    r"|,?\s{0,40}[{\"']{0,2}\s{0,40}(?:[Vv]alue|default)[\"']?[ \t]?[=:])"
+    r"|,?\s{0,40}+[{\"']{0,2}+\s{0,40}+(?:[Vv]alue|default)[\"']?[ \t]?[=:])"
     r"[ \t]{0,4}(?:\*{1,2}[ \t]?)?(?:[|>]-?\s{1,8}|\n[ \t]{1,40}(?=[\"']))?"
 )
-_OPENING = r"""(?P<opening>[fbru$]?\\{0,4}["'`“‘「『«„]|&quot;|&\#3[49];)?"""
-_VALUE_FOLLOWS = re.compile(_AROUND + _SEPARATOR + _OPENING)
+_OPENING = r"""(?P<opening>[fbru$]?\\{0,4}["'`“‘「『«»„]|&quot;|&\#3[49];)?"""
+_VALUE_FOLLOWS = re.compile(_AROUND + "+" + _SEPARATOR + _OPENING)
 _VARIABLE_FOLLOWS = re.compile(r"""\\{0,4}["'`]?\]?[ ]?[=:：＝][ ]{0,2}""" + _OPENING)
 # A value of keys in a text without quoting, behind what parts it from its name; it has a digit.
 _DIGIT_FOLLOWS = re.compile(rb"[=:]*(?:Optional\[str)?[$\x80-\xff]*[A-Za-z_.+/=~@!%:&#;-]{0,100}[0-9]")
 #: What ends each keyword for the pass over whole texts, where quotes and blanks are left out.
 _ENDS = (":", "=", "：", "＝", "value=", "value:", ",value:", "{default=", "是", "为", "は")
+#: Those that stand in every text; behind a word and one of the others what is in front of the word is not looked for.
+_COMMON_ENDS = frozenset((":", "="))
 #: Letters of a name that are looked for: fewer stand in every text, more cost a tenth of a second for 100 MB each.
 _SHORT = 5
 #: Characters in front of a last word that are looked at for its heads.
 _LONGEST_HEAD = 20
 _PROSE_ENDS = ("is", ",")
-_CLOSING = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»", "„": "“", ";": "&"}
+_CLOSING = {
+    '"': '"',
+    "'": "'",
+    "`": "`",
+    "“": "”",
+    "‘": "’",
+    "「": "」",
+    "『": "』",
+    "«": "»",
+    "»": "«",
+    "„": "“",
+    ";": "&",
+}
 _UNQUOTED = re.compile(r"""[^\s"'`<>“”‘’，。；、（）【】「」！？]{1,500}""")
 # Where a value without quotes ends, and what is cut from its end.
 _STOPS = {
@@ -54,7 +68,8 @@ _STOPS = {
 _STOPS["keys elsewhere"] = _STOPS["elsewhere"]
 _STOP = re.compile(r"[,;&(){}\[\]|\\]")
 _TAIL = ".,:!?)]}*_\\"
-_EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|[A-Za-z_][\w.]*[(\[]")
+# `Blue.horse508` is none: names of code end in one digit at most.
+_EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$(?<![0-9]{2})|[A-Za-z_][\w.]*[(\[]")
 _PATH = re.compile(r"(?:\.{0,2}/|~|[A-Za-z]:[\\/]|https?:)")
 _FIRST_OF_NONE = "<$%{[(*…^@&|\\"
 
@@ -224,8 +239,21 @@ def _as_json(name: str) -> str:
 
 
 def _places(words: Iterable[str]) -> Callable[[str], Iterable[tuple[int, str]]]:
-    pattern = re.compile("|".join(re.escape(word).replace("\\\\", r"\\{1,4}") for word in words))
-    return lambda text: [(match.start(), match[0]) for match in pattern.finditer(text)]
+    """What finds words of any script; a pattern of all of them would be tried at each letter."""
+    every = tuple(words)
+    # of an escape any number of backslashes
+    last = {word: word.rpartition("\\u")[2] if word.startswith("\\u") else word for word in every}
+
+    def places(text: str) -> list[tuple[int, str]]:
+        present = tuple(word for word in every if last[word] in text)
+        return [(match.start(), match[0]) for match in _any_of(present).finditer(text)] if present else []
+
+    return places
+
+
+@lru_cache(maxsize=200)
+def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(re.escape(word).replace("\\\\", r"\\{1,4}") for word in words))
 
 
 def _last_words(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -251,10 +279,10 @@ def _signs(heads: Mapping[str, tuple[str, ...]], ends: Iterable[str]) -> dict[st
     signs: dict[str, tuple[tuple[str, int], ...]] = {}
     for word, before in heads.items():
         for form in _forms(word):
-            for last in _last_letters(before, form):
+            letters = _last_letters(before, form)
+            for last, end in ((a, b) for b in ends for a in (letters if b in _COMMON_ENDS else ("",))):
                 name = (last + form)[-_SHORT:]
-                for end in ends:
-                    signs[name + end] = (*signs.get(name + end, ()), (form, len(name) - len(form)))
+                signs[name + end] = (*signs.get(name + end, ()), (form, len(name) - len(form)))
     return signs
 
 

@@ -68,6 +68,12 @@ class TokenForm:
 
     def is_quoted(self, text: str, bare: str) -> bool:
         """Whether `bare`, the text without quoting, seems to hold a secret of this form that the text does not."""
+        if self.is_judged:
+            joined = (match for match in self.pattern.finditer(bare) if match[0] not in text)
+            return any(
+                is_token(bare[match.end(1) : min(match.end(), match.end(1) + _JUDGED)]) and _is_broken(text, match)
+                for match in joined
+            )
         found = [match[0] for match in self.pattern.finditer(bare) if match[0] not in text]
         if not any(word.isupper() or looks_random(word, least=_SOME_CHANGES) for word in found):
             return False
@@ -183,6 +189,22 @@ def _ends(text: str, end: int, view: Undone | None) -> bool:
 def _is_varied(match: re.Match[str]) -> bool:
     start, end = _secret(match)
     return len(set(match.string[start : min(end, start + _JUDGED)])) >= _LEAST_VARIED
+
+
+def _is_broken(text: str, match: re.Match[str]) -> bool:
+    """Whether what is whole in the text without quoting is broken in the text, not just parted by a blank."""
+    head = match[0][: match.end(1) - match.start() + _HEAD]
+    at = text.find(head)
+    while at >= 0:
+        if _begins(text, at, None) and _BROKEN.match(text, at + len(head)):
+            return True
+        at = text.find(head, at + 1)
+    return head not in text
+
+
+#: Characters behind a vendor's beginning that stand together where a token is broken further down.
+_HEAD = 2
+_BROKEN = re.compile(r"[A-Za-z0-9_+/=.-]{0,100}+(?:[\\\"'`<&%]|[ \t]{0,3}\n)")
 
 
 def _is_rest(view: Undone, line: str, end: int) -> bool:
