@@ -152,7 +152,7 @@ def test_a_stage_that_loses_an_item_in_silence_is_a_bug() -> None:
 def test_what_workers_are_forked_from_has_read_an_error_and_what_helped() -> None:
     read = importlib.import_module(mapping._PRELOAD).READ
     assert [row.event.exception_type for row in read.events] == ["RuntimeError"]
-    assert {claim.rule.partition(".")[0] for claim in read.claims} == {"worked", "failed"}
+    assert {claim.rule.partition(".")[0] for claim in read.claims if claim.kind != "candidate"} == {"worked", "failed"}
 
 
 def event(document_id: str, ordinal: int, message: str, signature: str) -> SimpleNamespace:

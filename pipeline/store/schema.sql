@@ -111,12 +111,12 @@ CREATE TABLE neighbours ( -- Two clusters that look alike and are not one
 );
 CREATE TABLE claims ( -- What one quote says about errors of its document, before counting
     claim_id VARCHAR, -- Made from its content
-    kind VARCHAR, -- cause, remedy, fix, version, environment, link, official, closing or release
+    kind VARCHAR, -- cause, remedy, fix, version, environment, link, official, closing, release or candidate
     rule VARCHAR, -- Id of the rule that found it
     template VARCHAR, -- Id of the fact, null for prose
     slots JSON, -- Atoms of the fact: [[name, value], ...]
     outcome VARCHAR, -- worked, failed, or null where merely suggested
-    remedy_key VARCHAR, -- What makes two claims the same remedy
+    remedy_key VARCHAR, -- What makes two claims the same remedy; of a candidate its share
     document_id VARCHAR, -- The document quoted
     url VARCHAR, -- Permalink of the post
     quote VARCHAR, -- Verbatim

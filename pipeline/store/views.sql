@@ -59,6 +59,15 @@ FROM withheld w JOIN claims m ON m.claim_id = w.claim_id LEFT JOIN clusters c ON
 ORDER BY w.cluster_id, w.repo, w.frame, w.claim_id;
 COMMENT ON VIEW withheld_claims IS 'What threads say of errors and no entry shows, by repository and frame, with the reason';
 
+CREATE VIEW candidates AS
+SELECT c.document_id, regexp_replace(c.rule, '^reader[.]', '') AS kind, CAST(c.remedy_key AS INTEGER) AS share, c.quote,
+    c.url, c.start_offset, c.end_offset, c.posted_at, c.author_role, k.entry_id, k.cluster_id, c.claim_id
+FROM claims c LEFT JOIN assignments a ON list_contains(c.signature_ids, a.signature_id)
+LEFT JOIN clusters k ON k.cluster_id = a.cluster_id
+WHERE c.kind = 'candidate'
+ORDER BY share DESC, c.document_id, c.start_offset, kind, k.cluster_id;
+COMMENT ON VIEW candidates IS 'Words that a trained reader takes for a cause, remedy, fix or failure and no entry shows; of a hundred such ones `share` were right';
+
 CREATE VIEW parameter_summary AS
 SELECT a.cluster_id, c.entry_id, p.name, p.unit, count(*) AS event_count, count(p.number) AS number_count,
     min(p.number) AS least, median(p.number) AS middle, max(p.number) AS greatest,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipeline.distil import actions, tables
-from pipeline.distil.claims import passages, prose, replies, rules, subjects
+from pipeline.distil.claims import candidates, passages, prose, replies, rules, subjects
 from pipeline.distil.claims.prose import MAX_QUOTE, Prose, quote
 from pipeline.distil.claims.subjects import Pair, errors_of, is_beside, names_one, opening, reported, subject
 from pipeline.distil.material import Official, Reading
@@ -103,11 +103,24 @@ def read(document: Document, events: Sequence[Event], signatures: Sequence[Signa
 
 def _statements(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim | Skipped]:
     """The claims that the document makes, and what it says that no claim may be made of."""
-    for claim in _claims(document, events, errors):
-        if isinstance(claim, Skipped):
-            yield claim
-            continue
-        yield passed_on(document, claim)
+    text = Prose(document, events)
+    found = list(rules.findings(text))
+    quoted: list[Quote] = []
+    for stated in _claims(text, found, events, errors):
+        claim = stated if isinstance(stated, Skipped) else passed_on(document, stated)
+        quoted += [claim.quote] if isinstance(claim, Claim) and claim.kind.is_statement else []
+        yield claim
+    for claim in _candidates(text, errors, found):
+        if not any(said.start < claim.quote.end and claim.quote.start < said.end for said in quoted):
+            yield passed_on(document, claim)
+
+
+def _candidates(text: Prose, errors: Sequence[Pair], found: Sequence[rules.Finding]) -> Iterator[Claim]:
+    """What a trained reader takes for a statement, as claims that no entry shows."""
+    for one in candidates.candidates(text.document, text.units, errors, found):
+        span, rule = (one.unit.start, one.unit.end), candidates.RULE + one.kind
+        claim = claim_at(text.document, ClaimKind.CANDIDATE, rule, fact=None, span=span, about=one.about)
+        yield replace(claim, key=str(one.share))
 
 
 def passed_on(document: Document, claim: Claim) -> Claim | Skipped:
@@ -156,14 +169,15 @@ def _refused(document: Document, start: int, reason: str, detail: str = "") -> S
     return Skipped(STAGE, f"{document.document_id}@{start}", reason, detail)
 
 
-def _claims(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim | Skipped]:
+def _claims(
+    text: Prose, found: Sequence[rules.Finding], events: Sequence[Event], errors: list[Pair]
+) -> Iterator[Claim | Skipped]:
+    document = text.document
     yield from _hints(document, events, errors)
     everything = tuple(sorted({s.signature_id for _, s in errors}))
     for item in subjects.seen(document):
         for kind, fact in subjects.facts(item):
             yield claim_at(document, kind, item.rule, fact=fact, span=(item.start, item.end), about=everything)
-    text = Prose(document, events)
-    found = list(rules.findings(text))
     printed = "\n".join(event.detail for event in events)
     taken_back = replies.refuted(text, found)
     sound: list[rules.Finding] = []

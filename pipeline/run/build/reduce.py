@@ -124,6 +124,8 @@ def knowledge(result: shards.MapResult) -> Knowledge:
     pages: dict[str, list[Claim]] = defaultdict(list)
     opening = _opening(documents, events)
     for claim in sorted(result.claims, key=lambda claim: claim.claim_id):
+        if claim.kind == ClaimKind.CANDIDATE:
+            continue
         if claim.kind == ClaimKind.OFFICIAL:
             pages[claim.quote.document_id].append(claim)
         placed = _closing(claim, opening.get(claim.key, ())) if claim.kind == ClaimKind.CLOSING else claim

@@ -1,0 +1,264 @@
+"""What a reader that was trained takes for a cause, a remedy, a fix or a failure: candidates, which no entry shows.
+
+A linear model over units: logistic regression whose weights are whole numbers (`data/distil/reader.json`, made by
+`benchmarks.reader`), so that a score is the same on every machine. Which error a unit is about, and whether what it
+says stood, can be told from single units too rarely for an entry; so each candidate carries the share of labelled units
+of such a score that were right, and people choose.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+from math import isqrt
+
+from pipeline.distil.claims.rules import Finding
+from pipeline.distil.claims.subjects import Pair, opening, subject
+from pipeline.records import MAINTAINER_ROLES, Document, PostKind
+from pipeline.text.units import Unit, UnitKind
+
+#: Kinds of units in which people speak.
+SPOKEN = frozenset({UnitKind.SENTENCE, UnitKind.ITEM})
+#: What a unit can be, in the order of the weights.
+KINDS = ("cause", "remedy", "fix", "failure")
+#: The rule of a candidate is this and its kind.
+RULE = "reader."
+#: Threads with more units are logs that were pasted line by line; of 1,138 labelled ones the longest has 590.
+_MOST_UNITS = 1_000
+
+_TOKEN = re.compile(
+    r"(?P<code>`[^`\n]{1,200}`)|(?P<url>(?:https?://|www\.)[^\s)>\]]{1,300})|(?P<ref>(?:[\w.-]{1,40}/[\w.-]{1,60})?#\d{1,7}\b)"
+    r"|(?P<who>@[\w-]{1,40})|(?P<word>[A-Za-z]+(?:['’][a-z]+)?(?![\w./@:#+-]*[\w/#]))|(?P<han>[\u4e00-\u9fff]+)"
+    r"|(?P<mark>[?!:](?!\S)|==?>)|(?P<ver>v?\d+(?:\.\d+)+[\w.+-]*)|(?P<num>\d[\d,]*\b)|(?P<flag>--?[A-Za-z][\w-]+=?)|(?P<name>[\w./\\:@+#-]{2,80})"
+)
+#: So many tokens of a unit are looked at.
+_MOST_TOKENS = 40
+_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
+#: Units that are read: what stands further down is of another error too often, what is shorter, or asks, says nothing.
+#: Of 48,395 units of labelled threads these are 31,000, with 80 % of what was right.
+_LAST_POST, _LEAST_CHARACTERS = 10, 25
+#: Sums of weights are divided by the root of the number of traits, in these units.
+_UNIT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A unit that may say something about an error."""
+
+    unit: Unit
+    kind: str  # of KINDS
+    share: int  # of a hundred labelled units with such a score so many were right
+    about: tuple[str, ...]  # signatures
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    bias: tuple[int, ...]
+    weights: Mapping[str, tuple[int, ...]]
+    steps: tuple[tuple[tuple[int, int], ...], ...]  # by kind: (least score, share), rising
+
+
+@cache
+def _reader() -> _Reader:
+    table = json.loads(resources.files("pipeline").joinpath("data", "distil", "reader.json").read_text("utf-8"))
+    return _Reader(
+        tuple(table["bias"]),
+        {trait: tuple(row) for trait, row in table["weights"].items()},
+        tuple(tuple((least, share) for least, share in table["steps"][kind]) for kind in KINDS),
+    )
+
+
+def candidates(
+    document: Document, units: Sequence[Unit], errors: Sequence[Pair], findings: Sequence[Finding]
+) -> Iterator[Candidate]:
+    """The units that may say something about one of the errors, in the order of the text, kinds in that of `KINDS`."""
+    reader = _reader()
+    for unit, about, traits in seen(document, units, errors, findings):
+        for place, score in enumerate(scores(traits, reader.bias, reader.weights)):
+            step = bisect_right(reader.steps[place], (score, 100)) - 1
+            signatures = about[KINDS[place]]
+            if step >= 0 and signatures:
+                yield Candidate(unit, KINDS[place], reader.steps[place][step][1], signatures)
+
+
+def scores(traits: Iterable[str], bias: Sequence[int], weights: Mapping[str, Sequence[int]]) -> list[int]:
+    """The score of these traits for each kind."""
+    known = [row for trait in traits if (row := weights.get(trait)) is not None]
+    if not known:
+        return list(bias)
+    length = isqrt(len(known) * _UNIT * _UNIT)
+    return [first + sum(column) * _UNIT // length for first, column in zip(bias, zip(*known, strict=True), strict=True)]
+
+
+# Traits: short strings ("w:fixed", "by:reporter"), so that people can read what the weights say. Names, numbers and
+# addresses are replaced by their kind: a reader learns how people say things, not about what.
+
+Seen = tuple[Unit, dict[str, tuple[str, ...]], list[str]]
+
+
+def seen(
+    document: Document, units: Sequence[Unit], errors: Sequence[Pair], findings: Sequence[Finding]
+) -> Iterator[Seen]:
+    """(unit, the errors that it is about by kind, its traits) of every unit in which a person speaks of an error."""
+    if not errors or len(units) > _MOST_UNITS:
+        return
+    thread = _Thread(document, units, errors, findings)
+    for unit in units:
+        if unit.kind in SPOKEN and _is_read(document, unit):
+            about = thread.about(unit)
+            if any(about.values()):
+                yield unit, about, thread.traits(unit, about)
+
+
+def _is_read(document: Document, unit: Unit) -> bool:
+    is_asked = document.text.endswith(("?", "？"), unit.start, unit.end)
+    return unit.post <= _LAST_POST and unit.end - unit.start >= _LEAST_CHARACTERS and not is_asked
+
+
+def tokens(text: str) -> list[str]:
+    """The words of `text` in small letters, everything that is a name replaced by its kind; Han by pairs."""
+    found: list[str] = []
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup or ""
+        if kind in {"word", "mark"}:
+            found.append(match.group().lower().replace("’", "'"))
+        elif kind == "han":
+            run = match.group()
+            found += [run[i : i + 2] for i in range(max(1, len(run) - 1))]
+        else:
+            found.append(f"<{kind}>")
+        if len(found) >= _MOST_TOKENS:
+            break
+    return found
+
+
+class _Thread:
+    """What the traits of a unit are taken from."""
+
+    def __init__(
+        self, document: Document, units: Sequence[Unit], errors: Sequence[Pair], findings: Sequence[Finding]
+    ) -> None:
+        self._document, self._units, self._errors = document, units, errors
+        posts = document.posts
+        self._spoken = [n for n, post in enumerate(posts) if not post.is_bot]
+        self._place = {number: place for place, number in enumerate(self._spoken)}
+        self._reporter = next((p.author_hash for p in posts if p.kind == PostKind.BODY), None)
+        self._shown = sorted({document.post_at(event.start) for event, _ in errors})
+        self._first: dict[int, int] = {}
+        self._count: dict[int, int] = {}
+        for unit in units:
+            self._first.setdefault(unit.post, unit.number)
+            self._count[unit.post] = self._count.get(unit.post, 0) + 1
+        self._rules: dict[int, set[str]] = {}  # post -> kinds of what the rules find in it
+        self._found: dict[int, set[str]] = {}  # unit -> the rules
+        starts = [unit.start for unit in units]
+        for finding in findings:
+            self._rules.setdefault(finding.sentence.post, set()).add(finding.cue.rule.partition(".")[0])
+            if starts:
+                at = max(0, bisect_right(starts, finding.start) - 1)
+                self._found.setdefault(at, set()).add(finding.cue.rule)
+        self._message = {s.signature_id: _named(f"{e.exception_type or ''} {e.message[:400]}") for e, s in errors}
+        self._title = _named(document.title or "")
+        self._report = tuple(sorted(opening(document, errors)))
+        self._posts: dict[int, tuple[str, ...]] = {}
+        self._meant: dict[int, str | None] = {}
+
+    def about(self, unit: Unit) -> dict[str, tuple[str, ...]]:
+        """The errors that the unit is about: those of the report if it is a fix."""
+        one = self._subject(unit)
+        meant = (one,) if one else ()
+        return {kind: self._report if kind == "fix" and unit.post > 1 else meant for kind in KINDS}
+
+    def _subject(self, unit: Unit) -> str | None:
+        if len(self._message) > 1:
+            return subject(self._document, self._errors, unit.start, unit.end)
+        known = self._meant.get(unit.post, "")
+        if known == "":  # there is one error: whatever words name, it is that or none
+            known = self._meant[unit.post] = subject(self._document, self._errors, unit.start, unit.start)
+        return known
+
+    def traits(self, unit: Unit, about: Mapping[str, tuple[str, ...]]) -> list[str]:
+        """Every trait of one unit, each once, in no order that means anything."""
+        text = self._document.text[unit.start : min(unit.end, unit.start + 400)]
+        words = tokens(text)
+        found = {f"w:{word}" for word in words}
+        found.update([f"w:{a} {b}" for a, b in pairwise(words)])
+        if words:
+            found.update((f"^:{words[0]}", f"^:{' '.join(words[:2])}", f"$:{words[-1]}"))
+        found.update([f"rule:{rule}" for rule in self._found.get(unit.number, ())])
+        known = self._posts.get(unit.post)
+        if known is None:
+            known = self._posts[unit.post] = (*self._of_post(unit.post), *self._answered(unit.post))
+        found.update(known)
+        found.update(self._of_unit(unit, text, len(words), about["cause"]))
+        return list(found)
+
+    def _of_unit(self, unit: Unit, text: str, length: int, about: tuple[str, ...]) -> Iterator[str]:
+        """Its place in its post, its neighbours, and how well it names the error."""
+        named = _named(text)
+        yield f"names:{min(3, len(named & self._message[about[0]])) if about else 'none'}"
+        yield f"title:{min(3, len(named & self._title))}"
+        yield f"kind:{unit.kind.value}"
+        yield f"len:{_size(length)}"
+        count, at = self._count[unit.post], unit.number - self._first[unit.post]
+        yield "at:only" if count == 1 else "at:first" if at == 0 else "at:last" if at == count - 1 else "at:mid"
+        for name, number in (("p", unit.number - 1), ("n", unit.number + 1)):
+            if 0 <= number < len(self._units) and self._units[number].post == unit.post:
+                yield f"{name}:{self._units[number].kind.value}"
+                for rule in self._found.get(number, ()):
+                    yield f"{name}:{rule.partition('.')[0]}"
+
+    def _of_post(self, number: int) -> Iterator[str]:
+        """Who says it, where in the thread, and which errors were shown before."""
+        yield f"of:{_size(self._count[number])}"
+        yield f"errors:{min(len(self._message), 4)}"
+        yield f"shown:{min(len(self._shown), 3)}"
+        if number in self._shown:
+            yield "shows"
+        yield f"since:{min(min((number - post for post in self._shown if post <= number), default=-1), 4)}"
+        if number < 0:
+            return
+        post, place = self._document.posts[number], self._place[number]
+        far = len(self._spoken) - 1 - place
+        who = "maintainer" if post.author_role in MAINTAINER_ROLES else "other"
+        if post.author_hash is not None and post.author_hash == self._reporter:
+            who = "reporter"
+        yield f"by:{who} {post.kind}"
+        yield f"place:{min(place, 5)}"
+        yield f"from end:{min(far, 3)}"
+        yield f"state:{self._document.state} end:{min(far, 2)}"
+        if post.posted_at and self._document.closed_at:
+            passed = (self._document.closed_at - post.posted_at).total_seconds()
+            yield f"closed:{next((name for least, name in _CLOSED if passed < least), 'later')}"
+
+    def _answered(self, number: int) -> Iterator[str]:
+        """What the next posts say, by the rules, and whether the one before asks."""
+        place = self._place.get(number)
+        if place is None:
+            return
+        for post in self._spoken[place + 1 : place + 3]:
+            yield from (f"soon:{kind}" for kind in self._rules.get(post, ()))
+            if post in self._shown:
+                yield "soon:shows"
+        before = self._document.posts[self._spoken[place - 1]] if place else None
+        if before is not None and self._document.text.endswith("?", before.start, before.end):
+            yield "asked"
+
+
+#: Seconds between a post and the end of the thread, and their name.
+_CLOSED = ((-60.0, "before"), (60.0, "now"), (3_600.0, "hour"), (86_400.0, "day"), (604_800.0, "week"))
+
+
+def _named(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def _size(count: int) -> int:
+    """0, 1, 2, 4, 8, ...: the power of two at or below."""
+    return 1 << (count.bit_length() - 1) if count > 0 else 0
