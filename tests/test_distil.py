@@ -191,6 +191,16 @@ def test_rule_ids_are_unique() -> None:
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.parametrize(("lead", "count"), [("", 1), ("   10 ", 0), ("----> 10 ", 0), ("    # ", 0)])
+def test_a_line_of_source_code_is_no_hint(lead: str, count: int) -> None:
+    advice = "try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation"
+    error = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB."
+    post = {"kind": "body", "text": f"```\nTraceback (most recent call last):\n{error}\n{lead}{advice}.\n```"}
+    made = document({"number": 7, "kind": "issue", "posts": [{"kind": "title", "text": "Fails"}, post]})
+    [event], _ = events(made)
+    assert len(list(prose.hinted(made.text, event, until=len(made.text)))) == count
+
+
 def test_a_hint_is_found_in_the_text_that_the_program_prints() -> None:
     text = (
         "CUDA out of memory. Tried to allocate 2.00 GiB. See docs. If reserved but unallocated memory is large "

@@ -201,3 +201,8 @@ def test_an_act_that_takes_more_away_than_the_fact_would_name_is_no_fact(text: s
 
 def test_an_act_that_takes_one_thing_away_is_a_fact() -> None:
     assert actions.action("Removing `~/.cache`, then it worked.") is not None
+
+
+def test_the_attributes_of_markup_are_no_settings() -> None:
+    assert actions.action('applying <a href="https://example.org/12">that change</a> helped') is None
+    assert actions.action('setting mode="fast" helped') is not None

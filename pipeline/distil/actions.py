@@ -141,10 +141,14 @@ def _objects() -> re.Pattern[str]:
     )
 
 
+#: Markup of pages and mails: its attributes are no settings.
+_TAG = re.compile(r"</?(?:a|b|br|code|div|em|html|i|li|p|pre|span|strong|tt|ul)(?:\s[^<>]{0,300})?/?>", re.IGNORECASE)
+
+
 def action(text: str) -> Action | None:
     """The first typed act that `text` describes, None if no table row reads it or it is negated."""
     first: Action | None = None
-    for act in _acts(text):
+    for act in _acts(_TAG.sub(lambda tag: " " * len(tag.group()), text)):
         if first is None:
             first = act
         elif _package(act) == _package(first):

@@ -16,6 +16,8 @@ from pipeline.text.units import Unit, units
 
 #: A hint that stands on the lines after the event's last line is still the program's (torch prints three such lines).
 _AFTER = 400
+#: How a line of source code begins that a traceback shows: its number, or the mark of a comment.
+_SOURCE_LINE = re.compile(r"\s{0,40}(?:(?:-{1,6}> ?)?\d{1,6} |#)")
 _FENCES = ("\n```", "\n~~~")
 #: Hints whose words any program prints for its own reason ("pip install ...").
 ANY_PROGRAMS = "hint.generic."
@@ -50,7 +52,8 @@ def hinted(text: str, event: Event, *, until: int) -> Iterator[Hinted]:
         if found is None:
             continue
         fact = _fact(hint, found.groupdict())
-        if fact is not None:
+        is_source = _SOURCE_LINE.match(block, block.rfind("\n", 0, found.start()) + 1)
+        if fact is not None and not is_source:
             yield Hinted(hint.rule, fact, event.start + found.start(), event.start + found.end())
 
 
