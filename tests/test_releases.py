@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from pipeline import distil, run, store
 from pipeline.distil import tables
+from pipeline.distil.claims.released import MOST_NAMED
 from pipeline.providers import documents
 from pipeline.records import Claim, DocLink, Document, LinkKind
 from pipeline.run import Places, shards
@@ -202,6 +204,31 @@ def test_a_tag_that_is_none_and_a_long_line_are_not_quoted() -> None:
     assert claims(released("Fixes #12", tag="v1 `rm -rf /`", html_url=None)) == []
     ((_, quote),) = claims(released("word " * 100 + "#12"))
     assert quote == "#12"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "#{n} ",
+        "#{n}\n",
+        "like [",
+        "part of a",
+        "**",
+        "## ",
+        "> " * 9,
+        "fixed in #{n} by ",
+        "revert ",
+    ],
+    ids=repr,
+)
+def test_hostile_notes_of_40_kB_are_read_quickly(piece: str) -> None:
+    notes = "".join(piece.format(n=number + 1) for number in range(40_000 // len(piece)))[:40_000]
+    made = released(notes)
+    began = time.process_time()
+    found = distil.read_release(made).claims
+    assert time.process_time() - began < 10
+    assert len(found) <= MOST_NAMED
+    assert len({claim.claim_id for claim in found}) == len(found)
 
 
 def _rows(column: str) -> list[tuple[str, str]]:
