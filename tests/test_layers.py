@@ -28,6 +28,7 @@ READERS = {
     "prefixes.toml": "text",
     "projects.toml": "providers",
     "repositories.toml": "lexicon",
+    "resolutions.toml": "providers",
     "secrets": "text",
     "skip_reasons.toml": "records",
     "vocabulary.toml": "lexicon",

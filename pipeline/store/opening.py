@@ -41,6 +41,7 @@ VERSIONS = (
     Version("1.5", "Added entries.is_answered"),
     Version("1.6", "Added claims.passage"),
     Version("1.7", "Added documents.fixed_in"),
+    Version("1.8", "Added the view candidates"),
 )
 #: The version that is written.
 SCHEMA_VERSION = VERSIONS[-1].version
