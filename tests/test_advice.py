@@ -359,6 +359,25 @@ def test_what_is_only_said_of_keys_and_passwords_stays(words: str) -> None:
     assert advice.refusal(words) is None
 
 
+PAIRS = tables.table("prose")["loose"]["pair"]
+
+
+@each("words", [words for row in PAIRS for words in row["examples"]])
+def test_advice_that_gives_away_what_should_be_kept_is_not_understood(words: str) -> None:
+    assert prose.is_doubtful(words)
+    assert advice.refusal(words) is not None
+
+
+@each("form", [(row["words"], form) for row in PAIRS for form in row["thing"]])
+def test_no_form_of_a_sensitive_thing_lacks_the_words_that_ask_for_it(form: tuple[list[str], str]) -> None:
+    assert any(word.strip() in form[1].lower().replace(" ?", "") for word in form[0])
+
+
+@each("words", [words for row in PAIRS for words in row["lookalikes"]])
+def test_what_is_only_reported_of_sensitive_things_stays(words: str) -> None:
+    assert advice.refusal(words) is None
+
+
 @each("act", ["disable the firewall", "turn off SELinux", "send your private key"])
 def test_what_somebody_says_not_to_do_is_no_advice(act: str) -> None:
     assert [form for form in NOT_TO if advice.refusal(form.format(act))] == []

@@ -70,8 +70,58 @@ def _loose(name: str) -> re.Pattern[str]:
 _ENDS = re.compile(r"(?<=[.!?;])\s|\n|[。！？；]")
 
 
+@cache
+def _pairs() -> tuple[tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str], re.Pattern[str]], ...]:
+    """(parts of which a thing has one, thing, act of advice, act that counts where it helped) of each pair."""
+    asked = table("prose")["loose"]["advice"]
+    lead, did, opens, taken = ("|".join(asked[name]) for name in ("lead", "did", "opens", "object"))
+    made = []
+    for row in table("prose")["loose"]["pair"]:
+        order, past, state = ("|".join(row.get(name, ())) or "(?!)" for name in ("order", "past", "state"))
+        act = rf"(?:(?:^|[,:(\-]|\b(?:{lead})\b)\W{{0,4}}(?P<order>{order})|\b(?:{did}) (?P<past>{past}))(?![a-z0-9])"
+        act += rf"|^(?:{opens})\b[^\n]{{1,60}}? (?P<placed>{order}) (?:{taken})\b"
+        act += rf"|(?<![a-z0-9])(?P<state>{state})(?![a-z0-9])"
+        made.append((tuple(row["words"]), _words(row["thing"]), re.compile(act, re.IGNORECASE), _words([past])))
+    return tuple(made)
+
+
+def _words(listed: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(listed)})(?![a-z0-9])", re.IGNORECASE)
+
+
+@cache
+def _helped() -> re.Pattern[str]:
+    return _words(table("prose")["loose"]["advice"]["helped"])
+
+
+#: What stands in front of a sentence's first word.
+_MARKS = " \t*_>#-+.)0123456789\"'`"
+
+
+def _gives_away(text: str) -> bool:
+    """True if a sentence of advice hands over, opens, weakens or ignores a sensitive thing."""
+    folded = text.lower()
+    pairs = [pair[1:] for pair in _pairs() if any(word in folded for word in pair[0]) and pair[1].search(text)]
+    if not pairs:
+        return False
+    helped = _helped().search(text) is not None
+    for sentence in (part.lstrip(_MARKS) for part in _ENDS.split(text)):
+        for thing, act, past in pairs:
+            if thing.search(sentence) is None:
+                continue
+            starts = [found.start(found.lastgroup or 0) for found in act.finditer(sentence)]
+            starts += [found.start() for found in past.finditer(sentence)] if helped else []
+            if not all(is_negated(sentence, start) for start in starts):
+                return True
+    return False
+
+
 def is_doubtful(text: str) -> bool:
-    """True if a sentence does to what should be kept what may open it, show it or end it."""
+    """True if a sentence does to what should be kept what may open it, show it, end it or give it away."""
+    return _is_done(text) or _gives_away(text)
+
+
+def _is_done(text: str) -> bool:
     thing, done = _loose("thing"), _loose("done")
     if thing.search(text) is None or done.search(text) is None:
         return False
