@@ -430,7 +430,9 @@ def test_top_lists_the_most_reported_and_those_without_an_answer(home: Path) -> 
     domain = silent[0]["domain"]
     of_one = json.loads(run("top", "--home", home, "--domain", domain, "--json").out)
     assert {row["domain"] for row in of_one} == {domain}
-    assert silent[0]["entry_id"] in run("top", "--home", home, "--unanswered").out
+    lines = run("top", "--home", home, "--unanswered").out.splitlines()
+    assert lines[0].split()[:2] == [str(silent[0]["document_count"]), silent[0]["entry_id"]]
+    assert lines[1].strip() == " ".join(silent[0]["signature"].split())
 
 
 def test_top_of_a_domain_that_is_none_says_where_they_are_listed(home: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.cli.output import say
+from pipeline.cli.output import place_of_case, print_block, say
 from pipeline.lexicon import vocabulary
 
 #: What a piece of evidence says of the error.
@@ -91,10 +91,11 @@ def _print_cases(cases: Sequence[dict[str, Any]]) -> None:
         return
     say("\n个案（遇到它的单个项目）", style="bold")
     for case in cases:
-        say(f"  {' · '.join(filter(None, (case['repo'], case['frame'], case['library'])))}")
+        say(f"  {place_of_case(case)}")
         for said in case["statements"]:
             tried = f"  [有效 {said['worked']}，无效 {said['failed']}]" if said["worked"] or said["failed"] else ""
             _print_pair(said["text_zh"], said["text"], f"  - {_SAID.get(said['kind'], said['kind'])}：", tried)
+            print_block(said["text"], said["how"])
             if said["condition"]:
                 say(f"    条件：{said['condition']}", style="dim")
 

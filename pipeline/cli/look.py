@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipeline.cli.app import Home, Json, app, settings
-from pipeline.cli.output import complain, print_json, print_table, say
+from pipeline.cli.output import complain, place_of_case, print_block, print_json, print_table, say
 from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -309,14 +309,7 @@ def _print_remedies(title: str, remedies: list[dict[str, Any]], chinese: list[st
         say(f"  - {' '.join(remedy['action'].split())}  [{counts}]")
         if zh and zh != remedy["action"]:
             say(f"    {zh}")
-        _print_block(remedy["action"], remedy.get("how"))
-
-
-def _print_block(action: str, how: str | None) -> None:
-    """Print the block that the action announces; quoted words that only say the act once more are in the evidence."""
-    if how and ("\n" in how or action.rstrip().endswith((":", "："))):
-        for line in how.splitlines():
-            say(f"    | {line}")
+        print_block(remedy["action"], remedy.get("how"))
 
 
 #: How a case names what each of its statements is.
@@ -329,11 +322,7 @@ def _print_cases(cases: Sequence[dict[str, Any]], nearest: int | None) -> None:
     say("\nCases: single projects that met it · 个案", style="bold")
     for number in sorted(range(len(cases)), key=lambda n: n != nearest):
         case = cases[number]
-        project = (
-            case["repo"] if case["frame"] else next(iter(case["documents"]), case["repo"])
-        )  # without a frame it is one thread
-        where = " · ".join(filter(None, (project, case["frame"], case["library"])))
-        say(f"  {where}{'  (yours) · 与您的相同' if number == nearest else ''}")
+        say(f"  {place_of_case(case)}{'  (yours) · 与您的相同' if number == nearest else ''}")
         for said in case["statements"]:
             tried = f"worked {said['worked']}, failed {said['failed']}" if said["worked"] or said["failed"] else ""
             warning = said["tier"].replace("_", " ") if said["tier"] == "ai_generated" else ""
@@ -341,7 +330,7 @@ def _print_cases(cases: Sequence[dict[str, Any]], nearest: int | None) -> None:
             say(f"  - {_SAID[said['kind']]}: {' '.join(said['text'].split())}{f'  [{told}]' if told else ''}")
             if said["text_zh"] and said["text_zh"] != said["text"]:
                 say(f"    {said['text_zh']}")
-            _print_block(said["text"], said["how"])
+            print_block(said["text"], said["how"])
             if said["condition"]:
                 say(f"    condition · 条件: {said['condition']}")
 

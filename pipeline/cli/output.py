@@ -54,6 +54,19 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
     _console().print(table)
 
 
+def place_of_case(case: Mapping[str, Any]) -> str:
+    """Where a case was met: project, function and library; its one thread where no frame tells the function."""
+    project = case["repo"] if case["frame"] else next(iter(case["documents"]), case["repo"])
+    return " · ".join(filter(None, (project, case["frame"], case["library"])))
+
+
+def print_block(action: str, how: str | None) -> None:
+    """Print the block that the action announces; quoted words that only say the act once more are in the evidence."""
+    if how and ("\n" in how or action.rstrip().endswith((":", "："))):
+        for line in how.splitlines():
+            say(f"    | {line}")
+
+
 def is_unicode(stream: TextIO) -> bool:
     """Whether `stream` takes every character: a terminal in Latin-1 or in the locale C does not."""
     return (stream.encoding or "").lower().startswith("utf")

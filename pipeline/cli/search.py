@@ -7,9 +7,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.app import Home, Json, app, settings
-from pipeline.cli.output import complain, print_json, print_table, say
-
-_YES_NO = {True: "yes", False: "no"}
+from pipeline.cli.output import complain, print_json, say
 
 Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Show at most this many entries.")]
 
@@ -54,12 +52,10 @@ def top(
     found = reading.top(path, domain=domain, limit=limit, is_unanswered=unanswered)
     if as_json:
         print_json(found)
-    elif found:
-        rows = [
-            (one["document_count"], _YES_NO[one["is_answered"]], one["entry_id"] or one["cluster_id"], one["signature"])
-            for one in found
-        ]
-        print_table("most reported", ["documents", "answer", "entry", "signature"], rows, whole="entry")
+    for one in () if as_json else found:
+        told = "answered" if one["is_answered"] else "no answer"
+        say(f"{one['document_count']:>6,}  {one['entry_id'] or one['cluster_id']}  ({told})", style="bold")
+        say(f"        {one['signature']}")
     if not found:
         complain("no such error", hint="`errmine query 'FROM answer_shares'` lists the domains.")
         raise typer.Exit(1)
