@@ -306,15 +306,15 @@ def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> I
 def _closed(document: Document, errors: list[Pair]) -> Iterator[Claim]:
     """The change that closed the report by the API's word; the quote is the title, which names what was closed.
 
-    It closed what the report opened with, not what others pasted below. The API says so, not who wrote the title: the
-    claim has no author's role.
+    It closed what the report opened with, not what others pasted below: where the report itself shows no error it says
+    of none. The API says so, not who wrote the title: the claim has no author's role.
     """
     title = _title(document)
-    if title is None or not is_fixed(document.state, document.state_reason):
+    about = reported(document, errors, title.start, title.end) if title else ()
+    if title is None or not about or not is_fixed(document.state, document.state_reason):
         return
     for version in document.fixed_in if document.repo and document.state == "closed" else ():
         fact = Fact("fix.released_in_repo", (("repo", document.repo or ""), ("version", version)))
-        about = tuple(sorted(opening(document, errors)))
         claim = claim_at(
             document, ClaimKind.FIX, "fix.closed_by_tracker", fact=fact, span=(title.start, title.end), about=about
         )
@@ -322,7 +322,6 @@ def _closed(document: Document, errors: list[Pair]) -> Iterator[Claim]:
     for link in document.links:
         if link.kind == LinkKind.CLOSED_BY:
             fact = _closer(document, link.target.removeprefix("github.com/"), link.title)
-            about = tuple(sorted(opening(document, errors)))
             claim = claim_at(
                 document, ClaimKind.FIX, "fix.closed_by_api", fact=fact, span=(title.start, title.end), about=about
             )
