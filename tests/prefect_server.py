@@ -141,8 +141,15 @@ def asked(env: dict[str, str], path: str, body: dict[str, Any] | None = None, *,
         headers={"Content-Type": "application/json"},
         method=method,
     )
-    with urllib.request.urlopen(request, timeout=10) as answer:
-        return json.loads(answer.read() or b"null")
+    for left in (4, 3, 2, 1, 0):
+        try:
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                return json.loads(answer.read() or b"null")
+        except urllib.error.HTTPError as error:  # its database is locked for a moment; Prefect's client asks again too
+            if error.code != 503 or not left:
+                raise
+        time.sleep(1)
+    raise AssertionError("unreachable")
 
 
 def until(is_so: Callable[[], Any], *, end: float, what: str) -> Any:
