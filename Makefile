@@ -44,6 +44,7 @@ golden: $(READY)
 	$(BIN)/python -m tests.readme
 	$(BIN)/python -m tests.cookbook
 	$(BIN)/python -m tests.schema_page
+	$(BIN)/python -m tests.python_page
 
 schemas: $(READY)
 	$(BIN)/python -m pipeline.export.schemas

@@ -1,0 +1,226 @@
+"""The Python API: a bundle opened, asked and read; docs/python.md shows it.
+
+::
+
+    bundle = pipeline.open_bundle("curated")
+    bundle.match(log)             the entry of an error text, or why there is none
+    bundle.search("显存不足")      entries by words of either language
+    bundle.entry("triton/…")      one entry, with its evidence
+    bundle.top(unanswered=True)   what is reported most
+    bundle.connect()              the database, read-only, for SQL
+
+Whatever is refused raises a :class:`pipeline.PipelineError`; its `hint()` says what to do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.records import kept
+from pipeline.records.errors import ConfigError, ExportError, PipelineError
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from pipeline.ask import Answer, Matcher
+    from pipeline.records.bundle import Manifest
+    from pipeline.records.entry import KnowledgeEntry
+
+__all__ = ["Bundle", "Hit", "PipelineError", "open_bundle"]
+
+DATABASE = "errmine.duckdb"
+_CURATED = "curated"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entry that a search found."""
+
+    entry_id: str
+    score: float  # BM25; comparable within one search
+    signature: str
+    signature_zh: str | None
+    domain: str
+    verification_tier: str
+    evidence_count: int  # documents
+    found: tuple[str, ...]  # terms of the question that it has, the rarest first
+
+
+def open_bundle(folder: str | os.PathLike[str] = _CURATED) -> Bundle:
+    """The bundle in `folder`, or in `curated/` of it: a home will do. Nothing but the manifest is read yet.
+
+    Raises:
+        ExportError: there is no bundle, or its manifest is not what was written.
+    """
+    named = Path(folder)
+    place = next((one for one in (named, named / _CURATED) if (one / kept.MANIFEST).is_file()), None)
+    if place is None:
+        hint = "Name the folder of a bundle, the one with manifest.json, or a home; `errmine run` makes one."
+        raise ExportError(f"there is no bundle in {named}", path=named, hint=hint)
+    return Bundle(place)
+
+
+class Bundle:
+    """A bundle, as it was when it was opened. Each part is read when it is first asked for, and checked by its sha256.
+
+    May be asked by several threads once one of them has had its first answer of each kind.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._listing = self._listed()
+
+    def __repr__(self) -> str:
+        return f"<bundle {self.folder}: {sum(name.startswith('entries/') for name in self._listing.sums):,} entries>"
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """What is in it: versions, counts, sources, and the sha256 of every file."""
+        from pipeline.export import reading
+
+        return reading.read_manifest(self.folder)
+
+    def match(self, text: str) -> Answer:
+        """The entry of the error that a text or a whole log shows; `entry_id` is None, with a reason, if none fits."""
+        return self._matcher.match(text)
+
+    def entry(self, wanted: str) -> KnowledgeEntry | None:
+        """The entry of an id, of a former one, or of a cluster's id; None if there is none."""
+        name = wanted if self._has(wanted) else self._registered(wanted)
+        if name is None:
+            return None
+        from pipeline.export import reading
+
+        return reading.entries_of(self.folder / f"entries/{name}.json", [self._read(f"entries/{name}.json")])[0]
+
+    def entries(self) -> Iterator[KnowledgeEntry]:
+        """Every entry, by id. 6,500 of them take two seconds; for questions over all of them SQL is quicker."""
+        from pipeline.export import reading
+
+        yield from reading.read_entries(self.folder)
+
+    def search(self, words: str, *, limit: int = 10) -> list[Hit]:
+        """At most `limit` entries that have some of `words`, in English or Chinese, best first.
+
+        Asks the database beside the bundle. Where there is none, one is made of the entries in a temporary folder,
+        once for this object: 6,500 entries take six seconds, and titles of threads are not searched.
+
+        Raises:
+            StoreError: the database is of another version, or cannot be read.
+        """
+        from pipeline.store import reading
+
+        _check_limit(limit)
+        path = self.database if self.database.is_file() else self._searched
+        return [Hit(**{**row, "found": tuple(row["found"])}) for row in reading.search(path, words, limit=limit)]
+
+    def top(self, *, domain: str = "", unanswered: bool = False, limit: int = 10) -> list[KnowledgeEntry]:
+        """The entries that most documents report, first; of one domain, or only those that have no answer yet."""
+        _check_limit(limit)
+        rows = [
+            row
+            for row in self._index["entries"]
+            if domain in ("", row["domain"]) and not (unanswered and row.get("answered"))
+        ]
+        rows.sort(key=lambda row: (-row["evidence_count"], row["id"]))
+        return [entry for row in rows[:limit] if (entry := self.entry(row["id"])) is not None]
+
+    def explain(self, subject: str) -> dict[str, Any] | None:
+        """Why occurrences stand together and look-alikes do not; `subject` is an entry, cluster, template or event.
+
+        Keys: cluster_id, entry_id, text, gate, regex, lowest_score, event_count, document_count, templates, apart and
+        events. None if nothing is called so.
+
+        Raises:
+            StoreError: there is no database beside the bundle, or it cannot be read.
+        """
+        from pipeline.store import reading
+
+        return reading.explanation(self.database, subject)
+
+    def connect(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        """A read-only connection to the database beside the bundle, that reaches no other file and no network.
+
+        Raises:
+            StoreError: on entering: there is none, or it cannot be read.
+        """
+        from pipeline import store
+
+        return store.read_only(self.database)
+
+    @property
+    def database(self) -> Path:
+        """Where the database stands; a bundle that was fetched alone has none."""
+        return self.folder / DATABASE
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        from pipeline.ask import Matcher
+
+        return Matcher(self.folder, self._index)
+
+    @cached_property
+    def _index(self) -> dict[str, Any]:
+        return self._json("index.json")
+
+    @cached_property
+    def _registry(self) -> dict[str, Any]:
+        return self._json("registry.json")
+
+    @cached_property
+    def _searched(self) -> Path:
+        """A database of the entries alone; it is gone with this object."""
+        from pipeline import store
+
+        folder = tempfile.mkdtemp(prefix="errmine-search-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return store.write(Path(folder) / DATABASE, store.Contents(entries=tuple(self.entries())))
+
+    def _has(self, entry_id: str) -> bool:
+        return f"entries/{entry_id}.json" in self._listing.sums  # a name that the manifest has not leads nowhere
+
+    def _registered(self, wanted: str) -> str | None:
+        """The id of today of a former id or of a cluster's id."""
+        former = self._registry.get("aliases", {}).get(wanted, wanted)
+        clusters = {one["cluster_id"]: name for name, one in self._registry.get("ids", {}).items() if self._has(name)}
+        cluster = self._registry.get("cluster_aliases", {}).get(wanted, wanted)
+        return next((name for name in (former, clusters.get(cluster)) if name and self._has(name)), None)
+
+    def _json(self, name: str) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads(self._read(name))
+        except ValueError as error:
+            raise _unreadable(self.folder / name, error) from error
+        return found
+
+    def _read(self, name: str) -> bytes:
+        try:
+            return self._listing.read(name)
+        except kept.Damaged as error:
+            raise _unreadable(error.path, error) from error
+
+    def _listed(self) -> kept.Listing:
+        try:
+            return kept.Listing.of_bundle(self.folder)
+        except kept.Damaged as error:
+            raise _unreadable(error.path, error) from error
+
+
+def _check_limit(limit: int) -> None:
+    if limit < 1:
+        raise ConfigError(f"limit is {limit}", hint="Ask for one entry or more.")
+
+
+def _unreadable(path: Path, reason: Exception) -> ExportError:
+    hint = "Open the bundle again if it was exported anew meanwhile; else `errmine export`, or fetch it once more."
+    return ExportError(f"cannot read {path}: {reason}", path=path, hint=hint)
