@@ -4,6 +4,8 @@
 answers need (numpy, rapidfuzz) is imported when it is needed: `errmine match` is asked once and has to be quick.
 """
 
+from pipeline.ask.digest import Digest, Fix, Remedy, Saying, Thread, digest, evidence_by_weight, standing
+from pipeline.ask.findings import Finding, Findings
 from pipeline.ask.matcher import Answer, Matcher, nearest_case
 from pipeline.ask.pasting import Gap, Pasted, pasted
 from pipeline.ask.reading import (
@@ -19,11 +21,20 @@ from pipeline.ask.reading import (
 
 __all__ = [
     "Answer",
+    "Digest",
+    "Finding",
+    "Findings",
+    "Fix",
     "Gap",
     "Label",
     "Matcher",
     "Pasted",
     "Reading",
+    "Remedy",
+    "Saying",
+    "Thread",
+    "digest",
+    "evidence_by_weight",
     "group_texts",
     "nearest_case",
     "pasted",
@@ -31,5 +42,6 @@ __all__ = [
     "read_overrides",
     "read_pasted",
     "read_signature",
+    "standing",
     "template_of",
 ]

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline import normalise
+from pipeline.ask.findings import Findings, gathered, of_words
 from pipeline.ask.known import KnownErrors, Row
 from pipeline.ask.reading import Reading, read_pasted, set_aside
 from pipeline.records import Event, Signature, kept
@@ -34,6 +35,8 @@ UNSEEN_GATE_SCORE = 55.0
 LEAST_WORDS = 1
 #: Other errors of a log that are asked after the one that ended it: a log that failed in 20 ways is no one error.
 OTHER_EVENTS = 20
+#: From so many errors in a text on the whole index is made ready: 0.25 s, as much as 50 abstentions one by one.
+MANY_ERRORS = 50
 #: Dialects whose message has no end of its own: what a log prints next looks like its second line. Native programs
 #: print what happened on the second line, their first says "terminate called" and is no answer.
 OPEN_ENDED = ("python", "pytest", "ipython", "rich")
@@ -74,6 +77,7 @@ class Matcher:
         self._entry_of = {row["cluster_id"]: row["id"] for row in index["entries"] if row["cluster_id"]}
         self._known = KnownErrors(index["entries"])
         self._ignored = {row["signature_id"]: row["reason"] for row in index.get("ignored", ())}
+        self._asked: dict[tuple[str, bool], Answer] = {}
 
     @classmethod
     def read(cls, folder: Path) -> Matcher:
@@ -99,15 +103,40 @@ class Matcher:
 
     def match(self, text: str) -> Answer:
         """The entry of the error that `text` shows, or why there is none."""
+        return self._as_one(read_pasted(text))
+
+    def findings(self, text: str) -> Findings:
+        """Every error of `text`, most telling first, each with its entry or why there is none."""
         reading = read_pasted(text)
+        if len(reading.errors) > MANY_ERRORS:
+            self.prepare()
+        answer = self._as_one(reading)
+        if reading.main is None:
+            return of_words(answer, len(reading.text), is_ignored=reading.whole.signature_id in self._ignored)
+        return gathered(reading, answer, lambda event: self._own(reading, event))
+
+    def _as_one(self, reading: Reading) -> Answer:
+        """The answer to a text that tells of one error."""
+        self._asked = {}
         if reading.main is None:
             answer = self._answer(reading.whole)
             return answer if reading.whole.signature_id in self._ignored else self._unseen(answer)
         first = self._main(reading, reading.main)
         if first.entry_id is not None:
             return first
-        alone = self._by_first_line(reading, reading.main)
+        alone = self._by_first_line(reading, reading.main, reading.whole)
         return alone or self._another(reading, reading.main) or first
+
+    def _own(self, reading: Reading, event: Event) -> tuple[Answer, bool]:
+        """The answer to one error of a text, whatever else the text shows, and whether people set it aside."""
+        signature = reading.signature(event)
+        read = reading.whole if event is reading.main else signature
+        if not self._ignored.keys().isdisjoint((signature.signature_id, read.signature_id)):
+            return _placed(self._answer(read if read.signature_id in self._ignored else signature), event), True
+        answer = self._main(reading, event) if event is reading.main else _placed(self._answer(signature), event)
+        if answer.entry_id is None:
+            answer = self._by_first_line(reading, event, read) or answer
+        return answer, False
 
     def _main(self, reading: Reading, event: Event) -> Answer:
         """The answer to the error that the text tells of: as a build reads it, or else by all that the text says."""
@@ -122,18 +151,18 @@ class Matcher:
         return _placed(own, event)
 
     def _another(self, reading: Reading, main: Event) -> Answer | None:
-        """The answer to another error of the text, the last one that is known."""
-        others = [event for event in reversed(reading.errors) if event is not main]
-        for event in others[:OTHER_EVENTS]:
+        """The answer to another error of the text that is known, the last of those that say what failed first."""
+        others = [event for event in reversed(reading.errors) if event is not main][:OTHER_EVENTS]
+        for event in sorted(others, key=normalise.is_consequence):
             other = self._answer(reading.signature(event))
             if other.entry_id is not None:
                 reason = f"{other.reason} It is another error of this text: the main one is not known."
                 return _placed(replace(other, reason=reason), event)
         return None
 
-    def _by_first_line(self, reading: Reading, event: Event) -> Answer | None:
+    def _by_first_line(self, reading: Reading, event: Event, read: Signature) -> Answer | None:
         """The answer to the first line of a message, where that line is a whole known message."""
-        if any(note.startswith("unwrap") for note in reading.whole.notes):  # the first line only wraps what was read
+        if any(note.startswith("unwrap") for note in read.notes):  # the first line only wraps what was read
             return None
         first, _, rest = event.detail.strip().partition("\n")
         if event.dialect not in OPEN_ENDED or not rest or first.rstrip().endswith(":"):
@@ -160,6 +189,13 @@ class Matcher:
         return entry
 
     def _answer(self, signature: Signature) -> Answer:
+        """What is known of a signature; asked once for a text, which may show one error a thousand times."""
+        asked, key = self._asked, (signature.signature_id, signature.is_truncated)
+        if key not in asked:
+            asked[key] = self._looked_up(signature)
+        return asked[key]
+
+    def _looked_up(self, signature: Signature) -> Answer:
         if _word_count(signature.text) < LEAST_WORDS:
             return _abstained(signature, "the text holds no word that could name an error")
         if signature.signature_id in self._ignored:

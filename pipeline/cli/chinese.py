@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.cli.output import place_of_case, print_block, say
 from pipeline.lexicon import vocabulary
+from pipeline.text import written_day
 
 #: What a piece of evidence says of the error.
 ROLES = {
@@ -55,15 +56,6 @@ def print_entry_zh(entry: dict[str, Any]) -> None:
         say(f"    {piece['url']} {written_day((piece['posted_at'] or '')[:10])}", style="dim")
     if len(entry["evidence"]) > _MOST_EVIDENCE:
         say(f"  另有 {len(entry['evidence']) - _MOST_EVIDENCE} 条：`errmine show {entry['id']} --json`")
-
-
-def written_day(day: str) -> str:
-    """An ISO date as Chinese writes it: "2026-03-11" -> "2026 年 3 月 11 日"; what is none stays."""
-    parts = day.split("-")
-    if len(parts) != 3 or not all(part.isdigit() for part in parts):
-        return day
-    year, month, date = map(int, parts)
-    return f"{year} 年 {month} 月 {date} 日"
 
 
 def _official(text: str) -> str:

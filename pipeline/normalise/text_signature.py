@@ -23,8 +23,18 @@ MESSAGE_LENGTH = 1500
 _FIRST_FAILURE = "Root Cause (first observed failure)"
 _FIRST_RANK = re.compile(r"\brank[ \t]{1,8}: (\d{1,6}) \(local_rank: (\d{1,6})\)")
 _RANK = re.compile(r"\[(rank|default)[ _]?(\d{1,6})\]:")
+#: A message that is longer says more than a status.
+STATUS_MESSAGE = 300
 #: A line's rank is looked for so far.
 RANK_WIDTH = 60
+
+#: A message that ends with the status of what it ran: `mpirun failed with exit code 1`, `command 'gcc' failed with exit
+#: status 1`, `Error: Process completed with exit code 2.` A status of HTTP is greater.
+_EXIT_STATUS = re.compile(
+    r"\b(?:exit|exited|return|returned)(?:[ _-][\w-]{1,20}){0,4}?[ _-](?:code|status)\b"
+    r"[ =:]{0,3}(?:-?\d{1,2}|[12]\d\d|\d{9,10})\W{0,3}\Z",
+    re.IGNORECASE,
+)
 
 #: What stands before the words of a line that goes on: a quote mark, a comment's, a list's.
 _MARKED = re.compile(r"\n[ \t]{0,80}(?:(?:>|#|//|\*)[ \t]{1,40}){0,3}")
@@ -192,11 +202,12 @@ def _chosen(events: Sequence[Event]) -> Event | None:
     """Tool diagnostic, then the last error of a known kind, then the last error, then what is left."""
     if len(events) > READ_EVENTS:
         events = (*events[: READ_EVENTS // 2], *events[-READ_EVENTS // 2 :])
-    ranked = [(_rank(event, place), event) for place, event in enumerate(events)]
+    ranked = [(rank(event, place), event) for place, event in enumerate(events)]
     return max(ranked, key=lambda pair: pair[0])[1] if ranked else None
 
 
-def _rank(event: Event, place: int) -> tuple[int, int, int]:
+def rank(event: Event, place: int) -> tuple[int, int, int]:
+    """How much the event at `place` among a text's events tells of what went wrong: the greatest tells most."""
     severity = {Severity.ERROR: 2, Severity.INTERRUPTION: 1}.get(event.severity, 0)
     if event.exception_type is None and not event.message:
         return severity, -1, place  # a traceback whose end was cut says least
@@ -210,6 +221,18 @@ def _rank(event: Event, place: int) -> tuple[int, int, int]:
     if found.hit is not None:
         return severity, 0, -place  # of wrappers the first
     return severity, 0 if event.message.endswith(("...", "…")) else 1, place  # a test's summary cuts the message
+
+
+def is_consequence(event: Event) -> bool:
+    """Whether the event tells no more than that another error ended something: a wrapper, a signal, an exit status."""
+    if event.dialect == "signal" or (event.exception_type is None and not event.message):
+        return True
+    found = culprit(event)
+    if is_wrapping(found.exception_type, found.message):
+        return True
+    if found.hit is None:
+        return len(found.message) <= STATUS_MESSAGE and _EXIT_STATUS.search(found.message) is not None
+    return found.hit.tier in WEAK_TIERS or found.hit.rule in wording().deaths
 
 
 def _of_first_rank(events: Sequence[Event], text: str) -> Sequence[Event]:

@@ -71,6 +71,15 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def written_day(day: str) -> str:
+    """An ISO date as Chinese writes it: "2026-03-11" -> "2026 年 3 月 11 日"; what is none stays."""
+    parts = day.split("-")
+    if len(parts) != 3 or not all(part.isdigit() for part in parts):
+        return day
+    year, month, date = map(int, parts)
+    return f"{year} 年 {month} 月 {date} 日"
+
+
 def clean(text: str) -> str:
     """`text` without what a reader cannot see: escape sequences, control, bidi and zero-width characters.
 
