@@ -72,6 +72,12 @@ class Grouping(Section):
     )
 
 
+class Fields(Section):
+    """`[fields]`: the packs that teach errmine a team's own tools; see docs/packs.md."""
+
+    packs: list[str] = Field(default=[], description="Folders of packs; relative to the settings file.")
+
+
 class Publish(Section):
     """`[publish]`: which clusters become entries."""
 
@@ -214,6 +220,7 @@ class Settings(Section):
     sources: Sources = Sources()
     build: Build = Build()
     grouping: Grouping = Grouping()
+    fields: Fields = Fields()
     publish: Publish = Publish()
     schedule: Schedule = Schedule()
     notify: Notify = Notify()
@@ -253,6 +260,12 @@ class Settings(Section):
             return (self.origin.parent if self.origin else Path()) / self.grouping.overrides
         usual = self.home / "overrides.toml"
         return usual if usual.exists() else None
+
+    @property
+    def pack_folders(self) -> tuple[Path, ...]:
+        """The folders of the packs that `[fields]` names."""
+        root = self.origin.parent if self.origin else Path()
+        return tuple(root / name for name in self.fields.packs)
 
     def sections(self, source: Source) -> tuple[Section, ...]:
         """What the settings say of a provider's source."""

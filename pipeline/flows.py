@@ -31,6 +31,7 @@ from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
+from pipeline import packs
 from pipeline import run as joined
 from pipeline.config import Settings, read_settings
 from pipeline.providers.provider import Told
@@ -268,7 +269,10 @@ def _telling() -> Told:
 
 
 def _settings(home: str, config: str) -> Settings:
-    return read_settings(Path(config) if config else None, home=Path(home) if home else None)
+    """The settings of the run; the packs that they name are active in this process."""
+    found = read_settings(Path(config) if config else None, home=Path(home) if home else None)
+    packs.activate((*found.pack_folders, *packs.installed()))
+    return found
 
 
 @contextmanager

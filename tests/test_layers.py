@@ -25,6 +25,7 @@ READERS = {
     "message_shapes.toml": "translate",
     "message_words.toml": "translate",
     "normalise": "normalise",
+    "packs": "packs",
     "prefixes.toml": "text",
     "projects.toml": "providers",
     "repositories.toml": "lexicon",

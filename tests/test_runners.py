@@ -125,8 +125,8 @@ def test_an_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_a_worker_that_cannot_work_for_us_says_why(tmp_path: Path, place: str, api_url: str, told: str) -> None:
-    assert told in runners._obstacle(str(tmp_path / place), build.code_digest(), api_url)
-    assert "another version" in runners._obstacle(str(tmp_path), "0", api_url)
+    assert told in runners._obstacle(str(tmp_path / place), build.code_digest(), api_url, (), "")
+    assert "another version" in runners._obstacle(str(tmp_path), "0", api_url, (), "")
 
 
 def test_a_scheduler_without_workers_is_given_up(

@@ -61,10 +61,13 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no s
 
 
 def settings(home: Path | None, config: Path | None = None) -> Settings:
-    """The settings in force for this command."""
+    """The settings in force for this command; the packs that they name are active."""
+    from pipeline import packs
     from pipeline.config import read_settings
 
-    return read_settings(config, home=home)
+    found = read_settings(config, home=home)
+    packs.activate((*found.pack_folders, *packs.installed()))
+    return found
 
 
 def _print_version(wanted: bool) -> None:

@@ -24,6 +24,7 @@ from pipeline.records.bundle import (
     IndexEntry,
     IndexTemplate,
     Manifest,
+    PackRecord,
     Registry,
     answers,
     bundle_id,
@@ -80,6 +81,7 @@ class Facts:
     ignored: Mapping[str, str] = field(default_factory=dict)  # for the index: signature that people ignore -> reason
     registry: Registry = field(default_factory=Registry)
     sources: Mapping[str, int] = field(default_factory=dict)  # source -> documents
+    packs: tuple[PackRecord, ...] = ()  # those that do not come with errmine
     counts: Mapping[str, int] = field(default_factory=dict)  # more counts for the manifest
 
 
@@ -219,6 +221,7 @@ def manifest(entries: Sequence[KnowledgeEntry], facts: Facts, files: Sequence[Fi
         bundle_id=bundle_id(listed),
         generator=f"errmine {__version__}",
         normaliser=facts.normaliser,
+        packs=list(facts.packs),
         counts={**facts.counts, **_counts(entries)},
         sources=dict(facts.sources),
         chinese=list(_coverage(entries)),

@@ -59,6 +59,14 @@ def answers(entries: Iterable[KnowledgeEntry]) -> list[Answers]:
     return [Answers(domain=name, entries=len(told[name]), answered=sum(told[name])) for name in sorted(told)]
 
 
+class PackRecord(_Part):
+    """A pack that the bundle was made with and that does not come with errmine."""
+
+    name: str
+    version: str
+    sha256: Sha256 = Field(description="Of all its files.")
+
+
 class Manifest(_Part):
     """What is in a bundle, and how to check it. It is written last: a bundle without it is not whole."""
 
@@ -66,7 +74,10 @@ class Manifest(_Part):
     bundle_version: str = Field(description="Version of this layout.")
     bundle_id: Sha256 = Field(description="sha256 over paths and sha256 of all files: equal bundles, equal ids.")
     generator: str = Field(description='"errmine 0.1.0".')
-    normaliser: str = Field(description="Version of the normalisation rules.")
+    normaliser: str = Field(description='Version of the normalisation rules; with added packs "5+" and their hash.')
+    packs: list[PackRecord] = Field(
+        default=[], description="The packs that a team added, by name; those that ship come with the generator."
+    )
     counts: dict[str, Count] = Field(description="entries, evidence, evidence_documents, workarounds, tier.<tier>, ...")
     sources: dict[str, Count] = Field(description="Source -> documents taken from it.")
     chinese: list[Coverage]

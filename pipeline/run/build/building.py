@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline import distil, normalise, raw, store
+from pipeline import distil, normalise, packs, raw, store
 from pipeline import export as bundle
 from pipeline.records import Skipped
-from pipeline.records.bundle import Registry
+from pipeline.records.bundle import PackRecord, Registry
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.kept import KeptFile
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
@@ -192,7 +192,7 @@ def publish(
             published,
             result,
             grouped.cluster_of,
-            normaliser=normalise.NORMALISER_VERSION,
+            normaliser=packs.marked(normalise.NORMALISER_VERSION),
         )
         made = entries.make(
             grouped,
@@ -261,7 +261,8 @@ def _write(
             runs=recording.rows(places.home),
             stage_counts=tuple(store.StageCount(s.stage, s.stage, s.taken, s.given, s.skipped) for s in stages),
             meta={
-                "normaliser": normalise.NORMALISER_VERSION,
+                "normaliser": packs.marked(normalise.NORMALISER_VERSION),
+                "packs": json.dumps([pack.told() for pack in packs.active().added]),
                 "registry": registry.model_dump_json(),
                 **journal.meta(),
             },
@@ -299,6 +300,7 @@ def export(places: Places) -> Summary:
             registry=registry,
             sources=facts.sources,
             ignored=facts.ignored,
+            packs=tuple(PackRecord.model_validate(row) for row in json.loads(facts.meta.get("packs", "[]"))),
         ),
     )
     places.registry.keep(registry)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from pipeline import cluster, distil, normalise, store, translate, validate
+from pipeline import cluster, distil, normalise, packs, store, translate, validate
 from pipeline.lexicon import advice
 from pipeline.records import Cluster, Severity, Skipped, Template
 from pipeline.records.bundle import Registry, answers
@@ -208,6 +208,7 @@ def _worded(
 ) -> tuple[list[KnowledgeEntry], list[Skipped], list[Skipped]]:
     """The entries of `drafts` that keep every rule, the others with the rules they break, and what is not passed on."""
     names = reduce.Naming(assigned.ids, assigned.registry.aliases)
+    normaliser = packs.marked(normalise.NORMALISER_VERSION)
 
     def worded(draft: Draft) -> KnowledgeEntry:
         entry_id = assigned.ids[draft.cluster.cluster_id]
@@ -216,7 +217,7 @@ def _worded(
             entry_id=entry_id,
             aliases=assigned.aliases_of(entry_id),
             engines=translators,
-            normaliser=normalise.NORMALISER_VERSION,
+            normaliser=normaliser,
         )
 
     made: list[KnowledgeEntry] = []

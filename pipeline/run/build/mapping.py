@@ -17,7 +17,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from pipeline import __version__, ask, distil, normalise, raw
+from pipeline import __version__, ask, distil, normalise, packs, raw
 from pipeline.providers import documents
 from pipeline.records import (
     Claim,
@@ -62,6 +62,8 @@ UNREAD = frozenset({"raw", "document", "extract"})
 #: Events, and different errors among them, that one document may give. Of 22,694 real threads one had 62 events,
 #: another 12 errors; one post made of 9,940 errors had made as many entries.
 MOST_EVENTS, MOST_ERRORS = 500, 50
+#: What of a pack decides what a shard holds; the rest is read when entries are made.
+_READING = (packs.Stage.EVENTS, packs.Stage.CLAIMS)
 #: Imported by the process from which workers are forked; it imports this module.
 _PRELOAD = "pipeline.run.build.preloaded"
 
@@ -72,6 +74,7 @@ class Partition:
 
     name: str
     documents: tuple[raw.DocumentRefs, ...]
+    packs: str  # digest of what packs that do not ship bring to its shard
 
 
 def plan(raw_path: Path, *, partition_documents: int) -> list[Partition]:
@@ -83,7 +86,8 @@ def plan(raw_path: Path, *, partition_documents: int) -> list[Partition]:
     filled: dict[int, list[raw.DocumentRefs]] = {}
     for refs in current:
         filled.setdefault(_bucket(refs.document_key, buckets), []).append(refs)
-    return [_partition(bucket, filled[bucket]) for bucket in sorted(filled)]
+    brought = packs.active().digest(*_READING)
+    return [_partition(bucket, filled[bucket], brought) for bucket in sorted(filled)]
 
 
 def map_partitions(
@@ -102,9 +106,10 @@ def map_partitions(
     yield from sorted(existing)
     waiting = [pool.Task(p.name, p.documents) for p in partitions if p.name not in existing]
     drop_shards(shard_folder, {task.name for task in waiting})  # pieces that a killed run left
-    work = partial(map_task, raw_path, shard_folder)
     if not waiting:
         return
+    packs.check(packs.active().added)  # a bad row is told before an hour of work
+    work = partial(map_task, raw_path, shard_folder, packs.active().folders, partitions[0].packs)
     for result in pool.run(work, waiting, workers=workers, limits=limits, preload=_PRELOAD):
         if isinstance(result, pool.Failure):
             lost = Skipped("extract", result.item.document_key, result.reason, result.detail)
@@ -168,9 +173,19 @@ def shards_of(folder: Path) -> dict[str, shards.ShardPaths]:
 
 
 def map_task(
-    raw_path: Path, shard_folder: Path, task: pool.Task[raw.DocumentRefs], report: Callable[[int], None]
+    raw_path: Path,
+    shard_folder: Path,
+    pack_folders: tuple[str, ...],
+    pack_digest: str,
+    task: pool.Task[raw.DocumentRefs],
+    report: Callable[[int], None],
 ) -> str:
-    """Map the task's documents, write their shard, and give back the task's name."""
+    """Map the task's documents, write their shard, and give back the task's name.
+
+    Raises:
+        PackError: a pack is not what it was when the task was planned.
+    """
+    packs.activated(pack_folders, pack_digest, *_READING)
     layer = raw.RawLayer(raw_path)
     parts = []
     with uncollected():
@@ -320,12 +335,12 @@ def official(document: Document, record: DocRecord) -> list[Event]:
     return made
 
 
-def _partition(bucket: int, refs: Sequence[raw.DocumentRefs]) -> Partition:
-    digest = hashlib.blake2b(code_digest().encode(), digest_size=8)
+def _partition(bucket: int, refs: Sequence[raw.DocumentRefs], brought: str) -> Partition:
+    digest = hashlib.blake2b(f"{code_digest()}{brought}".encode(), digest_size=8)
     for document in refs:
         for page in document.refs:
             digest.update(f"{page.document_key}\x1f{page.part}\x1f{page.sha256}\x1e".encode())
-    return Partition(f"p{bucket:05d}-{digest.hexdigest()}", tuple(refs))
+    return Partition(f"p{bucket:05d}-{digest.hexdigest()}", tuple(refs), brought)
 
 
 def _bucket(document_key: str, buckets: int) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline import cluster, normalise, store
+from pipeline import cluster, normalise, packs, store
 from pipeline.records import Template
 from pipeline.run import pool, shards
 from pipeline.run.build import changes, history, reduce
@@ -91,7 +91,7 @@ def foreseen(
         templates = reduce.templates(reduce.knowledge(result))
         rulings = cluster.rulings(decided, templates)
         now = cluster.partition(templates, overrides=decided).cluster_of()
-    moved = history.moved(places.database, last, result, normaliser=normalise.NORMALISER_VERSION)
+    moved = history.moved(places.database, last, result, normaliser=packs.marked(normalise.NORMALISER_VERSION))
     found = changes.compared(last, now, moved, known={})
     said = reduce.rows(rulings)
     kinds = Counter(change.kind for change in found.changes)

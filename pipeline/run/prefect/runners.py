@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from pipeline import packs
 from pipeline.records.errors import ClusterError, ConfigError
 from pipeline.run.build.mapping import code_digest
 
@@ -138,7 +139,7 @@ def _ready_slots(address: str, *, raw_path: Path, api_url: str) -> int:
         except TimeoutError as error:
             message = f"the scheduler at {address} has no workers"
             raise ClusterError(message, address=address) from error
-        wanted = (str(raw_path), code_digest(), api_url)
+        wanted = (str(raw_path), code_digest(), api_url, packs.active().folders, packs.active().digest(*packs.Stage))
         for worker, answer in sorted(client.run(_obstacle, *wanted, on_error="return").items()):
             obstacle = f"cannot run errmine: {answer}" if isinstance(answer, Exception) else answer
             if obstacle:
@@ -147,12 +148,17 @@ def _ready_slots(address: str, *, raw_path: Path, api_url: str) -> int:
         return sum(client.nthreads().values())
 
 
-def _obstacle(raw_path: str, code: str, api_url: str) -> str:
+def _obstacle(raw_path: str, code: str, api_url: str, pack_folders: Sequence[str], pack_digest: str) -> str:
     """What keeps the worker that is asked from working for this run; empty if nothing does."""
     if code_digest() != code:
         return "runs another version of errmine"
     if not Path(raw_path).is_dir():
         return f"sees no folder {raw_path}: the home has to be on a file system that all workers share"
+    try:
+        if packs.reading(pack_folders).digest(*packs.Stage) != pack_digest:
+            return "has other packs: the settings' packs have to be the same folders everywhere"
+    except packs.PackError as error:
+        return f"cannot read a pack: {error}"
     try:
         with urllib.request.urlopen(f"{api_url.rstrip('/')}/health", timeout=CONNECT_SECONDS):  # noqa: S310
             return ""

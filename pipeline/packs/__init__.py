@@ -1,0 +1,44 @@
+"""Packs: folders of tables that teach errmine the tools of a field; it ships with some, and teams add their own.
+
+::
+
+    kiln/
+      pack.toml       name, title, version, summary
+      lines.toml      one table a file, its rows under [[row]]; `TABLES` names them all
+
+A room that reads a table makes a :class:`Table` of its rows' type and asks it for `rows()`: those of all packs that are
+active. Which ones are is decided at the edges, by :func:`activate`, before anything is read; what a room works out from
+rows is kept by :func:`cached`, which forgets when other packs are activated.
+"""
+
+from pipeline.packs.active import Active, activate, activated, active, cached, marked, reading, using
+from pipeline.packs.folder import TABLES, Pack, Stage, read_pack
+from pipeline.packs.installed import installed
+from pipeline.packs.problem import PackError, Problem
+from pipeline.packs.row import Expression, Place, Row, compiled
+from pipeline.packs.table import Table, check, tables
+
+__all__ = [
+    "TABLES",
+    "Active",
+    "Expression",
+    "Pack",
+    "PackError",
+    "Place",
+    "Problem",
+    "Row",
+    "Stage",
+    "Table",
+    "activate",
+    "activated",
+    "active",
+    "cached",
+    "check",
+    "compiled",
+    "installed",
+    "marked",
+    "read_pack",
+    "reading",
+    "tables",
+    "using",
+]

@@ -1,0 +1,137 @@
+"""Which packs are active: decided once, at the edges, before anything is read.
+
+Each process decides for itself: what starts a worker hands it :attr:`Active.folders`, and the worker compares digests.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pipeline.packs.folder import HEADER, Pack, Stage, read_pack
+from pipeline.packs.problem import PackError
+
+if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
+
+T = TypeVar("T")
+
+#: Digits of the packs' hash in a version.
+_DIGITS = 12
+
+_SHIPPED = Path(__file__).parents[1] / "data" / "packs"
+_FORGET: list[Callable[[], None]] = []
+_LOCK = threading.RLock()
+
+
+@dataclass(frozen=True)
+class Active:
+    """The packs that are active: those that a team added by name, then those that ship, by name. So come their rows."""
+
+    packs: tuple[Pack, ...]
+
+    @property
+    def added(self) -> tuple[Pack, ...]:
+        """Those that do not ship."""
+        return tuple(pack for pack in self.packs if not pack.is_shipped)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Where the added ones lie: what `activate` of another process is given."""
+        return tuple(str(pack.folder) for pack in self.added)
+
+    def digest(self, *stages: Stage) -> str:
+        """Of what the added packs bring to the stages; "" where that is nothing: the package alone decides."""
+        told = [(pack.name, pack.digest(frozenset(stages))) for pack in self.added]
+        lines = [f"{name}\x1f{digest}\x1e" for name, digest in told if digest]
+        return hashlib.sha256("".join(lines).encode()).hexdigest() if lines else ""
+
+
+@functools.cache
+def _shipped() -> tuple[Pack, ...]:
+    if not _SHIPPED.is_dir():
+        return ()
+    return tuple(read_pack(path.parent, is_shipped=True) for path in sorted(_SHIPPED.glob(f"*/{HEADER}")))
+
+
+_added: tuple[Pack, ...] = ()
+
+
+def active() -> Active:
+    """The packs that are active now; those that ship, until `activate` was called."""
+    return Active((*_added, *_shipped()))
+
+
+def reading(folders: Iterable[Path | str]) -> Active:
+    """The packs of `folders` as they are now, with those that ship; nothing is activated.
+
+    Raises:
+        PackError: there is no pack in a folder, or two have one name.
+    """
+    packs = tuple(sorted((read_pack(Path(folder).resolve()) for folder in folders), key=lambda pack: pack.name))
+    names = {pack.name: pack for pack in _shipped()}
+    for pack in packs:
+        if (other := names.setdefault(pack.name, pack)) is not pack:
+            message = f"{pack.name!r} is the name of another pack too, in {other.folder}"
+            raise PackError.of(pack.folder / HEADER, None, message, "Give the pack another name, or name it once.")
+    return Active((*packs, *_shipped()))
+
+
+def activate(folders: Iterable[Path | str] = ()) -> Active:
+    """The packs of `folders` are active from now on, with those that ship; what others gave is forgotten.
+
+    Raises:
+        PackError: there is no pack in a folder, or two have one name.
+    """
+    global _added  # noqa: PLW0603  (one decision a process)
+    found = reading(folders)
+    with _LOCK:
+        if found.added != _added:
+            _added = found.added
+            for forget in _FORGET:
+                forget()
+    return found
+
+
+@contextmanager
+def using(*folders: Path | str) -> Iterator[Active]:
+    """The packs of `folders` are active as long as the context lasts, then those of before."""
+    before = active().folders
+    try:
+        yield activate(folders)
+    finally:
+        activate(before)
+
+
+def marked(version: str) -> str:
+    """The version of rules that read texts, with added packs "5+" and their hash.
+
+    Only what names the rules is marked so. Ids carry the number alone: what two teams read alike has one id, whatever
+    else their packs know.
+    """
+    brought = active().digest(Stage.EVENTS)
+    return f"{version}+{brought[:_DIGITS]}" if brought else version
+
+
+def cached(work: Callable[..., T]) -> _lru_cache_wrapper[T]:
+    """`work` with what it gave kept, as `functools.cache` keeps it, until other packs are activated."""
+    kept = functools.cache(work)
+    _FORGET.append(kept.cache_clear)
+    return kept
+
+
+def activated(folders: tuple[str, ...], wanted: str, *stages: Stage) -> None:
+    """Nothing; the packs of `folders` are active in this process, and are those that whoever started it had read.
+
+    Raises:
+        PackError: a pack was changed meanwhile.
+    """
+    if activate(folders).digest(*stages) != wanted:
+        where: Any = folders[0] if folders else _SHIPPED
+        raise PackError.of(Path(where), None, "the pack was changed while it was in use", "Run the command again.")

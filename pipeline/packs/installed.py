@@ -1,0 +1,31 @@
+"""Packs that are installed: the entry points of the group `errmine.packs`. A pack is data: none of it is imported."""
+
+from __future__ import annotations
+
+from importlib.machinery import PathFinder
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from pipeline.packs.problem import PackError
+
+GROUP = "errmine.packs"
+
+
+def installed() -> tuple[Path, ...]:
+    """The folders of the installed packs, sorted: `kiln = "acme_kiln.pack"` names the folder of that package.
+
+    Raises:
+        PackError: an entry point names a package that is not there.
+    """
+    return tuple(sorted({_folder(point) for point in entry_points(group=GROUP)}))
+
+
+def _folder(point: EntryPoint) -> Path:
+    first, *rest = point.module.split(".")
+    spec = PathFinder.find_spec(first)  # finds a top-level package without running it
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        if (folder := Path(place, *rest)).is_dir():
+            return folder
+    source = point.dist.name if point.dist else "an installed package"
+    message = f"the entry point {point.name} of {source} names {point.module}, which is not there"
+    raise PackError.of(Path(*point.module.split(".")), None, message, "Install that package again, or uninstall it.")

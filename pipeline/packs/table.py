@@ -1,0 +1,158 @@
+"""A table that packs have rows of, and the rows of all that are active."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from pipeline.packs.active import active, cached
+from pipeline.packs.folder import TABLES, Pack, toml
+from pipeline.packs.problem import PackError, Problem
+from pipeline.packs.row import IS_SHIPPED, Place, Row
+
+R = TypeVar("R", bound=Row)
+#: The rows that a text goes to as the whole engine reads it, with the packs that are active.
+Hits = Callable[[str], Iterable[Row]]
+
+_KEY = "row"
+_ROW = re.compile(r"[ \t]*\[\[[ \t]*row[ \t]*\]\]")
+_QUOTES = re.compile(r"'''|\"\"\"")
+_KNOWN: dict[str, Table[Any]] = {}
+
+
+class Table(Generic[R]):
+    """One table: its name, and the type of its rows. It is made once, by the room that reads it."""
+
+    def __init__(self, name: str, row: type[R]) -> None:
+        assert name in TABLES, f"{name} is no table of a pack"
+        assert name not in _KNOWN, f"{name} has two readers"
+        self.name = name
+        self.row = row
+        self.hits: Hits | None = None
+        self._rows = cached(lambda: tuple(row for pack in active().packs for row in self.of(pack)))
+        self._of = functools.cache(self._read)  # by the pack alone: what ships is read once
+        _KNOWN[name] = self
+
+    def rows(self) -> tuple[R, ...]:
+        """The rows of all active packs, in the order of `Active`.
+
+        Raises:
+            PackError: a row is wrong.
+        """
+        rows: tuple[R, ...] = self._rows()
+        return rows
+
+    def of(self, pack: Pack) -> tuple[R, ...]:
+        """The rows of one pack, in the order of its file.
+
+        Raises:
+            PackError: a row is wrong; all that are, are named.
+        """
+        rows: tuple[R, ...] = self._of(pack)
+        return rows
+
+    def tested(self, hits: Hits) -> Hits:
+        """A decorator: `hits` says which rows a text goes to; `errmine pack test` asks it of every example."""
+        self.hits = hits
+        return hits
+
+    def _read(self, pack: Pack) -> tuple[R, ...]:
+        path = pack.folder / f"{self.name}.toml"
+        text = pack.text(path.name)
+        if text is None:
+            return ()
+        table = toml(text, path)
+        values = table.pop(_KEY, [])
+        if table or not isinstance(values, list):
+            advice = f"{path.name} holds rows and nothing else: each begins with [[{_KEY}]]."
+            raise PackError.of(path, _line_of_key(text, next(iter(table), _KEY)), "no row", advice)
+        lines = list(_row_lines(text))
+        lines += [lines[-1] if lines else 1] * (len(values) - len(lines))  # rows as an inline array stand on one line
+        problems: list[Problem] = []
+        rows: list[R] = []
+        for number, (value, line) in enumerate(zip(values, lines, strict=False), 1):
+            try:
+                row = self.row.model_validate(value, context={IS_SHIPPED: pack.is_shipped})
+            except ValidationError as error:
+                problems += [self._problem(pack, text, line, value, each) for each in error.errors()]
+                continue
+            row._place = Place(pack.name, path, number, line)
+            rows.append(row)
+        problems += _same_names(rows)
+        if problems:
+            raise PackError(problems)
+        return tuple(rows)
+
+    def _problem(self, pack: Pack, text: str, line: int, value: Any, error: Any) -> Problem:
+        """What is wrong with one key of a row."""
+        name = value.get("name", "") if isinstance(value, dict) else ""
+        key = ".".join(map(str, error["loc"]))
+        first = str(error["loc"][0]) if error["loc"] else ""
+        row = f"row {name!r}" if name else "the row"
+        return Problem(
+            pack.folder / f"{self.name}.toml",
+            _line_of_key(text, first, after=line) or line,
+            f"{row}: {key}: {error['msg'].removeprefix('Value error, ')}" if key else f"{row}: {error['msg']}",
+            f"Keys of a row of {self.name}.toml: {', '.join(_keys(self.row))}; docs/packs.md says what each holds.",
+        )
+
+
+def tables() -> Sequence[Table[Any]]:
+    """All tables that somebody reads, by name."""
+    return [_KNOWN[name] for name in sorted(_KNOWN)]
+
+
+def check(packs: Iterable[Pack]) -> None:
+    """Nothing; every row of the packs can be read.
+
+    Raises:
+        PackError: some cannot; all of them are named.
+    """
+    problems: list[Problem] = []
+    for pack in packs:
+        for table in tables():
+            try:
+                table.of(pack)
+            except PackError as error:
+                problems += error.problems
+    if problems:
+        raise PackError(problems)
+
+
+def _keys(row: type[Row]) -> Iterator[str]:
+    return (field.alias or name for name, field in row.model_fields.items())
+
+
+def _row_lines(text: str) -> Iterator[int]:
+    """The lines on which rows begin, from 1."""
+    within = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not within and _ROW.match(line):
+            yield number
+        if not within and line.lstrip().startswith("#"):
+            continue
+        for quote in _QUOTES.findall(line):
+            within = quote if not within else "" if quote == within else within
+
+
+def _line_of_key(text: str, key: str, *, after: int = 0) -> int | None:
+    """The line of the key of the row that begins on line `after`; None where the row has none."""
+    pattern = re.compile(rf"[ \t]*(?:\[+[ \t]*)?[\"']?{re.escape(key)}[\"']?[ \t.]*[=\]]") if key else None
+    for number, line in enumerate(text.splitlines()[after:], after + 1):
+        if pattern is not None and pattern.match(line):
+            return number
+        if after and _ROW.match(line):
+            return None
+    return None
+
+
+def _same_names(rows: Sequence[Row]) -> Iterator[Problem]:
+    first: dict[str, Row] = {}
+    for row in rows:
+        if first.setdefault(row.name, row) is not row:
+            message = f"row {row.name!r}: a row of that name stands in line {first[row.name].place.line} already"
+            yield Problem(row.place.path, row.place.line, message, "Give one of them another name.")

@@ -1,0 +1,218 @@
+"""Packs: what is read of a folder, what is refused and where, which are active, and what their hash moves."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from pipeline import normalise, packs
+from pipeline.config import read_settings
+from pipeline.packs import table as tables_of
+from pipeline.packs.folder import HEADER
+from pipeline.run.build import mapping
+
+HEAD = 'name = "{name}"\ntitle = "Kiln"\nversion = "1"\nsummary = "A kiln."\n'
+ROW = """
+[[row]]
+name = "{name}"
+pattern = 'kiln \\d{{1,4}} is cold'
+examples = ["kiln 12 is cold"]
+lookalikes = ["kiln is cold"]
+"""
+
+
+class Line(packs.Row):
+    """A row of the tests' table."""
+
+    pattern: packs.Expression
+
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes a pack, gives its folder."""
+
+    def written(name: str = "kiln", **files: str) -> Path:
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        (folder / HEADER).write_text(HEAD.format(name=name))
+        for stem, text in files.items():
+            (folder / f"{stem}.toml").write_text(text)
+        return folder
+
+    return written
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[packs.Table[Line]]:
+    """A table `lines` of its own, whoever else reads one."""
+    monkeypatch.setattr(tables_of, "_KNOWN", {})
+    yield packs.Table("lines", Line)
+    packs.activate()
+
+
+def _problems(folder: Path, table: packs.Table[Line]) -> list[tuple[int | None, str]]:
+    with pytest.raises(packs.PackError) as raised, packs.using(folder):
+        table.rows()
+    assert raised.value.exit_code == 2
+    assert raised.value.hint()
+    return [(one.line, one.message) for one in raised.value.problems]
+
+
+def test_a_pack_is_read_with_its_header_and_its_rows(write: Write, lines: packs.Table[Line]) -> None:
+    with packs.using(write(lines=ROW.format(name="cold") + ROW.format(name="colder"))) as active:
+        assert [pack.name for pack in active.added] == ["kiln"]
+        mine = [row for row in lines.rows() if row.place.pack == "kiln"]
+        assert [(row.name, row.place.number, row.place.line) for row in mine] == [("cold", 1, 2), ("colder", 2, 8)]
+        assert packs.compiled(mine[0].pattern).search("kiln 3 is cold")
+    assert not [row for row in lines.rows() if row.place.pack == "kiln"]
+
+
+def test_rows_come_pack_by_pack_whatever_order_the_packs_are_named_in(write: Write, lines: packs.Table[Line]) -> None:
+    one, two = write("oven", lines=ROW.format(name="a")), write("kiln", lines=ROW.format(name="b"))
+    with packs.using(one, two):
+        first = [row.place.pack for row in lines.rows()]
+    with packs.using(two, one):
+        assert [row.place.pack for row in lines.rows()] == first
+    assert first[:2] == ["kiln", "oven"]  # those that ship come behind
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "told"),
+    [
+        (ROW.format(name="cold").replace("cold'", "cold('"), 4, "row 'cold': pattern: no regular expression"),
+        (ROW.format(name="cold") + "patern = 'x'\n", 7, "row 'cold': patern: Extra inputs"),
+        (ROW.format(name="cold").replace("lookalikes", "#"), 2, "row 'cold': lookalikes: Field required"),
+        (ROW.format(name="cold").replace('["kiln 12 is cold"]', "[]"), 5, "row 'cold': examples: Tuple should have"),
+        (ROW.format(name="Cold one"), 3, "row 'Cold one': name: String should match"),
+        (ROW.format(name="cold") + ROW.format(name="cold"), 8, "row 'cold': a row of that name stands in line 2"),
+        (ROW.format(name="cold").replace("'\n", "\n"), 4, "not valid TOML"),
+        ("[[rows]]\nname = 'x'\n", 1, "no row"),
+        ("x = '''\n[[row]]\n'''\n" + ROW.format(name="cold"), 1, "no row"),
+        ("# '''\n" + ROW.format(name="cold").replace("cold'", "cold('"), 5, "row 'cold': pattern"),
+        (ROW.format(name="cold").replace("pattern = '", "pattern = '" + "a?" * 1200), 4, "row 'cold': pattern: longer"),
+    ],
+)
+def test_a_bad_row_is_refused_with_its_line(
+    write: Write, lines: packs.Table[Line], text: str, line: int, told: str
+) -> None:
+    [(found, message)] = _problems(write(lines=text), lines)
+    assert found == line
+    assert message.startswith(told)
+
+
+def test_all_bad_rows_are_named_at_once(write: Write, lines: packs.Table[Line]) -> None:
+    text = "".join(ROW.format(name=f"row-{n}").replace("pattern", "patern") for n in range(8))
+    assert len(_problems(write(lines=text), lines)) == 16  # an unknown key and a missing one each
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda folder: (folder / HEADER).unlink(), "no pack: there is no pack.toml"),
+        (lambda folder: (folder / HEADER).write_text(HEAD.format(name="No Name")), "pack.toml:1: name"),
+        (lambda folder: (folder / HEADER).write_text(HEAD.format(name="k") + "colour = 1\n"), "pack.toml:5: colour"),
+        (lambda folder: (folder / HEADER).write_text(HEAD.format(name="ml")), "the name of another pack too"),
+        (lambda folder: (folder / "line.toml").write_text(""), "line.toml: no file of a pack"),
+        (lambda folder: (folder / "lines.toml").write_bytes(b"\xff\xfe"), "not UTF-8"),
+    ],
+)
+def test_a_folder_that_is_no_pack_is_refused(
+    write: Write, lines: packs.Table[Line], spoil: Callable[[Path], object], told: str
+) -> None:
+    folder = write()
+    spoil(folder)
+    with pytest.raises(packs.PackError, match=told), packs.using(folder):
+        lines.rows()
+    assert not packs.active().added
+
+
+def test_what_was_worked_out_of_rows_is_forgotten_when_other_packs_are_activated(
+    write: Write, lines: packs.Table[Line]
+) -> None:
+    folder = write(lines=ROW.format(name="cold"))
+    count = packs.cached(lambda: len(lines.rows()))
+    before = count()
+    with packs.using(folder):
+        assert count() == before + 1
+        (folder / "lines.toml").write_text(ROW.format(name="cold") + ROW.format(name="colder"))
+        assert count() == before + 1  # as it was when it was activated
+        packs.activate([folder])
+        assert count() == before + 2
+    assert count() == before
+
+
+def test_only_what_reads_texts_moves_the_normaliser_and_the_shards(write: Write) -> None:
+    stages = (packs.Stage.EVENTS, packs.Stage.CLAIMS)
+    assert packs.marked(normalise.NORMALISER_VERSION) == normalise.NORMALISER_VERSION
+    assert packs.active().digest(*packs.Stage) == ""
+    seen = []
+    for files in ({}, {"domains": "#"}, {"domains": "# x"}, {"cues": "#"}, {"lines": "#"}, {"lines": "# x"}):
+        with packs.using(write(**files)) as active:
+            seen.append((packs.marked(normalise.NORMALISER_VERSION), active.digest(*stages), active.added[0].sha256))
+        for stem in files:
+            (active.added[0].folder / f"{stem}.toml").unlink()
+    versions, digests, hashes = zip(*seen, strict=True)
+    assert versions[:4] == (normalise.NORMALISER_VERSION,) * 4  # what is said, and how it is filed, moves no signature
+    assert digests[:3] == ("", "", "")
+    assert len(set(versions)) == 3
+    assert len(set(digests)) == 4
+    assert len(set(hashes)) == 6
+
+
+def test_a_worker_refuses_a_pack_that_was_changed_meanwhile(write: Write) -> None:
+    folder = write(lines="# one\n")
+    stages = (packs.Stage.EVENTS,)
+    with packs.using(folder) as active:
+        wanted = pickle.loads(pickle.dumps((active.folders, active.digest(*stages))))
+        packs.activated(*wanted, *stages)
+        (folder / "lines.toml").write_text("# two\n")
+        with pytest.raises(packs.PackError, match="changed while it was in use"):
+            packs.activated(*wanted, *stages)
+
+
+def test_settings_name_packs_relative_to_their_file(write: Write, tmp_path: Path) -> None:
+    folder = write()
+    (tmp_path / "errmine.toml").write_text('[fields]\npacks = ["./kiln"]\n')
+    found = read_settings(tmp_path / "errmine.toml", home=tmp_path / "home")
+    assert [path.resolve() for path in found.pack_folders] == [folder.resolve()]
+
+
+def test_an_installed_pack_is_found_and_nothing_of_it_is_run(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write("acme_kiln")
+    (folder / "__init__.py").write_text("raise SystemExit('run')\n")
+    written = tmp_path / "acme-1.0.dist-info"
+    written.mkdir()
+    (written / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (written / "entry_points.txt").write_text("[errmine.packs]\nkiln = acme_kiln\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert packs.installed() == (folder,)
+    (written / "entry_points.txt").write_text("[errmine.packs]\nkiln = acme_oven\n")
+    with pytest.raises(packs.PackError, match="acme names acme_oven"):
+        packs.installed()
+    assert metadata.version("acme") == "1.0"
+
+
+def test_every_pack_that_ships_can_be_read() -> None:
+    assert "ml" in [pack.name for pack in packs.active().packs]
+    packs.check(packs.active().packs)
+
+
+def test_a_partition_of_the_same_pages_has_another_name_with_another_pack(write: Write, sample_home: Path) -> None:
+    def names() -> list[str]:
+        return [one.name for one in mapping.plan(sample_home / "raw", partition_documents=500)]
+
+    before = names()
+    with packs.using(write(domains="#")):
+        assert names() == before
+    with packs.using(write(lines="#")):
+        assert not set(names()) & set(before)
+    assert names() == before
