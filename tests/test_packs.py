@@ -216,3 +216,7 @@ def test_a_partition_of_the_same_pages_has_another_name_with_another_pack(write:
     with packs.using(write(lines="#")):
         assert not set(names()) & set(before)
     assert names() == before
+
+
+def test_the_folder_of_a_pack_that_ships_has_its_name() -> None:
+    assert [pack.folder.name for pack in packs.active().packs] == [pack.name for pack in packs.active().packs]
