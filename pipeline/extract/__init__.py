@@ -11,6 +11,7 @@ from bisect import bisect_right
 from dataclasses import replace
 from itertools import islice, takewhile
 
+from pipeline import packs
 from pipeline.extract import bare, chain, displays, faulthandler, head, lines, native, pytest_
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Severity
@@ -32,13 +33,16 @@ MOST_BETWEEN, MOST_STREAMS = 400, 32
 #: A line with more exception names than that is a list of names.
 MOST_NAMES = 6
 
-#: Everything that a reader of some dialect looks for; a text without any of it is read no further.
-_LITERALS = Literals((*lines.LITERALS, *native.LITERALS))
+
+@packs.cached
+def looked_for() -> Literals:
+    """Everything that a reader of some dialect looks for; a text without any of it is read no further."""
+    return Literals((*lines.literals(), *native.LITERALS))
 
 
 def events(text: str) -> list[Event]:
     """The failures of a text, sorted by `start`, not overlapping. Python's warnings only where nothing failed."""
-    seen = _LITERALS.seen(text)
+    seen = looked_for().seen(text)
     if not seen:
         return []
     tracebacks = _tracebacks(text, seen)
@@ -240,3 +244,10 @@ def _with_diagnostics(event: Event, inside: list[Event], ceiling: int) -> Event:
     codes = set(event.codes).union(*(one.codes for one in inside))
     end = max(event.end, *(one.end for one in inside))
     return replace(event, codes=tuple(sorted(codes)), end=min(end, ceiling))
+
+
+@head.EXCEPTIONS.tested
+def _named(text: str) -> list[head.Exceptions]:
+    """The rows of `exceptions` that know the type of an event of the text."""
+    types = [one.exception_type for one in events(text) if one.exception_type]
+    return [row for row in head.EXCEPTIONS.rows() if any(map(row.knows, types))]
