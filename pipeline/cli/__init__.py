@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 #: The help lists first what a newcomer needs: get an answer, look around, then make and share more.
 _ORDER = (
-    "run", "match", "search", "show", "explain", "top", "query", "status", "reconcile", "import", "ingest", "build",
-    "regroup", "export", "apply", "validate", "extract", "group", "forget", "serve",
+    "run", "match", "search", "show", "explain", "top", "query", "mcp", "status", "reconcile", "import", "ingest",
+    "build", "regroup", "export", "apply", "validate", "extract", "group", "forget", "serve",
 )  # fmt: skip
 
 
@@ -25,7 +25,7 @@ def application() -> Typer:
     """The application with all its commands."""
     from typer.core import TyperCommand
 
-    from pipeline.cli import enrich, fetch, look, quarantine, query, read, reconcile, search, serve, share, work  # noqa: F401  they register their commands
+    from pipeline.cli import agents, enrich, fetch, look, quarantine, query, read, reconcile, search, serve, share, work  # noqa: F401  they register their commands
     from pipeline.cli.app import Command, app
 
     for command in (*app.registered_commands, *quarantine.quarantine.registered_commands):

@@ -94,7 +94,7 @@ def explain(
 
 
 def _explain_two(database: Path, one: str, other: str, *, as_json: bool) -> None:
-    from pipeline.run import relation
+    from pipeline.ask.comparing import relation
 
     found = relation(database, one, other)
     if isinstance(found, str):
