@@ -274,19 +274,31 @@ def _action(remedy: Remedy, wording: Wording) -> tuple[str, str]:
     return wording.english or "", language
 
 
+def _how(remedy: Remedy, action: str) -> str | None:
+    """A command or the quoted words, where they add to the action."""
+    return remedy.how if remedy.how and remedy.how.strip() != action.strip() else None
+
+
+def _support(remedy: Remedy) -> dict[str, Any]:
+    """When it applies, who says so and where: the same fields wherever a remedy is published."""
+    return {
+        "condition": remedy.condition,
+        "worked": remedy.worked,
+        "failed": remedy.failed,
+        "sources": list(remedy.sources),
+        "evidence": list(remedy.action.evidence),
+    }
+
+
 def _workaround(remedy: Remedy, wording: Wording) -> Workaround:
     action, language = _action(remedy, wording)
     return Workaround(
         action=action,
         action_lang=language,
-        how=remedy.how if remedy.how and remedy.how.strip() != action.strip() else None,
-        condition=remedy.condition,
+        how=_how(remedy, action),
         success_rate=rate(remedy.worked, remedy.failed),
-        worked=remedy.worked,
-        failed=remedy.failed,
         tier=remedy.tier,
-        sources=list(remedy.sources),
-        evidence=list(remedy.action.evidence),
+        **_support(remedy),
     )
 
 
@@ -296,12 +308,8 @@ def _dead_end(remedy: Remedy, wording: Wording) -> DeadEnd:
         action=action,
         action_lang=language,
         why_fails=remedy.why_fails,
-        condition=remedy.condition,
         fail_rate=rate(remedy.failed, remedy.worked),
-        worked=remedy.worked,
-        failed=remedy.failed,
-        sources=list(remedy.sources),
-        evidence=list(remedy.action.evidence),
+        **_support(remedy),
     )
 
 
@@ -327,12 +335,8 @@ def _said(said: Said, wording: Wording) -> CaseStatement:
         text=text,
         text_lang=language,
         text_zh=wording.chinese,
-        how=remedy.how if remedy.how and remedy.how.strip() != text.strip() else None,
-        condition=remedy.condition,
+        how=_how(remedy, text),
         why_fails=remedy.why_fails if said.kind == "dead_end" else None,
-        worked=remedy.worked,
-        failed=remedy.failed,
         tier=remedy.tier,
-        sources=list(remedy.sources),
-        evidence=list(remedy.action.evidence),
+        **_support(remedy),
     )
