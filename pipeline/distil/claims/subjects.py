@@ -136,18 +136,14 @@ def reported(document: Document, errors: Sequence[Pair], start: int, end: int) -
     post = document.post_at(start)
     opened = {s.signature_id for e, s in errors if _is_opening(document, document.post_at(e.start))}
     others = {s.signature_id for e, s in errors if document.post_at(e.start) < post} - opened
-    return tuple(sorted(opening(document, errors))) if opened and not others else ()
+    return () if others else tuple(sorted(opening(document, errors)))
 
 
 def opening(document: Document, errors: Sequence[Pair]) -> list[str]:
-    """The signatures of the errors that a report opens with; where its title names some of them, those.
-
-    The first that anybody shows where the report itself shows none.
-    """
+    """The signatures of the errors that a report opens with; where its title names some of them, those."""
     opened = [(e, s) for e, s in errors if _is_opening(document, document.post_at(e.start))]
     named = _named_by(document.title or "", opened, _TITLED)
-    shown = opened or errors[:1]
-    return named or list(dict.fromkeys(s.signature_id for _, s in shown))[:_MOST_SUBJECTS]
+    return named or list(dict.fromkeys(s.signature_id for _, s in opened))[:_MOST_SUBJECTS]
 
 
 def _named_by(text: str, errors: Sequence[Pair], least: int) -> list[str]:
