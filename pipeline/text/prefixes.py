@@ -132,7 +132,7 @@ def joined(some: Iterable[Row], *, group: str = "(?:{pattern})") -> re.Pattern[s
 
 
 #: A line whose first character is none of these has no prefix that a row of prefixes.toml knows.
-_BEGINS = re.compile(r"[\x1b\ufffd^\[>(#|A-Z0-9a-z\xa0]")
+_BEGINS = re.compile(r"[\x1b\ufffd^\[>(#|│┃A-Z0-9a-z\xa0]")
 _ANYTHING = re.compile(r"")
 
 
