@@ -187,34 +187,38 @@ def evidence_by_weight(entry: Row) -> list[Row]:
     return list(first.values())
 
 
-def standing(told: Digest, lang: Literal["en", "zh"] = "en") -> str:
-    """Since when it is known, how often it was reported, and whether anybody knows what to do, in a sentence."""
-    return (_standing_zh if lang == "zh" else _standing_en)(told)
-
-
-def _standing_en(told: Digest) -> str:
+def standing(told: Digest, lang: str = "en") -> str:
+    """Since when it is known, how often it was reported, and whether anybody knows what to do; `lang` is en or zh."""
+    if lang == "zh":
+        since = f"自 {written_day(told.first_seen)}起已知" if told.first_seen else "出现时间不详"
+        reported = f"{told.thread_count:,} 个讨论报告过" if told.thread_count else "尚无讨论报告"
+        return f"{since}，{reported}；{answers(told, lang)}"
     since = f"known since {told.first_seen}" if told.first_seen else "of unknown age"
     reported = f"reported in {counted(told.thread_count, 'thread')}" if told.thread_count else "in no thread yet"
-    rest = len(told.suggested) + len(told.fixed_in)
-    counts = (
-        (len(told.confirmed), "remedy that helped", "remedies that helped"),
-        (len(told.official), "official remedy", "official remedies"),
-        (rest, "suggestion that nobody confirmed", "suggestions that nobody confirmed"),
-    )
-    answers = ", ".join(counted(number, one, many) for number, one, many in counts if number)
-    return f"{since}, {reported}; {answers or 'nobody reported a fix'}"
+    return f"{since}, {reported}; {answers(told, lang)}"
 
 
-def _standing_zh(told: Digest) -> str:
-    since = f"自 {written_day(told.first_seen)}起已知" if told.first_seen else "出现时间不详"
-    reported = f"{told.thread_count:,} 个讨论报告过" if told.thread_count else "尚无讨论报告"
-    counts = (
-        (len(told.confirmed), "个办法有人确认有效"),
-        (len(told.official), "个官方办法"),
-        (len(told.suggested) + len(told.fixed_in), "个建议尚未有人确认"),
+def answers(told: Digest, lang: str = "en") -> str:
+    """Whether anybody knows what to do against it: what helped, what officials say, what nobody confirmed."""
+    of_one = sum(one.case is not None for one in told.confirmed)
+    numbers = (
+        len(told.confirmed) - of_one,
+        of_one,
+        len(told.official),
+        len(told.suggested) + len(told.fixed_in),
     )
-    answers = "，".join(f"{number:,} {words}" for number, words in counts if number)
-    return f"{since}，{reported}；{answers or '尚无人报告解决办法'}"
+    if lang == "zh":
+        words = ("个办法有人确认有效", "个办法在个别项目中有效", "个官方办法", "个建议尚无人确认")
+        told_zh = [f"{number:,} {one}" for number, one in zip(numbers, words, strict=True) if number]
+        return "，".join(told_zh) or "尚无人报告解决办法"
+    nouns = (
+        ("remedy that helped", "remedies that helped"),
+        ("remedy that helped a single project", "remedies that helped single projects"),
+        ("official remedy", "official remedies"),
+        ("suggestion that nobody confirmed", "suggestions that nobody confirmed"),
+    )
+    told_en = [counted(number, *noun) for number, noun in zip(numbers, nouns, strict=True) if number]
+    return ", ".join(told_en) or "nobody reported a fix"
 
 
 def _weighed(pieces: Iterable[Row]) -> list[Row]:
