@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from pipeline import packs
+from pipeline.normalise import added as added_rows
 from pipeline.text.prefixes import filled
 
 T = TypeVar("T")
@@ -121,9 +123,25 @@ def _compiled(expression: str) -> re.Pattern[str]:
     return re.compile(expression)
 
 
-@cache
+@packs.cached
 def families() -> Mapping[str, tuple[Family, ...]]:
-    """The families by tier, each in the order of the files."""
+    """The families by tier: those of packs, then each in the order of the files."""
+    added = [family for row in added_rows.FAMILIES.rows() for family in families_of(row)]
+    return {tier: (*(one for one in added if one.tier == tier), *own_families()[tier]) for tier in TIERS}
+
+
+def families_of(row: added_rows.Known) -> list[Family]:
+    """The families that a row of a pack makes: one for each of its wordings."""
+    own = {"id": row.kind or row.name, "examples": row.examples, "counter": row.lookalikes, "typed": row.typed}
+    made = [_row(words, row.tier, row.gate or _gate(words, row.says[0])) for words in row.says]
+    if row.pattern is not None:
+        made = [{"tier": row.tier, "need": row.need, "pattern": row.pattern, "gate": row.gate, "keep": row.keep}]
+    return [_family({**one, **own, "complete": row.complete}, {}) for one in made]
+
+
+@cache
+def own_families() -> Mapping[str, tuple[Family, ...]]:
+    """The families of `pipeline/data/normalise` by tier, each in the order of the files."""
     rows: dict[str, list[Family]] = {tier: [] for tier in TIERS}
     for name in FAMILY_FILES:
         table = _toml(name)
@@ -133,7 +151,7 @@ def families() -> Mapping[str, tuple[Family, ...]]:
     return {tier: tuple(found) for tier, found in rows.items()}
 
 
-@cache
+@packs.cached
 def wording() -> Wording:
     """The words that mean the same, say nothing, wrap, or decide."""
     table = _toml("wording")
@@ -149,7 +167,8 @@ def wording() -> Wording:
         official=table["official"],
         unnaming=frozenset(table["slots"]["unnaming"]),
         units={word: (unit, factor) for unit, row in table["units"].items() for word, factor in row.items()},
-        types={old: row["now"] for row in _toml("equivalences").get("type", ()) for old in row["was"]},
+        types={old: row["now"] for row in _toml("equivalences").get("type", ()) for old in row["was"]}
+        | {old: row.now for row in added_rows.EQUIVALENCES.rows() for old in row.was},
         system=table["system"],
         deaths=frozenset(table["outcomes"]["deaths"]),
         asserting=frozenset(table["outcomes"]["asserting"]),
@@ -238,12 +257,12 @@ def _expression(row: Mapping[str, Any]) -> str:
     return f"(?i:{row['pattern']})" if ignores_case else row["pattern"]
 
 
-@cache
+@packs.cached
 def _family_needles() -> Needles[Family]:
     return Needles((need, family) for tier in TIERS for family in families()[tier] for need in family.needs)
 
 
-@cache
+@packs.cached
 def _wording_needles() -> tuple[Needles[Wrapper], Needles[str]]:
     table = wording()
     return Needles((row.need, row) for row in table.wrappers), Needles((stop, stop) for stop in table.stops)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from pipeline.normalise import line_rank
+from pipeline.normalise.added import EQUIVALENCES, FAMILIES, Known, Renamed
 from pipeline.normalise.assemble import read, signed
 from pipeline.normalise.culprit import WEAK_TIERS, Culprit, culprit, is_wrapping
-from pipeline.normalise.tables import wording
+from pipeline.normalise.tables import families_of, wording
 from pipeline.records import Event, Severity, Signature
 
 #: A log with more events than this is read from both ends: what began it and what ended it stand there.
@@ -85,6 +86,21 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
         short = ShortText(text, chosen, words, sum(map(_says_an_error, events)) > 1)
         own, words = _better(short) or (own, words)
     return signed(own, words, read(words, own.frames if own is chosen else ()), text)
+
+
+@EQUIVALENCES.tested
+def _renamed(text: str) -> list[Renamed]:
+    """The rows that gave the error of the text its name."""
+    found = signature_of_text(text).exception_type
+    return [row for row in EQUIVALENCES.rows() if found == row.now and any(old in text for old in row.was)]
+
+
+@FAMILIES.tested
+def _known(text: str) -> list[Known]:
+    """The row that knows the error of the text by its words: the first that finds them."""
+    kind = dict(signature_of_text(text).gate).get("kind")
+    mine = [row for row in FAMILIES.rows() if (row.kind or row.name) == kind]
+    return [row for row in mine if any(family.pattern.search(text) for family in families_of(row))][:1]
 
 
 def main_event(text: str, events: Sequence[Event]) -> Event | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -27,6 +28,8 @@ _DIGITS = 12
 
 _SHIPPED = Path(__file__).parents[1] / "data" / "packs"
 _FORGET: list[Callable[[], None]] = []
+#: What `functools.cache` and `lru_cache` make.
+_KEEPS = type(functools.cache(len))
 _LOCK = threading.RLock()
 
 
@@ -94,9 +97,22 @@ def activate(folders: Iterable[Path | str] = ()) -> Active:
     with _LOCK:
         if found.added != _added:
             _added = found.added
-            for forget in _FORGET:
-                forget()
+            _forget()
     return found
+
+
+def _forget() -> None:
+    """Nothing; what was worked out from the rows of other packs is not kept anywhere.
+
+    A cache two calls above a table shows no sign of packs, so all that modules of the package keep is emptied.
+    """
+    for forget in _FORGET:
+        forget()
+    for name, module in list(sys.modules.items()):
+        if name.startswith("pipeline.") and not name.startswith("pipeline.packs"):
+            for value in list(vars(module).values()):
+                if isinstance(value, _KEEPS):
+                    value.cache_clear()
 
 
 @contextmanager

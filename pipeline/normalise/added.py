@@ -1,0 +1,71 @@
+"""What packs add to the rules of this stage: known errors by their words, and names that changed and mean one thing."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from pipeline import packs
+
+#: What may tell one error from another of the same words; closed, because clusters, titles and Chinese read them.
+GATE_KEYS = frozenset(
+    (
+        *("resource", "space", "backend", "library", "assertion", "module", "symbol", "op", "status", "exception"),
+        *("polarity", "feature", "tool", "errno", "signal"),
+    )
+)
+_FILLED = re.compile(r"\{(\w+)\}")
+
+Kind = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,79}$")]
+Words = Annotated[str, Field(min_length=2, max_length=400)]
+
+
+def _small(words: str) -> str:
+    if words != words.lower():
+        raise ValueError(f"{words!r} is not in small letters; it is looked for in the text so written")
+    return words
+
+
+Need = Annotated[str, Field(min_length=3, max_length=200), AfterValidator(_small)]
+
+
+class Known(packs.Row):
+    """A known error by its words: a sentence with holes (`says`), or an expression (`need` and `pattern`)."""
+
+    kind: Kind | None = Field(default=None, description="Rows of one kind are one error; else the row's own name.")
+    says: tuple[Words, ...] = Field(default=(), description="Wordings as printed, {} or {name} for what varies.")
+    need: tuple[Need, ...] = Field(default=(), description="Words of which one must occur before `pattern` is tried.")
+    pattern: packs.Expression | None = None
+    tier: Literal["tool", "early", "root", "head", "late", "wrapper"] = "root"
+    gate: dict[str, Words] = Field(default={}, description="What tells one such error from another: key -> {group}.")
+    keep: tuple[str, ...] = Field(default=(), description="Groups whose words the template keeps.")
+    complete: bool = Field(default=True, description="The words alone say which error it is.")
+    typed: bool = Field(default=False, description="The words are nothing without the exception's type.")
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Known:
+        if bool(self.says) == bool(self.pattern):
+            raise ValueError("a row has `says` or `pattern`, not both")
+        if self.pattern and not self.need:
+            raise ValueError("a row with `pattern` has `need`: words of which one must occur")
+        if odd := sorted(set(self.gate) - GATE_KEYS):
+            raise ValueError(f"gate: {odd[0]!r} is none of {', '.join(sorted(GATE_KEYS))}")
+        if self.pattern:
+            groups = packs.compiled(self.pattern).groupindex
+            wanted = {name for words in self.gate.values() for name in _FILLED.findall(words)} | set(self.keep)
+            if missing := sorted(wanted - set(groups)):
+                raise ValueError(f"the pattern has no group {missing[0]!r}: write (?P<{missing[0]}>...)")
+        return self
+
+
+class Renamed(packs.Row):
+    """An exception that had other names: in another version, in another module."""
+
+    now: Words
+    was: tuple[Words, ...] = Field(min_length=1)
+
+
+FAMILIES = packs.Table("families", Known)
+EQUIVALENCES = packs.Table("equivalences", Renamed)
