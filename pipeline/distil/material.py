@@ -36,6 +36,7 @@ class Occurrence:
     codes: tuple[str, ...]
     frame: str = ""  # "module:function" that raised it, "" if the event shows no frames
     package: str = ""  # installed package whose code raised it, "" where none is known
+    dialect: str = ""  # how it was printed
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
+from pipeline import packs
+from pipeline.lexicon.code_families import families
+
 _CUDA_RUNTIME_URL = "https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html"
 _CUDA_DRIVER_URL = "https://docs.nvidia.com/cuda/cuda-driver-api/group__CUDA__TYPES.html"
 _NCCL_URL = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/api/types.html#ncclresult-t"
@@ -214,12 +217,20 @@ def _xla(code: str) -> XlaCode | None:
     return xla_codes()[number] if number else None
 
 
+@packs.cached
+def _added(family: str) -> Mapping[str, Entry]:
+    """The codes of a family that packs bring."""
+    found = families().get(family)
+    rows = found.entries if found else ()
+    return _by_code(
+        [Entry(f"{family}:{r.name}", r.name, r.number, r.string, found.url_of(r), also=r.also) for r in rows if found]
+    )
+
+
 def entry(code: str) -> Entry | None:
     """The catalogue's entry for a code of any family but XLA, None if there is none."""
     family, _, name = code.partition(":")
-    if family not in _FAMILIES:
-        return None
-    entries = _FAMILIES[family]()
+    entries = _FAMILIES[family]() if family in _FAMILIES else _added(family)
     return entries.get(code) or next((row for row in entries.values() if name in row.also), None)
 
 
@@ -274,8 +285,9 @@ def listed() -> list[Listed]:
         )
         for row in xla_codes().values()
     }
-    for found in {id(read): read for read in _FAMILIES.values()}.values():
-        for row in found().values():
+    own = [read() for read in {id(read): read for read in _FAMILIES.values()}.values()]
+    for found in (*own, *map(_added, families())):
+        for row in found.values():
             rows[row.code] = Listed(
                 code=row.code,
                 family=row.code.partition(":")[0],

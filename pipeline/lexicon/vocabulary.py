@@ -14,7 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from pipeline import packs
 from pipeline.lexicon import repositories
+from pipeline.lexicon.added_classes import CATEGORIES, DOMAINS, Category, Domain
 
 # The closed list of facts: what `distil` may state and `translate` puts into words, from `data/facts.toml`.
 
@@ -63,6 +65,7 @@ class Clues:
     packages: tuple[str, ...] = ()  # of each event the top-level package that raised it, "" where none is known
     repos: tuple[str, ...] = ()  # of each event the repository that it was reported to, "" where none is known
     page: str = ""  # the code of the official page that describes it
+    dialects: tuple[str, ...] = ()  # of each event, how it was printed
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,8 @@ class _Domain:
     language_kinds: tuple[str, ...]
     language_gates: tuple[str, ...]
     language_types: re.Pattern[str] | None
+    dialects: frozenset[str] = frozenset()
+    language_dialects: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +100,15 @@ class _Rule:
     gate: tuple[tuple[str, str], ...]  # (key, value or ""), one of which must be there
     words: re.Pattern[str] | None
     type: re.Pattern[str] | None
+    dialect: tuple[str, ...] = ()
 
     def holds(self, clues: Clues) -> bool:
         """Whether the error is as the row says."""
         if self.page and not clues.page.startswith(self.page):
             return False
         if self.code and not any(code.startswith(self.code) for code in clues.codes):
+            return False
+        if self.dialect and not _most(clues.dialects, self.dialect.__contains__):
             return False
         if self.family and not clues.gate.get("kind", "").startswith(self.family):
             return False
@@ -119,17 +127,28 @@ def _tables(name: str = "vocabulary.toml") -> dict[str, Any]:
     return tomllib.loads(resources.files("pipeline").joinpath("data", name).read_text("utf-8"))
 
 
-@cache
+@packs.cached
 def ids(vocabulary: str) -> frozenset[str]:
     """The ids of one vocabulary, such as "domains"."""
-    return frozenset(_tables()[vocabulary])
+    return frozenset(labels(vocabulary))
 
 
-@cache
+@packs.cached
 def labels(vocabulary: str) -> Mapping[str, Mapping[str, str]]:
-    """Id -> {"en": ..., "zh": ...} of one vocabulary."""
-    rows = _tables()[vocabulary].items()
-    return MappingProxyType({key: MappingProxyType({"en": row["en"], "zh": row["zh"]}) for key, row in rows})
+    """Id -> {"en": ..., "zh": ...} of one vocabulary.
+
+    Raises:
+        PackError: a domain of a pack has no label in one of the languages.
+    """
+    rows = {key: {"en": row["en"], "zh": row["zh"]} for key, row in _tables()[vocabulary].items()}
+    for row in DOMAINS.rows() if vocabulary == "domains" else ():
+        said = rows.setdefault(row.name, {})
+        said.update({lang: label for lang, label in (("en", row.en), ("zh", row.zh)) if label and lang not in said})
+    if unsaid := next((name for name, row in rows.items() if len(row) < len(("en", "zh"))), None):
+        place = next(row.place for row in DOMAINS.rows() if row.name == unsaid)
+        advice = f"Give the row the keys en and zh: how people call {unsaid} in each language."
+        raise packs.PackError.of(place.path, place.line, f"the domain {unsaid!r} is new and has no label", advice)
+    return MappingProxyType({key: MappingProxyType(row) for key, row in rows.items()})
 
 
 def label(vocabulary: str, identifier: str, lang: str) -> str | None:
@@ -200,6 +219,7 @@ DOMAIN_EVIDENCE: tuple[tuple[str, Callable[[_Domain, Clues], bool]], ...] = (
     ("family", lambda row, clues: _starts(row.kinds, clues.gate.get("kind", ""))),
     ("message", lambda row, clues: _found(row.words, clues.text[:_READ])),
     ("frame", _by_package),
+    ("dialect", lambda row, clues: _most(clues.dialects, row.dialects.__contains__)),
     ("repository", _by_repository),
     ("word", lambda row, clues: _found(row.weak_words, clues.text[:_READ])),
     (
@@ -208,6 +228,7 @@ DOMAIN_EVIDENCE: tuple[tuple[str, Callable[[_Domain, Clues], bool]], ...] = (
             _found(row.language_types, clues.exception_type)
             or _starts(row.language_kinds, clues.gate.get("kind", ""))
             or _has_gate(row.language_gates, clues)
+            or _most(clues.dialects, row.language_dialects.__contains__)
         ),
     ),
 )
@@ -216,8 +237,36 @@ DOMAIN_EVIDENCE: tuple[tuple[str, Callable[[_Domain, Clues], bool]], ...] = (
 # ---------------------------------------------------------------- the rows
 
 
-@cache
+@packs.cached
 def _domains() -> tuple[_Domain, ...]:
+    """Those of packs that a team added, those of vocabulary.toml, those of packs that ship."""
+    ships = {pack.name for pack in packs.active().packs if pack.is_shipped}
+    added = [row for row in DOMAINS.rows() if row.place.pack not in ships]
+    shipped = [row for row in DOMAINS.rows() if row.place.pack in ships]
+    return (*map(_domain_of, added), *_own_domains(), *map(_domain_of, shipped))
+
+
+def _domain_of(row: Domain) -> _Domain:
+    return _Domain(
+        name=row.name,
+        codes=row.codes,
+        kinds=row.kinds,
+        gates=row.gates,
+        types=_expression(row.types),
+        words=_expression(row.words),
+        weak_words=_expression(row.weak_words),
+        packages=frozenset(row.packages),
+        repos=row.repos,
+        language_kinds=row.language_kinds,
+        language_gates=row.language_gates,
+        language_types=_expression(row.language_types),
+        dialects=frozenset(row.dialects),
+        language_dialects=frozenset(row.language_dialects),
+    )
+
+
+@cache
+def _own_domains() -> tuple[_Domain, ...]:
     return tuple(
         _Domain(
             name=name,
@@ -237,8 +286,36 @@ def _domains() -> tuple[_Domain, ...]:
     )
 
 
-@cache
+@packs.cached
 def category_rules() -> tuple[_Rule, ...]:
+    """Those of packs, then the rows of categories.toml, whose last ones hold of any message.
+
+    Raises:
+        PackError: a row of a pack names no category.
+    """
+    return (*map(_rule_of, CATEGORIES.rows()), *own_category_rules())
+
+
+def _rule_of(row: Category) -> _Rule:
+    if row.is_ not in ids("categories"):
+        message = f"row {row.name!r}: is: {row.is_!r} is no category"
+        advice = f"There are: {', '.join(sorted(ids('categories')))}."
+        raise packs.PackError.of(row.place.path, row.place.line, message, advice)
+    return _Rule(
+        name=f"{row.place.pack}.{row.name}",
+        result=row.is_,
+        page=row.page,
+        code=row.code,
+        family=row.family,
+        gate=tuple((key, "") for key in row.gate),
+        words=_expression(row.words),
+        type=_expression(row.class_),
+        dialect=row.dialect,
+    )
+
+
+@cache
+def own_category_rules() -> tuple[_Rule, ...]:
     """The rows of categories.toml."""
     return tuple(
         _Rule(
@@ -278,5 +355,44 @@ def _subcategories() -> tuple[_Rule, ...]:
     )
 
 
+def _expression(written: str | None) -> re.Pattern[str] | None:
+    return packs.compiled(written) if written else None
+
+
 def _pattern(row: Mapping[str, Any], key: str) -> re.Pattern[str] | None:
     return re.compile(row[key]) if key in row else None
+
+
+# ---------------------------------------------------------------- examples of packs
+
+
+def _clues(words: str) -> Clues:
+    """The clues of "type | message | key=value | key=value"."""
+    kind, text, *rest = [part.strip() for part in f"{words} | ".split(" | ")]
+    pairs = dict(part.split("=", 1) for part in rest if "=" in part)
+    own = {key: pairs.pop(key, "") for key in ("package", "repo", "page", "dialect")}
+    return Clues(
+        exception_type=kind or None,
+        gate=pairs,
+        codes=tuple(pairs[key] for key in ("code",) if key in pairs),
+        text=text,
+        packages=(own["package"],),
+        repos=(own["repo"],),
+        page=own["page"],
+        dialects=(own["dialect"],),
+    )
+
+
+@DOMAINS.tested
+def _in_domain(words: str) -> list[Domain]:
+    """The rows whose domain the error of the words has."""
+    found, _ = domain(_clues(words))
+    mine = [row for row in DOMAINS.rows() if row.name == found]
+    return [row for row in mine if any(holds(_domain_of(row), _clues(words)) for _, holds in DOMAIN_EVIDENCE)]
+
+
+@CATEGORIES.tested
+def _of_category(words: str) -> list[Category]:
+    """The row that says what kind of failure the error of the words is."""
+    _, name = category(_clues(words))
+    return [row for row in CATEGORIES.rows() if f"{row.place.pack}.{row.name}" == name]

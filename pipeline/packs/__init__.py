@@ -16,12 +16,13 @@ from pipeline.packs.folder import TABLES, Pack, Stage, read_pack
 from pipeline.packs.installed import installed
 from pipeline.packs.problem import PackError, Problem
 from pipeline.packs.row import Expression, Place, Row, compiled
-from pipeline.packs.table import Table, check, tables
+from pipeline.packs.table import Files, Table, check, tables
 
 __all__ = [
     "TABLES",
     "Active",
     "Expression",
+    "Files",
     "Pack",
     "PackError",
     "Place",

@@ -37,16 +37,17 @@ TABLES = {
     "prefixes": Stage.EVENTS,
     "families": Stage.EVENTS,
     "equivalences": Stage.EVENTS,
+    "pages": Stage.EVENTS,
     "products": Stage.CLAIMS,
     "cues": Stage.CLAIMS,
     "hints": Stage.ENTRIES,
     "categories": Stage.ENTRIES,
     "domains": Stage.ENTRIES,
 }
-#: Files and folders beside the tables.
-CODES, PAGES, CHINESE = "codes", "pages", "zh.po"
-_STAGES = {**{f"{name}.toml": stage for name, stage in TABLES.items()}, CODES: Stage.EVENTS, PAGES: Stage.EVENTS}
-_SUFFIXES = frozenset((".toml", ".json", ".po", ".html", ".md", ".txt"))
+#: What a pack may have beside the tables: a folder of catalogues of codes, and Chinese.
+CODES, CHINESE = "codes", "zh.po"
+_STAGES = {**{f"{name}.toml": stage for name, stage in TABLES.items()}, CODES: Stage.EVENTS}
+_SUFFIXES = frozenset((".toml", ".json", ".po"))
 _LINE = re.compile(r"at line (\d{1,9})")
 
 
@@ -196,4 +197,4 @@ def _refuse_odd(path: Path, name: str) -> None:
     """Nothing, where the file is plainly no table: a readme, a licence, code."""
     if path.suffix in {".toml", ".po"} or ("/" not in name and path.suffix == ".json"):
         known = ", ".join(f"{table}.toml" for table in TABLES)
-        raise PackError.of(path, None, "no file of a pack", f"There are: {known}, {CODES}/*.json, {PAGES}/, {CHINESE}.")
+        raise PackError.of(path, None, "no file of a pack", f"There are: {known}, {CODES}/*.json, {CHINESE}.")

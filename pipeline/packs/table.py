@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
@@ -10,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import ValidationError
 
 from pipeline.packs.active import active, cached
-from pipeline.packs.folder import TABLES, Pack, toml
+from pipeline.packs.folder import CODES, TABLES, Pack, toml
 from pipeline.packs.problem import PackError, Problem
 from pipeline.packs.row import IS_SHIPPED, Place, Row
 
@@ -28,7 +29,7 @@ class Table(Generic[R]):
     """One table: its name, and the type of its rows. It is made once, by the room that reads it."""
 
     def __init__(self, name: str, row: type[R]) -> None:
-        assert name in TABLES, f"{name} is no table of a pack"
+        assert name in TABLES or name == CODES, f"{name} is no table of a pack"
         assert name not in _KNOWN, f"{name} has two readers"
         self.name = name
         self.row = row
@@ -75,30 +76,56 @@ class Table(Generic[R]):
         problems: list[Problem] = []
         rows: list[R] = []
         for number, (value, line) in enumerate(zip(values, lines, strict=False), 1):
-            try:
-                row = self.row.model_validate(value, context={IS_SHIPPED: pack.is_shipped})
-            except ValidationError as error:
-                problems += [self._problem(pack, text, line, value, each) for each in error.errors()]
-                continue
-            row._place = Place(pack.name, path, number, line)
-            rows.append(row)
-        problems += _same_names(rows)
-        if problems:
-            raise PackError(problems)
-        return tuple(rows)
+            made = self._made(value, Place(pack.name, path, number, line), text, is_shipped=pack.is_shipped)
+            if isinstance(made, list):
+                problems += made
+            else:
+                rows.append(made)
+        return _without(problems, rows)
 
-    def _problem(self, pack: Pack, text: str, line: int, value: Any, error: Any) -> Problem:
+    def _made(self, value: Any, place: Place, text: str, *, is_shipped: bool) -> R | list[Problem]:
+        """The row of a value, or what is wrong with it."""
+        try:
+            row = self.row.model_validate(value, context={IS_SHIPPED: is_shipped})
+        except ValidationError as error:
+            return [self._problem(place, text, value, each) for each in error.errors()]
+        row._place = place
+        return row
+
+    def _problem(self, place: Place, text: str, value: Any, error: Any) -> Problem:
         """What is wrong with one key of a row."""
         name = value.get("name", "") if isinstance(value, dict) else ""
         key = ".".join(map(str, error["loc"]))
         first = str(error["loc"][0]) if error["loc"] else ""
         row = f"row {name!r}" if name else "the row"
         return Problem(
-            pack.folder / f"{self.name}.toml",
-            _line_of_key(text, first, after=line) or line,
+            place.path,
+            _line_of_key(text, first, after=place.line) or place.line,
             f"{row}: {key}: {error['msg'].removeprefix('Value error, ')}" if key else f"{row}: {error['msg']}",
-            f"Keys of a row of {self.name}.toml: {', '.join(_keys(self.row))}; docs/packs.md says what each holds.",
+            f"Keys of a row of {self.name}: {', '.join(_keys(self.row))}; docs/packs.md says what each holds.",
         )
+
+
+class Files(Table[R]):
+    """A folder of a pack in which each file of JSON is one row, in the order of their names."""
+
+    def _read(self, pack: Pack) -> tuple[R, ...]:
+        rows: list[R] = []
+        problems: list[Problem] = []
+        names = [name for name, _ in pack.files() if name.startswith(f"{self.name}/") and name.endswith(".json")]
+        for number, name in enumerate(names, 1):
+            path, text = pack.folder / name, pack.text(name) or ""
+            try:
+                value = json.loads(text)
+            except json.JSONDecodeError as error:
+                problems.append(Problem(path, error.lineno, f"not valid JSON: {error.msg}", "Correct the JSON there."))
+                continue
+            made = self._made(value, Place(pack.name, path, number, 1), text, is_shipped=pack.is_shipped)
+            if isinstance(made, list):
+                problems += made
+            else:
+                rows.append(made)
+        return _without(problems, rows)
 
 
 def tables() -> Sequence[Table[Any]]:
@@ -141,13 +168,24 @@ def _row_lines(text: str) -> Iterator[int]:
 
 def _line_of_key(text: str, key: str, *, after: int = 0) -> int | None:
     """The line of the key of the row that begins on line `after`; None where the row has none."""
-    pattern = re.compile(rf"[ \t]*(?:\[+[ \t]*)?[\"']?{re.escape(key)}[\"']?[ \t.]*[=\]]") if key else None
+    pattern = re.compile(rf"[ \t{{]*(?:\[+[ \t]*)?[\"']?{re.escape(key)}[\"']?[ \t.]*[=\]:]") if key else None
     for number, line in enumerate(text.splitlines()[after:], after + 1):
         if pattern is not None and pattern.match(line):
             return number
         if after and _ROW.match(line):
             return None
     return None
+
+
+def _without(problems: Sequence[Problem], rows: Sequence[R]) -> tuple[R, ...]:
+    """The rows, where nothing is wrong with them or with their names.
+
+    Raises:
+        PackError: something is; all of it is named.
+    """
+    if every := [*problems, *_same_names(rows)]:
+        raise PackError(every)
+    return tuple(rows)
 
 
 def _same_names(rows: Sequence[Row]) -> Iterator[Problem]:

@@ -105,6 +105,7 @@ def _class(
             packages=tuple(o.package for o in occurrences),
             repos=tuple(repos.get(o.document_id, "") for o in occurrences),
             page=material.own_page.code if material.own_page else "",
+            dialects=tuple(o.dialect for o in occurrences),
         )
     )
 

@@ -8,19 +8,20 @@ list of ways. A way reads only where one of its signs stands in the text. `extra
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
-from pipeline.lexicon.codes import gpu, status
+from pipeline import packs
+from pipeline.lexicon.codes import added, gpu, status
 from pipeline.lexicon.codes.printed import Mention, Way
 from pipeline.text.literals import Signs
 
 __all__ = ["Mention", "Way", "code_of", "codes_in", "mentions", "ways"]
 
 
-@cache
+@packs.cached
 def ways() -> tuple[Way, ...]:
     """Every way, in the order in which a message's own code is chosen: NCCL prints CUDA's errors inside its own."""
     return (
+        *added.ways(gpu.REACH),
         *gpu.nccl_ways(),
         *gpu.library_ways(),
         *gpu.cuda_ways(),
@@ -32,7 +33,7 @@ def ways() -> tuple[Way, ...]:
     )
 
 
-@cache
+@packs.cached
 def _signs() -> Signs:
     return Signs(sign for way in ways() for sign in way.signs)
 
@@ -57,3 +58,10 @@ def code_of(text: str) -> Mention | None:
         if way.decides and (way.reach is None or mention.start < way.reach):
             return mention
     return None
+
+
+@added.CODES.tested
+def _named(text: str) -> list[added.Catalogue]:
+    """The catalogues of packs of which the text names a code."""
+    families = {code.partition(":")[0] for code in codes_in(text)}
+    return [row for row in added.CODES.rows() if row.name in families]

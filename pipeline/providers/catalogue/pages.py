@@ -12,11 +12,15 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib import resources
 from types import MappingProxyType
+from typing import Annotated
 from urllib.parse import urlsplit
 
+from pydantic import Field, model_validator
+
+from pipeline import packs
 from pipeline.providers.catalogue import doxygen_enum, graph_break_registry, sphinx
 from pipeline.providers.catalogue.row import Row
 from pipeline.records.errors import ConfigError
@@ -70,11 +74,37 @@ class Catalogue:
     family: str  # "jax" makes the code "jax:jax.errors.KeyReuseError"
 
 
-@cache
+class Page(packs.Row):
+    """A page that lists codes; the examples are names that are codes, the look-alikes names that are none."""
+
+    url: Annotated[str, Field(pattern=r"^https?://[^\s]{3,400}$")]
+    parser: str
+    names: packs.Expression
+    family: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,39}$")]
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> Page:
+        if self.parser not in PARSERS:
+            raise ValueError(f"parser: {self.parser!r} is none of {', '.join(sorted(PARSERS))}")
+        return self
+
+
+PAGES = packs.Table("pages", Page)
+
+
+@PAGES.tested
+def _listed(name: str) -> list[Page]:
+    """The pages on which the name would be a code."""
+    return [row for row in PAGES.rows() if re.fullmatch(row.names, name)]
+
+
+@packs.cached
 def shipped() -> Mapping[str, Catalogue]:
-    """The catalogues that errmine knows, by name."""
+    """The catalogues that errmine and its packs know, by name."""
     body = resources.files("pipeline").joinpath("data/docs/catalogues.toml").read_text("utf-8")
-    return MappingProxyType({row["name"]: Catalogue(**row) for row in tomllib.loads(body)["catalogue"]})
+    rows = [Catalogue(**row) for row in tomllib.loads(body)["catalogue"]]
+    rows += [Catalogue(row.name, row.url, row.parser, row.names, row.family) for row in PAGES.rows()]
+    return MappingProxyType({row.name: row for row in rows})
 
 
 @lru_cache(maxsize=_KEPT_PAGES)

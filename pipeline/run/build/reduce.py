@@ -310,6 +310,7 @@ def occurrence(row: shards.EventRow, document: shards.DocumentRow) -> distil.Occ
         codes=row.event.codes,
         frame=signature.frame_key.rpartition(" > ")[2],
         package=normalise.raising_package(row.event.frames),
+        dialect=row.event.dialect,
     )
 
 

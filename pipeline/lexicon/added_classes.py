@@ -1,0 +1,66 @@
+"""What packs add to the classes of errors: domains, and rules that choose a category.
+
+An example is written "type | message | key=value", as `KilnError | kiln 7 is cold | repo=acme/kiln`; keys are code,
+kind, dialect, package, repo, page, and gates.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from pipeline import packs
+
+Beginnings = tuple[Annotated[str, Field(min_length=2, max_length=200)], ...]
+Label = Annotated[str, Field(min_length=1, max_length=40)]
+
+
+class Domain(packs.Row):
+    """A domain; its name is the id. `en` and `zh` may be missing where another row says them."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,39}$")]
+    en: Label | None = None
+    zh: Label | None = None
+    codes: Beginnings = Field(default=(), description="Beginnings of its error codes.")
+    kinds: Beginnings = Field(default=(), description="Beginnings of the kinds of known errors that are its own.")
+    gates: Beginnings = ()
+    types: packs.Expression | None = Field(default=None, description="The exception's class.")
+    words: packs.Expression | None = Field(default=None, description="What only its messages say.")
+    weak_words: packs.Expression | None = Field(default=None, description="What others say as well.")
+    packages: Beginnings = Field(default=(), description="Top-level packages in which it is raised.")
+    dialects: Beginnings = Field(default=(), description="Dialects of its lines and stacks.")
+    repos: Beginnings = Field(default=(), description="Repositories, owner/name, * for any.")
+    language_kinds: Beginnings = ()
+    language_gates: Beginnings = ()
+    language_types: packs.Expression | None = None
+    language_dialects: Beginnings = Field(default=(), description="Dialects that only tell the language.")
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Domain:
+        if not self.model_fields_set - {"name", "en", "zh", "examples", "lookalikes"}:
+            raise ValueError("no evidence: say by what an error is known to belong to it (types, words, dialects, ...)")
+        return self
+
+
+class Category(packs.Row):
+    """A rule that says what kind of failure an error is: all that it names must hold."""
+
+    is_: str = Field(alias="is", description="A category of docs/classes.md.")
+    page: Beginnings = ()
+    code: Beginnings = ()
+    family: Beginnings = Field(default=(), description="Beginnings of kinds of known errors.")
+    gate: Beginnings = ()
+    dialect: Beginnings = Field(default=(), description="Dialects of its lines and stacks.")
+    words: packs.Expression | None = None
+    class_: packs.Expression | None = Field(default=None, alias="class")
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Category:
+        if not self.model_fields_set - {"name", "is_", "examples", "lookalikes"}:
+            raise ValueError("no evidence: say page, code, family, gate, dialect, words or class")
+        return self
+
+
+DOMAINS = packs.Table("domains", Domain)
+CATEGORIES = packs.Table("categories", Category)
