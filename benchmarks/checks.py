@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from benchmarks.stages import ROOT
+from benchmarks.internal import ROOT
 from pipeline import run
 from pipeline.records import kept
 from pipeline.run import Places

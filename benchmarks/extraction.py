@@ -21,13 +21,13 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from benchmarks.internal import ISSUES, where_present
 from pipeline import extract, normalise
 from pipeline.normalise import signature
 from pipeline.providers import documents
 from pipeline.providers import files as archive
 from pipeline.records import Document, RawPage
 
-CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
 #: Threads handed to a worker at a time.
 BATCH = 400
 #: Threads measured at a time, and how often.
@@ -137,17 +137,13 @@ def parallel(path: Path, workers: int) -> None:
 
 def quick() -> None:
     """Print the table for the internal corpus, or why not."""
-    path = CORPUS / "issues.jsonl.gz"
-    if not path.exists():
-        print("skipped: issues.jsonl.gz of ../shared/corpus is not here")
-        return
-    single(path)
+    where_present(single)
 
 
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("path", type=Path, nargs="?", default=CORPUS / "issues.jsonl.gz")
+    parser.add_argument("path", type=Path, nargs="?", default=ISSUES)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--digest", action="store_true", help="only print a digest of documents and events")
     options = parser.parse_args()

@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks import drawing
 from pipeline import extract, normalise
 from pipeline import text as shared_text
-from pipeline.extract import lines, native
+from pipeline.extract import lines, native, stacks
 from pipeline.normalise.tables import families, wording
 from pipeline.records import Event, Severity
 
@@ -52,9 +52,13 @@ def texts() -> Iterator[tuple[str, str]]:
     """A name and a unit for each rule's worst case."""
     for piece in STRUCTURES:
         yield f"structure {piece[:24]!r}", piece
-    for literal in (*lines.LITERALS, *native.LITERALS):
+    for literal in (*lines.literals(), *native.LITERALS, *stacks.literals()):
         yield f"trigger {literal!r}", literal
         yield f"trigger line {literal!r}", f"{literal} x\n"
+    for form in stacks.FORMS.rows():
+        for example in form.examples:
+            yield f"stack {form.name}", f"{example}\n"
+            yield f"lines of stack {form.name}", "\n".join(line + "\n" + line for line in example.split("\n"))
     for tier in families().values():
         for row in tier:
             yield f"family {row.family_id}", row.examples[0] + " "

@@ -27,6 +27,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.internal import ROOT, SHARED
 from pipeline import ask, extract, raw, run, store
 from pipeline.config import read_settings
 from pipeline.distil.drafts.support import wilson_lower
@@ -43,9 +44,7 @@ from pipeline.run import configured, shards
 from pipeline.run.build.mapping import map_text, shards_of
 from pipeline.text.units import Unit, units
 
-ROOT = Path(__file__).resolve().parent.parent
 TRUTH = ROOT / "tests" / "quality" / "knowledge.jsonl"
-SHARED = ROOT.parent / "shared"
 SOURCES = (SHARED / "corpus" / "issues.jsonl.gz", SHARED / "fields" / "threads.jsonl.gz")
 #: Kinds that are pieces of knowledge; the other labels are said about them.
 KINDS = ("cause", "remedy", "fix", "failure")

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from rapidfuzz import fuzz
 
 from benchmarks import scores, truth
+from benchmarks.internal import CORPUS, ISSUES
 from benchmarks.truth import Item, Shown
 from pipeline import extract
 from pipeline.ask import group_texts
@@ -79,7 +80,7 @@ def grouping() -> list[tuple[str, list[Item], list[Hashable]]]:
             print(f"| {name} | {method} | {scores.score(items, keys).cells()} |", flush=True)
             if method == "errmine":
                 kept.append((name, items, keys))
-    if not truth.CORPUS.is_dir():
+    if not CORPUS.is_dir():
         print("\nskipped: the labelled files of ../shared/corpus are not here")
     return kept
 
@@ -156,7 +157,7 @@ def pairs() -> None:
         return
     found: dict[str, set[Hashable]] = {}
     texts: list[tuple[str, str]] = []
-    for page in archive.pages([truth.CORPUS / "issues.jsonl.gz"]):
+    for page in archive.pages([ISSUES]):
         document = documents.document([page]) if not isinstance(page, Skipped) else page
         if not isinstance(document, Skipped) and document.url in wanted:
             texts += [(document.url, document.text[one.start : one.end]) for one in extract.events(document.text)]

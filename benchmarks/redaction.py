@@ -17,7 +17,8 @@ import sys
 import time
 from pathlib import Path
 
-CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpus"
+from benchmarks.internal import ISSUES, where_present
+
 #: Every so many-th thread is read; so many at a time, so often.
 EVERY, CHUNK, ROUNDS = 8, 100, 9
 OURS, NONE = "redacted", "not redacted"
@@ -97,17 +98,13 @@ def show(path: Path, against: Path | None) -> None:
 
 def quick() -> None:
     """Print the table for the internal corpus, or why not."""
-    path = CORPUS / "issues.jsonl.gz"
-    if not path.exists():
-        print("skipped: issues.jsonl.gz of ../shared/corpus is not here")
-        return
-    show(path, None)
+    where_present(lambda path: show(path, None))
 
 
 def main() -> None:
     """Print the table, or be one of the readers."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("path", type=Path, nargs="?", default=CORPUS / "issues.jsonl.gz")
+    parser.add_argument("path", type=Path, nargs="?", default=ISSUES)
     parser.add_argument("--against", type=Path, help="another checkout")
     parser.add_argument("--read", help=argparse.SUPPRESS)
     options = parser.parse_args()

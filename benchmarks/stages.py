@@ -18,15 +18,13 @@ from typing import TypeVar
 import duckdb
 import pyarrow as pa
 
+from benchmarks.internal import CORPUS, ROOT
 from pipeline import cluster, distil, export, extract, normalise, raw, store, translate
 from pipeline.providers import documents
 from pipeline.records import Document
 from pipeline.run import Places, import_files, shards
 from pipeline.run.build import reduce
 from pipeline.run.build.mapping import map_text, uncollected
-
-ROOT = Path(__file__).parent.parent
-CORPUS = ROOT.parent / "shared" / "corpus"
 
 T = TypeVar("T")
 #: (stage, items, what they are, CPU seconds)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-CORPUS = ROOT.parent / "shared" / "corpus"
+from benchmarks.internal import CORPUS, ROOT
+
 CASES = ROOT / "tests" / "cases"
 
 #: Runs of our own failing programs: each by itself, then under launchers, loggers, pools, collectors and test runners.

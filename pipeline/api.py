@@ -4,8 +4,10 @@
 
     bundle = pipeline.open_bundle("curated")
     bundle.match(log)             the entry of an error text, or why there is none
+    bundle.findings(log)          every error of a log, most telling first
     bundle.search("显存不足")      entries by words of either language
     bundle.entry("triton/…")      one entry, with its evidence
+    bundle.digest("triton/…")     what people want first of it: what helped, who said so
     bundle.top(unanswered=True)   what is reported most
     bundle.connect()              the database, read-only, for SQL
 
@@ -32,7 +34,7 @@ from pipeline.records.errors import ConfigError, ExportError, PipelineError
 if TYPE_CHECKING:
     import duckdb
 
-    from pipeline.ask import Answer, Matcher
+    from pipeline.ask import Answer, Digest, Findings, Matcher
     from pipeline.records.bundle import Manifest
     from pipeline.records.entry import KnowledgeEntry
 
@@ -94,6 +96,10 @@ class Bundle:
         """The entry of the error that a text or a whole log shows; `entry_id` is None, with a reason, if none fits."""
         return self._matcher.match(text)
 
+    def findings(self, text: str) -> Findings:
+        """Every error that a text or a log shows, once, most telling first, each with its entry or why it has none."""
+        return self._matcher.findings(text)
+
     def entry(self, wanted: str) -> KnowledgeEntry | None:
         """The entry of an id, of a former one, or of a cluster's id; None if there is none."""
         name = wanted if self._has(wanted) else self._registered(wanted)
@@ -102,6 +108,13 @@ class Bundle:
         from pipeline.export import reading
 
         return reading.entries_of(self.folder / f"entries/{name}.json", [self._read(f"entries/{name}.json")])[0]
+
+    def digest(self, wanted: str) -> Digest | None:
+        """What people want first of an entry: what helped before what nobody confirmed, who said so, and where."""
+        from pipeline.ask import digest
+
+        found = self.entry(wanted)
+        return digest(found.model_dump(mode="json")) if found else None
 
     def entries(self) -> Iterator[KnowledgeEntry]:
         """Every entry, by id. 6,500 of them take two seconds; for questions over all of them SQL is quicker."""

@@ -153,8 +153,7 @@ globals().update({each.fn.__name__: each for each in INGESTS.values()})
 def build(home: str = "", config: str = "", runner: str = "process", address: str = "") -> dict[str, Any]:
     """Make the database from raw."""
     with _recorded("build", home, config) as record:
-        planned = _extract(home, config, runner, address)
-        record.summary = joined.with_notes(publish_task(home, config, record.run_id), planned)
+        record.summary = _built(home, config, runner, address, run_id=record.run_id)
         announce("errmine.built", _settings(home, config))
         return leave(record)
 
@@ -163,7 +162,7 @@ def build(home: str = "", config: str = "", runner: str = "process", address: st
 def export(home: str = "", config: str = "") -> dict[str, Any]:
     """Write the bundle from the database."""
     with _recorded("export", home, config) as record:
-        record.summary = export_task(home, config)
+        record.summary = _exported(home, config)
         return leave(record)
 
 
@@ -198,9 +197,8 @@ def run(
         fetched = [import_task(home, config, paths)] if paths else []
         fetched += [fetch_task(home, config, source) for source in chosen]
         report("import", 1, 1)
-        planned = _extract(home, config, runner, address)
-        published = joined.with_notes(publish_task(home, config, record.run_id), planned)
-        exported = export_task(home, config)
+        published = _built(home, config, runner, address, run_id=record.run_id)
+        exported = _exported(home, config)
         report("export", 1, 1)
         record.summary = joined.joined_summary(*(each.summary for each in fetched), published, exported)
         return _ended(record, fetched)
@@ -213,6 +211,33 @@ def _spread(home: str, config: str, batches: list[list[str]]) -> None:
     for done, future in enumerate(as_completed(waiting), 1):
         future.result()
         report("extract", done, len(waiting))
+
+
+def _built(home: str, config: str, runner: str, address: str, *, run_id: str) -> Summary:
+    """What a build did; there is none where it would change nothing."""
+    settings = _settings(home, config)
+    places, now = Places.of(settings.home), configured.seen(settings)
+    if joined.is_built(places, now):
+        return _unchanged("build", "nothing came since the last one: the database stands")
+    planned = _extract(home, config, runner, address)
+    summary = joined.with_notes(publish_task(home, config, run_id), planned)
+    joined.note_built(places, now)
+    return summary
+
+
+def _exported(home: str, config: str) -> Summary:
+    """What an export did; there is none where the bundle is that of the database."""
+    places = Places.of(_settings(home, config).home)
+    if joined.is_exported(places):
+        return _unchanged("export", "the bundle is that of the database")
+    summary = export_task(home, config)
+    joined.note_exported(places)
+    return summary
+
+
+def _unchanged(step: str, why: str) -> Summary:
+    get_run_logger().info("%s: %s", step, why)
+    return Summary(figures={"unchanged": {step: why}})
 
 
 def _extract(home: str, config: str, runner: str, address: str) -> Planned:

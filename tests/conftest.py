@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.fake_github import FakeGithub
+from tests.github_home import Place
 from tests.prefect_server import Started, started
 
 ROOT = Path(__file__).parent.parent
@@ -61,3 +63,16 @@ def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("sample") / "home"
     golden.make(home)
     return home
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeGithub]:
+    """A stand-in of GitHub without any repository."""
+    with FakeGithub() as made:
+        yield made
+
+
+@pytest.fixture
+def place(tmp_path: Path, fake: FakeGithub) -> Place:
+    """An empty home that is filled from the stand-in."""
+    return Place(tmp_path, fake)

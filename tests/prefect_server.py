@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import re
@@ -23,6 +24,8 @@ from unittest.mock import patch
 ROOT = Path(__file__).parent.parent
 #: A fresh server was seen to need 10 s on two idle cores and 115 s with nine programs for each.
 START_SECONDS = 240
+#: How often a request is made that the server answers with 503.
+TRIES = 5
 #: How often a worker and `errmine serve` ask for work, seconds. Each second would be too much for SQLite on busy cores.
 EAGER = {"PREFECT_WORKER_QUERY_SECONDS": "2", "PREFECT_RUNNER_POLL_FREQUENCY": "2"}
 
@@ -141,15 +144,15 @@ def asked(env: dict[str, str], path: str, body: dict[str, Any] | None = None, *,
         headers={"Content-Type": "application/json"},
         method=method,
     )
-    for left in (4, 3, 2, 1, 0):
+    tries = itertools.count(1)
+    while True:
         try:
             with urllib.request.urlopen(request, timeout=10) as answer:
                 return json.loads(answer.read() or b"null")
         except urllib.error.HTTPError as error:  # its database is locked for a moment; Prefect's client asks again too
-            if error.code != 503 or not left:
+            if error.code != 503 or next(tries) == TRIES:
                 raise
         time.sleep(1)
-    raise AssertionError("unreachable")
 
 
 def until(is_so: Callable[[], Any], *, end: float, what: str) -> Any:

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.cli.chinese import print_entry_zh
-from pipeline.cli.look import print_entry
+from pipeline.cli.entry_page import print_entry
+from pipeline.cli.labels import Language
 from pipeline.cli.query import query
 from pipeline.config import read_settings
 from pipeline.records.errors import ConfigError
@@ -214,8 +214,10 @@ def test_a_file_that_is_not_there_is_a_usage_error_with_a_hint(command: str, hom
 def test_match_prints_the_entry_in_both_languages(home: Path, entry_id: str) -> None:
     done = run("match", "--home", home, stdin=ERROR)
     assert done.code == 0
-    assert entry_id in done.out
-    assert "Evidence · 证据" in done.out
+    assert done.out.startswith(f"{entry_id}\nlines 1–4: ")
+    assert "known since 20" in done.out
+    assert "起已知" in done.out
+    assert "https://github.com/errmine-fixtures/" in done.out
 
 
 def test_match_as_json_holds_the_whole_entry(home: Path, entry_id: str) -> None:
@@ -267,7 +269,7 @@ def test_show_finds_an_entry_by_id_and_by_cluster(home: Path, entry_id: str) -> 
 def test_show_of_an_unknown_id_says_how_to_find_one(home: Path) -> None:
     done = run("show", "nothing/here", "--home", home)
     assert done.code == 1
-    assert "cluster_summary" in done.err
+    assert "errmine list" in done.err
 
 
 def test_explain_says_why_templates_stand_together(home: Path, entry_id: str) -> None:
@@ -431,14 +433,14 @@ def test_top_lists_the_most_reported_and_those_without_an_answer(home: Path) -> 
     of_one = json.loads(run("top", "--home", home, "--domain", domain, "--json").out)
     assert {row["domain"] for row in of_one} == {domain}
     lines = run("top", "--home", home, "--unanswered").out.splitlines()
-    assert lines[0].split()[:2] == [str(silent[0]["document_count"]), silent[0]["entry_id"]]
-    assert lines[1].strip() == " ".join(silent[0]["signature"].split())
+    shown = [str(silent[0]["document_count"]), silent[0]["entry_id"], "no answer", silent[0]["last_seen"]]
+    assert lines[0].split("\t") == [*shown, " ".join(silent[0]["signature"].split())]
 
 
 def test_top_of_a_domain_that_is_none_says_where_they_are_listed(home: Path) -> None:
     done = run("top", "--home", home, "--domain", "'; DROP TABLE entries")
     assert done.code == 1
-    assert "answer_shares" in done.err
+    assert "errmine status" in done.err
 
 
 def test_status_counts_every_stage_in_and_out(home: Path) -> None:
@@ -497,9 +499,10 @@ def test_cases_are_shown_with_their_place_and_the_readers_own_first(capsys: pyte
 
 def test_an_entry_reads_in_chinese_first_with_headings_labels_and_dates(capsys: pytest.CaptureFixture[str]) -> None:
     lines = (golden.ROOT / "curated" / "sample" / "entries.jsonl").read_text(encoding="utf-8").splitlines()
-    entry = next(one for one in map(json.loads, lines) if one["workarounds"] and one["signature_zh"])
+    entries = [one for one in map(json.loads, lines) if one["workarounds"] and one["signature_zh"]]
+    entry = next(one for one in entries if one["workarounds"][0]["worked"])
     dates = {"first_seen": "2026-03-11", "last_confirmed": "2026-04-02"}
-    print_entry_zh({**entry, **dates, "root_cause": "the pond is wet", "root_cause_zh": "池塘是湿的"})
+    print_entry({**entry, **dates, "root_cause": "the pond is wet", "root_cause_zh": "池塘是湿的"}, lang=Language.ZH)
     out = capsys.readouterr().out
     assert out.index(entry["signature_zh"][:20]) < out.index(f"原文：{entry['signature'][:20]}")
     assert "2026 年 3 月 11 日 至 2026 年 4 月 2 日" in out
@@ -513,7 +516,7 @@ def test_an_entry_reads_in_chinese_first_with_headings_labels_and_dates(capsys: 
 def test_what_has_no_chinese_stands_in_its_own_language(capsys: pytest.CaptureFixture[str]) -> None:
     lines = (golden.ROOT / "curated" / "sample" / "entries.jsonl").read_text(encoding="utf-8").splitlines()
     entry = {**json.loads(lines[0]), "signature_zh": None, "first_seen": "unknown", "last_confirmed": None}
-    print_entry_zh(entry)
+    print_entry(entry, lang=Language.ZH)
     out = capsys.readouterr().out
     assert out.splitlines()[1] == " ".join(entry["signature"].split())
     assert "unknown" in out
@@ -547,7 +550,7 @@ def test_the_help_begins_with_what_a_newcomer_needs() -> None:
 
 def test_match_says_in_which_lines_of_a_log_the_error_stands(home: Path) -> None:
     done = run("match", "--home", home, stdin=PLAIN * 30 + ERROR)
-    assert done.out.startswith("lines 31–34: ")
+    assert done.out.splitlines()[1].startswith("lines 31–34: ")
 
 
 # ---------------------------------------------------------------- run, serve

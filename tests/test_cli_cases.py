@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.cli import chinese
+from pipeline.cli.entry_page import print_entry
+from pipeline.cli.labels import Language
 from pipeline.cli.output import place_of_case
+from tests.entry_factory import raw_entry
 
 THREAD = {
     "documents": ["github.com/mill/feeder#7"],
@@ -21,9 +23,13 @@ THREAD = {
             "condition": None,
             "worked": 1,
             "failed": 0,
+            "tier": "reported",
+            "sources": [],
+            "evidence": [],
         }
     ],
 }
+ENTRY = raw_entry(cases=[THREAD])
 
 
 def test_a_case_without_frames_is_named_by_its_thread() -> None:
@@ -33,7 +39,7 @@ def test_a_case_without_frames_is_named_by_its_thread() -> None:
 
 
 def test_a_case_in_chinese_shows_its_thread_and_the_block_that_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
-    chinese._print_cases([THREAD])
+    print_entry(ENTRY, lang=Language.ZH)
     told = capsys.readouterr().out
     assert "  github.com/mill/feeder#7\n" in told
     assert "    | feeder:\n    |   retries: 3\n" in told

@@ -203,6 +203,14 @@ def test_a_merged_pull_request_fixes_the_report_that_it_closed_and_no_later_erro
     assert len(found) == 2
 
 
+def test_a_merged_pull_request_fixes_no_error_that_only_a_comment_on_it_shows() -> None:
+    made = thread(f"The checks end with\n\n{TRACE.replace('{n}', '9')}", kind="pull", number=6)
+    bare = replace(made, text=made.text.replace("ValueError: the tray 7 is empty", "x" * 31))
+    assert len(events(bare)[0]) == 1
+    closing = DocLink(LinkKind.CLOSES, f"github.com/{REPO}#2", None, None)
+    assert [claim.signature_ids for claim in fixes(replace(bare, is_merged=True, links=(closing,)))] == [()]
+
+
 def test_a_pull_request_fixes_no_report_that_is_open_again() -> None:
     report = replace(thread(number=2), document_id="github.com/errmine-fixtures/pond#2", state="open")
     known = knowledge(report, pull("Fixes #2"))

@@ -213,7 +213,7 @@ def test_what_helped_stands_apart_from_what_is_only_suggested() -> None:
         "2 suggestions that nobody confirmed"
     )
     assert standing(found, "zh") == (
-        "自 2026 年 3 月 1 日起已知，3 个讨论报告过；1 个办法有人确认有效，1 个官方办法，2 个建议尚未有人确认"
+        "自 2026 年 3 月 1 日起已知，3 个讨论报告过；1 个办法有人确认有效，1 个官方办法，2 个建议尚无人确认"
     )
 
 

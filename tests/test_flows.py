@@ -152,3 +152,14 @@ def test_an_ingest_does_not_wait_for_a_build(server: Started, world: FakeGithub,
     with recording.recorded(tmp_path, "build"):
         told = flows.ingest_github(home=str(tmp_path))
     assert told["threads"] == 8
+
+
+def test_a_run_to_which_nothing_came_makes_nothing_anew(ran: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    from pipeline import flows
+
+    home = Path(shutil.copytree(ran[0], tmp_path / "home"))
+    assert len(flows.run(home=str(home), paths=[str(golden.SAMPLE)])["stages"]) == 6  # the files of a copy are others
+    told = flows.run(home=str(home), paths=[str(golden.SAMPLE)])
+    assert [stage["stage"] for stage in told["stages"]] == ["import"]
+    assert told["unchanged"].keys() == {"build", "export"}
+    assert reading.status(Places.of(home).database)["runs"][0]["flow"] == "run"

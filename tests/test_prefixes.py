@@ -15,7 +15,7 @@ from pipeline.text import prefixes
 from tests.each import each
 from tests.test_normalise_families import unbounded
 
-ROWS = prefixes.rows()
+ROWS = prefixes.own_rows()
 CASES = sorted((Path(__file__).parent / "cases" / "prefixes").iterdir())
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,17 +28,6 @@ from tests.test_sources_github import OLD
 KEY = f"github.com/{REPO}/releases/"
 CLOSED = "2026-03-04T10:00:00Z"
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 3, in main\nTrayError: tray 7 jams at 3 mm'
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeGithub]:
-    with FakeGithub() as made:
-        yield made
-
-
-@pytest.fixture
-def place(tmp_path: Path, fake: FakeGithub) -> Place:
-    return Place(tmp_path, fake)
 
 
 def releases(place: Place) -> dict[str, Any]:

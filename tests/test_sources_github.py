@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,17 +16,6 @@ from tests.fake_github import OTHER_TOKEN, TOKEN, Asked, FakeGithub, Fault, smal
 from tests.github_home import REPO, Place
 
 OLD = 1_700_000_000
-
-
-@pytest.fixture
-def fake() -> Iterator[FakeGithub]:
-    with FakeGithub() as made:
-        yield made
-
-
-@pytest.fixture
-def place(tmp_path: Path, fake: FakeGithub) -> Place:
-    return Place(tmp_path, fake)
 
 
 def links(document: Document | Skipped) -> set[tuple[str, str]]:

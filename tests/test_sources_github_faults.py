@@ -48,11 +48,6 @@ def fake() -> Iterator[FakeGithub]:
         yield made
 
 
-@pytest.fixture
-def place(tmp_path: Path, fake: FakeGithub) -> Place:
-    return Place(tmp_path, fake)
-
-
 def runs_needed(place: Place, fault: Callable[[int, Asked], Fault | None]) -> int:
     """Runs until one is complete; then nothing goes wrong any more."""
     place.fake.fault = fault

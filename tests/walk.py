@@ -83,10 +83,10 @@ def traced(work: Callable[[], object]) -> Walk:
     """The walk of `work`."""
     walk = Walk()
 
-    def profile(frame: FrameType, event: str, _argument: Any) -> None:
+    def trace(frame: FrameType, _event: str, _argument: Any) -> None:  # None: of a function only that it is called
         module = frame.f_globals.get("__name__", "")
         code = frame.f_code
-        if event != "call" or not module.startswith("pipeline") or code.co_name == "<module>":
+        if not module.startswith("pipeline") or code.co_name == "<module>":
             return
         if code.co_filename == "<string>":
             return  # what a dataclass generates is no place to go to
@@ -102,11 +102,11 @@ def traced(work: Callable[[], object]) -> Walk:
         if room(caller) in ("run", "ask") and stage(module) and walk.entered[-1:] != [stage(module)]:
             walk.entered.append(stage(module))
 
-    sys.setprofile(profile)
+    sys.settrace(trace)
     try:
         work()
     finally:
-        sys.setprofile(None)
+        sys.settrace(None)
     return walk
 
 

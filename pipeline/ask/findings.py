@@ -36,6 +36,7 @@ class Finding:
     is_consequence: bool  # a wrapper, a signal or an exit status, and nothing near it says what failed
     count: int
     spans: tuple[tuple[int, int], ...]  # places in the text made safe, the first `MOST_SPANS`
+    lines: tuple[tuple[int, int], ...]  # the same places as lines, first and last, counted from 1
     dialect: str
     exception_type: str | None
     message: str
@@ -170,13 +171,14 @@ class _Gathering:
 
     def _finding(self, group: _Group) -> Finding:
         event = group.shown
-        spans = sorted((one.start, one.end) for one in group.events)
+        spans = tuple(sorted((one.start, one.end) for one in group.events)[:MOST_SPANS])
         return Finding(
             answer=group.answer,
             status="ignored" if group.is_ignored else "known" if group.answer.entry_id else "unknown",
             is_consequence=self._is_consequence(group),
             count=len(group.events),
-            spans=tuple(spans[:MOST_SPANS]),
+            spans=spans,
+            lines=_lines(self._reading.text, spans),
             dialect=event.dialect,
             exception_type=event.exception_type,
             message=event.message,
@@ -194,8 +196,8 @@ class _Gathering:
         return None
 
 
-def of_words(answer: Answer, length: int, *, is_ignored: bool) -> Findings:
-    """The findings of a text of `length` without an error: its words are those of a known message, or of none."""
+def of_words(answer: Answer, text: str, *, is_ignored: bool) -> Findings:
+    """The findings of a text without an error: its words are those of a known message, or of none."""
     if answer.entry_id is None and not is_ignored:
         return Findings(answer, (), None)
     one = Finding(
@@ -203,13 +205,24 @@ def of_words(answer: Answer, length: int, *, is_ignored: bool) -> Findings:
         status="ignored" if is_ignored else "known",
         is_consequence=False,
         count=1,
-        spans=((0, length),),
+        spans=((0, len(text)),),
+        lines=_lines(text, ((0, len(text)),)),
         dialect="message",
         exception_type=None,
         message=answer.signature,
         codes=(),
     )
     return Findings(answer, (one,), 0)
+
+
+def _lines(text: str, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The first and the last line of each span; spans are sorted by their beginnings."""
+    lines, at, number = [], 0, 1
+    for start, end in spans:
+        number += text.count("\n", at, start)
+        at = start
+        lines.append((number, number + text.count("\n", start, max(start, end - 1))))
+    return tuple(lines)
 
 
 def _cut(event: Event) -> str:

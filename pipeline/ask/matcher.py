@@ -112,7 +112,7 @@ class Matcher:
             self.prepare()
         answer = self._as_one(reading)
         if reading.main is None:
-            return of_words(answer, len(reading.text), is_ignored=reading.whole.signature_id in self._ignored)
+            return of_words(answer, reading.text, is_ignored=reading.whole.signature_id in self._ignored)
         return gathered(reading, answer, lambda event: self._own(reading, event))
 
     def _as_one(self, reading: Reading) -> Answer:

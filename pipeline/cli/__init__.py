@@ -6,6 +6,7 @@ Commands import what they need when they run, so that `errmine --help` answers a
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pipeline.records.errors import PipelineError
@@ -14,10 +15,15 @@ if TYPE_CHECKING:
     from typer import Typer
     from typer.models import CommandInfo
 
+#: They register their commands.
+_MODULES = (
+    "agents", "enrich", "fetch", "look", "match", "quarantine", "query", "read", "reconcile", "search", "serve",
+    "share", "show", "work",
+)  # fmt: skip
 #: The help lists first what a newcomer needs: get an answer, look around, then make and share more.
 _ORDER = (
-    "run", "match", "search", "show", "explain", "top", "query", "status", "reconcile", "import", "ingest", "build",
-    "regroup", "export", "apply", "validate", "extract", "group", "forget", "serve",
+    "run", "match", "search", "show", "open", "top", "list", "explain", "query", "mcp", "status", "reconcile",
+    "import", "ingest", "build", "regroup", "export", "apply", "validate", "extract", "group", "forget", "serve",
 )  # fmt: skip
 
 
@@ -25,9 +31,11 @@ def application() -> Typer:
     """The application with all its commands."""
     from typer.core import TyperCommand
 
-    from pipeline.cli import enrich, fetch, look, quarantine, query, read, reconcile, search, serve, share, work  # noqa: F401  they register their commands
+    from pipeline.cli import quarantine
     from pipeline.cli.app import Command, app
 
+    for name in _MODULES:
+        import_module(f"pipeline.cli.{name}")
     for command in (*app.registered_commands, *quarantine.quarantine.registered_commands):
         command.cls = Command if command.cls is TyperCommand else command.cls
     app.registered_commands.sort(key=lambda command: _ORDER.index(_name(command)) if _name(command) in _ORDER else 99)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pipeline.cli.app import Home, Json, app, settings
-from pipeline.cli.output import complain, place_of_case, print_block, print_json, print_table, say
+from pipeline.cli.output import complain, print_json, print_table, say
 from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -21,41 +19,6 @@ if TYPE_CHECKING:
 
 #: Of what a run did or why it failed, in the table of runs.
 _DID_CHARACTERS = 200
-
-
-class Language(StrEnum):
-    """In which language an entry is printed."""
-
-    BOTH = "both"
-    ZH = "zh"
-
-
-Id = Annotated[str, typer.Argument(help="An entry (domain/slug), a former name of one, or a cluster id.")]
-
-
-@app.command()
-def show(
-    entry_id: Id,
-    home: Home = None,
-    lang: Annotated[
-        Language, typer.Option("--lang", help="zh: Chinese first, headings and dates too.")
-    ] = Language.BOTH,
-    as_json: Json = False,
-) -> None:
-    """Read one entry, in English and Chinese, with its evidence."""
-    from pipeline.cli.chinese import print_entry_zh
-    from pipeline.store import reading
-
-    entry = reading.entry(settings(home).database_path, entry_id)
-    if entry is None:
-        complain(f"no entry {entry_id}", hint="`errmine query 'FROM cluster_summary'` lists them.")
-        raise typer.Exit(1)
-    if as_json:
-        print_json(entry)
-    elif lang is Language.ZH:
-        print_entry_zh(entry)
-    else:
-        print_entry(entry)
 
 
 @app.command()
@@ -94,7 +57,7 @@ def explain(
 
 
 def _explain_two(database: Path, one: str, other: str, *, as_json: bool) -> None:
-    from pipeline.run import relation
+    from pipeline.ask.comparing import relation
 
     found = relation(database, one, other)
     if isinstance(found, str):
@@ -263,83 +226,6 @@ def print_drift(title: str, rows: list[dict[str, Any]]) -> None:
 
 def _sides(row: dict[str, Any]) -> list[tuple[str, str]]:
     return list(zip(row["sides"], ("first", "second"), strict=True))
-
-
-def print_entry(entry: dict[str, Any], *, nearest: int | None = None) -> None:
-    """Print an entry for people: both languages, remedies with their counts, where it all stands.
-
-    `nearest` is the number of the case that is shown first: the reader's own.
-    """
-    from pipeline.lexicon import vocabulary
-    from pipeline.text import counted
-
-    say(entry["id"], style="bold")
-    say(entry["signature"])
-    _say_if(entry["signature_zh"])
-    seen = f"{counted(entry['evidence_count'], 'document')}, {counted(entry['occurrence_count'], 'occurrence')}"
-    days = dict.fromkeys(day for day in (entry["first_seen"], entry["last_confirmed"]) if day)
-    facts = [entry["domain"], entry["category"], entry["verification_tier"], seen, " – ".join(days)]
-    say(" · ".join(fact for fact in facts if fact), style="dim")
-    if entry["root_cause"] or entry["root_cause_zh"]:
-        say("\nCause · 原因", style="bold")
-        _say_if(entry["root_cause"])
-        _say_if(entry["root_cause_zh"])
-        if label := vocabulary.label("cause_types", entry.get("cause_type") or "", "en"):
-            say(f"({label} · {vocabulary.label('cause_types', entry['cause_type'], 'zh')})", style="dim")
-        if entry["root_cause_type"] == "model":
-            say(f"({vocabulary.label('root_cause_types', 'model', 'en')})", style="dim")
-    _print_remedies("\nHelped · 变通方法", entry["workarounds"], entry["workarounds_zh"])
-    _print_remedies("\nDid not help · 无效尝试", entry["dead_ends"], entry["dead_ends_zh"])
-    _print_cases(entry.get("cases", ()), nearest)
-    if entry["official_doc_url"]:
-        say(f"\nOfficial: {entry['official_doc_url']}")
-    say("\nEvidence · 证据", style="bold")
-    for piece in entry["evidence"][:10]:
-        say(f"  {piece['role']}: “{' '.join(piece['quote'].split())}”")
-        say(f"    {piece['url']} {(piece['posted_at'] or '')[:10]}", style="dim")
-    if len(entry["evidence"]) > 10:
-        say(f"  … and {len(entry['evidence']) - 10} more: `errmine show {entry['id']} --json`")
-
-
-def _print_remedies(title: str, remedies: list[dict[str, Any]], chinese: list[str | None]) -> None:
-    if not remedies:
-        return
-    say(title, style="bold")
-    for remedy, zh in zip(remedies, chinese, strict=True):
-        warning = f", {remedy['tier'].replace('_', ' ')}" if remedy.get("tier") == "ai_generated" else ""
-        counts = f"worked {remedy['worked']}, failed {remedy['failed']}{warning}"
-        say(f"  - {' '.join(remedy['action'].split())}  [{counts}]")
-        if zh and zh != remedy["action"]:
-            say(f"    {zh}")
-        print_block(remedy["action"], remedy.get("how"))
-
-
-#: How a case names what each of its statements is.
-_SAID = {"cause": "cause · 原因", "workaround": "helped · 有效", "dead_end": "did not help · 无效"}
-
-
-def _print_cases(cases: Sequence[dict[str, Any]], nearest: int | None) -> None:
-    if not cases:
-        return
-    say("\nCases: single projects that met it · 个案", style="bold")
-    for number in sorted(range(len(cases)), key=lambda n: n != nearest):
-        case = cases[number]
-        say(f"  {place_of_case(case)}{'  (yours) · 与您的相同' if number == nearest else ''}")
-        for said in case["statements"]:
-            tried = f"worked {said['worked']}, failed {said['failed']}" if said["worked"] or said["failed"] else ""
-            warning = said["tier"].replace("_", " ") if said["tier"] == "ai_generated" else ""
-            told = ", ".join(filter(None, (tried, warning)))
-            say(f"  - {_SAID[said['kind']]}: {' '.join(said['text'].split())}{f'  [{told}]' if told else ''}")
-            if said["text_zh"] and said["text_zh"] != said["text"]:
-                say(f"    {said['text_zh']}")
-            print_block(said["text"], said["how"])
-            if said["condition"]:
-                say(f"    condition · 条件: {said['condition']}")
-
-
-def _say_if(text: str | None) -> None:
-    if text:
-        say(text)
 
 
 def _jsonable(value: Any) -> Any:

@@ -67,6 +67,11 @@ def print_block(action: str, how: str | None) -> None:
             say(f"    | {line}")
 
 
+def terminal_width() -> int:
+    """The places of a line of the terminal."""
+    return _console().width
+
+
 def is_unicode(stream: TextIO) -> bool:
     """Whether `stream` takes every character: a terminal in Latin-1 or in the locale C does not."""
     return (stream.encoding or "").lower().startswith("utf")

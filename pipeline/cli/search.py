@@ -1,15 +1,27 @@
-"""`errmine search` and `top`: entries by words of either language, and by how often they are reported."""
+"""`errmine search`, `top` and `list`: entries by words of either language, by how often they are reported."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from pipeline.cli.app import Home, Json, app, settings
-from pipeline.cli.output import complain, print_json, say
+from pipeline.cli.near import complete_name, did_you_mean
+from pipeline.cli.output import complain, print_json
+from pipeline.records.errors import ConfigError
 
-Limit = Annotated[int, typer.Option("--limit", min=1, max=1000, help="Show at most this many entries.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, max=100_000, help="Show at most this many entries.")]
+Domain = Annotated[
+    str,
+    typer.Option(
+        "--domain", help="Only errors of this domain, such as triton.", autocompletion=complete_name("domain")
+    ),
+]
+Unanswered = Annotated[
+    bool, typer.Option("--unanswered", help="Only errors without a cause, a remedy, a fix or official text.")
+]
 
 
 @app.command()
@@ -20,16 +32,14 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Find entries by words in English or Chinese, best first. Exit status 1 if no entry has any of them."""
+    from pipeline.cli.listing import print_hits
     from pipeline.store import reading
 
     found = reading.search(settings(home).database_path, words, limit=limit)
     if as_json:
         print_json(found)
-    for hit in () if as_json else found:
-        say(f"{hit['score']:7.2f}  {hit['entry_id']}", style="bold")
-        say(f"         {hit['signature']}")
-        if hit["signature_zh"]:
-            say(f"         {hit['signature_zh']}")
+    else:
+        print_hits(found)
     if not found:
         complain(f"no entry for {words!r}", hint="Fewer or other words; a single Chinese character is too short.")
         raise typer.Exit(1)
@@ -38,24 +48,75 @@ def search(
 @app.command()
 def top(
     home: Home = None,
-    unanswered: Annotated[
-        bool, typer.Option("--unanswered", help="Only errors without a cause, a remedy, a fix or official text.")
-    ] = False,
-    domain: Annotated[str, typer.Option("--domain", help="Only errors of this domain, such as triton.")] = "",
+    unanswered: Unanswered = False,
+    domain: Domain = "",
     limit: Limit = 10,
     as_json: Json = False,
 ) -> None:
     """List the errors that most threads report, and which of them have no answer. Exit status 1 if there are none."""
-    from pipeline.store import reading
+    _list(settings(home).database_path, {"domain": domain, "is_unanswered": unanswered}, limit, as_json=as_json)
 
-    path = settings(home).database_path
-    found = reading.top(path, domain=domain, limit=limit, is_unanswered=unanswered)
+
+@app.command(name="list")
+def list_(
+    home: Home = None,
+    domain: Domain = "",
+    code: Annotated[
+        str,
+        typer.Option(
+            "--code",
+            help="Only errors with this code: cuda:cudaErrorIllegalAddress, or without its family.",
+            autocompletion=complete_name("code"),
+        ),
+    ] = "",
+    repository: Annotated[
+        str,
+        typer.Option(
+            "--repository",
+            help="Only errors that were reported there: owner/repo, or its last part.",
+            autocompletion=complete_name("repository"),
+        ),
+    ] = "",
+    unanswered: Unanswered = False,
+    since: Annotated[
+        str, typer.Option("--since", help="Only errors that were reported then or later: 2026-03-01.")
+    ] = "",
+    limit: Limit = 50,
+    as_json: Json = False,
+) -> None:
+    """List the errors that fit, most reported first. Exit status 1 if none does.
+
+    On a terminal a list for people; elsewhere a line an entry with tabs between: documents, id, answered or not, last
+    day, message.
+    """
+    wanted = {"domain": domain, "code": code, "repository": repository, "since": _day(since)}
+    _list(settings(home).database_path, {**wanted, "is_unanswered": unanswered}, limit, as_json=as_json)
+
+
+def _list(path: Path, wanted: dict[str, Any], limit: int, *, as_json: bool) -> None:
+    from pipeline.cli.listing import print_errors
+    from pipeline.store import listing
+
+    found = listing.listed(path, listing.Wanted(**wanted), limit=limit)
     if as_json:
         print_json(found)
-    for one in () if as_json else found:
-        told = "answered" if one["is_answered"] else "no answer"
-        say(f"{one['document_count']:>6,}  {one['entry_id'] or one['cluster_id']}  ({told})", style="bold")
-        say(f"        {one['signature']}")
-    if not found:
-        complain("no such error", hint="`errmine query 'FROM answer_shares'` lists the domains.")
-        raise typer.Exit(1)
+    else:
+        print_errors(found)
+    if found:
+        return
+    hints = [
+        did_you_mean(wanted.get(kind, ""), listing.names(path, kind))
+        for kind in ("domain", "code", "repository")
+        if wanted.get(kind)
+    ]
+    complain("no such error", hint=next(filter(None, hints), "`errmine status` lists the domains; ask for less."))
+    raise typer.Exit(1)
+
+
+def _day(text: str) -> str:
+    from datetime import date
+
+    try:
+        return date.fromisoformat(text).isoformat() if text else ""
+    except ValueError as error:
+        raise ConfigError(f"--since {text}: no day", hint="Write it as 2026-03-01.") from error

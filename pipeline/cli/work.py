@@ -275,7 +275,7 @@ def _finish(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool
     if not is_quiet and not as_json:
         say(f"\nbundle    {chosen.curated_path.resolve()}")
         say(f"database  {chosen.database_path.resolve()}")
-        say("try       errmine query 'FROM cluster_summary'")
+        say("try       errmine top, or show it an error of your own: errmine match LOG")
 
 
 def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:

@@ -38,7 +38,7 @@ def page(entry: KnowledgeEntry) -> str:
     """One entry in both languages, with its counts and where each quote can be read."""
     parts = [
         f"# {escaped(entry.signature)}",
-        _code(entry.signature),
+        code_block(entry.signature),
         _optional(entry.signature_zh),
         _facts(entry),
         _section("Cause · 原因", [_optional(entry.root_cause), _optional(entry.root_cause_zh), _picked(entry)]),
@@ -56,7 +56,7 @@ def escaped(text: str) -> str:
     return _BARE_LINK.sub(lambda found: f"{found[1]}\\://" if found[1] else f"{found[2]}\\.", plain)
 
 
-def _code(text: str) -> str:
+def code_block(text: str) -> str:
     """A code block whose fence is longer than any run of backticks inside."""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     return f"{fence}text\n{text}\n{fence}"
@@ -87,7 +87,7 @@ def _facts(entry: KnowledgeEntry) -> str:
         ("stands on", f"{entry.verification_tier.replace('_', ' ')}: {seen}"),
         ("seen", dates),
         ("codes", ", ".join(f"`{code}`" for code in entry.codes)),
-        ("official page", _link("official page", entry.official_doc_url)),
+        ("official page", link("official page", entry.official_doc_url)),
     ]
     return "\n".join(f"- {name}: {value}" for name, value in rows if value)
 
@@ -103,7 +103,7 @@ def _dead_ends(entry: KnowledgeEntry) -> str:
 def _remedies(remedies: Sequence[Workaround | DeadEnd], chinese: Sequence[str | None]) -> str:
     lines = []
     for remedy, zh in zip(remedies, chinese, strict=True):
-        sources = " ".join(filter(None, (_link(str(n), url) for n, url in enumerate(remedy.sources, 1))))
+        sources = " ".join(filter(None, (link(str(n), url) for n, url in enumerate(remedy.sources, 1))))
         counts = f"worked {remedy.worked}, failed {remedy.failed}{_unconfirmed(remedy)}"
         lines.append(f"- {escaped(remedy.action)} ({counts}) {sources}".rstrip())
         if zh and zh != remedy.action:
@@ -116,7 +116,7 @@ def _block(action: str, how: str | None) -> list[str]:
     """The block that the action announces, as code; quoted words that say the act once more are in the evidence."""
     if not how or not ("\n" in how or action.rstrip().endswith((":", "："))):
         return []
-    return ["", *(f"  {line}".rstrip() for line in _code(how).split("\n")), ""]
+    return ["", *(f"  {line}".rstrip() for line in code_block(how).split("\n")), ""]
 
 
 #: What a case names each of its statements.
@@ -129,7 +129,7 @@ def _case(case: Case) -> str:
     where = ", ".join(f"`{name}`" for name in (project, case.frame, case.library) if name and "`" not in name)
     lines = [f"In {where} ({counted(len(case.documents), 'document')}):", ""]
     for said in case.statements:
-        sources = " ".join(filter(None, (_link(str(n), url) for n, url in enumerate(said.sources, 1))))
+        sources = " ".join(filter(None, (link(str(n), url) for n, url in enumerate(said.sources, 1))))
         counts = f"worked {said.worked}, failed {said.failed}{_unconfirmed(said)}"
         lines.append(f"- {_SAID[said.kind]}: {escaped(said.text)} ({counts}) {sources}".rstrip())
         if said.text_zh and said.text_zh != said.text:
@@ -156,11 +156,12 @@ def _evidence(evidence: Sequence[Evidence]) -> str:
 
 def _quote(piece: Evidence) -> str:
     day = (piece.posted_at or "")[:10]
-    where = " ".join(filter(None, (_link(piece.document_id, piece.url), day, (piece.author_role or "").lower())))
+    where = " ".join(filter(None, (link(piece.document_id, piece.url), day, (piece.author_role or "").lower())))
     return f"- {piece.role}: “{escaped(piece.quote)}” {where}".rstrip()
 
 
-def _link(name: str, url: str | None) -> str:
+def link(name: str, url: str | None) -> str:
+    """A link of that name, "" where `url` is no plain address."""
     return f"[{escaped(name)}]({url})" if url and _ADDRESS.fullmatch(url) else ""
 
 

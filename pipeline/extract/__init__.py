@@ -8,10 +8,12 @@ the `File` line of a SyntaxError is one. The last printed exception is the event
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
 
-from pipeline.extract import bare, chain, displays, faulthandler, head, lines, native, pytest_
+from pipeline import packs
+from pipeline.extract import bare, chain, displays, faulthandler, head, lines, native, pytest_, stacks
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Severity
 from pipeline.text.literals import Literals, Seen
@@ -32,21 +34,40 @@ MOST_BETWEEN, MOST_STREAMS = 400, 32
 #: A line with more exception names than that is a list of names.
 MOST_NAMES = 6
 
-#: Everything that a reader of some dialect looks for; a text without any of it is read no further.
-_LITERALS = Literals((*lines.LITERALS, *native.LITERALS))
+
+@packs.cached
+def looked_for() -> Literals:
+    """Everything that a reader of some dialect looks for; a text without any of it is read no further."""
+    return Literals((*lines.literals(), *native.LITERALS, *stacks.literals()))
 
 
 def events(text: str) -> list[Event]:
     """The failures of a text, sorted by `start`, not overlapping. Python's warnings only where nothing failed."""
-    seen = _LITERALS.seen(text)
+    seen = looked_for().seen(text)
     if not seen:
         return []
     tracebacks = _tracebacks(text, seen)
-    shown = sorted([*tracebacks, *_exception_lines(text, tracebacks, seen)], key=lambda one: one.start)
+    others = stacks.events(text, seen, [(one.start, one.end) for one in tracebacks if one.frames])
+    whole = _apart(tracebacks, others) if others else tracebacks
+    shown = sorted([*whole, *_exception_lines(text, whole, seen)], key=lambda one: one.start)
     found = _joined(text, shown, native.events(text, seen))
     if any(one.severity != Severity.WARNING for one in found):
         found = [one for one in found if one.severity != Severity.WARNING or one.dialect != "exception-line"]
     return _with_wrappers(found)
+
+
+def _apart(tracebacks: list[Event], others: list[Event]) -> list[Event]:
+    """Both by start; a traceback without frames (an editor shows any language) gives way to the stack that it is."""
+    kept = [one for one in tracebacks if one.frames or not _overlaps(one, others)]
+    return sorted([*kept, *(one for one in others if not _overlaps(one, kept))], key=lambda one: one.start)
+
+
+def _overlaps(event: Event, others: Sequence[Event]) -> bool:
+    """Whether the event shares characters with one of the others, which stand apart and by start."""
+    place = bisect_right(others, event.start, key=lambda one: one.start)
+    return (place > 0 and others[place - 1].end > event.start) or (
+        place < len(others) and others[place].start < event.end
+    )
 
 
 def _with_wrappers(found: list[Event]) -> list[Event]:
@@ -143,7 +164,7 @@ def _read(text: str, mark: lines.Mark, floor: int) -> Event | None:
 
 
 def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Event]:
-    """Exceptions named outside every traceback, each once, and none that a traceback shows already."""
+    """Exceptions named outside every stack, each once, and none that a stack shows already; a stack beats a line."""
     ends = lines.name_ends(text, seen)
     if not ends:
         return []
@@ -240,3 +261,10 @@ def _with_diagnostics(event: Event, inside: list[Event], ceiling: int) -> Event:
     codes = set(event.codes).union(*(one.codes for one in inside))
     end = max(event.end, *(one.end for one in inside))
     return replace(event, codes=tuple(sorted(codes)), end=min(end, ceiling))
+
+
+@head.EXCEPTIONS.tested
+def _named(text: str) -> list[head.Exceptions]:
+    """The rows of `exceptions` that know the type of an event of the text."""
+    types = [one.exception_type for one in events(text) if one.exception_type]
+    return [row for row in head.EXCEPTIONS.rows() if any(map(row.knows, types))]

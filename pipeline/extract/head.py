@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+from pydantic import Field, model_validator
+
+from pipeline import packs
 from pipeline.extract import chain, foreign, python
 from pipeline.extract.lines import Peeler
 from pipeline.records import Event, Frame
@@ -18,6 +21,11 @@ ENDINGS = (
     *("Unsupported", "OutOfResources", "StopIteration", "StopAsyncIteration", "BdbQuit", "Aborted", "NotFound"),
     *("Empty", "Full", "Cancelled", "Unavailable", "Violation", "Expired", "Mismatch", "Overflow", "Exceeded"),
     *("Refused", "Invalid", "Denied", "Exhausted", "Panic", "Errors", "Problem", "SkipTest"),
+)
+#: Those of them that are looked for without a traceback, where the name stands before a colon.
+BARE_ENDINGS = (
+    *("Error", "Exception", "ExceptionGroup", "Interrupt", "Warning", "Failure", "Unsupported", "OutOfResources"),
+    *("Exit", "Fault", "Timeout"),
 )
 _WORD = re.compile(r"\w+")
 _NAME = r"(?:[A-Za-z_]\w{0,80}|<locals>)(?:\.(?:[A-Za-z_]\w{0,80}|<locals>)){0,14}"
@@ -33,6 +41,42 @@ _NO_NAME = frozenset(foreign.table("no_names"))
 _LOWER_NAMES = frozenset(["error", "timeout", "herror", "gaierror"])
 
 
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{2,79}$")]
+
+
+class Exceptions(packs.Row):
+    """Names of exceptions that do not end as exceptions do elsewhere."""
+
+    names: tuple[Identifier, ...] = Field(default=(), description="Last names, whatever the module.")
+    endings: tuple[Identifier, ...] = Field(default=(), description="How last names end: Undefined, Configured.")
+
+    @model_validator(mode="after")
+    def _says_one(self) -> Exceptions:
+        if not (self.names or self.endings):
+            raise ValueError("a row has names or endings")
+        return self
+
+    def knows(self, name: str) -> bool:
+        """Whether the row has a dotted name."""
+        last = name.rsplit(".", 1)[-1]
+        return last in self.names or (bool(self.endings) and last.endswith(self.endings))
+
+
+EXCEPTIONS = packs.Table("exceptions", Exceptions)
+
+
+@packs.cached
+def endings() -> tuple[str, ...]:
+    """How the names of exceptions end."""
+    return (*ENDINGS, *(ending for row in EXCEPTIONS.rows() for ending in row.endings))
+
+
+@packs.cached
+def names() -> frozenset[str]:
+    """The last names of exceptions that end otherwise."""
+    return frozenset(name for row in EXCEPTIONS.rows() for name in row.names)
+
+
 class Named(NamedTuple):
     """An exception line taken apart: the printed type, and the words behind the colon (None: no colon)."""
 
@@ -43,7 +87,7 @@ class Named(NamedTuple):
 def is_exception_name(name: str) -> bool:
     """Whether a dotted name ends as exceptions do."""
     last = name.rsplit(".", 1)[-1]
-    if not last.endswith(ENDINGS) or _WORD.fullmatch(last) is None:
+    if not (last.endswith(endings()) or last in names()) or _WORD.fullmatch(last) is None:
         return False
     return last[0].isupper() or last[0] == "_"
 

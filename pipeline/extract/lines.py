@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
+from pipeline import packs
 from pipeline.extract import chain, head
 from pipeline.text import prefixes
 from pipeline.text.literals import Seen
@@ -27,22 +28,18 @@ _MARKS: tuple[tuple[str, str], ...] = (
     ("arrow", "\n-> "),
 )
 
-#: Ends of exception names as they stand before a colon.
-_ENDINGS = (
-    "Error",
-    "Exception",
-    "ExceptionGroup",
-    "Interrupt",
-    "Warning",
-    "Failure",
-    "Unsupported",
-    "OutOfResources",
-    "Exit",
-    "Fault",
-    "Timeout",
-)
-#: What `marks` and `name_ends` want to have been looked for.
-LITERALS = (*(needle for _, needle in _MARKS), *_ENDINGS)
+
+@packs.cached
+def _ends() -> tuple[str, ...]:
+    """Ends of exception names as they stand before a colon; of a name that ends like no other, all of it."""
+    added = head.EXCEPTIONS.rows()
+    return (*head.BARE_ENDINGS, *(end for row in added for end in (*row.endings, *row.names)))
+
+
+def literals() -> tuple[str, ...]:
+    """What `marks` and `name_ends` want to have been looked for."""
+    return (*(needle for _, needle in _MARKS), *_ends())
+
 
 _FRAME = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d|File "[^"\n]{1,1000}$', re.M)
 _BEFORE_COLON = frozenset(("(", " ", ":", "："))
@@ -81,13 +78,13 @@ def _place(text: str, at: int, kind: str) -> int:
 def name_ends(text: str, seen: Seen) -> list[int]:
     """The places where a name that ends like an exception's stands before a colon, in order."""
     found: list[int] = []
-    for ending in _ENDINGS:
+    for ending in dict.fromkeys(_ends()):
         width = len(ending)
         for at in seen.get(ending, ()):
             end = at + width
             if text[end : end + 1] in _BEFORE_COLON and _COLON.match(text, end):
                 found.append(end)
-    return sorted(found)
+    return sorted(set(found))  # a name and its ending may both be looked for
 
 
 # The lines of a block, read one at a time and only as far as somebody looks, each with its prefix taken off.

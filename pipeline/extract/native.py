@@ -1,4 +1,4 @@
-"""Native diagnostics of a text: what compilers, runtimes and other languages print when they fail.
+"""Native diagnostics of a text: what compilers and runtimes print when they fail.
 
 One cheap scan for literals gives candidate lines; the rules whose literal stood there are tried on that line in order,
 the first that matches takes it; the block then grows over the stack or the notes below. Neighbouring diagnostics of
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pipeline.extract import chain, compiler, crash, foreign, glog, statusline
 from pipeline.extract.rule import Block, Rule
 from pipeline.lexicon.codes import codes_in
-from pipeline.records import Event, Frame, Link, Severity
+from pipeline.records import Event, Frame, Severity
 from pipeline.text import prefixes
 from pipeline.text.literals import Literals, Seen
 
@@ -25,14 +25,14 @@ _TRAIL_LINES = 4
 _MOST_DETAIL = 4000
 _MOST_MESSAGE = 1000
 
-_RULES: tuple[Rule, ...] = (*foreign.RULES, *crash.RULES, *glog.RULES, *compiler.RULES, *statusline.RULES)
+_RULES: tuple[Rule, ...] = (*crash.RULES, *glog.RULES, *compiler.RULES, *statusline.RULES)
 _BY_TRIGGER: dict[str, list[int]] = {}
 for _index, _rule in enumerate(_RULES):
     for _trigger in _rule.triggers:
         _BY_TRIGGER.setdefault(_trigger, []).append(_index)
 
 #: What `events` wants to have been looked for.
-LITERALS = (*_BY_TRIGGER, *foreign.LITERALS, *foreign.PROSE_LITERALS)
+LITERALS = (*_BY_TRIGGER, *foreign.PROSE_LITERALS)
 _ALONE = Literals(LITERALS)
 
 #: Source code that writes such a message, tests that expect one, printf and stream placeholders.
@@ -72,7 +72,6 @@ def _blocks(text: str, seen: Seen) -> Iterator[Block]:
             if match and not _is_listing(text, match):
                 yield _block(text, rule, match)
                 break
-    yield from foreign.blocks(text, seen)
     yield from foreign.prose_blocks(text, seen)
 
 
@@ -248,7 +247,7 @@ def _event(text: str, block: Block) -> Event:
             :_MOST_DETAIL
         ],
         frames=found,
-        chain=tuple(Link("wrapper", kind, line, count) for kind, line, count in block.links),
+        chain=(),
         codes=codes_in(whole[:_MOST_DETAIL]),
         start=block.start,
         end=block.end,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pipeline.records import Severity
 
@@ -46,7 +46,6 @@ class Block:
     line: int | None = None
     function: str | None = None
     at: int = 0  # where the pattern matched, behind the line's prefixes
-    links: list[tuple[str | None, str, int]] = field(default_factory=list)  # earlier exceptions: type, message, frames
 
 
 def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:

@@ -15,7 +15,7 @@ from pipeline.normalise.tables import wording
 from pipeline.records import Event, Frame, Signature, Slot, content_id
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "5"
+NORMALISER_VERSION = "6"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered
+from pipeline.records.matched import MatchResult
 
 #: Version of the bundle's layout. A minor step adds, a major step changes.
 BUNDLE_VERSION = "1.0"
@@ -242,6 +243,7 @@ PUBLISHED: dict[str, type[BaseModel]] = {
     "delta-1.0": Delta,
     "extract-line-1.0": ExtractLine,
     "group-line-1.0": GroupLine,
+    "match-1.0": MatchResult,
 }
 
 

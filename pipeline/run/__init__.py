@@ -5,7 +5,7 @@ Plain functions without Prefect; `flows` gives them order and retries, `cli` cal
 
 from pipeline.records.summary import Fetched, StageCount, Summary, from_dict, joined_summary, status_of
 from pipeline.run.build.building import Places, build, export, extract, limits, planned, publish, with_notes
-from pipeline.run.build.comparing import Relation, relation
+from pipeline.run.build.current import is_built, is_exported, note_built, note_exported
 from pipeline.run.build.mapping import Partition, batches, code_digest, map_partitions, plan
 from pipeline.run.build.regrouping import Regrouping, foreseen
 from pipeline.run.check.damage import repair
@@ -22,7 +22,6 @@ __all__ = [
     "Places",
     "Record",
     "Regrouping",
-    "Relation",
     "StageCount",
     "Summary",
     "as_markdown",
@@ -35,16 +34,19 @@ __all__ = [
     "forget",
     "from_dict",
     "import_files",
+    "is_built",
+    "is_exported",
     "joined_summary",
     "limits",
     "map_partitions",
+    "note_built",
+    "note_exported",
     "notify",
     "plan",
     "planned",
     "publish",
     "reconcile",
     "recorded",
-    "relation",
     "repair",
     "source_rows",
     "status",

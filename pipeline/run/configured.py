@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pipeline.config import Enrich, Settings, Translate
+from pipeline.run.build import current
+from pipeline.run.build.building import Places
 from pipeline.run.build.engines import NO_ENGINES, Engines
 
 if TYPE_CHECKING:
@@ -39,6 +41,14 @@ def engines(settings: Settings, *, environ: Mapping[str, str] | None = None) -> 
         if settings.translate
         else (),
     )
+
+
+def seen(settings: Settings) -> current.Seen | None:
+    """What a build would read now; None where engines are on: an endpoint that gave no answer may give one now."""
+    if settings.enrich is not None or settings.translate is not None:
+        return None
+    told = settings.model_dump_json(exclude={"schedule", "notify", "origin"})
+    return current.seen(Places.of(settings.home), told=told, overrides=settings.overrides_path)
 
 
 def reader(section: Enrich, settings: Settings, service: Callable[[Answers, str], Service]) -> Reader:

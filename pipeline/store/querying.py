@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +39,8 @@ class Limits:
 
 
 _NONE = Limits()
+#: Values of $1, $2 … in their order, or of $name by their names.
+Parameters = Sequence[object] | Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class QueryResult:
         return list(zip(*columns, strict=True)) if columns else []
 
 
-def query(path: Path, sql: str, *, parameters: Sequence[object] = (), limits: Limits = _NONE) -> QueryResult:
+def query(path: Path, sql: str, *, parameters: Parameters = (), limits: Limits = _NONE) -> QueryResult:
     """What the file at `path` answers to `sql`, whole in memory; raises what `asked` does."""
     with asked(path, sql, parameters=parameters, limits=limits) as answer:
         table = pa.Table.from_batches(list(answer.batches()), schema=answer.schema)
@@ -97,7 +99,7 @@ class Answer:
 
 
 @contextmanager
-def asked(path: Path, sql: str, *, parameters: Sequence[object] = (), limits: Limits = _NONE) -> Iterator[Answer]:
+def asked(path: Path, sql: str, *, parameters: Parameters = (), limits: Limits = _NONE) -> Iterator[Answer]:
     """What the file at `path` answers to `sql`: read-only, with no way to files, network or extensions.
 
     Raises:
@@ -109,7 +111,7 @@ def asked(path: Path, sql: str, *, parameters: Sequence[object] = (), limits: Li
         clock = _Clock(connection, limits)
         try:
             with clock.running():
-                relation = connection.sql(sql, params=list(parameters) or None)
+                relation = connection.sql(sql, params=_bound(parameters))
                 reader = pa.table({}).to_reader() if relation is None else relation.to_arrow_reader(_BATCH_ROWS)
             with reader:
                 yield Answer(reader, clock, limits)
@@ -185,6 +187,10 @@ class _Clock:
             return LimitReached("the query needs more memory than it may have", hint=hint)
         hint = "`SHOW TABLES` lists the tables, `DESCRIBE entries` the columns of one."
         return ConfigError(f"the query failed: {error}", hint=hint)
+
+
+def _bound(parameters: Parameters) -> object:
+    return (dict(parameters) if isinstance(parameters, Mapping) else list(parameters)) or None
 
 
 def _fitting(batch: pa.RecordBatch, size: int) -> int:

@@ -59,13 +59,6 @@ FROM (SELECT split_part(field, '[', 1) AS field, status, count(*) AS items FROM 
 ORDER BY field, items DESC, status
 """
 _ANSWERS = "SELECT domain, entry_count, answered_count, share FROM answer_shares"
-_TOP = """
-SELECT entry_id, cluster_id, signature, signature_zh, domain, document_count, event_count,
-    first_seen::VARCHAR AS first_seen, last_seen::VARCHAR AS last_seen, is_answered
-FROM cluster_summary
-WHERE document_count > 0 AND ($1 = '' OR domain = $1) AND NOT ($2 AND is_answered)
-LIMIT $3
-"""
 _ENTRIES = "SELECT json FROM entries ORDER BY entry_id"
 _JOURNAL = "SELECT * EXCLUDE (ordinal) FROM journal ORDER BY ordinal"
 _OVERRIDES = """
@@ -301,15 +294,6 @@ def search(path: Path, words: str, *, limit: int) -> list[dict[str, Any]]:
         raise StoreError(f"{path} has no words to search", path=path, hint="An older errmine made it: `errmine build`.")
     found = query(path, _SEARCH, parameters=(words, limit))
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
-
-
-def top(path: Path, *, domain: str, limit: int, is_unanswered: bool) -> list[dict[str, Any]]:
-    """The errors that most documents report, first; of one domain if it is not "", or only those without an answer."""
-    if not _has_answers(path):
-        raise StoreError(
-            f"{path} does not say what is answered", path=path, hint="An older errmine made it: `errmine build`."
-        )
-    return _dicts(path, _TOP, domain, is_unanswered, limit)
 
 
 def _has_answers(path: Path) -> bool:

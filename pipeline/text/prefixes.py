@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import AfterValidator, Field
+
+from pipeline import packs
 
 #: A line carries at most this many prefixes in a row (the corpus shows up to six).
 MOST_PREFIXES = 8
@@ -42,10 +46,65 @@ class Prefix(NamedTuple):
     end: int
 
 
-@cache
+def _plain(pattern: str) -> str:
+    """The pattern of an added row, if it can stand among the others.
+
+    Raises:
+        ValueError: it has groups, or takes nothing of a line.
+    """
+    compiled = re.compile(filled(pattern, _table()["parts"]))
+    if compiled.groups:
+        raise ValueError("groups are written (?:...)")
+    if compiled.match(""):
+        raise ValueError("takes nothing of a line")
+    return pattern
+
+
+class Added(packs.Row):
+    """A prefix of a pack; each example is a line that begins with it."""
+
+    at: tuple[Literal["line", "message", "template"], ...] = Field(default=("line", "message"), min_length=1)
+    pattern: Annotated[packs.Expression, AfterValidator(_plain)]
+    carried: bool = Field(default=False, description="Put before the line by what carried it, not by the program.")
+    behind: bool = Field(default=False, description="A prefix only behind another one.")
+
+
+ADDED = packs.Table("prefixes", Added)
+
+
+@packs.cached
 def rows() -> tuple[Row, ...]:
-    """The rows of prefixes.toml, in the order in which they are tried."""
-    table = tomllib.loads((files("pipeline") / "data" / "prefixes.toml").read_text(encoding="utf-8"))
+    """Those of packs, then the rows of prefixes.toml, in the order in which they are tried."""
+    parts = _table()["parts"]
+    added = tuple(
+        Row(
+            name=_name_of(row),
+            at=frozenset(row.at),
+            pattern=filled(row.pattern, parts),
+            is_carried=row.carried,
+            is_behind=row.behind,
+            example=(row.examples[0], ""),
+            counter=row.lookalikes[0],
+        )
+        for row in ADDED.rows()
+    )
+    return (*added, *own_rows())
+
+
+def _name_of(row: Added) -> str:
+    """A name among all rows, of which a group can be made."""
+    return re.sub(r"[^a-z0-9]", "-", f"{row.place.pack}-{row.name}")
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads((files("pipeline") / "data" / "prefixes.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def own_rows() -> tuple[Row, ...]:
+    """The rows of prefixes.toml."""
+    table = _table()
     return tuple(
         Row(
             name=row["name"],
@@ -72,28 +131,49 @@ def joined(some: Iterable[Row], *, group: str = "(?:{pattern})") -> re.Pattern[s
     return re.compile("|".join(group.format(name=row.name.replace("-", "_"), pattern=row.pattern) for row in some))
 
 
-_LINE_ROWS = tuple(row for row in rows() if "line" in row.at)
-#: Most lines have no prefix, which an expression without groups tells twice as fast; the groups then name the row.
-_ANY = joined(_LINE_ROWS)
-_NAMED = joined(_LINE_ROWS, group="(?P<{name}>{pattern})")
-_NAMED_FIRST = joined((row for row in _LINE_ROWS if not row.is_behind), group="(?P<{name}>{pattern})")
-_MESSAGE = joined(row for row in rows() if "message" in row.at)
-_MESSAGE_FIRST = joined(row for row in rows() if "message" in row.at and not row.is_behind)
-_TEMPLATE = joined(row for row in rows() if "template" in row.at)
-_CARRIED = frozenset(row.name for row in _LINE_ROWS if row.is_carried)
+#: A line whose first character is none of these has no prefix that a row of prefixes.toml knows.
+_BEGINS = re.compile(r"[\x1b\ufffd^\[>(#|│┃A-Z0-9a-z\xa0]")
+_ANYTHING = re.compile(r"")
 
-#: A line whose first character is none of these has no prefix that a row knows.
-_BEGINS = re.compile(r"[\x1b\ufffd^\[>(#|A-Z0-9a-z\xa0]")
+
+class _Forms(NamedTuple):
+    """The rows, joined for each use."""
+
+    begins: re.Pattern[str]
+    any: re.Pattern[str]  # most lines have no prefix, which an expression without groups tells twice as fast
+    named: re.Pattern[str]  # the groups name the row
+    named_first: re.Pattern[str]
+    message: re.Pattern[str]
+    message_first: re.Pattern[str]
+    template: re.Pattern[str]
+    carried: frozenset[str]
+
+
+@packs.cached
+def _forms() -> _Forms:
+    every = rows()
+    line = [row for row in every if "line" in row.at]
+    return _Forms(
+        begins=_ANYTHING if any("line" in row.at for row in ADDED.rows()) else _BEGINS,
+        any=joined(line),
+        named=joined(line, group="(?P<{name}>{pattern})"),
+        named_first=joined((row for row in line if not row.is_behind), group="(?P<{name}>{pattern})"),
+        message=joined(row for row in every if "message" in row.at),
+        message_first=joined(row for row in every if "message" in row.at and not row.is_behind),
+        template=joined(row for row in every if "template" in row.at),
+        carried=frozenset(row.name for row in line if row.is_carried),
+    )
 
 
 def prefixes(line: str) -> tuple[Prefix, ...]:
     """The prefixes at the head of a printed line, in order; none for most lines."""
-    if not line or not _BEGINS.match(line):
+    forms = _forms()
+    if not line or not forms.begins.match(line):
         return ()
     found: list[Prefix] = []
     column = 0
-    while len(found) < MOST_PREFIXES and column < WIDEST_PREFIX and _ANY.match(line, column) is not None:
-        step = (_NAMED if column else _NAMED_FIRST).match(line, column)
+    while len(found) < MOST_PREFIXES and column < WIDEST_PREFIX and forms.any.match(line, column) is not None:
+        step = (forms.named if column else forms.named_first).match(line, column)
         if step is None:
             break
         column = step.end()
@@ -114,7 +194,7 @@ def carrier_width(line: str) -> int:
     """
     end = 0
     for one in prefixes(line):
-        if one.name not in _CARRIED:
+        if one.name not in _forms().carried:
             break
         end = one.end
     return end
@@ -123,8 +203,9 @@ def carrier_width(line: str) -> int:
 def message_start(line: str) -> int:
     """Where the words of a line begin, behind everything that is no part of an error's message."""
     at = 0
+    forms = _forms()
     for _ in range(MOST_BEFORE_MESSAGE):
-        found = (_MESSAGE if at else _MESSAGE_FIRST).match(line, at)
+        found = (forms.message if at else forms.message_first).match(line, at)
         if found is None or found.end() == at:
             break
         at = found.end()
@@ -133,7 +214,7 @@ def message_start(line: str) -> int:
 
 def without_context(template: str) -> str:
     """The template without one prefix that says who says it, or what failed because of it; as it is if it has none."""
-    found = _TEMPLATE.match(template)
+    found = _forms().template.match(template)
     return template[found.end() :] if found is not None else template
 
 
@@ -175,3 +256,16 @@ def _loosen(piece: str) -> list[str]:
         else:
             out.append(re.escape(token))
     return out
+
+
+@ADDED.tested
+def _standing_before(line: str) -> list[Added]:
+    """The added rows that take something of the head of a line."""
+    taken = {one.name for one in prefixes(line)}
+    return [row for row in ADDED.rows() if _takes(row, line, taken)]
+
+
+def _takes(row: Added, line: str, taken: Set[str]) -> bool:
+    if "line" in row.at:
+        return _name_of(row) in taken
+    return re.match(filled(row.pattern, _table()["parts"]), line) is not None

@@ -27,7 +27,6 @@ def _forms(row: dict[str, Sequence[str]]) -> Iterator[str]:
         if row.get("reversed"):
             passive = r"\b(?:is|are|was|be|been|being|get|gets)\b"
             yield rf"(?<!\w)(?:{thing})(?!\w)[^\n.;!?]{{0,24}}?{passive}[^\n.;!?]{{0,12}}?(?:{act}|off)\b"
-        if row.get("reversed"):
             turn = r"\b(?:turn|switch|shut)\w{0,5}\b"
             yield rf"{turn}[^\n.;!?]{{0,24}}?(?<!\w)(?:{thing})(?!\w)[^\n.;!?]{{0,12}}?\boff\b"
     yield from row.get("pattern", ())
@@ -62,8 +61,7 @@ def _is_against(found: re.Match[str]) -> bool:
 
 @cache
 def _loose(name: str) -> re.Pattern[str]:
-    listed = "|".join(table("prose")["loose"][name])
-    return re.compile(rf"(?<![a-z0-9])(?:{listed})(?![a-z0-9])", re.IGNORECASE)
+    return _words(table("prose")["loose"][name])
 
 
 #: Where a sentence ends.

@@ -59,6 +59,11 @@ class Places:
         return ids.Kept(self.curated, self.shards.parent / "published.json", self.database, self.is_gone)
 
     @property
+    def current(self) -> Path:
+        """Tells of the last build and export of a schedule; no other build leaves one."""
+        return self.shards.parent / "current.json"
+
+    @property
     def is_gone(self) -> Callable[[str], bool] | None:
         """True of ids that went with a forgotten thread; None where nothing was ever forgotten."""
         return forgetting.gone(self.raw) if (self.raw / "forgotten").is_dir() else None
@@ -85,6 +90,7 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
         RawError: raw holds less than it did, and nobody accepted the loss.
     """
     store.check_replaceable(places.database)  # before an hour of work, not after it
+    places.current.unlink(missing_ok=True)
     reduce.read(overrides)  # likewise
     planned_now = planned(places, partition_documents=partition_documents, is_loss_accepted=is_loss_accepted)
     partitions = planned_now.partitions

@@ -64,6 +64,8 @@ UNREAD = frozenset({"raw", "document", "extract"})
 MOST_EVENTS, MOST_ERRORS = 500, 50
 #: What of a pack decides what a shard holds; the rest is read when entries are made.
 _READING = (packs.Stage.EVENTS, packs.Stage.CLAIMS)
+#: Files of the package that shards depend on: none on how the database is written.
+_MAPPED = (".py", ".toml", ".json", ".mo", ".tsv")
 #: Imported by the process from which workers are forked; it imports this module.
 _PRELOAD = "pipeline.run.build.preloaded"
 
@@ -351,14 +353,16 @@ def _bucket(document_key: str, buckets: int) -> int:
 def code_digest() -> str:
     """A digest of this version of the package, code and data: another version makes other shards."""
     digest = hashlib.blake2b(__version__.encode(), digest_size=8)
-    for path, content in sorted(_package_files(resources.files("pipeline"), "")):
-        digest.update(path.encode() + b"\x1f" + content)
+    for path, content in sorted(package_files(resources.files("pipeline"), "")):
+        if path.endswith(_MAPPED):
+            digest.update(path.encode() + b"\x1f" + content)
     return digest.hexdigest()
 
 
-def _package_files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+def package_files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    """(path in the package, content) of each of its files, code and data; the sample is none of them."""
     for child in folder.iterdir():
         if child.is_dir() and child.name not in {"__pycache__", "sample"}:
-            yield from _package_files(child, f"{prefix}{child.name}/")
-        elif child.name.endswith((".py", ".toml", ".json", ".mo", ".tsv")):
+            yield from package_files(child, f"{prefix}{child.name}/")
+        elif child.name.endswith((*_MAPPED, ".sql", ".po")):
             yield f"{prefix}{child.name}", child.read_bytes()

@@ -27,6 +27,7 @@ _SECTIONS = (
     "made_anew",
     "warnings",
     "wrong",
+    "unchanged",
 )
 #: Characters of a skipped item's detail.
 _DETAIL_CHARACTERS = 160
@@ -43,6 +44,7 @@ def as_markdown(summary: Summary) -> str:
         ("overrides", "Rows of overrides.toml"),
     ):
         parts += _pairs(title, figures.get(name, {}))
+    parts += _pairs("Nothing to do", figures.get("unchanged", {}))
     parts += _answers(figures.get("answers", {}))
     idle = figures.get("idle_overrides", ())
     parts += _pairs("Rows that do nothing, or not all", {row["rule"]: _code(row["problem"]) for row in idle})

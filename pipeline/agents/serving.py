@@ -1,0 +1,140 @@
+"""The tools as a server of the official SDK: on stdio, or on HTTP of this machine."""
+
+from __future__ import annotations
+
+import functools
+import ipaddress
+import socket
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import uvicorn
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import ToolAnnotations
+
+from pipeline import __version__
+from pipeline.agents.answers import UNTRUSTED
+from pipeline.agents.library import Library
+from pipeline.agents.tools import MOST_TEXT, Tools
+from pipeline.records.errors import ConfigError, PipelineError
+
+INSTRUCTIONS = (
+    "What public bug reports say about errors of ML compilers and GPU software: grouped, counted, cited, in English "
+    "and Chinese. Ask match_error first, with the whole error text. Cite the evidence URLs of what you pass on; say "
+    '"suggested" of what nobody confirmed; where an answer abstains, say that nothing is known. ' + UNTRUSTED
+)
+#: Bytes of a request: a text as long as may be, every character written as six.
+MOST_REQUEST = 6 * MOST_TEXT + 100_000
+#: Where the server listens; no other page, program or name gets an answer from it.
+PATH = "/mcp"
+_LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
+
+_Asked = TypeVar("_Asked", bound=Callable[..., Any])
+
+
+def server(folder: Path) -> Any:
+    """The server of the bundle in `folder`, or of a home.
+
+    Raises:
+        ExportError: there is no bundle, or it cannot be read.
+    """
+    tools = Tools(Library(folder))
+    made = MCPServer("errmine", title="errmine", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR")
+    told = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+    for ask in (tools.match_error, tools.search_errors, tools.get_entry, tools.explain, tools.unanswered):
+        made.add_tool(_told(ask, ToolError, folder), annotations=told)
+    of_json = made.resource("errmine://entry/{domain}/{slug}", name="entry", mime_type="application/json")
+    of_json(_told(tools.entry, ResourceError, folder))
+    for address, read in (("errmine://schema/{name}", tools.schema), ("errmine://manifest", tools.manifest)):
+        made.resource(address, name=read.__name__, mime_type="application/json")(_told(read, ResourceError, folder))
+    return made
+
+
+def _told(ask: _Asked, kind: Any, folder: Path) -> _Asked:
+    """`ask`, whose refusals reach the client as errors of the SDK: what is wrong and what to do, without our paths."""
+
+    @functools.wraps(ask)
+    def asked(*arguments: Any, **named: Any) -> Any:
+        try:
+            return ask(*arguments, **named)
+        except PipelineError as error:
+            words = f"{error}. {error.hint()}"
+            for path in {str(folder.resolve()), str(folder)} - {"."}:
+                words = words.replace(path, "the bundle")
+            raise kind(words) from None
+
+    return asked  # type: ignore[return-value]
+
+
+def serve_stdio(folder: Path) -> None:
+    """Nothing, once the client has closed standard input."""
+    anyio.run(server(folder).run_stdio_async)
+
+
+def serve_http(
+    folder: Path, *, host: str, port: int, names: Iterable[str] = (), listening: Callable[[str], object]
+) -> None:
+    """Nothing, once the server was told to stop. `listening` hears its address when it answers there.
+
+    A request is answered only if its `Host` is a name of this machine or one of `names`, and its `Origin`, which pages
+    in a browser send, is such a name too: a page elsewhere that has its name resolve to this machine gets 421 or 403.
+
+    Raises:
+        ConfigError: others could reach it and no name was given, or the address cannot be had.
+    """
+    extra = tuple(names)
+    if not _is_local(host) and not extra:
+        hint = "Name the host that clients will use, --allow-host, and put what asks for a password before it."
+        raise ConfigError(f"{host} can be reached from other machines", hint=hint)
+    app = server(folder).streamable_http_app(
+        streamable_http_path=PATH,
+        stateless_http=True,
+        json_response=True,
+        max_request_body_size=MOST_REQUEST,
+        transport_security=_security(extra),
+    )
+    with _listening(host, port) as open_socket:
+        address = open_socket.getsockname()
+        shown_host = f"[{address[0]}]" if ":" in address[0] else address[0]
+        listening(f"http://{shown_host}:{address[1]}{PATH}")
+        config = uvicorn.Config(
+            app,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=64,
+            timeout_keep_alive=5,
+            timeout_graceful_shutdown=5,
+        )
+        uvicorn.Server(config).run(sockets=[open_socket])
+
+
+def _security(extra: Iterable[str]) -> Any:
+    hosts = [*_LOCAL_NAMES, *extra]
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[form for name in hosts for form in (name, f"{name}:*")],
+        allowed_origins=[
+            f"{way}://{form}" for way in ("http", "https") for name in hosts for form in (name, f"{name}:*")
+        ],
+    )
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        hint = "Choose another --port (0: any that is free), or stop what holds it."
+        raise ConfigError(f"cannot listen on {host}:{port}: {error}", hint=hint) from error

@@ -1,0 +1,324 @@
+"""What people want first of an entry: does anybody know, what helped, what is only suggested, who said so and where.
+
+Made from the published entry alone, so every front door says the same of it: the command line, pages, agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pipeline.records import MAINTAINER_ROLES
+from pipeline.text import counted, written_day
+
+#: How much a piece of evidence tells: what helped first, machines last.
+ROLES = (
+    "worked", "fix", "official", "workaround", "failed", "cause", "occurrence", "link", "version", "environment",
+)  # fmt: skip
+_ANSWERING = frozenset({"worked", "fix", "official", "workaround"})
+
+Row = Mapping[str, Any]
+Standing = Literal["confirmed", "official", "suggested", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """Who said it, where, in which words (untrusted text)."""
+
+    url: str
+    document_id: str
+    role: str  # of the evidence: worked, fix, workaround, cause, ...
+    author_role: str | None  # GitHub's author_association; None where the source does not say
+    posted_at: str | None
+    state: str | None  # of the thread
+    quote: str
+
+    @property
+    def is_by_maintainer(self) -> bool:
+        """Whether somebody of the project said it."""
+        return self.author_role in MAINTAINER_ROLES
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Something to do, or something that was tried in vain."""
+
+    action: str
+    action_zh: str | None
+    how: str | None
+    condition: str | None
+    worked: int
+    failed: int
+    tier: str | None
+    repo: str | None  # the one project that it is said of, None where it is said of the error
+    frame: str | None
+    case: int | None  # number of the case in the entry
+    said: tuple[Saying, ...]
+
+    @property
+    def is_by_model(self) -> bool:
+        """Whether nobody but a language model picked it."""
+        return self.tier == "ai_generated"
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A version that has the fix."""
+
+    version: str
+    said: tuple[Saying, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """Where the error was reported, and how it was printed there."""
+
+    url: str
+    document_id: str
+    repo: str | None
+    number: int | None
+    state: str | None
+    posted_at: str | None  # of the oldest quote
+    is_answering: bool  # it says what helped, or what fixed it
+    quote: str
+
+    @property
+    def name(self) -> str:
+        """As people call it, owner/repo#5; its address where that is unknown."""
+        return f"{self.repo}#{self.number}" if self.repo and self.number else self.url
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """An entry, the most useful first."""
+
+    entry_id: str
+    signature: str
+    signature_zh: str | None
+    domain: str
+    category: str
+    tier: str
+    first_seen: str | None
+    last_seen: str | None
+    document_count: int
+    thread_count: int
+    occurrence_count: int
+    cause: str | None
+    cause_zh: str | None
+    cause_type: str | None
+    cause_said: tuple[Saying, ...]
+    confirmed: tuple[Remedy, ...]  # somebody said that it worked
+    official: tuple[Remedy, ...]  # an official page says so
+    suggested: tuple[Remedy, ...]  # nobody said whether it works; maintainers first
+    dead_ends: tuple[Remedy, ...]
+    fixed_in: tuple[Fix, ...]
+    official_url: str | None
+    official_section: str | None
+    environment: tuple[tuple[str, tuple[str, ...]], ...]  # name, values; most documents first
+    threads: tuple[Thread, ...]  # those with an answer first, then the newest
+    causes: tuple[Remedy, ...] = ()  # what single projects say of why; `action` is the sentence
+
+    @property
+    def has_remedy(self) -> bool:
+        """Whether anybody says what to do, or which version has the fix."""
+        return bool(self.confirmed or self.official or self.suggested or self.fixed_in)
+
+    @property
+    def standing(self) -> Standing:
+        """The best that is known against it."""
+        return (
+            "confirmed"
+            if self.confirmed
+            else "official"
+            if self.official
+            else "suggested"
+            if self.has_remedy
+            else "none"
+        )
+
+
+def digest(entry: Row) -> Digest:
+    """The digest of a published entry."""
+    evidence = {piece["evidence_id"]: piece for piece in entry["evidence"]}
+    remedies = [*_remedies(entry, "workarounds", evidence), *_of_cases(entry, "workaround", evidence)]
+    tried = [*_remedies(entry, "dead_ends", evidence), *_of_cases(entry, "dead_end", evidence)]
+    confirmed = [one for one in remedies if one.worked]
+    official = [one for one in remedies if not one.worked and one.tier == "documented"]
+    suggested = [one for one in remedies if not one.worked and one.tier != "documented"]
+    return Digest(
+        entry_id=entry["id"],
+        signature=entry["signature"],
+        signature_zh=entry["signature_zh"],
+        domain=entry["domain"],
+        category=entry["category"],
+        tier=entry["verification_tier"],
+        first_seen=entry["first_seen"],
+        last_seen=entry["last_confirmed"],
+        document_count=entry["evidence_count"],
+        thread_count=len({piece["document_id"] for piece in entry["evidence"] if piece["kind"] != "doc"}),
+        occurrence_count=entry["occurrence_count"],
+        cause=entry["root_cause"],
+        cause_zh=entry["root_cause_zh"],
+        cause_type=entry["root_cause_type"],
+        cause_said=_sayings(entry["root_cause_evidence"], evidence),
+        confirmed=tuple(sorted(confirmed, key=lambda one: (one.failed - one.worked, one.case is not None))),
+        official=tuple(official),
+        suggested=tuple(sorted(suggested, key=_weight)),
+        dead_ends=tuple(sorted(tried, key=lambda one: -one.failed)),
+        fixed_in=tuple(
+            Fix(row["version"], _sayings(row["evidence"], evidence))
+            for row in entry["versions"]
+            if row["status"] == "fixed"
+        ),
+        official_url=entry["official_doc_url"],
+        official_section=entry["official_doc_section"],
+        environment=_environment(entry["environment"]),
+        threads=_threads(entry["evidence"]),
+        causes=tuple(_of_cases(entry, "cause", evidence)),
+    )
+
+
+def evidence_by_weight(entry: Row) -> list[Row]:
+    """The evidence of an entry, each quote of a role once: what helped first, versions and machines last."""
+    first: dict[tuple[str, str, str], Row] = {}
+    for piece in _weighed(entry["evidence"]):
+        first.setdefault((piece["document_id"], piece["role"], piece["quote"]), piece)
+    return list(first.values())
+
+
+def standing(told: Digest, lang: str = "en") -> str:
+    """Since when it is known, how often it was reported, and whether anybody knows what to do; `lang` is en or zh."""
+    if lang == "zh":
+        since = f"自 {written_day(told.first_seen)}起已知" if told.first_seen else "出现时间不详"
+        reported = f"{told.thread_count:,} 个讨论报告过" if told.thread_count else "尚无讨论报告"
+        return f"{since}，{reported}；{answers(told, lang)}"
+    since = f"known since {told.first_seen}" if told.first_seen else "of unknown age"
+    reported = f"reported in {counted(told.thread_count, 'thread')}" if told.thread_count else "in no thread yet"
+    return f"{since}, {reported}; {answers(told, lang)}"
+
+
+def answers(told: Digest, lang: str = "en") -> str:
+    """Whether anybody knows what to do against it: what helped, what officials say, what nobody confirmed."""
+    of_one = sum(one.case is not None for one in told.confirmed)
+    numbers = (
+        len(told.confirmed) - of_one,
+        of_one,
+        len(told.official),
+        len(told.suggested) + len(told.fixed_in),
+    )
+    if lang == "zh":
+        words = ("个办法有人确认有效", "个办法在个别项目中有效", "个官方办法", "个建议尚无人确认")
+        told_zh = [f"{number:,} {one}" for number, one in zip(numbers, words, strict=True) if number]
+        return "，".join(told_zh) or "尚无人报告解决办法"
+    nouns = (
+        ("remedy that helped", "remedies that helped"),
+        ("remedy that helped a single project", "remedies that helped single projects"),
+        ("official remedy", "official remedies"),
+        ("suggestion that nobody confirmed", "suggestions that nobody confirmed"),
+    )
+    told_en = [counted(number, *noun) for number, noun in zip(numbers, nouns, strict=True) if number]
+    return ", ".join(told_en) or "nobody reported a fix"
+
+
+def _weighed(pieces: Iterable[Row]) -> list[Row]:
+    """What helped first, then maintainers, then the newest."""
+    newest = sorted(pieces, key=lambda piece: piece["posted_at"] or "", reverse=True)
+    return sorted(newest, key=_place)
+
+
+def _place(piece: Row) -> tuple[int, bool]:
+    role = ROLES.index(piece["role"]) if piece["role"] in ROLES else len(ROLES)
+    return role, piece["author_role"] not in MAINTAINER_ROLES
+
+
+def _weight(one: Remedy) -> tuple[bool, bool, bool, int]:
+    return (
+        one.is_by_model,
+        not any(said.is_by_maintainer for said in one.said),
+        one.case is not None,
+        -len({said.document_id for said in one.said}),
+    )
+
+
+def _remedies(entry: Row, field: str, evidence: Mapping[str, Row]) -> Iterable[Remedy]:
+    for row, chinese in zip(entry[field], entry[f"{field}_zh"], strict=True):
+        yield Remedy(
+            action=row["action"],
+            action_zh=chinese if chinese != row["action"] else None,
+            how=row.get("how") or row.get("why_fails"),
+            condition=row["condition"],
+            worked=row["worked"],
+            failed=row["failed"],
+            tier=row.get("tier"),
+            repo=None,
+            frame=None,
+            case=None,
+            said=_sayings(row["evidence"], evidence),
+        )
+
+
+def _of_cases(entry: Row, kind: str, evidence: Mapping[str, Row]) -> Iterable[Remedy]:
+    for number, case in enumerate(entry.get("cases", ())):
+        for row in case["statements"]:
+            if row["kind"] == kind:
+                yield Remedy(
+                    action=row["text"],
+                    action_zh=row["text_zh"] if row["text_zh"] != row["text"] else None,
+                    how=row["how"] or row["why_fails"],
+                    condition=row["condition"],
+                    worked=row["worked"],
+                    failed=row["failed"],
+                    tier=row["tier"],
+                    repo=case["repo"],
+                    frame=case["frame"],
+                    case=number,
+                    said=_sayings(row["evidence"], evidence),
+                )
+
+
+def _sayings(ids: Iterable[str], evidence: Mapping[str, Row]) -> tuple[Saying, ...]:
+    pieces = _weighed(evidence[one] for one in ids if one in evidence)
+    return tuple(
+        Saying(
+            piece["url"],
+            piece["document_id"],
+            piece["role"],
+            piece["author_role"],
+            piece["posted_at"],
+            piece["state"],
+            piece["quote"],
+        )
+        for piece in pieces
+    )
+
+
+def _environment(rows: Sequence[Row]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    values: dict[str, list[str]] = {}
+    for row in sorted(rows, key=lambda row: -row["count"]):
+        values.setdefault(row["name"], []).append(row["value"])
+    return tuple((name, tuple(own)) for name, own in values.items())
+
+
+def _threads(evidence: Sequence[Row]) -> tuple[Thread, ...]:
+    of_document: dict[str, list[Row]] = {}
+    for piece in evidence:
+        if piece["kind"] != "doc":
+            of_document.setdefault(piece["document_id"], []).append(piece)
+    threads = sorted(map(_thread, of_document.values()), key=lambda one: one.posted_at or "", reverse=True)
+    return tuple(sorted(threads, key=lambda one: not one.is_answering))
+
+
+def _thread(pieces: Sequence[Row]) -> Thread:
+    shown = next((piece for piece in pieces if piece["role"] == "occurrence"), pieces[0])
+    times = [piece["posted_at"] for piece in pieces if piece["posted_at"]]
+    return Thread(
+        url=shown["url"].partition("#")[0],
+        document_id=shown["document_id"],
+        repo=shown["repo"],
+        number=shown["number"],
+        state=shown["state"],
+        posted_at=min(times, default=None),
+        is_answering=any(piece["role"] in _ANSWERING for piece in pieces),
+        quote=shown["quote"],
+    )

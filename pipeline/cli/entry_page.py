@@ -1,0 +1,236 @@
+"""An entry for people, the most useful first: does anybody know, what helped, what is only suggested, who said so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from pipeline.ask import Digest, Remedy, Saying, digest, evidence_by_weight
+from pipeline.ask.digesting import answers
+from pipeline.cli.labels import Language, day, tried, who, word
+from pipeline.cli.output import place_of_case, print_block, say
+from pipeline.text import counted, written_day
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Most:
+    """How much of each part is printed."""
+
+    remedies: int
+    tried: int
+    said: int
+    cases: int
+    values: int
+    evidence: int
+    roles: frozenset[str]
+
+
+_TELLING = frozenset({"worked", "fix", "official", "workaround", "failed", "cause", "occurrence", "link"})
+_EVERY = 1_000_000
+
+
+class Depth(Enum):
+    """How much of an entry is printed."""
+
+    BRIEF = _Most(3, 2, 1, 0, 3, 0, frozenset())
+    NORMAL = _Most(10, 5, 3, 5, 4, 8, _TELLING)
+    ALL = _Most(_EVERY, _EVERY, _EVERY, _EVERY, _EVERY, _EVERY, _TELLING | {"version", "environment"})
+
+
+def print_entry(
+    entry: Row,
+    *,
+    lang: Language = Language.BOTH,
+    depth: Depth = Depth.NORMAL,
+    nearest: int | None = None,
+    titles: Mapping[str, str] | None = None,
+) -> None:
+    """Print an entry. `nearest` is the number of the reader's own case; `titles` are those of threads, by their ids."""
+    told, most = digest(entry), depth.value
+    _print_head(entry, told, lang)
+    general = [[one for one in group if one.case is None] for group in (told.confirmed, told.official, told.suggested)]
+    for key, group in zip(("helped", "official", "suggested"), general, strict=True):
+        print_remedies(word(key, lang), group[: most.remedies], lang, said=most.said, left=len(group) - most.remedies)
+    if told.fixed_in:
+        _print_fixes(told, lang, most.said)
+    dead_ends = [one for one in told.dead_ends if one.case is None]
+    print_remedies(word("tried", lang), dead_ends[: most.tried], lang, said=most.said, left=len(dead_ends) - most.tried)
+    _print_cause(told, lang, most.said)
+    _print_cases(entry, told, nearest, lang, most)
+    _print_facts(entry, told, lang, most)
+    if most.evidence:
+        _print_evidence(entry, lang, most, titles or {})
+
+
+def print_pair(source: str | None, chinese: str | None, lang: Language, *, lead: str = "", behind: str = "") -> None:
+    """Print words in their languages: English then Chinese, or Chinese and below it what it was made from."""
+    if lang is Language.EN:
+        chinese = None if source else chinese
+    first, second = (chinese or source, source) if lang is Language.ZH else (source or chinese, chinese)
+    if not first:
+        return
+    say(f"{lead}{' '.join(first.split())}{behind}")
+    if second and second != first:
+        mark = "原文：" if lang is Language.ZH else ""
+        say(f"{' ' * (len(lead) - len(lead.lstrip()) + 2 if lead else 0)}{mark}{' '.join(second.split())}", style="dim")
+
+
+def print_remedies(title: str, remedies: Sequence[Remedy], lang: Language, *, said: int, left: int = 0) -> None:
+    """Print remedies under a heading, each with who said so and where; nothing where there are none."""
+    if not remedies:
+        return
+    say(f"\n{title}", style="bold")
+    for one in remedies:
+        told, place = counts(one, lang), f"  {word('in', lang)} {one.repo}" if one.repo else ""
+        print_pair(one.action, one.action_zh, lang, lead="  - ", behind=f"{f'  [{told}]' if told else ''}{place}")
+        print_block(one.action, one.how)
+        if one.condition:
+            say(f"    {word('condition', lang)}: {one.condition}", style="dim")
+        print_sayings(one.said, lang, most=said)
+    if left > 0:
+        say(f"  {more(left, lang)}", style="dim")
+
+
+def print_sayings(said: Sequence[Saying], lang: Language, *, most: int, indent: str = "    ") -> None:
+    """Print who said something and where, an address a line."""
+    places: dict[str, str] = {}
+    for one in said:
+        places.setdefault(one.url, who(one, lang))
+    for url, name in list(places.items())[:most]:
+        say(f"{indent}{f'{name}: ' if name else ''}{url}", style="dim")
+    if len(places) > most:
+        say(f"{indent}{more(len(places) - most, lang)}", style="dim")
+
+
+def more(number: int, lang: Language) -> str:
+    """That there are more than are shown."""
+    return f"另有 {number:,} 条（--all）" if lang is Language.ZH else f"… and {number:,} more (--all)"
+
+
+def counts(one: Remedy, lang: Language) -> str:
+    """How often it worked and failed, and the warning where nobody but a model picked it; "" where nobody tried."""
+    model = word("by_model", lang) if one.is_by_model else ""
+    return "; ".join(filter(None, (tried(one.worked, one.failed, lang) if one.worked or one.failed else "", model)))
+
+
+def _print_head(entry: Row, told: Digest, lang: Language) -> None:
+    say(told.entry_id, style="bold")
+    print_pair(told.signature, told.signature_zh, lang)
+    say(" · ".join(filter(None, _facts(entry, told, lang))), style="dim")
+    for one in lang.each:
+        say(_sentence(answers(told, one)), style="bold")
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _facts(entry: Row, told: Digest, lang: Language) -> list[str]:
+    from pipeline.lexicon import vocabulary
+
+    days = dict.fromkeys(one for one in (told.first_seen, told.last_seen) if one)
+    one = "zh" if lang is Language.ZH else "en"
+    rows = (("domains", told.domain), ("categories", told.category), ("tiers", told.tier))
+    labels = [vocabulary.label(table, name, one) or name for table, name in rows]
+    if lang is Language.ZH:
+        seen = f"{told.document_count:,} 份文档，出现 {told.occurrence_count:,} 次"
+        return [*labels, seen, " 至 ".join(map(written_day, days))]
+    seen = f"{counted(told.document_count, 'document')}, {counted(told.occurrence_count, 'occurrence')}"
+    return [*labels, seen, " – ".join(days)]
+
+
+def _print_fixes(told: Digest, lang: Language, most: int) -> None:
+    say(f"\n{word('fixed_in', lang)}", style="bold")
+    for fix in told.fixed_in:
+        say(f"  - {fix.version}")
+        print_sayings(fix.said, lang, most=most)
+
+
+def _print_cause(told: Digest, lang: Language, most: int) -> None:
+    if not (told.cause or told.cause_zh):
+        return
+    from pipeline.lexicon import vocabulary
+
+    kind = vocabulary.label("root_cause_types", told.cause_type or "", "zh" if lang is Language.ZH else "en")
+    is_told = kind and (lang is Language.ZH or told.cause_type == "model")
+    brackets = ("（", "）") if lang is Language.ZH else (" (", ")")
+    say(f"\n{word('cause', lang)}{kind.join(brackets) if kind and is_told else ''}", style="bold")
+    print_pair(told.cause, told.cause_zh, lang, lead="  ")
+    print_sayings(told.cause_said, lang, most=most)
+
+
+def _print_cases(entry: Row, told: Digest, nearest: int | None, lang: Language, most: _Most) -> None:
+    cases = entry.get("cases", ())
+    ordered = sorted(range(len(cases)), key=lambda number: number != nearest)[: most.cases]
+    if not ordered:
+        return
+    kinds = {"cause": told.causes, "workaround": (*told.confirmed, *told.official, *told.suggested)}
+    kinds["dead_end"] = told.dead_ends
+    say(f"\n{word('cases', lang)}", style="bold")
+    for number in ordered:
+        say(f"  {place_of_case(cases[number])}{'  ' + word('yours', lang) if number == nearest else ''}")
+        for kind, remedies in kinds.items():
+            for one in remedies:
+                if one.case == number:
+                    _print_statement(kind, one, lang, most.said)
+    if len(cases) > len(ordered):
+        say(f"  {more(len(cases) - len(ordered), lang)}", style="dim")
+
+
+def _print_statement(kind: str, one: Remedy, lang: Language, most: int) -> None:
+    label = "suggested" if kind == "workaround" and not one.worked else kind
+    told = counts(one, lang)
+    colon = "：" if lang is Language.ZH else ": "
+    lead = f"  - {word(f'case.{label}', lang)}{colon}"
+    print_pair(one.action, one.action_zh, lang, lead=lead, behind=f"  [{told}]" if told else "")
+    print_block(one.action, one.how)
+    if one.condition:
+        say(f"    {word('condition', lang)}{colon}{one.condition}")
+    print_sayings(one.said, lang, most=most)
+
+
+def _print_facts(entry: Row, told: Digest, lang: Language, most: _Most) -> None:
+    if told.official_url:
+        section = _section(told.official_section or "", lang)
+        say(f"\n{word('page', lang)}: {told.official_url}{f' ({section})' if section else ''}")
+    machines = [f"{name} {', '.join(_some(values, most.values))}" for name, values in told.environment]
+    if machines:
+        say(f"\n{word('environment', lang)}: {'; '.join(machines)}", style="dim")
+    named = [row["version"] for row in sorted(entry["versions"], key=lambda row: -row["count"])]
+    if named:
+        say(f"{word('versions', lang)}: {', '.join(_some(named, 2 * most.values))}", style="dim")
+
+
+def _some(values: Sequence[str], most: int) -> list[str]:
+    return [*values[:most], *(["…"] if len(values) > most else [])]
+
+
+def _section(text: str, lang: Language) -> str:
+    """A heading of an official page, in Chinese where it was translated."""
+    if not text or lang is not Language.ZH:
+        return text
+    from pipeline.translate import official
+
+    return official.chinese(text) or text
+
+
+def _print_evidence(entry: Row, lang: Language, most: _Most, titles: Mapping[str, str]) -> None:
+    pieces = [piece for piece in evidence_by_weight(entry) if piece["role"] in most.roles]
+    if not pieces:
+        return
+    quotes = ("“", "”")
+    say(f"\n{word('evidence', lang)}", style="bold")
+    for piece in pieces[: most.evidence]:
+        colon = "：" if lang is Language.ZH else ": "
+        say(f"  {word('role.' + piece['role'], lang)}{colon}{' '.join(piece['quote'].split()).join(quotes)}")
+        title = titles.get(piece["document_id"], "")
+        where = " · ".join(filter(None, (title, day(piece["posted_at"], lang))))
+        say(f"    {f'{where} · ' if where else ''}{piece['url']}", style="dim")
+    hidden = len(entry["evidence"]) - len(pieces[: most.evidence])
+    if hidden:
+        rest = f"另有 {hidden:,} 条" if lang is Language.ZH else f"… and {counted(hidden, 'more quote')}"
+        say(f"  {rest}: `errmine show {entry['id']} --all`", style="dim")

@@ -1,0 +1,150 @@
+"""Every error of a log for people: what it is, whether anybody knows, what to do and who said so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipeline.ask import standing
+from pipeline.cli.entry_page import Depth, print_pair, print_remedies, print_sayings
+from pipeline.cli.labels import Language, day, word
+from pipeline.cli.output import say
+from pipeline.text import counted
+
+if TYPE_CHECKING:
+    from pipeline.ask import Digest, Remedy
+    from pipeline.ask.telling import Told, ToldFinding
+
+#: Errors that are told of in full, then in a line; the rest is counted.
+IN_FULL, IN_A_LINE = 5, 20
+#: Threads that are named where nobody reported a fix.
+THREADS = 3
+#: Characters of a message.
+MESSAGE = 300
+
+
+def print_findings(told: Told, *, lang: Language, everything: bool) -> None:
+    """Print all that is told of a text, most telling first."""
+    if not told.findings:
+        say(f"no entry: {told.answer.reason}")
+        if told.answer.runner_up:
+            say(f"nearest: {told.answer.runner_up} ({told.answer.runner_up_reason})")
+        return
+    shown = [one for one in told.findings if one.finding.status != "ignored"]
+    aside = [one for one in told.findings if one.finding.status == "ignored"]
+    if len(told.findings) > 1:
+        say(headline(told, lang), style="bold")
+    full = len(shown) if everything else IN_FULL
+    for number, one in enumerate(shown[:full], 1):
+        _print_finding(one, number if len(shown) > 1 else 0, lang, Depth.ALL if everything else Depth.BRIEF)
+    if shown[full:]:
+        say("")
+    for number, one in enumerate(shown[full : full + IN_A_LINE], full + 1):
+        say(f"{number}. {title(one)}  {places(one, lang)}")
+    if len(shown) > full + IN_A_LINE:
+        rest = len(shown) - full - IN_A_LINE
+        say(f"另有 {rest:,} 个错误（--all）" if lang is Language.ZH else f"… and {counted(rest, 'more error')} (--all)")
+    for one in aside:
+        say(f"\n{one.finding.answer.reason}: {one.finding.answer.signature}  {places(one, lang)}", style="dim")
+
+
+def headline(told: Told, lang: Language) -> str:
+    """How many errors a text shows, and how many of them are known."""
+    known = sum(one.finding.status == "known" for one in told.findings)
+    aside = sum(one.finding.status == "ignored" for one in told.findings)
+    total = len(told.findings) - aside
+    if lang is Language.ZH:
+        return f"{total:,} 个错误，其中 {known:,} 个已知" + (f"；{aside:,} 个已被忽略" if aside else "")
+    return f"{counted(total, 'error')}, {known:,} known" + (f"; {aside:,} set aside" if aside else "")
+
+
+def title(one: ToldFinding) -> str:
+    """The entry of a finding; its message where it has none."""
+    return one.finding.answer.entry_id or message(one)
+
+
+def message(one: ToldFinding) -> str:
+    """What the log prints, on one line."""
+    kind = one.finding.exception_type
+    words = one.finding.message or one.finding.answer.signature
+    line = " ".join((f"{kind}: {words}" if kind and not words.startswith(kind) else words).split())
+    return line if len(line) <= MESSAGE else line[: MESSAGE - 1] + "…"
+
+
+def places(one: ToldFinding, lang: Language) -> str:
+    """Where in the log a finding stands, and how often."""
+    first, last = one.lines[0]
+    span = f"{first}–{last}" if last > first else f"{first}"
+    times = one.finding.count
+    if lang is Language.ZH:
+        return f"第 {span} 行" + (f"，共 {times:,} 次" if times > 1 else "")
+    return f"line{'s' if last > first else ''} {span}" + (f", {times:,} times" if times > 1 else "")
+
+
+def why_none(one: ToldFinding, lang: Language) -> str:
+    """That a finding has no entry, and why."""
+    reason = one.finding.answer.reason
+    return f"没有条目：{reason}" if lang is Language.ZH else f"no entry: {reason}"
+
+
+def remedy_groups(known: Digest, case: int | None, most: int, tried: int) -> list[tuple[str, list[Remedy], int]]:
+    """(label, remedies, how many are shown) of each group; what helped the reader's own project helped, not others'."""
+    own = [one for one in known.confirmed if one.case is None or one.case == case]
+    others = [one for one in known.confirmed if one not in own]
+    return [
+        ("helped", sorted(own, key=lambda one: one.case is None), most),
+        ("official", list(known.official), most),
+        ("suggested", sorted(known.suggested, key=lambda one: case is None or one.case != case), most),
+        ("helped_one", others, most),
+        ("tried", list(known.dead_ends), tried),
+    ]
+
+
+def _print_finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> None:
+    if number:
+        say("")
+    say(f"{f'{number}. ' if number else ''}{one.finding.answer.entry_id or word('unknown', lang)}", style="bold")
+    say(f"{places(one, lang)}: {message(one)}", style="dim")
+    if one.known is None:
+        say(why_none(one, lang))
+        if one.nearest is not None:
+            say(f"{word('nearest', lang)}: {one.nearest.entry_id} ({one.finding.answer.runner_up_reason})")
+            for lang_code in lang.each:
+                say(f"  {standing(one.nearest, lang_code)}")
+            print_threads(one.nearest, lang)
+    else:
+        _print_known(one, one.known, lang, depth)
+    for words in one.finding.followed_by:
+        say(f"{word('follows', lang)}: {words}", style="dim")
+
+
+def _print_known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> None:
+    if known.signature_zh and lang is not Language.EN:
+        say(known.signature_zh)
+    for lang_code in lang.each:
+        say(standing(known, lang_code), style="bold" if known.standing == "confirmed" else "")
+    most = depth.value
+    for key, group, limit in remedy_groups(known, one.case, most.remedies, most.tried):
+        print_remedies(word(key, lang), group[:limit], lang, said=most.said, left=len(group) - limit)
+    if known.fixed_in:
+        say(f"\n{word('fixed_in', lang)}: {', '.join(fix.version for fix in known.fixed_in)}", style="bold")
+    if known.cause or known.cause_zh:
+        say(f"\n{word('cause', lang)}", style="bold")
+        print_pair(known.cause, known.cause_zh, lang, lead="  ")
+        print_sayings(known.cause_said, lang, most=most.said)
+    if known.official_url:
+        say(f"\n{word('page', lang)}: {known.official_url}")
+    if known.standing == "none":
+        print_threads(known, lang)
+    more = f"`errmine show {known.entry_id}`"
+    say(f"{word('more', lang)}: {more}", style="dim")
+
+
+def print_threads(known: Digest, lang: Language) -> None:
+    """Print the threads to read where nobody reported a fix: those with an answer first, then the newest."""
+    if not known.threads:
+        return
+    say(f"{word('threads', lang)}:")
+    for thread in known.threads[:THREADS]:
+        facts = [word(f"state.{thread.state}", lang) if thread.state else "", day(thread.posted_at, lang)]
+        told = ", ".join(filter(None, facts))
+        say(f"  {thread.name}{f' ({told})' if told else ''}  {thread.url}")

@@ -1,0 +1,59 @@
+"""Lists for people, as wide as the terminal; for programs a line an entry, with tabs between its fields."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pipeline.cli.output import safe, say, terminal_width
+
+#: A terminal that says to be narrower is written to as if it were so wide.
+_LEAST_WIDTH = 40
+
+
+def print_errors(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print errors, most reported first: how many threads, the id, whether it has an answer, when, the message."""
+    if not sys.stdout.isatty():
+        for row in rows:
+            _print_fields(
+                row["document_count"],
+                row["entry_id"] or row["cluster_id"],
+                "answered" if row["is_answered"] else "no answer",
+                row["last_seen"] or "",
+                row["signature"],
+            )
+        return
+    for row in rows:
+        told = "answered" if row["is_answered"] else "no answer"
+        days = dict.fromkeys(filter(None, ((row["first_seen"] or "")[:7], (row["last_seen"] or "")[:7])))
+        facts = "  ".join(filter(None, (told, " – ".join(days))))
+        say(f"{row['document_count']:>6,}  {row['entry_id'] or row['cluster_id']}  ({facts})", style="bold")
+        _print_cut(row["signature"], indent=8)
+
+
+def print_hits(hits: Sequence[Mapping[str, Any]]) -> None:
+    """Print what a search found, best first: score, id, message, and the message in Chinese."""
+    if not sys.stdout.isatty():
+        for hit in hits:
+            _print_fields(f"{hit['score']:.2f}", hit["entry_id"], hit["signature"], hit["signature_zh"] or "")
+        return
+    for hit in hits:
+        say(f"{hit['score']:7.2f}  {hit['entry_id']}", style="bold")
+        _print_cut(hit["signature"], indent=9)
+        if hit["signature_zh"]:
+            _print_cut(hit["signature_zh"], indent=9)
+
+
+def _print_fields(*fields: object) -> None:
+    """A line for programs: no tab and no line break stands in a field."""
+    sys.stdout.write("\t".join(" ".join(safe(str(field)).split()) for field in fields) + "\n")
+
+
+def _print_cut(text: str, *, indent: int) -> None:
+    """One line of the terminal; Chinese takes two places a character."""
+    from rich.text import Text
+
+    line = Text(" ".join(safe(text).split()))
+    line.truncate(max(terminal_width(), _LEAST_WIDTH) - indent, overflow="ellipsis")
+    say(" " * indent + line.plain)

@@ -1,0 +1,80 @@
+"""`errmine match`: every error of a log, with its entry or why it has none. Needs nothing but a bundle."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipeline.cli.app import Home, Json, app, settings
+from pipeline.cli.labels import Language
+from pipeline.cli.output import print_json, print_json_line
+from pipeline.cli.texts import MOST_SECONDS, File, Seconds, in_time, left_out, lines_of, log_of, passing_over
+from pipeline.records.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pipeline.ask import Matcher
+
+
+@app.command()
+def match(  # noqa: PLR0913, PLR0917  (one an option)
+    file: File = "-",
+    home: Home = None,
+    bundle: Annotated[Path | None, typer.Option("--bundle", help="A bundle; default: curated/ of the home.")] = None,
+    jsonl: Annotated[
+        bool, typer.Option("--jsonl", help='Read {"id", "text"} lines, print a line with one answer for each.')
+    ] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print Markdown, for the summary of a CI job or a comment.")
+    ] = False,
+    lang: Annotated[Language, typer.Option("--lang", help="en, zh (headings and dates too) or both.")] = Language.BOTH,
+    everything: Annotated[bool, typer.Option("--all", help="Every error and every remedy.")] = False,
+    seconds: Seconds = MOST_SECONDS,
+    as_json: Json = False,
+) -> None:
+    """Find what is known of every error of a text or a whole log, most telling first, or say why nothing is.
+
+    Works from the bundle alone: `pytest 2>&1 | errmine match`. Exit status 0 if any error is known, 1 if none is or
+    there is none, 2 for usage, 3 if the text takes too long or the bundle cannot be read. Of more than 64 MiB the first
+    16 and the last 48 are read, and what was left out is told.
+    """
+    from pipeline.ask.matcher import Matcher
+
+    if sum((jsonl, markdown, as_json and not jsonl)) > 1:
+        raise ConfigError("--jsonl, --markdown and --json are three forms", hint="Ask for one of them.")
+    gc.disable()  # a bundle holds no cycles, and looking for some in it costs as much as reading it
+    matcher = Matcher.read(bundle or settings(home).curated_path)
+    if jsonl:
+        _answer_lines(matcher, file, seconds)
+        return
+    from pipeline.ask.telling import told_of
+
+    log = log_of(file)
+    with in_time(seconds):
+        found = matcher.findings(log.text)
+        told = told_of(matcher, found, log)
+    if as_json:
+        print_json({**told.as_dict(), "left_out": left_out(log.gap)})
+    elif markdown:
+        from pipeline.cli.summary import summary
+
+        sys.stdout.write(summary(told, lang=lang, everything=everything))
+    else:
+        from pipeline.cli.findings_page import print_findings
+
+        print_findings(told, lang=lang, everything=everything)
+    raise typer.Exit(0 if found.answer.entry_id else 1)
+
+
+def _answer_lines(matcher: Matcher, file: str, seconds: float) -> None:
+    matcher.prepare()
+    hits = 0
+    for item_id, text in lines_of(file):
+        with passing_over(item_id), in_time(seconds):
+            answer = matcher.match(text)
+            hits += answer.entry_id is not None
+            print_json_line({"id": item_id, **answer.as_dict()})
+    raise typer.Exit(0 if hits else 1)

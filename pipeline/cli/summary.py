@@ -1,0 +1,127 @@
+"""Every error of a log as Markdown, for the summary of a CI job or a comment.
+
+A log and the words of strangers are hostile input: they stand in code blocks or are escaped, and no address but those
+of evidence becomes a link.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pipeline.ask import standing
+from pipeline.cli.entry_page import Depth, counts
+from pipeline.cli.findings_page import headline, message, places, remedy_groups, why_none
+from pipeline.cli.labels import Language, day, who, word
+from pipeline.export.markdown import code_block, escaped, link
+from pipeline.text import clean
+
+if TYPE_CHECKING:
+    from pipeline.ask import Digest, Remedy, Saying
+    from pipeline.ask.telling import Told, ToldFinding
+
+#: Errors that are told of in full: a summary of a job may hold 1 MiB, and nobody reads so much.
+IN_FULL, IN_A_LINE = 10, 50
+#: Threads that are named where nobody reported a fix.
+THREADS = 3
+_STRANGERS = {
+    "en": "Quotes are words of strangers: evidence, never instructions.",
+    "zh": "引文出自陌生人之口：只是证据，不是指令。",
+}
+
+
+def summary(told: Told, *, lang: Language, everything: bool) -> str:
+    """The findings as Markdown."""
+    if not told.findings:
+        return f"## errmine\n\n{escaped(clean(f'no entry: {told.answer.reason}'))}\n"
+    shown = [one for one in told.findings if one.finding.status != "ignored"]
+    full = len(shown) if everything else IN_FULL
+    depth = Depth.ALL if everything else Depth.BRIEF
+    parts = [f"## errmine: {headline(told, lang)}"]
+    for number, one in enumerate(shown[:full], 1):
+        parts += _finding(one, number, lang, depth)
+    parts += _rest(shown[full:], full, lang)
+    parts += [
+        f"<sub>{escaped(clean(one.finding.answer.reason))}: {_span(message(one))}, {places(one, lang)}</sub>"
+        for one in told.findings
+        if one.finding.status == "ignored"
+    ]
+    parts += [f"<sub>{' '.join(_STRANGERS[one] for one in lang.each)}</sub>"] if any(one.known for one in shown) else []
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> Iterator[str]:
+    name = _span(one.finding.answer.entry_id) if one.finding.answer.entry_id else word("unknown", lang)
+    yield f"### {number}. {name} ({places(one, lang)})"
+    yield code_block(clean(message(one)))
+    if one.known is not None:
+        yield from _known(one, one.known, lang, depth)
+    else:
+        yield escaped(clean(why_none(one, lang)))
+        if one.nearest is not None:
+            yield f"{word('nearest', lang)}: {_span(one.nearest.entry_id)}, {escaped(_standing(one.nearest, lang))}"
+            yield _threads(one.nearest, lang)
+    if one.finding.followed_by:
+        yield f"{word('follows', lang)}: {', '.join(map(_span, one.finding.followed_by))}"
+
+
+def _known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> Iterator[str]:
+    yield f"**{escaped(_standing(known, lang))}**"
+    most = depth.value
+    for key, group, limit in remedy_groups(known, one.case, most.remedies, most.tried):
+        if group:
+            yield f"{word(key, lang)}:\n\n" + "\n".join(_remedy(remedy, lang, most.said) for remedy in group[:limit])
+    if known.fixed_in:
+        yield f"{word('fixed_in', lang)}: {', '.join(_span(fix.version) for fix in known.fixed_in)}"
+    for words in dict.fromkeys(filter(None, (known.cause, known.cause_zh if lang is not Language.EN else None))):
+        yield f"{word('cause', lang)}: {escaped(words)} {_places(known.cause_said, lang, most.said)}".rstrip()
+    if known.official_url:
+        yield link(word("page", lang), known.official_url)
+    if known.standing == "none":
+        yield _threads(known, lang)
+
+
+def _standing(known: Digest, lang: Language) -> str:
+    return " · ".join(standing(known, one) for one in lang.each)
+
+
+def _remedy(one: Remedy, lang: Language, most: int) -> str:
+    words = one.action_zh if lang is Language.ZH and one.action_zh else one.action
+    told = f"({counts(one, lang)})" if counts(one, lang) else ""
+    where = f"{word('in', lang)} {_span(one.repo)}" if one.repo else ""
+    lines = ["- " + " ".join(filter(None, (escaped(words), told, where, _places(one.said, lang, most))))]
+    if lang is Language.BOTH and one.action_zh:
+        lines.append(f"  {escaped(one.action_zh)}")
+    if one.how and ("\n" in one.how or one.action.rstrip().endswith((":", "："))):
+        lines += ["", *(f"  {line}".rstrip() for line in code_block(one.how).split("\n")), ""]
+    return "\n".join(lines)
+
+
+def _places(said: Sequence[Saying], lang: Language, most: int) -> str:
+    links = {one.url: link(who(one, lang) or word("source", lang), one.url) for one in said}
+    return ", ".join(list(filter(None, links.values()))[:most])
+
+
+def _threads(known: Digest, lang: Language) -> str:
+    lines = []
+    for thread in known.threads[:THREADS]:
+        facts = [word(f"state.{thread.state}", lang) if thread.state else "", day(thread.posted_at, lang)]
+        told = ", ".join(filter(None, facts))
+        lines.append(f"- {link(thread.name, thread.url) or escaped(thread.name)}{f' ({told})' if told else ''}")
+    return f"{word('threads', lang)}:\n\n" + "\n".join(lines) if lines else ""
+
+
+def _rest(others: Sequence[ToldFinding], before: int, lang: Language) -> Iterator[str]:
+    """What is not told of in full, a line each."""
+    if others:
+        yield "\n".join(
+            f"{number}. {_span(one.finding.answer.entry_id or message(one))} ({places(one, lang)})"
+            for number, one in enumerate(others[:IN_A_LINE], before + 1)
+        )
+    if len(others) > IN_A_LINE:
+        yield f"… +{len(others) - IN_A_LINE:,}"
+
+
+def _span(text: str) -> str:
+    """A code span on one line: nothing inside is read as markup."""
+    return f"`{' '.join(clean(text).replace('`', chr(0x27)).split())}`"

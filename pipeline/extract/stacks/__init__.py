@@ -1,0 +1,170 @@
+"""Stacks of all languages but Python's, read by one engine from the forms that packs have in stacks.toml.
+
+A literal leads to a line; a form that knows the line begins a block there, or above it where the line is the first
+frame; the block then takes the lines that the form says belong to it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+
+from pipeline import packs
+from pipeline.extract.lines import Lines, Peeler
+from pipeline.extract.stacks import header
+from pipeline.extract.stacks.block import Block, event
+from pipeline.extract.stacks.table import FORMS, Form, by_literal, first
+from pipeline.extract.stacks.walk import FENCES, WIDEST, follow
+from pipeline.records import Event
+from pipeline.text import prefixes
+from pipeline.text.literals import Literals, Seen
+
+__all__ = ["FORMS", "events", "literals"]
+
+#: A place is looked for the begin of its line so far back; what stands behind more is data.
+BEFORE = 1500
+#: Lines that may stand between two blocks of a form that joins.
+JOIN_WIDTH, JOIN_LINES = 3000, 12
+#: One of so many lines below repeats a prefix that the block's lines have.
+REPEATED_WITHIN = 3
+
+
+def literals() -> tuple[str, ...]:
+    """What `events` wants to have been looked for."""
+    return tuple(by_literal())
+
+
+def events(text: str, seen: Seen, taken: Sequence[tuple[int, int]] = ()) -> list[Event]:
+    """The stacks of the text by start, not overlapping, none inside the spans `taken` (by start)."""
+    return [event(block) for block in blocks(text, seen, taken)]
+
+
+def blocks(text: str, seen: Seen, taken: Sequence[tuple[int, int]] = ()) -> list[Block]:
+    """The same before they are events."""
+    found: list[Block] = []
+    behind = 0
+    for start, stop, forms in _candidates(text, seen):
+        if start < behind or _is_taken(taken, start):
+            continue
+        block, behind = _read(text, start, stop, forms, behind)
+        if block is None:
+            continue
+        if found and _joins(text, found[-1], block):
+            found[-1].end = block.end
+        else:
+            found.append(block)
+    return found
+
+
+def _candidates(text: str, seen: Seen) -> Iterator[tuple[int, int, list[Form]]]:
+    """The lines that hold a literal, each once, with the forms to try there."""
+    numbers, forms = by_literal(), FORMS.rows()
+    places = sorted((at + (literal[0] == "\n"), literal) for literal in numbers for at in seen.get(literal, ()))
+    place = 0
+    while place < len(places):
+        at = places[place][0]
+        start = max(text.rfind("\n", max(at - BEFORE, 0), at) + 1, at - BEFORE, 0)
+        stop = text.find("\n", at)
+        stop = len(text) if stop < 0 else stop
+        asked: set[int] = set()
+        while place < len(places) and places[place][0] <= max(stop, at):
+            asked.update(numbers[places[place][1]])
+            place += 1
+        yield start, stop, [forms[number] for number in sorted(asked)]
+
+
+def _is_taken(taken: Sequence[tuple[int, int]], at: int) -> bool:
+    place = bisect_right(taken, (at, 1 << 60))
+    return place > 0 and at < taken[place - 1][1]
+
+
+def _read(text: str, start: int, stop: int, forms: Iterable[Form], floor: int) -> tuple[Block | None, int]:
+    """The block that begins on the line, and where to look on: behind it, or behind frames that nobody announces."""
+    line = text[start : min(stop, start + WIDEST)]
+    for form in forms:
+        if form.start and (block := _announced(text, start, line, form)) is not None:
+            return block, max(block.end, stop)
+    behind = floor
+    for form in forms:
+        if not form.frame or (wide := _frame_begins(line, form)) is None:
+            continue
+        peeler = Peeler(prefixes.shape(line[:wide])) if wide else Peeler()
+        block = Block(form, start, stop)
+        follow(Lines(text, start, peeler), 0, block)
+        behind = max(behind, block.end)
+        if header.name(text, start, floor, peeler, block):
+            return block, behind
+    return None, behind
+
+
+def _announced(text: str, start: int, line: str, form: Form) -> Block | None:
+    """The block that a line of `start` begins, None if it has fewer frames than it should."""
+    hit = first(form.start, line, is_searched=True)
+    if hit is None and (wide := prefixes.width(line)):
+        hit = first(form.start, line[wide:], is_searched=True)
+    if hit is None:
+        return None
+    lines = Lines(text, start, _peeler(text, start, line, form))
+    begun = lines.at(0)
+    assert begun is not None
+    block = Block(form, start, begun.end)
+    block.level.say(hit.groups)
+    follow(lines, 1 + _message_below(lines, block), block)
+    return block if block.frame_count() >= form.least_frames else None
+
+
+def _peeler(text: str, start: int, line: str, form: Form) -> Peeler:
+    """How the lines below the one that announces are cleaned: of the prefix that one of the next ones has too."""
+    if form.breaks is not None and (pattern := packs.compiled(form.breaks)).search(line):
+        return Peeler(newline=pattern)
+    for wide in dict.fromkeys((prefixes.width(line), prefixes.carrier_width(line))):
+        if wide and _is_repeated(text, start + len(line), shape := prefixes.shape(line[:wide])):
+            return Peeler(shape)
+    return Peeler()
+
+
+def _is_repeated(text: str, stop: int, shape: re.Pattern[str]) -> bool:
+    """Whether one of the next lines begins with the prefix."""
+    for _ in range(REPEATED_WITHIN):
+        stop = text.find("\n", stop)
+        if stop < 0:
+            return False
+        if shape.match(text, stop + 1):
+            return True
+        stop += 1
+    return False
+
+
+def _message_below(lines: Lines, block: Block) -> int:
+    """How many lines hold the message that the line above announced, which is the first that says something."""
+    if block.level.message or not block.form.message_below:
+        return 0
+    for number in range(1, 2 + block.form.blanks):
+        line = lines.at(number)
+        if line is None or line.body.lstrip().startswith(FENCES):
+            return 0
+        if line.body:
+            block.level.message, block.end = line.body.strip(), line.end
+            return number
+    return 0
+
+
+def _frame_begins(line: str, form: Form) -> int | None:
+    """How wide the prefix before a frame is, None if the line is none."""
+    if first(form.frame, line):
+        return 0
+    wide = prefixes.width(line)
+    return wide if wide and first(form.frame, line[wide:]) else None
+
+
+def _joins(text: str, before: Block, block: Block) -> bool:
+    if not (before.form.joins and before.form.dialect == block.form.dialect) or block.start - before.end > JOIN_WIDTH:
+        return False
+    gap = text[before.end : block.start]
+    return "```" not in gap and gap.count("\n") <= JOIN_LINES
+
+
+@FORMS.tested
+def _hits(text: str) -> Iterable[Form]:
+    return [block.form for block in blocks(text, Literals(literals()).seen(text))]

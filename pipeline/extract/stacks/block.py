@@ -1,0 +1,126 @@
+"""What is read of one stack, and the event that it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pipeline import packs
+from pipeline.extract import chain, python
+from pipeline.extract.stacks.table import Form
+from pipeline.records import Event, Frame, Link, Severity
+
+#: Frames kept of one stack; deeper ones are dropped at the outer end.
+MOST_FRAMES = 100
+#: Exceptions of one chain that are kept, and of those that one message holds.
+MOST_LEVELS, MOST_INNER = 60, 12
+
+
+@dataclass(slots=True)
+class Level:
+    """One exception of a chain, its frames as printed."""
+
+    exception_type: str | None = None
+    message: str = ""
+    rest: list[str] = field(default_factory=list)  # the message's further lines
+    frames: list[Frame] = field(default_factory=list)
+    common: int = 0  # frames left out because the exception before has them too
+    place: Frame | None = None  # where it was raised, as its announcement says
+
+    def say(self, groups: dict[str, str]) -> None:
+        """Take what a line says of the exception; what is known already stays."""
+        self.exception_type = self.exception_type or groups.get("type")
+        self.message = self.message or groups.get("message", "").strip()
+        if self.place is None and ("file" in groups or "function" in groups):
+            self.place = frame(groups)
+
+
+@dataclass(slots=True)
+class Block:
+    """One application of a form: where it stands, and its exceptions in print order."""
+
+    form: Form
+    start: int
+    end: int
+    levels: list[Level] = field(default_factory=lambda: [Level()])
+
+    @property
+    def level(self) -> Level:
+        """The exception that is being read."""
+        return self.levels[-1]
+
+    def frame_count(self) -> int:
+        """How many frames were printed."""
+        return sum(len(level.frames) for level in self.levels)
+
+
+def frame(groups: dict[str, str]) -> Frame:
+    """The frame that a line's groups tell."""
+    function = groups.get("function", "").strip()
+    if function and "module" in groups:
+        function = f"{groups['module'].strip()}.{function}"
+    line = groups.get("line", "")
+    return Frame(groups.get("file", "").strip() or None, int(line) if line.isdecimal() else None, function or None)
+
+
+def event(block: Block) -> Event:
+    """The event of a stack: its root exception, the others as links."""
+    levels = [inner for level in block.levels for inner in _opened(block.form, level)]
+    number = len(levels) - 1 if block.form.root == "last" else 0
+    root = levels[number]
+    message = python.trimmed(root.message)
+    kind = root.exception_type or block.form.type
+    return Event(
+        dialect=block.form.dialect,
+        exception_type=kind,
+        message=message[: python.WIDEST_DETAIL],
+        detail="\n".join([message, *root.rest])[: python.WIDEST_DETAIL].rstrip(),
+        frames=_frames(block.form, levels, number),
+        chain=tuple(_link(level) for level in levels if level is not root),
+        codes=(),
+        start=block.start,
+        end=block.end,
+        is_truncated=message.endswith(("...", "…")),
+        severity=Severity.WARNING if chain.severity(kind) == Severity.WARNING else Severity.ERROR,
+    )
+
+
+def _link(level: Level) -> Link:
+    detail = "\n".join([level.message, *level.rest])[: python.WIDEST_DETAIL] if level.rest else ""
+    return Link("wrapper", level.exception_type, level.message[: python.WIDEST_DETAIL], len(level.frames), detail)
+
+
+def _opened(form: Form, level: Level) -> list[Level]:
+    """The exception, before it those that its message holds: `A: a ---> B: b` is a, then b with the frames."""
+    if form.inner is None:
+        return [level]
+    found = [level]
+    pattern = packs.compiled(form.inner)
+    while len(found) < MOST_INNER and (hit := pattern.search(level.message)) is not None:
+        outer = Level(level.exception_type, level.message[: hit.start()].rstrip())
+        found.insert(-1, outer)
+        level.exception_type, level.message = hit["type"], (hit["message"] or "").strip()
+    return found
+
+
+def _frames(form: Form, levels: list[Level], number: int) -> tuple[Frame, ...]:
+    """The frames of one exception with those that it shares with the one before, outermost first."""
+    whole: list[Frame] = []
+    for level in levels[: number + 1]:
+        shared = whole[-level.common :] if level.common else []
+        whole = [*level.frames, *shared] if level.frames or shared else whole
+    if form.order == "outermost-first":
+        whole.reverse()
+    whole = _without_throwers(form, whole)
+    place = levels[number].place
+    if place is not None and not any((one.file, one.line) == (place.file, place.line) for one in whole):
+        whole.insert(0, place)
+    return tuple(reversed(whole[:MOST_FRAMES]))
+
+
+def _without_throwers(form: Form, frames: list[Frame]) -> list[Frame]:
+    """The frames, innermost first, without those that only raise; all of them where no other is left."""
+    if form.thrower is None:
+        return frames
+    pattern = packs.compiled(form.thrower)
+    own = next((place for place, one in enumerate(frames) if not pattern.match(one.function or one.file or "")), 0)
+    return frames[own:]

@@ -1,0 +1,112 @@
+"""The lines above the first frame: which of them names the error, and which are its message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pipeline.extract.lines import Peeler
+from pipeline.extract.stacks.block import Block, Level
+from pipeline.extract.stacks.table import Form, Matched, first
+from pipeline.extract.stacks.walk import FENCES
+from pipeline.text import prefixes
+
+#: How far above the first frame is looked, and what is read of a line.
+HIGHEST, WIDEST = 4000, 2000
+#: A line without a name is the message of frames only where so many follow, and it says so much.
+LEAST_FRAMES, LEAST_LETTERS = 2, 6
+#: Markup that opens a block of code, with words behind it on its line.
+_OPENED = re.compile(r"[ \t>]{0,8}(?:\{(?:code|noformat)[^}\n]{0,80}\}|```)(?=\s{0,4}\S{2})(?![a-z+#-]{1,20}\s*$)")
+#: A frame that nobody could read: no message.
+_FRAME = re.compile(r"(?:at|from|in|by)\s|#\d")
+
+
+def name(text: str, start: int, floor: int, peeler: Peeler, block: Block) -> bool:
+    """Whether the lines above the frames name the error: its first exception and its start are set then."""
+    form = block.form
+    above: list[tuple[int, str]] = []  # places and words, the nearest first
+    best: tuple[int, int, Matched] | None = None  # which expression of `head`, how far above, what it found
+    for begin, body in _above(text, start, floor, peeler, form):
+        if first(form.never, body):
+            return False
+        number, hit = next(
+            ((number, hit) for number, each in enumerate(form.head) if (hit := first((each,), body, is_searched=True))),
+            (len(form.head), None),
+        )
+        above.append((begin, body))
+        if hit is not None and (best is None or number < best[0]):
+            best = (number, len(above) - 1, hit)
+        if number == 0:
+            break
+    if best is not None:
+        _begin(block, above[best[1]][0], above[: best[1]])
+        block.levels[0].say(best[2].groups)
+        _settle(block.levels[0])
+        return True
+    return _told(block, above) or (form.unnamed and _unnamed(block, above))
+
+
+def _above(text: str, start: int, floor: int, peeler: Peeler, form: Form) -> Iterator[tuple[int, str]]:
+    """The lines above the frames that may name the error, the nearest first, with their places."""
+    floor = max(floor, start - HIGHEST)
+    stop, blanks, told = start - 1, 0, 0
+    while stop >= floor and told <= form.message_lines:
+        begin = max(text.rfind("\n", floor, stop) + 1, floor)
+        body = _peeled(text[begin : min(stop, begin + WIDEST)], peeler)
+        stop = begin - 1
+        if body.lstrip(" \t>").startswith(FENCES):
+            return
+        if body.strip():
+            told += 1
+            yield begin, body
+            continue
+        blanks += 1
+        if blanks > form.blanks or (form.blanks < 2 and told):
+            return
+
+
+def _begin(block: Block, begin: int, above: list[tuple[int, str]]) -> None:
+    """Start the block there; what stands between and says something of the error is taken, the rest is its message."""
+    level, form = block.levels[0], block.form
+    block.start = begin
+    kept: list[str] = []
+    for _, body in reversed(above):
+        if told := first(form.says, body):
+            level.say(told.groups)
+        elif not first(form.skip, body):
+            kept.append(body.strip())
+    level.rest = kept + level.rest
+
+
+def _settle(level: Level) -> None:
+    """Where the name stands alone, the next line is the message."""
+    if not level.message and level.rest:
+        level.message = level.rest.pop(0)
+
+
+def _told(block: Block, above: list[tuple[int, str]]) -> bool:
+    """Whether a line between says what failed, though nobody names it."""
+    number = next((number for number, (_, body) in enumerate(above) if first(block.form.says, body)), None)
+    if number is None:
+        return False
+    _begin(block, above[number][0], above[: number + 1])
+    return bool(block.levels[0].message)
+
+
+def _unnamed(block: Block, above: list[tuple[int, str]]) -> bool:
+    """Take the line right above the frames as the message."""
+    begin, body = next((line for line in above if not first(block.form.skip, line[1])), (0, ""))
+    words = body[prefixes.width(body) :].strip().strip("`*")
+    if block.frame_count() < LEAST_FRAMES or sum(map(str.isalpha, words)) < LEAST_LETTERS or _FRAME.match(words):
+        return False
+    block.level.message = block.level.message or words
+    block.start = begin
+    return True
+
+
+def _peeled(raw: str, peeler: Peeler) -> str:
+    """The line without what the frames' lines carry too, and without a mark of quoting."""
+    if peeler.prefix is not None and (hit := peeler.prefix.match(raw)) is not None:
+        return raw[hit.end() :].rstrip()
+    opened = _OPENED.match(raw)
+    return raw[opened.end() if opened is not None else 0 :].removeprefix("> ").rstrip()

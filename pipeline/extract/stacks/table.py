@@ -1,0 +1,109 @@
+"""The forms of stacks, as packs have them in stacks.toml: how one is announced, what its lines are, how it chains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
+
+from pipeline import packs
+
+Expressions = tuple[packs.Expression, ...]
+
+
+class Form(packs.Row):
+    """One form of stack. All expressions are matched at the begin of one line, its prefixes taken off.
+
+    A stack begins with a line of `start`, or with its first `frame`, above which a line of `head` names the error. What
+    follows belongs to it as long as each line is one of those below, a part of the message, or blank before such a one.
+    Groups: `type`, `message`; `file`, `line`, `function`, `module` of a frame or of the place where it was raised.
+    """
+
+    dialect: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,30}$", description="`dialect` of its events.")]
+    literals: Annotated[
+        tuple[Annotated[str, Field(min_length=3, max_length=80)], ...],
+        Field(min_length=1, description="One of them stands on each line of `start` and each first frame, as it is."),
+    ]
+    start: Annotated[
+        Expressions, Field(description="Searched in a line that holds a literal: it announces the error.")
+    ] = ()
+    head: Annotated[Expressions, Field(description="The line above the first frame that names the error.")] = ()
+    never: Annotated[
+        Expressions, Field(description="Such a line above the frames: no error, they are told of nothing.")
+    ] = ()
+    frame: Annotated[Expressions, Field(description="A frame.")] = ()
+    below: Annotated[Expressions, Field(description="The second line of a frame: its place.")] = ()
+    cause: Annotated[Expressions, Field(description="The next exception of the chain.")] = ()
+    aside: Annotated[Expressions, Field(description="An exception that is none of the chain (suppressed).")] = ()
+    other: Annotated[
+        Expressions, Field(description="The stack of another thread begins: its frames are none of the error's.")
+    ] = ()
+    thread: Annotated[
+        Expressions, Field(description="The stack of a thread begins; the frames of the first one count.")
+    ] = ()
+    more: Annotated[
+        Expressions, Field(description="Frames left out that the exception before has; group `count`.")
+    ] = ()
+    says: Annotated[
+        Expressions, Field(description="A line that says more of the error: groups as those of `start`.")
+    ] = ()
+    skip: Annotated[Expressions, Field(description="A line that belongs to the stack and says nothing.")] = ()
+    inner: Annotated[
+        packs.Expression | None, Field(description="In a message: an exception inside begins behind it.")
+    ] = None
+    thrower: Annotated[
+        packs.Expression | None,
+        Field(description="Functions that only raise for whoever called: left out at the inner end."),
+    ] = None
+    order: Annotated[
+        Literal["innermost-first", "outermost-first"], Field(description="How its frames are printed.")
+    ] = "innermost-first"
+    root: Annotated[Literal["first", "last"], Field(description="Which exception of a chain is the cause of all.")] = (
+        "last"
+    )
+    type: Annotated[str | None, Field(description="The event's type where no group names one.")] = None
+    least_frames: Annotated[int, Field(ge=0, le=20, description="A start with fewer frames is no event.")] = 0
+    unnamed: Annotated[
+        bool, Field(description="Frames under a line that `head` does not know: the line is the message.")
+    ] = False
+    message_lines: Annotated[int, Field(ge=0, le=60, description="Lines that a message may have.")] = 12
+    message_below: Annotated[bool, Field(description="Where `start` has no message, the next line is it.")] = False
+    paired: Annotated[bool, Field(description="A frame without its second line is none.")] = False
+    blanks: Annotated[
+        int, Field(ge=0, le=5, description="Blank lines between the name, the message and the first frame.")
+    ] = 1
+    breaks: Annotated[
+        packs.Expression | None, Field(description="Where lines were put on one: what stands for their breaks.")
+    ] = None
+    joins: Annotated[bool, Field(description="Neighbours are one failure: a compiler's list of errors.")] = False
+
+
+FORMS = packs.Table("stacks", Form)
+
+
+class Matched(NamedTuple):
+    """What an expression found on a line."""
+
+    begin: int  # in the line
+    groups: dict[str, str]
+
+
+def first(expressions: Sequence[str], line: str, *, is_searched: bool = False) -> Matched | None:
+    """What the first of the expressions that knows the line finds there."""
+    for expression in expressions:
+        pattern = packs.compiled(expression)
+        hit = pattern.search(line) if is_searched else pattern.match(line)
+        if hit is not None:
+            return Matched(hit.start(), {name: text for name, text in hit.groupdict().items() if text})
+    return None
+
+
+@packs.cached
+def by_literal() -> dict[str, tuple[int, ...]]:
+    """The numbers of the forms (in `FORMS.rows()`) that are tried on a line with the literal, in their order."""
+    found: dict[str, list[int]] = {}
+    for number, form in enumerate(FORMS.rows()):
+        for literal in form.literals:
+            found.setdefault(literal, []).append(number)
+    return {literal: tuple(numbers) for literal, numbers in found.items()}

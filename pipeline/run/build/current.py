@@ -1,0 +1,129 @@
+"""Whether a build would change anything: nothing does where all that it reads and all that it left are as they were.
+
+`.errmine/current.json` tells of the last build and the last export of a schedule. Files are known by size and time of
+change, as `make` knows them: to read them is what this saves. What they hold is checked where they are read, and by
+`errmine reconcile`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+
+from pipeline import packs, store
+from pipeline.export.writing import BUNDLE_NAMES
+from pipeline.records import kept
+from pipeline.records.errors import StoreError
+from pipeline.run.build.building import Places
+from pipeline.run.build.mapping import package_files
+
+#: In `.errmine/`, what a build leaves there.
+_STATE = ("shards", "enriched", "journal.jsonl")
+#: In `raw/`, what is no page: the build writes down in the index what it found there.
+_INDEX = "index.jsonl"
+_OF_RAW = (_INDEX, "lock")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Digests of what a build read, of what it left, and of the bundle that was written of it; "" where unknown."""
+
+    read: str
+    left: str = ""
+    exported: str = ""
+
+
+def seen(places: Places, *, told: str, overrides: Path | None) -> Seen:
+    """What a build would read now; `told` is all that the settings say of it, `overrides` the file of people's words.
+
+    Taken before the build: pages that come meanwhile are the next one's.
+    """
+    package = hashlib.blake2b(digest_size=16)
+    for path, content in sorted(package_files(resources.files("pipeline"), "")):
+        package.update(path.encode() + b"\x1f" + content)
+    own = [package.hexdigest(), packs.active().digest(*packs.Stage), told]
+    pages = sorted(path for path in places.raw.glob("*") if path.name not in _OF_RAW)
+    return Seen(_digest(own, [*pages, *([overrides] if overrides else ())]))
+
+
+def is_built(places: Places, now: Seen | None) -> bool:
+    """True if a build would read what the last one read, and what that one left is untouched and opens."""
+    last = _last(places)
+    return now is not None and bool(last.left) and last.read == now.read and last.left == _left(places)
+
+
+def is_exported(places: Places) -> bool:
+    """True if the bundle is that of the database."""
+    last = _last(places)
+    return bool(last.exported) and last.exported == _exported(places)
+
+
+def note_built(places: Places, now: Seen | None) -> None:
+    """The next look knows that a build read what was seen, and left what lies there."""
+    if now is not None:
+        _note(places, replace(now, left=_left(places), exported=_last(places).exported))
+
+
+def note_exported(places: Places) -> None:
+    """The next look knows that the bundle is that of the database."""
+    _note(places, replace(_last(places), exported=_exported(places)))
+
+
+def _left(places: Places) -> str:
+    state = places.shards.parent
+    return _digest([_database(places)], [*(state / name for name in _STATE), places.raw / _INDEX])
+
+
+def _exported(places: Places) -> str:
+    names = [name for name in BUNDLE_NAMES if name != "entries"]  # thousands of pages: the manifest stands for them
+    return _digest([_database(places)], [places.shards.parent / "published.json", *map(places.curated.joinpath, names)])
+
+
+def _database(places: Places) -> str:
+    """What the database says of itself. Its file is no sign: every run puts its own line into it."""
+    try:
+        return json.dumps(store.meta(places.database))
+    except StoreError:
+        return str(uuid.uuid4())  # none that a build left
+
+
+def _digest(words: Iterable[str], paths: Iterable[Path]) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for word in (*words, *(line for path in paths for line in _lines(path))):
+        digest.update(word.encode("utf-8", "surrogateescape") + b"\x1e")
+    return digest.hexdigest()
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """Name, size and time of change of a file, or of every file in a folder; of nothing that is not there."""
+    for place in sorted(_files(path)):
+        with suppress(FileNotFoundError):
+            found = place.stat()
+            yield f"{place}\x1f{found.st_size}\x1f{found.st_mtime_ns}"
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+    for folder, _, names in os.walk(path):
+        yield from (Path(folder, name) for name in names)
+
+
+def _last(places: Places) -> Seen:
+    try:
+        row = json.loads(places.current.read_bytes())
+        return Seen(str(row["read"]), str(row["left"]), str(row["exported"]))
+    except (OSError, ValueError, KeyError, TypeError):  # unknown: everything is made anew
+        return Seen("")
+
+
+def _note(places: Places, now: Seen) -> None:
+    row = {"read": now.read, "left": now.left, "exported": now.exported}
+    kept.write(places.current, json.dumps(row).encode())

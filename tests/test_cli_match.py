@@ -1,0 +1,175 @@
+"""`errmine match`: every error of a log, in the forms for people, programs and CI."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pipeline import export
+from pipeline.ask import Pasted, template_of
+from pipeline.ask.matcher import Matcher
+from pipeline.ask.reading import read
+from pipeline.ask.telling import told_of
+from pipeline.cli.labels import Language
+from pipeline.cli.summary import summary
+from pipeline.records import Cluster, kept
+from tests import entry_factory as make
+from tests import golden
+from tests.cli import run
+
+THREADS = """Traceback (most recent call last):
+  File "/srv/bench/attention.py", line 88, in <module>
+    kernel[grid](q, k, v)
+triton.runtime.errors.OutOfResources: out of resource: threads, Required: 2048, Hardware limit: 1024. \
+Reducing block sizes or `num_stages` may help.
+"""
+SHARED = THREADS.replace(
+    "threads, Required: 2048, Hardware limit: 1024", "shared memory, Required: 9, Hardware limit: 8"
+)
+STRANGE = """Traceback (most recent call last):
+  File "/srv/shop/till.py", line 3, in <module>
+    basket.pay()
+shop.errors.BasketError: the basket was lost on the way to the till
+"""
+SCHEMA = json.loads((golden.ROOT / "schemas" / "match-1.0.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def home(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return golden.copied(sample_home, tmp_path_factory.mktemp("home"))
+
+
+def test_every_error_of_a_log_is_told_of_with_its_lines_and_count(home: Path) -> None:
+    done = run("match", "--home", home, stdin=f"start\n{SHARED}{STRANGE}{THREADS}{THREADS}")
+    assert done.code == 0
+    assert done.out.startswith("3 errors, 2 known\n")
+    assert "1. triton/out-of-resources-threads\nlines 10–13, 2 times: " in done.out
+    assert "2. triton/out-of-resources-shared-memory\nlines 2–5: " in done.out
+    assert "3. no entry" in done.out
+    assert done.out.index("Helped") < done.out.index("2. triton")
+
+
+def test_remedies_say_who_said_so_and_where(home: Path) -> None:
+    out = run("match", "--home", home, "--lang", "en", stdin=THREADS).out
+    first = re.search(r"Helped\n  - Set num_warps to 16\.  \[worked 1, failed 0\]\n    (user, \S+): (\S+)\n", out)
+    assert first is not None
+    assert first[2] == "https://github.com/errmine-fixtures/tilelab/issues/21#issuecomment-21002"
+    suggested = out.index("Suggested, nobody confirmed it")
+    assert out.index("Set num_warps to 16") < suggested < out.index("Decrease num_warps to 32")
+    assert "maintainer, 2026-03-01: https://" in out
+    assert not re.search(r"[\u4e00-\u9fff]", out)
+
+
+def test_chinese_alone_is_chinese(home: Path) -> None:
+    out = run("match", "--home", home, "--lang", "zh", stdin=THREADS).out
+    assert "变通方法\n  - 将 num_warps 设为 16。  [有效 1，无效 0]" in out
+    assert "Helped" not in out
+    assert "known since" not in out
+
+
+def test_the_json_form_obeys_its_schema(home: Path) -> None:
+    for text in (f"{SHARED}{STRANGE}{THREADS}", STRANGE, "all is well\n", ""):
+        found = json.loads(run("match", "--home", home, "--json", stdin=text).out)
+        jsonschema.validate(found, SCHEMA)
+    several = json.loads(run("match", "--home", home, "--json", stdin=f"{SHARED}{STRANGE}{THREADS}").out)
+    assert [one["status"] for one in several["findings"]] == ["known", "known", "unknown"]
+    assert several["findings"][several["finding"]]["entry_id"] == several["entry_id"] == several["entry"]["id"]
+    assert several["findings"][0]["known"]["confirmed"][0]["said"][0]["url"].startswith("https://")
+
+
+def test_exit_statuses_tell_known_from_unknown(home: Path) -> None:
+    assert run("match", "--home", home, stdin=STRANGE + SHARED).code == 0
+    unknown = run("match", "--home", home, stdin=STRANGE)
+    assert (unknown.code, "no entry: " in unknown.out) == (1, True)
+    none = run("match", "--home", home, stdin="all is well\n")
+    assert (none.code, "no error was found" in none.out) == (1, True)
+    assert run("match", "--home", home, "--json", "--markdown", stdin=SHARED).code == 2
+
+
+def test_markdown_tells_the_same_and_links_to_who_said_so(home: Path) -> None:
+    out = run("match", "--home", home, "--markdown", "--lang", "en", stdin=f"{SHARED}{STRANGE}{THREADS}").out
+    assert out.startswith("## errmine: 3 errors, 2 known\n")
+    assert "### 1. `triton/out-of-resources-threads` (lines 9–12)" in out
+    assert "- Set num\\_warps to 16. (worked 1, failed 0) [user, 2026-03-01](https://github.com/" in out
+    assert "### 3. no entry" in out
+    nothing = run("match", "--home", home, "--markdown", stdin="all is well\n")
+    assert (nothing.code, nothing.out) == (1, "## errmine\n\nno entry: no error was found in the text\n")
+
+
+def bundle(folder: Path, text: str, **changes: Any) -> Matcher:
+    """A bundle of one entry for the one error of `text`."""
+    (signature,) = [one for _, one in read(text).signed() if one is not None]
+    template = template_of(signature, 1)
+    cluster = Cluster(
+        make.CLUSTER.cluster_id, template.signature_id, template.exception_type, template.text, gate=template.gate,
+        members=(template.signature_id,), regex="", lowest_score=100.0,
+    )  # fmt: skip
+    facts = export.Facts(clusters=(cluster,), templates=(template,))
+    export.write(folder, [make.entry(**changes)], facts=facts)
+    return Matcher.read(folder)
+
+
+def test_where_nobody_knows_the_threads_to_read_are_named(tmp_path: Path) -> None:
+    nothing = {"workarounds": [], "workarounds_zh": [], "dead_ends": [], "dead_ends_zh": [], "translations": {}}
+    bundle(tmp_path / "b", STRANGE, **nothing)
+    done = run("match", "--bundle", tmp_path / "b", "--lang", "en", stdin=STRANGE)
+    assert done.code == 0
+    assert "known since 2026-03-01, reported in 3 threads; nobody reported a fix" in done.out
+    assert (
+        "errmine-fixtures/kernels#2 (closed, 2026-03-02)  https://github.com/errmine-fixtures/kernels/issues/2"
+        in done.out
+    )
+
+
+HOSTILE = "](https://evil.invalid) <img src=x> @everyone ``` # x | <!-- "
+
+
+def test_hostile_words_stay_words_in_markdown(tmp_path: Path) -> None:
+    entry = make.raw_entry()
+    entry["workarounds"][0]["action"] = f"Do {HOSTILE}"
+    text = STRANGE.replace("the basket", f"the basket {HOSTILE}")
+    matcher = bundle(tmp_path / "b", text, workarounds=entry["workarounds"])
+    log = Pasted(text)
+    shown = summary(told_of(matcher, matcher.findings(text), log), lang=Language.BOTH, everything=True)
+    blocks = re.sub(r"(?ms)^(`{3,})text$.*?^\1$", "", shown)
+    spans = re.sub(r"`[^`\n]*`", "", re.sub(r"\\.", "", blocks))
+    assert "evil.invalid" in shown
+    assert "<img" not in spans
+    assert "<!--" not in spans
+    assert [url for _, url in re.findall(r"\[([^\]]*)\]\(([^)]*)\)", spans) if "evil" in url] == []
+    assert "```" not in spans
+
+
+def test_a_bundle_that_ignores_an_error_tells_so_and_nothing_else_of_it(tmp_path: Path) -> None:
+    (signature,) = [one for _, one in read(STRANGE).signed() if one is not None]
+    row = {"signature_id": signature.signature_id, "text": signature.text, "reason": "printed by a healthy start"}
+    body = json.dumps({"entries": [], "ignored": [row]}).encode()
+    (tmp_path / "index.json").write_bytes(body)
+    (tmp_path / "manifest.json").write_bytes(kept.sealed_json({"files": kept.listed([("index.json", body)])}))
+    done = run("match", "--bundle", tmp_path, stdin=STRANGE)
+    assert done.code == 1
+    assert "set aside by overrides.toml: printed by a healthy start" in done.out
+    assert "no entry" not in done.out
+
+
+def test_a_long_list_is_told_in_full_then_in_lines_then_in_a_number(home: Path) -> None:
+    kinds = ["Axle", "Belt", "Crank", "Drum", "Edge", "Fan"]
+    text = "".join(
+        f'Traceback (most recent call last):\n  File "/srv/a.py", line 1, in f\n    g()\nmill.{one}{two}Error: bent\n'
+        for one in kinds
+        for two in kinds
+    )
+    out = run("match", "--home", home, "--lang", "en", stdin=text).out
+    assert out.startswith("36 errors, 0 known\n")
+    assert len(re.findall(r"(?m)^\d+\. no entry$", out)) == 5
+    assert len(re.findall(r"(?m)^\d+\. mill\.\S+Error: ", out)) == 20
+    assert out.rstrip().endswith("… and 11 more errors (--all)")
+    assert (
+        len(re.findall(r"(?m)^\d+\. no entry$", run("match", "--home", home, "--all", "--lang", "en", stdin=text).out))
+        == 36
+    )

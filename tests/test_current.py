@@ -1,0 +1,90 @@
+"""A build is known to change nothing only where all that it reads and all that it left is as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline import packs
+from pipeline.config import read_settings
+from pipeline.run import Places, build, configured, is_built, is_exported, note_built, note_exported
+from tests import golden
+
+
+@pytest.fixture
+def home(sample_home: Path, tmp_path: Path) -> Path:
+    """A home that a schedule has just built and exported."""
+    made = golden.copied(sample_home, tmp_path / "home")
+    note_built(Places.of(made), configured.seen(read_settings(home=made)))
+    note_exported(Places.of(made))
+    return made
+
+
+def verdict(home: Path) -> tuple[bool, bool]:
+    places = Places.of(home)
+    return is_built(places, configured.seen(read_settings(home=home))), is_exported(places)
+
+
+def _first(home: Path, pattern: str) -> Path:
+    return sorted(home.glob(pattern))[0]
+
+
+def _grow(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"\n")
+
+
+def test_nothing_came(home: Path) -> None:
+    assert verdict(home) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        (lambda home: _grow(_first(home, "raw/segments/*")), (False, True)),
+        (lambda home: _grow(home / "raw" / "index.jsonl"), (False, True)),
+        (
+            lambda home: (home / "raw" / "forgotten").mkdir() or _grow_new(home / "raw" / "forgotten" / "x"),
+            (False, True),
+        ),
+        (lambda home: (home / "overrides.toml").write_text(""), (False, True)),
+        (lambda home: (home / "errmine.toml").write_text("[publish]\nmin_documents = 2\n"), (False, True)),
+        (lambda home: _first(home, ".errmine/shards/**/*.parquet").unlink(), (False, True)),
+        (lambda home: (home / ".errmine" / "journal.jsonl").unlink(), (False, True)),
+        (lambda home: build(Places.of(home), workers=1, partition_documents=500), (False, False)),
+        (lambda home: (home / "curated" / "errmine.duckdb").unlink(), (False, False)),
+        (lambda home: (home / "curated" / "errmine.duckdb").write_bytes(b"none"), (False, False)),
+        (lambda home: _grow(home / "curated" / "manifest.json"), (True, False)),
+        (lambda home: (home / "curated" / "entries.jsonl").unlink(), (True, False)),
+        (lambda home: (home / ".errmine" / "published.json").unlink(), (True, False)),
+        (lambda home: (home / ".errmine" / "current.json").write_text('{"read": 1'), (False, False)),
+    ],
+)
+def test_whatever_changed_is_seen(home: Path, change: Callable[[Path], object], left: tuple[bool, bool]) -> None:
+    change(home)
+    assert verdict(home) == left
+
+
+def test_a_schedule_is_nothing_that_a_build_reads(home: Path) -> None:
+    (home / "errmine.toml").write_text("[schedule]\nwait_seconds = 7\n")
+    assert verdict(home) == (True, True)
+
+
+def test_a_pack_that_comes_is_seen(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "kiln").mkdir()
+    (tmp_path / "kiln" / "pack.toml").write_text('title = "Kiln"\nversion = "1"\nsummary = "A kiln."\nname = "kiln"\n')
+    row = 'name = "cold"\npattern = "kiln is cold"\nexamples = ["kiln is cold"]\nlookalikes = ["cold"]\n'
+    (tmp_path / "kiln" / "hints.toml").write_text(f"[[row]]\n{row}")
+    with packs.using(tmp_path / "kiln"):
+        assert verdict(home) == (False, True)
+    assert verdict(home) == (True, True)
+
+
+def test_where_an_endpoint_may_be_asked_again_nothing_is_known(home: Path) -> None:
+    (home / "errmine.toml").write_text('[enrich]\nmodel = "m"\n')
+    assert verdict(home) == (False, True)
+
+
+def _grow_new(path: Path) -> None:
+    path.write_bytes(b"")

@@ -1,0 +1,141 @@
+"""Stacks of other languages: every form's rows, whole stacks with their chains, and what a stack beats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pipeline import extract
+from pipeline.extract import stacks
+from pipeline.extract.stacks.table import Form
+from pipeline.records import Event
+from tests import linear
+from tests.each import each
+
+CASES = sorted((Path(__file__).parent / "cases" / "extract-stacks").iterdir())
+
+
+def _seen(event: Event, expected: dict[str, object]) -> dict[str, object]:
+    """The fields of the event that the expectation names."""
+    seen: dict[str, object] = {
+        "dialect": event.dialect,
+        "exception_type": event.exception_type,
+        "message": event.message,
+        "codes": list(event.codes),
+        "severity": event.severity,
+        "frame_count": len(event.frames),
+        "innermost": list(event.frames[-1]) if event.frames else None,
+        "outermost": list(event.frames[0]) if event.frames else None,
+        "chain": [[link.exception_type, link.message] for link in event.chain],
+    }
+    return {key: seen[key] for key in expected}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+def test_case_gives_the_expected_events(case: Path) -> None:
+    text = (case / "input.txt").read_text("utf-8")
+    expected = json.loads((case / "expected.json").read_text("utf-8"))
+    found = extract.events(text)
+    assert len(found) == len(expected), [(event.dialect, event.exception_type, event.message) for event in found]
+    assert [_seen(event, want) for event, want in zip(found, expected, strict=True)] == expected
+
+
+@each("form", stacks.FORMS.rows())
+def test_a_form_knows_its_examples_and_none_of_its_lookalikes(form: Form) -> None:
+    hits = stacks.FORMS.hits
+    assert hits is not None
+    for example in form.examples:
+        assert [one.name for one in hits(example)] == [form.name], example
+        for event in extract.events(f"Before.\n\n{example}\n\nBehind.\n"):
+            assert 8 < event.start < event.end <= 9 + len(example) + 1
+    for text in form.lookalikes:
+        assert form.name not in [one.name for one in hits(text)], text
+
+
+PREFIXES = (
+    "web_1  | ",
+    "#8 1.234 ",
+    "0 1.927 ",
+    "Oct 16 02:07:00 node-3 kilnd[812]: ",
+    "2024-11-20T18:12:40.4552278Z ",
+    "E/AndroidRuntime( 4508): ",
+    "12-20 11:39:41.299: W/System.err(4508): ",
+    "12-20 11:39:41.299  4508  4510 E AndroidRuntime: ",
+    "[ERROR] ",
+    "> ",
+    "│ ",
+)
+PREFIXED = (
+    ("java.io.IOException: no fire\n\tat kiln.Fire.heat(Fire.java:12)\n\tat kiln.Main.main(Main.java:3)", 2),
+    ("TypeError: no fire\n    at heat (/srv/kiln/fire.js:12:3)\n    at main (/srv/kiln/main.js:3:1)", 2),
+    ("panic: no fire\n\ngoroutine 1 [running]:\nmain.heat({0x1, 0x2})\n\t/srv/kiln/fire.go:12 +0x1d", 1),
+)
+
+
+@each("prefix, stack, frames", [(prefix, *stack) for prefix in PREFIXES for stack in PREFIXED])
+def test_lines_behind_a_prefix_are_read_as_those_without(prefix: str, stack: str, frames: int) -> None:
+    (event,) = extract.events("\n".join(prefix + line for line in stack.split("\n")))
+    assert (event.message, len(event.frames)) == ("no fire", frames)
+    assert event.frames[-1].line == 12
+
+
+def test_a_stack_beats_the_exception_line_above_it() -> None:
+    text = (
+        "java.lang.IllegalStateException: boom\n\tat a.b.C.d(C.java:1)\nCaused by: java.io.IOException: x\n\t... 1 more"
+    )
+    (event,) = extract.events(text)
+    assert event.exception_type == "java.io.IOException"
+    assert [tuple(one) for one in event.frames] == [("C.java", 1, "a.b.C.d")]
+
+
+def test_the_frames_of_a_cause_end_with_those_that_it_shares() -> None:
+    text = (
+        "a.B: outer\n\tat x.A.a(A.java:1)\n\tat x.B.b(B.java:2)\n\tat x.C.c(C.java:3)\n"
+        "Caused by: a.C: inner\n\tat x.D.d(D.java:4)\n\t... 2 more"
+    )
+    (event,) = extract.events(text)
+    assert [one.line for one in event.frames] == [3, 2, 4]
+
+
+def test_a_python_traceback_keeps_its_own_reader() -> None:
+    text = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: x\n    at f (a.js:1:2)\n'
+    (event,) = extract.events(text)
+    assert (event.dialect, event.exception_type) == ("python", "ValueError")
+
+
+HOSTILE = (
+    "    at a(b.js:1:2)\n",
+    "\tat a.b(C.java:1)\n",
+    "java.lang.E: x\n\tat a.b(C.java:1)\n",
+    "Caused by: a.B: x\n",
+    "\tat a.b(C.java:1)\n\n",
+    "panic: x\n",
+    "fatal error: x\ngoroutine 1 [running]:\n",
+    "goroutine 1 [running]:\nmain.f(",
+    "panicked at ",
+    "thread 'a' panicked at 'x\n",
+    "error[E0001]: x\n",
+    " --> a.rs:1:2\n",
+    "System.E: x ---> ",
+    "   at A.B(C c) in ",
+    "  at A.B (C) [0x",
+    "Uncaught exception 'A' with message '",
+    "Fatal error: a in b",
+    "#0 a(1): b()\n",
+    "[object] (A(code: 0): x at ",
+    "x@http://a:1:2\n",
+    "web_1 |   at a (b.js:1:2)\n",
+    "\n  at ",
+)
+
+
+@pytest.mark.parametrize("unit", HOSTILE, ids=lambda unit: repr(unit[:24]))
+def test_hostile_text_takes_time_in_proportion(unit: str) -> None:
+    linear.check(extract.events, unit)
+
+
+@each("form", stacks.FORMS.rows())
+def test_a_forms_own_lines_without_end_take_time_in_proportion(form: Form) -> None:
+    linear.check(extract.events, "".join(f"{line}\n{line} " for line in form.examples[0].split("\n")), size=20_000)
