@@ -127,7 +127,7 @@ def test_the_programs_own_numbers_are_the_cause_and_the_meaning() -> None:
     assert draft.cause.fact is not None
     assert draft.cause.fact.template == "cause.exceeds_bytes"
     assert dict(draft.cause.fact.slots) == {"resource": "shared memory", "required": "263168", "limit": "232448"}
-    assert draft.cause_type == "program"
+    assert draft.root_cause_type == "program"
     assert draft.meaning is not None
     assert draft.meaning.template == "meaning.out_of_resource"
     assert (draft.domain, draft.category, draft.subcategory) == ("triton", "resource_limit", "shared_memory")
@@ -144,7 +144,7 @@ def test_a_maintainers_plain_statement_comes_before_the_programs_numbers() -> No
     words = "This happens because the autotuner keeps a configuration that was measured on a larger device."
     draft = _drafted([_stated("MEMBER", words)])
     assert draft.cause is not None
-    assert (draft.cause.text, draft.cause_type) == (words, "quoted")
+    assert (draft.cause.text, draft.root_cause_type) == (words, "quoted")
     # the numbers stay as evidence of the cause
     roles = {e.evidence_id: e for e in draft.evidence}
     assert any("263168" in roles[i].quote for i in draft.cause.evidence)
@@ -153,7 +153,7 @@ def test_a_maintainers_plain_statement_comes_before_the_programs_numbers() -> No
 def test_the_programs_numbers_come_before_what_users_say() -> None:
     words = "This happens because the autotuner keeps a configuration that was measured on a larger device."
     draft = _drafted([_stated("NONE", words)])
-    assert draft.cause_type == "program"
+    assert draft.root_cause_type == "program"
     assert any(e.role == "cause" and e.quote == words for e in draft.evidence)
 
 
@@ -176,7 +176,7 @@ def test_parameters_say_how_the_occurrences_differ() -> None:
 
 def test_without_statements_rates_and_confidence_are_null() -> None:
     draft = _drafted([_case(OOR, 105, ["Same issue here."])])
-    assert (draft.confidence, draft.fix_success_rate) == (None, None) or draft.cause_type == "program"
+    assert (draft.confidence, draft.fix_success_rate) == (None, None) or draft.root_cause_type == "program"
     assert draft.fix_success_rate is None
     assert draft.dead_ends == ()
     assert [r.worked + r.failed for r in draft.workarounds] == [0]
@@ -195,7 +195,7 @@ def test_a_fix_makes_the_error_resolvable_and_is_a_remedy() -> None:
     assert "change|errmine-fixtures/kernels#77" in {r.key for r in draft.workarounds}
     assert draft.cause is not None
     assert draft.cause.text.startswith("The root cause is a stale socket")
-    assert draft.cause_type == "quoted"
+    assert draft.root_cause_type == "quoted"
     assert ("PyTorch 2.3.0", "2.3.0") in {(v.version, v.introduced) for v in draft.versions}
 
 
@@ -222,7 +222,7 @@ def _page() -> distil.Official:
 
 def test_an_official_page_gives_cause_remedies_section_and_tier() -> None:
     draft = _drafted([_case(OOR, 109)], official=(_page(),))
-    assert (draft.cause_type, draft.tier) == ("documented", "documented")
+    assert (draft.root_cause_type, draft.tier) == ("documented", "documented")
     assert draft.official_doc_url == "https://openxla.org/xla/errors/error_1001"
     assert draft.official_doc_section == "Retune"
     assert "Take smaller sizes of `block_q`." in {r.action.text for r in draft.workarounds if r.tier == "documented"}

@@ -12,7 +12,7 @@ from pipeline.lexicon import gates, glossary
 from pipeline.lexicon.catalogues import explains, xla_codes
 from pipeline.records import Fact
 from pipeline.records.errors import CatalogueError
-from pipeline.translate import assembly, messages, render, rendering
+from pipeline.translate import messages, remembered, render, rendering
 from pipeline.translate.compile_catalogue import PO, compile_catalogue
 from tests.each import each
 
@@ -138,14 +138,14 @@ def test_every_remembered_sentence_is_found_and_passes_the_gates(entry):
     english, chinese = entry.msgid, entry.msgstr
     for place, name in names.items():
         english, chinese = english.replace(place, name), chinese.replace(place, name)
-    offer = assembly.shipped_memory().offer(english)
+    offer = remembered.shipped_memory().offer(english)
     assert offer is not None
     assert offer.text == chinese
     assert all(gates.check(english, offer.text).values())
 
 
 def test_numbers_and_names_are_put_back_in_the_order_of_the_chinese():
-    memory = assembly.memory('msgid "Call {1} before {2}."\nmsgstr "在 {2} 之前调用 {1}。"\n')
+    memory = remembered.memory('msgid "Call {1} before {2}."\nmsgstr "在 {2} 之前调用 {1}。"\n')
     assert (
         memory.offer("Call torch.cuda.init() before import_model.").text
         == "在 import_model 之前调用 torch.cuda.init()。"
@@ -153,18 +153,18 @@ def test_numbers_and_names_are_put_back_in_the_order_of_the_chinese():
 
 
 def test_only_an_exact_masked_sentence_is_remembered():
-    memory = assembly.memory('msgid "Upgrading to {1} fixed it."\nmsgstr "升级到 {1} 后问题解决。"\n')
+    memory = remembered.memory('msgid "Upgrading to {1} fixed it."\nmsgstr "升级到 {1} 后问题解决。"\n')
     assert memory.offer("Upgrading to 3.2 fixed it").text == "升级到 3.2 后问题解决。"
     assert memory.offer("Upgrading to 3.2 fixed nothing.") is None
     assert memory.offer("Upgrading to 3.2 fixed it for 2 of us.") is None
 
 
 def test_a_fuzzy_memory_entry_is_not_used():
-    assert not assembly.memory('#, fuzzy\nmsgid "Restart."\nmsgstr "重启。"\n').pairs
+    assert not remembered.memory('#, fuzzy\nmsgid "Restart."\nmsgstr "重启。"\n').pairs
 
 
 def test_a_memory_entry_may_continue_over_lines():
-    memory = assembly.memory('msgid ""\n"Restart "\n"it."\nmsgstr ""\n"重启"\n"它。"\n')
+    memory = remembered.memory('msgid ""\n"Restart "\n"it."\nmsgstr ""\n"重启"\n"它。"\n')
     assert memory.offer("Restart it.").text == "重启它。"
 
 

@@ -88,6 +88,19 @@ def negation_added(pairs) -> Iterator[tuple[str, str]]:
             yield english, auxiliary.sub(lambda match: "不" + match.group(), chinese, count=1)
 
 
+#: Chinese that fits any source: nothing of it is wrong, and nothing is said.
+VAGUE = (
+    "某项内容有误。", "出现了意料之外的情况。", "这样做是无效的。", "没有满足要求。", "请再试一次。",
+    "相关内容不正确。", "此处存在已知的异常。", "结果与预期不符。",
+)  # fmt: skip
+
+
+def vague(pairs) -> Iterator[tuple[str, str]]:
+    """A sentence that would fit any source, in place of the Chinese."""
+    for english, _ in pairs:
+        yield from ((english, sentence) for sentence in VAGUE)
+
+
 # ---------------------------------------------------------------- measured
 
 PAIRS = human_pairs()
@@ -126,10 +139,24 @@ def test_no_gate_alone_refuses_many_good_translations(name):
         (other_sentence, 0.85),
         (negation_lost, 0.75),
         (negation_added, 0.50),
+        (vague, 0.95),
     ],
 )
 def test_an_injected_defect_is_found(defect, least):
     assert found_share(defect(CLEAN)) >= least
+
+
+def test_what_names_nothing_of_its_source_is_found_by_its_own_gate():
+    damaged = list(vague(pair for pair in CLEAN if gates.specific(pair[0], "") is False))
+    assert len(damaged) >= 1000
+    assert sum(not gates.specific(*pair) for pair in damaged) / len(damaged) >= 0.95
+
+
+def test_a_source_that_names_nothing_asks_for_nothing():
+    assert gates.specific("It does so again and again.", "它一再如此。")
+    assert not gates.specific("The checkpoint is damaged.", "已经坏了。")
+    assert gates.specific("The checkpoint is damaged.", "检查点已经坏了。")
+    assert gates.specific("torch is too old", "PyTorch 太旧。")
 
 
 @pytest.mark.parametrize("noise", ["(掌声)", "（笑声）", "对对对"])

@@ -59,7 +59,7 @@ def print_entry(
         _print_fixes(told, lang, most.said)
     dead_ends = [one for one in told.dead_ends if one.case is None]
     print_remedies(word("tried", lang), dead_ends[: most.tried], lang, said=most.said, left=len(dead_ends) - most.tried)
-    _print_cause(told, lang, most.said)
+    _print_cause(entry, told, lang, most.said)
     _print_cases(entry, told, nearest, lang, most)
     _print_facts(entry, told, lang, most)
     if most.evidence:
@@ -150,15 +150,18 @@ def _print_fixes(told: Digest, lang: Language, most: int) -> None:
         print_sayings(fix.said, lang, most=most)
 
 
-def _print_cause(told: Digest, lang: Language, most: int) -> None:
+def _print_cause(entry: Row, told: Digest, lang: Language, most: int) -> None:
     if not (told.cause or told.cause_zh):
         return
     from pipeline.lexicon import vocabulary
 
-    kind = vocabulary.label("root_cause_types", told.cause_type or "", "zh" if lang is Language.ZH else "en")
-    is_told = kind and (lang is Language.ZH or told.cause_type == "model")
+    one = "zh" if lang is Language.ZH else "en"
+    picked = vocabulary.label("root_cause_types", told.cause_type or "", one)
+    is_told = lang is Language.ZH or told.cause_type == "model"
+    kind = vocabulary.label("cause_types", entry.get("cause_type") or "", one)
+    labels = ("；" if lang is Language.ZH else "; ").join(filter(None, (kind, picked if is_told else "")))
     brackets = ("（", "）") if lang is Language.ZH else (" (", ")")
-    say(f"\n{word('cause', lang)}{kind.join(brackets) if kind and is_told else ''}", style="bold")
+    say(f"\n{word('cause', lang)}{labels.join(brackets) if labels else ''}", style="bold")
     print_pair(told.cause, told.cause_zh, lang, lead="  ")
     print_sayings(told.cause_said, lang, most=most)
 

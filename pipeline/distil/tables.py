@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
 from typing import Any
 
+from pipeline.lexicon.products import gpus
+from pipeline.lexicon.products import products as named
 from pipeline.records import Claim, Outcome
 
 # What a quoted remedy says beside its act: when it applies, why it failed, on which operating system.
@@ -266,17 +268,15 @@ def hints() -> tuple[Hint, ...]:
     )
 
 
-@cache
-def products() -> dict[str, str]:
+def products() -> Mapping[str, str]:
     """Spelling in lower case -> name of the product."""
-    rows = table("products.toml")["packages"]
-    return {spelling: name for name, spellings in rows.items() for spelling in (*spellings, name.lower())}
+    return named()
 
 
 @cache
 def gpu_pattern() -> Pattern:
     """Finds the model name of a GPU."""
-    return re.compile(r"(?<![\w-])" + table("products.toml")["gpus"]["pattern"] + r"(?![\w-])")
+    return re.compile(r"(?<![\w-])" + gpus() + r"(?![\w-])")
 
 
 @cache

@@ -51,6 +51,7 @@ _PARQUET = pa.schema(
         ("root_cause", _TEXT),
         ("root_cause_type", _TEXT),
         ("root_cause_zh", _TEXT),
+        ("cause_type", _TEXT),
         ("workarounds_zh", _TEXTS),
         ("dead_ends_zh", _TEXTS),
         ("official_doc_url", _TEXT),

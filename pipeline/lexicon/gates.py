@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from importlib.resources import files
 
 from pipeline.lexicon import glossary
+from pipeline.lexicon.products import products
 
 #: Least Han / (Han + Latin words), outside code. Our human set: least 0.82; on large human corpora
 #: 0.5 refuses 0.4-3.9 %.
@@ -80,6 +81,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _BRACKETED = re.compile(r"[（(][^（()）]{0,60}[)）]|“[^“”]{0,80}”")
 _SENTENCE = re.compile(r"[。！？；\n]|[.!?;]\s")
 _HALF_MARK = re.compile(r"(?<=[\u4e00-\u9fff])[,;:!?] ?(?=[\u4e00-\u9fff])")
+#: Names by their look: two capitals, or a capital that begins no sentence.
+_NAMED = re.compile(r"\b[A-Z]{2}[A-Za-z0-9]{0,30}\b|(?<=[a-z,;:(] )[A-Z][A-Za-z0-9.+-]{1,30}\b")
 #: Traditional forms that are right in Simplified text: names. 昇腾 (Ascend), 昇思 (MindSpore).
 _TRADITIONAL_NAMES = re.compile(r"昇(?=腾|思|騰)")
 
@@ -226,6 +229,31 @@ def punctuation(_source: str, zh: str) -> bool:
     return not _HALF_MARK.search(PROTECTED.sub("x", zh))
 
 
+def specific(source: str, zh: str) -> bool:
+    """Whether the Chinese is about this source: it has a name, a number or a term of it, or the source has none.
+
+    What has none of them would fit any other source of the same kind.
+    """
+    return not (anchors := _anchors(source)) or any(_stands_in(zh.lower(), anchor) for anchor in anchors)
+
+
+def _anchors(source: str) -> list[tuple[str, ...]]:
+    """What a translation can take up: each name, number and term, with the ways in which it may stand there."""
+    names: list[tuple[str, ...]] = [(span.lower(),) for span in protected(source)]
+    names += [(products()[word].lower(),) for word in _WORD.findall(_prose(source).lower()) if word in products()]
+    names += [(word.lower(), word.lower().removesuffix("s")) for word in _NAMED.findall(_prose(source))]
+    numbers_ = [(number,) for number in _numbers(source)]
+    terms_ = [tuple(form.lower() for form in term.renderings()) for term in glossary.found_in(_prose(source))]
+    words = glossary.message_words()["words"]
+    plain = [word.lower() for word in _WORD.findall(_prose(source))]
+    known = ((words.get(word) or words.get(glossary.singular(word)), word) for word in plain)
+    return names + numbers_ + terms_ + [(chinese.lower(), word) for chinese, word in known if chinese]
+
+
+def _stands_in(zh: str, anchor: tuple[str, ...]) -> bool:
+    return any(form in zh for form in anchor)
+
+
 Gate = Callable[[str, str], bool]
 
 #: Every gate of a translation, in the order in which they are reported.
@@ -240,6 +268,7 @@ GATES: dict[str, Gate] = {
     "repetition": repetition,
     "simplified": simplified,
     "punctuation": punctuation,
+    "specific": specific,
 }
 
 #: Gates of an explanation (`signature_zh`): it says what a message means, it does not follow its words.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 #: A term is demanded of a translation only if this share of aligned human translations use its first rendering; below
 #: it, good translators differ. Shares: 139,447 aligned technical segments. On the human set 0.7 refuses 0.9 % and all
@@ -50,6 +52,12 @@ def terms() -> Mapping[str, Term]:
         else:
             found[key] = Term(english, chinese, also, grade, float(adherence))
     return found
+
+
+@cache
+def message_words() -> Mapping[str, Any]:
+    """The tables of data/message_words.toml: what is no term by itself and yet part of a noun phrase."""
+    return tomllib.loads((files("pipeline") / "data" / "message_words.toml").read_text(encoding="utf-8"))
 
 
 def pairs() -> set[tuple[str, str]]:

@@ -35,7 +35,7 @@ def table() -> dict[str, Any]:
 # module only reads it. docs/classes.md tells people in which order evidence is asked.
 
 #: Tables of vocabulary.toml that hold ids with labels.
-VOCABULARIES = ("domains", "categories", "subcategories", "root_cause_types", "tiers")
+VOCABULARIES = ("domains", "categories", "subcategories", "root_cause_types", "cause_types", "tiers")
 #: Beginning of a message that the rules read.
 _READ = 600
 #: Share of an error's events that must agree on a package or a repository, of those that show one. Measured on the

@@ -76,7 +76,7 @@ class Draft:
     subcategory: str | None
     meaning: Fact | None  # what the signature means, for signature_zh
     cause: Statement | None
-    cause_type: str | None
+    root_cause_type: str | None
     workarounds: tuple[Remedy, ...]
     dead_ends: tuple[Remedy, ...]
     versions: tuple[Version, ...]

@@ -98,6 +98,9 @@ class CaseStatement(_Part):
     text: Annotated[str, Field(min_length=1, description="A fact as a sentence, or the quoted words.")]
     text_lang: str = Field(description='Language of `text`: "en", or the quote\'s own, such as "zh".')
     text_zh: str | None = Field(description="The same in Chinese, null with the reason in `translations`.")
+    cause_type: str | None = Field(
+        default=None, description="Causes: what kind, as `cause_type` of an entry; null where no kind is sure."
+    )
     how: str | None = Field(description="A command or the quoted words, where they add to `text`; never equal to it.")
     condition: str | None = Field(description="When it applies, in the words of the quote; null if nobody says.")
     why_fails: str | None = Field(description="Dead ends: why, in the words of the quote; null if nobody says.")
@@ -217,6 +220,11 @@ class KnowledgeEntry(_Part):
     root_cause_type: str | None = Field(
         description='"documented", "quoted", "program", "generic" (imported) or "model" (a quote that only a language '
         "model picked)."
+    )
+    cause_type: str | None = Field(
+        default=None,
+        description="What kind of cause it is, of a closed set (docs/causes.md), so that causes can be counted; null "
+        "where no kind is sure. `root_cause_zh` of a quoted cause is the sentence of its kind, no translation.",
     )
     root_cause_zh: str | None
     root_cause_evidence: list[str]

@@ -42,6 +42,7 @@ VERSIONS = (
     Version("1.6", "Added claims.passage"),
     Version("1.7", "Added documents.fixed_in"),
     Version("1.8", "Added the view candidates"),
+    Version("1.9", "Added entries.cause_type and case_statements.cause_type"),
 )
 #: The version that is written.
 SCHEMA_VERSION = VERSIONS[-1].version

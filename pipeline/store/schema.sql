@@ -150,6 +150,7 @@ CREATE TABLE entries ( -- One row a published entry; json holds all of it
     root_cause VARCHAR, -- Null if nobody said
     root_cause_zh VARCHAR, -- Chinese side
     root_cause_type VARCHAR, -- documented, quoted, program, generic (imported) or model (picked by a language model)
+    cause_type VARCHAR, -- Kind of cause, of the closed set in docs/causes.md; null where none is sure
     error_code VARCHAR, -- The code that names this error
     codes VARCHAR[], -- Every code seen with it
     verification_tier VARCHAR, -- documented > maintainer_confirmed > user_confirmed > reported > ai_generated
@@ -227,6 +228,7 @@ CREATE TABLE case_statements ( -- What was said in one case: it holds there, and
     text VARCHAR, -- A fact as a sentence, or the quoted words
     text_lang VARCHAR, -- Language of text
     text_zh VARCHAR, -- The same in Chinese, null where nothing passed the gates
+    cause_type VARCHAR, -- Causes: what kind, as entries.cause_type
     how VARCHAR, -- A command or the quoted words
     condition VARCHAR, -- When it applies
     why_fails VARCHAR, -- Dead ends: why, if somebody said

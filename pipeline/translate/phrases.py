@@ -7,13 +7,11 @@ holds one word that nobody listed is no phrase: half a translation is worse than
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
-from typing import Any
 
 from pipeline.lexicon import gates, glossary
+from pipeline.lexicon.products import products
 from pipeline.translate import rendering
 
 #: Longer phrases are clauses. Measured on 1,429 signatures: of those with more words none was a noun phrase.
@@ -28,22 +26,23 @@ _NAME = re.compile(
 )
 #: "operator: Split": what stands behind the colon is a name, whatever it looks like.
 _AFTER_COLON = re.compile(r"^[A-Za-z' -]{2,60}: ?[^\s:]+$")
+#: "shape of the input": Chinese puts the second before the first.
+_OF = re.compile(r" of (?=\S)")
+_MOST_OF = 3
+#: "number" alone may be anything: only the number of something is a phrase.
+_COUNTED: Mapping[str, tuple[str, list[str]]] = {name: ("数量", []) for name in ("number", "the number")}
+_OWNER = re.compile(r"([A-Za-z-]{3,40})'s")
 _CAPITAL = re.compile(r"[A-Z][a-z]{2,}[\w-]*", re.ASCII)
-
-
-@cache
-def _read() -> dict[str, Any]:
-    return tomllib.loads((files("pipeline") / "data" / "message_words.toml").read_text(encoding="utf-8"))
 
 
 def tables() -> Mapping[str, Mapping[str, str]]:
     """The tables of message_words.toml: words, operations and aspects by their English."""
-    return {name: table for name, table in _read().items() if isinstance(table, dict)}
+    return {name: table for name, table in glossary.message_words().items() if isinstance(table, dict)}
 
 
 @cache
 def _left_out() -> tuple[frozenset[str], frozenset[str]]:
-    return frozenset(_read()["determiners"]), frozenset(_read()["not_nouns"])
+    return frozenset(glossary.message_words()["determiners"]), frozenset(glossary.message_words()["not_nouns"])
 
 
 def chinese(phrase: str) -> str | None:
@@ -52,8 +51,32 @@ def chinese(phrase: str) -> str | None:
     return None if found is None else rendering.restore(rendering.set_marks(found[0]), found[1])
 
 
+def undetermined(phrase: str) -> str:
+    """The phrase without its leading articles: "the input of it" -> "input of it"."""
+    determiners, _ = _left_out()
+    words = phrase.split()
+    while words and words[0].lower() in determiners:
+        del words[0]
+    return " ".join(words)
+
+
 def masked(phrase: str, *, starts_sentence: bool = False) -> tuple[str, list[str]] | None:
     """(the Chinese with a mark for each name, the names); None if a word is neither a name nor a term."""
+    of = _OF.split(phrase)
+    if len(of) == 1:
+        return _simple(phrase, starts_sentence=starts_sentence)
+    parts = [
+        _COUNTED.get(part.lower()) or _simple(part, starts_sentence=starts_sentence and not place)
+        for place, part in enumerate(of)
+    ]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or len(known) > _MOST_OF:
+        return None
+    return "的".join(text for text, _ in reversed(known)), [name for _, names in reversed(known) for name in names]
+
+
+def _simple(phrase: str, *, starts_sentence: bool) -> tuple[str, list[str]] | None:
+    """As `masked`, for a phrase without "of"."""
     determiners, _ = _left_out()
     head, colon, named = phrase.partition(":") if _AFTER_COLON.search(phrase) else (phrase, "", "")
     tokens = _TOKEN.findall(head)
@@ -82,9 +105,8 @@ def masked(phrase: str, *, starts_sentence: bool = False) -> tuple[str, list[str
 def _joined(parts: Sequence[str]) -> str:
     text = ""
     for part in parts:
-        spaced = text[-1:].isascii() and text and part[:1].isascii()
-        both_names = text.endswith(rendering.MARK) and part == rendering.MARK
-        text += f" {part}" if spaced or both_names else part
+        is_latin = [end.isascii() or end == rendering.MARK for end in (text[-1:], part[:1])]
+        text += f" {part}" if text and all(is_latin) else part
     return text
 
 
@@ -92,6 +114,10 @@ def _term(tokens: Sequence[str], at: int) -> tuple[str | None, int]:
     """The Chinese of the longest run of tokens that is a term, with its length."""
     _, not_nouns = _left_out()
     words = tables()["words"]
+    owner = _OWNER.fullmatch(tokens[at])
+    if owner:
+        whose, _ = _term([owner.group(1)], 0)
+        return (f"{whose}的", 1) if whose else (None, 1)
     for length in range(min(glossary.MOST_WORDS, len(tokens) - at), 0, -1):
         run = [token.lower() for token in tokens[at : at + length]]
         for last in (run[-1], glossary.singular(run[-1])):
@@ -111,5 +137,7 @@ def _name(token: str, *, is_first: bool) -> str | None:
         return quoted.group(2)
     if _NAME.fullmatch(token) or gates.PROTECTED.fullmatch(token):
         return token
+    if token.lower() in products():
+        return products()[token.lower()]
     # a capital says nothing at the beginning of a sentence
     return token if _CAPITAL.fullmatch(token) and not is_first else None

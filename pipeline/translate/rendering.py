@@ -97,9 +97,9 @@ def restore(masked: str, spans: list[str]) -> str:
 # The message catalogue: every fact's English and Chinese sentence.
 #
 # English and slot types are the contract with `distil`, `pipeline/data/facts.toml`; what messages say by their
-# shape is in `pipeline/data/message_shapes.toml`. Chinese is a gettext
-# catalogue, `locale/zh_Hans/LC_MESSAGES/errmine.po`: msgctxt is the template id, msgid the English sentence, msgstr the
-# Chinese one.
+# shape is in `pipeline/data/message_shapes.toml`, what people say of causes in `pipeline/data/causes.toml`. Chinese is
+# a gettext catalogue, `locale/zh_Hans/LC_MESSAGES/errmine.po`: msgctxt is the template id, msgid the English sentence,
+# msgstr the Chinese one.
 # Other contexts: `term.<list>` for the closed lists of facts.toml, `code.<namespace>:<code>` for what a code means.
 #
 # The standard library reads the compiled `.mo`. After an edit of the `.po` run
@@ -109,6 +109,7 @@ def restore(masked: str, spans: list[str]) -> str:
 _PACKAGE = files("pipeline")
 _MO = _PACKAGE / "translate" / "locale" / "zh_Hans" / "LC_MESSAGES" / "errmine.mo"
 _SHAPES = _PACKAGE / "data" / "message_shapes.toml"
+_CAUSES = _PACKAGE / "data" / "causes.toml"
 
 #: Where a bare code may be listed, in this order ("cudaErrorAssert" is found as "cuda:cudaErrorAssert").
 NAMESPACES = ("", "cuda:", "hip:", "nccl:", "xla:", "absl:", "jax:", "jax:jax.errors.", "signal:", "python:", "gb:")
@@ -126,14 +127,14 @@ class MessageTemplate:
 
 @cache
 def templates() -> Mapping[str, MessageTemplate]:
-    """Every template by id: those that `distil` may use, and what messages say by their shape."""
+    """Every template by id: those that `distil` may use, what messages say by their shape, people of causes."""
     rows = {key: fact for table in _tables() for key, fact in table["facts"].items()}
     return {key: MessageTemplate(key, fact["en"], fact["slots"]) for key, fact in rows.items()}
 
 
 @cache
 def _tables() -> tuple[dict[str, Any], ...]:
-    return vocabulary.table(), tomllib.loads(_SHAPES.read_text(encoding="utf-8"))
+    return vocabulary.table(), *(tomllib.loads(path.read_text(encoding="utf-8")) for path in (_SHAPES, _CAUSES))
 
 
 @cache
@@ -274,9 +275,16 @@ def _english(template: MessageTemplate, atoms: dict[str, str]) -> str:
 def marked(fact: Fact) -> Fact:
     """The fact with its identifiers written as code, so that gates count only the words around them."""
     kinds = template_of(fact.template).slots
-    code = ("identifier", "path")
-    slots = ((name, f"`{value.replace('`', '')}`" if kinds.get(name) in code else value) for name, value in fact.slots)
-    return Fact(fact.template, tuple(slots))
+    return Fact(fact.template, tuple((name, _marked(value, kinds.get(name, ""))) for name, value in fact.slots))
+
+
+def _marked(value: str, kind: str) -> str:
+    if kind in ("identifier", "path"):
+        return f"`{value.replace('`', '')}`"
+    _, names = (phrases.masked(value) or ("", [])) if kind == "phrase" else ("", [])
+    for name in names:
+        value = re.sub(rf"(?<![\w`]){re.escape(name)}(?![\w`])", lambda found: f"`{found.group()}`", value, count=1)
+    return value
 
 
 def fill(sentence: str, atoms: dict[str, str], template: MessageTemplate) -> str:

@@ -110,6 +110,7 @@ _FIELDS = {
     "category": "categories",
     "subcategory": "subcategories",
     "root_cause_type": "root_cause_types",
+    "cause_type": "cause_types",
     "verification_tier": "tiers",
 }
 _CITING = ("versions", "environment", "workarounds", "dead_ends")

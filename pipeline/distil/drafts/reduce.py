@@ -62,7 +62,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         subcategory=kind.subcategory,
         meaning=meaning(cluster, kind, codes, occurrences),
         cause=cause,
-        cause_type=cause_type,
+        root_cause_type=cause_type,
         workarounds=workarounds,
         dead_ends=dead_ends,
         versions=versions,
