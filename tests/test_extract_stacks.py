@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import extract
+from pipeline import extract, normalise
 from pipeline.extract import stacks
 from pipeline.extract.stacks.table import Form
 from pipeline.records import Event
@@ -103,6 +103,15 @@ def test_a_python_traceback_keeps_its_own_reader() -> None:
     text = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: x\n    at f (a.js:1:2)\n'
     (event,) = extract.events(text)
     assert (event.dialect, event.exception_type) == ("python", "ValueError")
+
+
+def test_different_err_values_are_different_errors() -> None:
+    def signed(value: str) -> str:
+        text = f"thread 'main' panicked at src/a.rs:1:2:\ncalled `Result::unwrap()` on an `Err` value: {value}\n"
+        return normalise.signature(extract.events(text)[0], text).text
+
+    assert signed("InvalidSignature") != signed("NoSuchKiln")
+    assert signed("Cold { door: 3 }") == signed("Cold { door: 4 }")
 
 
 HOSTILE = (

@@ -21,6 +21,7 @@ _WORD = re.compile(r"[a-z]+")
 FAMILY_FILES = (
     *("families_tool", "families_memory", "families_distributed", "families_gpu"),
     *("families_frameworks", "messages", "messages_compilers", "families_python"),
+    "families_languages",
 )
 
 #: Tiers in the order in which they are tried; official codes stand between "early" and "root".

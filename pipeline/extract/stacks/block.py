@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from pipeline import packs
@@ -110,17 +111,21 @@ def _frames(form: Form, levels: list[Level], number: int) -> tuple[Frame, ...]:
         whole = [*level.frames, *shared] if level.frames or shared else whole
     if form.order == "outermost-first":
         whole.reverse()
-    whole = _without_throwers(form, whole)
+    whole = _without_runtime(form, whole)
     place = levels[number].place
     if place is not None and not any((one.file, one.line) == (place.file, place.line) for one in whole):
         whole.insert(0, place)
     return tuple(reversed(whole[:MOST_FRAMES]))
 
 
-def _without_throwers(form: Form, frames: list[Frame]) -> list[Frame]:
-    """The frames, innermost first, without those that only raise; all of them where no other is left."""
-    if form.thrower is None:
+def _without_runtime(form: Form, frames: list[Frame]) -> list[Frame]:
+    """The frames, innermost first, from the first that is no code of the language itself; all where there is none."""
+    if form.runtime is None:
         return frames
-    pattern = packs.compiled(form.thrower)
-    own = next((place for place, one in enumerate(frames) if not pattern.match(one.function or one.file or "")), 0)
+    pattern = packs.compiled(form.runtime)
+    own = next((place for place, one in enumerate(frames) if not _is_runtime(pattern, one)), 0)
     return frames[own:]
+
+
+def _is_runtime(pattern: re.Pattern[str], one: Frame) -> bool:
+    return bool(pattern.match(one.function or "") or (one.file and pattern.match(one.file)))

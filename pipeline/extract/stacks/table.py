@@ -52,9 +52,11 @@ class Form(packs.Row):
     inner: Annotated[
         packs.Expression | None, Field(description="In a message: an exception inside begins behind it.")
     ] = None
-    thrower: Annotated[
+    runtime: Annotated[
         packs.Expression | None,
-        Field(description="Functions that only raise for whoever called: left out at the inner end."),
+        Field(
+            description="Functions and files of the language itself: left out at the inner end, where others follow."
+        ),
     ] = None
     order: Annotated[
         Literal["innermost-first", "outermost-first"], Field(description="How its frames are printed.")

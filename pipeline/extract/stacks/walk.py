@@ -142,7 +142,7 @@ def _take(step: _Step, line: Line, state: _State, block: Block) -> None:
     elif step.kind == "aside":
         state.aside = line.indent
     elif step.kind == "other":
-        state.is_other = block.frame_count() > 0
+        state.is_other = True
     elif step.kind == "thread":
         state.threads += 1
         state.is_other = state.threads > 1
