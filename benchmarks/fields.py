@@ -102,7 +102,7 @@ def _holding(text: str, events: list[Event], at: int | None) -> Event | None:
 
 
 def _short(kind: str | None) -> str:
-    return re.split(r"[.:\\$/]", (kind or "").split("(", 1)[0])[-1].lower()
+    return re.split(r"[.:\\$/]", (kind or "").split("(", 1)[0].strip())[-1].lower()
 
 
 def _alike(event: Event, words: str) -> bool:

@@ -26,9 +26,14 @@ def name(text: str, start: int, floor: int, peeler: Peeler, block: Block) -> boo
     form = block.form
     above: list[tuple[int, str]] = []  # places and words, the nearest first
     best: tuple[int, int, Matched] | None = None  # which expression of `head`, how far above, what it found
-    for begin, body in _above(text, start, floor, peeler, form):
+    for begin, body, is_beyond in _above(text, start, floor, peeler, form):
         if first(form.never, body):
             return False
+        if is_beyond:
+            if not above and (hit := first(form.head[:1], body, is_searched=True)):
+                best = (0, 0, hit)
+                above.append((begin, body))
+            break
         number, hit = next(
             ((number, hit) for number, each in enumerate(form.head) if (hit := first((each,), body, is_searched=True))),
             (len(form.head), None),
@@ -46,19 +51,21 @@ def name(text: str, start: int, floor: int, peeler: Peeler, block: Block) -> boo
     return _told(block, above) or (form.unnamed and _unnamed(block, above))
 
 
-def _above(text: str, start: int, floor: int, peeler: Peeler, form: Form) -> Iterator[tuple[int, str]]:
-    """The lines above the frames that may name the error, the nearest first, with their places."""
+def _above(text: str, start: int, floor: int, peeler: Peeler, form: Form) -> Iterator[tuple[int, str, bool]]:
+    """The lines above the frames that may name the error, the nearest first: place, words, whether behind a fence."""
     floor = max(floor, start - HIGHEST)
-    stop, blanks, told = start - 1, 0, 0
+    stop, blanks, told, is_beyond = start - 1, 0, 0, False
     while stop >= floor and told <= form.message_lines:
         begin = max(text.rfind("\n", floor, stop) + 1, floor)
         body = _peeled(text[begin : min(stop, begin + WIDEST)], peeler)
         stop = begin - 1
         if body.lstrip(" \t>").startswith(FENCES):
-            return
-        if body.strip():
+            if told or is_beyond:
+                return
+            is_beyond, blanks = True, 0
+        elif body.strip():
             told += 1
-            yield begin, body
+            yield begin, body, is_beyond
             continue
         blanks += 1
         if blanks > form.blanks or (form.blanks < 2 and told):

@@ -40,6 +40,7 @@ class _State:
     aside: int = -1  # how far an exception is indented that is none of the chain; -1: none is open
     is_other: bool = False  # in the stack of another thread
     threads: int = 0  # whose stacks have begun
+    is_fenced: bool = False  # a fence was passed before the first frame
 
 
 def follow(lines: Lines, number: int, block: Block) -> None:
@@ -52,7 +53,11 @@ def follow(lines: Lines, number: int, block: Block) -> None:
                 return
             continue
         if body.lstrip(" \t>").startswith(FENCES):
-            return
+            if block.frame_count() or state.pending or state.is_fenced:
+                return
+            state.is_fenced = True  # who reports it put the stack alone into a block
+            state.number += 1
+            continue
         if 0 <= state.aside < line.indent:
             step = _Step("skip", Matched(0, {}))
         else:
