@@ -5,17 +5,17 @@ Secrets come from the environment only and are never part of :class:`Settings`, 
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, create_model, model_validator
+from pydantic import AfterValidator, Field, ValidationError, create_model, model_validator
 
+from pipeline.config_problems import problem
 from pipeline.providers import PROVIDERS
 from pipeline.providers.provider import Section, Source
 from pipeline.records.errors import ConfigError
@@ -315,33 +315,9 @@ def read_settings(
     try:
         return Settings.model_validate({**values, "origin": origin})
     except ValidationError as error:
-        problems = "; ".join(_problem(each["loc"], each["type"], each["msg"]) for each in error.errors())
+        text = origin.read_text(encoding="utf-8") if origin else ""
+        problems = "; ".join(problem(Settings, each, text) for each in error.errors())
         raise ConfigError(f"{origin or 'settings'}: {problems}") from error
-
-
-def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
-    """What is wrong with one setting; of an unknown key, which known one it may have meant."""
-    name = ".".join(map(str, place))
-    if kind != "extra_forbidden":
-        return f"{name}: {message.removeprefix('Value error, ')}"
-    close = difflib.get_close_matches(str(place[-1]), _keys(place[:-1]), n=1)
-    return f"{name}: no such setting" + (f"; did you mean {close[0]}?" if close else "")
-
-
-def _keys(place: tuple[int | str, ...]) -> list[str]:
-    """The settings that the section at `place` has."""
-    section: type[BaseModel] = Settings
-    for name in place:
-        if isinstance(name, str):
-            section = _section(section.model_fields[name].annotation) or section
-    return list(section.model_fields)
-
-
-def _section(annotation: object) -> type[BaseModel] | None:
-    """The section in the type of a field: `Sources`, `list[GithubSource]`, `DocsSource | None`."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((section for part in get_args(annotation) if (section := _section(part))), None)
 
 
 def _table(path: Path) -> dict[str, object]:

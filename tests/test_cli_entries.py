@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+import typer
 from rich.cells import cell_len
 
 from pipeline.ask import digest
 from pipeline.cli.browsing import best_page
+from pipeline.cli.fitting import write_fitting
 from pipeline.cli.listing import print_errors, print_hits
 from pipeline.cli.near import did_you_mean, near
+from pipeline.cli.query import query
 from tests import entry_factory as make
 from tests import golden
 from tests.cli import run
@@ -162,7 +167,7 @@ ROW = {
 }
 
 
-@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("width", [60, 80, 200])
 def test_a_list_on_a_terminal_is_as_wide_as_the_terminal(
     width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -176,6 +181,49 @@ def test_a_list_on_a_terminal_is_as_wide_as_the_terminal(
     assert all(width - 2 <= cell_len(line) <= width for line in long)
     assert all(line.endswith("…") for line in long)
     assert "\x1b[31m" not in "".join(long)
+
+
+# ---------------------------------------------------------------- the answer to a query on a terminal
+
+
+def fitted(table: pa.Table, width: int) -> list[str]:
+    """The lines of a table on a terminal."""
+    out = io.BytesIO()
+    write_fitting(table.schema, table.to_batches(), out, width=width)
+    return out.getvalue().decode().splitlines()
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_a_table_is_as_wide_as_the_terminal_and_chinese_takes_two_places(width: int) -> None:
+    table = pa.table({"id": ["a/b", "c"], "n": [7, 1234], "words": ["显存不足" * 40, "out of memory"]})
+    lines = fitted(table, width)
+    assert len(lines) == 4
+    assert all(cell_len(line) <= width for line in lines)
+    assert [cell_len(line[: line.index("显")]) for line in lines if "显" in line] == [lines[3].index("out of")]
+    assert lines[2].split()[1] == "7"
+    assert lines[2].index("7") == lines[3].index("1234") + 3
+
+
+def test_more_columns_than_fit_are_a_block_for_each_row() -> None:
+    table = pa.table({f"column_{n}": [f"value {n}" * 9, None] for n in range(16)})
+    lines = fitted(table, 80)
+    assert sum(line.startswith("-- row ") for line in lines) == 2
+    assert len(lines) == 2 + 16
+    assert all(cell_len(line) <= 80 for line in lines)
+
+
+def test_a_query_on_a_terminal_is_cut_after_what_people_read(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(typer.Exit) as ended:
+        query("SELECT n, '\x1b[31mred' AS words FROM range(201) AS t(n)", home=home)
+    assert ended.value.exit_code == 0
+    caught = capsysbinary.readouterr()
+    assert len(caught.out.splitlines()) == 2 + 200
+    assert b"\x1b[31m" not in caught.out
+    assert b"cut after 200 rows" in caught.err
 
 
 # ---------------------------------------------------------------- names

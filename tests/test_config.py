@@ -43,7 +43,7 @@ def test_a_misspelt_key_is_named_with_its_file(tmp_path: Path) -> None:
         read_settings(written(tmp_path, "[build]\nworkerz = 2\n"), environ={})
     with pytest.raises(ConfigError, match=r"sources\.github\.0\.repo: no such setting; did you mean repos\?"):
         read_settings(written(tmp_path, "[[sources.github]]\nrepos = ['o/r']\nrepo = 2\n"), environ={})
-    with pytest.raises(ConfigError, match=r"zzz: no such setting$"):
+    with pytest.raises(ConfigError, match=r"zzz: no such setting \(line 1\)$"):
         read_settings(written(tmp_path, "zzz = 2\n"), environ={})
 
 

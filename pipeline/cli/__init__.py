@@ -17,12 +17,25 @@ if TYPE_CHECKING:
 
 #: They register their commands.
 _MODULES = (
-    "agents", "enrich", "fetch", "look", "match", "quarantine", "query", "read", "reconcile", "search", "serve",
-    "share", "show", "work",
-)  # fmt: skip
+    "agents",
+    "enrich",
+    "fetch",
+    "init",
+    "look",
+    "match",
+    "quarantine",
+    "query",
+    "read",
+    "reconcile",
+    "search",
+    "serve",
+    "share",
+    "show",
+    "work",
+)
 #: The help lists first what a newcomer needs: get an answer, look around, then make and share more.
 _ORDER = (
-    "run", "match", "search", "show", "open", "top", "list", "explain", "query", "mcp", "status", "reconcile",
+    "run", "init", "match", "search", "show", "open", "top", "list", "explain", "query", "mcp", "status", "reconcile",
     "import", "ingest", "build", "regroup", "export", "apply", "validate", "extract", "group", "forget", "serve",
 )  # fmt: skip
 

@@ -27,9 +27,8 @@ def print_errors(rows: Sequence[Mapping[str, Any]]) -> None:
     for row in rows:
         told = "answered" if row["is_answered"] else "no answer"
         days = dict.fromkeys(filter(None, ((row["first_seen"] or "")[:7], (row["last_seen"] or "")[:7])))
-        facts = "  ".join(filter(None, (told, " – ".join(days))))
-        say(f"{row['document_count']:>6,}  {row['entry_id'] or row['cluster_id']}  ({facts})", style="bold")
-        _print_cut(row["signature"], indent=8)
+        say(f"{row['document_count']:>6,}  {row['entry_id'] or row['cluster_id']}", style="bold")
+        _print_cut(f"{', '.join(filter(None, (told, ' – '.join(days))))}: {row['signature']}", indent=8)
 
 
 def print_hits(hits: Sequence[Mapping[str, Any]]) -> None:

@@ -8,13 +8,14 @@ import resource
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from pipeline.cli.app import Command, Home, Json, app, settings
-from pipeline.cli.output import complain
+from pipeline.cli.output import complain, terminal_width
 from pipeline.records.errors import ConfigError, LimitReached
 
 _OPENING_COMMENT = re.compile(r"--[^\s=]*\s")
@@ -22,6 +23,8 @@ _OPENING_COMMENT = re.compile(r"--[^\s=]*\s")
 #: 22,694 real threads have 14,723 events: every row of them is printed.
 MOST_ROWS = 100_000
 MOST_SECONDS = 60.0
+#: On a terminal nobody reads more.
+SHOWN_ROWS = 200
 #: What the rows may come to as Arrow holds them, where no number of them is named.
 MOST_BYTES = 256 << 20
 #: Address space beside what the process has: DuckDB's own limit of 2 GB leaves out the texts of the rows at work.
@@ -53,7 +56,12 @@ def query(
     ] = "table",
     limit: Annotated[
         int | None,
-        typer.Option("--limit", min=0, help="Rows at most; 0: all.", show_default=f"{MOST_ROWS}, and 256 MiB"),
+        typer.Option(
+            "--limit",
+            min=0,
+            help="Rows at most; 0: all.",
+            show_default=f"{MOST_ROWS}, and 256 MiB; on a terminal {SHOWN_ROWS}",
+        ),
     ] = None,
     seconds: Annotated[
         float, typer.Option("--seconds", min=0, help="Time that the database may take; 0: no end.")
@@ -63,17 +71,22 @@ def query(
     """Ask the database in SQL. No write, no file and no network is within its reach.
 
     An answer that the default limits cut, a question that takes too long or more than 4 GiB of memory ends with status
-    3 and a word about it on standard error. `--limit 0 --format csv > FILE` writes an answer of any length.
+    3 and a word about it on standard error. On a terminal a table is as wide as the terminal, and ends after 200 rows.
+    `--limit 0 --format csv > FILE` writes an answer of any length.
     """
     from pipeline import store
+    from pipeline.cli.fitting import write_fitting
 
     form = "json" if as_json else form
     write = store.writer(form)
+    is_read = form == "table" and sys.stdout.isatty()
+    if is_read:
+        write = partial(write_fitting, width=terminal_width())
     if form == "parquet" and sys.stdout.isatty():
         raise ConfigError("Parquet is no text for a terminal", hint="Send it to a file: `... --format parquet > FILE`.")
     text = sys.stdin.read() if sql == "-" else sql
     limits = store.Limits(
-        rows=MOST_ROWS if limit is None else limit or None,
+        rows=(SHOWN_ROWS if is_read else MOST_ROWS) if limit is None else limit or None,
         bytes=MOST_BYTES if limit is None else None,
         seconds=seconds or None,
         give_up=lambda: _end(seconds),
@@ -85,7 +98,7 @@ def query(
     if answer.is_cut:
         hint = f"All of them: errmine query --limit 0 --format {'csv' if form == 'table' else form} … > FILE"
         complain(f"cut after {answer.row_count:,} rows: the answer has more", hint=hint)
-        raise typer.Exit(LimitReached.exit_code if limit is None else 0)
+        raise typer.Exit(LimitReached.exit_code if limit is None and not is_read else 0)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, S
 from pipeline.store.digest import digest, digests, table_counts
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check, check_replaceable, held, meta, read_only
 from pipeline.store.querying import Answer, Limits, QueryResult, asked, query
-from pipeline.store.rendering import FORMS, rendered, writer
+from pipeline.store.rendering import FORMS, rendered, shown_rows, writer
 from pipeline.store.writing import add_run, write
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "query",
     "read_only",
     "rendered",
+    "shown_rows",
     "table_counts",
     "write",
     "writer",

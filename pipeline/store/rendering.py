@@ -13,15 +13,17 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from rich.cells import cell_len
 
 from pipeline.records.errors import ConfigError
 from pipeline.store.querying import QueryResult
+from pipeline.text import clean
 
 #: Writes batches of a schema; a file of any length takes the memory of one batch, but for tables (widths come first).
 Writer = Callable[[pa.Schema, Iterable[pa.RecordBatch], BinaryIO], None]
 
 _ROWS_AT_A_TIME = 64
-#: A wider cell of a table on a terminal is cut; JSON, CSV and Parquet are whole.
+#: A longer cell of a table is cut; JSON, CSV and Parquet are whole.
 _CELL_CHARACTERS = 80
 
 # Spreadsheets run a cell that begins so: OWASP, "CSV Injection", with the full-width forms that CJK editions take for
@@ -76,17 +78,21 @@ def _value(cell: pa.Scalar) -> Any:
 
 
 def _write_table(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: BinaryIO) -> None:
-    cells = [list(schema.names), *([_shown(cell) for cell in row] for row in _rows(batches))]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells = [list(schema.names), *(list(map(_cut, row)) for row in shown_rows(batches))]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     cells.insert(1, ["-" * width for width in widths])
     for row in cells:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        line = "  ".join(cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
         out.write(f"{line.rstrip()}\n".encode())
 
 
-def _shown(cell: object) -> str:
-    text = "" if cell is None else str(_plain(cell))
-    text = " ".join(text.split())
+def shown_rows(batches: Iterable[pa.RecordBatch]) -> Iterable[list[str]]:
+    """The rows as people read them, each cell on one line without what drives a terminal; null is empty."""
+    for row in _rows(batches):
+        yield ["" if cell is None else " ".join(clean(str(_plain(cell))).split()) for cell in row]
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _CELL_CHARACTERS else text[: _CELL_CHARACTERS - 1] + "…"
 
 
