@@ -35,7 +35,7 @@ _MODULES = (
 )
 #: The help lists first what a newcomer needs: get an answer, look around, then make and share more.
 _ORDER = (
-    "run", "init", "match", "search", "show", "open", "top", "list", "explain", "query", "mcp", "status", "reconcile",
+    "run", "match", "search", "show", "open", "top", "list", "explain", "query", "mcp", "status", "reconcile", "init",
     "import", "ingest", "build", "regroup", "export", "apply", "validate", "extract", "group", "forget", "serve",
 )  # fmt: skip
 
