@@ -7,7 +7,7 @@ import pytest
 from pipeline.cli.entry_page import print_entry
 from pipeline.cli.labels import Language
 from pipeline.cli.output import place_of_case
-from tests.entry_factory import raw_entry
+from tests import entry_factory as factory
 
 THREAD = {
     "documents": ["github.com/mill/feeder#7"],
@@ -23,13 +23,9 @@ THREAD = {
             "condition": None,
             "worked": 1,
             "failed": 0,
-            "tier": "reported",
-            "sources": [],
-            "evidence": [],
         }
     ],
 }
-ENTRY = raw_entry(cases=[THREAD])
 
 
 def test_a_case_without_frames_is_named_by_its_thread() -> None:
@@ -39,7 +35,10 @@ def test_a_case_without_frames_is_named_by_its_thread() -> None:
 
 
 def test_a_case_in_chinese_shows_its_thread_and_the_block_that_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
-    print_entry(ENTRY, lang=Language.ZH)
+    entry = factory.raw_entry_with_case()
+    (case,) = entry["cases"]
+    statement = {**case["statements"][0], **THREAD["statements"][0], "worked": 1}
+    print_entry({**entry, "cases": [{**case, **THREAD, "statements": [statement]}]}, lang=Language.ZH)
     told = capsys.readouterr().out
     assert "  github.com/mill/feeder#7\n" in told
     assert "    | feeder:\n    |   retries: 3\n" in told
