@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import ipaddress
 import socket
 from collections.abc import Callable, Iterable
@@ -46,7 +47,7 @@ def server(folder: Path) -> Any:
     made = MCPServer("errmine", title="errmine", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR")
     told = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     for ask in (tools.match_error, tools.search_errors, tools.get_entry, tools.explain, tools.unanswered):
-        made.add_tool(_told(ask, ToolError, folder), annotations=told)
+        made.add_tool(_told(ask, ToolError, folder), description=inspect.getdoc(ask), annotations=told)
     of_json = made.resource("errmine://entry/{domain}/{slug}", name="entry", mime_type="application/json")
     of_json(_told(tools.entry, ResourceError, folder))
     for address, read in (("errmine://schema/{name}", tools.schema), ("errmine://manifest", tools.manifest)):
