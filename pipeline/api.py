@@ -161,6 +161,15 @@ class Bundle:
 
         return reading.explanation(self.database, subject)
 
+    def schemas(self) -> dict[str, str]:
+        """Name, as "entry-1.0", -> text of the JSON Schemas that the bundle has of its files; none in one of before."""
+        names = [name for name in self._listing.sums if name.startswith("schemas/")]
+        return {name[len("schemas/") : -len(".json")]: self._read(name).decode() for name in sorted(names)}
+
+    def llms(self) -> str:
+        """What a program that reads for somebody should know of the bundle; "" in one of before."""
+        return self._read("llms.txt").decode() if "llms.txt" in self._listing.sums else ""
+
     def connect(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         """A read-only connection to the database beside the bundle, that reaches no other file and no network.
 

@@ -170,10 +170,16 @@ def test_what_has_no_answer_is_listed_with_its_threads(sample: Any, sample_home:
 
 def test_resources_hold_entries_schemas_and_the_manifest(sample: Any) -> None:
     async def read(client: Client) -> list[str]:
-        wanted = (f"errmine://entry/{THREADS}", "errmine://schema/entry-1.0", "errmine://manifest")
+        wanted = (
+            f"errmine://entry/{THREADS}",
+            "errmine://schema/entry-1.0",
+            "errmine://manifest",
+            "errmine://llms.txt",
+        )
         return [(await client.read_resource(one)).contents[0].text for one in wanted]
 
-    entry, schema, manifest = talk(sample, read)
+    entry, schema, manifest, llms = talk(sample, read)
+    assert llms == (GOLDEN / "llms.txt").read_text(encoding="utf-8")
     assert json.loads(entry) == json.loads((GOLDEN / "entries" / f"{THREADS}.json").read_text(encoding="utf-8"))
     assert schema == schemas()["entry-1.0.json"]
     assert json.loads(manifest)["counts"]["entries"] == len(list((GOLDEN / "entries").rglob("*.json")))

@@ -37,7 +37,7 @@ READERS = {
     "vocabulary.toml": "lexicon",
 }
 #: Data that a command hands on by its path, as it hands on the files that people name.
-HANDED_ON = {"overrides.toml", "sample"}
+HANDED_ON = {"overrides.toml", "sample", "schemas"}
 #: `joinpath("data", "x")`, `_PACKAGE / "data" / "x"`, `joinpath("data/x/...")`, and a file's name by itself.
 _READ = re.compile(r'"data",?[ /]{1,3}"([\w.-]+)"|"data/([\w.-]+)|"([\w-]+\.(?:toml|tsv))"')
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from pipeline import export
-from pipeline.export.schemas import schemas
+from pipeline.export.schemas import OF_BUNDLE, schemas
 from tests import entry_factory as make
 
 FOLDER = Path(__file__).parents[1] / "schemas"
@@ -36,3 +37,13 @@ def test_a_written_bundle_obeys_its_schemas(tmp_path: Path) -> None:
     jsonschema.validate(line, json.loads(schemas()["entry-1.0.json"]))
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**line, "invented": 1}, json.loads(schemas()["entry-1.0.json"]))
+
+
+def test_a_bundle_and_a_wheel_carry_the_schemas_as_they_were_committed(tmp_path: Path) -> None:
+    export.write(tmp_path / "c", [make.entry()])
+    carried = {path.name: path.read_bytes() for path in (tmp_path / "c" / "schemas").iterdir()}
+    assert set(carried) == {f"{name}.json" for name in OF_BUNDLE}
+    assert carried == {name: (FOLDER / name).read_bytes() for name in carried}
+    settings = tomllib.loads((FOLDER.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    included = settings["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert included["schemas"] == "pipeline/data/schemas"

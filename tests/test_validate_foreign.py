@@ -191,9 +191,10 @@ def test_a_missing_file_is_named(bundle: Path) -> None:
     assert rules(bundle) == {"bundle_files", "bundle_pages"}
 
 
-def test_a_file_too_many_is_named(bundle: Path) -> None:
-    (bundle / "extra.json").write_text("{}")
-    assert found(validate.check_path(bundle).problems) == {("bundle_files", "extra.json")}
+@pytest.mark.parametrize("name", ["extra.json", "schemas/extra.json"])
+def test_a_file_too_many_is_named(bundle: Path, name: str) -> None:
+    (bundle / name).write_text("{}")
+    assert found(validate.check_path(bundle).problems) == {("bundle_files", name)}
 
 
 def test_a_page_that_differs_is_named(bundle: Path) -> None:

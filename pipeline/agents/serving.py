@@ -50,8 +50,12 @@ def server(folder: Path) -> Any:
         made.add_tool(_told(ask, ToolError, folder), description=inspect.getdoc(ask), annotations=told)
     of_json = made.resource("errmine://entry/{domain}/{slug}", name="entry", mime_type="application/json")
     of_json(_told(tools.entry, ResourceError, folder))
-    for address, read in (("errmine://schema/{name}", tools.schema), ("errmine://manifest", tools.manifest)):
-        made.resource(address, name=read.__name__, mime_type="application/json")(_told(read, ResourceError, folder))
+    for address, read, kind in (
+        ("errmine://schema/{name}", tools.schema, "application/json"),
+        ("errmine://manifest", tools.manifest, "application/json"),
+        ("errmine://llms.txt", tools.llms, "text/plain"),
+    ):
+        made.resource(address, name=read.__name__, mime_type=kind)(_told(read, ResourceError, folder))
     return made
 
 

@@ -179,14 +179,17 @@ class Tools:
             return json.dumps(bundle.manifest.model_dump(mode="json", exclude={"files"}), ensure_ascii=False, indent=1)
 
     def schema(self, name: str) -> str:
-        """A published JSON Schema."""
-        from pipeline.export.schemas import schemas
+        """A JSON Schema of a file of the bundle: "entry-1.0", "index-1.0", "manifest-1.0", ..."""
+        with self._library.bundle() as bundle:
+            found = bundle.schemas()
+            if name not in found:
+                raise ConfigError("there is no schema of this name", hint=f"There are {', '.join(sorted(found))}.")
+            return found[name]
 
-        found = schemas()
-        if f"{name}.json" not in found:
-            names = ", ".join(one.removesuffix(".json") for one in found)
-            raise ConfigError("there is no schema of this name", hint=f"There are {names}.")
-        return found[f"{name}.json"]
+    def llms(self) -> str:
+        """What to know of the bundle before anything of it is read: its files, its domains, how to take its words."""
+        with self._library.bundle() as bundle:
+            return bundle.llms()
 
 
 def _fitting(make: Callable[[shown.Measure], Answer], measures: Iterable[shown.Measure]) -> Answer:

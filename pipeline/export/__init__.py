@@ -9,6 +9,8 @@ r"""Export: the bundle in curated/, byte for byte reproducible, whole or not at 
       entries.jsonl               all entries, one a line, sorted by id
       entries.parquet             the same for SQL and data frames
       entries/<domain>/<slug>.json
+      schemas/                    JSON Schemas of all these
+      llms.txt                    what a program that reads for somebody should know
       errmine.duckdb              not part of the bundle; carried over
 
 A new bundle is made in a sibling folder, flushed to disk, and exchanged with the old folder in one system call; where

@@ -10,13 +10,15 @@ from pathlib import Path
 
 from pipeline.export import content
 from pipeline.export.reading import entries_of, read_file, read_manifest, read_registry
-from pipeline.export.writing import BUNDLE_NAMES, MANIFEST, finish, passed_on, publish
+from pipeline.export.writing import BUNDLE_NAMES, MANIFEST, finish, passed_on, publish, told_beside
 from pipeline.records.bundle import Delta, Manifest, bundle_id, parsed
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
 
 #: Made again from the entries when a delta is applied: its bytes need not travel.
 _REMADE = "entries.parquet"
+#: Made again as well, because programs take orders from them: no delta from elsewhere brings words of its own.
+_TOLD = re.compile(r"llms\.txt|schemas/[a-z0-9.-]{1,60}\.json")
 _LINES = "entries.jsonl"
 #: What a bundle has: pages of entries, and the files beside them.
 _PATH = re.compile(r"entries/[a-z0-9][a-z0-9_-]{0,60}/[a-z0-9][a-z0-9._-]{0,200}\.json")
@@ -35,7 +37,7 @@ def delta_since(before: Manifest, newer: Path) -> Delta:
     new_files = {file.path: file.sha256 for file in after.files}
     old_ids, new_ids = _pages(old_files), _pages(new_files)
     changed = [path for path, digest in sorted(new_files.items()) if old_files.get(path) != digest]
-    texts = {path: _text(newer, path) for path in (*changed, MANIFEST) if path not in (_REMADE, _LINES)}
+    texts = {path: _text(newer, path) for path in (*_travelling(changed), MANIFEST)}
     removed = sorted(set(old_ids) - set(new_ids))
     aliases = read_registry(newer).aliases
     return Delta(
@@ -116,20 +118,25 @@ def _new_manifest(change: Delta, folder: Path) -> Manifest:
 
 def _fill(staged: Path, folder: Path, change: Delta, kept: list[str]) -> None:
     named = {file.path for file in _new_manifest(change, staged).files}
-    for path in sorted({*kept, *change.files} - {_REMADE, _LINES, MANIFEST} & {*named, *change.files}):
+    for path in sorted(_travelling({*kept, *change.files} & {*named, *change.files})):
         body = change.files[path].encode() if path in change.files else read_file(_unlinked(folder, path), path)
         place = _inside(staged, path)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(body)
-    _remake(staged)
+    _remake(staged, named)
     # last, as in a bundle that is written: one that has a manifest is whole
     (staged / MANIFEST).write_bytes(change.files[MANIFEST].encode())
     _check(staged, change)
 
 
+def _travelling(paths: Iterable[str]) -> set[str]:
+    """Those of the paths whose bytes a delta brings; the manifest, which it always brings, apart."""
+    return {path for path in {*paths} - {_REMADE, _LINES, MANIFEST} if not _TOLD.fullmatch(path)}
+
+
 def _inside(folder: Path, path: str) -> Path:
     """The place of `path` in `folder`; a delta or a bundle from elsewhere must not lead outside."""
-    if path not in BUNDLE_NAMES and not _PATH.fullmatch(path):
+    if path not in BUNDLE_NAMES and not _PATH.fullmatch(path) and not _TOLD.fullmatch(path):
         raise ExportError(f"the delta names a path outside the bundle: {path!r}", path=folder, hint=_FETCH)
     return folder / path
 
@@ -142,13 +149,17 @@ def _unlinked(folder: Path, path: str) -> Path:
     return folder
 
 
-def _remake(staged: Path) -> None:
+def _remake(staged: Path, named: set[str]) -> None:
     pages = sorted(staged.glob("entries/*/*.json"), key=lambda page: f"{page.parent.name}/{page.stem}")
     lines = [content.compact_json(_value(page)) + "\n" for page in pages]
     (staged / _LINES).write_bytes("".join(lines).encode())
     entries = entries_of(staged / _LINES, [line.encode() for line in lines])
     _ask(staged, entries)
     (staged / _REMADE).write_bytes(content.parquet(entries, lines))
+    for path, body in told_beside(entries).items():
+        if path in named:  # a bundle of before has neither
+            (staged / path).parent.mkdir(exist_ok=True)
+            (staged / path).write_bytes(body)
 
 
 def _ask(staged: Path, entries: Iterable[KnowledgeEntry]) -> None:
@@ -173,8 +184,8 @@ def _value(page: Path) -> object:
 def _check(staged: Path, change: Delta) -> None:
     manifest = read_manifest(staged)
     for file in manifest.files:
-        body = _inside(staged, file.path).read_bytes()
-        if hashlib.sha256(body).hexdigest() != file.sha256:
+        place = _inside(staged, file.path)
+        if not place.is_file() or hashlib.sha256(place.read_bytes()).hexdigest() != file.sha256:
             raise ExportError(
                 f"after the delta {file.path} is not what the new manifest says",
                 path=staged,

@@ -12,18 +12,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from pipeline.export import content
+from pipeline.export import content, llms, schemas
 from pipeline.export.content import Facts
 from pipeline.lexicon import advice
 from pipeline.records import Skipped
-from pipeline.records.bundle import FileRecord, bundle_id
+from pipeline.records.bundle import FileRecord, answers, bundle_id
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
 
 # A finished folder takes the place of another: in one system call where the system can, manifest last where not.
 
 #: Names in curated/ that belong to the bundle; anything else there (errmine.duckdb) is carried over.
-BUNDLE_NAMES = ("entries", "entries.jsonl", "entries.parquet", "index.json", "registry.json", "manifest.json")
+BUNDLE_NAMES = (
+    "entries", "entries.jsonl", "entries.parquet", "index.json", "registry.json", "schemas", "llms.txt",
+    "manifest.json",
+)  # fmt: skip
 MANIFEST = "manifest.json"
 
 _AT_FDCWD = -100
@@ -218,17 +221,24 @@ def _check_ids(folder: Path, ordered: Sequence[KnowledgeEntry]) -> None:
             raise ExportError(f"two entries are called {one.id}", path=folder, hint="Give ids through run.build.ids.")
 
 
+def told_beside(entries: Iterable[KnowledgeEntry]) -> dict[str, bytes]:
+    """Path -> bytes of what a bundle says of itself: the schemas of its files, and llms.txt."""
+    return {**schemas.of_bundle(), llms.NAME: llms.text(answers(entries)).encode()}
+
+
 def _fill(staged: Path, ordered: Sequence[KnowledgeEntry], facts: Facts) -> list[FileRecord]:
     """The records of all files, the manifest's last."""
     pages = [content.encoded(entry) for entry in ordered]
     lines = [page.line for page in pages]
     for domain in sorted({entry.id.partition("/")[0] for entry in ordered}):
         (staged / "entries" / domain).mkdir(parents=True)
+    (staged / "schemas").mkdir()
     records = [_put(staged, content.page_path(page.entry_id), page.page.encode()) for page in pages]
     records.append(_put(staged, "entries.jsonl", "".join(lines).encode()))
     records.append(_put(staged, "entries.parquet", content.parquet(ordered, lines)))
     records.append(_put(staged, "index.json", content.index(ordered, facts).encode()))
     records.append(_put(staged, "registry.json", content.registry(facts.registry).encode()))
+    records += [_put(staged, name, body) for name, body in told_beside(ordered).items()]
     records.append(_put(staged, MANIFEST, content.manifest(ordered, facts, records)))
     return records
 

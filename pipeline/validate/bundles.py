@@ -54,7 +54,8 @@ def _file_problems(folder: Path, manifest: Manifest) -> Iterator[Problem]:
         if len(body) != file.bytes or kept.sha256(body) != file.sha256:
             yield Problem("bundle_files", file.path, "is not the file that the manifest describes")
     listed = {file.path for file in manifest.files}
-    names = {*(p.name for p in folder.iterdir() if p.is_file()), *_pages(folder)}
+    schemas = (f"schemas/{path.name}" for path in folder.glob("schemas/*"))
+    names = {*(p.name for p in folder.iterdir() if p.is_file()), *_pages(folder), *schemas}
     for name in sorted(names - listed - _STRANGERS):
         yield Problem("bundle_files", name, "is not in the manifest")
     if bundle_id(manifest.files) != manifest.bundle_id:
