@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-from pipeline import export, raw, run, store, validate
+from pipeline import export, packs, raw, run, store, validate
 from pipeline.ask import Matcher
 from pipeline.engines.answers import Answer, Answers, question_id
 from pipeline.providers.github.fetch.ledger import Ledger, Progress, Validator
@@ -174,7 +174,8 @@ def _built(sound: Sound, places: Places, path: Path, *, is_whole: bool) -> str:
     for partition in partitions:
         if partition.name not in done:
             task = SimpleNamespace(name=partition.name, items=partition.documents)
-            mapping.map_task(places.raw, places.shards, task, lambda _number: None)  # type: ignore[arg-type]
+            work = (places.raw, places.shards, packs.active().folders, partition.packs, task)
+            mapping.map_task(*work, lambda _number: None)  # type: ignore[arg-type]
     registry, restored = places.registry.published()
     is_same = registry == sound.registry and all(
         (places.home / file).read_bytes() == sound.body(file) for file in sound.files["shard"]
