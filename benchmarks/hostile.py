@@ -52,7 +52,7 @@ def texts() -> Iterator[tuple[str, str]]:
     """A name and a unit for each rule's worst case."""
     for piece in STRUCTURES:
         yield f"structure {piece[:24]!r}", piece
-    for literal in (*lines.literals(), *native.LITERALS, *stacks.literals()):
+    for literal in (*lines.literals(), *native.literals(), *stacks.literals()):
         yield f"trigger {literal!r}", literal
         yield f"trigger line {literal!r}", f"{literal} x\n"
     for form in stacks.FORMS.rows():

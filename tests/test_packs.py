@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator
-from importlib import metadata
+from dataclasses import replace
+from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
@@ -51,9 +52,13 @@ def write(tmp_path: Path) -> Write:
 
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[packs.Table[Line]]:
-    """A table `lines` of its own, whoever else reads one."""
+    """A table `lines` of its own, whoever else reads one, without what ships."""
     monkeypatch.setattr(tables_of, "_KNOWN", {})
+    shipped = tuple(replace(pack, held=()) for pack in packs.active().packs)
+    monkeypatch.setattr(import_module("pipeline.packs.active"), "_shipped", lambda: shipped)
+    packs.activate()
     yield packs.Table("lines", Line)
+    monkeypatch.undo()
     packs.activate()
 
 

@@ -7,13 +7,14 @@ the `File` line of a SyntaxError is one. The last printed exception is the event
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice, takewhile
 
 from pipeline import packs
-from pipeline.extract import bare, chain, displays, faulthandler, head, lines, native, pytest_, stacks
+from pipeline.extract import announced, bare, chain, displays, faulthandler, head, lines, native, pytest_, stacks
+from pipeline.extract.rule import Rule
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Severity
 from pipeline.text.literals import Literals, Seen
@@ -38,7 +39,7 @@ MOST_NAMES = 6
 @packs.cached
 def looked_for() -> Literals:
     """Everything that a reader of some dialect looks for; a text without any of it is read no further."""
-    return Literals((*lines.literals(), *native.LITERALS, *stacks.literals()))
+    return Literals((*lines.literals(), *native.literals(), *stacks.literals()))
 
 
 def events(text: str) -> list[Event]:
@@ -50,10 +51,11 @@ def events(text: str) -> list[Event]:
     others = stacks.events(text, seen, [(one.start, one.end) for one in tracebacks if one.frames])
     whole = _apart(tracebacks, others) if others else tracebacks
     shown = sorted([*whole, *_exception_lines(text, whole, seen)], key=lambda one: one.start)
-    found = _joined(text, shown, native.events(text, seen))
+    natives = native.found(text, seen)
+    found = _joined(text, shown, _told(text, shown, natives))
     if any(one.severity != Severity.WARNING for one in found):
         found = [one for one in found if one.severity != Severity.WARNING or one.dialect != "exception-line"]
-    return _with_wrappers(found)
+    return _with_wrappers(found, frozenset(event.start for event, rule in natives if rule.trails))
 
 
 def _apart(tracebacks: list[Event], others: list[Event]) -> list[Event]:
@@ -70,9 +72,12 @@ def _overlaps(event: Event, others: Sequence[Event]) -> bool:
     )
 
 
-def _with_wrappers(found: list[Event]) -> list[Event]:
-    """The events, where those that only say that something failed are wrappers if a failure is shown near them."""
-    is_wrapper = [_is_wrapper(one) for one in found]
+def _with_wrappers(found: list[Event], trailing: frozenset[int]) -> list[Event]:
+    """The events, where those that only say that something failed are wrappers if a failure is shown near them.
+
+    `trailing`: where diagnostics begin whose rules say so of them.
+    """
+    is_wrapper = [_is_wrapper(one) or (one.start in trailing and not one.chain and not one.frames) for one in found]
     shown = [one for one, wraps in zip(found, is_wrapper, strict=True) if not wraps and one.severity == Severity.ERROR]
     if not shown or not any(is_wrapper):
         return found
@@ -221,6 +226,20 @@ def _is_aftermath(diagnostic: Event, before: Event, text: str) -> bool:
         return False
     between = text[before.end : diagnostic.start]
     return len(between) < widest and between.count("\n") <= 2 + widest // WIDEST_AFTERMATH and "```" not in between
+
+
+def _told(text: str, shown: list[Event], natives: list[tuple[Event, Rule]]) -> list[Event]:
+    """The diagnostics, without lines of packs that announce the exception right below or end the one right above."""
+    starts = [one.start for one in shown]
+    told: list[Event] = []
+    for event, rule in natives:
+        at = bisect_left(starts, event.end)
+        below = text[event.end : starts[at]] if at < len(starts) and starts[at] - event.end < WIDEST_AFTERMATH else None
+        is_ended = rule.trails and at > 0 and 0 <= event.start - shown[at - 1].end < WIDEST_AFTERMATH
+        is_announced = rule.yields and below is not None and "```" not in below
+        if not announced.is_of_pack(rule) or not (is_ended or is_announced):
+            told.append(event)
+    return told
 
 
 def _joined(text: str, shown: list[Event], natives: list[Event]) -> list[Event]:

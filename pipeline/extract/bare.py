@@ -79,6 +79,16 @@ def _unquoted(message: str, opened: str) -> str:
     return said if said and message.count(closing) % 2 else message
 
 
+def is_first(before: str) -> bool:
+    """Whether nothing but prefixes and marks stands before a place on its line."""
+    return _MARKUP.fullmatch(before[prefixes.width(before) :]) is not None
+
+
+def is_led(before: str) -> bool:
+    """Whether what stands before a place on its line leads to a printed error: `I get the error: `."""
+    return _LEADS.search(before) is not None and _CODE.search(before) is None
+
+
 def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     """Whether the line shows the exception as printed, judged by what stands around its name."""
     if _PROSE.match(message) or (message[0] in "{[" and message[-1:] in ",{["):

@@ -173,6 +173,10 @@ RULES: tuple[Rule, ...] = (
         needs=("srun: error: ", "unable to execute command", "frontend command failed"),
         trails=True,
     ),
+)
+
+#: What any program may print, and what linkers print behind their names: tried behind all that knows its program.
+GENERIC: tuple[Rule, ...] = (
     Rule(
         "tool",
         "tool",

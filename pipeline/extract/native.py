@@ -8,10 +8,13 @@ one compiler are one failure; `Aborted (core dumped)` right below a diagnostic i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import NamedTuple
 
-from pipeline.extract import chain, compiler, crash, foreign, glog, statusline
-from pipeline.extract.rule import Block, Rule
+from pipeline import packs
+from pipeline.extract import announced, bare, chain, compiler, crash, foreign, glog, statusline
+from pipeline.extract.rule import Block, Rule, Where
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Frame, Severity
 from pipeline.text import prefixes
@@ -24,16 +27,39 @@ _JOIN_LINES, _JOIN_WIDTH = 12, 3000
 _TRAIL_LINES = 4
 _MOST_DETAIL = 4000
 _MOST_MESSAGE = 1000
+#: Of one line so many places are looked at that a pattern matches, each with so much of what stands before it.
+_MOST_PLACES, _LEAD = 4, 400
 
-_RULES: tuple[Rule, ...] = (*crash.RULES, *glog.RULES, *compiler.RULES, *statusline.RULES)
-_BY_TRIGGER: dict[str, list[int]] = {}
-for _index, _rule in enumerate(_RULES):
-    for _trigger in _rule.triggers:
-        _BY_TRIGGER.setdefault(_trigger, []).append(_index)
+_OWN: tuple[Rule, ...] = (*crash.RULES, *glog.RULES, *compiler.RULES, *statusline.RULES)
 
-#: What `events` wants to have been looked for.
-LITERALS = (*_BY_TRIGGER, *foreign.PROSE_LITERALS)
-_ALONE = Literals(LITERALS)
+
+class _Rules(NamedTuple):
+    """All rules in the order in which they are tried, and by the literals that call for them."""
+
+    rules: tuple[Rule, ...]
+    by_trigger: dict[str, list[int]]
+
+
+@packs.cached
+def _rules() -> _Rules:
+    rules = (*_OWN, *announced.rules(), *compiler.GENERIC)
+    by_trigger: dict[str, list[int]] = {}
+    for index, rule in enumerate(rules):
+        for trigger in rule.triggers:
+            by_trigger.setdefault(trigger, []).append(index)
+    return _Rules(rules, by_trigger)
+
+
+@packs.cached
+def literals() -> tuple[str, ...]:
+    """What `events` wants to have been looked for."""
+    return (*_rules().by_trigger, *foreign.PROSE_LITERALS)
+
+
+@packs.cached
+def _alone() -> Literals:
+    return Literals(literals())
+
 
 #: Source code that writes such a message, tests that expect one, printf and stream placeholders.
 _LISTING = re.compile(
@@ -59,15 +85,26 @@ _ESCAPED_BREAK = re.compile(r"\\{1,2}n")
 
 
 def events(text: str, seen: Seen | None = None) -> list[Event]:
-    """The native diagnostics of `text`, by start, not overlapping; `seen` tells where the LITERALS stand."""
-    seen = _ALONE.seen(text) if seen is None else seen
+    """The native diagnostics of `text`, by start, not overlapping; `seen` tells where the literals stand."""
+    return [event for event, _ in found(text, seen)]
+
+
+def found(text: str, seen: Seen | None = None) -> list[tuple[Event, Rule]]:
+    """The same with the rule that found each."""
+    seen = _alone().seen(text) if seen is None else seen
     blocks = _joined(text, _without_overlap(sorted(_blocks(text, seen), key=lambda block: (block.start, -block.end))))
-    return [_event(text, block) for block in blocks]
+    return [(_event(text, block), block.rule) for block in blocks]
+
+
+@announced.LINES.tested
+def _hits(text: str) -> list[announced.Line]:
+    return announced.named(rule.name for _, rule in found(text))
 
 
 def _blocks(text: str, seen: Seen) -> Iterator[Block]:
+    known = _rules().rules
     for start, end, rules in _candidates(text, seen):
-        for rule in (_RULES[index] for index in rules):
+        for rule in (known[index] for index in rules):
             match = _match(text, rule, start, end)
             if match and not _is_listing(text, match):
                 yield _block(text, rule, match)
@@ -78,13 +115,19 @@ def _blocks(text: str, seen: Seen) -> Iterator[Block]:
 def _match(text: str, rule: Rule, start: int, end: int) -> re.Match[str] | None:
     if rule.needs and all(text.find(literal, start, end) < 0 for literal in rule.needs):
         return None
-    return rule.pattern.search(text, start, end)
+    if rule.where == Where.ANYWHERE:
+        return rule.pattern.search(text, start, end)
+    for match in islice(rule.pattern.finditer(text, start, end), _MOST_PLACES):
+        before = text[max(start, match.start() - _LEAD) : match.start()]
+        if bare.is_first(before) or (rule.where == Where.SHOWN and (bare.is_led(before) or not start)):
+            return match
+    return None
 
 
 def _candidates(text: str, seen: Seen) -> list[tuple[int, int, list[int]]]:
     """Lines that hold a literal, each once, with the rules to try on it in order."""
     lines: dict[int, tuple[int, set[int]]] = {}
-    for trigger, rules in _BY_TRIGGER.items():
+    for trigger, rules in _rules().by_trigger.items():
         if trigger not in seen:
             continue
         end, skipped = -1, int(trigger[0] == "\n")
@@ -129,10 +172,11 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
         at=match.start("msg") if groups.get("msg") else match.start(),
         end=end,
         message=message,
-        exception_type=named["type"] if named else groups.get("type") or None,
+        exception_type=named["type"] if named else _filled(rule.type, groups) or groups.get("type") or None,
         file=groups.get("file") or None,
         line=int(groups["line"]) if groups.get("line") else None,
         function=groups.get("function") or None,
+        codes=tuple(code for one in rule.codes if not (code := _filled(one, groups)).endswith(":") and code),
     )
 
 
@@ -146,6 +190,10 @@ def _line_above(text: str, rule: Rule, start: int) -> re.Match[str] | None:
 def _message(rule: Rule, match: re.Match[str]) -> str:
     groups = match.groupdict(default="")
     return rule.message.format(**groups) if rule.message else groups.get("msg") or match[0]
+
+
+def _filled(template: str, groups: Mapping[str, str]) -> str:
+    return template.format(**groups) if template else ""
 
 
 def _line_start(text: str, at: int) -> int:
@@ -248,7 +296,7 @@ def _event(text: str, block: Block) -> Event:
         ],
         frames=found,
         chain=(),
-        codes=codes_in(whole[:_MOST_DETAIL]),
+        codes=tuple(sorted({*codes_in(whole[:_MOST_DETAIL]), *block.codes})),
         start=block.start,
         end=block.end,
         is_truncated=message.endswith(("...", "…")),

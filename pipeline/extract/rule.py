@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 from pipeline.records import Severity
+
+
+class Where(StrEnum):
+    """Where on its line what a rule finds may stand."""
+
+    ANYWHERE = "anywhere"
+    SHOWN = "shown"  # it begins the line, behind prefixes and marks, or words lead to it: `I get the error: `
+    START = "start"  # it begins the line, behind prefixes and marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +40,9 @@ class Rule:
     trails: bool = False  # only the end of another diagnostic where one stands right before (Aborted, ninja stopped)
     yields: bool = False  # gives way to a diagnostic that follows within a few lines
     severity: Severity = Severity.ERROR
+    type: str = ""  # what the failure is called, made of groups, where no group is it: "TS{number}"
+    codes: tuple[str, ...] = ()  # made of groups: "sqlstate:{code}"; one whose groups are empty is left out
+    where: Where = Where.ANYWHERE
 
 
 @dataclass(slots=True)
@@ -46,6 +58,7 @@ class Block:
     line: int | None = None
     function: str | None = None
     at: int = 0  # where the pattern matched, behind the line's prefixes
+    codes: tuple[str, ...] = ()
 
 
 def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:

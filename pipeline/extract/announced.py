@@ -1,0 +1,119 @@
+"""Lines by which tools announce an error: the table `lines` of the packs, as rules for native diagnostics.
+
+A row says by which words its line is found, what its pattern takes of it, and where on a line that may stand. Rows are
+tried behind the rules of errmine's own that know their program, and before those for what any program prints.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from pipeline import packs
+from pipeline.extract.rule import PLACE, Rule, Where
+from pipeline.packs import Expression
+from pipeline.records import Severity
+
+#: What a pattern may name instead of writing it: a place as compilers print it before a line's number.
+PARTS = {"{place}": PLACE}
+
+_GROUP = re.compile(r"\{(\w+)\}")
+_Word = Annotated[str, Field(min_length=2, max_length=80, pattern=r"^[\x00-\x3e\x40-\x7f]+$")]
+_Template = Annotated[str, Field(max_length=200)]
+
+
+class Line(packs.Row):
+    """A line that announces an error, and how far the error goes."""
+
+    dialect: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,39}$", description="Whose line it is: `postgresql`.")]
+    words: Annotated[
+        tuple[_Word, ...],
+        Field(min_length=1, description="One of them stands in every such line, in ASCII and without `?`."),
+    ]
+    needs: tuple[str, ...] = Field((), description="One of these stands in the line too; before the pattern is tried.")
+    pattern: Expression = Field(
+        description="Searched in the line. Groups: `msg` the message (without it all that matched), and where there are"
+        " any `type`, `file`, `line`, `function`. `{place}` is a file as compilers print it, in the group `file`."
+    )
+    where: Where = Field(Where.SHOWN, description="Where on its line it may stand.")
+    type: _Template = Field("", description="What the error is called, made of groups, where no group `type` is it.")
+    message: _Template = Field("", description="Its message, made of groups, where no group `msg` is it.")
+    codes: tuple[_Template, ...] = Field((), description="Codes, made of groups: `sqlstate:{state}`.")
+    severity: Severity = Field(Severity.ERROR, description="How much it is an error.")
+    goes_on: Expression | None = Field(None, description="Matched at the start of each line that goes on with it.")
+    most_lines: Annotated[int, Field(ge=1, le=200, description="Of what goes on.")] = 12
+    says_more: Expression | None = Field(None, description="Searched in all of it: its `msg` is the message, if any.")
+    joins: bool = Field(False, description="Neighbours of this dialect are one failure: a compiler's list.")
+    trails: bool = Field(False, description="Right behind another error it only tells how that one ended.")
+    yields: bool = Field(False, description="It gives way to an error that follows within a few lines.")
+
+    generic: bool = Field(False, description="Any program may print it: tried behind the rows that know theirs.")
+
+    @model_validator(mode="after")
+    def _names_its_groups(self) -> Self:
+        groups = packs.compiled(self.expression).groupindex
+        for template in (self.type, self.message, *self.codes):
+            for name in _GROUP.findall(template):
+                if name not in groups:
+                    raise ValueError(f"{template!r} names a group that the pattern lacks: {name}")
+        return self
+
+    @property
+    def expression(self) -> str:
+        """The pattern with its parts."""
+        pattern = self.pattern
+        for name, part in PARTS.items():
+            pattern = pattern.replace(name, part)
+        return pattern
+
+
+LINES = packs.Table("lines", Line)
+
+
+@packs.cached
+def rules() -> tuple[Rule, ...]:
+    """The rows of all active packs as rules, those for what any program prints last.
+
+    Raises:
+        PackError: a row is wrong.
+    """
+    return tuple(_rule(row) for row in sorted(LINES.rows(), key=lambda row: row.generic))
+
+
+def _rule(row: Line) -> Rule:
+    return Rule(
+        name=f"{row.place.pack}/{row.name}",
+        dialect=row.dialect,
+        triggers=row.words,
+        pattern=packs.compiled(row.expression),
+        message=row.message,
+        needs=row.needs,
+        goes_on=_compiled(row.goes_on),
+        most_lines=row.most_lines,
+        says_more=_compiled(row.says_more),
+        joins=row.joins,
+        trails=row.trails,
+        yields=row.yields,
+        severity=row.severity,
+        type=row.type,
+        codes=row.codes,
+        where=row.where,
+    )
+
+
+def _compiled(expression: str | None) -> re.Pattern[str] | None:
+    return packs.compiled(expression) if expression is not None else None
+
+
+def is_of_pack(rule: Rule) -> bool:
+    """Whether a row of a pack is the rule."""
+    return "/" in rule.name
+
+
+def named(names: Iterable[str]) -> list[Line]:
+    """The rows that rules of these names were made of; what is a rule of errmine's own is left out."""
+    rows = {f"{row.place.pack}/{row.name}": row for row in LINES.rows()}
+    return [rows[name] for name in names if name in rows]
