@@ -249,8 +249,7 @@ def _fill(path: Path, contents: Contents) -> None:
         connection.execute(text)
         _load_shards(connection, contents)
         _load_records(connection, contents)
-        for statement in opening.comments(text):
-            connection.execute(statement)
+        connection.execute(";\n".join(opening.comments(text)))
         connection.execute(opening.sql("views.sql"))
         connection.execute(opening.sql("search.sql"))
         connection.execute("COMMIT")
