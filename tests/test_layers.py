@@ -26,6 +26,8 @@ READERS = {
     "message_shapes.toml": "translate",
     "message_words.toml": "lexicon",
     "normalise": "normalise",
+    "new_pack": "run",
+    "ordinary.txt": "run",
     "packs": "packs",
     "prefixes.toml": "text",
     "products.toml": "lexicon",
@@ -39,7 +41,7 @@ READERS = {
 #: Data that a command hands on by its path, as it hands on the files that people name.
 HANDED_ON = {"overrides.toml", "sample", "schemas"}
 #: `joinpath("data", "x")`, `_PACKAGE / "data" / "x"`, `joinpath("data/x/...")`, and a file's name by itself.
-_READ = re.compile(r'"data",?[ /]{1,3}"([\w.-]+)"|"data/([\w.-]+)|"([\w-]+\.(?:toml|tsv))"')
+_READ = re.compile(r'"data",?[ /]{1,3}"([\w.-]+)"|"data/([\w.-]+)|"([\w-]+\.(?:toml|tsv|txt))"')
 
 
 def _readings() -> set[tuple[str, str]]:

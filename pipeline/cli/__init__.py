@@ -23,6 +23,7 @@ _MODULES = (
     "init",
     "look",
     "match",
+    "pack",
     "quarantine",
     "query",
     "read",
@@ -44,12 +45,13 @@ def application() -> Typer:
     """The application with all its commands."""
     from typer.core import TyperCommand
 
-    from pipeline.cli import quarantine
+    from pipeline.cli import pack, quarantine
     from pipeline.cli.app import Command, app
 
     for name in _MODULES:
         import_module(f"pipeline.cli.{name}")
-    for command in (*app.registered_commands, *quarantine.quarantine.registered_commands):
+    inner = (*quarantine.quarantine.registered_commands, *pack.pack.registered_commands)
+    for command in (*app.registered_commands, *inner):
         command.cls = Command if command.cls is TyperCommand else command.cls
     app.registered_commands.sort(key=lambda command: _ORDER.index(_name(command)) if _name(command) in _ORDER else 99)
     return app

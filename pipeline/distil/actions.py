@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from pipeline.distil import tables
+from pipeline.lexicon.products import PRODUCTS, Product
 from pipeline.records import Fact
 
 _SPAN = re.compile(r"`[^`\n]{2,160}`")
@@ -296,3 +297,10 @@ _NO_PACKAGE = frozenset({"the", "it", "this", "that", "from", "with", "and", "or
 def without_code(text: str) -> str:
     """`text` with code spans replaced by a mark, so that words inside code are not read as words."""
     return _SPAN.sub("`_`", text)
+
+
+@PRODUCTS.tested
+def _of_product(text: str) -> list[Product]:
+    """The rows whose product the text names with a version."""
+    found = versioned(text)
+    return [row for row in PRODUCTS.rows() if found is not None and row.product == found[0]]

@@ -11,6 +11,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from pipeline import packs
+from pipeline.distil import added
 from pipeline.lexicon.products import gpus
 from pipeline.lexicon.products import products as named
 from pipeline.records import Claim, Outcome
@@ -131,9 +133,32 @@ def _compiled(pattern: str) -> Pattern:
     return re.compile(pattern, re.IGNORECASE)
 
 
-@cache
+@packs.cached
 def cues() -> tuple[Cue, ...]:
-    """All sentence rules, in the order in which they are tried."""
+    """All sentence rules, in the order in which they are tried: those of packs first."""
+    return (*map(_added_cue, added.CUES.rows()), *own_cues())
+
+
+def _added_cue(row: added.Cue) -> Cue:
+    return Cue(
+        rule=f"{row.kind}.{row.place.pack}.{row.name}",
+        kind=CueKind(row.kind),
+        outcome=Outcome(row.outcome) if row.outcome else None,
+        lang=row.lang,
+        stems=row.stems,
+        pattern=_compiled(row.pattern),
+        then=None,
+        refuse=_compiled(row.refuse) if row.refuse else None,
+        needs=row.needs,
+        only=frozenset(),
+        answers=False,
+        act="before",
+    )
+
+
+@cache
+def own_cues() -> tuple[Cue, ...]:
+    """The sentence rules of cues.toml."""
     return tuple(
         Cue(
             rule=row["id"],
@@ -253,8 +278,24 @@ def boilerplate() -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(rows["posts"]), tuple(rows["lines"])
 
 
-@cache
+@packs.cached
 def hints() -> tuple[Hint, ...]:
+    """What programs advise: from packs, then from hints.toml."""
+    found = [
+        Hint(
+            f"hint.{row.place.pack}.{row.name}",
+            row.stem,
+            packs.compiled(row.pattern),
+            row.template,
+            tuple(sorted(row.slots.items())),
+        )
+        for row in added.HINTS.rows()
+    ]
+    return (*found, *own_hints())
+
+
+@cache
+def own_hints() -> tuple[Hint, ...]:
     """What programs advise, from hints.toml."""
     return tuple(
         Hint(

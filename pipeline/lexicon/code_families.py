@@ -84,6 +84,7 @@ class Catalogue(packs.Row):
 CODES = packs.Files("codes", Catalogue)
 
 
+@CODES.whole
 @packs.cached
 def families() -> Mapping[str, Catalogue]:
     """The catalogues of packs by family.

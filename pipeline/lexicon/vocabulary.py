@@ -133,6 +133,16 @@ def ids(vocabulary: str) -> frozenset[str]:
     return frozenset(labels(vocabulary))
 
 
+@DOMAINS.whole
+def domains() -> Mapping[str, Mapping[str, str]]:
+    """The domains with their labels.
+
+    Raises:
+        PackError: a domain of a pack has no label in one of the languages.
+    """
+    return labels("domains")
+
+
 @packs.cached
 def labels(vocabulary: str) -> Mapping[str, Mapping[str, str]]:
     """Id -> {"en": ..., "zh": ...} of one vocabulary.
@@ -286,6 +296,7 @@ def _own_domains() -> tuple[_Domain, ...]:
     )
 
 
+@CATEGORIES.whole
 @packs.cached
 def category_rules() -> tuple[_Rule, ...]:
     """Those of packs, then the rows of categories.toml, whose last ones hold of any message.

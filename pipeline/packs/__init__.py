@@ -12,13 +12,14 @@ rows is kept by :func:`cached`, which forgets when other packs are activated.
 """
 
 from pipeline.packs.active import Active, activate, activated, active, cached, marked, reading, using
-from pipeline.packs.folder import TABLES, Pack, Stage, read_pack
+from pipeline.packs.folder import CHINESE, TABLES, Pack, Stage, read_pack
 from pipeline.packs.installed import installed
 from pipeline.packs.problem import PackError, Problem
 from pipeline.packs.row import Expression, Place, Row, compiled
-from pipeline.packs.table import Files, Table, check, tables
+from pipeline.packs.table import Files, Table, check, tables, together
 
 __all__ = [
+    "CHINESE",
     "TABLES",
     "Active",
     "Expression",
@@ -41,5 +42,6 @@ __all__ = [
     "read_pack",
     "reading",
     "tables",
+    "together",
     "using",
 ]

@@ -40,7 +40,7 @@ TABLES = {
     "pages": Stage.EVENTS,
     "products": Stage.CLAIMS,
     "cues": Stage.CLAIMS,
-    "hints": Stage.ENTRIES,
+    "hints": Stage.CLAIMS,
     "categories": Stage.ENTRIES,
     "domains": Stage.ENTRIES,
 }

@@ -16,6 +16,7 @@ from pipeline.packs.problem import PackError, Problem
 from pipeline.packs.row import IS_SHIPPED, Place, Row
 
 R = TypeVar("R", bound=Row)
+T = TypeVar("T")
 #: The rows that a text goes to as the whole engine reads it, with the packs that are active.
 Hits = Callable[[str], Iterable[Row]]
 
@@ -34,6 +35,7 @@ class Table(Generic[R]):
         self.name = name
         self.row = row
         self.hits: Hits | None = None
+        self.wholes: list[Callable[[], object]] = []
         self._rows = cached(lambda: tuple(row for pack in active().packs for row in self.of(pack)))
         self._of = functools.cache(self._read)  # by the pack alone: what ships is read once
         _KNOWN[name] = self
@@ -60,6 +62,11 @@ class Table(Generic[R]):
         """A decorator: `hits` says which rows a text goes to; `errmine pack test` asks it of every example."""
         self.hits = hits
         return hits
+
+    def whole(self, work: Callable[[], T]) -> Callable[[], T]:
+        """A decorator: `work` puts all rows together, and raises a PackError where they do not go together."""
+        self.wholes.append(work)
+        return work
 
     def _read(self, pack: Pack) -> tuple[R, ...]:
         path = pack.folder / f"{self.name}.toml"
@@ -146,8 +153,21 @@ def check(packs: Iterable[Pack]) -> None:
                 table.of(pack)
             except PackError as error:
                 problems += error.problems
+    if not problems:
+        problems += together()
     if problems:
         raise PackError(problems)
+
+
+def together() -> list[Problem]:
+    """What is wrong with the rows of all active packs, each of which is right by itself."""
+    problems: list[Problem] = []
+    for whole in (whole for table in tables() for whole in table.wholes):
+        try:
+            whole()
+        except PackError as error:
+            problems += error.problems
+    return problems
 
 
 def _keys(row: type[Row]) -> Iterator[str]:

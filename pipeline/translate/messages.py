@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 
+from pipeline import packs
+from pipeline.lexicon import gates
+from pipeline.packs import CHINESE
 from pipeline.translate import rendering
 
 #: Longer texts are no single message.
@@ -58,12 +60,28 @@ def message(english: str, chinese: str) -> Message:
     return Message(max(literals, key=len), re.compile(body), tuple(_PLACE.findall(english)), chinese)
 
 
-@cache
-def shipped() -> Sequence[Message]:
-    """The messages that come with the package: whole ones before beginnings, and those that fix more words first."""
+@packs.cached
+def known_messages() -> Sequence[Message]:
+    """Those of packs, then those of the file: whole ones before beginnings, and those that fix more words first."""
     path = files("pipeline") / "translate" / "memory" / "messages_zh_Hans.po"
-    pairs = rendering.pairs(path.read_text(encoding="utf-8"))
-    return tuple(message(*pair) for pair in sorted(pairs, key=lambda pair: _breadth(pair[0])))
+    own = rendering.pairs(path.read_text(encoding="utf-8"))
+    added = [pair for pack in packs.active().packs for pair in of_pack(pack)]
+    return tuple(message(*pair) for pairs in (added, own) for pair in sorted(pairs, key=lambda pair: _breadth(pair[0])))
+
+
+def of_pack(pack: packs.Pack) -> list[tuple[str, str]]:
+    """The messages that a pack has Chinese for: (English, Chinese)."""
+    return rendering.pairs(pack.text(CHINESE) or "")
+
+
+def refusals(english: str, chinese: str) -> list[str]:
+    """What is wrong with the Chinese of a message, [] if nothing is: gates not passed, places that differ."""
+    if set(_PLACE.findall(english)) != set(_PLACE.findall(chinese)):
+        return ["places"]
+    names = {place: f"Layer{place}" for place in _PLACE.findall(english)}
+    said = _PLACE.sub(lambda place: f"'{names[place[1]]}'", english)
+    told = _PLACE.sub(lambda place: names[place[1]], chinese)
+    return [name for name, passed in gates.check_explanation(said, told).items() if not passed]
 
 
 def _breadth(english: str) -> tuple[bool, int]:
@@ -72,7 +90,7 @@ def _breadth(english: str) -> tuple[bool, int]:
 
 def explained(text: str, messages: Sequence[Message] | None = None) -> str | None:
     """The Chinese of a program's message with its names and numbers, None if it is not known."""
-    known = shipped() if messages is None else messages
+    known = known_messages() if messages is None else messages
     return next((made for form in _forms(text) if (made := _matched(form, known)) is not None), None)
 
 
