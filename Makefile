@@ -57,6 +57,7 @@ lock: $(TOOLS)/.ready
 	$(COMPILE) --extra dev --group build --output-file requirements/dev.txt pyproject.toml
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/runtime.txt pyproject.toml
 	$(COMPILE) --constraint requirements/dev.txt --group build --output-file requirements/build.txt
+	$(COMPILE) --constraint requirements/dev.txt --group browser --output-file requirements/browser.txt
 	$(COMPILE) --group tools --output-file requirements/tools.txt
 	$(COMPILE) --output-file requirements/old-duckdb.txt requirements/old-duckdb.in
 	rm -rf .cache/npm && mkdir -p .cache/npm && cp tests/contract/package*.json .cache/npm  # an installed tree has no hashes

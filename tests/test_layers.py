@@ -22,6 +22,7 @@ READERS = {
     "facts.toml": "lexicon",
     "gate_words.toml": "lexicon",
     "glossary.tsv": "lexicon",
+    "headings.toml": "lexicon",
     "meanings.toml": "translate",
     "message_shapes.toml": "translate",
     "message_words.toml": "lexicon",

@@ -39,6 +39,7 @@ OF_EXTRAS = {"distributed": "dask", "prefect_dask": "dask", "polib": "dev"}
 def asked_for(name: str) -> list[Requirement]:
     """What pyproject.toml asks for in the lock file of that name."""
     asked = {
+        "browser": GROUPS["browser"],
         "build": GROUPS["build"],
         "dev": [*PROJECT["dependencies"], *EXTRAS["dev"], *EXTRAS["dask"], *GROUPS["build"]],
         "runtime": PROJECT["dependencies"],

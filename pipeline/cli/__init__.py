@@ -32,12 +32,14 @@ _MODULES = (
     "serve",
     "share",
     "show",
+    "site",
     "work",
 )
 #: The help lists first what a newcomer needs: get an answer, look around, then make and share more.
 _ORDER = (
     "run", "match", "search", "show", "open", "top", "list", "explain", "query", "mcp", "status", "reconcile", "init",
-    "import", "ingest", "build", "regroup", "export", "apply", "validate", "extract", "group", "forget", "serve",
+    "import", "ingest", "build", "regroup", "export", "site", "apply", "validate", "extract", "group", "forget",
+    "serve",
 )  # fmt: skip
 
 

@@ -1,0 +1,62 @@
+"""Headings and labels in English and Chinese, from data/headings.toml: one table for terminal, pages and reports."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+from typing import Any
+
+from pipeline import text
+
+
+@cache
+def _tables() -> dict[str, dict[str, dict[str, str]]]:
+    body = resources.files("pipeline").joinpath("data", "headings.toml").read_text("utf-8")
+    tables: dict[str, Any] = tomllib.loads(body)
+    return tables
+
+
+def everything() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    """Table -> key -> language -> label."""
+    return MappingProxyType(_tables())
+
+
+@cache
+def table(name: str, lang: str) -> Mapping[str, str]:
+    """Key -> label of one table ("roles", "said", ...) in "en" or "zh".
+
+    Raises:
+        KeyError: there is no such table, or a row of it lacks the language.
+    """
+    return MappingProxyType({key: row[lang] for key, row in _tables()[name].items()})
+
+
+def label(name: str, key: str, lang: str) -> str:
+    """The label of a key of a table; the key itself where the table has none."""
+    return table(name, lang).get(key, key)
+
+
+def counted(key: str, number: int, lang: str) -> str:
+    """A number with its noun, in its singular where English has one: 2 of `reports` are "2 份报告" in Chinese."""
+    row = _tables()["counts"][key]
+    form = row.get("one", row["en"]) if lang == "en" and number == 1 else row[lang]
+    return form.replace("{n}", f"{number:,}")
+
+
+def written_day(day: str, lang: str) -> str:
+    """An ISO date as people write it: "11 March 2026", "2026 年 3 月 11 日"; what is no date stays as it is."""
+    if lang == "zh":
+        return text.written_day(day)
+    parts = day.split("-")
+    if len(parts) != 3 or not all(part.isdigit() for part in parts) or not 1 <= int(parts[1]) <= len(_MONTHS):
+        return day
+    return f"{int(parts[2])} {_MONTHS[int(parts[1]) - 1]} {int(parts[0])}"
+
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
