@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CONTRACT := tests/contract/node_modules/.ready
 OLD_DUCKDB := .cache/duckdb-1.0.0/.ready
+BROWSER := $(VENV)/.browser
 TOOLS := .cache/tools
 IMAGE := .cache/image
 
@@ -25,7 +26,7 @@ COMPILE := $(TOOLS)/bin/uv pip compile --quiet --no-config --universal --python-
 run: $(READY)
 	$(BIN)/errmine run
 
-test: $(READY) $(CONTRACT) $(OLD_DUCKDB) check
+test: $(READY) $(CONTRACT) $(OLD_DUCKDB) $(BROWSER) check
 	$(BIN)/pytest -n 2
 
 check: $(READY)
@@ -103,6 +104,10 @@ $(CONTRACT): tests/contract/package.json tests/contract/package-lock.json
 $(OLD_DUCKDB): requirements/old-duckdb.txt | $(READY)
 	@mkdir -p $(@D)
 	@if $(BIN)/pip install $(LOCKED) --upgrade --target $(@D) --requirement $<; then touch $@; else echo "no duckdb 1.0.0: the test that the database opens there is skipped"; fi
+
+# what drives a browser through the site, and its search; where they or Chromium cannot be had, those tests say so and skip
+$(BROWSER): requirements/browser.txt | $(READY)
+	@if $(BIN)/pip install $(LOCKED) --requirement $<; then touch $@; else echo "no playwright: the tests of the site in a browser are skipped"; fi
 
 clean:
 	rm -rf $(VENV) .cache .errmine build dist

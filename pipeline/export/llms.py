@@ -27,7 +27,7 @@ and check a command before anybody runs it.
 - On the command line: `errmine match LOG --bundle FOLDER --json`
 - In Python: `import pipeline; pipeline.open_bundle(FOLDER).match(text)`
 """
-_FILES = (
+FILES = (
     ("Entry", "entries/{domain}/{slug}.json", "one error: cause, remedies, dead ends, versions, machines, evidence"),
     ("Index", "index.json", "every error in a line: signature in both languages, codes, how often, whether answered"),
     ("All entries", "entries.jsonl", "one a line; entries.parquet has the same as columns"),
@@ -37,13 +37,21 @@ _FILES = (
 )
 
 
-def text(answers: Sequence[Answers], *, pages: Iterable[tuple[str, str]] = ()) -> str:
-    """The file for a bundle with these entries by domain; `pages`: what else can be read, (what it is, its address)."""
+def text(
+    answers: Sequence[Answers],
+    *,
+    pages: Iterable[tuple[str, str]] = (),
+    files: Iterable[tuple[str, str, str]] = FILES,
+) -> str:
+    """The file for a bundle with these entries by domain; `pages`: what else can be read, (what it is, its address).
+
+    `files` are those that stand beside it: (what it is, its address, what is in it).
+    """
     entries, answered = sum(row.entries for row in answers), sum(row.answered for row in answers)
     lines = [_HEAD.format(entries=entries, answered=answered)]
     if told := [f"- [{what}]({address})" for what, address in pages]:
         lines += ["## Pages", "", *told, ""]
-    lines += ["## Files", "", *(f"- [{what}]({address}): {about}" for what, address, about in _FILES), ""]
+    lines += ["## Files", "", *(f"- [{what}]({address}): {about}" for what, address, about in files), ""]
     lines += [
         "## Domains",
         "",

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pipeline import __version__
+from pipeline.export import llms
 from pipeline.export import reading as bundles
 from pipeline.export.site import lists, paths, reading, rendering
 from pipeline.export.site.pages import Page, Site, pages
@@ -25,7 +26,19 @@ from pipeline.records.errors import ConfigError, ExportError
 #: What a site consists of: nothing else in its folder is touched. `site.json` says that a folder is one.
 MANIFEST = "site.json"
 LAYOUT = Layout(
-    ("en", "zh", "entries", "assets", "pagefind", "index.html", "404.html", "robots.txt", "sitemap.xml", MANIFEST),
+    (
+        "en",
+        "zh",
+        "entries",
+        "assets",
+        "pagefind",
+        "index.html",
+        "404.html",
+        "llms.txt",
+        "robots.txt",
+        "sitemap.xml",
+        MANIFEST,
+    ),
     MANIFEST,
 )
 _SEARCH_MODULE = "pagefind_bin_extended"
@@ -187,9 +200,19 @@ def _others(site: Site) -> Iterable[tuple[str, bytes]]:
     root = site.site_url or "/"  # a server shows it under any address
     told = {"root": root, "paths_by_language": {lang: f"{lang}/index.html" for lang in paths.LANGUAGES}}
     yield "404.html", site.renderer.page("missing.html", missing, "en", told).encode()
+    yield llms.NAME, llms.text(site.manifest.answers, pages=_PAGES, files=llms.FILES[:1]).encode()
     if site.site_url:
         yield "robots.txt", f"User-agent: *\nAllow: /\nSitemap: {site.site_url}sitemap.xml\n".encode()
         yield "sitemap.xml", _sitemap(site).encode()
+
+
+#: What llms.txt says of the pages.
+_PAGES = (
+    ("An error, English", "en/errors/{domain}/{slug}.html"),
+    ("An error, 中文", "zh/errors/{domain}/{slug}.html"),
+    ("Most reported, new, without an answer", "en/index.html"),
+    ("By error code", "en/codes.html"),
+)
 
 
 def _sitemap(site: Site) -> str:
