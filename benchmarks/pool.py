@@ -45,7 +45,7 @@ class Places:
 
 def mapped(raw_path: Path, shard_folder: Path, task: pool.Task[Refs], report: Callable[[int], None]) -> Used:
     """The work of both pools."""
-    map_task(raw_path, shard_folder, task, report)
+    map_task(raw_path, shard_folder, (), "", task, report)
     return os.getpid(), time.process_time()
 
 

@@ -33,6 +33,7 @@ _MODULES = (
     "share",
     "show",
     "site",
+    "translate",
     "work",
 )
 #: The help lists first what a newcomer needs: get an answer, look around, then make and share more.
@@ -47,12 +48,14 @@ def application() -> Typer:
     """The application with all its commands."""
     from typer.core import TyperCommand
 
-    from pipeline.cli import pack, quarantine
+    from pipeline.cli import pack, quarantine, translate
     from pipeline.cli.app import Command, app
 
     for name in _MODULES:
         import_module(f"pipeline.cli.{name}")
-    inner = (*quarantine.quarantine.registered_commands, *pack.pack.registered_commands)
+    inner = [
+        one for group in (quarantine.quarantine, pack.pack, translate.translate) for one in group.registered_commands
+    ]
     for command in (*app.registered_commands, *inner):
         command.cls = Command if command.cls is TyperCommand else command.cls
     app.registered_commands.sort(key=lambda command: _ORDER.index(_name(command)) if _name(command) in _ORDER else 99)

@@ -57,3 +57,22 @@ def shipped_memory() -> Memory:
     """The memory that comes with the package."""
     path = files("pipeline") / "translate" / "memory" / "zh_Hans.po"
     return memory(path.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What people translated for one home and its gates accepted: Chinese by (context, text)."""
+
+    texts: Mapping[tuple[str, str], str]
+
+    def offer(self, source: str) -> Offer | None:
+        """The Chinese that somebody wrote for a statement, None if nobody did."""
+        return self._offer("statement", source)
+
+    def explanation(self, signature: str) -> Offer | None:
+        """The Chinese that somebody wrote for an error message, None if nobody did."""
+        return self._offer("signature", signature)
+
+    def _offer(self, context: str, source: str) -> Offer | None:
+        text = self.texts.get((context, source))
+        return None if text is None else Offer(text, "human", "tm/home")

@@ -14,6 +14,9 @@ from pipeline.translate import causes, official
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.rendering import engine_name, marked, render
 
+#: Rather than what a machine made of a quote stands the sentence of its type, which people wrote.
+_BY_MACHINE = frozenset({"llm_checked", "mt_checked"})
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -101,7 +104,7 @@ def typed_cause(cause: Statement | None, wording: Wording) -> tuple[Wording, str
     made = rendered(fact) if fact is not None else None
     if fact is None or made is None or made.chinese is None:
         return wording, None
-    if wording.chinese is not None:
+    if wording.chinese is not None and wording.translation.status not in _BY_MACHINE:
         return wording, causes.type_of(fact)
     told = translation("template", cause.text, engine=made.translation.engine, said=made.translation.gates)
     return replace(wording, chinese=made.chinese, translation=told), causes.type_of(fact)

@@ -30,8 +30,9 @@ from pipeline.run.build.mapping import (
     shards_of,
     uncollected,
 )
-from pipeline.run.home import forgetting, recording
+from pipeline.run.home import forgetting, recording, translations
 from pipeline.store import reading
+from pipeline.translate.remembered import Accepted
 
 #: Told of (stage, items done, items in all).
 Progress = Callable[[str, int, int], None]
@@ -204,7 +205,7 @@ def publish(
             grouped,
             registry=past.registry,
             min_documents=min_documents,
-            translators=[one.engine for one in engines.translators],
+            translators=[Accepted(translations.texts(places.home)), *(one.engine for one in engines.translators)],
             progress=progress,
         )
     stages = _stages(partitions, result, grouped, made, added)

@@ -23,6 +23,7 @@ from pipeline.records import kept
 from pipeline.records.errors import StoreError
 from pipeline.run.build.building import Places
 from pipeline.run.build.mapping import package_files
+from pipeline.run.home import translations
 
 #: In `.errmine/`, what a build leaves there.
 _STATE = ("shards", "enriched", "journal.jsonl")
@@ -50,7 +51,8 @@ def seen(places: Places, *, told: str, overrides: Path | None) -> Seen:
         package.update(path.encode() + b"\x1f" + content)
     own = [package.hexdigest(), packs.active().digest(*packs.Stage), told]
     pages = sorted(path for path in places.raw.glob("*") if path.name not in _OF_RAW)
-    return Seen(_digest(own, [*pages, *([overrides] if overrides else ())]))
+    told_by_people = [translations.path_of(places.home), *([overrides] if overrides else ())]
+    return Seen(_digest(own, [*pages, *told_by_people]))
 
 
 def is_built(places: Places, now: Seen | None) -> bool:

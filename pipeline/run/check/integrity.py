@@ -10,6 +10,7 @@ from pipeline.records.errors import StoreError
 from pipeline.records.kept import KeptFile, Verdict
 from pipeline.run import shards
 from pipeline.run.build.building import Places
+from pipeline.run.home import translations
 
 #: Kinds of files that are made anew once they are gone.
 _MADE_ANEW = frozenset({"shard", "answer", "ledger"})
@@ -41,6 +42,7 @@ def _found(places: Places) -> Iterator[KeptFile]:
     for kind in ("enrich", "translate"):
         yield from answers.kept_files(places.shards.parent / "answers" / kind)
     yield from ledger.kept_files(places.shards.parent)
+    yield from translations.kept_files(places.home)
     yield from places.registry.kept_files()
     if places.database.exists():
         yield KeptFile(places.database, "database", _database(places), "`errmine build` makes it anew from raw.")

@@ -22,7 +22,7 @@ from pipeline.providers import PROVIDERS
 from pipeline.records import chained, shelf_of
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import ConfigError, ExportError, StoreError
-from pipeline.run.home import recording
+from pipeline.run.home import recording, translations
 from pipeline.store import reading
 
 #: What stands in the journal where an id stood that only a forgotten thread had.
@@ -49,6 +49,7 @@ def forget(home: Path, raw_path: Path, document_key: str) -> Forgotten:
     shutil.rmtree(work / "answers" / "enrich" / shelf_of(document_key), ignore_errors=True)
     # a translation stands under the hash of its sentence: whose it was nobody can tell
     shutil.rmtree(work / "answers" / "translate", ignore_errors=True)
+    translations.forget(home, lambda one: one == document_key or layer.is_forgotten(one))
     for name in ("runs.jsonl", "runs.jsonl.damaged"):
         _erase_examples(work / name, document_key)
     _erase_notes(work / "journal.jsonl", layer.has_forgotten, is_in_database=database.exists())
