@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from pipeline.records.errors import PipelineError
+from pipeline.records.errors import ConfigError, PipelineError
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -68,15 +68,24 @@ def _name(command: CommandInfo) -> str:
 
 def main() -> None:
     """Run the command line; exit status: 0 done, 1 found nothing or invalid, 2 usage, 3 the world failed, 4 damage."""
+    from pipeline.cli import distribution
     from pipeline.cli.output import complain, is_unicode
 
     if not is_unicode(sys.stdout) and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
+    if told := distribution.clash():
+        complain(told[0], hint=told[1])
     try:
         application()()
     except PipelineError as error:
         complain(str(error), hint=error.hint())
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        lacking = distribution.missing(error)
+        if lacking is None:
+            raise
+        complain(lacking[0], hint=lacking[1])
+        sys.exit(ConfigError.exit_code)
     except BrokenPipeError:  # `errmine query ... | head`: the reader has what it wanted
         sys.stderr.close()
         sys.exit(0)

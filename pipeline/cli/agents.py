@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.app import Home, app, settings
+from pipeline.cli.distribution import LIGHT, installed
 from pipeline.cli.output import complain
 from pipeline.records.errors import ConfigError
 
@@ -37,7 +38,8 @@ def mcp(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "pipeline":
             raise
-        raise ConfigError(f"the MCP SDK is not installed: {error}", hint="pip install 'errmine[mcp]'") from error
+        name = "errmine-match" if installed() == (LIGHT,) else "errmine"
+        raise ConfigError(f"the MCP SDK is not installed: {error}", hint=f"pip install '{name}[mcp]'") from error
 
     found = settings(home)  # its packs, too
     folder = bundle or found.curated_path
