@@ -84,14 +84,13 @@ def _dates(labels: Sequence[str], step: float) -> list[Markup]:
     """The first bar's label, and the year wherever it changes and there is room."""
     parts, room = [], 0.0
     for number, label in enumerate(labels):
+        shown = label if number == 0 else label[:4]
+        place = min(number * step, _WIDTH - _LABEL)
         is_new = number == 0 or label[:4] != labels[number - 1][:4]
-        if is_new and number * step >= room:
-            shown = label if number == 0 else label[:4]
-            place = min(number * step, _WIDTH - _LABEL)
-            parts.append(
-                Markup('<text class="label" x="{}" y="{}">{}</text>').format(_written(place), _HEIGHT + 14, shown)
-            )
-            room = number * step + (_LABEL if len(shown) == 4 else 1.6 * _LABEL)
+        if is_new and place >= room:
+            line = Markup('<text class="label" x="{}" y="{}">{}</text>')
+            parts.append(line.format(_written(place), _HEIGHT + 14, shown))
+            room = place + (_LABEL if len(shown) == 4 else 1.8 * _LABEL)
     return parts
 
 

@@ -124,6 +124,7 @@ def told(site: Site, entry: KnowledgeEntry, lang: str, known: Sequence[tuple[str
         "is_answered": is_answered(entry),
         "cause": cause,
         "cause_kind": labels("root_cause_types", lang).get(cause.kind, "") if cause else "",
+        "cause_types": labels("cause_types", lang),
         "remedies": remedies,
         "cases": [reading.case(case, lang, by_id) for case in entry.cases],
         "threads": threads,
@@ -174,7 +175,7 @@ def _official_links(entry: KnowledgeEntry, lang: str) -> list[tuple[str, str]]:
     """(name, address) of each official page: the entry's own, then those of its codes."""
     found: dict[str, str] = {}
     if url := paths.address(entry.official_doc_url):
-        found[url] = entry.official_doc_section or headings.label("words", "official", lang)
+        found[url] = entry.official_doc_section or url.partition("://")[2].partition("/")[0]
     for code in entry.codes:
         if url := paths.address(catalogues.official_url(code)):
             found.setdefault(url, code)

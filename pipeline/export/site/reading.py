@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.export.charts import Bar
 from pipeline.export.site import paths
@@ -13,7 +13,7 @@ from pipeline.lexicon import headings
 from pipeline.records.entry import Case, CaseStatement, DeadEnd, Evidence, KnowledgeEntry, Workaround
 
 #: What a page shows of each kind of evidence, of threads, of versions; the entry's JSON has all.
-MOST_QUOTES, MOST_THREADS, MOST_VERSIONS, MOST_PEOPLE, MOST_VALUES = 30, 8, 12, 4, 6
+MOST_QUOTES, MOST_THREADS, MOST_VERSIONS, MOST_VALUES = 30, 8, 10, 6
 #: Evidence by what it tells: who says what helped comes before where it was seen.
 _WEIGHT = (
     "worked", "failed", "fix", "cause", "workaround", "official", "occurrence", "link", "version", "environment",
@@ -63,6 +63,7 @@ class Remedy:
     tier: str
     sources: tuple[Source, ...]
     kind: str = ""  # of a case's statement: cause, workaround, suggested, dead_end
+    cause_type: str = ""  # of a cause: of which kind it is, an id of a closed vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A document that shows the error."""
+    """A thread that reports the error."""
 
     place: str
     url: str | None
@@ -118,8 +119,10 @@ def cause(entry: KnowledgeEntry, lang: str, by_id: Mapping[str, Evidence]) -> Re
     words = said(entry.root_cause, entry.root_cause_zh, lang)
     if words is None:
         return None
-    sources = _sources(entry.root_cause_evidence, by_id, lang)
-    return Remedy(words, "", "", "", 0, 0, "", sources, kind=entry.root_cause_type or "")
+    sources = _sources(entry.root_cause_evidence, by_id, lang, said=(entry.root_cause or "",))
+    return Remedy(
+        words, "", "", "", 0, 0, "", sources, kind=entry.root_cause_type or "", cause_type=entry.cause_type or ""
+    )
 
 
 def remedies(
@@ -145,60 +148,69 @@ def _remedy(
 ) -> Remedy:
     words = said(one.action, chinese, lang, english_lang=one.action_lang) or Said(one.action, "und")
     how = one.how or "" if isinstance(one, Workaround) else ""
-    if lang == "zh":
-        how = official(how) or how
+    block = ((lang == "zh" and official(how)) or how) if _is_block(one.action, how) else ""
     return Remedy(
         words,
-        how if _is_block(one.action, how) else "",
+        block,
         one.condition or "",
         one.why_fails or "" if isinstance(one, DeadEnd) else "",
         one.worked,
         one.failed,
         one.tier if isinstance(one, Workaround) else "",
-        _sources(one.evidence, by_id, lang),
+        _sources(one.evidence, by_id, lang, said=(one.action, block and how)),
     )
 
 
 def _is_block(action: str, how: str) -> bool:
     """Whether `how` is the block that the action announces; words that only say it once more are in the quotes."""
-    return bool(how) and ("\n" in how or action.rstrip().endswith((":", "：")) or not _says(action, how))
-
-
-def _says(action: str, how: str) -> bool:
-    words = set(re.findall(r"\w{3,}", action.lower()))
-    return len(words & set(re.findall(r"\w{3,}", how.lower()))) * 2 >= len(words)
+    return bool(how) and ("\n" in how or action.rstrip().endswith((":", "：")))
 
 
 def case(one: Case, lang: str, by_id: Mapping[str, Evidence]) -> Place:
     """A case: without a frame it is one thread, and is called so."""
     project = one.repo if one.frame else next(iter(one.documents), one.repo)
-    where = tuple(name for name in (project, one.frame, one.library) if name)
+    where = tuple(name.removeprefix("github.com/") for name in (project, one.frame, one.library) if name)
     return Place(where, len(one.documents), tuple(_statement(said_, lang, by_id) for said_ in one.statements))
 
 
 def _statement(one: CaseStatement, lang: str, by_id: Mapping[str, Evidence]) -> Remedy:
     words = said(one.text, one.text_zh, lang, english_lang=one.text_lang) or Said(one.text, "und")
     how = one.how or ""
+    block = how if _is_block(one.text, how) else ""
     return Remedy(
         words,
-        how if _is_block(one.text, how) else "",
+        block,
         one.condition or "",
         one.why_fails or "",
         one.worked,
         one.failed,
         one.tier,
-        _sources(one.evidence, by_id, lang),
+        _sources(one.evidence, by_id, lang, said=(one.text, block)),
         kind="suggested" if one.kind == "workaround" and not one.worked else one.kind,
+        cause_type=one.cause_type or "",
     )
 
 
-def _sources(ids: Iterable[str], by_id: Mapping[str, Evidence], lang: str) -> tuple[Source, ...]:
-    """Who stands behind a statement, one for each post: those who say that it worked first."""
+def _sources(
+    ids: Iterable[str], by_id: Mapping[str, Evidence], lang: str, *, said: Iterable[str]
+) -> tuple[Source, ...]:
+    """Who stands behind a statement, one for each post: those who say that it worked first.
+
+    A quote that only repeats what was `said`, there or by another, is left to the evidence.
+    """
     found = sorted((by_id[one] for one in ids if one in by_id), key=lambda piece: _weight(piece.role))
+    shown = [_plain(one) for one in said if one]
     by_post: dict[str, Source] = {}
     for piece in found:
-        by_post.setdefault(piece.url, source(piece, lang))
+        if piece.url not in by_post:
+            told, words = source(piece, lang), _plain(piece.quote)
+            by_post[piece.url] = replace(told, quote="") if words in shown else told
+            shown.append(words)
     return tuple(by_post.values())
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).rstrip(".…")
 
 
 def _weight(role: str) -> int:
@@ -244,9 +256,10 @@ def quotes(entry: KnowledgeEntry, lang: str) -> list[Quotes]:
 
 
 def threads(entry: KnowledgeEntry, lang: str) -> tuple[list[Thread], int]:
-    """(the newest documents that show the error, how many there are)."""
+    """(the newest threads that report the error, how many there are)."""
     first: dict[str, Evidence] = {}
-    for piece in sorted(entry.evidence, key=lambda one: (one.role != "occurrence", one.posted_at or "", one.url)):
+    reported = (piece for piece in entry.evidence if piece.kind != "doc")
+    for piece in sorted(reported, key=lambda one: (one.role != "occurrence", one.posted_at or "", one.url)):
         first.setdefault(piece.document_id, piece)
     newest = sorted(first.values(), key=lambda one: (one.posted_at or "", one.url), reverse=True)
     made = [

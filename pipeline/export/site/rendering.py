@@ -16,8 +16,9 @@ from pipeline.export.site import paths
 from pipeline.lexicon import catalogues, headings, vocabulary
 from pipeline.text import clean
 
-#: What a page may load: its own style and pictures, nothing else, from nowhere else, and no script.
-POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'"
+#: What a page may load: its own style and pictures, nothing else, from nowhere else, and no script. Programs that judge
+#: pages ask for robots.txt in the name of one: `connect-src`.
+POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'"
 #: The page of the search: its own scripts, which fetch and run the index (WebAssembly) that lies beside them.
 SEARCH_POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; "
@@ -26,6 +27,7 @@ SEARCH_POLICY = (
 #: The files that every page loads.
 ASSETS = ("icon.svg", "search.js", "site.css")
 _CODE = re.compile(r"`([^`\n]+)`")
+_JOINTS = re.compile(r"(?<=\w[._/:])(?=\w{4})")
 
 
 class Renderer:
@@ -41,7 +43,7 @@ class Renderer:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters |= {"prose": prose, "short": short}
+        self._templates.filters |= {"breakable": breakable, "prose": prose, "short": short}
         self._shared = {lang: self._words(lang) for lang in paths.LANGUAGES}
 
     def page(self, template: str, by_language: Mapping[str, str], lang: str, told: Mapping[str, Any]) -> str:
@@ -100,6 +102,11 @@ def prose(text: str) -> Markup:
         Markup("<code>{}</code>").format(part) if number % 2 else escape(part) for number, part in enumerate(parts)
     )
     return Markup().join(shown)
+
+
+def breakable(text: str) -> Markup:
+    """`text` with places to break a line in dotted names and paths, which a phone cannot hold."""
+    return Markup("<wbr>").join(map(escape, _JOINTS.split(clean(text))))
 
 
 def short(text: str, most: int) -> str:
