@@ -33,7 +33,13 @@ ENVIRONMENTS = [
 #: Asked for without being imported: caps of what Prefect asks for, and what duckdb forgot to ask for.
 NOT_IMPORTED = {"fastapi", "sqlalchemy", "pytz"}
 #: Imported where an extra is wanted: the module, and the extra that has it.
-OF_EXTRAS = {"distributed": "dask", "prefect_dask": "dask", "polib": "dev"}
+OF_EXTRAS = {
+    "anyio": "mcp",
+    "mcp": "mcp",
+    "uvicorn": "mcp",
+    "distributed": "dask",
+    "prefect_dask": "dask",
+}
 
 
 def asked_for(name: str) -> list[Requirement]:
@@ -41,7 +47,11 @@ def asked_for(name: str) -> list[Requirement]:
     asked = {
         "browser": GROUPS["browser"],
         "build": GROUPS["build"],
-        "dev": [*PROJECT["dependencies"], *EXTRAS["dev"], *EXTRAS["dask"], *GROUPS["build"]],
+        "dev": [
+            *PROJECT["dependencies"],
+            *(each for name in ("dev", "dask", "mcp") for each in EXTRAS[name]),
+            *GROUPS["build"],
+        ],
         "runtime": PROJECT["dependencies"],
         "tools": GROUPS["tools"],
         "old-duckdb": ["duckdb==1.0.0"],
