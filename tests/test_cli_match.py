@@ -166,10 +166,10 @@ def test_a_long_list_is_told_in_full_then_in_lines_then_in_a_number(home: Path) 
     )
     out = run("match", "--home", home, "--lang", "en", stdin=text).out
     assert out.startswith("36 errors, 0 known\n")
-    assert len(re.findall(r"(?m)^\d+\. no entry$", out)) == 5
+    assert len(re.findall(r"(?m)^\d+\. no entry: ", out)) == 5
     assert len(re.findall(r"(?m)^\d+\. mill\.\S+Error: ", out)) == 20
     assert out.rstrip().endswith("… and 11 more errors (--all)")
     assert (
-        len(re.findall(r"(?m)^\d+\. no entry$", run("match", "--home", home, "--all", "--lang", "en", stdin=text).out))
+        len(re.findall(r"(?m)^\d+\. no entry: ", run("match", "--home", home, "--all", "--lang", "en", stdin=text).out))
         == 36
     )

@@ -65,7 +65,7 @@ def test_nothing_lies_at_the_top_that_has_no_room_there() -> None:
         pytest.skip("not a checkout: git lists no files")
     rooms = {".ci", "benchmarks", "curated", "deploy", "docs", "pipeline", "raw", "requirements", "schemas", "tests"}
     files = {".dockerignore", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md"}
-    files |= {"SECURITY.md", "prefect.yaml", "pyproject.toml"}
+    files |= {"SECURITY.md", "action.yml", "prefect.yaml", "pyproject.toml"}
     assert {path.partition("/")[0] for path in listed.stdout.splitlines()} == rooms | files
 
 

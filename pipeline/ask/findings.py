@@ -157,14 +157,9 @@ class _Gathering:
         is_near = self._reading.text.count("\n", min(end, begin), begin) <= FOLLOWS_WITHIN_LINES
         return cause if is_near else None
 
-    def _order(self, group: _Group) -> tuple[bool, bool, bool, list[int]]:
-        rank = normalise.rank(group.shown, group.place)
-        return (
-            group.is_ignored,
-            self._is_consequence(group),
-            group.answer.entry_id is None,
-            [-part for part in rank],
-        )
+    def _order(self, group: _Group) -> tuple[object, ...]:
+        says_what, *rank = telling(group.shown, group.place)
+        return group.is_ignored, not says_what, group.answer.entry_id is None, [-part for part in rank]
 
     def _is_consequence(self, group: _Group) -> bool:
         return normalise.is_consequence(group.shown)
@@ -194,6 +189,11 @@ class _Gathering:
             if any(event.start <= (answer.start or 0) < event.end for event in group.events):
                 return number
         return None
+
+
+def telling(event: Event, place: int) -> tuple[bool, int, int, int]:
+    """How much the error at `place` of a text tells, whether it is known or not: the greatest tells most."""
+    return (not normalise.is_consequence(event), *normalise.rank(event, place))
 
 
 def of_words(answer: Answer, text: str, *, is_ignored: bool) -> Findings:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline import normalise
-from pipeline.ask.findings import Findings, gathered, of_words
+from pipeline.ask.findings import Findings, gathered, of_words, telling
 from pipeline.ask.known import KnownErrors, Row
 from pipeline.ask.reading import Reading, read_pasted, set_aside
 from pipeline.records import Event, Signature, kept
@@ -151,14 +151,16 @@ class Matcher:
         return _placed(own, event)
 
     def _another(self, reading: Reading, main: Event) -> Answer | None:
-        """The answer to another error of the text that is known, the last of those that say what failed first."""
-        others = [event for event in reversed(reading.errors) if event is not main][:OTHER_EVENTS]
-        for event in sorted(others, key=normalise.is_consequence):
-            other = self._answer(reading.signature(event))
-            if other.entry_id is not None:
-                reason = f"{other.reason} It is another error of this text: the main one is not known."
-                return _placed(replace(other, reason=reason), event)
-        return None
+        """The answer to another error of the text that is known, the most telling of the last ones."""
+        places = [place for place, event in enumerate(reading.errors) if event is not main][-OTHER_EVENTS:]
+        known = (self._answer(reading.signature(reading.errors[place])) for place in places)
+        found = {place: answer for place, answer in zip(places, known, strict=True) if answer.entry_id is not None}
+        if not found:
+            return None
+        place = max(found, key=lambda place: telling(reading.errors[place], place))
+        answer = found[place]
+        reason = f"{answer.reason} It is another error of this text: the main one is not known."
+        return _placed(replace(answer, reason=reason), reading.errors[place])
 
     def _by_first_line(self, reading: Reading, event: Event, read: Signature) -> Answer | None:
         """The answer to the first line of a message, where that line is a whole known message."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.ask import Digest, Remedy, Saying, digest, evidence_by_weight
 from pipeline.ask.digesting import answers
-from pipeline.cli.labels import Language, day, tried, who, word
+from pipeline.cli.labels import Language, colon, day, tried, who, word
 from pipeline.cli.output import place_of_case, print_block, say
 from pipeline.text import counted, written_day
 
@@ -89,7 +89,7 @@ def print_remedies(title: str, remedies: Sequence[Remedy], lang: Language, *, sa
         print_pair(one.action, one.action_zh, lang, lead="  - ", behind=f"{f'  [{told}]' if told else ''}{place}")
         print_block(one.action, one.how)
         if one.condition:
-            say(f"    {word('condition', lang)}: {one.condition}", style="dim")
+            say(f"    {word('condition', lang)}{colon(lang)}{one.condition}", style="dim")
         print_sayings(one.said, lang, most=said)
     if left > 0:
         say(f"  {more(left, lang)}", style="dim")
@@ -101,7 +101,7 @@ def print_sayings(said: Sequence[Saying], lang: Language, *, most: int, indent: 
     for one in said:
         places.setdefault(one.url, who(one, lang))
     for url, name in list(places.items())[:most]:
-        say(f"{indent}{f'{name}: ' if name else ''}{url}", style="dim")
+        say(f"{indent}{f'{name}{colon(lang)}' if name else ''}{url}", style="dim")
     if len(places) > most:
         say(f"{indent}{more(len(places) - most, lang)}", style="dim")
 
@@ -187,25 +187,24 @@ def _print_cases(entry: Row, told: Digest, nearest: int | None, lang: Language, 
 def _print_statement(kind: str, one: Remedy, lang: Language, most: int) -> None:
     label = "suggested" if kind == "workaround" and not one.worked else kind
     told = counts(one, lang)
-    colon = "：" if lang is Language.ZH else ": "
-    lead = f"  - {word(f'case.{label}', lang)}{colon}"
+    lead = f"  - {word(f'case.{label}', lang)}{colon(lang)}"
     print_pair(one.action, one.action_zh, lang, lead=lead, behind=f"  [{told}]" if told else "")
     print_block(one.action, one.how)
     if one.condition:
-        say(f"    {word('condition', lang)}{colon}{one.condition}")
+        say(f"    {word('condition', lang)}{colon(lang)}{one.condition}")
     print_sayings(one.said, lang, most=most)
 
 
 def _print_facts(entry: Row, told: Digest, lang: Language, most: _Most) -> None:
     if told.official_url:
         section = _section(told.official_section or "", lang)
-        say(f"\n{word('page', lang)}: {told.official_url}{f' ({section})' if section else ''}")
+        say(f"\n{word('page', lang)}{colon(lang)}{told.official_url}{f' ({section})' if section else ''}")
     machines = [f"{name} {', '.join(_some(values, most.values))}" for name, values in told.environment]
     if machines:
-        say(f"\n{word('environment', lang)}: {'; '.join(machines)}", style="dim")
+        say(f"\n{word('environment', lang)}{colon(lang)}{'; '.join(machines)}", style="dim")
     named = [row["version"] for row in sorted(entry["versions"], key=lambda row: -row["count"])]
     if named:
-        say(f"{word('versions', lang)}: {', '.join(_some(named, 2 * most.values))}", style="dim")
+        say(f"{word('versions', lang)}{colon(lang)}{', '.join(_some(named, 2 * most.values))}", style="dim")
 
 
 def _some(values: Sequence[str], most: int) -> list[str]:
@@ -228,8 +227,7 @@ def _print_evidence(entry: Row, lang: Language, most: _Most, titles: Mapping[str
     quotes = ("“", "”")
     say(f"\n{word('evidence', lang)}", style="bold")
     for piece in pieces[: most.evidence]:
-        colon = "：" if lang is Language.ZH else ": "
-        say(f"  {word('role.' + piece['role'], lang)}{colon}{' '.join(piece['quote'].split()).join(quotes)}")
+        say(f"  {word('role.' + piece['role'], lang)}{colon(lang)}{' '.join(piece['quote'].split()).join(quotes)}")
         title = titles.get(piece["document_id"], "")
         where = " · ".join(filter(None, (title, day(piece["posted_at"], lang))))
         say(f"    {f'{where} · ' if where else ''}{piece['url']}", style="dim")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.ask import standing
 from pipeline.cli.entry_page import Depth, print_pair, print_remedies, print_sayings
-from pipeline.cli.labels import Language, day, word
+from pipeline.cli.labels import Language, colon, day, word
 from pipeline.cli.output import say
 from pipeline.text import counted
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 IN_FULL, IN_A_LINE = 5, 20
 #: Threads that are named where nobody reported a fix.
 THREADS = 3
-#: Characters of a message.
+#: Characters of a message; of what only follows it, how many are named and how long.
 MESSAGE = 300
+FOLLOWING, FOLLOWING_MESSAGE = 3, 100
 
 
 def print_findings(told: Told, *, lang: Language, everything: bool) -> None:
@@ -66,8 +67,13 @@ def message(one: ToldFinding) -> str:
     """What the log prints, on one line."""
     kind = one.finding.exception_type
     words = one.finding.message or one.finding.answer.signature
-    line = " ".join((f"{kind}: {words}" if kind and not words.startswith(kind) else words).split())
-    return line if len(line) <= MESSAGE else line[: MESSAGE - 1] + "…"
+    return shortened(f"{kind}: {words}" if kind and not words.startswith(kind) else words, MESSAGE)
+
+
+def shortened(words: str, most: int) -> str:
+    """At most so many characters, on one line."""
+    line = " ".join(words.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def places(one: ToldFinding, lang: Language) -> str:
@@ -102,19 +108,18 @@ def remedy_groups(known: Digest, case: int | None, most: int, tried: int) -> lis
 def _print_finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> None:
     if number:
         say("")
-    say(f"{f'{number}. ' if number else ''}{one.finding.answer.entry_id or word('unknown', lang)}", style="bold")
-    say(f"{places(one, lang)}: {message(one)}", style="dim")
+    say(f"{f'{number}. ' if number else ''}{one.finding.answer.entry_id or why_none(one, lang)}", style="bold")
+    say(f"{places(one, lang)}{colon(lang)}{message(one)}", style="dim")
     if one.known is None:
-        say(why_none(one, lang))
         if one.nearest is not None:
-            say(f"{word('nearest', lang)}: {one.nearest.entry_id} ({one.finding.answer.runner_up_reason})")
+            say(f"{word('nearest', lang)}{colon(lang)}{one.nearest.entry_id} ({one.finding.answer.runner_up_reason})")
             for lang_code in lang.each:
                 say(f"  {standing(one.nearest, lang_code)}")
             print_threads(one.nearest, lang)
     else:
         _print_known(one, one.known, lang, depth)
-    for words in one.finding.followed_by:
-        say(f"{word('follows', lang)}: {words}", style="dim")
+    for words in one.finding.followed_by[:FOLLOWING]:
+        say(f"{word('follows', lang)}{colon(lang)}{shortened(words, FOLLOWING_MESSAGE)}", style="dim")
 
 
 def _print_known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> None:
@@ -126,24 +131,24 @@ def _print_known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) 
     for key, group, limit in remedy_groups(known, one.case, most.remedies, most.tried):
         print_remedies(word(key, lang), group[:limit], lang, said=most.said, left=len(group) - limit)
     if known.fixed_in:
-        say(f"\n{word('fixed_in', lang)}: {', '.join(fix.version for fix in known.fixed_in)}", style="bold")
+        say(f"\n{word('fixed_in', lang)}{colon(lang)}{', '.join(fix.version for fix in known.fixed_in)}", style="bold")
     if known.cause or known.cause_zh:
         say(f"\n{word('cause', lang)}", style="bold")
         print_pair(known.cause, known.cause_zh, lang, lead="  ")
         print_sayings(known.cause_said, lang, most=most.said)
     if known.official_url:
-        say(f"\n{word('page', lang)}: {known.official_url}")
+        say(f"\n{word('page', lang)}{colon(lang)}{known.official_url}")
     if known.standing == "none":
         print_threads(known, lang)
     more = f"`errmine show {known.entry_id}`"
-    say(f"{word('more', lang)}: {more}", style="dim")
+    say(f"{word('more', lang)}{colon(lang)}{more}", style="dim")
 
 
 def print_threads(known: Digest, lang: Language) -> None:
     """Print the threads to read where nobody reported a fix: those with an answer first, then the newest."""
     if not known.threads:
         return
-    say(f"{word('threads', lang)}:")
+    say(f"{word('threads', lang)}{colon(lang).rstrip()}")
     for thread in known.threads[:THREADS]:
         facts = [word(f"state.{thread.state}", lang) if thread.state else "", day(thread.posted_at, lang)]
         told = ", ".join(filter(None, facts))

@@ -74,6 +74,11 @@ def word(key: str, lang: Language) -> str:
     return " · ".join(dict.fromkeys({"en": english, "zh": chinese}[one] for one in lang.each))
 
 
+def colon(lang: Language) -> str:
+    """What stands between a label and what it labels."""
+    return "：" if lang is Language.ZH else ": "
+
+
 def day(time: str | None, lang: Language) -> str:
     """The day of an ISO time as the language writes it, "" where it is unknown."""
     from pipeline.text import written_day

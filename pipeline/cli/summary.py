@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING
 
 from pipeline.ask import standing
 from pipeline.cli.entry_page import Depth, counts
-from pipeline.cli.findings_page import headline, message, places, remedy_groups, why_none
-from pipeline.cli.labels import Language, day, who, word
+from pipeline.cli.findings_page import (
+    FOLLOWING,
+    FOLLOWING_MESSAGE,
+    headline,
+    message,
+    places,
+    remedy_groups,
+    shortened,
+    why_none,
+)
+from pipeline.cli.labels import Language, colon, day, who, word
 from pipeline.export.markdown import code_block, escaped, link
 from pipeline.text import clean
 
@@ -62,7 +71,8 @@ def _finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> Ite
             yield f"{word('nearest', lang)}: {_span(one.nearest.entry_id)}, {escaped(_standing(one.nearest, lang))}"
             yield _threads(one.nearest, lang)
     if one.finding.followed_by:
-        yield f"{word('follows', lang)}: {', '.join(map(_span, one.finding.followed_by))}"
+        shown = [_span(shortened(words, FOLLOWING_MESSAGE)) for words in one.finding.followed_by[:FOLLOWING]]
+        yield f"{word('follows', lang)}{colon(lang)}{', '.join(shown)}"
 
 
 def _known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> Iterator[str]:

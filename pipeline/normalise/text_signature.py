@@ -240,7 +240,9 @@ def rank(event: Event, place: int) -> tuple[int, int, int]:
 
 
 def is_consequence(event: Event) -> bool:
-    """Whether the event tells no more than that another error ended something: a wrapper, a signal, an exit status."""
+    """Whether the event tells no more than that another error ended something: a wrapper, a signal, an exit status,
+    that a device asserted something.
+    """
     if event.dialect == "signal" or (event.exception_type is None and not event.message):
         return True
     found = culprit(event)
@@ -248,7 +250,8 @@ def is_consequence(event: Event) -> bool:
         return True
     if found.hit is None:
         return len(found.message) <= STATUS_MESSAGE and _EXIT_STATUS.search(found.message) is not None
-    return found.hit.tier in WEAK_TIERS or found.hit.rule in wording().deaths
+    is_asserting = dict(found.hit.gate).get("code") in wording().asserting
+    return is_asserting or found.hit.tier in WEAK_TIERS or found.hit.rule in wording().deaths
 
 
 def _of_first_rank(events: Sequence[Event], text: str) -> Sequence[Event]:
