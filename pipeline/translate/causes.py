@@ -24,14 +24,15 @@ LONGEST = 400
 #: A cause is said first, details follow: so far behind the cue a row may begin to match.
 _REACH = 140
 
-_PLACE = re.compile(r"(?<!\?P)<(what|target|subject|aspect)>")
+_PLACE = re.compile(r"(?<!\?P)<(what|target|subject|aspect)(\+?)>")
 _FRAGMENT = re.compile(r"<([A-Z]+)>")
-#: Where a noun phrase ends: as in `shapes`, but a phrase may go on behind "of".
+#: Where a noun phrase ends for good: what goes on with "that", "for" or "in" is narrowed, and without it another thing.
 _END = (
-    r"(?=$|[,;:)!?]|\.(?:\s|$)| [(\[]| (?:in|for|with|because|from|to|on|at|by|that|which|when|since|if|while|as|is|are"
-    r"|was|were|has|have|but|and|or|using|during|after|before|into|does|do|under|than|within|due|so|where|instead|rather|here"
-    r"|without|not|only|who|whose|it|they|you|we|this|itself|anymore|yet)\b)"
+    r"(?=$|[,;:)!?]|\.(?:\s|$)| [(\[]| - | (?:because|when|since|if|while|but|so|due|instead|rather|here|anymore|any more"
+    r"|yet|itself|at all|currently|properly|correctly|is|are|was|were)\b)"
 )
+#: Where it ends as `<what+>`: of what is wrong or missing itself it may be left out where that stands.
+_ANYWHERE = _END.removesuffix(r")\b)") + r"|in|on|at|inside|within|from)\b)"
 _PHRASE = r"(?P<{name}>[^\s,;:()](?:(?:[^\n,;:()]|:(?! )|\(\)){{0,60}}?[^\s,;:(])?{end})"
 #: What follows a phrase that ends a pattern or a branch of it: nothing that must be there.
 _BEHIND_LAST = re.compile(r"$|[|)]|\(\?!|\(\?:[^()]*\)\?(?:$|[|)])")
@@ -65,7 +66,7 @@ _LETTER = re.compile(r"[A-Za-z]")
 #: No things that can be wrong or missing: words for the error itself, and pronouns in the middle.
 _HOLLOW = re.compile(
     r"(?:^|\s)(?:causes?|reasons?|problems?|issues?|errors?|bugs?|warnings?|messages?|exceptions?|crash|failures?|traceback)$"
-    r"|\s(?:that|this|these|those|any|some)\s|^(?:here|there|it|time)$",
+    r"|(?<! of)\s(?:that|this|these|those|any|some|the|an?|my|your|each|both|all)(?:\s|$)|^(?:here|there|it|time)$",
     re.IGNORECASE,
 )
 #: The last of several that are listed: what is said of it is said of all.
@@ -115,7 +116,8 @@ def _filled(pattern: str) -> str:
             words = sorted(phrases.tables()["aspects"], key=lambda word: (-len(word), word))
             return rf"(?<![-\w])(?P<aspect>{'|'.join(words)})\b"
         is_last = _BEHIND_LAST.match(filled, found.end()) is not None
-        return _PHRASE.format(name=name, end=_END if is_last else "")
+        end = _ANYWHERE if found.group(2) else _END
+        return _PHRASE.format(name=name, end=end if is_last else "")
 
     return _PLACE.sub(place, filled)
 
@@ -200,7 +202,8 @@ def _slot(name: str, value: str, found: re.Match[str]) -> str | None:
     """The value as it is kept, None where a phrase has a word that is neither a name nor a term."""
     words = " ".join(value.split())
     if name == "aspect":
-        return phrases.tables()["aspects"][words.lower()]
+        found_aspect = phrases.tables()["aspects"][words.lower()]
+        return None if found_aspect == "number" else found_aspect  # of what, the row does not read
     if name in _TERMS:
         return _SPELLINGS.get(words.lower(), words.lower())
     if name in _NOUNS:
