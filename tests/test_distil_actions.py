@@ -31,6 +31,7 @@ from pipeline.records import Fact
             {"package": "PyTorch", "version": "2.1"},
         ),
         ("(pip install triton --pre -U)", "remedy.run_command", {"command": "pip install triton --pre -U"}),
+        ("do pip install triton --pre to get it", "remedy.run_command", {"command": "pip install triton --pre"}),
         (
             'try "TF_FORCE_GPU_ALLOW_GROWTH=true" env var',
             "remedy.set_env",

@@ -65,6 +65,18 @@ def test_an_entry_is_found_by_words_of_either_language(database, words, first):
     assert ids(database, words)[0] == first
 
 
+OUT_OF_MEMORY = {"pytorch/out-of-memory-error-torch-oom-cuda", "xla/jax-runtime-error-resource-exhausted"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["显存不足", "爆显存", "显存爆了", "显存溢出", "显存不够", "显存耗尽", "显卡内存不足", "GPU内存不足",
+     "内存不足", "内存溢出", "内存爆了", "内存不够"],
+)  # fmt: skip
+def test_every_way_to_say_out_of_memory_finds_those_errors_first(database, words):
+    assert set(ids(database, words)[:2]) == OUT_OF_MEMORY
+
+
 def test_chinese_finds_an_entry_that_only_has_the_english_words(database):
     only_english = {
         str(row[0])

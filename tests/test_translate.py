@@ -197,7 +197,7 @@ def test_a_known_message_says_more_than_the_type_of_its_exception():
 @pytest.mark.parametrize(
     ("exception_type", "text", "wanted"),
     [
-        ("KeyError", "KeyError: '_id'", "KeyError：映射中没有键 _id。"),
+        ("KeyError", "KeyError: '_id'", "KeyError：字典中没有键 _id。"),
         ("SyntaxError", "SyntaxError: invalid syntax", "SyntaxError：语法错误。"),
         (None, "Aborted (core dumped)", "进程中止（核心已转储）。"),
         ("java.lang.ClassNotFoundException", "acme.Goose", "java.lang.ClassNotFoundException：找不到类 acme.Goose。"),

@@ -40,12 +40,15 @@ SELECT entry_id, sum(weight)::BIGINT FROM search_terms GROUP BY entry_id ORDER B
 
 -- BM25 with k1 = 1.2 and b = 0.3 (entries differ in length by how often an error was reported, not by how much they are
 -- about a word). A Chinese term of the glossary also asks for its English words, at half weight: most threads are in
--- English. An entry that has few of the words asked for is pushed down by their share.
+-- English; and, if it is no single word, for its other renderings, because people say 爆显存 and 显存溢出 for one thing. An
+-- entry that has few of the words asked for is pushed down by their share.
 CREATE MACRO search(wanted) AS TABLE
 WITH asked AS (
     SELECT term, max(share) AS share, bool_or(share = 1) AS is_own
     FROM (SELECT unnest(terms_of(left(wanted, 1000))) AS term, 1.0 AS share
-        UNION ALL SELECT unnest(terms_of(g.english)), 0.5 FROM glossary g WHERE contains(wanted, g.chinese))
+        UNION ALL SELECT unnest(terms_of(g.english)), 0.5 FROM glossary g WHERE contains(wanted, g.chinese)
+        UNION ALL SELECT unnest(terms_of(other.chinese)), 0.5 FROM glossary g JOIN glossary other USING (english)
+            WHERE length(g.chinese) > 2 AND contains(wanted, g.chinese))
     GROUP BY term),
 sizes AS (SELECT count(*) AS entries, avg(length) AS mean FROM search_sizes),
 known AS (

@@ -28,8 +28,8 @@ _PLACE = re.compile(r"(?<!\?P)<(what|target|subject|aspect)(\+?)>")
 _FRAGMENT = re.compile(r"<([A-Z]+)>")
 #: Where a noun phrase ends for good: what goes on with "that", "for" or "in" is narrowed, and without it another thing.
 _END = (
-    r"(?=$|[,;:)!?]|\.(?:\s|$)| [(\[]| - | (?:because|when|since|if|while|but|so|due|instead|rather|here|anymore|any more"
-    r"|yet|itself|at all|currently|properly|correctly|is|are|was|were)\b)"
+    r"(?=$|[,;:)!?]|\.(?:\s|$)| [(\[]| - | (?:because|when|since|if|while|but|so|due|instead|rather|here|anymore"
+    r"|any more|yet|itself|at all|currently|properly|correctly|is|are|was|were)\b)"
 )
 #: Where it ends as `<what+>`: of what is wrong or missing itself it may be left out where that stands.
 _ANYWHERE = _END.removesuffix(r")\b)") + r"|in|on|at|inside|within|from)\b)"
