@@ -40,7 +40,7 @@ from pipeline.run import Fetched, Places, Record, Summary, configured
 from pipeline.run.build.building import Planned
 from pipeline.run.ingest import sourcing
 from pipeline.run.prefect import runners
-from pipeline.run.prefect.reporting import announce, leave, report, reporting, tell
+from pipeline.run.prefect.reporting import announce, leave, leave_report, report, reporting, tell
 
 #: A busy database or disk: three more tries, half a minute in all.
 _BUSY_DELAYS_SECONDS: list[float] = [2, 8, 20]
@@ -232,6 +232,7 @@ def _exported(home: str, config: str) -> Summary:
         return _unchanged("export", "the bundle is that of the database")
     summary = export_task(home, config)
     joined.note_exported(places)
+    leave_report(places.home)
     return summary
 
 

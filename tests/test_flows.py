@@ -68,7 +68,8 @@ def test_the_run_is_recorded_and_left_its_artifacts(ran: tuple[Path, dict[str, A
     assert (run["flow"], run["status"]) == ("run", "completed")
     with get_client(sync_client=True) as client:
         keys = {artifact.key for artifact in client.read_artifacts()}
-    assert {"run-summary", "run-sources", "run-progress"} <= keys
+    assert {"run-summary", "run-sources", "run-progress", "report"} <= keys
+    assert "<h1>errmine" in (home / ".errmine" / "report.html").read_text("utf-8")
 
 
 def test_looking_for_drift_finds_none_after_a_run(ran: tuple[Path, dict[str, Any]]) -> None:

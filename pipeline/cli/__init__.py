@@ -28,6 +28,7 @@ _MODULES = (
     "query",
     "read",
     "reconcile",
+    "report",
     "search",
     "serve",
     "share",
@@ -38,9 +39,9 @@ _MODULES = (
 )
 #: The help lists first what a newcomer needs: get an answer, look around, then make and share more.
 _ORDER = (
-    "run", "match", "search", "show", "open", "top", "list", "explain", "query", "mcp", "status", "reconcile", "init",
-    "import", "ingest", "build", "regroup", "export", "site", "apply", "validate", "extract", "group", "forget",
-    "serve",
+    "run", "match", "search", "show", "open", "top", "list", "explain", "query", "mcp", "status", "report",
+    "reconcile", "init", "import", "ingest", "build", "regroup", "export", "site", "apply", "validate", "extract",
+    "group", "forget", "serve",
 )  # fmt: skip
 
 

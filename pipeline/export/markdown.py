@@ -12,7 +12,7 @@ from itertools import groupby
 
 from pipeline.lexicon import vocabulary
 from pipeline.records.entry import Case, CaseStatement, DeadEnd, Evidence, KnowledgeEntry, Workaround
-from pipeline.text import counted
+from pipeline.text import clean, counted
 
 #: Quotes that a page shows; the entry's JSON has them all.
 MOST_QUOTES = 20
@@ -51,8 +51,8 @@ def page(entry: KnowledgeEntry) -> str:
 
 
 def escaped(text: str) -> str:
-    """`text` on one line, with nothing in it that Markdown or HTML would read."""
-    plain = _SPECIAL.sub(r"\\\g<0>", " ".join(text.split())).replace("<", "&lt;").replace(">", "&gt;")
+    """`text` on one line, with nothing in it that Markdown or HTML would read, or that nobody would see."""
+    plain = _SPECIAL.sub(r"\\\g<0>", " ".join(clean(text).split())).replace("<", "&lt;").replace(">", "&gt;")
     return _BARE_LINK.sub(lambda found: f"{found[1]}\\://" if found[1] else f"{found[2]}\\.", plain)
 
 

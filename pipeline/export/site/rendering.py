@@ -39,7 +39,7 @@ class Renderer:
             loader=FunctionLoader(_template),
             autoescape=True,
             undefined=StrictUndefined,
-            finalize=_visible,
+            finalize=visible,
             trim_blocks=True,
             lstrip_blocks=True,
         )
@@ -90,7 +90,7 @@ def named(name: str, lang: str, key: str) -> str:
     return labels(name, lang).get(key, key)
 
 
-def _visible(value: object) -> object:
+def visible(value: object) -> object:
     """A text without what nobody sees (bidi, zero-width, escape sequences); what is markup or a number as it is."""
     return clean(value) if type(value) is str else value
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, cast
 from uuid import UUID
 
@@ -20,7 +21,9 @@ from prefect.events import emit_event
 from prefect.logging import get_run_logger
 
 from pipeline.config import Settings
+from pipeline.export import report as export_report
 from pipeline.records.summary import Summary
+from pipeline.run.home import overview
 from pipeline.run.home.recording import Record
 from pipeline.run.home.report import as_markdown, source_rows
 from pipeline.run.prefect.notifying import notify
@@ -71,6 +74,14 @@ def leave(record: Record) -> dict[str, Any]:
     if rows:
         create_table_artifact(rows, key=f"{record.flow}-sources", description="What came from each source")
     return summary.as_dict()
+
+
+def leave_report(home: Path) -> None:
+    """What is new since the last bundle, growing, fixed and unanswered: as an artifact, and as a page in the home."""
+    told = overview.report(home, since=overview.last_export(home))
+    page, _ = export_report.write(home / ".errmine", told)
+    about = f"What is new, trending, fixed and unanswered; as a page that prints well: {page}"
+    create_markdown_artifact(export_report.markdown(told), key="report", description=about)
 
 
 def announce(event: str, settings: Settings) -> None:

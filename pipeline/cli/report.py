@@ -1,0 +1,44 @@
+"""`errmine report`: what is new, growing, fixed and unanswered in a home, on one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.app import Home, Json, app, settings
+from pipeline.cli.output import print_json, say
+
+
+@app.command()
+def report(
+    home: Home = None,
+    since: Annotated[
+        str,
+        typer.Option("--since", help="A run, by its id or the beginning of it: new is what came after.", metavar="RUN"),
+    ] = "",
+    days: Annotated[int, typer.Option("--days", min=1, help="Days of the data that count as of late.")] = 90,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Folder of report.html and report.md; default: the home.", metavar="FOLDER"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write what is new, trending, fixed and unanswered as one page of HTML and as Markdown.
+
+    Beside it: errors by domain and version, how much is in Chinese, how good the sources are. The page needs nothing
+    beside it and prints well. `errmine status` lists runs; without --since all is new.
+    """
+    from pipeline.export import report as reports
+    from pipeline.run.home import overview
+
+    chosen = settings(home)
+    told = overview.report(chosen.home, since=since, days=days)
+    page, text = reports.write(to or chosen.home, told)
+    counts = {name: len(getattr(told, name)) for name in ("new", "trending", "fixed", "unanswered")}
+    if as_json:
+        print_json({"html": str(page), "markdown": str(text), **counts})
+    else:
+        say(", ".join(f"{count:,} {name}" for name, count in counts.items()))
+        say(f"report    {page.resolve()}")
