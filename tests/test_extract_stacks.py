@@ -99,6 +99,22 @@ def test_the_frames_of_a_cause_end_with_those_that_it_shares() -> None:
     assert [one.line for one in event.frames] == [3, 2, 4]
 
 
+def test_the_same_error_again_right_below_is_one() -> None:
+    line = "thread '<unnamed>' panicked at src/a.rs:1:2:\nno fire on door 3\n"
+    assert len(extract.events(line + line.replace("3", "4"))) == 1
+    assert len(extract.events(line + line.replace("fire", "clay"))) == 2
+
+
+def test_a_debuggers_frame_goes_on_below() -> None:
+    text = (
+        "Program received signal SIGSEGV, Segmentation fault.\n"
+        '#0  0x000000000040 in heat (door=0x7ffd "kiln", \n    degrees=3)\n    at /src/fire.c:966\n'
+        "#1  main () at m.c:2\n"
+    )
+    (event,) = extract.events(text)
+    assert [(one.file, one.line) for one in event.frames] == [("m.c", 2), ("/src/fire.c", 966)]
+
+
 def test_a_python_traceback_keeps_its_own_reader() -> None:
     text = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: x\n    at f (a.js:1:2)\n'
     (event,) = extract.events(text)

@@ -13,6 +13,7 @@ STACK = compiled(
     r"|\*\*\* Process received|Signal(?: code)?: "
     r"|Failing at address|Thread \d{1,4} \"|\[Switching to|0x[0-9a-f]{8,16}|<unknown function>"
     r"|<omitting python frames>"
+    r"|[ \t]{2,12}(?:at|from) /?[\w.]{1,300}|[ \t]{4}[\w.@<>]{1,80}=(?=\S)"
     r"|tensorflow::|xla::|_start\b|_Py\w{2,60}|__libc_start|PyObject_\w{2,60}|clone\b|main\b$"
     r")"
 )
@@ -112,7 +113,7 @@ RULES: tuple[Rule, ...] = (
         "sanitizer",
         ("Sanitizer: ",),
         compiled(
-            r"(?:ERROR|WARNING): (?P<type>(?:HW)?(?:Address|Leak|Thread"
+            r"(?:(?:ERROR|WARNING): |^[ \t>]{0,8})(?P<type>(?:HW)?(?:Address|Leak|Thread"
             r"|Memory)Sanitizer): (?P<msg>[^\n]{1,600})"
         ),
         goes_on=compiled(

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pipeline import packs
-from pipeline.extract import announced, bare, chain, compiler, crash, foreign, glog, statusline
+from pipeline.extract import announced, bare, compiler, crash, foreign, glog, stacks, statusline
 from pipeline.extract.rule import Block, Rule, Where
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Frame, Severity
@@ -283,7 +283,7 @@ def _masked(message: str) -> str:
 def _event(text: str, block: Block) -> Event:
     whole = text[block.start : block.end]
     message = _clean(block.message)
-    found = chain.frames(whole)
+    found = stacks.listed(whole)
     if not found and (block.file or block.function):
         found = (Frame(block.file, block.line, _clean(block.function) if block.function else None),)
     before = text[max(block.start, block.at - 200) : block.at]

@@ -13,21 +13,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from pipeline import packs
 from pipeline.extract.lines import Lines, Peeler
 from pipeline.extract.stacks import header
-from pipeline.extract.stacks.block import Block, event
-from pipeline.extract.stacks.table import FORMS, Form, by_literal, first
-from pipeline.extract.stacks.walk import FENCES, WIDEST, follow
+from pipeline.extract.stacks.block import Block, Level, event, frames_of, listed
+from pipeline.extract.stacks.table import FORMS, WIDEST, Form, Matched, by_literal, first
+from pipeline.extract.stacks.walk import FENCES, NARROWEST, follow
 from pipeline.records import Event
 from pipeline.text import prefixes
 from pipeline.text.literals import Literals, Seen
 
-__all__ = ["FORMS", "events", "literals"]
+__all__ = ["FORMS", "events", "listed", "literals"]
 
 #: A place is looked for the begin of its line so far back; what stands behind more is data.
 BEFORE = 1500
 #: Lines that may stand between two blocks of a form that joins.
 JOIN_WIDTH, JOIN_LINES = 3000, 12
-#: One of so many lines below repeats a prefix that the block's lines have.
+#: One of so many lines below repeats a prefix that the block's lines have; what is printed again follows so near.
 REPEATED_WITHIN = 3
+_NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
 def literals() -> tuple[str, ...]:
@@ -100,18 +101,31 @@ def _read(text: str, start: int, stop: int, forms: Iterable[Form], floor: int) -
 
 def _announced(text: str, start: int, line: str, form: Form) -> Block | None:
     """The block that a line of `start` begins, None if it has fewer frames than it should."""
-    hit = first(form.start, line, is_searched=True)
-    if hit is None and (wide := prefixes.width(line)):
-        hit = first(form.start, line[wide:], is_searched=True)
+    hit, wrapped = _start(text, start, line, form)
     if hit is None:
         return None
     lines = Lines(text, start, _peeler(text, start, line, form))
-    begun = lines.at(0)
+    begun = lines.at(wrapped) or lines.at(0)
     assert begun is not None
     block = Block(form, start, begun.end)
     block.level.say(hit.groups)
-    follow(lines, 1 + _message_below(lines, block), block)
+    follow(lines, 1 + wrapped + _message_below(lines, block), block)
+    if not any(level.message or level.exception_type for level in block.levels):
+        block.level.message = hit.words
     return block if block.frame_count() >= form.least_frames else None
+
+
+def _start(text: str, start: int, line: str, form: Form) -> tuple[Matched | None, int]:
+    """What announces the error on a line, and how many further lines a terminal wrapped it into."""
+    hit = first(form.start, line, is_searched=True)
+    if hit is None and (wide := prefixes.width(line)):
+        hit = first(form.start, line[wide:], is_searched=True)
+    if hit is None and NARROWEST <= len(line) < WIDEST:
+        stop = text.find("\n", start + len(line) + 1)
+        below = text[start + len(line) + 1 : stop if stop >= 0 else len(text)]
+        hit = first(form.start, line + below, is_searched=True) if below[:1].strip() else None
+        return hit, int(hit is not None)
+    return hit, 0
 
 
 def _peeler(text: str, start: int, line: str, form: Form) -> Peeler:
@@ -159,12 +173,22 @@ def _frame_begins(line: str, form: Form) -> int | None:
 
 
 def _joins(text: str, before: Block, block: Block) -> bool:
-    if not (before.form.joins and before.form.dialect == block.form.dialect) or block.start - before.end > JOIN_WIDTH:
+    """Whether both tell of one failure: a compiler's list of errors, or the same again right below."""
+    if before.form.dialect != block.form.dialect or block.start - before.end > JOIN_WIDTH:
         return False
     gap = text[before.end : block.start]
-    return "```" not in gap and gap.count("\n") <= JOIN_LINES
+    if "```" in gap:
+        return False
+    if before.form.joins and block.form.joins:
+        return gap.count("\n") <= JOIN_LINES
+    return gap.count("\n") <= REPEATED_WITHIN and [*map(_told, before.levels)] == [*map(_told, block.levels)]
+
+
+def _told(level: Level) -> tuple[str | None, str]:
+    return level.exception_type, _NUMBERS.sub("0", level.message)
 
 
 @FORMS.tested
 def _hits(text: str) -> Iterable[Form]:
-    return [block.form for block in blocks(text, Literals(literals()).seen(text))]
+    whole = [block.form for block in blocks(text, Literals(literals()).seen(text))]
+    return whole or [form for form in FORMS.rows() if frames_of(form, text)][:1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pipeline import packs
 from pipeline.extract import chain, python
-from pipeline.extract.stacks.table import Form
+from pipeline.extract.stacks.table import FORMS, WIDEST, Form, first
 from pipeline.records import Event, Frame, Link, Severity
 
 #: Frames kept of one stack; deeper ones are dropped at the outer end.
@@ -60,7 +60,8 @@ def frame(groups: dict[str, str]) -> Frame:
     if function and "module" in groups:
         function = f"{groups['module'].strip()}.{function}"
     line = groups.get("line", "")
-    return Frame(groups.get("file", "").strip() or None, int(line) if line.isdecimal() else None, function or None)
+    file = groups.get("file") or groups.get("lib") or ""
+    return Frame(file.strip() or None, int(line) if line.isdecimal() else None, function or None)
 
 
 def event(block: Block) -> Event:
@@ -129,3 +130,35 @@ def _without_runtime(form: Form, frames: list[Frame]) -> list[Frame]:
 
 def _is_runtime(pattern: re.Pattern[str], one: Frame) -> bool:
     return bool(pattern.match(one.function or "") or (one.file and pattern.match(one.file)))
+
+
+def listed(block: str) -> tuple[Frame, ...]:
+    """The frames below a native program's diagnostic, which its own rule announces, outermost first."""
+    return next((found for form in FORMS.rows() if (found := frames_of(form, block))), ())
+
+
+def frames_of(form: Form, text: str) -> tuple[Frame, ...]:
+    """The frames that the lines of a text hold in a form of such frames, outermost first."""
+    if not form.inside or not any(literal in text for literal in form.literals):
+        return ()
+    found: list[Frame] = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        hit = first(form.frame, line[:WIDEST]) if any(literal[:-1] in line for literal in form.literals) else None
+        if hit is None:
+            continue
+        place = _below(form, lines, number) if "line" not in hit.groups else {}
+        found.append(frame(hit.groups | place))
+        if len(found) == MOST_FRAMES:
+            break
+    return tuple(reversed(found))
+
+
+def _below(form: Form, lines: list[str], number: int) -> dict[str, str]:
+    """The place that stands on a line of its own, behind lines on which the arguments go on."""
+    for line in lines[number + 1 : number + 4]:
+        if hit := first(form.below, line[:WIDEST]):
+            return hit.groups
+        if not line[:1].isspace():
+            break
+    return {}

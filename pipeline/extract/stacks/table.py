@@ -9,6 +9,9 @@ from pydantic import Field
 
 from pipeline import packs
 
+#: A line is looked at up to here: what one line holds beyond it is data.
+WIDEST = 1500
+
 Expressions = tuple[packs.Expression, ...]
 
 
@@ -78,6 +81,9 @@ class Form(packs.Row):
     breaks: Annotated[
         packs.Expression | None, Field(description="Where lines were put on one: what stands for their breaks.")
     ] = None
+    inside: Annotated[
+        bool, Field(description="Its frames stand below what rules for diagnostics announce: only those.")
+    ] = False
     joins: Annotated[bool, Field(description="Neighbours are one failure: a compiler's list of errors.")] = False
 
 
@@ -87,8 +93,8 @@ FORMS = packs.Table("stacks", Form)
 class Matched(NamedTuple):
     """What an expression found on a line."""
 
-    begin: int  # in the line
     groups: dict[str, str]
+    words: str = ""  # all that it matched
 
 
 def first(expressions: Sequence[str], line: str, *, is_searched: bool = False) -> Matched | None:
@@ -97,7 +103,7 @@ def first(expressions: Sequence[str], line: str, *, is_searched: bool = False) -
         pattern = packs.compiled(expression)
         hit = pattern.search(line) if is_searched else pattern.match(line)
         if hit is not None:
-            return Matched(hit.start(), {name: text for name, text in hit.groupdict().items() if text})
+            return Matched({name: text for name, text in hit.groupdict().items() if text}, hit[0].strip())
     return None
 
 
@@ -106,6 +112,6 @@ def by_literal() -> dict[str, tuple[int, ...]]:
     """The numbers of the forms (in `FORMS.rows()`) that are tried on a line with the literal, in their order."""
     found: dict[str, list[int]] = {}
     for number, form in enumerate(FORMS.rows()):
-        for literal in form.literals:
+        for literal in () if form.inside else form.literals:
             found.setdefault(literal, []).append(number)
     return {literal: tuple(numbers) for literal, numbers in found.items()}

@@ -7,12 +7,10 @@ from typing import NamedTuple
 
 from pipeline.extract.lines import Line, Lines
 from pipeline.extract.stacks.block import MOST_LEVELS, Block, Level, frame
-from pipeline.extract.stacks.table import Form, Matched, first
+from pipeline.extract.stacks.table import WIDEST, Form, Matched, first
 
 #: Lines of other streams, and blank ones, that may stand in a row inside a stack.
 MOST_FOREIGN, MOST_BLANK = 8, 2
-#: A line is looked at up to here: what one line holds beyond it is data.
-WIDEST = 1500
 #: Frames that are read of one exception; those beyond are passed over.
 MOST_READ = 1200
 #: A line that a terminal wrapped is so long.
@@ -59,7 +57,7 @@ def follow(lines: Lines, number: int, block: Block) -> None:
             state.number += 1
             continue
         if 0 <= state.aside < line.indent:
-            step = _Step("skip", Matched(0, {}))
+            step = _Step("skip", Matched({}))
         else:
             found = _step(lines, state.number, body, block.form)
             if found is None:
@@ -105,8 +103,8 @@ def _step(lines: Lines, number: int, body: str, form: Form) -> _Step | None:
         below = lines.at(number + taken) if form.below else None
         place = first(form.below, below.body[:WIDEST]) if below is not None and not below.is_foreign else None
         if place is not None:
-            return _Step("frame", Matched(hit.begin, hit.groups | place.groups), taken + 1)
-        if not form.paired:
+            return _Step("frame", Matched(hit.groups | place.groups), taken + 1)
+        if not form.paired or "file" in hit.groups:
             return _Step("frame", hit, taken)
     for kind, expressions in (
         ("cause", form.cause),
