@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
 
@@ -44,7 +45,7 @@ class Wanted:
     set_aside: tuple[str, ...] = ()  # signatures of the cluster that people ignore: ids given for them stay with it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Assigned:
     """The id of every cluster, and the registry that the next export needs."""
 
@@ -54,7 +55,14 @@ class Assigned:
 
     def aliases_of(self, entry_id: str) -> list[str]:
         """Former ids that lead to `entry_id`, sorted."""
-        return sorted(old for old, new in self.registry.aliases.items() if new == entry_id)
+        return sorted(self._former.get(entry_id, ()))
+
+    @cached_property
+    def _former(self) -> Mapping[str, Sequence[str]]:
+        former: dict[str, list[str]] = defaultdict(list)
+        for old, new in self.registry.aliases.items():
+            former[new].append(old)
+        return former
 
 
 def assign(wanted: Iterable[Wanted], registry: Registry) -> Assigned:
