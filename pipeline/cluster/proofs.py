@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipeline.cluster import patterns
@@ -97,10 +98,15 @@ def proven_on(expressions: Mapping[str, tuple[str, Sequence[str]]]) -> frozenset
 
 def _finds(regex: str, texts: Iterable[str]) -> bool:
     try:
-        search = re.compile(regex, re.ASCII).search
+        search = _compiled(regex).search
     except re.error:
         return False
     return all(search(text) for text in texts)
+
+
+@lru_cache(maxsize=8192)  # each is asked for three times; to make one costs more than to use it
+def _compiled(regex: str) -> re.Pattern[str]:
+    return re.compile(regex, re.ASCII)
 
 
 def _matched(connection: duckdb.DuckDBPyConnection, regexes: Sequence[str], texts: Sequence[str]) -> list[bool]:
@@ -187,5 +193,5 @@ def _printed(cluster: Cluster) -> tuple[str, str]:
 
 
 def _is_held(pattern: Pattern, owner: str, members: Sequence[str], foreigners: Foreigners) -> bool:
-    search = re.compile(pattern.regex, re.ASCII).search
+    search = _compiled(pattern.regex).search
     return all(search(text) for text in members) and _is_foreign_free(pattern, foreigners, owner)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -202,11 +202,17 @@ def _by_repository(row: _Domain, clues: Clues) -> bool:
     return _most(clues.repos, lambda repo: any(fnmatchcase(name, known) for name in names(repo) for known in row.repos))
 
 
-def _most(values: Iterable[str], is_of: Callable[[str], bool]) -> bool:
+def _most(values: tuple[str, ...], is_of: Callable[[str], bool]) -> bool:
     """Whether almost all of the values that there are belong here."""
+    counts, total = _counted(values)
+    mine = sum(count for value, count in counts if is_of(value))
+    return mine > 0 and mine >= _AGREED * total
+
+
+@lru_cache(maxsize=8)  # every row asks of the same error
+def _counted(values: tuple[str, ...]) -> tuple[tuple[tuple[str, int], ...], int]:
     counts = Counter(value for value in values if value)
-    mine = sum(count for value, count in counts.items() if is_of(value))
-    return mine > 0 and mine >= _AGREED * counts.total()
+    return tuple(counts.items()), counts.total()
 
 
 def _found(pattern: re.Pattern[str] | None, text: str | None) -> bool:

@@ -142,18 +142,21 @@ def _chosen(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """(the id of every cluster where no row of overrides.toml names it, the id that it gets); no two are equal."""
     taken = {*_taken(registry), *before.values()}
+    given = set(before.values())
     own: dict[str, str] = {}
     ids: dict[str, str] = {}
     for want in ordered:
         first = before[want.cluster_id]
         had = {name for entry_id in heirs.get(want.cluster_id, ()) for name in _names_of(entry_id, registry)}
-        had -= {*before.values(), *own.values(), *ids.values()} - {first}
+        had = {name for name in had if name == first or name not in given}
         mine = [name for name in (want.page_id, _first_id(first, want, registry)) if name in had or name not in taken]
         own[want.cluster_id] = next(filter(None, mine), first)
         named = f"{own[want.cluster_id].partition('/')[0]}/{want.name}" if want.name else ""
         is_free = named and (named in had or named not in taken)
         ids[want.cluster_id] = named if is_free else own[want.cluster_id]
-        taken |= {own[want.cluster_id], ids[want.cluster_id]}
+        new = {own[want.cluster_id], ids[want.cluster_id]}
+        given |= new
+        taken |= new
     return own, ids
 
 
