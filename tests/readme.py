@@ -1,4 +1,4 @@
-"""The parts of README.md that programs write: the entry shown, and the help of every command.
+"""The parts of README.md that programs write: what `match` says of a log, the entry shown, the help of every command.
 
 `python -m tests.readme` writes them anew (`make golden` does); a test compares them.
 """
@@ -17,7 +17,26 @@ from tests.golden import GOLDEN, ROOT
 README = ROOT / "README.md"
 _ENTRY = re.compile(r"<!-- entry: (\S+) -->\n.*?<!-- /entry -->", re.DOTALL)
 _HELP = re.compile(r"<!-- help -->\n.*?<!-- /help -->", re.DOTALL)
+_MATCH = re.compile(r"<!-- match -->\n.*?<!-- /match -->", re.DOTALL)
 _QUERIES = re.compile(r"<!-- queries -->\n```sql\n(.*?)```\n<!-- /queries -->", re.DOTALL)
+
+
+#: A log as a test prints it: an error that the sample knows, on two ranks, and one that nobody reported.
+_LOG = "".join(
+    f"[rank{rank}]: {line}\n"
+    for rank in (0, 1)
+    for line in (
+        "Traceback (most recent call last):",
+        '  File "/srv/bench/attention.py", line 88, in launch',
+        "    kernel[grid](q, k, v)",
+        "triton.runtime.errors.OutOfResources: out of resource: threads, Required: 2048, Hardware limit: 1024.",
+    )
+)
+_LOG += """Traceback (most recent call last):
+  File "/srv/shop/till.py", line 3, in pay
+    drawer.open()
+shop.errors.TillError: the drawer of the till is jammed
+"""
 
 
 def commands() -> dict[str, str]:
@@ -35,7 +54,11 @@ def _sentences(prefix: str, group: Any) -> Iterator[tuple[str, str]]:
 
 
 def filled(text: str) -> str:
-    """`text` with its entry and its table of commands as they are now."""
+    """`text` with what `match` says, its entry and its table of commands as they are now."""
+    from tests.cli import run
+
+    told = run("match", "--bundle", GOLDEN, stdin=_LOG).out
+    shown = f"<!-- match -->\n```\n$ torchrun bench.py 2>&1 | errmine match\n{told.rstrip()}\n```\n<!-- /match -->"
 
     def entry(found: re.Match[str]) -> str:
         body = (GOLDEN / "entries" / f"{found.group(1)}.json").read_text(encoding="utf-8")
@@ -43,7 +66,7 @@ def filled(text: str) -> str:
 
     rows = "\n".join(f"| `errmine {name}` | {sentence} |" for name, sentence in commands().items())
     table = f"<!-- help -->\n| command | does |\n|---|---|\n{rows}\n<!-- /help -->"
-    return _HELP.sub(lambda _: table, _ENTRY.sub(entry, text))
+    return _MATCH.sub(lambda _: shown, _HELP.sub(lambda _: table, _ENTRY.sub(entry, text)))
 
 
 def queries(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -173,3 +174,14 @@ def test_a_long_list_is_told_in_full_then_in_lines_then_in_a_number(home: Path) 
         len(re.findall(r"(?m)^\d+\. no entry: ", run("match", "--home", home, "--all", "--lang", "en", stdin=text).out))
         == 36
     )
+
+
+def test_a_database_that_is_newer_than_the_bundle_is_told(home: Path, tmp_path: Path) -> None:
+    own = golden.copied(home, tmp_path / "home")
+    bundle_time = (own / "curated" / "manifest.json").stat().st_mtime
+    os.utime(own / "curated" / "errmine.duckdb", (bundle_time - 5, bundle_time - 5))
+    assert run("match", "--home", own, stdin=THREADS).err == ""
+    os.utime(own / "curated" / "errmine.duckdb", (bundle_time + 5, bundle_time + 5))
+    done = run("match", "--home", own, stdin=THREADS)
+    assert (done.code, "errmine export" in done.err) == (0, True)
+    assert run("match", "--bundle", own / "curated", stdin=THREADS).err == ""

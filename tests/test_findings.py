@@ -244,3 +244,11 @@ def test_evidence_that_tells_most_comes_first_and_no_quote_twice() -> None:
     again = {**machine, "evidence_id": "evidence:other", "start": 900, "end": 911}
     entry["evidence"] = [machine, again, *entry["evidence"]]
     assert [piece["role"] for piece in evidence_by_weight(entry)] == ["worked", "failed", "occurrence", "environment"]
+
+
+def test_a_card_is_named_once_however_reporters_write_it() -> None:
+    names = ["GTX 1080Ti", "GeForce GTX 1080 Ti", "NVIDIA GeForce GTX 1080 Ti", "NVIDIA A100-SXM4-80GB", "Tesla T4"]
+    rows = [{"name": "GPU", "value": name, "count": 9 - n, "evidence": []} for n, name in enumerate(names)]
+    rows.append({"name": "OS", "value": "NVIDIA DGX OS", "count": 1, "evidence": []})
+    found = dict(digest(make.raw_entry(environment=rows)).environment)
+    assert found == {"GPU": ("GTX 1080 Ti", "A100-SXM4-80GB", "Tesla T4"), "OS": ("NVIDIA DGX OS",)}

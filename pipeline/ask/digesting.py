@@ -5,6 +5,7 @@ Made from the published entry alone, so every front door says the same of it: th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,6 +18,10 @@ ROLES = (
     "worked", "fix", "official", "workaround", "failed", "cause", "occurrence", "link", "version", "environment",
 )  # fmt: skip
 _ANSWERING = frozenset({"worked", "fix", "official", "workaround"})
+
+#: What some write before a card's name, and what some write behind its number without a space.
+_VENDOR = re.compile(r"(?i)\A(?:nvidia |geforce )+(?=\S)")
+_BEHIND_NUMBER = re.compile(r"(?i)(\d)(Ti|Super)\b")
 
 Row = Mapping[str, Any]
 Standing = Literal["confirmed", "official", "suggested", "none"]
@@ -296,8 +301,13 @@ def _sayings(ids: Iterable[str], evidence: Mapping[str, Row]) -> tuple[Saying, .
 def _environment(rows: Sequence[Row]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     values: dict[str, list[str]] = {}
     for row in sorted(rows, key=lambda row: -row["count"]):
-        values.setdefault(row["name"], []).append(row["value"])
-    return tuple((name, tuple(own)) for name, own in values.items())
+        values.setdefault(row["name"], []).append(_machine(row["name"], row["value"]))
+    return tuple((name, tuple(dict.fromkeys(own))) for name, own in values.items())
+
+
+def _machine(name: str, value: str) -> str:
+    """A value as people call it: reporters write one card as "GTX 1080Ti" and as "NVIDIA GeForce GTX 1080 Ti"."""
+    return _BEHIND_NUMBER.sub(r"\1 \2", _VENDOR.sub("", value)) if name == "GPU" else value
 
 
 def _threads(evidence: Sequence[Row]) -> tuple[Thread, ...]:

@@ -118,6 +118,7 @@ def _general(source: str) -> Any:
 def forget(
     url: Annotated[list[str], typer.Option("--url", help="Web address of an issue or pull request; again for more.")],
     home: Home = None,
+    as_json: Json = False,
 ) -> None:
     """Erase a thread from raw for good; it is never taken in again.
 
@@ -126,12 +127,20 @@ def forget(
     What stays is a hash that says that something was forgotten.
     """
     from pipeline import run as joined
+    from pipeline.text import counted
 
     chosen = settings(home)
+    told = []
     for address in url:
         key, erased = joined.forget(chosen.home, chosen.raw_path, address)
-        ids = f", {erased.id_count:,} ids of entries" if erased.id_count else ""
-        say(f"{key}: {erased.page_count:,} pages erased{ids}")
+        told.append({"document": key, "pages": erased.page_count, "ids": erased.id_count})
+        if as_json:
+            continue
+        ids = f", {counted(erased.id_count, 'id of an entry', 'ids of entries')}" if erased.id_count else ""
+        say(f"{key}: {counted(erased.page_count, 'page')} erased{ids}")
+    if as_json:
+        print_json(told)
+        return
     say("now run `errmine build` and `errmine export`: until then the database and the bundle still have it")
 
 

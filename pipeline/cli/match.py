@@ -11,7 +11,7 @@ import typer
 
 from pipeline.cli.app import Home, Json, app, settings
 from pipeline.cli.labels import Language
-from pipeline.cli.output import print_json, print_json_line
+from pipeline.cli.output import complain, print_json, print_json_line
 from pipeline.cli.texts import MOST_SECONDS, File, Seconds, in_time, left_out, lines_of, log_of, passing_over
 from pipeline.records.errors import ConfigError
 
@@ -46,7 +46,10 @@ def match(  # noqa: PLR0913, PLR0917  (one an option)
     if sum((jsonl, markdown, as_json and not jsonl)) > 1:
         raise ConfigError("--jsonl, --markdown and --json are three forms", hint="Ask for one of them.")
     gc.disable()  # a bundle holds no cycles, and looking for some in it costs as much as reading it
-    matcher = Matcher.read(bundle or settings(home).curated_path)
+    place = bundle or settings(home).curated_path
+    matcher = Matcher.read(place)
+    if bundle is None:
+        _say_if_behind(place)
     if jsonl:
         _answer_lines(matcher, file, seconds)
         return
@@ -67,6 +70,15 @@ def match(  # noqa: PLR0913, PLR0917  (one an option)
 
         print_findings(told, lang=lang, everything=everything)
     raise typer.Exit(0 if found.answer.entry_id else 1)
+
+
+def _say_if_behind(curated: Path) -> None:
+    """Nothing; that the bundle was made before the database beside it is told on standard error."""
+    database, manifest = curated / "errmine.duckdb", curated / "manifest.json"
+    if database.is_file() and database.stat().st_mtime > manifest.stat().st_mtime:
+        complain(
+            "the database is newer than the bundle that is asked", hint="`errmine export` makes it of the database."
+        )
 
 
 def _answer_lines(matcher: Matcher, file: str, seconds: float) -> None:

@@ -23,6 +23,13 @@ def complain(message: str, *, hint: str = "") -> None:
         console.print(f"  {safe(hint)}", markup=False, highlight=False, soft_wrap=True)
 
 
+def announce(message: str) -> None:
+    """Say on standard error what takes a while from here on; only to people, so nothing where it is no terminal."""
+    console = _console(stderr=True)
+    if console.is_terminal:
+        console.print(safe(message), style="dim", markup=False, highlight=False, soft_wrap=True)
+
+
 def say(message: str = "", *, style: str = "") -> None:
     """Print a line for people."""
     _console().print(safe(message), style=style or None, markup=False, highlight=False, soft_wrap=True)

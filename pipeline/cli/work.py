@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
-from pipeline.cli.output import complain, print_json, print_table, say
+from pipeline.cli.output import announce, complain, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pipeline.config import Settings
@@ -55,6 +55,8 @@ def run(
     sourcing.chosen(chosen, source or ())  # what is wrong with it is said before Prefect starts
     runners.check(runner, address)
     prepare_prefect(chosen)
+    if not (quiet or as_json):
+        announce("starting Prefect; its first server on a machine takes 10 to 30 seconds")
     from pipeline import flows
     from pipeline.run.prefect import reporting
 

@@ -7,7 +7,7 @@ a heading or HTML.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from pipeline.lexicon import vocabulary
@@ -42,7 +42,9 @@ def page(entry: KnowledgeEntry) -> str:
         _optional(entry.signature_zh),
         _facts(entry),
         _section("Cause · 原因", [_optional(entry.root_cause), _optional(entry.root_cause_zh), _picked(entry)]),
-        _section("What helped · 变通方法", [_workarounds(entry)]),
+        _section("What helped · 变通方法", [_workarounds(entry, lambda one: one.worked > 0)]),
+        _section("Official advice · 官方建议", [_workarounds(entry, _is_official)]),
+        _section("Suggested, nobody confirmed it · 仅有建议，无人确认", [_workarounds(entry, _is_suggested)]),
         _section("What did not help · 无效尝试", [_dead_ends(entry)]),
         _section("Cases · 个案", [_case(case) for case in entry.cases]),
         _section("Evidence · 证据", [_evidence(entry.evidence)]),
@@ -92,8 +94,18 @@ def _facts(entry: KnowledgeEntry) -> str:
     return "\n".join(f"- {name}: {value}" for name, value in rows if value)
 
 
-def _workarounds(entry: KnowledgeEntry) -> str:
-    return _remedies(entry.workarounds, entry.workarounds_zh)
+def _workarounds(entry: KnowledgeEntry, wanted: Callable[[Workaround], bool]) -> str:
+    """The remedies that are wanted: what nobody confirmed does not stand where what helped stands."""
+    pairs = [pair for pair in zip(entry.workarounds, entry.workarounds_zh, strict=True) if wanted(pair[0])]
+    return _remedies([one for one, _ in pairs], [zh for _, zh in pairs])
+
+
+def _is_official(one: Workaround) -> bool:
+    return not one.worked and one.tier == "documented"
+
+
+def _is_suggested(one: Workaround) -> bool:
+    return not one.worked and one.tier != "documented"
 
 
 def _dead_ends(entry: KnowledgeEntry) -> str:

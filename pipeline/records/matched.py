@@ -140,7 +140,7 @@ class MatchFinding(_Answer):
     followed_by: list[str] = Field(description="Signatures of what only says that this ended something.")
     case: int | None = Field(description="Number of the case of the entry that was raised in the same place.")
     known: MatchKnown | None = Field(description="Of its entry.")
-    nearest: MatchKnown | None = Field(description="Of the entry that looks most like it, where it has none.")
+    nearest: MatchKnown | None = Field(description="Of the entry that looks much like it, where none fits.")
 
 
 class MatchLeftOut(_Part):
