@@ -61,7 +61,10 @@ _SPELLINGS = {
     "back slashes": "backslashes",
 }
 _TERMS = frozenset({"relation", "blank", "access", "extent", "time", "barrier", "done", "act"})
+_VAGUE = frozenset({"big", "large", "small", "new", "old", "last", "latest", "whole", "entire", "different", "correct"})
 _NOUNS = frozenset({"what", "target", "subject"})
+#: What may be the spelling of a product: "@scope/name-node" is another package than its product.
+_BARE = re.compile(r"[A-Za-z][A-Za-z0-9+-]{0,40}")
 _LETTER = re.compile(r"[A-Za-z]")
 #: No things that can be wrong or missing: words for the error itself, and pronouns in the middle.
 _HOLLOW = re.compile(
@@ -143,7 +146,9 @@ def cause(text: str) -> Fact | None:
     if len(text) > LONGEST or _expanded("refuse").search(text):
         return None
     plain = " ".join(text.split())
-    return next((fact for region in _regions(plain) for fact in _facts(plain, region)), None)
+    is_announced = _expanded("behind").search(plain) is not None
+    found = (fact for region in _regions(plain) for fact in _facts(plain, region))
+    return next((fact for fact in found if fact.slots or is_announced), None)
 
 
 @cache
@@ -186,6 +191,8 @@ def _names(template: str, slots: Mapping[str, str | None]) -> bool:
 
 def _is_specific(phrase: str) -> bool:
     found = phrases.masked(phrase)
+    if phrase.split(maxsplit=1)[0].lower() in _VAGUE:
+        return bool(found and found[1])
     return found is None or bool(found[1]) or _LETTER.search(found[0]) is not None or len(phrase.split()) > 1
 
 
@@ -194,7 +201,7 @@ def _noun(words: str, *, is_first: bool) -> str | None:
     bare = phrases.undetermined(words)
     if not _LETTER.search(bare) or _HOLLOW.search(bare):
         return None
-    named = " ".join(products().get(word.lower(), word) for word in bare.split())
+    named = " ".join(products().get(word.lower(), word) if _BARE.fullmatch(word) else word for word in bare.split())
     return named if phrases.masked(named, starts_sentence=is_first) is not None else None
 
 
