@@ -82,9 +82,7 @@ def judged(post: Post) -> dict[str, bool | None]:
     words = [post.text[slice(*one["message"])] for one in told if one["message"]]
     return {
         "found": event is not None,
-        "type": event is not None and any(_short(event.exception_type) == _short(kind) for kind in kinds)
-        if kinds
-        else None,
+        "type": event is not None and any(_short(kind) in _types(event) for kind in kinds) if kinds else None,
         "message": event is not None and any(_alike(event, text) for text in words) if words else None,
         "frame": event is not None and any(_same(one, label["frame"]) for one in event.frames)
         if label["frame"]
@@ -99,6 +97,11 @@ def _holding(text: str, events: list[Event], at: int | None) -> Event | None:
     stop = text.find("\n", at)
     stop = len(text) if stop < 0 else stop
     return next((one for one in events if one.start < stop and one.end > at), None)
+
+
+def _types(event: Event) -> set[str]:
+    """What the event says that it is: its type, and its codes."""
+    return {_short(event.exception_type), *(code.partition(":")[2].lower() for code in event.codes)}
 
 
 def _short(kind: str | None) -> str:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline import normalise
+from pipeline import extract, normalise
 from pipeline.ask.findings import Findings, gathered, of_words, telling
 from pipeline.ask.known import KnownErrors, Row
 from pipeline.ask.reading import Reading, read_pasted, set_aside
@@ -142,6 +142,8 @@ class Matcher:
         """The answer to the error that the text tells of: as a build reads it, or else by all that the text says."""
         if self._ignored and reading.whole.signature_id in self._ignored:
             return _placed(self._answer(reading.whole), event)
+        if event.dialect == extract.GENERIC:
+            return self._guessed(reading, event)
         signature = reading.signature(event)
         own = self._answer(signature)
         if own.rule != "equal" and signature.signature_id not in self._ignored:
@@ -149,6 +151,11 @@ class Matcher:
             if whole.entry_id is not None and (whole.rule == "equal" or own.entry_id is None):
                 return _placed(whole, _holding(reading.errors, reading.whole.start))
         return _placed(own, event)
+
+    def _guessed(self, reading: Reading, event: Event) -> Answer:
+        """The answer to the line that looks most like an error, or to all that the text says, if one is sure enough."""
+        own = self._unseen(self._answer(reading.signature(event)))
+        return _placed(own if own.entry_id is not None else self._unseen(self._answer(reading.whole)), event)
 
     def _another(self, reading: Reading, main: Event) -> Answer | None:
         """The answer to another error of the text that is known, the most telling of the last ones."""

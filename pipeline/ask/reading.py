@@ -49,7 +49,9 @@ class Reading:
     @cached_property
     def whole(self) -> Signature:
         """What the text is if it tells of one error: for a text that stands for itself, not for a thread."""
-        return normalise.signature_of_text(self.text, self.errors or self.events)
+        known = [event for event in self.events if event.dialect != extract.GENERIC]  # it finds the best line itself
+        errors = [event for event in known if event.severity == Severity.ERROR]
+        return normalise.signature_of_text(self.text, errors or known)
 
 
 def read(text: str) -> Reading:

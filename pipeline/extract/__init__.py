@@ -13,13 +13,28 @@ from dataclasses import replace
 from itertools import islice, takewhile
 
 from pipeline import packs
-from pipeline.extract import announced, bare, chain, displays, faulthandler, head, lines, native, pytest_, stacks
+from pipeline.extract import (
+    announced,
+    bare,
+    chain,
+    displays,
+    faulthandler,
+    generic,
+    head,
+    lines,
+    native,
+    pytest_,
+    stacks,
+)
 from pipeline.extract.rule import Rule
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Severity
 from pipeline.text.literals import Literals, Seen
 
-__all__ = ["events"]
+__all__ = ["GENERIC", "events"]
+
+#: The dialect of a guess.
+GENERIC = generic.DIALECT
 
 #: Between a failure and the signal that ended its process stand at most this many characters.
 WIDEST_AFTERMATH = 120
@@ -34,6 +49,8 @@ MOST_RETOLD = 40
 MOST_BETWEEN, MOST_STREAMS = 400, 32
 #: A line with more exception names than that is a list of names.
 MOST_NAMES = 6
+#: Of these a text tells what failed, or that something did.
+_TELLING = frozenset((Severity.ERROR, Severity.WRAPPER, Severity.INTERRUPTION))
 
 
 @packs.cached
@@ -43,7 +60,21 @@ def looked_for() -> Literals:
 
 
 def events(text: str) -> list[Event]:
-    """The failures of a text, sorted by `start`, not overlapping. Python's warnings only where nothing failed."""
+    """The failures of a text, sorted by `start`, not overlapping. Python's warnings only where nothing failed.
+
+    Where no rule knows any, the line that looks most like one is an event of the dialect "generic".
+    """
+    found = _known(text)
+    if any(one.severity in _TELLING for one in found):
+        return found
+    guess = generic.read(text)
+    if guess is None or any(one.start < guess.end and guess.start < one.end for one in found):
+        return found
+    return sorted([*found, guess], key=lambda one: one.start)
+
+
+def _known(text: str) -> list[Event]:
+    """The failures that rules know."""
     seen = looked_for().seen(text)
     if not seen:
         return []

@@ -128,6 +128,17 @@ RULES: tuple[Rule, ...] = (
         needs=('rror: in "',),
     ),
     Rule(
+        "cc-directive",
+        "cc",
+        (": error", ": fatal error"),
+        compiled(  # what the author wrote says which error it is, and is no quoted name
+            rf"{PLACE}:(?P<line>\d{{1,7}})(?::\d{{1,5}})?: (?:fatal )?error: #error {{1,8}}\"?(?P<msg>[^\n\"]{{3,600}})"
+        ),
+        goes_on=_FOLLOWS,
+        needs=("error: #error ",),
+        joins=True,
+    ),
+    Rule(
         "cc",
         "cc",
         (": error", ": fatal error"),

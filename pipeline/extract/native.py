@@ -68,6 +68,7 @@ _LISTING = re.compile(
     r"|#define|re\.(?:compile|search|match)|grep|->| in str\(|except |if )[^\n]{0,300}$"
 )
 _PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+(?!\")|\{\w{1,20}\}")
+_FORMAT = re.compile(r"%[sdvq](?![A-Za-z\d])|\$\{\w|\" *\+ ?[\w\"]")
 #: A log line that calls itself a warning or a remark.
 _WARNING = re.compile(
     r"(?:: [WI] |\b[WI]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,9} |^[WI] "
@@ -106,7 +107,7 @@ def _blocks(text: str, seen: Seen) -> Iterator[Block]:
     for start, end, rules in _candidates(text, seen):
         for rule in (known[index] for index in rules):
             match = _match(text, rule, start, end)
-            if match and not _is_listing(text, match):
+            if match and not _is_listing(text, match, rule):
                 yield _block(text, rule, match)
                 break
     yield from foreign.prose_blocks(text, seen)
@@ -127,11 +128,13 @@ def _match(text: str, rule: Rule, start: int, end: int) -> re.Match[str] | None:
 def _candidates(text: str, seen: Seen) -> list[tuple[int, int, list[int]]]:
     """Lines that hold a literal, each once, with the rules to try on it in order."""
     lines: dict[int, tuple[int, set[int]]] = {}
-    for trigger, rules in _rules().by_trigger.items():
-        if trigger not in seen:
+    by_trigger = _rules().by_trigger
+    for trigger, places in seen.items():
+        rules = by_trigger.get(trigger)
+        if rules is None:
             continue
         end, skipped = -1, int(trigger[0] == "\n")
-        for at in seen[trigger]:
+        for at in places:
             if at < end:
                 continue
             first = at + skipped
@@ -145,12 +148,14 @@ def _candidates(text: str, seen: Seen) -> list[tuple[int, int, list[int]]]:
     return [(start, end, sorted(rules)) for start, (end, rules) in sorted(lines.items())]
 
 
-def _is_listing(text: str, match: re.Match[str]) -> bool:
+def _is_listing(text: str, match: re.Match[str], rule: Rule) -> bool:
     """Whether the line is source code about the message rather than the message."""
     line = text.rfind("\n", max(match.start() - 300, 0), match.start()) + 1
     before = text[max(line, match.start() - 300) : match.start()]
     if _LISTING.search(before):
         return True
+    if announced.is_of_pack(rule):  # other languages' errors may hold braces and operators
+        return _FORMAT.search(match[0][:200]) is not None
     return bool(_PLACEHOLDER.search(match[0][:200]) and re.search(r"%[sd]\b|\{\}|<<|\" *\+(?!\")", match[0][:200]))
 
 
@@ -261,6 +266,8 @@ def _yields(text: str, before: Block, block: Block) -> bool:
     """Whether the earlier line only announced what follows."""
     if not before.rule.yields or block.rule.trails or block.start - before.end > _JOIN_WIDTH:
         return False
+    if announced.is_of_pack(before.rule) and before.rule.name == block.rule.name:
+        return False  # the next line of a log announces no more than this one
     return text.count("\n", before.end, block.start) <= _JOIN_LINES
 
 
@@ -291,9 +298,7 @@ def _event(text: str, block: Block) -> Event:
         dialect=block.rule.dialect,
         exception_type=block.exception_type,
         message=message,
-        detail=_trimmed(_plain(whole, block) if prefixes.carrier_width(whole[: block.at - block.start + 1]) else whole)[
-            :_MOST_DETAIL
-        ],
+        detail=_detail(whole, block, message)[:_MOST_DETAIL],
         frames=found,
         chain=(),
         codes=tuple(sorted({*codes_in(whole[:_MOST_DETAIL]), *block.codes})),
@@ -302,6 +307,14 @@ def _event(text: str, block: Block) -> Event:
         is_truncated=message.endswith(("...", "…")),
         severity=_severity(block, before, message),
     )
+
+
+def _detail(whole: str, block: Block, message: str) -> str:
+    """The block behind its prefixes; of a row of a pack the message, which is the error, and the lines below."""
+    if announced.is_of_pack(block.rule):
+        _, newline, rest = _plain(whole, block).partition("\n")
+        return f"{message}{newline}{_trimmed(rest)}".rstrip()
+    return _trimmed(_plain(whole, block) if prefixes.carrier_width(whole[: block.at - block.start + 1]) else whole)
 
 
 def _plain(whole: str, block: Block) -> str:

@@ -238,13 +238,13 @@ DOMAIN_EVIDENCE: tuple[tuple[str, Callable[[_Domain, Clues], bool]], ...] = (
     ("dialect", lambda row, clues: _most(clues.dialects, row.dialects.__contains__)),
     ("repository", _by_repository),
     ("word", lambda row, clues: _found(row.weak_words, clues.text[:_READ])),
+    ("language's dialect", lambda row, clues: _most(clues.dialects, row.language_dialects.__contains__)),
     (
         "language",
         lambda row, clues: (
             _found(row.language_types, clues.exception_type)
             or _starts(row.language_kinds, clues.gate.get("kind", ""))
             or _has_gate(row.language_gates, clues)
-            or _most(clues.dialects, row.language_dialects.__contains__)
         ),
     ),
 )

@@ -1,0 +1,256 @@
+"""The fallback: of a text in which no rule sees a failure, the line that looks most like an error of a program.
+
+Its event is of the dialect `generic`: a guess, and nobody takes it for more. It is looked for where people paste what
+programs print: in blocks of code, at the beginning of lines, in quotes behind words such as "I get the error".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pipeline.records import Event, Severity
+from pipeline.text import prefixes
+from pipeline.text.literals import Literals
+
+DIALECT = "generic"
+
+#: So much is looked at of a text, of a line, of its words; so much is kept. What is longer is data.
+_MOST, _WIDEST, _READ, _LONGEST = 60_000, 700, 200, 400
+#: A line with fewer words announces nothing, and one that only says what failed has one more.
+_FEWEST = 2
+_WORDS = re.compile(r"[A-Za-z][A-Za-z']+")
+
+_FENCE = re.compile(
+    r"[ \t>]{0,12}(?:(?:`{3,}|~{3,})[ \t]{0,4}(?P<lang>[\w+#.-]{0,20})[^`\n]{0,60}$"
+    r"|\{(?:code|noformat)(?P<kind>[^}\n]{0,60})\}|</?pre\b[^>\n]{0,80}>)"
+)
+#: Blocks so marked hold what a program printed, or nobody said what; all others hold source code.
+_PLAIN = frozenset(
+    re.findall(
+        r"\S+",
+        "bash bat cmd console error log logs none output plain plaintext powershell pytb sh shell shell-session"
+        " stacktrace terminal text traceback txt zsh",
+    )
+) | {""}
+#: A line that is nothing but a quote of what was printed.
+_QUOTED = re.compile(
+    r"[ \t>*-]{0,12}(?:`{1,3}[^`\n]{8,600}`{1,3}|<code>[^<\n]{8,600}</code>|\{\{[^}\n]{8,600}\}\})[ \t.*]{0,6}$"
+)
+
+# What is said of an error.
+
+_KINDS = (
+    r"(?:[Uu]ncaught|[Uu]nhandled|[Ff]atal|[Ii]nternal|[Cc]ritical|[Ss]yntax|[Rr]untime|[Pp]ars(?:e|ing)"
+    r"|[Cc]ompil(?:e|er|ation)"
+    r"|[Cc]onnection|[Nn]etwork|[Aa]ccess|[Vv]alidation|[Cc]onfig(?:uration)?|[Dd]atabase|[Ss]erver|[Ll]inker|[Bb]uild"
+    r"|[Tt]ype|[Ss]ystem|[Rr]ead|[Ww]rite|[Ll]oad(?:ing)?|[Ss]cript|[Ll]exical|[Pp]ermission|[Ss]egmentation)"
+)
+#: A program says that it failed: its name, a word for an error, a colon, and what failed.
+_ANNOUNCED = re.compile(
+    rf"(?:[\w./@+-]{{1,60}}(?:\[\d{{1,9}}\])?: {{1,2}}){{0,3}}(?:{_KINDS} ){{0,2}}"
+    r"(?:[Ee]rror|ERROR|ERR!?|FATAL(?: ERROR)?|[Ff]atal|CRITICAL|SEVERE|[Pp]anic|[Ff]ault|[Aa]bort)"
+    r"(?: (?:code |no\.? |#)?-?\w{1,12}| \([^()\n]{1,60}\)| \[[^\]\n]{1,60}\]|\[[^\]\n]{1,40}\])?"
+    r" ?(?::{1,2}|[-–—] ) {0,4}\S"
+)
+#: The same with any word before the one for an error: surer in a block than in prose.
+_NAMED_KIND = re.compile(
+    r"(?:[\w./-]{1,60}: {1,2}){0,3}(?:[A-Za-z]{3,14} ){1,2}(?:[Ee]rror|ERROR)(?: \w{1,12})?: {1,3}\S"
+)
+#: A logger's level of an error, in what stands before the words.
+_LEVEL = re.compile(r"(?:^|[\s\[|:(<])(?:ERROR|FATAL|SEVERE|CRITICAL|CRIT|EMERG|PANIC|E)[\]|:)>]?(?=[\s|:-])")
+#: A logger's line at an error's level, wherever it stands: in brackets, or behind a time.
+_LOGGED = re.compile(
+    r"[ \t>]{0,8}(?:\[[^\]\n]{1,40}\] {0,3}|[\d/:T.,Z -]{8,32} ?){0,2}"
+    r"(?:\[(?:ERROR|FATAL|error|fatal|SEVERE|CRITICAL)\]|(?<=[\d\] ])(?:ERROR|FATAL|SEVERE|CRITICAL)(?=[ :|]))"
+)
+#: What is left of such a prefix, and marks of quotes.
+_OPENING = re.compile(r"(?:(?:ERROR|FATAL|SEVERE|CRITICAL)(?=[ :|-]))?[ \t:|-]{0,6}[`\"']{0,3}(?=\w)")
+#: What a program says of what it could not do, at the beginning of its words; before them stand who says it, and where.
+_BEGINS = re.compile(
+    r"(?:(?:[\w./@+-]{1,60}(?:\[\d{1,9}\])?|'[^'\n]{1,80}'|\"[^\"\n]{1,80}\"|`[^`\n]{1,80}`): {1,2}){0,4}"
+    r"(?:[Ff]ailed (?:to|with|at|loading|opening|while|in|on|when)\b|FAILED\b|[Uu]nable to\b|[Cc]an(?:not|'t| not)\b"
+    r"|[Cc]ould ?n(?:ot|'t)\b|[Nn]o such\b|[Pp]ermission denied|[Aa]ccess (?:is )?denied"
+    r"|[Cc]onnection (?:refused|reset|timed|closed|failed|lost)"
+    r"|[Uu]nexpected (?:token|end|character|error|identifier|EOF|string|keyword|symbol|value|reserved|response"
+    r"|argument)"
+    r"|[Uu]nknown (?:\w{1,20} )?(?:option|command|column|error|argument|host|module|type|property|format|identifier|key"
+    r"|symbol|exception|parameter)"
+    r"|[Uu]ndefined (?:symbol|reference|variable|index|method|local|function|is not|identifier)"
+    r"|(?:[Ii]nvalid|[Mm]issing|[Uu]nsupported|[Uu]nrecogni[sz]ed|[Uu]nresolved|[Ii]llegal|[Tt]oo many|[Dd]uplicate"
+    r"|[Cc]ircular) \w+|[Bb]ad \w{1,20} |[Oo]ut of (?:memory|range|bounds|space)|[Ss]egmentation fault"
+    r"|[Aa]ssert(?:ion)? fail|[Aa]borted\b|[Tt]imed? ?out\b|[Ee]xpected \S.{0,80}\b(?:got|but|found)\b"
+    r"|[Aa]n (?:unknown |unexpected |internal |unhandled )?(?:error|exception) (?:has )?occurred"
+    r"|[Ee]rror (?:while )?\w{3,14}ing\b|[Ss]omething went wrong|[Nn]ot? (?:enough|found|implemented|supported"
+    r"|permitted|allowed)\b|[Uu]ncaught\b|[Tt]here was an error)"
+)
+#: The same at their end or in their midst.
+_SAYS = re.compile(
+    r"\b(?:failed(?:\.|!|$| with\b| to \w|: | because| in \w| for\b| due to)|not found\b"
+    r"|(?:does|did) ?n(?:ot|'t) (?:exist|match|support|have an? )"
+    r"|is not (?:a |an |defined|supported|recogni[sz]ed|found|installed|valid|allowed|available|assignable|in "
+    r"|implemented|permitted|set|registered)|(?:was|were|been) not (?:found|declared|defined|able|set)"
+    r"|has no (?:member|method|property|attribute|exported|field)"
+    r"|cannot (?:be (?:found|loaded|opened|read|resolved|used|cast|converted|applied|null|empty)|find|read|open|load)"
+    r"|could not (?:be|find|read|open|load|connect|resolve)|undefined (?:symbol|reference|method|variable)|is undefined"
+    r"|is null\b|permission denied|access denied|connection refused|timed out|no such file|out of memory"
+    r"|already (?:exists|in use|defined|declared)|unexpected (?:token|end|EOF|error)"
+    r"|is (?:a )?required (?:property|argument|parameter|field|option)|too (?:many|few|large|long|big)\b|unable to \w"
+    r"|denied\b|mismatch\b|exited with (?:code |status |signal )?-?[1-9]|exit (?:code|status) -?[1-9]|crashed\b"
+    r"|core dumped|refused\b)"
+)
+#: Words that lead to what a program printed, and the quote of it.
+_TOLD = re.compile(
+    r"\b(?:errors?|exception|message|fail(?:s|ed|ure|ing)?|got|gets?|getting|see|seeing|says?|saying|throws?|threw"
+    r"|returns?|shows?|reports?|prints?|with|warning|log)\b[^`\"“*\n]{0,60}(?:[`\"“]|\*\*)"
+    r"(?P<said>[^`\"“”*\n]{12,400})(?:[`\"”]|\*\*)",
+    re.IGNORECASE,
+)
+#: The same before the word.
+_SAID = re.compile(r"[`\"“](?P<said>[^`\"“”\n]{12,400})[`\"”] {1,2}(?:errors?|exceptions?|message)\b", re.IGNORECASE)
+
+# What is no such line.
+
+#: Source code, settings, commands, tests, tables.
+_CODE = re.compile(
+    r"^(?:[$#%>] ?(?!\d)|//|/\*|\*|\||--(?! )|<[/!?\w]|[\[{(]?\s{0,8}[\"'][\w$ .-]{1,80}[\"']\s{0,4}:|@"
+    r"|(?:import|from|def|func|fn|class|var|let|const|echo|package|public|private|static|void|int|case|switch|sudo"
+    r"|docker|git|curl|make|cd|apt) |(?:if|for|while|return|try|catch|throw|raise|except|else|print)\b"
+    r"|assert\w{0,20}[(.]|expect\(|it\(|describe\(|log\.|logger|console\.|#include|npm (?:i|run|install)\b|pip install)"
+    r"|[;{}]\s{0,8}$|[({,]\s{0,8}$|=>|\s(?:==|!=|:=|\+=|&&|\|\|)\s|\w\(\w{0,80}\)\s{0,4}[;{.]|\breturn\s|\$\{|%[sdv]\b"
+    r"|\bnew [A-Z]\w{0,60}\(|\)\s{0,4}\{|\w = |</\w|\w\.\w{1,40}\([\"'`]|:\s{0,4}(?:async )?function\b"
+    r"|[\"'`]\)[,;]?\s{0,4}$"
+)
+#: Ordinary talk, what is only noted, what stands for something else.
+_TALK = re.compile(
+    r"\b(?:I|I'm|I've|my|we|our|you|your|please|should|would|think|maybe|anyone|thanks|help|issue|problem|bug|fix"
+    r"|workaround|seems?|instead|try|tried|when I|hope|want|sorry|will be|skipping|using the|ignoring)\b|\?\s{0,8}$"
+    r"|\bif\b.{0,200}\bthen\b|<\w{1,20} \w{1,20}>|\\<|\b(?:INFO|DEBUG|TRACE|WARN|WARNING)\b|^[+-]1 ",
+    re.IGNORECASE,
+)
+
+
+#: An exception that opens the words.
+_NAMED = re.compile(
+    r"(?:Uncaught )?(?P<type>(?:[A-Za-z_$][\w$]{0,60}(?:\.|::|\\)){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception))"
+    r"(?: \[[A-Z_]{2,40}\])?: {1,2}(?P<msg>\S.*)"
+)
+
+
+#: One of these stands in every line that may be one: all others are passed over.
+_SIGNS = Literals(
+    re.findall(
+        r"[^|]+",
+        "rror|ERR|atal|FATAL|SEVERE|CRIT|EMERG|PANIC|anic|ault|bort|FAIL|ailed|ailing|nable to|annot|an't"
+        "|an not|ould not|ould n't|ouldn't|o such|enied|efused"
+        "|onnection |imed out|ime out|imeout|nexpected|nknown|ndefined|nvalid|issing"
+        "|nsupported|nrecogni|nresolved|llegal|oo many|uplicate|ircular|Bad |bad |ut of |egmentation|ssert|xpected"
+        "|ccurred|xception|went wrong|ot found|ot enough|ot implemented|ot supported|ot permitted|ot allowed|ncaught"
+        "|oes not|oesn't|id not|idn't|s not |as not |ere not |een not |has no |s null|lready |equired |oo few|oo large"
+        "|oo long|oo big|ismatch|xit code|xit status|xited |rashed|core dumped| E ",
+    )
+)
+
+
+class _Guess(NamedTuple):
+    """A line that may be the error: how sure that is, where its words stand."""
+
+    score: int
+    start: int
+    message: str
+
+
+def read(text: str) -> Event | None:
+    """The most telling line of a text without failures that rules know, None if none looks printed to tell of one."""
+    best: _Guess | None = None
+    for guess in _guesses(text[:_MOST]):
+        if best is None or guess.score > best.score:
+            best = guess
+    return _event(best) if best is not None else None
+
+
+def _event(guess: _Guess) -> Event:
+    named = _NAMED.match(guess.message)
+    return Event(
+        dialect=DIALECT,
+        exception_type=named["type"] if named is not None else None,
+        message=(named["msg"] if named is not None else guess.message)[:_LONGEST],
+        detail=guess.message,
+        frames=(),
+        chain=(),
+        codes=(),
+        start=guess.start,
+        end=guess.start + len(guess.message),
+        is_truncated=guess.message.endswith(("...", "…")),
+        severity=Severity.ERROR,
+    )
+
+
+def _guesses(text: str) -> Iterator[_Guess]:
+    lang: str | None = None  # what the block of code is marked as in which the line stands; None outside
+    telling = sorted({text.rfind("\n", 0, at) + 1 for places in _SIGNS.seen(text).values() for at in places})
+    start = place = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start : min(end, start + _WIDEST)]
+        fence = _FENCE.match(line)
+        if fence is not None:
+            lang = None if lang is not None else (fence["lang"] or fence["kind"] or "").lower().strip(":")
+        while place < len(telling) and telling[place] < start:
+            place += 1
+        if fence is not None or place == len(telling) or telling[place] != start:
+            pass
+        elif lang is not None:
+            yield from _inside(line, start, lang)
+        elif _QUOTED.match(line):
+            yield from _inside(line, start, "")
+        else:
+            yield from _outside(line, start)
+        start = end + 1
+
+
+def _inside(line: str, start: int, lang: str) -> Iterator[_Guess]:
+    """In a block of code: a line that announces an error, or says what failed."""
+    at = _words_at(line)
+    words = line[at:].rstrip()
+    count = len(_WORDS.findall(words[:_READ]))
+    if count < _FEWEST or _CODE.search(words):
+        return
+    if _ANNOUNCED.match(words):
+        yield _guess(3, start + at, words)
+    elif lang in _PLAIN and not _TALK.search(words):
+        if _LOGGED.match(line) or (at and _LEVEL.search(line[:at])):
+            yield _guess(3, start + at, words)
+        elif count > _FEWEST and (_BEGINS.match(words) or _SAYS.search(words) or _NAMED_KIND.match(words)):
+            yield _guess(2, start + at, words)
+
+
+def _outside(line: str, start: int) -> Iterator[_Guess]:
+    """Outside: a quote behind words that lead to one, a logger's line, a line that announces an error."""
+    for told in (*_TOLD.finditer(line), *(said for said in _SAID.finditer(line) if _NAMED.match(said["said"]))):
+        said = told["said"].strip()
+        is_printed = any(find(said) for find in (_ANNOUNCED.match, _NAMED.match, _BEGINS.match, _SAYS.search))
+        if is_printed and len(_WORDS.findall(said)) > _FEWEST and not _CODE.search(said):
+            yield _guess(2, start + line.index(said, told.start("said")), said)
+    at = _words_at(line)
+    words = line[at:].rstrip()
+    count = len(_WORDS.findall(words[:_READ]))
+    if count < _FEWEST or _CODE.search(words):
+        return
+    if _LOGGED.match(line):
+        yield _guess(3, start + at, words)
+    elif count > _FEWEST and _ANNOUNCED.match(words) and not _TALK.search(words):
+        yield _guess(2, start + at, words)
+
+
+def _words_at(line: str) -> int:
+    """Where the words of a line begin, behind prefixes, a logger's level and the mark of a quote."""
+    at = prefixes.message_start(line)
+    opening = _OPENING.match(line, at)
+    return opening.end() if opening is not None else at
+
+
+def _guess(score: int, start: int, words: str) -> _Guess:
+    return _Guess(score, start, words.rstrip("`*\"' ") or words)

@@ -1,0 +1,107 @@
+"""The fallback: a line that no rule knows is a guess where it looks printed, and prose, code and settings are none."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline import extract
+from pipeline.ask import reading
+from pipeline.extract import generic
+from pipeline.records import Event
+from tests import linear
+from tests.each import each
+
+
+def _guess(text: str) -> Event | None:
+    return next((event for event in extract.events(text) if event.dialect == extract.GENERIC), None)
+
+
+@each(
+    "text, message",
+    [
+        ("```\nKiln: error 12: heat is gone\n```", "Kiln: error 12: heat is gone"),
+        ("```\nstarting\nfailed to fire the kiln\n```", "failed to fire the kiln"),
+        ("```text\nThe kiln door could not be found\n```", "The kiln door could not be found"),
+        ("{noformat}\nconnection refused by the kiln\n{noformat}", "connection refused by the kiln"),
+        ("<pre>\nUnable to open the kiln door\n</pre>", "Unable to open the kiln door"),
+        ("I get the message `kiln door is not supported` at noon", "kiln door is not supported"),
+        ('It fails with "Cannot fire the kiln twice" at noon', "Cannot fire the kiln twice"),
+        ("So.\n`Error opening the kiln for reading`\n", "Error opening the kiln for reading"),
+        ("So.\n[ERROR] : the kiln went cold\n", "the kiln went cold"),
+        ("```\nFatal kiln: FATAL 12: the heat is gone\n```", "Fatal kiln: FATAL 12: the heat is gone"),
+    ],
+)
+def test_a_line_that_looks_printed_is_a_guess(text: str, message: str) -> None:
+    found = _guess(text)
+    assert found is not None
+    assert found.message == message
+    assert text[found.start : found.end] == found.message
+
+
+def test_an_exception_that_opens_a_guess_is_its_type() -> None:
+    found = _guess("When I fire it I get this error: `Error: the kiln must be cold`")
+    assert found is not None
+    assert (found.exception_type, found.message) == ("Error", "the kiln must be cold")
+
+
+@each(
+    "text",
+    [
+        ("The kiln is cold, and I cannot fire it.",),
+        ("We should return an error: heat is gone?",),
+        ('```\nthrow new HeatFailed("failed to fire the kiln");\n```',),
+        ("```js\nfailed to fire the kiln\n```",),
+        ('```\n{"error": "failed to fire the kiln",\n```',),
+        ("```\nif heat is not found then stop\n```",),
+        ("```\n$ kiln --unknown option\n```",),
+        ("```\nINFO kiln could not be found, using the other\n```",),
+        ("| kiln | tests | failed in the kiln. |",),
+        ("```\nfailed\n```",),
+    ],
+)
+def test_prose_code_and_settings_are_no_guess(text: str) -> None:
+    assert _guess(text[0] if isinstance(text, tuple) else text) is None
+
+
+def test_where_a_rule_knows_a_failure_nothing_is_guessed() -> None:
+    text = "```\nfailed to fire the kiln\n```\nand\n\nValueError: the kiln is cold\n"
+    assert [event.dialect for event in extract.events(text)] == ["exception-line"]
+
+
+def test_a_warning_does_not_stand_against_a_guess() -> None:
+    text = "UserWarning: the kiln is old\n\n```\nfailed to fire the kiln\n```"
+    assert [event.dialect for event in extract.events(text)] == ["exception-line", extract.GENERIC]
+
+
+def test_the_surest_line_is_taken_and_the_first_of_equals() -> None:
+    text = "```\nfailed to fire the kiln\nFatal error 12: the heat is gone\nFatal error 7: the door is open\n```"
+    found = _guess(text)
+    assert found is not None
+    assert found.message == "Fatal error 12: the heat is gone"
+
+
+def test_a_guess_is_grouped_but_does_not_decide_what_a_pasted_text_is() -> None:
+    read = reading.read_pasted("```\nfailed to fire the kiln\n```")
+    assert [event.dialect for event in read.errors] == [extract.GENERIC]
+    assert read.signature(read.errors[0]).text == "failed to fire the kiln"
+    assert read.whole.text == reading.read_pasted("failed to fire the kiln").whole.text
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "error error ",
+        "`error ",
+        '"fail ',
+        "```\n",
+        "a: b: c: ",
+        "ERROR [",
+        "error: x\n",
+        "failed with failed ",
+        "{{",
+        "(( ",
+    ],
+)
+def test_a_hostile_text_takes_linear_time(unit: str) -> None:
+    linear.check(generic.read, unit)
+    linear.check(generic.read, f"```\n{unit * 60}\n")
