@@ -42,6 +42,7 @@ format: $(READY)
 # curated/sample is what errmine makes of raw/sample; a test rebuilds it and compares every byte
 golden: $(READY)
 	$(BIN)/python -m tests.golden
+	$(BIN)/python -m tests.packs_page
 	$(BIN)/python -m tests.readme
 	$(BIN)/python -m tests.cookbook
 	$(BIN)/python -m tests.schema_page

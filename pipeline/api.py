@@ -21,7 +21,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -58,12 +58,21 @@ class Hit:
     found: tuple[str, ...]  # terms of the question that it has, the rarest first
 
 
-def open_bundle(folder: str | os.PathLike[str] = _CURATED) -> Bundle:
+def open_bundle(
+    folder: str | os.PathLike[str] = _CURATED, *, packs: Sequence[str | os.PathLike[str]] | None = None
+) -> Bundle:
     """The bundle in `folder`, or in `curated/` of it: a home will do. Nothing but the manifest is read yet.
+
+    `packs` are folders of packs to read texts with, as `[fields] packs` names them; they hold for the whole process.
 
     Raises:
         ExportError: there is no bundle, or its manifest is not what was written.
+        PackError: a folder is no pack.
     """
+    if packs is not None:
+        from pipeline.packs import activate
+
+        activate([Path(one) for one in packs])
     named = Path(folder)
     place = next((one for one in (named, named / _CURATED) if (one / kept.MANIFEST).is_file()), None)
     if place is None:

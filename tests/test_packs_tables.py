@@ -92,6 +92,7 @@ def test_products_hints_and_cues_are_read(kiln: packs.Active) -> None:
 
 def test_chinese_of_messages_is_used(kiln: packs.Active) -> None:
     assert messages.explained("shelf 'top' is bent") == "层板 top 已弯曲"
+    assert messages.explained("KLN-0012 shelf 'top' is bent") == "层板 top 已弯曲"
 
 
 def test_nothing_of_it_stays_when_the_pack_is_gone() -> None:

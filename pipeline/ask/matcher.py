@@ -18,6 +18,7 @@ from pipeline import extract, normalise
 from pipeline.ask.findings import Findings, gathered, of_words, telling
 from pipeline.ask.known import KnownErrors, Row
 from pipeline.ask.reading import Reading, read_pasted, set_aside
+from pipeline.packs import marked
 from pipeline.records import Event, Signature, kept
 from pipeline.records.errors import ExportError
 
@@ -78,6 +79,7 @@ class Matcher:
         self._known = KnownErrors(index["entries"])
         self._ignored = {row["signature_id"]: row["reason"] for row in index.get("ignored", ())}
         self._asked: dict[tuple[str, bool], Answer] = {}
+        self._normaliser = str(index.get("normaliser", ""))
 
     @classmethod
     def read(cls, folder: Path) -> Matcher:
@@ -96,6 +98,14 @@ class Matcher:
             raise _unreadable(error.path, error) from error
         except (ValueError, KeyError, TypeError) as error:
             raise _unreadable(path, error) from error
+
+    def unlike_packs(self) -> str:
+        """That the bundle was made with other packs than those that are active, "" where it was not."""
+        made, now = (version.partition("+")[2] for version in (self._normaliser, marked("")))
+        if made == now:
+            return ""
+        with_what = "packs that are not active here, or were changed since" if made else "none of the packs active here"
+        return f"the bundle in {self._folder} was made with {with_what}"
 
     def prepare(self) -> None:
         """Nothing; the whole index is ready then. Worth its time where many texts will be asked."""

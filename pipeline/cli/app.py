@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,13 +61,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary, only results and errors.")]
 
 
-def settings(home: Path | None, config: Path | None = None) -> Settings:
-    """The settings in force for this command; the packs that they name are active."""
+Packs = Annotated[
+    list[Path] | None,
+    typer.Option("--pack", metavar="FOLDER", help="A pack to read with, besides those of the settings; repeatable."),
+]
+
+
+def settings(home: Path | None, config: Path | None = None, *, with_packs: Sequence[Path] = ()) -> Settings:
+    """The settings in force for this command; the packs that they name, and those of `with_packs`, are active."""
     from pipeline import packs
     from pipeline.config import read_settings
 
     found = read_settings(config, home=home)
-    packs.activate((*found.pack_folders, *packs.installed()))
+    packs.activate({folder.resolve() for folder in (*found.pack_folders, *packs.installed(), *with_packs)})
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli.app import Home, Json, app, settings
+from pipeline.cli.app import Home, Json, Packs, app, settings
 from pipeline.cli.output import complain, print_json, print_table, say
 from pipeline.records.errors import ConfigError
 
@@ -90,11 +90,14 @@ def validate(
     raw: Annotated[
         Path | None, typer.Option("--raw", help="Also find every quote again in this raw/ folder.", metavar="FOLDER")
     ] = None,
+    home: Home = None,
+    pack: Packs = None,
     as_json: Json = False,
 ) -> None:
     """Check entries against every integrity rule, ours or anybody's. Exit status 1 if one is broken."""
     from pipeline import validate as rules
 
+    settings(home, with_packs=pack or ())  # a pack's domains are words of the vocabulary
     if not path.exists():
         raise ConfigError(f"{path}: no such file or folder", hint="Give a file of entries or the folder of a bundle.")
     report = rules.check_path(path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.app import Home, Json, app, settings
+from pipeline.cli.app import Home, Json, Packs, app, settings
 from pipeline.cli.labels import Language
 from pipeline.cli.output import complain, print_json, print_json_line
 from pipeline.cli.texts import MOST_SECONDS, File, Seconds, in_time, left_out, lines_of, log_of, passing_over
@@ -33,6 +33,7 @@ def match(  # noqa: PLR0913, PLR0917  (one an option)
     lang: Annotated[Language, typer.Option("--lang", help="en, zh (headings and dates too) or both.")] = Language.BOTH,
     everything: Annotated[bool, typer.Option("--all", help="Every error and every remedy.")] = False,
     seconds: Seconds = MOST_SECONDS,
+    pack: Packs = None,
     as_json: Json = False,
 ) -> None:
     """Find what is known of every error of a text or a whole log, most telling first, or say why nothing is.
@@ -51,13 +52,13 @@ def match(  # noqa: PLR0913, PLR0917  (one an option)
     if bundle is None:
         _say_if_behind(place)
     if jsonl:
-        _answer_lines(matcher, file, seconds)
+        _answer_lines(_reading_with(matcher, home, pack), file, seconds)
         return
     from pipeline.ask.telling import told_of
 
     log = log_of(file)
     with in_time(seconds):
-        found = matcher.findings(log.text)
+        found = _reading_with(matcher, home, pack).findings(log.text)
         told = told_of(matcher, found, log)
     if as_json:
         print_json({**told.as_dict(), "left_out": left_out(log.gap)})
@@ -90,3 +91,11 @@ def _answer_lines(matcher: Matcher, file: str, seconds: float) -> None:
             hits += answer.entry_id is not None
             print_json_line({"id": item_id, **answer.as_dict()})
     raise typer.Exit(0 if hits else 1)
+
+
+def _reading_with(matcher: Matcher, home: Path | None, pack: list[Path] | None) -> Matcher:
+    """The matcher, with the packs of the settings and of the command active; what differs from its bundle's is told."""
+    settings(home, with_packs=pack or ())
+    if unlike := matcher.unlike_packs():
+        complain(unlike, hint="Its own packs find more: name them in [fields] packs, or with --pack.")
+    return matcher

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli.app import Json, app
+from pipeline.cli.app import Home, Json, Packs, app, settings
 from pipeline.cli.output import complain, print_json, print_json_line, print_table
 from pipeline.cli.texts import MOST_SECONDS, File, Seconds, in_time, left_out, lines_of, log_of, passing_over
 
@@ -20,6 +20,8 @@ def extract(
     file: File = "-",
     jsonl: Annotated[bool, typer.Option("--jsonl", help='Read {"id", "text"} lines, print a line for each.')] = False,
     seconds: Seconds = MOST_SECONDS,
+    home: Home = None,
+    pack: Packs = None,
     as_json: Json = False,
 ) -> None:
     """Show the errors in a text: tracebacks, native diagnostics, status codes.
@@ -29,6 +31,7 @@ def extract(
     """
     from pipeline.ask import read_pasted
 
+    settings(home, with_packs=pack or ())
     if jsonl:
         found = 0
         for item_id, text in lines_of(file):
@@ -56,6 +59,8 @@ def group(
     overrides: Annotated[
         Path | None, typer.Option("--overrides", help="An overrides.toml: what people decided; default: nothing.")
     ] = None,
+    home: Home = None,
+    pack: Packs = None,
     as_json: Json = False,
 ) -> None:
     """Group texts that show the same error: {"id", "text"} lines in, one line with its cluster out for each.
@@ -64,6 +69,7 @@ def group(
     """
     from pipeline.ask import group_texts, read_overrides
 
+    settings(home, with_packs=pack or ())
     decided = read_overrides(overrides) if overrides else None
     lines = list(lines_of(file))
     labels = group_texts([text for _, text in lines], overrides=decided)

@@ -46,14 +46,14 @@ class Hint(packs.Row):
 class Cue(packs.Row):
     """How people say what causes or cures an error, in words of their field; an example is a sentence."""
 
-    kind: Literal["cause", "remedy", "fix"]
+    kind: Literal["cause", "remedy", "fix"] = Field(description="What such a sentence states.")
     stems: tuple[Annotated[Literal_, AfterValidator(_small)], ...] = Field(
         min_length=1, description="One of them stands in the sentence, in small letters."
     )
     pattern: packs.Expression = Field(description="Searched in the sentence, whatever the case of its letters.")
     refuse: packs.Expression | None = Field(default=None, description="A sentence with this says none of it.")
     outcome: Literal["worked", "failed"] | None = Field(default=None, description="Of a remedy, how it ended.")
-    lang: Literal["en", "zh"] = "en"
+    lang: Literal["en", "zh"] = Field(default="en", description="The language of the sentence.")
     needs: Literal["fact", "object", "words"] = Field(default="object", description="What must stand beside the cue.")
 
 

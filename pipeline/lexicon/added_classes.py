@@ -20,21 +20,21 @@ class Domain(packs.Row):
     """A domain; its name is the id. `en` and `zh` may be missing where another row says them."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,39}$")]
-    en: Label | None = None
-    zh: Label | None = None
+    en: Label | None = Field(default=None, description="Its name in English; a new domain needs it.")
+    zh: Label | None = Field(default=None, description="Its name in Chinese; a new domain needs it.")
     codes: Beginnings = Field(default=(), description="Beginnings of its error codes.")
     kinds: Beginnings = Field(default=(), description="Beginnings of the kinds of known errors that are its own.")
-    gates: Beginnings = ()
-    types: packs.Expression | None = Field(default=None, description="The exception's class.")
-    words: packs.Expression | None = Field(default=None, description="What only its messages say.")
-    weak_words: packs.Expression | None = Field(default=None, description="What others say as well.")
+    gates: Beginnings = Field(default=(), description="Gates that only its errors have.")
+    types: packs.Expression | None = Field(default=None, description="Expression for the exception's class.")
+    words: packs.Expression | None = Field(default=None, description="Expression for what only its messages say.")
+    weak_words: packs.Expression | None = Field(default=None, description="Expression for what others say too.")
     packages: Beginnings = Field(default=(), description="Top-level packages in which it is raised.")
     dialects: Beginnings = Field(default=(), description="Dialects of its lines and stacks.")
     repos: Beginnings = Field(default=(), description="Repositories, owner/name, * for any.")
-    language_kinds: Beginnings = ()
-    language_gates: Beginnings = ()
-    language_types: packs.Expression | None = None
-    language_dialects: Beginnings = Field(default=(), description="Dialects that only tell the language.")
+    language_kinds: Beginnings = Field(default=(), description="As `kinds`, where it tells the language: asked last.")
+    language_gates: Beginnings = Field(default=(), description="As `gates`, asked last.")
+    language_types: packs.Expression | None = Field(default=None, description="As `types`, asked last.")
+    language_dialects: Beginnings = Field(default=(), description="As `dialects`, asked last.")
 
     @model_validator(mode="after")
     def _says_something(self) -> Domain:
@@ -47,13 +47,13 @@ class Category(packs.Row):
     """A rule that says what kind of failure an error is: all that it names must hold."""
 
     is_: str = Field(alias="is", description="A category of docs/classes.md.")
-    page: Beginnings = ()
-    code: Beginnings = ()
+    page: Beginnings = Field(default=(), description="Beginnings of the code whose official page describes the error.")
+    code: Beginnings = Field(default=(), description="Beginnings of codes that it prints.")
     family: Beginnings = Field(default=(), description="Beginnings of kinds of known errors.")
-    gate: Beginnings = ()
+    gate: Beginnings = Field(default=(), description="Keys of gates of which it has one.")
     dialect: Beginnings = Field(default=(), description="Dialects of its lines and stacks.")
-    words: packs.Expression | None = None
-    class_: packs.Expression | None = Field(default=None, alias="class")
+    words: packs.Expression | None = Field(default=None, description="Expression for the message.")
+    class_: packs.Expression | None = Field(default=None, alias="class", description="Expression for its class.")
 
     @model_validator(mode="after")
     def _says_something(self) -> Category:

@@ -56,14 +56,18 @@ class Catalogue(packs.Row):
     """A family of codes; its name is what stands before the colon of a code."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,39}$")]
-    title: str = ""
+    title: str = Field(default="", description="What the list is.")
     source: str = Field(default="", description="Where the facts were read.")
     url: Address | None = Field(default=None, description="The page of a code; {name} is the code's name.")
-    signs: tuple[Annotated[str, Field(min_length=2, max_length=80), AfterValidator(_small)], ...] = Field(min_length=1)
-    printed: tuple[Annotated[packs.Expression, AfterValidator(_captures)], ...] = Field(min_length=1)
+    signs: tuple[Annotated[str, Field(min_length=2, max_length=80), AfterValidator(_small)], ...] = Field(
+        min_length=1, description="In small letters: one of them stands in every text that names a code."
+    )
+    printed: tuple[Annotated[packs.Expression, AfterValidator(_captures)], ...] = Field(
+        min_length=1, description="Expressions for a code in a text; the one group is its name."
+    )
     decides: bool = Field(default=False, description="Whether the code says alone which error a message is.")
     is_open: bool = Field(default=False, alias="open", description="Whether names that are not listed are codes too.")
-    entries: tuple[Code, ...] = ()
+    entries: tuple[Code, ...] = Field(default=(), description="The codes: name, and number, string, url, also.")
 
     @model_validator(mode="after")
     def _has_codes(self) -> Catalogue:

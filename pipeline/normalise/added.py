@@ -37,8 +37,10 @@ class Known(packs.Row):
     kind: Kind | None = Field(default=None, description="Rows of one kind are one error; else the row's own name.")
     says: tuple[Words, ...] = Field(default=(), description="Wordings as printed, {} or {name} for what varies.")
     need: tuple[Need, ...] = Field(default=(), description="Words of which one must occur before `pattern` is tried.")
-    pattern: packs.Expression | None = None
-    tier: Literal["tool", "early", "root", "head", "late", "wrapper"] = "root"
+    pattern: packs.Expression | None = Field(default=None, description="Searched in the message, with named groups.")
+    tier: Literal["tool", "early", "root", "head", "late", "wrapper"] = Field(
+        default="root", description="When it is asked: a tool's own words first, what only wraps another error last."
+    )
     gate: dict[str, Words] = Field(default={}, description="What tells one such error from another: key -> {group}.")
     keep: tuple[str, ...] = Field(default=(), description="Groups whose words the template keeps.")
     complete: bool = Field(default=True, description="The words alone say which error it is.")
@@ -63,8 +65,8 @@ class Known(packs.Row):
 class Renamed(packs.Row):
     """An exception that had other names: in another version, in another module."""
 
-    now: Words
-    was: tuple[Words, ...] = Field(min_length=1)
+    now: Words = Field(description="Its present name, whole.")
+    was: tuple[Words, ...] = Field(min_length=1, description="Its other names, whole.")
 
 
 FAMILIES = packs.Table("families", Known)

@@ -63,8 +63,12 @@ def _plain(pattern: str) -> str:
 class Added(packs.Row):
     """A prefix of a pack; each example is a line that begins with it."""
 
-    at: tuple[Literal["line", "message", "template"], ...] = Field(default=("line", "message"), min_length=1)
-    pattern: Annotated[packs.Expression, AfterValidator(_plain)]
+    at: tuple[Literal["line", "message", "template"], ...] = Field(
+        default=("line", "message"), min_length=1, description="What it comes off: printed lines, words of an error."
+    )
+    pattern: Annotated[packs.Expression, AfterValidator(_plain)] = Field(
+        description="Matched where the prefix begins; groups are (?:...). {clock}, {day}, {zone}, {level} are parts."
+    )
     carried: bool = Field(default=False, description="Put before the line by what carried it, not by the program.")
     behind: bool = Field(default=False, description="A prefix only behind another one.")
 

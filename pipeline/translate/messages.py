@@ -28,10 +28,11 @@ _VALUE = (
 )
 
 
-#: What stands before a message and says where it came from: a file and line, a word such as "error", a stamp.
+#: What stands before a message and says where it came from or which it is: a file and line, a word such as "error", a
+#: stamp, a code as TS2322, KLN-0012, [E<n>].
 _LEAD = re.compile(
-    r"(?:(?:<path>|<n>|<time>|\[[^\]\n]{1,40}\]|\(<n>\)|<list>|FAILED|ERROR|Error|error|fatal error|LINK|E\d{4})"
-    r"[:,]? ?){1,6}"
+    r"(?:(?:<path>|<n>|<time>|\[[^\]\n]{1,40}\]|\(<n>\)|<list>|FAILED|ERROR|Error|error|fatal error|LINK|E\d{4}"
+    r"|\[?[A-Z][A-Z0-9]{0,11}(?:[-_][A-Z]{0,4})?(?:<n>|\d{2,6})\]?)[:,]? ?){1,6}"
 )
 #: What TensorFlow puts behind a message: the op, its name, the input shapes.
 _TAIL = re.compile(

@@ -77,10 +77,10 @@ class Catalogue:
 class Page(packs.Row):
     """A page that lists codes; the examples are names that are codes, the look-alikes names that are none."""
 
-    url: Annotated[str, Field(pattern=r"^https?://[^\s]{3,400}$")]
-    parser: str
-    names: packs.Expression
-    family: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,39}$")]
+    url: Annotated[str, Field(pattern=r"^https?://[^\s]{3,400}$", description="Where it is.")]
+    parser: str = Field(description="How it is built: sphinx, doxygen-enum or graph-break-registry.")
+    names: packs.Expression = Field(description="Expression that a whole name on it matches where it is a code.")
+    family: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,39}$", description="The family of its codes.")]
 
     @model_validator(mode="after")
     def _can_be_read(self) -> Page:

@@ -48,7 +48,7 @@ class Proven:
 
 def prove(pack: packs.Pack, *, told: Callable[[str], None] = lambda _row: None) -> Proven:
     """The proof of a pack that is active; `told` hears of each row before it is tried."""
-    _read_rooms()
+    read_rooms()
     rows: dict[str, int] = {}
     problems: list[packs.Problem] = []
     examples = 0
@@ -76,7 +76,7 @@ def prove(pack: packs.Pack, *, told: Callable[[str], None] = lambda _row: None) 
     return Proven(pack.name, rows, examples, tuple(problems))
 
 
-def _read_rooms() -> None:
+def read_rooms() -> None:
     """Nothing; every room that reads a table is loaded, so that its table is known."""
     from pipeline import ask, distil, translate  # noqa: F401, PLC0415
     from pipeline.providers.catalogue import pages  # noqa: F401, PLC0415
@@ -95,8 +95,8 @@ def _of_row(table: packs.Table[Any], row: packs.Row) -> Iterator[packs.Problem]:
     for text in row.lookalikes:
         if row in table.hits(text):
             yield _problem(row, f"it takes its look-alike: {_shown(text)}", _LOOSE)
-    ordinary = _ordinary() if table.name in ANNOUNCING else ()
-    for text in (each for each in ordinary if row in _rows_of(table.name, each)):
+    plain = ordinary() if table.name in ANNOUNCING else ()
+    for text in (each for each in plain if row in _rows_of(table.name, each)):
         yield _problem(row, f"it takes an ordinary text for an error: {_shown(text)}", _LOOSE)
     slow = next((told for unit in _hostile(row) if (told := _slowness(table.hits, unit))), "")
     if slow:
@@ -136,7 +136,7 @@ def _shown(text: str) -> str:
 
 
 @packs.cached
-def _ordinary() -> tuple[str, ...]:
+def ordinary() -> tuple[str, ...]:
     """Ordinary texts in which nothing failed, one a paragraph: logs, listings, tables, prose."""
     text = resources.files("pipeline").joinpath("data", "ordinary.txt").read_text("utf-8")
     body = text.partition("\n\n")[2]  # behind what the file says of itself
