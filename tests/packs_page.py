@@ -17,6 +17,14 @@ from pipeline.run.check import proving
 from tests import golden
 
 PAGE = golden.ROOT / "docs" / "packs.md"
+_CHINESE = """
+### zh.po
+
+Chinese of messages, as a PO file: `msgid` is the message in English as `errmine list` shows it, with `{1}`,
+`{2}`, … for what varies (`<n>` there) and without a code before it; `msgstr` what it says in Simplified
+Chinese, with the same places and no full stop at the end. errmine's gates read it: enough Chinese, Simplified,
+full-width marks, no English left over, every name kept.
+"""
 _MARK = "<!-- tables -->\n"
 _FILE = re.compile(r"^`([\w./-]+)`\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SETTINGS = re.compile(r"`errmine.toml` in the home:\n\n```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -53,11 +61,7 @@ def _tables() -> Iterator[str]:
                 choices = ", ".join(f"`{one}`" for one in _choices(field.annotation))
                 said = field.description + (f" One of {choices}." if choices else "")
                 yield f"| `{field.alias or name}` | {said.replace('|', '&#124;')}{required} |\n"
-    yield (
-        "\n### zh.po\n\nChinese of messages, as a PO file: `msgid` is the message in English with `{1}`, `{2}`, … for\n"
-        "values, `msgstr` what it says in Simplified Chinese, with the same places and no full stop at the end. It\n"
-        "has to pass errmine's gates.\n"
-    )
+    yield _CHINESE
 
 
 def _choices(annotation: Any) -> list[str]:

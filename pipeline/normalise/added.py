@@ -36,7 +36,9 @@ class Known(packs.Row):
 
     kind: Kind | None = Field(default=None, description="Rows of one kind are one error; else the row's own name.")
     says: tuple[Words, ...] = Field(default=(), description="Wordings as printed, {} or {name} for what varies.")
-    need: tuple[Need, ...] = Field(default=(), description="Words of which one must occur before `pattern` is tried.")
+    need: tuple[Need, ...] = Field(
+        default=(), description="In small letters: words of which one must occur before `pattern` is tried."
+    )
     pattern: packs.Expression | None = Field(default=None, description="Searched in the message, with named groups.")
     tier: Literal["tool", "early", "root", "head", "late", "wrapper"] = Field(
         default="root", description="When it is asked: a tool's own words first, what only wraps another error last."

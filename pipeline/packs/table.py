@@ -108,7 +108,7 @@ class Table(Generic[R]):
         return Problem(
             place.path,
             _line_of_key(text, first, after=place.line) or place.line,
-            f"{row}: {key}: {error['msg'].removeprefix('Value error, ')}" if key else f"{row}: {error['msg']}",
+            f"{row}: {key}: {_said(error, first)}" if key else f"{row}: {error['msg']}",
             f"Keys of a row of {self.name}: {', '.join(_keys(self.row))}; docs/packs.md says what each holds.",
         )
 
@@ -168,6 +168,13 @@ def together() -> list[Problem]:
         except PackError as error:
             problems += error.problems
     return problems
+
+
+def _said(error: Any, key: str) -> str:
+    """What is wrong, in the words of TOML."""
+    if error["type"] == "tuple_type":
+        return f"a list: write it in brackets, {key} = ['…']"
+    return str(error["msg"].removeprefix("Value error, "))
 
 
 def _keys(row: type[Row]) -> Iterator[str]:

@@ -21,6 +21,9 @@ from pipeline.translate import messages
 
 #: Tables whose rows say that something failed: none may say so of ordinary lines.
 ANNOUNCING = frozenset({"lines", "stacks", "exceptions", "families", "codes"})
+#: Tables whose examples stand in logs, and the lines that stand around them there.
+_OF_LOGS = frozenset({"lines", "stacks"})
+_BEFORE, _BEHIND = "2026-03-04 09:12:01 INFO started with 3 workers", "2026-03-04 09:12:09 INFO waiting for work"
 #: Hostile texts of so many characters, and of twice as many; a small one first, where the cost explodes.
 _HOSTILE = (1_500, 20_000)
 #: Longer than that no text of these lengths takes; what takes longer is stopped.
@@ -92,6 +95,8 @@ def _of_row(table: packs.Table[Any], row: packs.Row) -> Iterator[packs.Problem]:
         for other in taken:
             if other != row:
                 yield _problem(row, f"its example goes to {_name(other)} too: {_shown(text)}", _SHARED)
+        if row in taken and table.name in _OF_LOGS and row not in table.hits(f"{_BEFORE}\n{text.strip()}\n{_BEHIND}"):
+            yield _problem(row, f"its example is not found between other lines of a log: {_shown(text)}", _BETWEEN)
     for text in row.lookalikes:
         if row in table.hits(text):
             yield _problem(row, f"it takes its look-alike: {_shown(text)}", _LOOSE)
@@ -110,6 +115,7 @@ def _rows_of(table: str, text: str) -> tuple[packs.Row, ...]:
     return tuple(hits(text)) if hits else ()
 
 
+_BETWEEN = "Begin the pattern with the tool's own words; what stands before them is a row of prefixes.toml, or `where`."
 _MISSED = "Mend the pattern or the words that it is looked for by, or the example: it is a text as the tool prints it."
 _SHARED = "Say more of the tool's own words in the pattern, so that it fits nothing else; or take one of the rows out."
 _LOOSE = "Say more of the tool's own words in the pattern; a row that takes such lines makes false entries."
