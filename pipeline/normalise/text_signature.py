@@ -9,7 +9,7 @@ from functools import cached_property
 
 from pipeline.normalise import line_rank
 from pipeline.normalise.added import EQUIVALENCES, FAMILIES, Known, Renamed
-from pipeline.normalise.assemble import read, signed
+from pipeline.normalise.assemble import chosen_words, read, signed
 from pipeline.normalise.culprit import WEAK_TIERS, Culprit, culprit, is_wrapping
 from pipeline.normalise.tables import families_of, wording
 from pipeline.records import Event, Severity, Signature
@@ -227,7 +227,7 @@ def rank(event: Event, place: int) -> tuple[int, int, int]:
     severity = {Severity.ERROR: 2, Severity.INTERRUPTION: 1}.get(event.severity, 0)
     if event.exception_type is None and not event.message:
         return severity, -1, place  # a traceback whose end was cut says least
-    found = culprit(event)
+    found = chosen_words(event)
     if event.dialect == "signal" or is_wrapping(found.exception_type, found.message):
         return severity, 0, place  # it tells how another error ended
     if found.hit is not None and found.hit.tier == "tool":
@@ -245,7 +245,7 @@ def is_consequence(event: Event) -> bool:
     """
     if event.dialect == "signal" or (event.exception_type is None and not event.message):
         return True
-    found = culprit(event)
+    found = chosen_words(event)
     if is_wrapping(found.exception_type, found.message):
         return True
     if found.hit is None:
