@@ -27,6 +27,7 @@ SEARCH_POLICY = (
 #: The files that every page loads.
 ASSETS = ("icon.svg", "search.js", "site.css")
 _CODE = re.compile(r"`([^`\n]+)`")
+_HAN = re.compile("[\u4e00-\u9fff]+")
 _JOINTS = re.compile(r"(?<=\w[._/:])(?=\w{4})")
 
 
@@ -43,7 +44,7 @@ class Renderer:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters |= {"breakable": breakable, "prose": prose, "short": short}
+        self._templates.filters |= {"breakable": breakable, "pieces": pieces, "prose": prose, "short": short}
         self._shared = {lang: self._words(lang) for lang in paths.LANGUAGES}
 
     def page(self, template: str, by_language: Mapping[str, str], lang: str, told: Mapping[str, Any]) -> str:
@@ -107,6 +108,16 @@ def prose(text: str) -> Markup:
 def breakable(text: str) -> Markup:
     """`text` with places to break a line in dotted names and paths, which a phone cannot hold."""
     return Markup("<wbr>").join(map(escape, _JOINTS.split(clean(text))))
+
+
+def pieces(text: str) -> str:
+    """Every Chinese character of `text` and every two that follow each other, apart: what a search may ask for.
+
+    Browsers cut a question into words otherwise than Pagefind cuts the pages; to them 显存 is two words.
+    """
+    runs = _HAN.findall(text)
+    found = [run[n : n + size] for run in runs for size in (1, 2) for n in range(len(run) - size + 1)]
+    return " ".join(dict.fromkeys(found))
 
 
 def short(text: str, most: int) -> str:
