@@ -16,6 +16,7 @@ import pytest
 from pipeline import store
 from pipeline.records import Skipped
 from pipeline.records.errors import ConfigError, StoreError
+from pipeline.store import opening
 from tests import entry_factory as make
 
 
@@ -295,3 +296,20 @@ def test_threads_read_one_file_side_by_side(database: Path) -> None:
     with store.held(database), ThreadPoolExecutor(4) as threads:
         found = [row for rows in threads.map(lambda _: ask(database, asked), range(8)) for row in rows]
     assert set(found) == {(len(ask(database, "SELECT entry_id FROM entries")), "UTC", True)}
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_a_bar_is_turned_off_only_where_it_is_on(is_on: bool) -> None:
+    """In a notebook without ipywidgets it is off, and DuckDB refuses to be told so."""
+    told: list[str] = []
+
+    class Connection:
+        def execute(self, sql: str) -> Connection:
+            told.append(sql)
+            return self
+
+        def fetchall(self) -> list[tuple[bool]]:
+            return [(is_on,)]
+
+    opening.hush(Connection())  # type: ignore[arg-type]
+    assert ("SET enable_progress_bar = false" in told) == is_on

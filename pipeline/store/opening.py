@@ -205,7 +205,7 @@ def _connected(path: Path) -> duckdb.DuckDBPyConnection:
             connection = duckdb.connect(str(path), read_only=True, config=_WALLS)
             if not connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0][0]:
                 connection.execute("SET GLOBAL TimeZone = 'UTC'").fetchall()
-                connection.execute("SET enable_progress_bar = false").fetchall()
+                hush(connection)
                 connection.execute("SET lock_configuration = true").fetchall()
     except duckdb.IOException as error:
         raise StoreError(_reason(path, error), path=path, hint=_hint(error)) from error
@@ -213,6 +213,12 @@ def _connected(path: Path) -> duckdb.DuckDBPyConnection:
         message = f"{path} is no database that can be read: {error}"
         raise StoreError(message, path=path, hint=_MAKE_ANEW) from error
     return connection
+
+
+def hush(connection: duckdb.DuckDBPyConnection) -> None:
+    """Nothing; no bar is drawn. In a notebook without ipywidgets it is off, and DuckDB refuses to turn it off."""
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+        connection.execute("SET enable_progress_bar = false").fetchall()
 
 
 def _reason(path: Path, error: duckdb.Error) -> str:

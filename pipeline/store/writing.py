@@ -243,7 +243,7 @@ def _fill(path: Path, contents: Contents) -> None:
     connection = duckdb.connect(str(path), config=config)
     try:
         connection.execute("SET TimeZone = 'UTC'")
-        connection.execute("SET enable_progress_bar = false")
+        opening.hush(connection)
         connection.execute("BEGIN")
         text = opening.sql("schema.sql")
         connection.execute(text)
