@@ -8,6 +8,7 @@ READY := $(VENV)/.ready
 CONTRACT := tests/contract/node_modules/.ready
 OLD_DUCKDB := .cache/duckdb-1.0.0/.ready
 BROWSER := $(VENV)/.browser
+NOTEBOOK := .cache/notebook
 TOOLS := .cache/tools
 IMAGE := .cache/image
 
@@ -21,7 +22,7 @@ UPGRADE ?=
 COMPILE := $(TOOLS)/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
   --custom-compile-command "make lock" --constraint requirements/floors.txt $(UPGRADE)
 
-.PHONY: run test check format golden schemas bench lock sbom audit clean
+.PHONY: run test check format golden schemas notebook bench lock sbom audit clean
 
 run: $(READY)
 	$(BIN)/errmine run
@@ -51,6 +52,10 @@ golden: $(READY)
 schemas: $(READY)
 	$(BIN)/python -m pipeline.export.schemas
 
+# docs/notebook.ipynb in a kernel of its own, on the sample; its plots are committed, and differ where matplotlib does
+notebook: $(READY) $(NOTEBOOK)/.ready
+	PYTHONPATH=$(NOTEBOOK) $(BIN)/python -m tests.notebook
+
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
@@ -60,6 +65,7 @@ lock: $(TOOLS)/.ready
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/runtime.txt pyproject.toml
 	$(COMPILE) --constraint requirements/dev.txt --group build --output-file requirements/build.txt
 	$(COMPILE) --constraint requirements/dev.txt --group browser --output-file requirements/browser.txt
+	$(COMPILE) --constraint requirements/dev.txt --group notebook --output-file requirements/notebook.txt
 	$(COMPILE) --group tools --output-file requirements/tools.txt
 	$(COMPILE) --output-file requirements/old-duckdb.txt requirements/old-duckdb.in
 	rm -rf .cache/npm && mkdir -p .cache/npm && cp tests/contract/package*.json .cache/npm  # an installed tree has no hashes
@@ -87,6 +93,10 @@ $(READY): pyproject.toml requirements/dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install $(LOCKED) --requirement requirements/dev.txt
 	$(BIN)/pip install $(ITSELF) --editable .
+	touch $@
+
+$(NOTEBOOK)/.ready: requirements/notebook.txt | $(READY)
+	$(BIN)/pip install $(LOCKED) --upgrade --target $(@D) --requirement $<
 	touch $@
 
 $(TOOLS)/.ready: requirements/tools.txt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 
 import pipeline
 from pipeline import export, store
-from tests import golden, python_page
+from tests import golden, notebook, python_page
 from tests.golden import GOLDEN, ROOT
 
 TOO_MANY_THREADS = "triton/out-of-resources-threads"
@@ -38,6 +39,21 @@ def test_the_examples_of_the_page_print_what_the_page_says(home: Path) -> None:
     text = python_page.PAGE.read_text(encoding="utf-8")
     assert text.count("```text\n") >= 5
     assert python_page.filled(text, home) == text, "run `make golden`"
+
+
+def test_every_question_of_the_notebook_has_an_answer_and_its_plot_is_kept(home: Path) -> None:
+    """`make notebook` runs all of it, with matplotlib in a kernel; here it is only asked."""
+    names: dict[str, object] = {}
+    with contextlib.chdir(home):
+        for code in notebook.asking():
+            exec(compile(code, notebook.PAGE.name, "exec"), names)
+    answers = [value for value in names.values() if isinstance(value, list)]
+    assert len(answers) == notebook.QUESTIONS
+    assert all(answers)
+    kept = [output for cell in notebook.cells() for output in cell["outputs"] if "image/png" in output.get("data", {})]
+    assert len(kept) == notebook.QUESTIONS
+    for cell in notebook.cells():
+        compile("".join(cell["source"]), notebook.PAGE.name, "exec")
 
 
 def test_importing_reads_nothing_and_every_name_is_there() -> None:

@@ -46,6 +46,7 @@ def asked_for(name: str) -> list[Requirement]:
     """What pyproject.toml asks for in the lock file of that name."""
     asked = {
         "browser": GROUPS["browser"],
+        "notebook": GROUPS["notebook"],
         "build": GROUPS["build"],
         "dev": [
             *PROJECT["dependencies"],
@@ -183,7 +184,7 @@ def test_every_import_of_the_package_is_declared_and_every_dependency_imported()
 
 
 def test_every_import_of_the_tests_is_declared() -> None:
-    declared = {canonicalize_name(each.name) for each in asked_for("dev")}
+    declared = {canonicalize_name(each.name) for name in ("dev", "notebook") for each in asked_for(name)}
     assert set(distributions(imported(ROOT / "tests")).values()) - declared == set()
 
 
