@@ -6,6 +6,7 @@ import configparser
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def context(root: Path) -> set[str]:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the image is built of, with everything beside it that a checkout in use has."""
     root = tmp_path_factory.mktemp("checkout")
-    for name in ("pipeline", "requirements", "raw/sample", "deploy"):
+    for name in ("pipeline", "requirements", "raw/sample", "schemas", "deploy"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in (".dockerignore", "LICENSE", "README.md", "pyproject.toml", "prefect.yaml", "Makefile"):
         shutil.copyfile(ROOT / name, root / name)
@@ -61,7 +62,12 @@ def test_the_image_is_built_of_what_the_wheel_needs_and_of_nothing_else(checkout
     taken = context(checkout)
     assert {path.partition("/")[0] for path in taken} == {
         "LICENSE", "README.md", "deploy", "pipeline", "prefect.yaml", "pyproject.toml", "raw", "requirements",
+        "schemas",
     }  # fmt: skip
+    hatch = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    wheel = hatch["build"]["targets"]["wheel"]
+    wanted = [*wheel["packages"], *wheel["force-include"]]
+    assert [name for name in wanted if not any(f"{path}/".startswith(f"{name}/") for path in taken)] == []
     assert {path for path in taken if path.startswith("deploy")} == {"deploy/zombie-runs.yaml"}
     assert {path for path in taken if path.startswith("raw")} == {
         str(path.relative_to(ROOT)) for path in (ROOT / "raw" / "sample").rglob("*") if path.is_file()
