@@ -115,6 +115,21 @@ def test_a_debuggers_frame_goes_on_below() -> None:
     assert [(one.file, one.line) for one in event.frames] == [("m.c", 2), ("/src/fire.c", 966)]
 
 
+def test_a_logger_line_that_names_the_exception_belongs_to_its_stack() -> None:
+    text = (
+        "2024-05-06 07:08:09 INFO kiln: failed; cause: kiln.ColdException: x\n"
+        "kiln.ColdException: x\n\tat kiln.A.b(A.java:1)"
+    )
+    (event,) = extract.events(text)
+    assert (event.start, event.exception_type, len(event.frames)) == (0, "kiln.ColdException", 1)
+
+
+def test_a_message_of_paragraphs_keeps_its_name() -> None:
+    text = "Error: only one kiln\n\nThe kiln is cold.\n\nThe door is open.\n    at heat (a.js:1:2)\n    at b (a.js:3:4)"
+    (event,) = extract.events(text)
+    assert (event.exception_type, event.message) == ("Error", "only one kiln")
+
+
 def test_a_python_traceback_keeps_its_own_reader() -> None:
     text = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: x\n    at f (a.js:1:2)\n'
     (event,) = extract.events(text)

@@ -34,10 +34,8 @@ def name(text: str, start: int, floor: int, peeler: Peeler, block: Block) -> boo
                 best = (0, 0, hit)
                 above.append((begin, body))
             break
-        number, hit = next(
-            ((number, hit) for number, each in enumerate(form.head) if (hit := first((each,), body, is_searched=True))),
-            (len(form.head), None),
-        )
+        is_apart = form.unnamed and bool(above) and "\n\n" in text[begin : above[-1][0]]
+        number, hit = _head(form, body, 1 if is_apart else len(form.head))
         above.append((begin, body))
         if hit is not None and (best is None or number < best[0]):
             best = (number, len(above) - 1, hit)
@@ -47,8 +45,17 @@ def name(text: str, start: int, floor: int, peeler: Peeler, block: Block) -> boo
         _begin(block, above[best[1]][0], above[: best[1]])
         block.levels[0].say(best[2].groups)
         _settle(block.levels[0])
+        block.start = _retold(text, floor, block)
         return True
     return _told(block, above) or (form.unnamed and _unnamed(block, above))
+
+
+def _head(form: Form, body: str, most: int) -> tuple[int, Matched | None]:
+    """What the first of the expressions that names the error finds on a line, and which one it is, of so many."""
+    for number, expression in enumerate(form.head[:most]):
+        if hit := first((expression,), body, is_searched=True):
+            return number, hit
+    return len(form.head), None
 
 
 def _above(text: str, start: int, floor: int, peeler: Peeler, form: Form) -> Iterator[tuple[int, str, bool]]:
@@ -83,6 +90,16 @@ def _begin(block: Block, begin: int, above: list[tuple[int, str]]) -> None:
         elif not first(form.skip, body):
             kept.append(body.strip())
     level.rest = kept + level.rest
+
+
+def _retold(text: str, floor: int, block: Block) -> int:
+    """Where the line right above begins, if it names the same exception: a logger says what it is about to print."""
+    kind = block.levels[0].exception_type
+    begin = text.rfind("\n", 0, block.start) + 1
+    above = max(text.rfind("\n", floor, max(begin - 1, floor)) + 1, floor)
+    if kind and begin - above > len(kind) and kind in text[above : min(begin, above + WIDEST)]:
+        return above
+    return block.start
 
 
 def _settle(level: Level) -> None:
