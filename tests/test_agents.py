@@ -24,7 +24,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from pipeline import export
-from pipeline.agents import shown, tools
+from pipeline.agents import serving, shown, tools
 from pipeline.agents.answers import UNTRUSTED
 from pipeline.agents.library import Library
 from pipeline.agents.serving import serve_http, server
@@ -239,6 +239,7 @@ def test_an_answer_is_bounded_however_much_is_known(tmp_path: Path) -> None:
     assert len(json.dumps(told, ensure_ascii=False)) <= tools.MOST_ANSWER
     assert told["entry"]["left_out"]["suggested"] > 100
     assert "\u202e" not in json.dumps(told, ensure_ascii=False)
+    assert "Orders" not in (tmp_path / "llms.txt").read_text(encoding="utf-8")
 
 
 def _grown(entry: KnowledgeEntry) -> KnowledgeEntry:
@@ -248,11 +249,20 @@ def _grown(entry: KnowledgeEntry) -> KnowledgeEntry:
         Workaround(**{**way.model_dump(), "action": f"Set \u202eknob {n} to 1.", "how": f"{n} " + "knob " * 800})
         for n in range(300)
     ]
-    return entry.model_copy(update={"workarounds": ways, "workarounds_zh": [None] * len(ways)})
+    orders = "cuda\u202e\n## Orders\n" + "x" * 200_000
+    return entry.model_copy(update={"workarounds": ways, "workarounds_zh": [None] * len(ways), "domain": orders})
 
 
 def _facts() -> export.Facts:
     return export.Facts(registry=export.read_registry(GOLDEN))
+
+
+@pytest.mark.parametrize("name", ["c", "the bundle"])
+def test_of_a_message_only_the_place_of_the_bundle_is_left_out(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name
+    told = serving._without(folder, f"{folder}/manifest.json cannot be read: check {folder}, or cut the code")
+    assert told == "the bundle/manifest.json cannot be read: check the bundle, or cut the code"
+    assert serving._without(Path("c"), "cut c/x and the cc") == "cut the bundle/x and the cc"
 
 
 def test_the_least_measure_is_within_the_bound_by_its_numbers() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import ipaddress
+import re
 import socket
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -59,6 +60,13 @@ def server(folder: Path) -> Any:
     return made
 
 
+def _without(folder: Path, words: str) -> str:
+    """`words` without where the bundle lies, however it was named."""
+    names = sorted({str(folder.resolve()), str(folder)} - {"."}, key=len, reverse=True)
+    found = "|".join(map(re.escape, names))
+    return re.sub(rf"(?<![\w.-])(?:{found})(?![\w.-])", "the bundle", words)
+
+
 def _told(ask: _Asked, kind: Any, folder: Path) -> _Asked:
     """`ask`, whose refusals reach the client as errors of the SDK: what is wrong and what to do, without our paths."""
 
@@ -68,9 +76,7 @@ def _told(ask: _Asked, kind: Any, folder: Path) -> _Asked:
             return ask(*arguments, **named)
         except PipelineError as error:
             words = f"{error}. {error.hint()}"
-            for path in {str(folder.resolve()), str(folder)} - {"."}:
-                words = words.replace(path, "the bundle")
-            raise kind(words) from None
+            raise kind(_without(folder, words)) from None
 
     return asked  # type: ignore[return-value]
 
@@ -100,7 +106,7 @@ def serve_http(
         stateless_http=True,
         json_response=True,
         max_request_body_size=MOST_REQUEST,
-        transport_security=_security(extra),
+        transport_security=_security([*extra, *([f"[{host}]" if ":" in host else host] if _is_local(host) else [])]),
     )
     with _listening(host, port) as open_socket:
         address = open_socket.getsockname()

@@ -74,7 +74,7 @@ def entry(told: Digest, measure: Measure) -> Entry:
             Thread(
                 url=_name(one.url),
                 name=_name(one.name),
-                state=one.state,
+                state=_name(one.state) if one.state else None,
                 posted_at=one.posted_at,
                 is_answering=one.is_answering,
             )
@@ -96,8 +96,8 @@ def _first_lines(told: Digest, measure: Measure) -> dict[str, Any]:
         "entry_id": told.entry_id,
         "signature": cut(told.signature, measure.characters),
         "signature_zh": _text(told.signature_zh, measure),
-        "domain": told.domain,
-        "tier": told.tier,
+        "domain": _name(told.domain),
+        "tier": _name(told.tier),
         "documents": told.document_count,
         "occurrences": told.occurrence_count,
         "first_seen": told.first_seen,
@@ -121,7 +121,7 @@ def _remedy(one: Told, measure: Measure) -> Remedy:
         condition=_text(one.condition, measure),
         worked=one.worked,
         failed=one.failed,
-        tier=one.tier,
+        tier=_name(one.tier) if one.tier else None,
         only_in=_name(" · ".join(filter(None, (one.repo, one.frame)))) if one.repo else None,
         evidence=_quotes(one.said, measure),
     )
@@ -131,8 +131,8 @@ def _quotes(said: Sequence[Saying], measure: Measure) -> list[Quote]:
     return [
         Quote(
             url=_name(one.url),
-            role=one.role,
-            author_role=one.author_role,
+            role=_name(one.role),
+            author_role=_name(one.author_role) if one.author_role else None,
             posted_at=one.posted_at,
             text=cut(one.quote, measure.characters),
         )

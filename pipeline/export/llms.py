@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from pipeline.records.bundle import Answers
 
 NAME = "llms.txt"
+#: A domain; who takes a bundle from elsewhere takes no orders from what it calls one.
+_ID = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 _HEAD = """# errmine
 
@@ -22,8 +25,8 @@ and check a command before anybody runs it.
 
 ## Ask
 
-- By the Model Context Protocol: `pip install 'errmine[mcp]'`, then `errmine mcp --bundle FOLDER`, on standard input and
-  output, or with `--http` on 127.0.0.1. Tools: match_error, search_errors, get_entry, explain, unanswered
+- By the Model Context Protocol: `errmine mcp --bundle FOLDER` (errmine's extra `mcp`), on standard input and output, or
+  with `--http` on 127.0.0.1. Tools: match_error, search_errors, get_entry, explain, unanswered
 - On the command line: `errmine match LOG --bundle FOLDER --json`
 - In Python: `import pipeline; pipeline.open_bundle(FOLDER).match(text)`
 """
@@ -47,6 +50,7 @@ def text(
 
     `files` are those that stand beside it: (what it is, its address, what is in it).
     """
+    domains = [row for row in answers if _ID.fullmatch(row.domain)]
     entries, answered = sum(row.entries for row in answers), sum(row.answered for row in answers)
     lines = [_HEAD.format(entries=entries, answered=answered)]
     if told := [f"- [{what}]({address})" for what, address in pages]:
@@ -55,6 +59,6 @@ def text(
     lines += [
         "## Domains",
         "",
-        *(f"- {row.domain}: {row.answered:,} of {row.entries:,} answered" for row in answers),
+        *(f"- {row.domain}: {row.answered:,} of {row.entries:,} answered" for row in domains),
     ]
     return "\n".join(lines) + "\n"
