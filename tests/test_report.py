@@ -73,6 +73,7 @@ def test_numbers_are_those_of_the_database(home: Path) -> None:
     )
     unanswered = store.query(database, "SELECT entry_id FROM entries WHERE NOT is_answered").rows
     assert {row["entry_id"] for row in told.unanswered} == {name for (name,) in unanswered}
+    assert told.trending
     assert all(row["recent"] > row["earlier"] for row in told.trending)
     assert {row["field"] for row in told.chinese} >= {"signature_zh", "workarounds_zh"}
 
@@ -95,6 +96,7 @@ def test_words_of_strangers_are_text_in_both_forms(home: Path) -> None:
         **told.new[0],
         "signature": WORDS,
         "signature_zh": WORDS,
+        "domain": WORDS,
         "url": "javascript:alert(1)",
         "said_on": "2026-01-01",
     }

@@ -9,18 +9,22 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 
 from pipeline import export
-from pipeline.export import charts, site
+from pipeline.export import charts, content, site
 from pipeline.export.site import paths, rendering, serving
-from pipeline.records.bundle import Published, Registry
-from pipeline.records.entry import KnowledgeEntry
+from pipeline.lexicon import headings
+from pipeline.records import kept
+from pipeline.records.bundle import FileRecord, Published, Registry, bundle_id
+from pipeline.records.entry import CaseStatement, KnowledgeEntry, Role, TransitionGraph
 from pipeline.records.errors import ConfigError, ExportError
 from tests import cli
 from tests import entry_factory as make
@@ -327,9 +331,9 @@ def test_a_damaged_bundle_leaves_the_site_as_it_was(tmp_path: Path) -> None:
     bundle = Path(shutil.copytree(GOLDEN, tmp_path / "bundle"))
     site.write(tmp_path / "site", bundle, search=False)
     before = tree(tmp_path / "site")
-    damaged = bundle / "entries/triton/out-of-resources-threads.json"
+    damaged = bundle / "entries.jsonl"
     damaged.write_bytes(damaged.read_bytes().replace(b"16", b"61"))
-    with pytest.raises(ExportError, match="out-of-resources-threads"):
+    with pytest.raises(ExportError, match=r"entries\.jsonl"):
         site.write(tmp_path / "site", bundle, search=False)
     assert tree(tmp_path / "site") == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bundle", "site"]
@@ -349,6 +353,108 @@ def test_search_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pyte
         site.write(tmp_path / "site", GOLDEN)
     assert "errmine[site]" in caught.value.hint()
     assert not (tmp_path / "site").exists()
+
+
+def reseal(bundle: Path, path: str, body: bytes) -> None:
+    """A file of a bundle by whoever can seal one: anybody."""
+    (bundle / path).write_bytes(body)
+    listed = json.loads((bundle / "manifest.json").read_bytes())
+    for file in listed["files"]:
+        if file["path"] == path:
+            file.update(sha256=kept.sha256(body), bytes=len(body))
+    listed["bundle_id"] = bundle_id([FileRecord.model_validate(file) for file in listed["files"]])
+    listed["seal"] = kept.UNSEALED
+    (bundle / "manifest.json").write_bytes(kept.sealed(json.dumps(listed).encode()))
+
+
+def hostile_line(entry: KnowledgeEntry) -> bytes:
+    raw = entry.model_dump(mode="json")
+    raw["workarounds"][0]["action"] = "Run `rm -rf /` as root."
+    return content.encoded(KnowledgeEntry.model_validate(raw)).line.encode()
+
+
+def test_the_json_of_an_entry_is_what_passed_the_gate_of_advice(tmp_path: Path) -> None:
+    bundle, entry = tmp_path / "bundle", make.entry()
+    export.write(bundle, [entry])
+    whole = (bundle / paths.data(entry.id)).read_bytes()
+    reseal(bundle, paths.data(entry.id), hostile_line(entry))
+    for _ in range(2):  # made new, and made again
+        site.write(tmp_path / "site", bundle, search=False)
+        assert (tmp_path / "site" / paths.data(entry.id)).read_bytes() == whole
+
+
+def test_a_line_that_changed_alone_is_asked_again(tmp_path: Path) -> None:
+    bundle, entry = tmp_path / "bundle", make.entry()
+    export.write(bundle, [entry])
+    whole = (bundle / "entries.jsonl").read_bytes()
+    site.write(tmp_path / "site", bundle, search=False)
+    reseal(bundle, "entries.jsonl", hostile_line(entry) + whole)  # two of one id
+    site.write(tmp_path / "site", bundle, search=False)
+    assert [path for path, body in tree(tmp_path / "site").items() if b"rm -rf" in body] == []
+    reseal(bundle, "entries.jsonl", hostile_line(entry))
+    written = site.write(tmp_path / "site", bundle, search=False)
+    assert [item.item_id for item in written.refused] == [entry.id]
+    assert [path for path, body in tree(tmp_path / "site").items() if b"rm -rf" in body] == []
+
+
+def test_a_page_does_not_take_the_place_of_another(tmp_path: Path) -> None:
+    one, two = make.entry(), make.entry(id="cuda/second", domain="cuda", codes=["cuda:second", "CUDA:third"])
+    below = f"{one.id}.html/below"  # where a file stands, no folder can
+    aliases = {one.id.title(): two.id, below: two.id, "cuda/Former": two.id}
+    export.write(tmp_path / "bundle", [one, two], facts=export.Facts(registry=Registry(aliases=aliases)))
+    written = site.write(tmp_path / "site", tmp_path / "bundle", search=False)
+    for lang in paths.LANGUAGES:
+        assert one.id in (tmp_path / "site" / paths.error(lang, one.id)).read_text("utf-8")
+        assert (tmp_path / "site" / paths.error(lang, "cuda/former")).is_file()
+    taken = {paths.error(lang, name) for lang in paths.LANGUAGES for name in (one.id, below)}
+    assert {(item.item_id, item.reason) for item in written.refused} == {(path, "place_taken") for path in taken}
+    assert written.page_count == len(pages(tmp_path / "site")) - 2
+
+
+def test_families_and_domains_that_differ_in_capitals_are_one(tmp_path: Path) -> None:
+    one = make.entry(id="cuda/first", domain="CUDA", codes=["CUDA:first-of-ours"])
+    two = make.entry(id="cuda/second", domain="cuda", codes=["cuda:second-of-ours"])
+    export.write(tmp_path / "bundle", [one, two])
+    assert site.write(tmp_path / "site", tmp_path / "bundle", search=False).refused == ()
+    for path, wanted in (("en/codes.html", "codes/cuda.html"), ("en/domains.html", "domains/cuda.html")):
+        links = list(Read((tmp_path / "site" / path).read_text("utf-8")).addresses())
+        assert sum(link.endswith(wanted) for link in links) == 1
+    family = (tmp_path / "site/en/codes/cuda.html").read_text("utf-8")
+    assert "first-of-ours" in family
+    assert "second-of-ours" in family
+
+
+def test_the_site_map_of_any_address_can_be_parsed(tmp_path: Path) -> None:
+    url = "https://h.example/a&b/'c'/"
+    export.write(tmp_path / "bundle", [make.entry()])
+    site.write(tmp_path / "site", tmp_path / "bundle", site_url=url, search=False)
+    found = [one.text for one in ElementTree.parse(tmp_path / "site/sitemap.xml").iter() if one.tag.endswith("loc")]
+    assert found[0] == f"{url}en/index.html"
+
+
+def test_every_heading_is_asked_for() -> None:
+    """By a name in a template or in the code, or, of what bundles hold, by a value that a field may have."""
+    folders = [Path(str(files("pipeline.export"))) / name for name in ("site", "report")]
+    read = [
+        path.read_text("utf-8") for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".html")
+    ]
+    said = "\n".join(read)
+    lists = "\n".join(re.findall(r".*(?:\bname(?:, \w+)? in \(|_LISTS = |chosen = ).*", said))
+    words = set(re.findall(r"\bt\.(\w+)", said)) | set(re.findall(r"\"(\w+)\"", lists))
+    words |= set(re.findall(r"(?:\bword\(|\b_both\(|\bwords\[|label\(\"words\", )[\"'](\w+)", said))
+    asked = {
+        "words": words,
+        "counts": set(re.findall(r"counted\(\"(\w+)\"", said)) | set(re.findall(r"counted\('(\w+)'", said)),
+        "relations": set(TransitionGraph.model_fields),
+        "roles": set(get_args(Role)),
+        "said": {"suggested", *get_args(CaseStatement.model_fields["kind"].annotation)},
+        "version_states": {"fixed", "active"},
+        "states": {"open", "closed", "released", "prerelease"},
+        "authors": {"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "NONE"},
+    }
+    assert {
+        name: set(rows) - asked[name] for name, rows in headings.everything().items() if set(rows) - asked[name]
+    } == {}
 
 
 @each(
@@ -429,6 +535,15 @@ def test_a_port_that_is_taken_is_named(address: str, made: Path) -> None:
     port = int(address.rpartition(":")[2])
     with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{port}"), serving.server(made, port):
         pass
+
+
+@pytest.mark.parametrize("port", [99999, -1])
+def test_a_port_that_cannot_be_is_refused_before_anything_is_written(tmp_path: Path, port: int) -> None:
+    folder = tmp_path / "site"
+    done = cli.run("site", "--bundle", GOLDEN, "--to", folder, "--no-search", "--serve", "--port", port)
+    assert done.code == 2
+    assert "--port" in done.err
+    assert not folder.exists()
 
 
 def test_the_command_writes_a_site_of_a_bundle(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from pipeline.cli.output import complain, print_json, say
 if TYPE_CHECKING:
     from pipeline.export.site import Written
 
+_PORT = 8620
+
 
 @app.command()
 def site(
@@ -26,7 +28,9 @@ def site(
     ] = "",
     no_search: Annotated[bool, typer.Option("--no-search", help="Without search, which needs Pagefind.")] = False,
     serve: Annotated[bool, typer.Option("--serve", help="Then show it on 127.0.0.1 until Ctrl-C.")] = False,
-    port: Annotated[int, typer.Option("--port", help="Where --serve shows it; 0: any free one.")] = 8620,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Where --serve shows it; 0: any free one.")
+    ] = _PORT,
     as_json: Json = False,
 ) -> None:
     """Write the bundle as a static site in English and Chinese, with search: whole or not at all.

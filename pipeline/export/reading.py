@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pipeline.records import kept
@@ -53,16 +53,6 @@ def read_file(folder: Path, name: str) -> bytes:
         return kept.of_bundle(folder, name)
     except kept.Damaged as error:
         raise _unreadable(error.path, str(error)) from error
-
-
-def read_files(folder: Path, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """(name, bytes) of many files of the bundle in `folder`, as `read_file` gives each; the manifest is read once."""
-    wanted = {file.path: file.sha256 for file in read_manifest(folder).files}
-    for name in names:
-        try:
-            yield name, kept.checked(folder / name, wanted.get(name, ""))
-        except kept.Damaged as error:
-            raise _unreadable(error.path, str(error)) from error
 
 
 def _parsed(body: bytes, model: type[Model], path: Path) -> Model:

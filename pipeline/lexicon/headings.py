@@ -1,4 +1,4 @@
-"""Headings and labels in English and Chinese, from data/headings.toml: one table for terminal, pages and reports."""
+"""Headings and labels in English and Chinese, from data/headings.toml: those of the site and of the report."""
 
 from __future__ import annotations
 

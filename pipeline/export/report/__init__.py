@@ -158,7 +158,7 @@ def _listed(rows: Rows, name: str) -> Iterator[str]:
     if not rows:
         yield "–"
     for row in rows:
-        told = [headings.counted("reports", row["evidence_count"], "en"), row["domain"]]
+        told = [headings.counted("reports", row["evidence_count"], "en"), escaped(row["domain"])]
         if name == "trending":
             told.append(f"{row['recent']:,} of late, {row['earlier']:,} before")
         if name == "fixed":

@@ -55,7 +55,7 @@ class Lists:
     domains: list[Group]
     repositories: list[Group]
     codes: dict[str, Group]  # by the path of its page, which two spellings of a code share
-    families: dict[str, list[catalogues.Listed]]
+    families: dict[str, list[catalogues.Listed]]  # two spellings that share a page are one
     months: Counter[str]
 
     @property
@@ -100,7 +100,7 @@ def gathered(entries: Sequence[KnowledgeEntry]) -> Lists:
     rows = {}
     for entry in ranked:
         row = rows[entry.id] = row_of(entry)
-        domains.setdefault(entry.domain, Group(entry.domain)).rows.append(row)
+        domains.setdefault(paths.domain("en", entry.domain), Group(entry.domain)).rows.append(row)
         for repo in sorted({piece.repo for piece in entry.evidence if piece.repo}):
             place = paths.repository("en", repo)
             repositories.setdefault(place, Group(repo)).rows.append(row)
@@ -120,13 +120,16 @@ def gathered(entries: Sequence[KnowledgeEntry]) -> Lists:
 def _families(codes: Mapping[str, Group]) -> dict[str, list[catalogues.Listed]]:
     """Family -> its codes: those of the official catalogue, and what else the entries have."""
     found: dict[str, list[catalogues.Listed]] = {}
+    spelt: dict[str, str] = {}  # the first spelling of a family, by the path of its page
     known = catalogues.listed()
     for listed in known:
-        found.setdefault(listed.family, []).append(listed)
+        family = spelt.setdefault(paths.family("en", listed.family), listed.family)
+        found.setdefault(family, []).append(listed)
     names = {paths.code("en", listed.code) for listed in known}
     for place, group in codes.items():
         if place not in names:
             family, _, name = group.name.partition(":")
+            family = spelt.setdefault(paths.family("en", family), family)
             found.setdefault(family, []).append(
                 catalogues.Listed(group.name, family, name, None, None, None, None, False, ())
             )

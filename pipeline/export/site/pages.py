@@ -34,6 +34,7 @@ class Site:
 
     renderer: Renderer
     entries: Mapping[str, KnowledgeEntry]
+    hashes: Mapping[str, str]  # entry id -> sha256 of its JSON
     lists: Lists
     manifest: Manifest
     registry: Registry
@@ -43,10 +44,9 @@ class Site:
 
 
 def pages(site: Site) -> Iterator[Page]:
-    """All pages; those of entries have keys."""
-    hashes = {file.path: file.sha256 for file in site.manifest.files}
+    """All pages; those of entries have keys, and come first: what else wants the place of one does not get it."""
     for entry in site.entries.values():
-        yield from _of_entry(site, entry, hashes.get(paths.data(entry.id), ""))
+        yield from _of_entry(site, entry, site.hashes[entry.id])
     yield from _homes(site)
     yield from _domains(site)
     yield from _repositories(site)

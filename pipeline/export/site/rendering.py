@@ -70,7 +70,6 @@ class Renderer:
             "states": headings.table("states", lang),
             "tiers": labels("tiers", lang),
             "counted": partial(_counted, lang),
-            "days": partial(headings.written_day, lang=lang),
             "domain_name": partial(named, "domains", lang),
             "error_path": partial(paths.error, lang),
         }

@@ -12,7 +12,6 @@ from pathlib import Path
 from pipeline.records.errors import ConfigError
 
 HOST = "127.0.0.1"
-PORT = 8620
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -60,7 +59,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def server(folder: Path, port: int = PORT) -> Iterator[ThreadingHTTPServer]:
+def server(folder: Path, port: int) -> Iterator[ThreadingHTTPServer]:
     """A server of `folder`; port 0 takes any that is free. Call its `serve_forever`.
 
     Raises:

@@ -8,19 +8,21 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from html import escape
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
 from pipeline import __version__
-from pipeline.export import llms
+from pipeline.export import content, llms
 from pipeline.export import reading as bundles
 from pipeline.export.site import lists, paths, reading, rendering
 from pipeline.export.site.pages import Page, Site, pages
 from pipeline.export.writing import Layout, passed_on, publish
 from pipeline.lexicon.advice import tables
 from pipeline.records import Skipped, kept
+from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ConfigError, ExportError
 
 #: What a site consists of: nothing else in its folder is touched. `site.json` says that a folder is one.
@@ -55,7 +57,7 @@ class Written:
     page_count: int = 0
     kept_count: int = 0  # pages that are the files of last time
     byte_count: int = 0
-    refused: tuple[Skipped, ...] = ()
+    refused: tuple[Skipped, ...] = ()  # entries that are not passed on, pages whose place is taken
 
 
 @dataclass(slots=True)
@@ -99,8 +101,8 @@ def write(
         for page in pages(site):
             if search or not page.path.endswith("/search.html"):
                 filling.page(page)
-        for path, body in bundles.read_files(bundle, map(paths.data, site.entries)):
-            filling.put(path, body, key=tables.digest())
+        for entry in site.entries.values():
+            filling.put(paths.data(entry.id), _json(entry), key=tables.digest())
         for path, body in _others(site):
             filling.put(path, body)
         if search:
@@ -115,19 +117,18 @@ def _site(
     bundle: Path, old: _Old, url: str, official: reading.Official, *, has_search: bool
 ) -> tuple[Site, tuple[Skipped, ...]]:
     manifest = bundles.read_manifest(bundle)
-    hashes = {file.path: file.sha256 for file in manifest.files}
-    every = bundles.read_entries(bundle)
-    passed = [
-        one for one in every if old.files.get(paths.data(one.id)) == [tables.digest(), hashes[paths.data(one.id)]]
-    ]
-    names = {one.id for one in passed}
-    asked, refused = passed_on(one for one in every if one.id not in names)
-    entries = sorted([*passed, *asked], key=lambda one: one.id)
+    every = {one.id: one for one in bundles.read_entries(bundle)}  # of two of one id, only one is judged and shown
+    # of the very words that were read: whoever sealed the bundle may have named any other sha256 for the entry's file
+    hashes = {name: kept.sha256(_json(one)) for name, one in every.items()}
+    passed = {name for name in every if old.files.get(paths.data(name)) == [tables.digest(), hashes[name]]}
+    asked, refused = passed_on(one for name, one in every.items() if name not in passed)
+    entries = sorted([*(every[name] for name in passed), *asked], key=lambda one: one.id)
     renderer = rendering.Renderer(site_url=url, has_search=has_search, licence_note=manifest.licence_note)
     key = f"{rendering.digest()} {__version__} {url} {has_search} {manifest.licence_note}"
     made = Site(
         renderer=renderer,
         entries={entry.id: entry for entry in entries},
+        hashes=hashes,
         lists=lists.gathered(entries),
         manifest=manifest,
         registry=bundles.read_registry(bundle),
@@ -136,6 +137,11 @@ def _site(
         key=key,
     )
     return made, refused
+
+
+def _json(entry: KnowledgeEntry) -> bytes:
+    """The file of an entry that passed the gate: made of what the gate read, not of what lies beside it."""
+    return content.encoded(entry).page.encode()
 
 
 class _Filling:
@@ -147,18 +153,25 @@ class _Filling:
         self._folders: set[str] = set()
 
     def page(self, page: Page) -> None:
-        """Nothing; the page stands there: the old file where that is the same."""
+        """Nothing; the page stands there: the old file where that is the same. The first at a place has it."""
+        if not self._is_free(page.path):
+            self._written.refused += (Skipped("export", page.path, "place_taken"),)
+            return
         body = self._old.body(page.path, key=page.key)
         self._written.page_count += 1
         self._written.kept_count += self.put(page.path, page.make().encode() if body is None else body, key=page.key)
+
+    def _is_free(self, path: str) -> bool:
+        """Whether neither a file nor a folder stands at `path`, and no file where a folder of it would be."""
+        return not (path in self._files or path in self._folders or self._files.keys() & _folders(path))
 
     def put(self, path: str, body: bytes, *, key: str = "") -> bool:
         """Whether the file of last time is the one that stands there now, with the day on which it was made."""
         sha256 = kept.sha256(body)
         place = self._staged / path
-        if (folder := path.rpartition("/")[0]) not in self._folders:
+        if path.rpartition("/")[0] not in self._folders:
             place.parent.mkdir(parents=True, exist_ok=True)
-            self._folders.add(folder)
+            self._folders |= _folders(path)
         before = self._old.files.get(path)
         self._files[path] = [key, sha256]
         self._written.byte_count += len(body)
@@ -176,6 +189,11 @@ class _Filling:
             "files": self._files,
         }
         self.put(MANIFEST, json.dumps(told, sort_keys=True, indent=0).encode())
+
+
+def _folders(path: str) -> set[str]:
+    """Every folder in which `path` stands."""
+    return {str(folder) for folder in PurePosixPath(path).parents}
 
 
 def _linked(old: Path, place: Path, body: bytes) -> bool:
@@ -218,7 +236,7 @@ _PAGES = (
 def _sitemap(site: Site) -> str:
     places = [f"{lang}/index.html" for lang in paths.LANGUAGES]
     places += [paths.error(lang, entry_id) for entry_id in site.entries for lang in paths.LANGUAGES]
-    lines = "".join(f"<url><loc>{site.site_url}{place}</loc></url>\n" for place in places)
+    lines = "".join(f"<url><loc>{escape(site.site_url + place)}</loc></url>\n" for place in places)
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{lines}</urlset>\n'
