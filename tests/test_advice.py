@@ -212,14 +212,15 @@ def test_every_text_of_an_entry_is_asked_about() -> None:
     """A new field of words is among those, or is said here to hold none of a stranger's."""
     ours = {
         "schema_version", "id", "cluster_id", "signature", "signature_zh", "regex", "domain", "category", "subcategory",
-        "exception_type", "root_cause_type", "official_doc_url", "error_code", "verification_tier", "resolvable",
+        "exception_type", "root_cause_type", "cause_type", "official_doc_url", "error_code", "verification_tier",
+        "resolvable",
         "first_seen", "last_confirmed", "last_updated", "locale", "root_cause_evidence", "codes", "aliases",
         "parameters", "transition_graph", "translations", "provenance", "confidence", "fix_success_rate",
         "evidence_count", "occurrence_count",
     }  # fmt: skip
     asked = {*advice.SINGLE, *advice.LISTS, *advice.PLAIN_LISTS, "os_specific", "cases"}
     assert set(KnowledgeEntry.model_fields) == ours | asked
-    said = {"kind", "text_lang", "worked", "failed", "tier", "sources", "evidence"}
+    said = {"kind", "text_lang", "cause_type", "worked", "failed", "tier", "sources", "evidence"}
     assert set(CaseStatement.model_fields) == said | set(advice.SAID)
 
 

@@ -131,7 +131,7 @@ def test_what_only_a_model_claims_counts_nothing_and_says_so(home: Path, model: 
     assert "(worked 0, failed 0; Machine-made, unconfirmed)" in page
     shown = cli.run("show", "--home", home, entry["id"]).out
     assert "picked by a language model" in shown
-    assert "[worked 0, failed 0, ai generated]" in shown
+    assert "[picked by a language model alone · " in shown
 
 
 def test_provenance_names_model_host_and_prompt_and_nothing_else(home: Path, model: Model) -> None:

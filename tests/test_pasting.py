@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.ask import pasted
-from pipeline.cli import read
+from pipeline.cli import texts
 from tests import golden
 from tests.cli import run
 
@@ -127,7 +127,7 @@ def test_a_text_that_takes_too_long_is_stopped_and_says_what_to_do(home: Path, c
 
 
 def test_a_line_that_takes_too_long_or_is_too_long_costs_that_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "MOST_LINE_BYTES", 3_000_000)
+    monkeypatch.setattr(texts, "MOST_LINE_BYTES", 3_000_000)
     dense = "".join(f"ValueError: the lamp{number:x} of thing{number} is broken\n" for number in range(40_000))
     rows = [{"id": "a", "text": ERROR}, {"id": "b", "text": dense}, {"id": "c", "text": "x" * 7_000_000}]
     lines = "\n".join(json.dumps(row) for row in [*rows, {"id": "d", "text": ERROR}]) + "\n" + "[" * 100_000

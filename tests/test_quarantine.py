@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline import raw, run
 from pipeline.records.errors import ConfigError
-from pipeline.run import Places, pool, shards
+from pipeline.run import Places, shards
 from pipeline.run.build import mapping
 from pipeline.run.check import quarantine
 from tests.golden import SAMPLE
@@ -24,9 +25,9 @@ def deadly(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResult:
     return real_map_document(layer, refs)
 
 
-def deadly_task(raw_path: Path, shard_folder: Path, task: pool.Task[raw.DocumentRefs], report: object) -> str:
+def deadly_task(*work: Any) -> str:
     mapping.map_document = deadly  # type: ignore[assignment]
-    return original_task(raw_path, shard_folder, task, report)  # type: ignore[arg-type]
+    return original_task(*work)
 
 
 original_task = mapping.map_task
