@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -61,7 +62,22 @@ def test_every_template_has_a_row():
         "The cause is that the frobnication of the whatsit is empty.",  # words that nobody listed
         "It is because something is wrong.",  # names nothing
         "It is due to the wrong value.",  # would fit everything
-        "It is caused by this.",
+        "The tiles are lost because of this.",
+        "The cause is unlikely to be a race condition between the worker and the queue.",
+        "The root cause is that CUDA_HOME was not set, we first thought.",
+        "The problem is not that the GPU runs out of memory.",
+        "The cause is that the driver is not too old.",
+        "The kiln stops because the inputs and the weights are not on different devices.",
+        "It could be due to a race condition between the worker and the queue.",
+        "The stop might be due to a typo in the recipe.",
+        "This may be due to a network problem of the kiln.",
+        "I thought it was caused by a stale cache.",
+        "I believe the tile pool is not initialised because of a race condition.",
+        "We suspect that the driver is too old.",
+        "My guess is that the driver is too old.",
+        "Possibly a defect of PyTorch 1.8.",
+        "Likely a bug in PyTorch 1.8.",
+        "It is probably because the GPU runs out of memory.",
         "The problem is that it does not exist.",
         "",
         "因为这里写错了。",
@@ -69,6 +85,15 @@ def test_every_template_has_a_row():
 )
 def test_what_no_row_is_sure_of_has_no_type(text):
     assert causes.cause(text) is None
+
+
+@each("row,text,english", SAID)
+def test_what_is_said_not_to_be_the_cause_has_no_type(row: dict[str, Any], text: str, english: str) -> None:
+    negated = _ANNOUNCED.sub(r"\1 not", text, count=1)
+    assert negated == text or causes.cause(negated) is None
+
+
+_ANNOUNCED = re.compile(r"\b((?:cause|reason|problem|issue|bug) (?:is|was)|(?:It|This) (?:is|was))\b")
 
 
 def _stated(text: str, lang: str = "en") -> tuple[wording.Wording, str | None]:
@@ -80,7 +105,7 @@ _NONE = wording.untranslated("", "no engine knows it")
 
 
 def test_a_quote_stays_as_it_was_said_and_its_type_gives_the_chinese():
-    quote = "The issue is because your batch size is larger than the dataset, as far as I can see."
+    quote = "It stops because the batch size is larger than the dataset, says the log of the kiln."
     made, kind = _stated(quote)
     assert (made.english, made.chinese, kind) == (quote, "批次大小大于数据集。", "out_of_range")
     assert (made.translation.status, made.translation.engine) == ("template", "template/said.compared@1")

@@ -40,8 +40,6 @@ _BEHIND_LAST = re.compile(r"$|[|)]|\(\?!|\(\?:[^()]*\)\?(?:$|[|)])")
 _SPELLINGS = {
     "bigger": "larger",
     "too big": "too large",
-    "too bigger": "too large",
-    "write": "write",
     "writing": "write",
     "reading": "read",
     "space": "spaces",
