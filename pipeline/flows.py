@@ -231,8 +231,8 @@ def _exported(home: str, config: str) -> Summary:
     if joined.is_exported(places):
         return _unchanged("export", "the bundle is that of the database")
     summary = export_task(home, config)
-    joined.note_exported(places)
     leave_report(places.home)
+    joined.note_exported(places)  # last: an export whose report failed is made once more
     return summary
 
 

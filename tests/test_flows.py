@@ -164,3 +164,21 @@ def test_a_run_to_which_nothing_came_makes_nothing_anew(ran: tuple[Path, dict[st
     assert [stage["stage"] for stage in told["stages"]] == ["import"]
     assert told["unchanged"].keys() == {"build", "export"}
     assert reading.status(Places.of(home).database)["runs"][0]["flow"] == "run"
+
+
+def test_an_export_whose_report_failed_is_made_once_more(
+    ran: tuple[Path, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pipeline import flows
+
+    home = golden.copied(ran[0], tmp_path / "home")
+    Places.of(home).current.unlink(missing_ok=True)
+
+    def fails(_home: Path) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(flows, "export_task", lambda *_: None)
+    monkeypatch.setattr(flows, "leave_report", fails)
+    with pytest.raises(OSError, match="no room"):
+        flows._exported(str(home), "")
+    assert not flows.joined.is_exported(Places.of(home))

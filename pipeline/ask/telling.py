@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipeline.ask.digesting import Digest, Remedy, Saying, answers, digest, standing
+from pipeline.ask.digesting import Digest, Remedy, Saying, digest, standing
 from pipeline.ask.matcher import nearest_case
 
 if TYPE_CHECKING:
@@ -139,6 +139,3 @@ def _remedies(remedies: Sequence[Remedy]) -> list[dict[str, Any]]:
 
 def _said(said: Sequence[Saying]) -> list[dict[str, Any]]:
     return [asdict(one) for one in said[:MOST_SAID]]
-
-
-__all__ = ["Told", "ToldFinding", "answers", "bounded", "told_of"]
