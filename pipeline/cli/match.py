@@ -47,10 +47,7 @@ def match(  # noqa: PLR0913, PLR0917  (one an option)
     if sum((jsonl, markdown, as_json and not jsonl)) > 1:
         raise ConfigError("--jsonl, --markdown and --json are three forms", hint="Ask for one of them.")
     gc.disable()  # a bundle holds no cycles, and looking for some in it costs as much as reading it
-    place = bundle or settings(home).curated_path
-    matcher = Matcher.read(place)
-    if bundle is None:
-        _say_if_behind(place)
+    matcher = Matcher.read(bundle or settings(home).curated_path)
     if jsonl:
         _answer_lines(_reading_with(matcher, home, pack), file, seconds)
         return
@@ -71,15 +68,6 @@ def match(  # noqa: PLR0913, PLR0917  (one an option)
 
         print_findings(told, lang=lang, everything=everything)
     raise typer.Exit(0 if found.answer.entry_id else 1)
-
-
-def _say_if_behind(curated: Path) -> None:
-    """Nothing; that the bundle was made before the database beside it is told on standard error."""
-    database, manifest = curated / "errmine.duckdb", curated / "manifest.json"
-    if database.is_file() and database.stat().st_mtime > manifest.stat().st_mtime:
-        complain(
-            "the database is newer than the bundle that is asked", hint="`errmine export` makes it of the database."
-        )
 
 
 def _answer_lines(matcher: Matcher, file: str, seconds: float) -> None:
