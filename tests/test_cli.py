@@ -508,7 +508,7 @@ def test_an_entry_reads_in_chinese_first_with_headings_labels_and_dates(capsys: 
     assert "2026 年 3 月 11 日 至 2026 年 4 月 2 日" in out
     assert "\n原因" in out
     assert out.index("池塘是湿的") < out.index("原文：the pond is wet")
-    assert "\n变通方法\n" in out
+    assert "\n有效的办法\n" in out
     assert f"[有效 {entry['workarounds'][0]['worked']}，无效 {entry['workarounds'][0]['failed']}" in out
     assert not {"Helped", "Evidence", "Cause", "worked", "document"} & set(re.findall(r"\w+", out.split("证据")[0]))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,7 @@ def test_remedies_say_who_said_so_and_where(home: Path) -> None:
 
 def test_chinese_alone_is_chinese(home: Path) -> None:
     out = run("match", "--home", home, "--lang", "zh", stdin=THREADS).out
-    assert "变通方法\n  - 将 num_warps 设为 16。  [有效 1，无效 0]" in out
+    assert "有效的办法\n  - 将 num_warps 设为 16。  [有效 1，无效 0]" in out
     assert "Helped" not in out
     assert "known since" not in out
 
@@ -176,12 +175,35 @@ def test_a_long_list_is_told_in_full_then_in_lines_then_in_a_number(home: Path) 
     )
 
 
-def test_a_database_that_is_newer_than_the_bundle_is_told(home: Path, tmp_path: Path) -> None:
-    own = golden.copied(home, tmp_path / "home")
-    bundle_time = (own / "curated" / "manifest.json").stat().st_mtime
-    os.utime(own / "curated" / "errmine.duckdb", (bundle_time - 5, bundle_time - 5))
-    assert run("match", "--home", own, stdin=THREADS).err == ""
-    os.utime(own / "curated" / "errmine.duckdb", (bundle_time + 5, bundle_time + 5))
-    done = run("match", "--home", own, stdin=THREADS)
-    assert (done.code, "errmine export" in done.err) == (0, True)
-    assert run("match", "--bundle", own / "curated", stdin=THREADS).err == ""
+def test_a_home_just_exported_is_asked_without_a_word_on_standard_error(tmp_path: Path) -> None:
+    for command in (("import", golden.SAMPLE), ("build",), ("export",)):
+        assert run(*command, "--home", tmp_path, "--quiet").code == 0
+    assert run("match", "--home", tmp_path, stdin=THREADS).err == ""
+
+
+@pytest.mark.parametrize("seconds", ["inf", "1e300", "86401"])
+def test_a_time_that_no_timer_takes_is_refused(home: Path, seconds: str) -> None:
+    done = run("match", "--home", home, "--seconds", seconds, stdin=THREADS)
+    assert (done.code, "--seconds" in done.err) == (2, True)
+
+
+def test_a_line_of_json_that_cannot_be_read_or_written_costs_no_other_line(home: Path) -> None:
+    rows = [json.dumps({"id": "\ud800", "text": THREADS}), '{"id": %s, "text": "x"}' % ("9" * 5000)]
+    rows.append(json.dumps({"id": "last", "text": THREADS}))
+    done = run("match", "--home", home, "--jsonl", stdin="\n".join(rows))
+    assert [json.loads(line)["id"] for line in done.out.splitlines()] == ["\ud800", "last"]
+    assert "standard input:2: a number of too many digits" in done.err
+    assert done.code == 0
+
+
+def test_a_text_without_an_error_is_answered_in_chinese(home: Path) -> None:
+    assert run("match", "--home", home, "--lang", "zh", stdin="all is well").out == "没有条目：文本中没有发现错误\n"
+    out = run("match", "--home", home, "--lang", "zh", "--markdown", stdin="all is well").out
+    assert out == "## errmine\n\n没有条目：文本中没有发现错误\n"
+
+
+def test_a_summary_in_chinese_has_chinese_marks(home: Path) -> None:
+    out = run("match", "--home", home, "--lang", "zh", "--markdown", stdin=THREADS).out
+    assert "（第 1–4 行）" in out
+    assert "有效的办法：\n" in out
+    assert not re.search(r"[\u4e00-\u9fff]:", out)

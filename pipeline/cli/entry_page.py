@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.ask import Digest, Remedy, Saying, digest, evidence_by_weight
 from pipeline.ask.digesting import answers
-from pipeline.cli.labels import Language, colon, day, tried, who, word
+from pipeline.cli.labels import Language, bracketed, colon, day, tried, who, word
 from pipeline.cli.output import place_of_case, print_block, say
 from pipeline.text import counted, written_day
 
@@ -160,8 +160,7 @@ def _print_cause(entry: Row, told: Digest, lang: Language, most: int) -> None:
     is_told = lang is Language.ZH or told.cause_type == "model"
     kind = vocabulary.label("cause_types", entry.get("cause_type") or "", one)
     labels = ("；" if lang is Language.ZH else "; ").join(filter(None, (kind, picked if is_told else "")))
-    brackets = ("（", "）") if lang is Language.ZH else (" (", ")")
-    say(f"\n{word('cause', lang)}{labels.join(brackets) if labels else ''}", style="bold")
+    say(f"\n{word('cause', lang)}{bracketed(labels, lang)}", style="bold")
     print_pair(told.cause, told.cause_zh, lang, lead="  ")
     print_sayings(told.cause_said, lang, most=most)
 
@@ -198,7 +197,7 @@ def _print_statement(kind: str, one: Remedy, lang: Language, most: int) -> None:
 def _print_facts(entry: Row, told: Digest, lang: Language, most: _Most) -> None:
     if told.official_url:
         section = _section(told.official_section or "", lang)
-        say(f"\n{word('page', lang)}{colon(lang)}{told.official_url}{f' ({section})' if section else ''}")
+        say(f"\n{word('page', lang)}{colon(lang)}{told.official_url}{bracketed(section, lang)}")
     machines = [f"{name} {', '.join(_some(values, most.values))}" for name, values in told.environment]
     if machines:
         say(f"\n{word('environment', lang)}{colon(lang)}{'; '.join(machines)}", style="dim")
@@ -231,7 +230,7 @@ def _print_evidence(entry: Row, lang: Language, most: _Most, titles: Mapping[str
         title = titles.get(piece["document_id"], "")
         where = " · ".join(filter(None, (title, day(piece["posted_at"], lang))))
         say(f"    {f'{where} · ' if where else ''}{piece['url']}", style="dim")
-    hidden = len(entry["evidence"]) - len(pieces[: most.evidence])
-    if hidden:
+    hidden = len(evidence_by_weight(entry)) - len(pieces[: most.evidence])
+    if hidden and most is not Depth.ALL.value:
         rest = f"另有 {hidden:,} 条" if lang is Language.ZH else f"… and {counted(hidden, 'more quote')}"
-        say(f"  {rest}: `errmine show {entry['id']} --all`", style="dim")
+        say(f"  {rest}{colon(lang)}`errmine show {entry['id']} --all`", style="dim")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.ask import standing
 from pipeline.cli.entry_page import Depth, print_pair, print_remedies, print_sayings
-from pipeline.cli.labels import Language, colon, day, word
+from pipeline.cli.labels import Language, bracketed, colon, day, word
 from pipeline.cli.output import say
 from pipeline.text import counted
 
@@ -21,14 +21,19 @@ THREADS = 3
 #: Characters of a message; of what only follows it, how many are named and how long.
 MESSAGE = 300
 FOLLOWING, FOLLOWING_MESSAGE = 3, 100
+_REASONS_ZH = {
+    "no error was found in the text": "文本中没有发现错误",
+    "looks like it, but not enough to be sure": "相似，但不足以确定",
+}
 
 
 def print_findings(told: Told, *, lang: Language, everything: bool) -> None:
     """Print all that is told of a text, most telling first."""
     if not told.findings:
-        say(f"no entry: {told.answer.reason}")
+        say(no_entry(told.answer.reason, lang))
         if told.answer.runner_up:
-            say(f"nearest: {told.answer.runner_up} ({told.answer.runner_up_reason})")
+            likeness = bracketed(_reason(told.answer.runner_up_reason, lang), lang)
+            say(f"{word('nearest', lang)}{colon(lang)}{told.answer.runner_up}{likeness}")
         return
     shown = [one for one in told.findings if one.finding.status != "ignored"]
     aside = [one for one in told.findings if one.finding.status == "ignored"]
@@ -88,8 +93,16 @@ def places(one: ToldFinding, lang: Language) -> str:
 
 def why_none(one: ToldFinding, lang: Language) -> str:
     """That a finding has no entry, and why."""
-    reason = one.finding.answer.reason
-    return f"没有条目：{reason}" if lang is Language.ZH else f"no entry: {reason}"
+    return no_entry(one.finding.answer.reason, lang)
+
+
+def no_entry(reason: str, lang: Language) -> str:
+    """That there is no entry, and why; a reason with figures of the matching stands in English."""
+    return f"没有条目：{_reason(reason, lang)}" if lang is Language.ZH else f"no entry: {reason}"
+
+
+def _reason(reason: str, lang: Language) -> str:
+    return _REASONS_ZH.get(reason, reason) if lang is Language.ZH else reason
 
 
 def remedy_groups(known: Digest, case: int | None, most: int, tried: int) -> list[tuple[str, list[Remedy], int]]:
@@ -112,7 +125,8 @@ def _print_finding(one: ToldFinding, number: int, lang: Language, depth: Depth) 
     say(f"{places(one, lang)}{colon(lang)}{message(one)}", style="dim")
     if one.known is None:
         if one.nearest is not None:
-            say(f"{word('nearest', lang)}{colon(lang)}{one.nearest.entry_id} ({one.finding.answer.runner_up_reason})")
+            likeness = bracketed(_reason(one.finding.answer.runner_up_reason, lang), lang)
+            say(f"{word('nearest', lang)}{colon(lang)}{one.nearest.entry_id}{likeness}")
             for lang_code in lang.each:
                 say(f"  {standing(one.nearest, lang_code)}")
             print_threads(one.nearest, lang)
@@ -152,4 +166,4 @@ def print_threads(known: Digest, lang: Language) -> None:
     for thread in known.threads[:THREADS]:
         facts = [word(f"state.{thread.state}", lang) if thread.state else "", day(thread.posted_at, lang)]
         told = ", ".join(filter(None, facts))
-        say(f"  {thread.name}{f' ({told})' if told else ''}  {thread.url}")
+        say(f"  {thread.name}{bracketed(told, lang)}  {thread.url}")

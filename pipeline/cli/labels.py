@@ -24,7 +24,7 @@ class Language(StrEnum):
 
 
 _WORDS = {
-    "helped": ("Helped", "变通方法"),
+    "helped": ("Helped", "有效的办法"),
     "helped_one": ("Helped single projects", "在个别项目中有效"),
     "official": ("Official advice", "官方建议"),
     "suggested": ("Suggested, nobody confirmed it", "仅有建议，无人确认"),
@@ -77,6 +77,13 @@ def word(key: str, lang: Language) -> str:
 def colon(lang: Language) -> str:
     """What stands between a label and what it labels."""
     return "：" if lang is Language.ZH else ": "
+
+
+def bracketed(text: str, lang: Language) -> str:
+    """What stands behind a word in brackets, with the space before them; "" where there is nothing to say."""
+    if not text:
+        return ""
+    return f"（{text}）" if lang is Language.ZH else f" ({text})"
 
 
 def day(time: str | None, lang: Language) -> str:

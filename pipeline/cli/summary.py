@@ -16,12 +16,13 @@ from pipeline.cli.findings_page import (
     FOLLOWING_MESSAGE,
     headline,
     message,
+    no_entry,
     places,
     remedy_groups,
     shortened,
     why_none,
 )
-from pipeline.cli.labels import Language, colon, day, who, word
+from pipeline.cli.labels import Language, bracketed, colon, day, who, word
 from pipeline.export.markdown import code_block, escaped, link
 from pipeline.text import clean
 
@@ -42,7 +43,7 @@ _STRANGERS = {
 def summary(told: Told, *, lang: Language, everything: bool) -> str:
     """The findings as Markdown."""
     if not told.findings:
-        return f"## errmine\n\n{escaped(clean(f'no entry: {told.answer.reason}'))}\n"
+        return f"## errmine\n\n{escaped(clean(no_entry(told.answer.reason, lang)))}\n"
     shown = [one for one in told.findings if one.finding.status != "ignored"]
     full = len(shown) if everything else IN_FULL
     depth = Depth.ALL if everything else Depth.BRIEF
@@ -61,14 +62,16 @@ def summary(told: Told, *, lang: Language, everything: bool) -> str:
 
 def _finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> Iterator[str]:
     name = _span(one.finding.answer.entry_id) if one.finding.answer.entry_id else word("unknown", lang)
-    yield f"### {number}. {name} ({places(one, lang)})"
+    yield f"### {number}. {name}{bracketed(places(one, lang), lang)}"
     yield code_block(clean(message(one)))
     if one.known is not None:
         yield from _known(one, one.known, lang, depth)
     else:
         yield escaped(clean(why_none(one, lang)))
         if one.nearest is not None:
-            yield f"{word('nearest', lang)}: {_span(one.nearest.entry_id)}, {escaped(_standing(one.nearest, lang))}"
+            words = escaped(_standing(one.nearest, lang))
+            comma = "，" if lang is Language.ZH else ", "
+            yield f"{word('nearest', lang)}{colon(lang)}{_span(one.nearest.entry_id)}{comma}{words}"
             yield _threads(one.nearest, lang)
     if one.finding.followed_by:
         shown = [_span(shortened(words, FOLLOWING_MESSAGE)) for words in one.finding.followed_by[:FOLLOWING]]
@@ -77,14 +80,16 @@ def _finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> Ite
 
 def _known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> Iterator[str]:
     yield f"**{escaped(_standing(known, lang))}**"
-    most = depth.value
+    most, mark = depth.value, colon(lang)
     for key, group, limit in remedy_groups(known, one.case, most.remedies, most.tried):
         if group:
-            yield f"{word(key, lang)}:\n\n" + "\n".join(_remedy(remedy, lang, most.said) for remedy in group[:limit])
+            yield f"{word(key, lang)}{mark.rstrip()}\n\n" + "\n".join(
+                _remedy(remedy, lang, most.said) for remedy in group[:limit]
+            )
     if known.fixed_in:
-        yield f"{word('fixed_in', lang)}: {', '.join(_span(fix.version) for fix in known.fixed_in)}"
+        yield f"{word('fixed_in', lang)}{mark}{', '.join(_span(fix.version) for fix in known.fixed_in)}"
     for words in dict.fromkeys(filter(None, (known.cause, known.cause_zh if lang is not Language.EN else None))):
-        yield f"{word('cause', lang)}: {escaped(words)} {_places(known.cause_said, lang, most.said)}".rstrip()
+        yield f"{word('cause', lang)}{mark}{escaped(words)} {_places(known.cause_said, lang, most.said)}".rstrip()
     if known.official_url:
         yield link(word("page", lang), known.official_url)
     if known.standing == "none":
@@ -97,7 +102,7 @@ def _standing(known: Digest, lang: Language) -> str:
 
 def _remedy(one: Remedy, lang: Language, most: int) -> str:
     words = one.action_zh if lang is Language.ZH and one.action_zh else one.action
-    told = f"({counts(one, lang)})" if counts(one, lang) else ""
+    told = bracketed(counts(one, lang), lang).strip()
     where = f"{word('in', lang)} {_span(one.repo)}" if one.repo else ""
     lines = ["- " + " ".join(filter(None, (escaped(words), told, where, _places(one.said, lang, most))))]
     if lang is Language.BOTH and one.action_zh:
@@ -117,15 +122,15 @@ def _threads(known: Digest, lang: Language) -> str:
     for thread in known.threads[:THREADS]:
         facts = [word(f"state.{thread.state}", lang) if thread.state else "", day(thread.posted_at, lang)]
         told = ", ".join(filter(None, facts))
-        lines.append(f"- {link(thread.name, thread.url) or escaped(thread.name)}{f' ({told})' if told else ''}")
-    return f"{word('threads', lang)}:\n\n" + "\n".join(lines) if lines else ""
+        lines.append(f"- {link(thread.name, thread.url) or escaped(thread.name)}{bracketed(told, lang)}")
+    return f"{word('threads', lang)}{colon(lang).rstrip()}\n\n" + "\n".join(lines) if lines else ""
 
 
 def _rest(others: Sequence[ToldFinding], before: int, lang: Language) -> Iterator[str]:
     """What is not told of in full, a line each."""
     if others:
         yield "\n".join(
-            f"{number}. {_span(one.finding.answer.entry_id or message(one))} ({places(one, lang)})"
+            f"{number}. {_span(one.finding.answer.entry_id or message(one))}{bracketed(places(one, lang), lang)}"
             for number, one in enumerate(others[:IN_A_LINE], before + 1)
         )
     if len(others) > IN_A_LINE:
