@@ -15,7 +15,9 @@ from rich.cells import cell_len
 
 from pipeline.ask import digest
 from pipeline.cli.browsing import best_page
+from pipeline.cli.entry_page import Depth, print_entry
 from pipeline.cli.fitting import write_fitting
+from pipeline.cli.labels import Language
 from pipeline.cli.listing import print_errors, print_hits
 from pipeline.cli.near import did_you_mean, near
 from pipeline.cli.query import query
@@ -67,6 +69,21 @@ def test_show_brief_has_no_evidence_and_all_has_every_quote(home: Path) -> None:
     everything = run("show", ENTRY, "--home", home, "--all", "--lang", "en").out
     assert "environment: “/lib/python3.12/site-packages”" in everything
     assert "more quote" not in everything
+
+
+def test_quotes_that_are_printed_once_are_counted_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = json.loads(run("show", ENTRY, "--home", home, "--json").out)
+    many = [{**entry["evidence"][0], "role": "worked", "quote": f"quote {number}"} for number in range(12)]
+    entry["evidence"] = [*many, *many]
+    print_entry(entry, lang=Language.EN, depth=Depth.ALL)
+    assert "more quote" not in capsys.readouterr().out
+    print_entry(entry, lang=Language.ZH)
+    assert f"  另有 4 条：`errmine show {ENTRY} --all`" in capsys.readouterr().out
+
+
+def test_brief_and_all_are_not_both(home: Path) -> None:
+    done = run("show", ENTRY, "--home", home, "--brief", "--all")
+    assert (done.code, "--brief and --all" in done.err) == (2, True)
 
 
 def test_an_id_that_is_misspelt_is_answered_with_those_that_are_like_it(home: Path) -> None:
@@ -259,3 +276,23 @@ def test_the_shell_completes_ids_and_domains(home: Path, monkeypatch: pytest.Mon
         monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
         done = run()
         assert wanted in done.out.split()
+
+
+# ---------------------------------------------------------------- places that cannot be written
+
+
+def test_a_place_that_cannot_be_written_is_named_with_the_option_to_change(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine", encoding="utf-8")
+    done = run("init", "--home", file)
+    assert (done.code, f"{file} is no folder" in done.err, "there already" in done.err) == (2, True, False)
+    done = run("translate", "export", "--home", home, "-o", tmp_path)
+    assert (done.code, f"cannot write {tmp_path}" in done.err, "--output" in done.err) == (2, True, True)
+    done = run("report", "--home", home, "--to", file)
+    assert (done.code != 0, f"cannot write to {file}" in done.err, "--to FOLDER" in done.err) == (True, True, True)
+    assert "errmine export" not in done.err
+
+
+def test_a_report_of_more_days_than_there_are_dates_is_refused(home: Path, tmp_path: Path) -> None:
+    done = run("report", "--home", home, "--to", tmp_path, "--days", "999999999")
+    assert (done.code, "--days" in done.err) == (2, True)

@@ -29,6 +29,9 @@ def init(
     path = (home or Path()) / FILE_NAME
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{path.parent} is no folder: {error.strerror}", hint="Name another one: --home.") from error
+    try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:

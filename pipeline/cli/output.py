@@ -37,12 +37,17 @@ def say(message: str = "", *, style: str = "") -> None:
 
 def print_json(value: Any) -> None:
     """Print `value` as indented JSON, Chinese as Chinese where the output can show it."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=not is_unicode(sys.stdout), indent=2) + "\n")
+    _write_json(json.dumps(value, ensure_ascii=not is_unicode(sys.stdout), indent=2))
 
 
 def print_json_line(value: Mapping[str, Any]) -> None:
     """Print `value` as one line of JSON."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=not is_unicode(sys.stdout), separators=(",", ":")) + "\n")
+    _write_json(json.dumps(value, ensure_ascii=not is_unicode(sys.stdout), separators=(",", ":")))
+
+
+def _write_json(text: str) -> None:
+    # half of a surrogate pair has no bytes in UTF-8; with a backslash JSON can say it
+    sys.stdout.write(text.encode("utf-8", "backslashreplace").decode() + "\n")
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, whole: str = "") -> None:

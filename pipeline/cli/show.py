@@ -11,6 +11,7 @@ from pipeline.cli.app import Home, Json, app, settings
 from pipeline.cli.labels import Language
 from pipeline.cli.near import complete_id, did_you_mean
 from pipeline.cli.output import complain, print_json, say
+from pipeline.records.errors import ConfigError
 
 Id = Annotated[
     str,
@@ -29,6 +30,8 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Read one entry: does anybody know, what helped, what is only suggested, who said so; then the evidence."""
+    if brief and everything:
+        raise ConfigError("--brief and --all are two depths", hint="Ask for one of them.")
     from pipeline.cli.entry_page import Depth, print_entry
     from pipeline.store import listing
 

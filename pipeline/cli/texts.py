@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 
 File = Annotated[str, typer.Argument(metavar="[FILE]", help="A file, or - for standard input.", show_default="-")]
 #: 50 MB of a CI log take 1.3 s; 8 MB of nothing but tracebacks, each with a message of its own, took 57 s.
-Seconds = Annotated[float, typer.Option("--seconds", min=0, help="Time that one text may take; 0: no end.")]
 MOST_SECONDS = 60.0
+#: A longer time is none that a timer takes.
+_DAY_SECONDS = 86_400
+Seconds = Annotated[
+    float, typer.Option("--seconds", min=0, max=_DAY_SECONDS, help="Time that one text may take; 0: no end.")
+]
 #: A line of JSON that is longer is passed over.
 MOST_LINE_BYTES = 64 << 20
 
@@ -52,11 +56,12 @@ def _opened(file: str) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     try:
-        with Path(file).open("rb") as stream:
-            yield stream
+        stream = Path(file).open("rb")  # noqa: SIM115  (what fails in the context is no failure to open)
     except (OSError, ValueError) as error:  # a NUL in the path is a ValueError
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ConfigError(f"{file}: {reason}", hint="Give the path of a readable file, or -.") from error
+    with stream:
+        yield stream
 
 
 def _name(file: str) -> str:
@@ -118,6 +123,9 @@ def _row(line: str, number: int, place: str) -> Iterator[tuple[Any, str]]:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         complain(f"{place}: not JSON: {error.msg}", hint="The line is passed over.")
+        return
+    except ValueError:  # Python reads no number of more than 4,300 digits
+        complain(f"{place}: a number of too many digits", hint="The line is passed over.")
         return
     except RecursionError:
         complain(f"{place}: nested too deep", hint="The line is passed over.")

@@ -10,6 +10,7 @@ import typer
 
 from pipeline.cli.app import Group, Home, Json, app, settings
 from pipeline.cli.output import complain, print_json, say
+from pipeline.records.errors import ConfigError
 
 translate = typer.Typer(
     cls=Group, no_args_is_help=True, help="Let people translate what has no Chinese: a PO file out, and back."
@@ -34,7 +35,10 @@ def export(
     if output is None:
         typer.echo(text, nl=False)
     else:
-        kept.write(output, text.encode())
+        try:
+            kept.write(output, text.encode())
+        except OSError as error:
+            raise ConfigError(f"cannot write {output}: {error.strerror}", hint="Name a file: --output.") from error
         say(f"{shown:,} of {everything:,} texts without Chinese in {output}")
     if not everything:
         raise typer.Exit(1)

@@ -92,7 +92,8 @@ def write(folder: Path, report: Report) -> tuple[Path, Path]:
         kept.write(page, html(report).encode())
         kept.write(text, markdown(report).encode())
     except OSError as error:
-        raise ExportError(f"cannot write to {folder}: {error.strerror or error}", path=folder) from error
+        hint = "Check free space and rights of the folder, or name another one: `errmine report --to FOLDER`."
+        raise ExportError(f"cannot write to {folder}: {error.strerror or error}", path=folder, hint=hint) from error
     return page, text
 
 
