@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import extract, normalise
+from pipeline import extract, normalise, packs
 from pipeline.extract import stacks
 from pipeline.extract.stacks.table import Form
 from pipeline.records import Event
@@ -48,7 +48,9 @@ def test_a_form_knows_its_examples_and_none_of_its_lookalikes(form: Form) -> Non
     assert hits is not None
     for example in form.examples:
         assert [one.name for one in hits(example)] == [form.name], example
-        for event in extract.events(f"Before.\n\n{example}\n\nBehind.\n"):
+        found = extract.events(f"Before.\n\n{example}\n\nBehind.\n")
+        assert found or form.inside, example  # frames below a diagnostic are no event by themselves
+        for event in found:
             assert 8 < event.start < event.end <= 9 + len(example) + 1
     for text in form.lookalikes:
         assert form.name not in [one.name for one in hits(text)], text
@@ -179,3 +181,29 @@ def test_hostile_text_takes_time_in_proportion(unit: str) -> None:
 @each("form", stacks.FORMS.rows())
 def test_a_forms_own_lines_without_end_take_time_in_proportion(form: Form) -> None:
     linear.check(extract.events, "".join(f"{line}\n{line} " for line in form.examples[0].split("\n")), size=20_000)
+
+
+def test_a_wrapped_line_is_joined_with_no_more_than_one_line_holds() -> None:
+    head = "x" * 70 + " FATAL ERROR: \n"
+    linear.check(lambda text: extract.events(head + text), "FATAL ERROR: ", size=80_000)
+
+
+def test_a_line_that_a_terminal_wrapped_is_read_whole() -> None:
+    text = "FATAL ERROR: " + "x" * 70 + " Reached \nheap limit\n"
+    assert extract.events(text)[0].message.endswith("Reached heap limit")
+
+
+@pytest.mark.parametrize("said", ["invalid array length", "Check failed: x", "OldSpace x", "node::f"])
+def test_a_fatal_error_of_v8_is_known_by_its_words(said: str) -> None:
+    assert [(one.dialect, one.message) for one in extract.events(f"FATAL ERROR: {said}")] == [("js", said)]
+
+
+def test_what_is_inside_a_message_needs_a_type_and_a_message(tmp_path: Path) -> None:
+    (tmp_path / "pack.toml").write_text('name = "kiln"\ntitle = "Kiln"\nversion = "1"\nsummary = "A kiln."\n')
+    (tmp_path / "stacks.toml").write_text(
+        "[[row]]\nname = 'cold'\ndialect = 'kiln'\nliterals = ['kiln: ']\nstart = ['kiln: (?P<message>.+)']\n"
+        "inner = ' ---> (?P<message>.+)'\nexamples = ['kiln: a ---> b']\nlookalikes = ['kiln']\n"
+    )
+    with pytest.raises(packs.PackError, match="inner: no group type") as refused, packs.using(tmp_path):
+        extract.events("kiln: a ---> b")
+    assert refused.value.problems[0].line == 6

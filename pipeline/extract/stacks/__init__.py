@@ -121,8 +121,8 @@ def _start(text: str, start: int, line: str, form: Form) -> tuple[Matched | None
     if hit is None and (wide := prefixes.width(line)):
         hit = first(form.start, line[wide:], is_searched=True)
     if hit is None and NARROWEST <= len(line) < WIDEST:
-        stop = text.find("\n", start + len(line) + 1)
-        below = text[start + len(line) + 1 : stop if stop >= 0 else len(text)]
+        at = start + len(line) + 1
+        below = text[at : at + WIDEST - len(line)].partition("\n")[0]
         hit = first(form.start, line + below, is_searched=True) if below[:1].strip() else None
         return hit, int(hit is not None)
     return hit, 0

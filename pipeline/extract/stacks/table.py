@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from pipeline import packs
 
@@ -13,6 +13,12 @@ from pipeline import packs
 WIDEST = 1500
 
 Expressions = tuple[packs.Expression, ...]
+
+
+def _names_an_exception(expression: str) -> str:
+    if lacking := {"type", "message"} - set(packs.compiled(expression).groupindex):
+        raise ValueError(f"no group {' and no group '.join(sorted(lacking))}: both say which exception is inside")
+    return expression
 
 
 class Form(packs.Row):
@@ -53,7 +59,8 @@ class Form(packs.Row):
     ] = ()
     skip: Annotated[Expressions, Field(description="A line that belongs to the stack and says nothing.")] = ()
     inner: Annotated[
-        packs.Expression | None, Field(description="In a message: an exception inside begins behind it.")
+        Annotated[packs.Expression, AfterValidator(_names_an_exception)] | None,
+        Field(description="In a message: an exception inside begins behind it."),
     ] = None
     runtime: Annotated[
         packs.Expression | None,
