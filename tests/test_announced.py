@@ -116,6 +116,21 @@ def test_the_severity_is_the_rows(kiln: Path) -> None:
     ("old", "new", "told"),
     [
         ('type = "KILN-{number}"', 'type = "{digits}"', "names a group that the pattern lacks: digits"),
+        *(
+            ('type = "KILN-{number}"', f"{key} = {value}", "has a brace that is none of")
+            for key, value in (
+                ("type", "'{msg.__class__}'"),
+                ("type", "'{msg!r:>300000000}'"),
+                ("message", "'{'"),
+                ("message", "'{}'"),
+                ("message", "'{0.x}'"),
+                ("type", "'{msg:d}'"),
+                ("type", "'{msg.nope}'"),
+                ("type", "'a:}'"),
+            )
+        ),
+        ('codes = ["kiln:{number}"]', 'codes = ["kiln:{number"]', "has a brace that is none of"),
+        ('type = "KILN-{number}"', "says_more = 'because'", "says_more has no group msg"),
         ("KILN-(?P", "KILN-((?P", "no regular expression"),
         ('words = ["KILN-"]', 'words = ["窯"]', "words"),
         ('words = ["KILN-"]', "words = []", "words"),
@@ -132,3 +147,13 @@ def test_a_bad_row_is_refused_with_its_place(kiln: Path, old: str, new: str, tol
 def test_a_code_inside_an_exceptions_line_is_the_exceptions() -> None:
     (event,) = extract.events("Error: connect ECONNREFUSED 127.0.0.1:5432")
     assert (event.exception_type, event.codes) == ("Error", ("node:ECONNREFUSED",))
+
+
+def test_a_groups_text_is_put_in_as_it_is(kiln: Path) -> None:
+    (kiln / "lines.toml").write_text(ROW.replace('"KILN-{number}"', '"{msg}"'))
+    assert _read(kiln, "KILN-12: {number} {msg.x}")[0].exception_type == "{number} {msg.x}"
+
+
+def test_a_line_that_is_no_number_is_none(kiln: Path) -> None:
+    (kiln / "lines.toml").write_text(ROW.replace("(?P<number>\\d{1,4})", "(?P<number>(?P<line>\\w{1,4}))"))
+    assert _read(kiln, "KILN-12a: it is cold")[0].message == "it is cold"

@@ -7,7 +7,7 @@ tried behind the rules of errmine's own that know their program, and before thos
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
@@ -45,7 +45,7 @@ class Line(packs.Row):
     severity: Severity = Field(Severity.ERROR, description="How much it is an error.")
     goes_on: Expression | None = Field(None, description="Matched at the start of each line that goes on with it.")
     most_lines: Annotated[int, Field(ge=1, le=200, description="Of what goes on.")] = 12
-    says_more: Expression | None = Field(None, description="Searched in all of it: its `msg` is the message, if any.")
+    says_more: Expression | None = Field(None, description="Searched in all of it: its group `msg` is the message.")
     joins: bool = Field(False, description="Neighbours of this dialect are one failure: a compiler's list.")
     trails: bool = Field(False, description="Right behind another error it only tells how that one ended.")
     yields: bool = Field(False, description="It gives way to an error that follows within a few lines.")
@@ -56,9 +56,15 @@ class Line(packs.Row):
     def _names_its_groups(self) -> Self:
         groups = packs.compiled(self.expression).groupindex
         for template in (self.type, self.message, *self.codes):
+            if re.search(r"[{}]", _GROUP.sub("", template)):
+                raise ValueError(
+                    f"{template!r} has a brace that is none of {{group}}: a name in braces, and nothing else"
+                )
             for name in _GROUP.findall(template):
                 if name not in groups:
                     raise ValueError(f"{template!r} names a group that the pattern lacks: {name}")
+        if self.says_more is not None and "msg" not in packs.compiled(self.says_more).groupindex:
+            raise ValueError("says_more has no group msg, which is the message")
         return self
 
     @property
@@ -106,6 +112,11 @@ def _rule(row: Line) -> Rule:
 
 def _compiled(expression: str | None) -> re.Pattern[str] | None:
     return packs.compiled(expression) if expression is not None else None
+
+
+def filled(template: str, groups: Mapping[str, str]) -> str:
+    """A row's `type`, `message` or code with its groups put in; nothing else of it is looked at, unlike a format's."""
+    return _GROUP.sub(lambda name: groups[name[1]], template)
 
 
 def is_of_pack(rule: Rule) -> bool:

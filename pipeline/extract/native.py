@@ -8,7 +8,7 @@ one compiler are one failure; `Aborted (core dumped)` right below a diagnostic i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -168,7 +168,7 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
         end = _grown(text, rule, end, is_prefixed=prefix > 0)
     message = _message(rule, match)
     if rule.says_more and (more := rule.says_more.search(*_said(text, match.start(), end, is_prefixed=prefix > 0))):
-        message = more["msg"]
+        message = more["msg"] or message
     named = _line_above(text, rule, start)
     start = named.start() if named else start
     return Block(
@@ -177,11 +177,11 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
         at=match.start("msg") if groups.get("msg") else match.start(),
         end=end,
         message=message,
-        exception_type=named["type"] if named else _filled(rule.type, groups) or groups.get("type") or None,
+        exception_type=named["type"] if named else announced.filled(rule.type, groups) or groups.get("type") or None,
         file=groups.get("file") or None,
-        line=int(groups["line"]) if groups.get("line") else None,
+        line=int(groups["line"]) if groups.get("line", "").isdecimal() else None,
         function=groups.get("function") or None,
-        codes=tuple(code for one in rule.codes if not (code := _filled(one, groups)).endswith(":") and code),
+        codes=tuple(code for one in rule.codes if not (code := announced.filled(one, groups)).endswith(":") and code),
     )
 
 
@@ -194,11 +194,7 @@ def _line_above(text: str, rule: Rule, start: int) -> re.Match[str] | None:
 
 def _message(rule: Rule, match: re.Match[str]) -> str:
     groups = match.groupdict(default="")
-    return rule.message.format(**groups) if rule.message else groups.get("msg") or match[0]
-
-
-def _filled(template: str, groups: Mapping[str, str]) -> str:
-    return template.format(**groups) if template else ""
+    return announced.filled(rule.message, groups) if rule.message else groups.get("msg") or match[0]
 
 
 def _line_start(text: str, at: int) -> int:
