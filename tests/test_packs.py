@@ -9,12 +9,18 @@ from importlib import import_module, metadata
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from pipeline import normalise, packs
 from pipeline.config import read_settings
+from pipeline.lexicon import catalogues
+from pipeline.lexicon.code_families import Catalogue
+from pipeline.lexicon.products import products
+from pipeline.normalise.tables import wording
 from pipeline.packs import table as tables_of
 from pipeline.packs.folder import HEADER
 from pipeline.run.build import mapping
+from tests.each import each
 
 HEAD = 'name = "{name}"\ntitle = "Kiln"\nversion = "1"\nsummary = "A kiln."\n'
 ROW = """
@@ -180,6 +186,54 @@ def test_a_worker_refuses_a_pack_that_was_changed_meanwhile(write: Write) -> Non
         (folder / "lines.toml").write_text("# two\n")
         with pytest.raises(packs.PackError, match="changed while it was in use"):
             packs.activated(*wanted, *stages)
+
+
+def test_the_packs_of_before_come_back_as_they_were(write: Write) -> None:
+    folder, other = write(lines="# one\n"), write("oven")
+    with packs.using(folder) as before:
+        with packs.using(other):
+            (folder / "lines.toml").unlink()
+            (folder / HEADER).unlink()
+        assert packs.active() == before
+
+
+@pytest.mark.parametrize("name", ["lines.toml", "codes/kiln.json", HEADER])
+def test_brackets_without_end_are_refused(write: Write, name: str) -> None:
+    folder = write()
+    (folder / "codes").mkdir()
+    (folder / name).write_text(("" if name.endswith("json") else "x = ") + "[" * 200_000)
+    with pytest.raises(packs.PackError, match=f"{name}.*brackets within brackets"), packs.using(folder) as active:
+        packs.check(active.added)
+
+
+def test_of_two_packs_that_know_a_name_the_first_one_counts(write: Write) -> None:
+    product = (
+        "[[row]]\nname = 'p'\nproduct = '{0}'\nspellings = ['klin']\nexamples = ['klin 1.4']\nlookalikes = ['k']\n"
+    )
+    renamed = "[[row]]\nname = 'r'\nnow = '{0}'\nwas = ['ColdError']\nexamples = ['ColdError']\nlookalikes = ['k']\n"
+    folders = [
+        write(name, products=product.format(name), equivalences=renamed.format(f"{name}Error"))
+        for name in ("kiln", "oven")
+    ]
+    for order in (folders, folders[::-1]):
+        with packs.using(*order):
+            assert products()["klin"] == "kiln"
+            assert wording().types["ColdError"] == "kilnError"
+
+
+@each("family", sorted(catalogues.own_families()))
+def test_a_pack_takes_no_family_that_errmine_reads_itself(family: str) -> None:
+    with pytest.raises(ValidationError, match="reads itself"):
+        Catalogue.model_validate(
+            {
+                "name": family,
+                "signs": ["kln"],
+                "printed": ["(KLN)"],
+                "open": True,
+                "examples": ["KLN"],
+                "lookalikes": ["K"],
+            }
+        )
 
 
 def test_settings_name_packs_relative_to_their_file(write: Write, tmp_path: Path) -> None:

@@ -212,6 +212,11 @@ _FAMILIES: Mapping[str, Callable[[], Mapping[str, Entry]]] = MappingProxyType(
 )
 
 
+def own_families() -> frozenset[str]:
+    """The families that are read from `pipeline/data/catalogues`: "xla", "cuda", "cublas" and so on."""
+    return frozenset(("xla", *_FAMILIES))
+
+
 def _xla(code: str) -> XlaCode | None:
     number = xla_aliases().get(code.removeprefix("xla:"))
     return xla_codes()[number] if number else None

@@ -19,9 +19,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from pipeline import packs
 
-#: Families that are read from `pipeline/data/catalogues`.
-RESERVED = frozenset(("xla", "absl", "cuda", "hip", "nccl", "jax", "gb", "signal", "exit"))
-
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Address = Annotated[str, Field(pattern=r"^https://[^\s]{3,400}$")]
 
@@ -73,7 +70,9 @@ class Catalogue(packs.Row):
     def _has_codes(self) -> Catalogue:
         if not self.entries and not self.is_open:
             raise ValueError("no entries: list the codes, or say that all are (open: true)")
-        if self.name in RESERVED:
+        from pipeline.lexicon import catalogues  # noqa: PLC0415  it reads the families that are made here
+
+        if self.name in catalogues.own_families():
             raise ValueError(f"name: {self.name!r} is a family that errmine reads itself")
         names = [name for row in self.entries for name in (row.name, *row.also)]
         if twice := next((name for name, count in Counter(names).items() if count > 1), None):

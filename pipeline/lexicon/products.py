@@ -36,7 +36,10 @@ def products() -> Mapping[str, str]:
     """Spelling in lower case -> name of the product; what the package and a pack say, the package says."""
     rows = _table()["packages"]
     found = {spelling: name for name, spellings in rows.items() for spelling in (*spellings, name.lower())}
-    added = {one: row.product for row in PRODUCTS.rows() for one in (*row.spellings, row.product.lower())}
+    added: dict[str, str] = {}
+    for row in PRODUCTS.rows():  # those of added packs first: the first name counts
+        for one in (*row.spellings, row.product.lower()):
+            added.setdefault(one, row.product)
     return added | found
 
 

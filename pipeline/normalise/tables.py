@@ -168,12 +168,20 @@ def wording() -> Wording:
         official=table["official"],
         unnaming=frozenset(table["slots"]["unnaming"]),
         units={word: (unit, factor) for unit, row in table["units"].items() for word, factor in row.items()},
-        types={old: row["now"] for row in _toml("equivalences").get("type", ()) for old in row["was"]}
-        | {old: row.now for row in added_rows.EQUIVALENCES.rows() for old in row.was},
+        types=_types(),
         system=table["system"],
         deaths=frozenset(table["outcomes"]["deaths"]),
         asserting=frozenset(table["outcomes"]["asserting"]),
     )
+
+
+def _types() -> dict[str, str]:
+    """What types are called now by each name of before: of packs the first that knows one."""
+    added: dict[str, str] = {}
+    for row in added_rows.EQUIVALENCES.rows():
+        for old in row.was:
+            added.setdefault(old, row.now)
+    return {old: row["now"] for row in _toml("equivalences").get("type", ()) for old in row["was"]} | added
 
 
 @cache

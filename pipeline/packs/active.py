@@ -92,13 +92,17 @@ def activate(folders: Iterable[Path | str] = ()) -> Active:
     Raises:
         PackError: there is no pack in a folder, or two have one name.
     """
-    global _added  # noqa: PLW0603  (one decision a process)
     found = reading(folders)
-    with _LOCK:
-        if found.added != _added:
-            _added = found.added
-            _forget()
+    _decide(found.added)
     return found
+
+
+def _decide(added: tuple[Pack, ...]) -> None:
+    global _added  # noqa: PLW0603  (one decision a process)
+    with _LOCK:
+        if added != _added:
+            _added = added
+            _forget()
 
 
 def _forget() -> None:
@@ -117,12 +121,12 @@ def _forget() -> None:
 
 @contextmanager
 def using(*folders: Path | str) -> Iterator[Active]:
-    """The packs of `folders` are active as long as the context lasts, then those of before."""
-    before = active().folders
+    """The packs of `folders` are active as long as the context lasts, then those of before, as they were then."""
+    before = _added
     try:
         yield activate(folders)
     finally:
-        activate(before)
+        _decide(before)
 
 
 def marked(version: str) -> str:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pipeline.packs.problem import PackError
 
 HEADER = "pack.toml"
-#: What a pack may weigh in all: the largest that ships has 2 MB. More is a folder named by mistake.
+#: What a pack may weigh in all: many times what the largest that ships has. More is a folder named by mistake.
 MOST_BYTES = 32 << 20
 
 
@@ -148,6 +148,8 @@ def toml(text: str, path: Path) -> dict[str, Any]:
         line = int(found[1]) if found else _left_open(text.splitlines())
         advice = "Correct the TOML there; a regular expression stands in 'single quotes'."
         raise PackError.of(path, line, f"not valid TOML: {error}", advice) from error
+    except RecursionError as error:
+        raise PackError.of(path, None, "brackets within brackets without end", "Write the TOML flat.") from error
 
 
 def _left_open(lines: list[str]) -> int:
@@ -163,7 +165,7 @@ def _left_open(lines: list[str]) -> int:
 def _is_toml(lines: list[str]) -> bool:
     try:
         tomllib.loads("\n".join(lines))
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return False
     return True
 

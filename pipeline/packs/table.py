@@ -127,6 +127,9 @@ class Files(Table[R]):
             except json.JSONDecodeError as error:
                 problems.append(Problem(path, error.lineno, f"not valid JSON: {error.msg}", "Correct the JSON there."))
                 continue
+            except RecursionError:
+                problems.append(Problem(path, None, "brackets within brackets without end", "Write the JSON flat."))
+                continue
             made = self._made(value, Place(pack.name, path, number, 1), text, is_shipped=pack.is_shipped)
             if isinstance(made, list):
                 problems += made
