@@ -1,7 +1,7 @@
 """Whether a pack is sound: every example goes to its row and to no other, no look-alike does, nothing takes too long.
 
-A table says which rows a text goes to as the whole engine reads it, with all packs that are active, so a row that would
-take another pack's errors is found here and not in a build.
+A table says which of its rows a text goes to, with all packs that are active, so a row that would take another pack's
+errors is found here and not in a build. What other tables and the readers of tracebacks make of the text is not asked.
 """
 
 from __future__ import annotations
