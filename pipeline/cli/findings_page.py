@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.ask import standing
 from pipeline.cli.entry_page import Depth, print_pair, print_remedies, print_sayings
-from pipeline.cli.labels import Language, bracketed, colon, day, word
+from pipeline.cli.labels import Language, bracketed, colon, threads_to_read, word
 from pipeline.cli.output import say
 from pipeline.text import counted
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 #: Errors that are told of in full, then in a line; the rest is counted.
 IN_FULL, IN_A_LINE = 5, 20
-#: Threads that are named where nobody reported a fix.
-THREADS = 3
 #: Characters of a message; of what only follows it, how many are named and how long.
 MESSAGE = 300
 FOLLOWING, FOLLOWING_MESSAGE = 3, 100
@@ -163,7 +161,5 @@ def print_threads(known: Digest, lang: Language) -> None:
     if not known.threads:
         return
     say(f"{word('threads', lang)}{colon(lang).rstrip()}")
-    for thread in known.threads[:THREADS]:
-        facts = [word(f"state.{thread.state}", lang) if thread.state else "", day(thread.posted_at, lang)]
-        told = ", ".join(filter(None, facts))
-        say(f"  {thread.name}{bracketed(told, lang)}  {thread.url}")
+    for thread, facts in threads_to_read(known, lang):
+        say(f"  {thread.name}{facts}  {thread.url}")

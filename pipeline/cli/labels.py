@@ -7,7 +7,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipeline.ask import Saying
+    from pipeline.ask import Digest, Saying, Thread
+
+
+#: Threads that are named where nobody reported a fix.
+_THREADS = 3
 
 
 class Language(StrEnum):
@@ -91,6 +95,15 @@ def day(time: str | None, lang: Language) -> str:
     from pipeline.text import written_day
 
     return written_day((time or "")[:10]) if lang is Language.ZH else (time or "")[:10]
+
+
+def threads_to_read(known: Digest, lang: Language) -> list[tuple[Thread, str]]:
+    """The first threads of an error, each with its state and day: those with an answer first, then the newest."""
+    told = []
+    for thread in known.threads[:_THREADS]:
+        facts = (word(f"state.{thread.state}", lang) if thread.state else "", day(thread.posted_at, lang))
+        told.append((thread, bracketed(", ".join(filter(None, facts)), lang)))
+    return told
 
 
 def tried(worked: int, failed: int, lang: Language) -> str:

@@ -18,7 +18,9 @@ def report(
         str,
         typer.Option("--since", help="A run, by its id or the beginning of it: new is what came after.", metavar="RUN"),
     ] = "",
-    days: Annotated[int, typer.Option("--days", min=1, max=36_500, help="Days of the data that count as late.")] = 90,
+    days: Annotated[
+        int, typer.Option("--days", min=1, max=36_500, help="Days of the data that count as of late.")
+    ] = 90,
     to: Annotated[
         Path | None,
         typer.Option("--to", help="Folder of report.html and report.md; default: the home.", metavar="FOLDER"),
