@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,36 +9,16 @@ import pytest
 from pipeline import extract, normalise, packs
 from pipeline.extract import stacks
 from pipeline.extract.stacks.table import Form
-from pipeline.records import Event
-from tests import linear
+from tests import event_cases, linear
 from tests.each import each
 
 CASES = sorted((Path(__file__).parent / "cases" / "extract-stacks").iterdir())
 
 
-def _seen(event: Event, expected: dict[str, object]) -> dict[str, object]:
-    """The fields of the event that the expectation names."""
-    seen: dict[str, object] = {
-        "dialect": event.dialect,
-        "exception_type": event.exception_type,
-        "message": event.message,
-        "codes": list(event.codes),
-        "severity": event.severity,
-        "frame_count": len(event.frames),
-        "innermost": list(event.frames[-1]) if event.frames else None,
-        "outermost": list(event.frames[0]) if event.frames else None,
-        "chain": [[link.exception_type, link.message] for link in event.chain],
-    }
-    return {key: seen[key] for key in expected}
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
 def test_case_gives_the_expected_events(case: Path) -> None:
-    text = (case / "input.txt").read_text("utf-8")
-    expected = json.loads((case / "expected.json").read_text("utf-8"))
-    found = extract.events(text)
-    assert len(found) == len(expected), [(event.dialect, event.exception_type, event.message) for event in found]
-    assert [_seen(event, want) for event, want in zip(found, expected, strict=True)] == expected
+    found = extract.events((case / "input.txt").read_text("utf-8"))
+    event_cases.check(case, found, frame=list)
 
 
 @each("form", stacks.FORMS.rows())
