@@ -174,7 +174,8 @@ def _built(sound: Sound, places: Places, path: Path, *, is_whole: bool) -> str:
     for partition in partitions:
         if partition.name not in done:
             task = SimpleNamespace(name=partition.name, items=partition.documents)
-            work = (places.raw, places.shards, packs.active().folders, partition.packs, task)
+            folders = mapping.Folders(places.raw, places.shards, places.shards)
+            work = (folders, packs.active().folders, partition.packs, task)
             mapping.map_task(*work, lambda _number: None)  # type: ignore[arg-type]
     registry, restored = places.registry.published()
     is_same = registry == sound.registry and all(

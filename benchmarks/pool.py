@@ -26,7 +26,7 @@ from pathlib import Path
 from pipeline import raw
 from pipeline import run as build
 from pipeline.run import pool
-from pipeline.run.build.mapping import map_task
+from pipeline.run.build.mapping import Folders, map_task
 from tests import golden
 
 TASK_DOCUMENTS = 100
@@ -45,7 +45,7 @@ class Places:
 
 def mapped(raw_path: Path, shard_folder: Path, task: pool.Task[Refs], report: Callable[[int], None]) -> Used:
     """The work of both pools."""
-    map_task(raw_path, shard_folder, (), "", task, report)
+    map_task(Folders(raw_path, shard_folder, shard_folder), (), "", task, report)
     return os.getpid(), time.process_time()
 
 

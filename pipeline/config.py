@@ -55,7 +55,7 @@ class Build(Section):
     workers: Annotated[int, Field(ge=1, le=256)] = Field(
         default_factory=lambda: min(8, os.cpu_count() or 1), description="Processes that read and extract."
     )
-    partition_documents: Annotated[int, Field(ge=1)] = Field(default=500, description="Documents in one partition.")
+    partition_documents: Annotated[int, Field(ge=1)] = Field(default=500, description="Most documents a partition has.")
     seconds: Annotated[float, Field(gt=0)] = Field(
         default=60.0, description="Longest that one document may take; then it goes to quarantine."
     )

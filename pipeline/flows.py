@@ -248,8 +248,11 @@ def _extract(home: str, config: str, runner: str, address: str) -> Planned:
     origin = str(settings.origin.resolve()) if settings.origin else ""
     planned = joined.planned(places, partition_documents=settings.build.partition_documents)
     with runners.chosen(runner, address, workers=settings.build.workers, raw_path=places.raw) as chosen:
-        batches = joined.batches(planned.partitions, count=_BATCHES_A_WORKER * chosen.slots)
-        _spread.with_options(task_runner=chosen.task_runner)(str(places.home), origin, batches)
+        batches = joined.lay_out(places, planned, count=_BATCHES_A_WORKER * chosen.slots)
+        try:
+            _spread.with_options(task_runner=chosen.task_runner)(str(places.home), origin, batches)
+        finally:
+            joined.clear(places)
     return planned
 
 

@@ -15,6 +15,7 @@ from pipeline.lexicon.advice import KINDS, origins, prose, tables, understood
 from pipeline.records import Claim, ClaimKind, Pointed, Skipped
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import CaseStatement, KnowledgeEntry
+from pipeline.run import shards
 from pipeline.run.build import entries, mapping
 from tests import distil_factory, linear
 from tests import entry_factory as make
@@ -237,7 +238,7 @@ def made_of(*comments: tuple[str, str], late: Callable[[], None] = lambda: None)
             {"kind": "comment", "text": text, "role": role, "author": f"a{number}"},
         ]
         results.append(mapping.map_text(distil_factory.document({"number": number, "kind": "issue", "posts": posts})))
-    grouped = entries.group(mapping._joined(results))
+    grouped = entries.group(sum(results, shards.MapResult()))
     late()
     return entries.make(grouped, registry=Registry(), min_documents=1, progress=lambda *_: None)
 

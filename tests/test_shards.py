@@ -246,7 +246,7 @@ def test_a_shard_without_one_of_its_files_is_not_listed(tmp_path: Path) -> None:
 
 def test_writing_leaves_no_other_file(tmp_path: Path) -> None:
     shards.write(tmp_path, "a", result())
-    assert sorted(p.name for p in tmp_path.rglob("*.*")) == ["a.json", *["a.parquet"] * 4]
+    assert sorted(p.name for p in tmp_path.rglob("*.*")) == ["a.json", *["a.parquet"] * 5]
 
 
 def test_a_lone_surrogate_becomes_one_replacement_character(tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_a_shard_that_is_not_what_was_written_is_named(name: str, tmp_path: Path
 
 def test_every_kept_file_of_shards_has_a_verdict(tmp_path: Path) -> None:
     one, other = (shards.write(tmp_path, name, result()) for name in "ab")
-    assert [file.verdict for file in shards.kept_files(tmp_path)] == ["ok"] * 10
+    assert [file.verdict for file in shards.kept_files(tmp_path)] == ["ok"] * 12
     flip(one.claims, 0)
     other.skipped.unlink()
     bad = {file.path: file.verdict for file in shards.kept_files(tmp_path) if file.verdict != "ok"}

@@ -120,7 +120,8 @@ def one_issue(home: Path, source: Path) -> None:
     partitions = run.plan(places.raw, partition_documents=500)
     for partition in partitions:  # in this process: a worker's calls cannot be seen from here
         task = SimpleNamespace(name=partition.name, items=partition.documents)
-        mapping.map_task(places.raw, places.shards, (), "", task, lambda _number: None)
+        folders = mapping.Folders(places.raw, places.shards, places.shards)
+        mapping.map_task(folders, (), "", task, lambda _number: None)
     building.publish(places, partitions)
     run.export(places)
 

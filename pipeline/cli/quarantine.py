@@ -59,7 +59,7 @@ def retry(
     documents: Annotated[list[str] | None, typer.Argument(help="Documents' keys; without any: all.")] = None,
     home: Home = None,
 ) -> None:
-    """Let documents out: the next build tries them again, with what else lies in their partitions."""
+    """Let documents out: the next build tries them again."""
     from pipeline.run import Places
     from pipeline.run.check import quarantine as ward
 

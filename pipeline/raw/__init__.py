@@ -5,9 +5,13 @@ from pipeline.raw.mending import go_on_without, mend, purge, remake_index
 from pipeline.raw.segment import Stock
 from pipeline.records import Appended, PageRef
 
+#: The stage of a `Skipped` that stands for pages that raw cannot give.
+STAGE = "raw"
+
 __all__ = [
     "MAX_SEGMENT_BYTES",
     "MAX_SEGMENT_PAGES",
+    "STAGE",
     "Appended",
     "DocumentRefs",
     "PageRef",

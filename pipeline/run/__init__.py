@@ -4,9 +4,20 @@ Plain functions without Prefect; `flows` gives them order and retries, `cli` cal
 """
 
 from pipeline.records.summary import Fetched, StageCount, Summary, from_dict, joined_summary, status_of
-from pipeline.run.build.building import Places, build, export, extract, limits, planned, publish, with_notes
+from pipeline.run.build.building import (
+    Places,
+    build,
+    clear,
+    export,
+    extract,
+    lay_out,
+    limits,
+    planned,
+    publish,
+    with_notes,
+)
 from pipeline.run.build.current import is_built, is_exported, note_built, note_exported
-from pipeline.run.build.mapping import Partition, batches, code_digest, map_partitions, plan
+from pipeline.run.build.mapping import Partition, code_digest, map_partitions, plan
 from pipeline.run.build.regrouping import Regrouping, foreseen
 from pipeline.run.check.damage import repair
 from pipeline.run.check.reconciling import DAMAGED, reconcile
@@ -25,8 +36,8 @@ __all__ = [
     "StageCount",
     "Summary",
     "as_markdown",
-    "batches",
     "build",
+    "clear",
     "code_digest",
     "export",
     "extract",
@@ -37,6 +48,7 @@ __all__ = [
     "is_built",
     "is_exported",
     "joined_summary",
+    "lay_out",
     "limits",
     "map_partitions",
     "note_built",

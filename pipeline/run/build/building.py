@@ -17,13 +17,15 @@ from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.kept import KeptFile
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
-from pipeline.run.build import changes, entries, history, holding, ids, reduce
+from pipeline.run.build import changes, entries, history, holding, ids, mapping, reduce
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
 from pipeline.run.build.mapping import (
     UNREAD,
     Partition,
+    batches,
     drop_damaged,
     drop_shards,
+    finished,
     map_partitions,
     partition_of,
     plan,
@@ -63,6 +65,11 @@ class Places:
     def current(self) -> Path:
         """Tells of the last build and export of a schedule; no other build leaves one."""
         return self.shards.parent / "current.json"
+
+    @property
+    def plan(self) -> Path:
+        """What tasks on other machines are to read, as long as they run."""
+        return self.shards.parent / "plan"
 
     @property
     def is_gone(self) -> Callable[[str], bool] | None:
@@ -152,13 +159,30 @@ def made_anew(summary: Summary, damaged: Sequence[KeptFile]) -> Summary:
     return summary
 
 
+def lay_out(places: Places, plan_made: Planned, *, count: int) -> list[list[str]]:
+    """The partitions that have no shards yet, by name, in at most `count` batches; `extract` finds each laid out."""
+    done = finished(plan_made.partitions, places.shards)
+    found = batches([partition for partition in plan_made.partitions if partition.name not in done], count=count)
+    for batch in found:
+        mapping.lay_out(places.plan, plan_made.partitions, batch)
+    return found
+
+
+def clear(places: Places) -> None:
+    """Nothing; nothing is laid out any more."""
+    shutil.rmtree(places.plan, ignore_errors=True)
+
+
 def extract(places: Places, names: Sequence[str], *, partition_documents: int, limits: pool.Limits) -> int:
     """How many of the partitions in `names` have their shards now; made one after the other in a guarded process.
 
-    Partitions into which something came meanwhile have other names now; they are left to the build.
+    They are as they were laid out, or as raw has them now: partitions into which something came meanwhile have other
+    names then, and are left to the build.
     """
-    wanted = set(names)
-    chosen = [p for p in plan(places.raw, partition_documents=partition_documents) if p.name in wanted]
+    chosen = mapping.laid_out(places.plan, names)
+    if chosen is None:
+        wanted = set(names)
+        chosen = [p for p in plan(places.raw, partition_documents=partition_documents) if p.name in wanted]
     done = map_partitions(chosen, raw_path=places.raw, shard_folder=places.shards, workers=1, limits=limits)
     return sum(1 for _ in done)
 

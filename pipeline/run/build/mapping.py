@@ -1,21 +1,26 @@
 """The map step: the current pages of some documents become a shard of documents, events with signatures, and claims.
 
-A partition's name is made from its pages and from the code, so a shard that exists need not be made again: a second
-build extracts only what changed. Documents fall into partitions by a hash of their key, not by their order, so that one
-new document touches one partition.
+A partition's name is made from its pages and from the code, so a shard that exists need not be made again. Documents
+fall into partitions by a hash of their key: a partition holds all keys whose hashes begin with its bits, and parts in
+two where they are too many, each by itself. So partitions follow from the documents alone, and no growth renames all.
+
+Documents are mapped singly: one that lies in the shard of any partition, of the same pages and read by the same code,
+is carried over from there. Fifty new documents cost the reading of fifty, and their partitions' rows written anew.
 """
 
 from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from datetime import datetime
 from functools import cache, partial
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 from pipeline import __version__, ask, distil, normalise, packs, raw
 from pipeline.providers import documents
@@ -31,6 +36,7 @@ from pipeline.records import (
     Signature,
     Skipped,
     content_id,
+    kept,
 )
 from pipeline.records.errors import RawError, StoreError
 from pipeline.records.kept import KeptFile, Verdict
@@ -51,12 +57,8 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-# The map step: the current pages of some documents become a shard of documents, events with signatures, and claims.
-#
-# A partition's name is made from its pages and from the code, so a shard that exists need not be made again: a second
-# build extracts only what changed. Documents fall into partitions by a hash of their key, not by their order, so that
-# one new document touches one partition.
-
+#: Bits of the hash of a document's key.
+_HASH_BITS = 64
 #: Stages whose `Skipped` stands for a whole document.
 UNREAD = frozenset({"raw", "document", "extract"})
 #: Events, and different errors among them, that one document may give. Of 22,694 real threads one had 62 events,
@@ -74,22 +76,29 @@ _PRELOAD = "pipeline.run.build.preloaded"
 class Partition:
     """Documents that are mapped together into the shard `name`."""
 
-    name: str
+    name: str  # "p", the bits with which the hashes of its documents' keys begin, "-", a digest of what they are
     documents: tuple[raw.DocumentRefs, ...]
     packs: str  # digest of what packs that do not ship bring to its shard
 
 
 def plan(raw_path: Path, *, partition_documents: int) -> list[Partition]:
-    """The partitions of everything current in raw, sorted by name."""
-    current = raw.RawLayer(raw_path).documents()
-    buckets = 1
-    while buckets * partition_documents < len(current):
-        buckets *= 2
-    filled: dict[int, list[raw.DocumentRefs]] = {}
-    for refs in current:
-        filled.setdefault(_bucket(refs.document_key, buckets), []).append(refs)
+    """The partitions of everything current in raw, of at most so many documents each, sorted by their bits."""
+    current = [(_hashed(refs.document_key), refs) for refs in raw.RawLayer(raw_path).documents()]
     brought = packs.active().digest(*_READING)
-    return [_partition(bucket, filled[bucket], brought) for bucket in sorted(filled)]
+    return [_partition(bits, found, brought) for bits, found in _leaves(current, "", partition_documents)]
+
+
+def _leaves(
+    hashed: Sequence[tuple[int, raw.DocumentRefs]], bits: str, most: int
+) -> Iterator[tuple[str, list[raw.DocumentRefs]]]:
+    """The shortest beginnings of hashes that `most` documents at most share, with these."""
+    if len(hashed) <= most or len(bits) == _HASH_BITS:
+        if hashed:
+            yield bits, [refs for _, refs in hashed]
+        return
+    place = _HASH_BITS - 1 - len(bits)
+    for bit in (0, 1):
+        yield from _leaves([one for one in hashed if one[0] >> place & 1 == bit], f"{bits}{bit}", most)
 
 
 def map_partitions(
@@ -99,23 +108,30 @@ def map_partitions(
     shard_folder: Path,
     workers: int,
     limits: pool.Limits = pool.Limits(),
+    kept_folder: Path | None = None,
 ) -> Iterator[str]:
     """The name of each partition as its shard is finished; those that exist already come first.
 
-    A document whose worker hangs, dies or runs out of memory twice becomes a `Skipped` in a shard of its own.
+    What lies in the shards of `kept_folder`, by default those of `shard_folder`, is not mapped again. A document whose
+    worker hangs, dies or runs out of memory twice becomes a `Skipped` in a shard of its own.
     """
     existing = finished(partitions, shard_folder)
     yield from sorted(existing)
     waiting = [pool.Task(p.name, p.documents) for p in partitions if p.name not in existing]
-    drop_shards(shard_folder, {task.name for task in waiting})  # pieces that a killed run left
+    # what a killed run left of documents that were tried alone: they are tried again
+    names = {task.name for task in waiting}
+    alone = {name for name in shards.names(shard_folder) if partition_of(name) in names and name not in names}
+    shards.discard(shard_folder, alone)
     if not waiting:
         return
     packs.check(packs.active().added)  # a bad row is told before an hour of work
-    work = partial(map_task, raw_path, shard_folder, packs.active().folders, partitions[0].packs)
+    folders = Folders(raw_path, shard_folder, kept_folder or shard_folder)
+    work = partial(map_task, folders, packs.active().folders, partitions[0].packs)
     for result in pool.run(work, waiting, workers=workers, limits=limits, preload=_PRELOAD):
         if isinstance(result, pool.Failure):
             lost = Skipped("extract", result.item.document_key, result.reason, result.detail)
-            shards.write(shard_folder, result.task, shards.MapResult(skipped=(lost,)))
+            part = _part(result.item, shards.MapResult(skipped=(lost,)), partitions[0].packs)
+            shards.write_parts(shard_folder, result.task, [part])
         else:
             yield result
 
@@ -124,6 +140,56 @@ def batches(partitions: Sequence[Partition], *, count: int) -> list[list[str]]:
     """The names of the partitions in at most `count` batches of nearly equal size."""
     names = [partition.name for partition in partitions]
     return [batch for number in range(min(count, len(names))) if (batch := names[number::count])]
+
+
+def lay_out(folder: Path, partitions: Sequence[Partition], batch: Sequence[str]) -> None:
+    """Nothing; a task that is given the names of `batch` finds the partitions in `folder` and need not plan again.
+
+    Raises:
+        StoreError: the disk refuses.
+    """
+    named = {partition.name: partition for partition in partitions}
+    rows = [
+        {
+            "name": name,
+            "packs": named[name].packs,
+            "documents": [list(map(_cells, refs.refs)) for refs in named[name].documents],
+        }
+        for name in batch
+    ]
+    path = _layout(folder, batch)
+    try:
+        kept.write(path, kept.sealed_json({"partitions": rows}))
+    except OSError as error:
+        raise StoreError(f"cannot write the plan {path}: {error.strerror or error}", path=path) from error
+
+
+def laid_out(folder: Path, batch: Sequence[str]) -> list[Partition] | None:
+    """The partitions of `batch` as they were laid out; None where they were not, or are not what was written."""
+    try:
+        rows = kept.unsealed_json(_layout(folder, batch))["partitions"]
+    except (kept.Damaged, KeyError):
+        return None
+    return [Partition(row["name"], tuple(map(_refs, row["documents"])), row["packs"]) for row in rows]
+
+
+def _layout(folder: Path, batch: Sequence[str]) -> Path:
+    return folder / f"{hashlib.blake2b(repr(sorted(batch)).encode(), digest_size=12).hexdigest()}.json"
+
+
+def _cells(page: raw.PageRef) -> list[Any]:
+    return [cell.isoformat() if isinstance(cell, datetime) else cell for cell in astuple(page)]
+
+
+def _refs(pages: Sequence[Sequence[Any]]) -> raw.DocumentRefs:
+    refs = [raw.PageRef(*page) for page in pages]
+    return raw.DocumentRefs(
+        refs[0].document_key,
+        tuple(
+            replace(ref, fetched_at=datetime.fromisoformat(str(ref.fetched_at)) if ref.fetched_at else None)
+            for ref in refs
+        ),
+    )
 
 
 def finished(partitions: Sequence[Partition], shard_folder: Path) -> set[str]:
@@ -163,8 +229,7 @@ def _documents_of(shard: shards.ShardPaths) -> int:
     """The documents that a shard accounts for; a shard that cannot be read accounts for none and is made anew."""
     try:
         shards.check(shard)
-        read = shards.count_documents(shard)
-        return read + sum(item.stage in UNREAD for item in shards.read_skipped([shard.skipped]))
+        return shards.count_documents(shard)
     except StoreError:
         return -1
 
@@ -174,37 +239,79 @@ def shards_of(folder: Path) -> dict[str, shards.ShardPaths]:
     return {shard.skipped.stem: shard for shard in shards.listing(folder)}
 
 
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where a task of the map step reads and writes."""
+
+    raw: Path
+    shards: Path
+    kept: Path  # shards from which documents are carried over
+
+
 def map_task(
-    raw_path: Path,
-    shard_folder: Path,
+    folders: Folders,
     pack_folders: tuple[str, ...],
     pack_digest: str,
     task: pool.Task[raw.DocumentRefs],
     report: Callable[[int], None],
 ) -> str:
-    """Map the task's documents, write their shard, and give back the task's name.
+    """Map those of the task's documents that no shard has, write the shard of all, and give back the task's name.
 
     Raises:
         PackError: a pack is not what it was when the task was planned.
     """
     packs.activated(pack_folders, pack_digest, *_READING)
-    layer = raw.RawLayer(raw_path)
+    layer = raw.RawLayer(folders.raw)
+    # of a document that is tried alone no shard can know anything
+    is_whole = task.name == partition_of(task.name)
+    carried = carriable(task.name, task.items, folders.kept, pack_digest) if is_whole else []
+    known = frozenset(key for one in carried for key in one.keys)
     parts = []
     with uncollected():
         for number, refs in enumerate(task.items):
             report(number)
-            parts.append(map_document(layer, refs))
-    shards.write(shard_folder, task.name, _joined(parts))
+            if refs.document_key not in known:
+                parts.append(_part(refs, map_document(layer, refs), pack_digest))
+    shards.write_parts(folders.shards, task.name, parts, carried)
     return task.name
 
 
-def _joined(parts: Sequence[shards.MapResult]) -> shards.MapResult:
-    return shards.MapResult(
-        documents=tuple(row for part in parts for row in part.documents),
-        events=tuple(row for part in parts for row in part.events),
-        claims=tuple(row for part in parts for row in part.claims),
-        skipped=tuple(row for part in parts for row in part.skipped),
+def carriable(name: str, documents: Sequence[raw.DocumentRefs], folder: Path, brought: str) -> list[shards.Carried]:
+    """The shards of `folder` that hold some of the documents of a partition, each document in one of them only.
+
+    Only those of partitions whose bits begin those of this one, or begin with them, can.
+    """
+    missing = {refs.document_key: document_digest(refs, brought) for refs in documents}
+    found = []
+    for other, shard in sorted(shards_of(folder).items()):
+        if missing and _are_related(name, other):
+            try:
+                shards.check(shard)
+                keys = _carried_of(shard, missing)
+            except StoreError:  # it is damaged: its documents are mapped again
+                continue
+            if keys:
+                found.append(shards.Carried(shard, keys))
+                missing = {key: digest for key, digest in missing.items() if key not in keys}
+    return found
+
+
+def _carried_of(shard: shards.ShardPaths, wanted: Mapping[str, str]) -> frozenset[str]:
+    """The keys of the documents of a shard that are as wanted; one whose pages were damaged may be whole now."""
+    found = [one for one in shards.origins(shard) if wanted.get(one.document_key) == one.digest]
+    skipped = shards.read_skipped([shard.skipped]) if any(one.skipped for one in found) else []
+    return frozenset(
+        one.document_key for one in found if not any(skipped[place].stage == raw.STAGE for place in one.skipped)
     )
+
+
+def _are_related(name: str, other: str) -> bool:
+    one, two = (each.split("-", 1)[0] for each in (name, other))
+    return one.startswith(two) or two.startswith(one)
+
+
+def _part(refs: raw.DocumentRefs, result: shards.MapResult, brought: str) -> shards.Part:
+    return shards.Part(refs.document_key, document_digest(refs, brought), result)
 
 
 def map_document(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResult:
@@ -212,7 +319,7 @@ def map_document(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResul
     try:
         pages = layer.read(refs.refs)
     except RawError as error:
-        return shards.MapResult(skipped=(Skipped("raw", refs.document_key, "damaged_page", str(error)),))
+        return shards.MapResult(skipped=(Skipped(raw.STAGE, refs.document_key, "damaged_page", str(error)),))
     document = documents.document(pages)
     if isinstance(document, Skipped):
         return shards.MapResult(skipped=(document,))
@@ -337,16 +444,23 @@ def official(document: Document, record: DocRecord) -> list[Event]:
     return made
 
 
-def _partition(bucket: int, refs: Sequence[raw.DocumentRefs], brought: str) -> Partition:
-    digest = hashlib.blake2b(f"{code_digest()}{brought}".encode(), digest_size=8)
+def _partition(bits: str, refs: Sequence[raw.DocumentRefs], brought: str) -> Partition:
+    digest = hashlib.blake2b(digest_size=8)
     for document in refs:
-        for page in document.refs:
-            digest.update(f"{page.document_key}\x1f{page.part}\x1f{page.sha256}\x1e".encode())
-    return Partition(f"p{bucket:05d}-{digest.hexdigest()}", tuple(refs), brought)
+        digest.update(f"{document.document_key}\x1f{document_digest(document, brought)}\x1e".encode())
+    return Partition(f"p{bits}-{digest.hexdigest()}", tuple(refs), brought)
 
 
-def _bucket(document_key: str, buckets: int) -> int:
-    return int.from_bytes(hashlib.blake2b(document_key.encode(), digest_size=8).digest(), "big") % buckets
+def document_digest(refs: raw.DocumentRefs, brought: str) -> str:
+    """What tells a document's pages, and the code and the packs that read them, from any others."""
+    digest = hashlib.blake2b(f"{code_digest()}{brought}".encode(), digest_size=12)
+    for page in refs.refs:
+        digest.update(f"{page.document_key}\x1f{page.part}\x1f{page.sha256}\x1e".encode())
+    return digest.hexdigest()
+
+
+def _hashed(document_key: str) -> int:
+    return int.from_bytes(hashlib.blake2b(document_key.encode(), digest_size=_HASH_BITS // 8).digest(), "big")
 
 
 @cache

@@ -122,7 +122,8 @@ def _mapped(
     """Documents and events of everything in raw."""
     done = finished(partitions, places.shards)
     missing = [one for one in partitions if one.name not in done]
-    for _ in map_partitions(missing, raw_path=places.raw, shard_folder=folder, workers=workers, limits=limits):
+    folders = {"shard_folder": folder, "kept_folder": places.shards}
+    for _ in map_partitions(missing, raw_path=places.raw, workers=workers, limits=limits, **folders):
         pass
     new = {one.name for one in missing}
     found = {name: paths for name, paths in shards_of(places.shards).items() if partition_of(name) in done}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 from pipeline import raw
 from pipeline.lexicon import repositories
 from pipeline.records.errors import ConfigError
 from pipeline.run import shards
 from pipeline.run.build.building import Places
-from pipeline.run.build.mapping import drop_shards, partition_of, shards_of
+from pipeline.run.build.mapping import partition_of, shards_of
 
 #: Reasons that `pool` gives for an item that failed twice.
 POISON = frozenset({"timeout", "memory", "crash"})
@@ -36,16 +37,13 @@ class Closeup:
 
 def listed(places: Places) -> list[Quarantined]:
     """Every document in quarantine, by its key."""
-    found = []
-    for name, paths in shards_of(places.shards).items():
-        if name == partition_of(name):  # a poisoned document has a shard of its own
-            continue
-        found += [
-            Quarantined(item.item_id, item.reason, item.detail, partition_of(name))
-            for item in shards.read_skipped([paths.skipped])
-            if item.reason in POISON
-        ]
-    return sorted(found, key=lambda each: each.document_key)
+    found = {
+        item.item_id: Quarantined(item.item_id, item.reason, item.detail, partition_of(name))
+        for name, paths in sorted(shards_of(places.shards).items())
+        for item in shards.read_skipped([paths.skipped])
+        if item.stage == "extract" and item.reason in POISON
+    }
+    return [found[key] for key in sorted(found)]
 
 
 def closeup(places: Places, document_key: str) -> Closeup | None:
@@ -59,7 +57,7 @@ def closeup(places: Places, document_key: str) -> Closeup | None:
 
 
 def retry(places: Places, document_keys: Collection[str] = ()) -> list[Quarantined]:
-    """The documents let out, all of them without `document_keys`: the next build tries them and their partition again.
+    """The documents let out, all of them without `document_keys`: the next build tries them again.
 
     Raises:
         ConfigError: one of the keys is not in quarantine.
@@ -68,6 +66,18 @@ def retry(places: Places, document_keys: Collection[str] = ()) -> list[Quarantin
     unknown = sorted(document_keys - {each.document_key for each in inside})
     if unknown:
         raise ConfigError(f"not in quarantine: {', '.join(unknown)}", hint="`errmine quarantine list` names them.")
-    wanted = {each.partition for each in inside if not document_keys or each.document_key in document_keys}
-    drop_shards(places.shards, wanted)
-    return [each for each in inside if each.partition in wanted]
+    let_out = [each for each in inside if not document_keys or each.document_key in document_keys]
+    for each in let_out:
+        _let_out(places.shards, each)
+    return let_out
+
+
+def _let_out(folder: Path, document: Quarantined) -> None:
+    """Nothing; no shard of its partition accounts for the document, all account for the others."""
+    for name, shard in shards_of(folder).items():
+        if partition_of(name) == document.partition:
+            keys = frozenset(one.document_key for one in shards.origins(shard))
+            if keys == {document.document_key}:
+                shards.discard(folder, {name})
+            elif document.document_key in keys:
+                shards.write_parts(folder, name, (), [shards.Carried(shard, keys - {document.document_key})])

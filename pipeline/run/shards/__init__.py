@@ -1,4 +1,4 @@
-"""Shards: what the map step keeps of one partition, as four Parquet tables with fixed columns, and a list of them.
+"""Shards: what the map step keeps of one partition, as Parquet tables with fixed columns, and a list of them.
 
 ::
 
@@ -6,9 +6,11 @@
     <folder>/events/<name>.parquet      one row an event, with its signature
     <folder>/claims/<name>.parquet      one row a claim, its quotes flattened
     <folder>/skipped/<name>.parquet     one row an item that could not go on
-    <folder>/lists/<name>.json          sha256 of the four, and of itself: see `kept`
+    <folder>/origins/<name>.parquet     one row a document: its digest, and which rows of the four came from it
+    <folder>/lists/<name>.json          sha256 of the five, and of itself: see `kept`
 
-A shard is immutable and counts only when all five files are there; equal rows give equal bytes. Workers anywhere
+A shard is immutable and counts only when all six files are there; equal documents give equal bytes, whether they were
+mapped or carried over from a shard before. Workers anywhere
 write shards, one task loads them: see `store`.
 """
 
@@ -18,10 +20,13 @@ from pipeline.run.shards.columns import (
     DocumentRow,
     EventRow,
     MapResult,
+    Origin,
+    Part,
     document_row,
     event_row,
 )
 from pipeline.run.shards.files import (
+    Carried,
     ShardPaths,
     check,
     count_documents,
@@ -30,20 +35,25 @@ from pipeline.run.shards.files import (
     kept_files,
     listing,
     names,
+    origins,
     read,
     read_claims,
     read_documents,
     read_events,
     read_skipped,
     write,
+    write_parts,
 )
 
 __all__ = [
     "DETAIL_CHARACTERS",
     "QUOTE_CHARACTERS",
+    "Carried",
     "DocumentRow",
     "EventRow",
     "MapResult",
+    "Origin",
+    "Part",
     "ShardPaths",
     "check",
     "count_documents",
@@ -54,10 +64,12 @@ __all__ = [
     "kept_files",
     "listing",
     "names",
+    "origins",
     "read",
     "read_claims",
     "read_documents",
     "read_events",
     "read_skipped",
     "write",
+    "write_parts",
 ]

@@ -71,6 +71,27 @@ class MapResult:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one document gives; `digest` tells its pages and the code that read them from any others."""
+
+    document_key: str
+    digest: str
+    result: MapResult
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where in the tables of a shard the rows of one document are."""
+
+    document_key: str
+    digest: str
+    documents: tuple[int, ...]
+    events: tuple[int, ...]
+    claims: tuple[int, ...]
+    skipped: tuple[int, ...]
+
+
 def document_row(document: Document) -> DocumentRow:
     """`document` without its text and posts."""
     head = {field.name: getattr(document, field.name) for field in fields(DocumentHead)}
@@ -101,7 +122,7 @@ def event_row(document: Document, event: Event, *, ordinal: int, signature: Sign
 #
 #     str, int, float, bool, datetime     text, 64-bit number, double, flag, UTC time; what may be None may be null
 #     an enum                             its text
-#     tuple[str, ...]                     a list of texts
+#     tuple[str, ...], tuple[int, ...]    a list of texts, or of numbers
 #     a record                            a struct of its own fields; null where there is none
 #     tuple of named tuples               a list of structs: stack frames and slots, of which there are many
 #     any other tuple                     JSON text: records inside records, and pairs
@@ -117,6 +138,7 @@ _ARROW: dict[Any, pa.DataType] = {
     bool: pa.bool_(),
     datetime: pa.timestamp("us", tz="UTC"),
     tuple[str, ...]: pa.list_(pa.string()),
+    tuple[int, ...]: pa.list_(pa.int64()),
 }
 
 
