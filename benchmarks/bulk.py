@@ -114,7 +114,7 @@ def _pairs(texts: Sequence[str], *, threads: int) -> tuple[Ints, Ints]:
 
 def _keys(texts: Sequence[str]) -> Keys:
     words, lengths = words_of_bytes([text.encode("utf-8", "replace") for text in texts])
-    return candidates.keys_of_words(words, lengths, np.zeros(len(texts), np.int64))
+    return candidates.keys_of_words(words, lengths, np.zeros(len(texts), np.uint64))
 
 
 def words_of_bytes(texts: Sequence[bytes]) -> tuple[Hashes, Ints]:

@@ -110,14 +110,14 @@ def test_large_gates_are_searched_by_index_and_give_the_cluster_that_a_full_sear
 
 def test_one_text_has_the_band_keys_that_it_has_among_many() -> None:
     tokens = [("a",), ("a", "b", "c"), (), ("中", "文"), tuple("abcdefghij")]
-    together = candidates.band_keys(tokens, np.array([3, 3, 4, 4, 9]))
+    together = candidates.band_keys(tokens, np.array([3, 3, 4, 4, 9], np.uint64))
     for place, block in enumerate([3, 3, 4, 4, 9]):
         assert (candidates.keys_of_one(tokens[place], block) == together[:, place]).all()
 
 
 def test_texts_of_different_blocks_never_meet() -> None:
     tokens = [("same", "words", "here")] * 200
-    blocks = np.repeat(np.array([0, 1]), 100)
+    blocks = np.repeat(np.array([0, 1], np.uint64), 100)
     later, earlier = candidates.pairs(tokens, blocks)
     assert len(later)
     assert (blocks[later] == blocks[earlier]).all()

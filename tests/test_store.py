@@ -190,6 +190,20 @@ def test_equal_input_in_any_order_gives_an_equal_digest(tmp_path: Path) -> None:
     assert store.digest(changed) != store.digest(paths[0])
 
 
+def test_the_digest_is_that_of_the_rows_wherever_they_lie(tmp_path: Path) -> None:
+    path = store.write(tmp_path / "a.duckdb", contents(tmp_path))
+    before = store.digest(path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TEMP TABLE aside AS FROM citations")
+        connection.execute("DELETE FROM citations")
+        connection.execute("INSERT INTO citations FROM aside ORDER BY evidence_id DESC, ordinal DESC, part DESC")
+        assert connection.execute("SELECT count(DISTINCT evidence_id) > 1 FROM citations").fetchone() == (True,)
+    assert store.digest(path) == before
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("INSERT INTO citations FROM citations LIMIT 1")
+    assert store.digest(path) != before
+
+
 def test_a_run_is_told_of_without_changing_the_digest(tmp_path: Path) -> None:
     path = store.write(tmp_path / "x.duckdb", store.Contents())
     before = store.digest(path)

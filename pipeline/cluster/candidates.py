@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -50,8 +51,13 @@ class Untyped:
 
     def only(self, gate: Gate, shape: Shape) -> int | None:
         """The only owner of these words, None if nobody has them with a type, or several do."""
+        owners = self.owners(gate, shape)
+        return owners[0] if len(owners) == 1 else None
+
+    def owners(self, gate: Gate, shape: Shape) -> tuple[int, ...]:
+        """All that have these words with a type, in order; nobody where the words say too little."""
         owners = self._owners.get((gate, shape.text), set())
-        return min(owners) if len(owners) == 1 and len(_WORD.findall(shape.text)) >= LEAST_WORDS else None
+        return tuple(sorted(owners)) if owners and len(_WORD.findall(shape.text)) >= LEAST_WORDS else ()
 
 
 # Texts that quote another error whole, behind the words of whoever passes it on: they are that error.
@@ -182,10 +188,16 @@ _ADDENDS: Hashes = _STATE.integers(0, 2**32, BANDS * ROWS, dtype=np.int64).astyp
 _FIRST, _SECOND, _SINGLE = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77), np.uint32(0xC2B2AE3D)
 
 
+def gate_label(gate: Gate) -> int:
+    """64 bits that stand for a gate in every band key of its texts, whatever other gates there are."""
+    words = "\x1e".join(f"{key}\x1f{value}" for key, value in gate)
+    return int.from_bytes(hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).digest(), "big")
+
+
 def pairs(
-    tokens: Sequence[Sequence[str]], blocks: Ints, *, owners: int = OWNERS, direct: int = DIRECT_TEXTS
+    tokens: Sequence[Sequence[str]], blocks: Keys, *, owners: int = OWNERS, direct: int = DIRECT_TEXTS
 ) -> tuple[Ints, Ints]:
-    """Pairs (later, earlier) of positions worth comparing, sorted; never across blocks. `blocks` must be sorted."""
+    """Pairs (later, earlier) of positions worth comparing, sorted; never across blocks, of which each is one run."""
     starts = np.flatnonzero(np.r_[True, blocks[1:] != blocks[:-1]]) if len(blocks) else np.empty(0, np.int64)
     sizes = np.diff(np.r_[starts, len(blocks)])
     small = [
@@ -212,7 +224,7 @@ def _every_pair(start: int, size: int) -> Ints:
     return _coded(later.astype(np.int64) + start, earlier.astype(np.int64) + start)
 
 
-def band_keys(tokens: Sequence[Sequence[str]], blocks: Ints) -> Keys:
+def band_keys(tokens: Sequence[Sequence[str]], blocks: Keys) -> Keys:
     """The band keys of each text, one row a band; texts of different blocks never share one."""
     rows = [
         _keys_of(tokens[start : start + _HASHED_TEXTS], blocks[start : start + _HASHED_TEXTS])
@@ -221,7 +233,7 @@ def band_keys(tokens: Sequence[Sequence[str]], blocks: Ints) -> Keys:
     return np.concatenate(rows, axis=1) if rows else np.empty((BANDS, 0), np.uint64)
 
 
-def _keys_of(tokens: Sequence[Sequence[str]], blocks: Ints) -> Keys:
+def _keys_of(tokens: Sequence[Sequence[str]], blocks: Keys) -> Keys:
     lengths = np.fromiter((max(1, len(words)) for words in tokens), np.int64, len(tokens))
     words = word_hashes(list(chain.from_iterable(words or ("",) for words in tokens)))
     return keys_of_words(words, lengths, blocks)
@@ -235,7 +247,7 @@ def word_hashes(words: Sequence[str]) -> Hashes:
     return table[codes]
 
 
-def keys_of_words(words: Hashes, lengths: Ints, blocks: Ints) -> Keys:
+def keys_of_words(words: Hashes, lengths: Ints, blocks: Keys) -> Keys:
     """The band keys of texts whose word hashes lie one after the other, `lengths` words (at least 1) each."""
     starts = np.r_[0, np.cumsum(lengths)[:-1]]
     shingles = _shingles(words, starts, lengths)
@@ -246,7 +258,7 @@ def keys_of_words(words: Hashes, lengths: Ints, blocks: Ints) -> Keys:
             np.minimum.reduceat(shingles * multiplier + addend, starts)
             for multiplier, addend in zip(_MULTIPLIERS[rows], _ADDENDS[rows], strict=True)
         ]
-        keys[band] = _band_key(minima, np.uint64(band), blocks.astype(np.uint64))
+        keys[band] = _band_key(minima, np.uint64(band), blocks)
     return keys
 
 
@@ -293,14 +305,11 @@ def _star_of(keys: Keys, owners: int) -> Ints:
     """Each position behind another of its key, with the first `owners` of those.
 
     A position takes the place of its key's last bits, so that plain numbers are sorted, not an index of them: eight
-    times as fast. With 2^20 texts 44 bits tell keys apart; what they confuse is one more pair to compare.
+    times as fast. Where the bits that are left confuse two keys, an index is sorted after all: whose owner a text is
+    must not depend on how many others there are.
     """
-    bits = np.uint64(max(1, len(keys) - 1).bit_length())
-    mixed = keys * np.uint64(0x9E3779B97F4A7C15)  # the last row of a band is in the last bits only
-    ranked = ((mixed >> bits) << bits) | np.arange(len(keys), dtype=np.uint64)
-    ranked.sort()
-    order = (ranked & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
-    ranked >>= bits
+    order = _by_key(keys)
+    ranked = keys[order]
     places = np.arange(len(order))
     is_start = np.r_[True, ranked[1:] != ranked[:-1]]
     behind = np.flatnonzero(~is_start)
@@ -310,3 +319,16 @@ def _star_of(keys: Keys, owners: int) -> Ints:
         is_owned = behind > first + offset
         found.append(_coded(order[behind[is_owned]], order[first[is_owned] + offset]))
     return np.concatenate(found)
+
+
+def _by_key(keys: Keys) -> Ints:
+    """The positions with those of one key together, in order."""
+    bits = np.uint64(max(1, len(keys) - 1).bit_length())
+    mixed = keys * np.uint64(0x9E3779B97F4A7C15)  # the last row of a band is in the last bits only
+    ranked = ((mixed >> bits) << bits) | np.arange(len(keys), dtype=np.uint64)
+    ranked.sort()
+    order = (ranked & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+    ranked >>= bits
+    found = keys[order]
+    is_confused = (ranked[1:] == ranked[:-1]) & (found[1:] != found[:-1])
+    return np.argsort(keys, kind="stable") if is_confused.any() else order

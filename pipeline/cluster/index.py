@@ -49,15 +49,15 @@ class Abstention:
 class _Postings:
     """Band keys of texts as one sorted array: 500,000 keys are sorted in 50 ms, a dict takes a second."""
 
-    def __init__(self, tokens: Sequence[tuple[str, ...]], blocks: Sequence[int], entries: Sequence[int]) -> None:
-        keys = candidates.band_keys(tokens, np.array(blocks, np.int64)).ravel()
+    def __init__(self, tokens: Sequence[tuple[str, ...]], labels: Sequence[int], entries: Sequence[int]) -> None:
+        keys = candidates.band_keys(tokens, np.array(labels, np.uint64)).ravel()
         order = np.argsort(keys, kind="stable")
         self._keys = keys[order]
         self._entries = np.tile(np.array(entries, np.int64), candidates.BANDS)[order]
 
-    def find(self, tokens: tuple[str, ...], block: int) -> list[int]:
+    def find(self, tokens: tuple[str, ...], label: int) -> list[int]:
         """The entries that share a band key, each once, sorted; at most OWNERS a band."""
-        keys = candidates.keys_of_one(tokens, block)
+        keys = candidates.keys_of_one(tokens, label)
         first = np.searchsorted(self._keys, keys)
         last = np.searchsorted(self._keys, keys, side="right")
         found: set[int] = set()
@@ -130,9 +130,9 @@ class Index:
     def _made_postings(self) -> _Postings:
         """The index of the gates that are too large to compare with every cluster of them."""
         rows = [
-            (self._shapes[position].tokens, block, entry)
-            for block, entries in self._of_gate.items()
-            if len(entries) > candidates.DIRECT_TEXTS
+            (self._shapes[position].tokens, candidates.gate_label(gate), entry)
+            for gate, block in self._gates.items()
+            if len(entries := self._of_gate[block]) > candidates.DIRECT_TEXTS
             for entry in entries
             for position in self._entries[entry][1]
         ]
@@ -215,7 +215,7 @@ class Index:
     def _by_text(self, own: Shape, block: int, gate: Gate) -> Match | Abstention:
         entries = self._of_gate[block]
         if len(entries) > candidates.DIRECT_TEXTS:
-            entries = self._postings.find(own.tokens, block)
+            entries = self._postings.find(own.tokens, candidates.gate_label(gate))
         ranked = self._scored(own, entries)
         refused = ""
         for place, (entry, score) in enumerate(ranked):

@@ -40,18 +40,28 @@ class Beginnings:
 
     def best(self, gate: Gate, shape: Shape) -> tuple[int, float] | None:
         """The group that alone continues a cut text, with the score of the shared part; None if none or several do."""
+        near = self.continuing(gate, shape)
+        group = only_best(near)
+        return None if group is None else (group, max(score for _, score in near))
+
+    def continuing(self, gate: Gate, shape: Shape) -> list[tuple[int, float]]:
+        """What continues a cut text, each with the score of the shared part."""
         cut = bare(gate, shape)
         if len(cut.words) < LEAST_WORDS:
-            return None
-        found: dict[int, float] = {}
-        for group, full in self._texts.get((hard(gate), cut.tokens[:KEY_TOKENS]), [])[:COMPARED_TEXTS]:
-            score = prefix_score(cut, full)
-            if score > found.get(group, 0.0):
-                found[group] = score
-        ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
-        if not ranked or (len(ranked) > 1 and ranked[1][1] == ranked[0][1]):
-            return None
-        return ranked[0]
+            return []
+        there = self._texts.get((hard(gate), cut.tokens[:KEY_TOKENS]), [])[:COMPARED_TEXTS]
+        return [(group, score) for group, full in there if (score := prefix_score(cut, full))]
+
+
+def only_best(near: Iterable[tuple[int, float]]) -> int | None:
+    """The group with the greatest score; None if there is none, or two share it."""
+    found: dict[int, float] = {}
+    for group, score in near:
+        found[group] = max(score, found.get(group, 0.0))
+    ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+    if not ranked or (len(ranked) > 1 and ranked[1][1] == ranked[0][1]):
+        return None
+    return ranked[0][0]
 
 
 def prefix_score(cut: Shape, full: Shape) -> float:
@@ -67,19 +77,6 @@ def _without_last(parts: tuple[str, ...]) -> Shape:
     """The shape of the words but the last, which may be half a word."""
     kept = parts[:-1]
     return Shape("", kept, frozenset(kept) - {SLOT_CHARACTER})
-
-
-def join(
-    cut: Iterable[int], shapes: Sequence[Shape], gates: Sequence[Gate], beginnings: Beginnings
-) -> dict[int, tuple[int, float]]:
-    """For each cut text the group it joins and the score; itself and 0 where it stands alone, longest first."""
-    found: dict[int, tuple[int, float]] = {}
-    for position in sorted(cut, key=lambda place: (-len(bare(gates[place], shapes[place]).text), place)):
-        match = beginnings.best(gates[position], shapes[position])
-        found[position] = match or (position, 0.0)
-        if match is None:
-            beginnings.add(gates[position], position, shapes[position])
-    return found
 
 
 # The representative of a group: the text that is nearest to all, weighted by how often each was seen.
@@ -169,12 +166,25 @@ def scores(texts: Sequence[str], pairs: tuple[Ints, Ints], *, cutoff: float, wor
     )
 
 
-def grouped(shapes: Sequence[Shape], pairs: tuple[Ints, Ints], *, apart: Mapping[tuple[int, int], str]) -> Groups:
-    """The groups of texts in order of rank. `apart`: pairs that people said are two errors, with their reason."""
-    texts = [shape.text for shape in shapes]
+def similarities(shapes: Sequence[Shape], pairs: tuple[Ints, Ints]) -> Floats:
+    """The score of each pair: REVIEW at least, or 0; CUTOFF at least if the texts differ in values only."""
+    similar = scores([shape.text for shape in shapes], pairs, cutoff=ALIGNED)
+    for place in np.flatnonzero((similar > 0) & (similar < CUTOFF)).tolist():
+        one, other = shapes[int(pairs[0][place])], shapes[int(pairs[1][place])]
+        similar[place] = raised(float(similar[place]), one, other)
+    return similar
+
+
+def grouped(
+    shapes: Sequence[Shape], scored: tuple[Ints, Ints, Floats], *, apart: Mapping[tuple[int, int], str]
+) -> Groups:
+    """The groups of texts in order of rank, from scored pairs (later, earlier, score).
+
+    `apart`: pairs that people said are two errors, with their reason.
+    """
 
     def rescored(position: int, leader: int) -> float:
-        score = fuzz.ratio(texts[position], texts[leader], score_cutoff=ALIGNED)
+        score = fuzz.ratio(shapes[position].text, shapes[leader].text, score_cutoff=ALIGNED)
         return raised(score, shapes[position], shapes[leader])
 
     def refused(position: int, members: Sequence[int]) -> str:
@@ -183,11 +193,7 @@ def grouped(shapes: Sequence[Shape], pairs: tuple[Ints, Ints], *, apart: Mapping
             return apart_words(parted)
         return refusal(shapes[position], members, shapes)
 
-    similar = scores(texts, pairs, cutoff=ALIGNED)
-    for place in np.flatnonzero((similar > 0) & (similar < CUTOFF)).tolist():
-        one, other = shapes[int(pairs[0][place])], shapes[int(pairs[1][place])]
-        similar[place] = raised(float(similar[place]), one, other)
-    return elected(len(texts), (*pairs, similar), rescored=rescored, refused=refused)
+    return elected(len(shapes), scored, rescored=rescored, refused=refused)
 
 
 def raised(score: float, one: Shape, other: Shape) -> float:

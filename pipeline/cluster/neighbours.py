@@ -15,7 +15,7 @@ from pipeline.cluster.words import conflict
 from pipeline.records import Cluster, Neighbour, Template
 
 if TYPE_CHECKING:
-    from pipeline.cluster.partition import Work
+    from pipeline.cluster.work import Work
 
 
 # One sentence for people: why a template is in its cluster. Stored when decided, never computed again.
@@ -80,7 +80,7 @@ def neighbours(work: Work, id_of: Mapping[int, str], medoid_of: Mapping[int, int
             _note(found, (id_of[work.group[later]], id_of[work.group[leader]]), score, leaders.why_not(score, words))
     order = sorted(id_of, key=lambda leader: (medoid_of[leader], leader))
     shapes = [work.shapes[medoid_of[leader]] for leader in order]
-    one_block = np.zeros(len(order), np.int64)
+    one_block = np.zeros(len(order), np.uint64)
     pairs = candidates.pairs([shape.tokens for shape in shapes], one_block, owners=OWNERS)
     similar = leaders.scores([shape.text for shape in shapes], pairs, cutoff=ALIKE)
     for place in np.flatnonzero(similar).tolist():

@@ -1,23 +1,25 @@
 """The partition of templates into clusters: a pure function of the multiset of templates, whatever their order.
 
 Gates first: templates with different gates never meet. A complete gate is one cluster. Inside other gates texts are
-ranked by (count, text), candidates come from an index, leaders decide, cut texts join what continues them, and people
-overrule last. A cluster is named after its earliest template, so that later members do not rename it. What each row of
-overrides.toml means, and which rows do nothing, is the partition compared with the one without them.
+ranked by (count, text) and `edges` are found among all of them; `families` are what edges connect, and each family
+elects its groups as if it were alone (`election`). A cluster is named after its earliest template, so that later
+members do not rename it. What each row of overrides.toml means, and which rows do nothing, is the partition compared
+with the one without them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-from rapidfuzz import fuzz
-
-from pipeline.cluster import candidates, leaders, neighbours, people, proofs
+from pipeline.cluster import leaders, neighbours, proofs
+from pipeline.cluster.edges import edges
+from pipeline.cluster.election import Said, elect
 from pipeline.cluster.people import NONE, Meaning, Override, Overrides, apart_pairs, bonds, ignored_positions
-from pipeline.cluster.shapes import Shape, merged, shape
+from pipeline.cluster.shapes import merged
+from pipeline.cluster.work import Work
+from pipeline.cluster.work import work as begun
 from pipeline.records import Assignment, Cluster, Neighbour, Template, content_id
 
 #: Rules of members whose words are not the error's alone; they never represent a cluster.
@@ -47,153 +49,19 @@ class Partition:
         return {one.signature_id: one.cluster_id for one in self.assignments}
 
 
-@dataclass(slots=True)
-class Work:
-    """What the steps share: templates in order of rank, and the group and rule that each has so far."""
-
-    templates: list[Template]
-    shapes: list[Shape]
-    blocks: list[int]  # number of the gate
-    group: list[int]  # position of the group's leader
-    rule: list[str]
-    refused: list[tuple[int, int, float, str]] = field(default_factory=list)  # see leaders.Groups
-    why: dict[int, str] = field(default_factory=dict)  # what people said about a template's group
-
-    def members(self) -> dict[int, list[int]]:
-        """The positions of each group in order of rank, by leader."""
-        found: dict[int, list[int]] = {}
-        for position, leader in enumerate(self.group):
-            found.setdefault(leader, []).append(position)
-        return found
-
-
 def partition(templates: Sequence[Template], *, overrides: Overrides = NONE) -> Partition:
     """The clusters of templates, an assignment for each template, and the neighbours of each cluster.
 
     Raises:
         ConfigError: two rows of the overrides contradict each other.
     """
-    work = _work(merged(templates))
+    work = begun(merged(templates))
     meaning = Meaning(work.templates if overrides.rows else (), overrides.read)
     apart = apart_pairs(overrides, meaning)
-    _group_complete(work, apart)
-    _group_open(work, apart)
-    _join_untyped(work, apart)
-    _join_quoting(work, apart)
-    _join_cut(work, apart)
-    people.bind(work, bonds(overrides, meaning, apart), apart)
-    _note_apart(work, apart)
+    said = Said(apart, bonds(overrides, meaning, apart))
+    elect(work, edges(work), said)
     # what people ignore goes last, so that the others stand as they stood with it
     return _finished(work, _names(work, overrides, meaning), ignored_positions(overrides, meaning))
-
-
-def _rank(template: Template) -> tuple[object, ...]:
-    return (template.gate, template.is_truncated, -template.count, template.text, template.signature_id)
-
-
-def _work(templates: Sequence[Template]) -> Work:
-    ranked = sorted(templates, key=_rank)
-    numbers: dict[tuple[tuple[str, str], ...], int] = {}
-    blocks = [numbers.setdefault(template.gate, len(numbers)) for template in ranked]
-    return Work(
-        ranked, [shape(template) for template in ranked], blocks, list(range(len(ranked))), ["founder"] * len(ranked)
-    )
-
-
-def _group_complete(work: Work, apart: people.Apart) -> None:
-    """Put every template of a complete gate into one group, or into those that people split it into."""
-    complete = {block for template, block in zip(work.templates, work.blocks, strict=True) if template.is_gate_complete}
-    members: dict[int, list[int]] = {}
-    for position, block in enumerate(work.blocks):
-        if block in complete:
-            members.setdefault(block, []).append(position)
-            work.rule[position] = "gate"
-            work.group[position] = members[block][0]
-    for block in {work.blocks[one] for one, other in apart if work.blocks[one] == work.blocks[other]} & complete:
-        people.split_gate(work, members[block], apart)
-
-
-def _group_open(work: Work, apart: people.Apart) -> None:
-    """Group the full texts of the other gates by leaders."""
-    places = [
-        position
-        for position, template in enumerate(work.templates)
-        if work.rule[position] != "gate" and not template.is_truncated
-    ]
-    shapes = [work.shapes[position] for position in places]
-    blocks = np.array([work.blocks[position] for position in places], np.int64)
-    local = {position: number for number, position in enumerate(places)}
-    local_apart = {(local[a], local[b]): row.reason for (a, b), row in apart.items() if a in local and b in local}
-    pairs = candidates.pairs([shape.tokens for shape in shapes], blocks)
-    groups = leaders.grouped(shapes, pairs, apart=local_apart)
-    for number, position in enumerate(places):
-        work.group[position] = places[groups.leader[number]]
-        if groups.leader[number] != number:
-            work.rule[position] = leaders.rule(shapes[number], shapes[groups.leader[number]])
-    work.refused = [(places[later], places[leader], score, why) for later, leader, score, why in groups.refused]
-
-
-def _join_cut(work: Work, apart: people.Apart) -> None:
-    """Let cut texts join what continues them."""
-    beginnings = leaders.Beginnings()
-    cut = []
-    for position, template in enumerate(work.templates):
-        if work.rule[position] == "gate":
-            continue
-        if template.is_truncated:
-            cut.append(position)
-        else:
-            beginnings.add(template.gate, work.group[position], work.shapes[position])
-    gates = [template.gate for template in work.templates]
-    for position, (leader, _) in leaders.join(cut, work.shapes, gates, beginnings).items():
-        is_alone = leader == position or people.part_cut(work, position, leader, apart)
-        work.group[position] = position if is_alone else leader
-        work.rule[position] = "review" if is_alone else "prefix"
-
-
-def _join_untyped(work: Work, apart: people.Apart) -> None:
-    """Let the groups whose leading text lacks an exception type join the only type that prints its words."""
-    typed = candidates.Untyped()
-    for position, template in enumerate(work.templates):
-        if work.rule[position] != "gate" and not template.is_truncated:
-            typed.add(template.gate, work.group[position], work.shapes[position])
-    members = work.members()
-    for position in list(members):
-        owner = typed.only(work.templates[position].gate, work.shapes[position])
-        if owner is not None and work.rule[position] != "gate":
-            _join(work, members, (position, owner), "untyped", apart)
-
-
-def _join(work: Work, members: dict[int, list[int]], sides: tuple[int, int], rule: str, apart: people.Apart) -> None:
-    """Put the group that the first side leads into that of the second, unless people keep any of them apart."""
-    here, there = sides
-    if here == there or any(people.part_cut(work, place, there, apart) for place in members[here]):
-        return
-    for place in members[here]:
-        work.group[place], work.rule[place] = there, rule
-    members[there].extend(members.pop(here))
-
-
-def _join_quoting(work: Work, apart: people.Apart) -> None:
-    """Let the groups whose leading text quotes another error whole join that error."""
-    quotations = candidates.Quotations()
-    for position, template in enumerate(work.templates):
-        if work.rule[position] != "gate" and not template.is_truncated:
-            quotations.add(template.gate, position, work.shapes[position])
-    members = work.members()
-    leading = [position for position in members if work.rule[position] != "gate"]
-    for position in sorted(leading, key=lambda place: (len(work.shapes[place].tokens), place)):
-        inner = quotations.longest(work.templates[position].gate, work.shapes[position])
-        if inner is not None:
-            _join(work, members, (work.group[position], work.group[inner]), "quote", apart)
-
-
-def _note_apart(work: Work, apart: people.Apart) -> None:
-    """Write down what people keep apart, for those who ask why."""
-    for (one, other), row in sorted(apart.items()):
-        if one > other and work.group[one] != work.group[other]:
-            score = fuzz.ratio(work.shapes[one].text, work.shapes[other].text)
-            work.refused.append((one, other, score, leaders.apart_words(row.reason)))
 
 
 def _names(work: Work, overrides: Overrides, meaning: Meaning) -> dict[int, str]:

@@ -16,7 +16,7 @@ from pipeline.records import Template
 from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pipeline.cluster.partition import Work
+    from pipeline.cluster.work import Work
 
 
 # What people decided about grouping: `overrides.toml`, read, checked, and asked for by the other modules.

@@ -26,13 +26,13 @@ def table_counts(path: Path) -> dict[str, int]:
 
 
 def digest(path: Path) -> str:
-    """sha256 over all tables, rows in their stored order; `runs` and the ids of runs are left out."""
+    """sha256 over all tables, in whatever order their rows lie; `runs` and the ids of runs are left out."""
     lines = (f"{name} {found}\n" for name, found in digests(path).items())
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def digests(path: Path) -> dict[str, str]:
-    """sha256 of each table by its name, rows in their stored order; `runs` and the ids of runs are left out."""
+    """sha256 of each table by its name, rows in the order of their own hashes; `runs` and ids of runs are left out."""
     found = {}
     with read_only(path) as connection:
         names = [str(name) for (name,) in connection.execute(_TABLES).fetchall()]
@@ -41,9 +41,8 @@ def digests(path: Path) -> dict[str, str]:
                 continue
             total = hashlib.sha256()
             # one line a row, hashed by the engine: pulling rows into Python would take minutes for large files
-            rows = connection.execute(
-                f'SELECT sha256(to_json(t)::VARCHAR) FROM (SELECT *{_OF_A_RUN.get(name, "")} FROM "{name}") t'  # noqa: S608
-            ).fetchall()
+            told = f'SELECT *{_OF_A_RUN.get(name, "")} FROM "{name}"'  # noqa: S608
+            rows = connection.execute(f"SELECT sha256(to_json(t)::VARCHAR) FROM ({told}) t ORDER BY 1").fetchall()  # noqa: S608
             for (line,) in rows:
                 total.update(line.encode())
             found[name] = total.hexdigest()
