@@ -158,7 +158,7 @@ class Bundle:
         return [entry for row in rows[:limit] if (entry := self.entry(row["id"])) is not None]
 
     def explain(self, subject: str) -> dict[str, Any] | None:
-        """Why occurrences stand together and look-alikes do not; `subject` is an entry, cluster, template or event.
+        """Why occurrences stand together and look-alikes do not; `subject` is an entry, cluster, signature or event.
 
         Keys: cluster_id, entry_id, text, gate, regex, lowest_score, event_count, document_count, templates, apart and
         events. None if nothing is called so.

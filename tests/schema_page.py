@@ -24,13 +24,18 @@ OWNERS = {
 
 _HEAD = """# The database
 
-`errmine.duckdb` is one file. Columns with the same name join. Every table and column carries its comment inside the
-file too: `errmine query "FROM duckdb_columns()"`.
+`errmine.duckdb` is one file. Columns with the same name join. Every table, view and column carries its comment inside
+the file too: `errmine query "FROM duckdb_columns()"`. All times are TIMESTAMPTZ, all days DATE.
 
-The tables have a version, major.minor; `FROM schema_versions` tells what each step changed. A minor step only adds, and
-files of earlier minor versions are read as they are. `errmine build` makes a file of the present version from raw; the
-journal, published ids, their aliases and the record of runs go on in it. A file that a later errmine made is neither
-read nor replaced: the message says to upgrade.
+A signature is the message of an error with what varies taken out (tools that parse logs say template); `signature_id`
+is its id, a cluster is made of signatures that mean the same, and an entry tells of one cluster. What a source does not
+say is null: who wrote an opening post (`author_role`) in archives that keep it of comments alone, in which version
+something was removed, or when.
+
+The tables have a version, major.minor; `FROM schema_versions` tells what each step changed. A minor step only adds; a
+major one may rename. Files of all earlier versions can be read: a column has its old name there and its new one.
+`errmine build` makes a file of the present version from raw; the journal, published ids, their aliases and the record
+of runs go on in it. A file that a later errmine made is neither read nor replaced: the message says to upgrade.
 """
 _TABLES = """
 SELECT table_name, comment FROM duckdb_tables() WHERE NOT internal ORDER BY table_name
@@ -45,6 +50,7 @@ SELECT c.table_name, c.column_name, c.data_type, c.comment FROM duckdb_columns()
 JOIN duckdb_tables() t ON t.table_name = c.table_name
 WHERE NOT c.internal ORDER BY c.table_name, c.column_index
 """
+_VIEW_COLUMNS = _COLUMNS.replace("duckdb_tables() t ON t.table_name", "duckdb_views() t ON t.view_name")
 
 
 def page(database: Path) -> str:
@@ -55,11 +61,14 @@ def page(database: Path) -> str:
         parts.append(f"## {table}\n\n{comment}.\n\n| column | type | what it holds |\n|---|---|---|")
         parts += [f"| {row[1]} | {row[2]} | {_cell(row[3])} |" for row in columns if row[0] == table]
         parts.append("")
-    for title, sql in (("Views", _VIEWS), ("Macros", _MACROS)):
-        rows = store.query(database, sql).rows
-        parts.append(f"## {title}\n\n| name | what it gives |\n|---|---|")
-        parts += [f"| `{name}` | {_cell(comment)} |" for name, comment in rows]
+    parts.append("## Views\n")
+    shown = store.query(database, _VIEW_COLUMNS).rows
+    for name, comment in store.query(database, _VIEWS).rows:
+        parts.append(f"### {name}\n\n{comment}.\n\n| column | type | what it holds |\n|---|---|---|")
+        parts += [f"| {row[1]} | {row[2]} | {_cell(row[3])} |" for row in shown if row[0] == name]
         parts.append("")
+    parts.append("## Macros\n\n| name | what it gives |\n|---|---|")
+    parts += [f"| `{name}` | {_cell(comment)} |" for name, comment in store.query(database, _MACROS).rows]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 

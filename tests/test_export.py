@@ -81,6 +81,9 @@ def test_entries_are_the_same_in_all_three_forms(bundle: Path) -> None:
         assert json.loads((bundle / "entries" / f"{line['id']}.json").read_text()) == line
     table = pq.read_table(bundle / "entries.parquet")
     assert [json.loads(text) for text in table.column("json").to_pylist()] == lines
+    days = {name: str(table.schema.field(name).type) for name in ("first_seen", "last_confirmed", "last_updated")}
+    assert set(days.values()) == {"date32[day]"}
+    assert [str(day) for day in table.column("first_seen").to_pylist()] == [line["first_seen"] for line in lines]
     assert export.read_entries(bundle) == sorted(ENTRIES, key=lambda e: e.id)
 
 

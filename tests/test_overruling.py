@@ -194,11 +194,11 @@ def test_a_name_that_another_entry_has_is_refused_and_said(home: Path) -> None:
 
 
 def test_a_split_is_permanent_and_its_reason_is_shown(home: Path) -> None:
-    together = rows(home, "SELECT cluster_id FROM clusters WHERE text LIKE '%gadget%refused%'")
+    together = rows(home, "SELECT cluster_id FROM clusters WHERE signature LIKE '%gadget%refused%'")
     assert len(together) == 1
     split = f'[[split]]\nreason = "one is a mistake"\ntexts = ["{MESSAGES[4]}", "{MESSAGES[5]}"]\n'
     built(home, split)
-    assert len(rows(home, "SELECT cluster_id FROM clusters WHERE text LIKE '%gadget%refused%'")) == 2
+    assert len(rows(home, "SELECT cluster_id FROM clusters WHERE signature LIKE '%gadget%refused%'")) == 2
     assert matched(home, MESSAGES[4]) != matched(home, MESSAGES[5])
     reasons = rows(home, "SELECT DISTINCT reason FROM neighbours WHERE reason LIKE 'kept apart%'")
     assert reasons == [{"reason": "kept apart by overrides.toml: one is a mistake"}]
@@ -221,11 +221,11 @@ def test_what_is_ignored_is_counted_with_its_reason_and_comes_back(home: Path) -
 
 
 def test_what_is_ignored_takes_nothing_of_the_others_with_it(home: Path) -> None:
-    before = rows(home, "SELECT cluster_id, entry_id FROM clusters WHERE text LIKE '%gadget%refused%'")
+    before = rows(home, "SELECT cluster_id, entry_id FROM clusters WHERE signature LIKE '%gadget%refused%'")
     one, other = (IGNORE.replace(MESSAGES[6], MESSAGES[number]) for number in (4, 5))  # one of them is the medoid
     for overrides, gone in ((one, 4), (one, 4), ("", None), (other, 5), (other + MERGE, 5), ("", None)):
         built(home, overrides)
-        assert rows(home, "SELECT cluster_id, entry_id FROM clusters WHERE text LIKE '%gadget%refused%'") == before
+        assert rows(home, "SELECT cluster_id, entry_id FROM clusters WHERE signature LIKE '%gadget%refused%'") == before
         for number in (4, 5):
             assert matched(home, MESSAGES[number]) == (None if number == gone else before[0]["entry_id"])
 
@@ -383,7 +383,7 @@ def test_another_normaliser_moves_events_prints_the_map_and_keeps_every_id(
 ) -> None:
     built(home, MERGE)
     names = {number: matched(home, text) for number, text in MESSAGES.items()}
-    old = {row["text"]: row["cluster_id"] for row in rows(home, "SELECT text, cluster_id FROM clusters")}
+    old = {row["text"]: row["cluster_id"] for row in rows(home, "SELECT signature AS text, cluster_id FROM clusters")}
     version = normalise.NORMALISER_VERSION
     monkeypatch.setattr(assemble, "NORMALISER_VERSION", "test-2")
     monkeypatch.setattr(normalise, "NORMALISER_VERSION", "test-2")

@@ -98,3 +98,22 @@ def test_every_table_of_the_shards_gets_all_its_columns_by_name(loaded: list[tup
     }  # fmt: skip
     for table, columns in loaded:
         assert sorted(columns) == sorted(COLUMNS[table]), table
+
+
+def test_every_column_of_every_table_and_view_says_what_it_holds(sample_home: Path) -> None:
+    database = sample_home / "curated" / "errmine.duckdb"
+    asked = "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal AND coalesce(comment, '') = ''"
+    assert store.query(database, asked).rows == []
+    shown = "SELECT comment FROM duckdb_columns() WHERE table_name = 'cluster_events' AND column_name = 'explanation'"
+    assert store.query(database, shown).rows == [("One sentence for people",)]  # that of assignments
+
+
+def test_times_are_times_and_days_are_days() -> None:
+    kinds = {
+        (table, column): kind
+        for table, body in opening.tables(SCHEMA)
+        for column, kind in re.findall(r"^    (\w+) ([^-]+?),? -- ", body, re.MULTILINE)
+    }
+    assert {kind for (_, column), kind in kinds.items() if column.endswith("_at")} == {"TIMESTAMPTZ"}
+    days = {"first_seen", "last_seen", "last_updated", "last_confirmed"}
+    assert {kind for (_, column), kind in kinds.items() if column in days} == {"DATE"}

@@ -46,6 +46,15 @@ def places(home: Path, tmp_path: Path) -> Places:
     return Places.of(tmp_path / "home")
 
 
+#: What a column of before 2.0 held, made of what the present one holds.
+_FORMER = {
+    ("signatures", "text"): "signature",
+    ("clusters", "text"): "signature",
+    ("claims", "template"): "fact",
+    ("claims", "posted_at"): "strftime(posted_at AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ')",
+}
+
+
 def age(path: Path, version: str) -> None:
     """Make the file at `path` what it would be had the errmine of `version` made it."""
     present = path.rename(path.with_name("present"))
@@ -55,7 +64,7 @@ def age(path: Path, version: str) -> None:
         tables = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
         for (table,) in connection.execute(tables).fetchall():
             found = connection.execute(f"SELECT column_name FROM (DESCRIBE {table})").fetchall()
-            columns = ", ".join(f'"{name}"' for (name,) in found)
+            columns = ", ".join(_FORMER.get((table, name), f'"{name}"') for (name,) in found)
             connection.execute(f"INSERT INTO {table} SELECT {columns} FROM present.{table} ORDER BY rowid")
         connection.execute("UPDATE meta SET value = ? WHERE key = 'schema_version'", [version])
     present.unlink()
@@ -143,6 +152,34 @@ def test_the_content_is_that_of_a_home_whose_file_was_never_old(places: Places, 
     age(places.database, EARLIER[0])
     rebuilt(places)
     assert store.digest(places.database) == store.digest(Places.of(tmp_path / "never-old").database)
+
+
+def test_a_file_of_before_2_0_has_the_names_and_types_of_now_beside_its_own(places: Places) -> None:
+    asked = (
+        "SELECT signature FROM signatures ORDER BY signature_id",
+        "SELECT cluster_id, signature FROM clusters ORDER BY cluster_id",
+        "SELECT claim_id, fact, posted_at FROM claims ORDER BY claim_id",
+        "SELECT document_id, first_seen, last_updated FROM official_docs ORDER BY document_id",
+    )
+    present = [store.query(places.database, one).rows for one in asked]
+    assert all(present)
+    explained = reading.explanation(places.database, "triton/out-of-resources-threads")
+    age(places.database, "1.9")
+    with store.read_only(places.database) as connection:  # the file itself is as the errmine of then left it
+        kept = "SELECT data_type FROM duckdb_columns() WHERE table_name = 'claims' AND column_name = 'posted_at'"
+        assert connection.execute(f"{kept} AND database_name <> 'temp'").fetchall() == [("VARCHAR",)]
+    assert [store.query(places.database, one).rows for one in asked] == present
+    assert store.query(places.database, "SELECT text FROM signatures").rows  # as the questions of then ask
+    assert store.query(places.database, "SELECT template FROM withheld_claims").columns == ("template",)
+    assert reading.explanation(places.database, "triton/out-of-resources-threads") == explained
+
+
+def test_a_file_of_before_the_first_version_is_no_file_of_ours(places: Places) -> None:
+    with duckdb.connect(str(places.database)) as connection:
+        connection.execute("UPDATE meta SET value = '0.9' WHERE key = 'schema_version'")
+    with pytest.raises(StoreError, match=r"has schema 0\.9; this errmine writes") as caught:
+        store.query(places.database, "FROM entries")
+    assert "errmine build" in caught.value.hint()
 
 
 def test_a_build_refuses_a_file_of_a_later_errmine_before_it_works(places: Places) -> None:

@@ -35,7 +35,7 @@ Id = Annotated[
     Field(min_length=1, max_length=300, description='An entry ("triton/out-of-resources-threads") or a cluster\'s id.'),
 ]
 Subject = Annotated[
-    str, Field(min_length=1, max_length=300, description="An entry, cluster, template or event, by its id.")
+    str, Field(min_length=1, max_length=300, description="An entry, cluster, signature or event, by its id.")
 ]
 Other = Annotated[str, Field(max_length=300, description="A second one: why are the two one error, or not?")]
 Domain = Annotated[str, Field(max_length=100, description='Only errors of this domain, such as "triton"; "": of all.')]

@@ -23,7 +23,7 @@ _DID_CHARACTERS = 200
 
 @app.command()
 def explain(
-    subject: Annotated[str, typer.Argument(metavar="ID", help="An entry, cluster, template or event.")],
+    subject: Annotated[str, typer.Argument(metavar="ID", help="An entry, cluster, signature or event.")],
     other: Annotated[
         str, typer.Argument(metavar="[OTHER]", help="A second one: why are the two one error, or not?")
     ] = "",
@@ -50,10 +50,10 @@ def explain(
     say(found["text"])
     say(f"gate: {', '.join(f'{name} = {value}' for name, value in found['gate'].items()) or 'none'}")
     rows = [(t["event_count"], t["rule"], t["score"], t["text"], t["explanation"]) for t in found["templates"]]
-    print_table("together", ["events", "rule", "score", "template", "why"], rows)
+    print_table("together", ["events", "rule", "score", "signature", "why"], rows)
     apart = [(n["score"], n["entry_id"] or n["cluster_id"], n["text"], n["reason"]) for n in found["apart"]]
     if apart:
-        print_table("apart", ["score", "other", "template", "why not"], apart)
+        print_table("apart", ["score", "other", "signature", "why not"], apart)
 
 
 def _explain_two(database: Path, one: str, other: str, *, as_json: bool) -> None:
@@ -61,7 +61,7 @@ def _explain_two(database: Path, one: str, other: str, *, as_json: bool) -> None
 
     found = relation(database, one, other)
     if isinstance(found, str):
-        complain(f"nothing called {found}", hint="Give an entry, cluster, template or event id.")
+        complain(f"nothing called {found}", hint="Give an entry, cluster, signature or event id.")
         raise typer.Exit(1)
     sides = (found.one, found.other)
     if as_json:

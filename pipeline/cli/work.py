@@ -180,7 +180,7 @@ def regroup(
 ) -> None:
     """Show what overrides.toml, new pages or new rules change about the clusters, and build.
 
-    For every template of every cluster that changes: its original cluster, its new one, and whether that is the same.
+    For every signature of every cluster that changes: its original cluster, its new one, and whether that is the same.
     """
     from pipeline import run as joined
     from pipeline import store
@@ -234,7 +234,7 @@ def _print_regrouping(found: Regrouping) -> None:
         )
         for row in found.rows[:_MOST_ROWS]
     ]
-    print_table("clusters that change", ["events", "template", "original", "new", "same?"], rows)
+    print_table("clusters that change", ["events", "signature", "original", "new", "same?"], rows)
     if len(found.rows) > _MOST_ROWS:
         say(f"… and {len(found.rows) - _MOST_ROWS:,} more: --json has them all")
     for change in found.changes[:_MOST_ROWS]:

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import pyarrow as pa
@@ -61,9 +62,9 @@ _PARQUET = pa.schema(
         ("confidence", pa.float64()),
         ("fix_success_rate", pa.float64()),
         ("resolvable", _TEXT),
-        ("first_seen", _TEXT),
-        ("last_confirmed", _TEXT),
-        ("last_updated", _TEXT),
+        ("first_seen", pa.date32()),
+        ("last_confirmed", pa.date32()),
+        ("last_updated", pa.date32()),
         ("evidence_count", pa.int64()),
         ("occurrence_count", pa.int64()),
         ("tags", _TEXTS),
@@ -142,12 +143,18 @@ def page_path(entry_id: str) -> str:
 
 def parquet(entries: Sequence[KnowledgeEntry], lines: Sequence[str]) -> bytes:
     """entries.parquet: flat columns, and the whole entry in `json`."""
-    arrays = [pa.array([getattr(e, column.name) for e in entries], type=column.type) for column in _PARQUET]
+    arrays = [pa.array(_cells(entries, column), type=column.type) for column in _PARQUET]
     arrays.append(pa.array([line.rstrip("\n") for line in lines], type=_TEXT))
     schema = _PARQUET.append(pa.field("json", _TEXT)).with_metadata({"schema_version": SCHEMA_VERSION})
     out = io.BytesIO()
     pq.write_table(pa.Table.from_arrays(arrays, schema=schema), out, compression="zstd", compression_level=3)
     return out.getvalue()
+
+
+def _cells(entries: Sequence[KnowledgeEntry], column: pa.Field) -> list[Any]:
+    """The values of a field, days as days."""
+    found = [getattr(entry, column.name) for entry in entries]
+    return [day and date.fromisoformat(day) for day in found] if column.type == pa.date32() else found
 
 
 def index(entries: Sequence[KnowledgeEntry], facts: Facts) -> str:

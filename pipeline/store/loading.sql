@@ -22,13 +22,13 @@ FROM read_parquet($files) ORDER BY document_id, ordinal, event_id;
 
 -- events
 INSERT INTO signatures BY NAME
-SELECT signature.signature_id, min(signature.exception_type) AS exception_type, min(signature.text) AS text,
+SELECT signature.signature_id, min(signature.exception_type) AS exception_type, min(signature.text) AS signature,
     min(signature.gate) AS gate, bool_and(signature.is_gate_complete) AS is_gate_complete,
     bool_and(signature.is_truncated) AS is_truncated, count(*) AS event_count,
     count(DISTINCT document_id) AS document_count,
     min(posted_at AT TIME ZONE 'UTC')::DATE AS first_seen, max(posted_at AT TIME ZONE 'UTC')::DATE AS last_seen
 FROM read_parquet($files) WHERE signature.signature_id IS NOT NULL AND event.severity = 'error'
-GROUP BY signature.signature_id ORDER BY signature.signature_id;
+GROUP BY signature.signature_id ORDER BY 1;
 
 -- events
 INSERT INTO parameters BY NAME
@@ -42,7 +42,8 @@ ORDER BY event_id, ordinal;
 
 -- claims
 INSERT INTO claims BY NAME
-SELECT * EXCLUDE (fact, quote, outcome_quote, passage, is_passage_cut) RENAME (key AS remedy_key), fact.*,
+SELECT * EXCLUDE (fact, quote, outcome_quote, passage, is_passage_cut) RENAME (key AS remedy_key),
+    fact.template AS fact, fact.slots AS slots,
     quote.* EXCLUDE (raw_sha256, author_hash)
         RENAME ("text" AS quote, lang AS quote_lang, "start" AS start_offset, "end" AS end_offset),
     outcome_quote.text AS outcome_quote, passage.text AS passage

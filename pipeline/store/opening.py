@@ -17,11 +17,11 @@ from pipeline.records.errors import StoreError
 
 # The versions of the tables, oldest first: every change of them is a step, with a number and a sentence.
 #
-# A minor step only adds tables and columns, so that this errmine reads the files of every earlier version of its
-# major number; a major step may change what is there. No step alters a file in place: `errmine build` makes the new
-# file from raw, and carries over what raw does not hold: the journal, from the old file; published ids and their
-# aliases, from the bundle's registry; the runs, from the home's own record of them. A file of a later version is
-# neither read nor replaced.
+# A minor step only adds tables and columns; a major step may change what is there, and then `_BEFORE` gives tables of
+# earlier files the names and types of now, so that this errmine reads them all. No step alters a file in place:
+# `errmine build` makes the new file from raw, and carries over what raw does not hold: the journal, from the old file;
+# published ids and their aliases, from the bundle's registry; the runs, from the home's own record of them. A file of a
+# later version is neither read nor replaced.
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,36 @@ VERSIONS = (
     Version("1.7", "Added documents.fixed_in"),
     Version("1.8", "Added the view candidates"),
     Version("1.9", "Added entries.cause_type and case_statements.cause_type"),
+    Version(
+        "2.0",
+        "signatures.text and clusters.text are called signature, claims.template (withheld_claims too) is called fact; "
+        "claims.posted_at is a TIMESTAMPTZ, official_docs.first_seen and last_updated are DATEs; columns of views have "
+        "comments",
+    ),
 )
 #: The version that is written.
 SCHEMA_VERSION = VERSIONS[-1].version
+
+#: Version -> table -> what a file of before that version shows of it: what is new beside what was, so that its own
+#: views find their columns as well.
+_BEFORE = {
+    "2.0": {
+        "signatures": "SELECT *, text AS signature",
+        "clusters": "SELECT *, text AS signature",
+        "claims": "SELECT * REPLACE (CAST(posted_at AS TIMESTAMPTZ) AS posted_at), template AS fact",
+        "official_docs": (
+            "SELECT * REPLACE (CAST(first_seen AS DATE) AS first_seen, CAST(last_updated AS DATE) AS last_updated)"
+        ),
+    }
+}
 
 
 # The tables as schema.sql writes them down: statements, and the comments that people see in the catalogue.
 
 _TABLE = re.compile(r"CREATE TABLE (\w+) \( -- (.+)")
 _COLUMN = re.compile(r"    (\w+) ([^-]+?),? -- (.+)")
+_SHOWN = re.compile(r"^COMMENT ON VIEW (\w+) .+\n-- Columns: (\w+(?:, \w+)*)$", re.MULTILINE)
+_COMMENTS = "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal"
 
 
 def sql(name: str) -> str:
@@ -78,6 +99,20 @@ def comments(schema: str) -> Iterator[str]:
             yield f"COMMENT ON TABLE {table} IS {_literal(found[2])}"
         elif found := _COLUMN.fullmatch(line):
             yield f"COMMENT ON COLUMN {table}.{found[1]} IS {_literal(found[3])}"
+
+
+def view_comments(connection: duckdb.DuckDBPyConnection, views: str) -> Iterator[str]:
+    """`COMMENT ON` statements for columns of the views of `connection` that have none: the words of what they show.
+
+    `views` names for each, in the line "-- Columns: ..." behind its own comment, whose columns it shows.
+    """
+    told = {(str(table), str(column)): comment for table, column, comment in connection.execute(_COMMENTS).fetchall()}
+    for view, named in _SHOWN.findall(views):
+        for column in [column for table, column in told if table == view and not told[table, column]]:
+            words = next(filter(None, (told.get((one, column)) for one in named.split(", "))), None)
+            if words:
+                told[view, column] = words  # a view may show another one
+                yield f"COMMENT ON COLUMN {view}.{column} IS {_literal(words)}"
 
 
 def loading_steps(text: str) -> list[tuple[str, str]]:
@@ -119,8 +154,8 @@ _HELD: ContextVar[tuple[Path | None, duckdb.DuckDBPyConnection | None]] = Contex
 def read_only(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A read-only connection to the file at `path` that reaches nothing else; its schema version is checked.
 
-    In a file of an earlier minor version the tables that were added since are there and empty. What `held` has open is
-    not opened again.
+    In a file of an earlier version the tables that were added since are there and empty, and what has another name or
+    type now has it. What `held` has open is not opened again.
     """
     held_path, connection = _HELD.get()
     if held_path == path and connection is not None:
@@ -131,7 +166,7 @@ def read_only(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         version = _version(connection)
         _check_version(version, path)
         if version != SCHEMA_VERSION:
-            _add_later_tables(connection)
+            _bring_up_to_date(connection, version)
         yield connection
     except (duckdb.Error, OSError) as error:  # what comes through Arrow is an OSError
         if not is_damage(error):
@@ -244,7 +279,14 @@ def _version(connection: duckdb.DuckDBPyConnection) -> str:
     return str(found[0][0]) if found else "0.0"
 
 
-def _add_later_tables(connection: duckdb.DuckDBPyConnection) -> None:
+def _bring_up_to_date(connection: duckdb.DuckDBPyConnection, version: str) -> None:
+    """Nothing; for this connection alone, tables of an earlier file have the names and types of now, or are empty."""
+    ((catalog,),) = connection.execute("SELECT current_database()").fetchall()
+    file = str(catalog).replace('"', '""')
+    for step, shown in _BEFORE.items():
+        if _numbers(version) < _numbers(step):
+            for name, question in shown.items():
+                connection.execute(f'CREATE TEMP VIEW {name} AS {question} FROM "{file}".main.{name}')
     known = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     for name, columns in tables(sql("schema.sql")):
         if name not in known:
@@ -266,7 +308,7 @@ def _check_newer(version: str, path: Path) -> None:
 
 def _check_version(version: str, path: Path) -> None:
     _check_newer(version, path)
-    if _numbers(version)[:1] != _numbers(SCHEMA_VERSION)[:1]:
+    if _numbers(version) < _numbers(VERSIONS[0].version):
         raise StoreError(
             f"{path} has schema {version}; this errmine writes {SCHEMA_VERSION}",
             path=path,

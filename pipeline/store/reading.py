@@ -21,7 +21,7 @@ WHERE entry_id = $1 OR cluster_id = $1 OR entry_id IN (SELECT entry_id FROM alia
 ORDER BY entry_id
 """
 _CLUSTER = """
-SELECT cluster_id, entry_id, text, gate, regex, lowest_score, event_count, document_count FROM clusters
+SELECT cluster_id, entry_id, signature AS text, gate, regex, lowest_score, event_count, document_count FROM clusters
 WHERE cluster_id = $1 OR entry_id = $1
    OR cluster_id IN (SELECT cluster_id FROM assignments WHERE signature_id = $1)
    OR cluster_id IN (SELECT cluster_id FROM cluster_events WHERE event_id = $1)
@@ -30,12 +30,12 @@ WHERE cluster_id = $1 OR entry_id = $1
 ORDER BY cluster_id
 """
 _TEMPLATES = """
-SELECT a.signature_id, s.text, s.event_count, a.rule, a.score, a.explanation
+SELECT a.signature_id, s.signature AS text, s.event_count, a.rule, a.score, a.explanation
 FROM assignments a JOIN signatures s USING (signature_id) WHERE a.cluster_id = $1
 ORDER BY s.event_count DESC, a.signature_id
 """
 _APART = """
-SELECT c.cluster_id, c.entry_id, c.text, n.score, n.reason FROM (
+SELECT c.cluster_id, c.entry_id, c.signature AS text, n.score, n.reason FROM (
     SELECT other_id AS cluster_id, score, reason FROM neighbours WHERE cluster_id = $1
     UNION SELECT cluster_id, score, reason FROM neighbours WHERE other_id = $1
 ) n JOIN clusters c USING (cluster_id) ORDER BY n.score DESC, c.cluster_id
@@ -71,7 +71,8 @@ UNION ALL
 SELECT a.cluster_id, list(DISTINCT e.document_id) FROM events e JOIN assignments a USING (signature_id) GROUP BY ALL
 """
 _STANDING = """
-SELECT signature_id, coalesce(s.exception_type, c.exception_type), coalesce(s.text, c.text), coalesce(s.gate, c.gate),
+SELECT signature_id, coalesce(s.exception_type, c.exception_type), coalesce(s.signature, c.signature),
+    coalesce(s.gate, c.gate),
     coalesce(s.is_gate_complete, false), coalesce(s.is_truncated, false), coalesce(s.event_count, 0) AS events,
     s.first_seen, a.cluster_id, c.entry_id, a.rule, a.explanation
 FROM signatures s FULL JOIN assignments a USING (signature_id) LEFT JOIN clusters c ON c.cluster_id = a.cluster_id
@@ -86,13 +87,13 @@ SELECT score, reason FROM neighbours
 WHERE (cluster_id = $1 AND other_id = $2) OR (cluster_id = $2 AND other_id = $1) ORDER BY score DESC LIMIT 1
 """
 _ENTRY_OF = "SELECT cluster_id, entry_id FROM clusters WHERE entry_id IS NOT NULL"
-_TEXTS = "SELECT signature_id, text FROM signatures"
+_TEXTS = "SELECT signature_id, signature FROM signatures"
 _CLUSTER_ALIASES = "SELECT alias, cluster_id FROM cluster_aliases ORDER BY alias"
 _EVENT_SIGNATURES = """
 SELECT document_id, signature_id, message FROM events WHERE signature_id IN (SELECT unnest($1::VARCHAR[]))
 """
 _CLUSTERS = """
-SELECT c.cluster_id, c.signature_id, c.exception_type, c.text, c.gate, coalesce(c.regex, ''), c.lowest_score,
+SELECT c.cluster_id, c.signature_id, c.exception_type, c.signature, c.gate, coalesce(c.regex, ''), c.lowest_score,
     (SELECT list(a.signature_id ORDER BY a.signature_id) FROM assignments a WHERE a.cluster_id = c.cluster_id)
 FROM clusters c ORDER BY c.cluster_id
 """
@@ -102,7 +103,7 @@ SELECT c.cluster_id, c.event_count,
 FROM clusters c ORDER BY c.cluster_id
 """
 _SIGNATURES = """
-SELECT signature_id, exception_type, text, gate, is_gate_complete, is_truncated, event_count, first_seen
+SELECT signature_id, exception_type, signature, gate, is_gate_complete, is_truncated, event_count, first_seen
 FROM signatures ORDER BY signature_id
 """
 _DOCUMENT_PAGES = "SELECT document_id, raw_sha256 FROM documents"
@@ -119,7 +120,7 @@ def entry(path: Path, wanted: str) -> dict[str, Any] | None:
 
 
 def explanation(path: Path, wanted: str) -> dict[str, Any] | None:
-    """Why a cluster holds what it holds, and what it nearly held; `wanted` is an entry, cluster, template or event."""
+    """Why a cluster holds what it holds, and what it nearly held; `wanted` is an entry, cluster, signature or event."""
     with held(path):
         found = _dicts(path, _CLUSTER, wanted)
         if not found:

@@ -38,7 +38,7 @@ CREATE TABLE events ( -- One row a failure that a document shows
     event_id VARCHAR, -- Made from document and place
     document_id VARCHAR, -- The document that shows it
     ordinal BIGINT, -- 0 for the first event of the document
-    signature_id VARCHAR, -- Its template, null for warnings and interruptions
+    signature_id VARCHAR, -- Its signature, null for warnings and interruptions
     dialect VARCHAR, -- python, pytest, cpp, glog, llvm, mlir, ptxas, ...
     severity VARCHAR, -- error, warning, wrapper, interruption, progress, empty or official; only errors and official samples are grouped
     exception_type VARCHAR, -- As printed, qualified
@@ -57,13 +57,13 @@ CREATE TABLE events ( -- One row a failure that a document shows
     notes VARCHAR[], -- What each normalising rule did
     quote VARCHAR, -- The culprit line verbatim, at most 300 characters
     posted_at TIMESTAMPTZ, -- When the post that shows it was written
-    author_role VARCHAR, -- OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE; never a name
+    author_role VARCHAR, -- OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE (GitHub's author_association); null where the source does not say, as most archives of opening posts; never a name
     url VARCHAR -- Permalink of the post
 );
-CREATE TABLE signatures ( -- One row a template: message with its varying parts taken out
-    signature_id VARCHAR, -- Made from normaliser version, gate and text
+CREATE TABLE signatures ( -- One row a signature: an error's message with its varying parts taken out
+    signature_id VARCHAR, -- Made from normaliser version, gate and signature
     exception_type VARCHAR, -- Canonical
-    text VARCHAR, -- Readable template with slots as <n>
+    signature VARCHAR, -- The message with what varies as slots: <n>, <size>, <path>
     gate JSON, -- Discriminators: [[name, value], ...]; different gates are never one error
     is_gate_complete BOOLEAN, -- True: the gate alone names the error
     is_truncated BOOLEAN, -- True: every event of it breaks off
@@ -74,30 +74,30 @@ CREATE TABLE signatures ( -- One row a template: message with its varying parts 
 );
 CREATE TABLE parameters ( -- One row a typed slot of an event: what varied, as numbers
     event_id VARCHAR, -- The event
-    signature_id VARCHAR, -- Its template
-    ordinal BIGINT, -- Place of the slot in the template, from 1
+    signature_id VARCHAR, -- Its signature
+    ordinal BIGINT, -- Place of the slot in the signature, from 1
     name VARCHAR, -- required, limit, bytes, shape, device, arch, ...
     value VARCHAR, -- As printed
     number DOUBLE, -- Its value in unit, where it has one
     unit VARCHAR -- byte, thread, ...
 );
-CREATE TABLE clusters ( -- One row an error: templates that mean the same
+CREATE TABLE clusters ( -- One row an error: signatures that mean the same
     cluster_id VARCHAR, -- Made from its representative
     entry_id VARCHAR, -- The published entry, null if none was published
-    signature_id VARCHAR, -- The representative template (medoid)
+    signature_id VARCHAR, -- The representative one of its signatures (medoid)
     exception_type VARCHAR, -- Of the representative
-    text VARCHAR, -- Of the representative
+    signature VARCHAR, -- Of the representative
     gate JSON, -- Discriminators that all members share
     regex VARCHAR, -- RE2, matches every member; null if none could be proven
     lowest_score DOUBLE, -- Likeness (0-100) of the farthest member
-    signature_count BIGINT, -- Templates in it
+    signature_count BIGINT, -- Signatures in it
     event_count BIGINT, -- Events in it
     document_count BIGINT, -- Documents that show it
     first_seen DATE, -- Day of its oldest dated event
     last_seen DATE -- Day of its newest dated event
 );
-CREATE TABLE assignments ( -- Why a template is in its cluster
-    signature_id VARCHAR, -- The template
+CREATE TABLE assignments ( -- Why a signature is in its cluster
+    signature_id VARCHAR, -- The signature
     cluster_id VARCHAR, -- The cluster it is in
     rule VARCHAR, -- founder, leader, gate, equal, ratio, slot, prefix, untyped, quote, override or review
     score DOUBLE, -- Likeness to the representative, 0-100
@@ -113,8 +113,8 @@ CREATE TABLE claims ( -- What one quote says about errors of its document, befor
     claim_id VARCHAR, -- Made from its content
     kind VARCHAR, -- cause, remedy, fix, version, environment, link, official, closing, release or candidate
     rule VARCHAR, -- Id of the rule that found it
-    template VARCHAR, -- Id of the fact, null for prose
-    slots JSON, -- Atoms of the fact: [[name, value], ...]
+    fact VARCHAR, -- What it says, by its id in data/facts.toml; null for prose
+    slots JSON, -- Words of the fact: [[name, value], ...]
     outcome VARCHAR, -- worked, failed, or null where merely suggested
     remedy_key VARCHAR, -- What makes two claims the same remedy; of a candidate its share
     document_id VARCHAR, -- The document quoted
@@ -123,11 +123,11 @@ CREATE TABLE claims ( -- What one quote says about errors of its document, befor
     quote_lang VARCHAR, -- Language of the quote
     start_offset BIGINT, -- Where it begins
     end_offset BIGINT, -- Where it ends
-    posted_at VARCHAR, -- ISO time of the post
-    author_role VARCHAR, -- Role of its author
+    posted_at TIMESTAMPTZ, -- When the post was written, null if the source does not say
+    author_role VARCHAR, -- Role of its author, as events.author_role
     outcome_quote VARCHAR, -- Where the outcome was said elsewhere: those words
     passage VARCHAR, -- The block that the quote announces, as far as it is quoted, or the words that announce the quoted item
-    signature_ids VARCHAR[] -- The templates it speaks about
+    signature_ids VARCHAR[] -- The signatures it speaks about
 );
 CREATE TABLE withheld ( -- Claims that no entry shows: advice that nobody tried, or words of one project that no case can name
     cluster_id VARCHAR, -- The error
@@ -182,7 +182,7 @@ CREATE TABLE evidence ( -- One row a quote that an entry rests on
     number BIGINT, -- Number of the issue or pull request
     state VARCHAR, -- open or closed
     posted_at TIMESTAMPTZ, -- When it was written, null if the source does not say
-    author_role VARCHAR, -- Role of its author; never a name
+    author_role VARCHAR, -- Role of its author, as events.author_role; never a name
     quote VARCHAR, -- Verbatim, at most 300 characters
     quote_lang VARCHAR, -- Language of the quote
     start_offset BIGINT, -- Where it begins
@@ -241,10 +241,10 @@ CREATE TABLE versions ( -- Versions in which an error was seen or fixed
     entry_id VARCHAR, -- The entry
     ordinal BIGINT, -- Place in its list, from 0
     version VARCHAR, -- Product and version
-    introduced VARCHAR, -- Where the error began
-    deprecated VARCHAR, -- Where the behaviour was deprecated
-    removed VARCHAR, -- Where the behaviour was removed
-    behavior_change VARCHAR, -- What changed
+    introduced VARCHAR, -- Where the error began, null where nobody said
+    deprecated VARCHAR, -- Where the behaviour was deprecated; only imported entries say so, errmine's rules read none
+    removed VARCHAR, -- Where the behaviour was removed; only imported entries say so
+    behavior_change VARCHAR, -- What changed; only imported entries say so
     status VARCHAR, -- affected, fixed or active
     document_count BIGINT -- Documents that name it
 );
@@ -279,7 +279,7 @@ CREATE TABLE aliases ( -- Former names of entries
 );
 CREATE TABLE cluster_aliases ( -- Former ids of clusters
     alias VARCHAR, -- An id that a cluster had
-    cluster_id VARCHAR -- The cluster that has most of its templates now
+    cluster_id VARCHAR -- The cluster that has most of its signatures now
 );
 CREATE TABLE journal ( -- What happened to clusters and entries, oldest first; rows are only ever added
     ordinal BIGINT, -- Order
@@ -289,14 +289,14 @@ CREATE TABLE journal ( -- What happened to clusters and entries, oldest first; r
     detail VARCHAR, -- Why, with what people said where they decided it
     run_id VARCHAR -- The run that did it, null where runs are not recorded; left out of the content digest
 );
-CREATE TABLE overrides ( -- What people decided in overrides.toml, and what it means for the templates of this file
+CREATE TABLE overrides ( -- What people decided in overrides.toml, and what it means for the signatures of this file
     ordinal BIGINT, -- Place in the file, kind by kind
     kind VARCHAR, -- merge, split, rename or ignore
     place VARCHAR, -- The row, as messages name it
     name VARCHAR, -- rename: the name
     reason VARCHAR, -- Why, in their words
     texts VARCHAR[], -- Example texts as written
-    signature_ids VARCHAR[][], -- The templates that each text means
+    signature_ids VARCHAR[][], -- The signatures that each text means
     problem VARCHAR -- Why it, or a part of it, does nothing now; null if all of it acts
 );
 CREATE TABLE official_docs ( -- Official pages about error codes
@@ -310,10 +310,10 @@ CREATE TABLE official_docs ( -- Official pages about error codes
     status_code VARCHAR, -- Status as the sample prints it
     url VARCHAR, -- The page
     samples VARCHAR[], -- Sample messages
-    templates VARCHAR[], -- Message templates
+    templates VARCHAR[], -- Forms of its message, as the page prints them
     flags VARCHAR[], -- Flags and environment variables that its remedies name
-    first_seen VARCHAR, -- ISO date of landing, where known
-    last_updated VARCHAR, -- ISO date of the last change, where known
+    first_seen DATE, -- Day of landing, null where it is not known
+    last_updated DATE, -- Day of the last change, null where it is not known
     is_lossy BOOLEAN -- Read from a form that loses parts
 );
 CREATE TABLE catalogue ( -- Official codes, those without an entry too: the catalogues that this errmine knows

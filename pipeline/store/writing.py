@@ -177,14 +177,14 @@ WHERE e.severity = 'error' GROUP BY a.cluster_id
 """
 _CLUSTERS = """
 INSERT INTO clusters
-SELECT c.cluster_id, e.entry_id, c.signature_id, c.exception_type, c.text, c.gate, c.regex, c.lowest_score,
+SELECT c.cluster_id, e.entry_id, c.signature_id, c.exception_type, c.signature, c.gate, c.regex, c.lowest_score,
     c.signature_count, coalesce(n.event_count, 0), coalesce(n.document_count, 0), n.first_seen, n.last_seen
 FROM bare_clusters c LEFT JOIN counts n USING (cluster_id)
 LEFT JOIN (SELECT cluster_id, min(entry_id) AS entry_id FROM entries GROUP BY cluster_id) e USING (cluster_id)
 ORDER BY c.cluster_id
 """
 _BARE_CLUSTERS = """
-CREATE TEMP TABLE bare_clusters (cluster_id VARCHAR, signature_id VARCHAR, exception_type VARCHAR, text VARCHAR,
+CREATE TEMP TABLE bare_clusters (cluster_id VARCHAR, signature_id VARCHAR, exception_type VARCHAR, signature VARCHAR,
     gate VARCHAR, regex VARCHAR, lowest_score DOUBLE, signature_count BIGINT)
 """
 
@@ -250,7 +250,10 @@ def _fill(path: Path, contents: Contents) -> None:
         _load_shards(connection, contents)
         _load_records(connection, contents)
         connection.execute(";\n".join(opening.comments(text)))
-        connection.execute(opening.sql("views.sql"))
+        views = opening.sql("views.sql")
+        connection.execute(views)
+        for comment in opening.view_comments(connection, views):
+            connection.execute(comment)
         connection.execute(opening.sql("search.sql"))
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT")
