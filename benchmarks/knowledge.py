@@ -103,7 +103,7 @@ def rows() -> tuple[dict[str, Any], ...]:
 def threads(splits: Iterable[str] = SPLITS) -> tuple[list[Thread], int]:
     """(the labelled threads of `splits`, how many labels have no unit any more)."""
     chosen = [row for row in rows() if row["split"] in set(splits)]
-    texts = {document.document_id: document for document in _documents({row["id"] for row in chosen})}
+    texts = {document.document_id: document for document in read_documents({row["id"] for row in chosen})}
     found: list[Thread] = []
     lost = 0
     for row in chosen:
@@ -133,7 +133,7 @@ def _labels(kept: Sequence[Sequence[Any]], numbers: dict[tuple[int, str], int]) 
     return made, len(kept) - len(made)
 
 
-def _documents(wanted: set[str]) -> Iterator[Document]:
+def read_documents(wanted: set[str]) -> Iterator[Document]:
     """The documents of these ids, read as an import reads them."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "threads.jsonl"
