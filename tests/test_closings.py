@@ -12,7 +12,7 @@ import pytest
 
 from pipeline import distil
 from pipeline.distil import tables
-from pipeline.distil.drafts import remedies
+from pipeline.distil.drafts import remedies, support
 from pipeline.distil.drafts.support import Ledger
 from pipeline.providers import documents
 from pipeline.records import Claim, DocLink, Document, LinkKind
@@ -276,7 +276,7 @@ def stated_versions(**fields: object) -> list[str]:
         ({"resolution": "Fixed", "fix_versions": ["0.18.0"]}, ["0.18.0"]),
         (
             {"resolution": {"name": "Fixed"}, "fixVersions": [{"name": "3.0.0-alpha4"}, {"name": "2.9"}]},
-            ["2.9", "3.0.0-alpha4"],
+            ["2.9, 3.0.0-alpha4"],
         ),
         ({"resolution": "Fixed", "fix_versions": ["2012 Sprint 14", "Backlog", "", None, 7, "$(rm -rf)"]}, []),
         ({"resolution": "Duplicate", "fix_versions": ["0.18.0"]}, []),
@@ -297,6 +297,42 @@ def test_the_version_of_a_tracker_is_nobodys_word_that_it_helped() -> None:
     assert (made.state_reason, made.fixed_in) == ("completed", ("0.18.0",))
     assert claim.quote.author_role is None
     assert (remedy([claim], made).tier, remedy([claim], made).worked) == ("user_confirmed", 0)
+
+
+def test_several_lines_of_releases_are_one_statement_and_a_version_each() -> None:
+    made = tracked(resolution="Fixed", fix_versions=["2.10.0", "3.0.0-alpha4", "2.9.1", "2.10.0-rc1"])
+    (claim,) = fixes(made)
+    assert claim.fact is not None
+    assert claim.fact.template == "fix.released_in_lines"
+    assert dict(claim.fact.slots)["version"] == "2.9.1, 2.10.0-rc1, 2.10.0, 3.0.0-alpha4"
+    rows = support.versions([claim], Ledger({made.document_id: facts(made)}))
+    named = sorted(row.version.removeprefix(f"{REPO} ") for row in rows)
+    assert named == ["2.10.0", "2.10.0-rc1", "2.9.1", "3.0.0-alpha4"]
+
+
+MET = "OSError: [Errno 24] Too many open files: 'pool.db'"
+RAISED = "AssertionError: the pool has 3 pages, expected 4"
+
+
+@pytest.mark.parametrize(
+    ("title", "error", "is_said"),
+    [
+        ("TestPoolReader#testTwice fails intermittently", MET, False),
+        ("TestPoolReader#testTwice fails intermittently", RAISED, True),
+        ("The reader opens the pool twice", MET, True),
+        ("Too many open files during TestPoolReader", MET, True),
+    ],
+)
+def test_what_closed_the_report_of_a_failing_test_fixes_what_the_test_raises(
+    title: str, error: str, is_said: bool
+) -> None:
+    body = TRACE.replace("ValueError: the tray {n} is empty", error)
+    shown: dict[str, object] = {"title": title, "body": f"It ends with\n\n{body}"}
+    assert bool(stated_versions(resolution="Fixed", fix_versions=["0.18.0"], **shown)) is is_said
+    closed = replace(tracked(**shown, state_reason="completed"), links=(CLOSING,))
+    assert bool(fixes(closed)) is is_said
+    said = [{"body": "Fixed in #91.", "created_at": OPENED, "user": {"login": "b"}, "author_association": "MEMBER"}]
+    assert bool(fixes(tracked(**shown, comments=said))) is is_said
 
 
 def test_githubs_own_word_goes_before_a_resolution() -> None:

@@ -42,6 +42,14 @@ def test_words_that_announce_a_block_stand_with_it(row: dict[str, Any], text: st
     assert replies.fault(text, "act", is_rendered=False, has_block=True) is None
 
 
+TESTS = TABLE["of_a_test"]
+
+
+@each("title,is_test", [(one, True) for one in TESTS["examples"]] + [(one, False) for one in TESTS["lookalikes"]])
+def test_a_title_says_whether_a_test_is_what_fails(title: str, is_test: bool) -> None:
+    assert bool(tables.of_a_test()[0].search(title)) is is_test
+
+
 HOLES = [
     ("I had overlooked converting from  to .", True),
     ("use  instead of the old name", True),

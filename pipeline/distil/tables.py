@@ -272,6 +272,13 @@ def original() -> Pattern:
 
 
 @cache
+def of_a_test() -> tuple[Pattern, Pattern]:
+    """(how a title says that it reports a test that fails, classes of errors that a test itself raises)."""
+    rows = table("standing.toml")["of_a_test"]
+    return _compiled(rows["pattern"]), _compiled(rows["own"])
+
+
+@cache
 def boilerplate() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(phrases that mark a whole post as a robot's or a stale notice, phrases that mark a line as a template's)."""
     rows = table("cues.toml")["boilerplate"]

@@ -133,14 +133,17 @@ _Key = tuple[str, str]
 _NOTES = frozenset({"fix.release_notes", "fix.prerelease_notes"})
 
 
+#: What names versions of the report's own project.
+_OF_REPO = frozenset({"fix.released_in_repo", "fix.released_in_lines"})
+
+
 def _grouped(
-    claims: Sequence[Claim], kind: ClaimKind, keyed: Callable[[dict[str, str], str], _Key | None]
+    claims: Sequence[Claim], kind: ClaimKind, keyed: Callable[[dict[str, str], str], Iterable[_Key]]
 ) -> dict[_Key, list[Claim]]:
     found: dict[_Key, list[Claim]] = {}
     for claim in claims:
         if claim.kind == kind and claim.fact is not None:
-            key = keyed(dict(claim.fact.slots), claim.fact.template)
-            if key is not None:
+            for key in keyed(dict(claim.fact.slots), claim.fact.template):
                 found.setdefault(key, []).append(claim)
     return found
 
@@ -152,7 +155,7 @@ def _most(found: dict[_Key, list[Claim]]) -> list[_Key]:
 
 def versions(claims: Sequence[Claim], ledger: Ledger) -> tuple[Version, ...]:
     """The versions in which the error was seen, introduced or fixed; fixes come from fix claims with a release."""
-    found = _grouped(claims, ClaimKind.VERSION, lambda s, t: (f"{s['product']} {s['version']}", t.rpartition(".")[2]))
+    found = _grouped(claims, ClaimKind.VERSION, lambda s, t: [(f"{s['product']} {s['version']}", t.rpartition(".")[2])])
     fixed = _grouped(claims, ClaimKind.FIX, _fixed_in)
     affected = {key: group for key, group in found.items() if key[1] == "affected"}
     told = {key: group for key, group in (found | fixed).items() if key[1] != "affected"}
@@ -175,17 +178,18 @@ def versions(claims: Sequence[Claim], ledger: Ledger) -> tuple[Version, ...]:
     return tuple(rows)
 
 
-def _fixed_in(slots: dict[str, str], template: str) -> _Key | None:
-    """Product and version of a fix that names both, as a key; a project stands for its product."""
+def _fixed_in(slots: dict[str, str], template: str) -> list[_Key]:
+    """Product and version of a fix that names both, as keys; a project stands for its product."""
     if template == "fix.released":
-        return f"{slots['package']} {slots['version']}", "fixed"
-    is_of_repo = template in _NOTES or template == "fix.released_in_repo"
-    return (f"{slots['repo']} {slots['version']}", "fixed") if is_of_repo else None
+        return [(f"{slots['package']} {slots['version']}", "fixed")]
+    if template in _NOTES or template in _OF_REPO:
+        return [(f"{slots['repo']} {version}", "fixed") for version in slots["version"].split(", ")]
+    return []
 
 
 def environment(claims: Sequence[Claim], ledger: Ledger) -> tuple[Environment, ...]:
     """Where it was seen: (name, value) with the documents that say so."""
-    found = _grouped(claims, ClaimKind.ENVIRONMENT, lambda s, _: (s["name"], s["value"]))
+    found = _grouped(claims, ClaimKind.ENVIRONMENT, lambda s, _: [(s["name"], s["value"])])
     rows = []
     for name, value in _most(found):
         ids = sorted({ledger.add("environment", c.quote, c.rule) for c in found[name, value]})
