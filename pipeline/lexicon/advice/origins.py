@@ -120,7 +120,10 @@ def is_known_image(image: str, owners: Collection[str] = ()) -> bool:
         return True
     if first in words("origins", "registries"):
         return True
-    account = rest.partition("/")[0] if "." in first or ":" in first else first
+    is_host = "." in first or ":" in first
+    if is_host and not _listed(first.partition(":")[0], ""):
+        return False  # whose registry it is nobody knows, whatever accounts are called there
+    account = rest.partition("/")[0] if is_host else first
     return account in _owners() or account in owners or account in words("origins", "image_owners")
 
 
@@ -177,7 +180,15 @@ def _near(name: str, registry: str) -> str:
             if part != one and sorted(part) == sorted(one) and OSA.distance(part, one) == 1:
                 return one
     stem, _, last = name.rpartition("-")
-    return stem if last in table("packages")["affixes"] and stem in known else ""
+    if not stem or last.rstrip("0123456789") not in table("packages")["affixes"]:
+        return ""
+    return stem if stem in known else _squeezed_names(registry).get(_squeezed(stem), "")
+
+
+@cache
+def _squeezed_names(registry: str) -> dict[str, str]:
+    """The well-known names of a registry by what is left of them without marks and doubled letters."""
+    return {_squeezed(one): one for one in sorted(_known_packages(registry)[0])}
 
 
 def _is_like(name: str, one: str) -> bool:

@@ -15,10 +15,16 @@ _WRITTEN = re.compile(r">{1,2}\s{0,4}[\"']?([/~$][^\s\"'`;|&)]{2,200})")
 _INDEX = re.compile(r"\b(?:extra[-_])?index[-_]url\b[\"'\]\s]{0,4}[=:]\s{0,4}[\"']?(\S{4,200})", re.IGNORECASE)
 #: Prose that tells to take something from an address; one that is cited for reading is none.
 _FROM_THERE = re.compile(
-    r"\b(?:install|download|clon|fetch|replac|switch|point|patch|pull|execut|sett?)(?:s|e|ed|es|ing)?\b[^\n.]{0,80}"
+    r"\b(?:install|download|clon|fetch|replac|switch|point|patch|pull|execut|sett?)(?:s|e|ed|es|ing)?\b(?:[^\n.]|\.(?=\w)){0,80}"
     r"\b(?:from|with|to|at|is)\b[^\n]{0,30}?(\b\w{2,10}://\S{1,200})"
     r"|(?:下载|安装|换成|改成|设为|设置为|替换|执行|运行)[^\n。]{0,30}?(\b\w{2,10}://\S{1,200})|(\b\w{2,10}://\S{1,200})[^\n。]{0,8}(?:下载|安装|执行)",
     re.IGNORECASE,
+)
+#: Where builds of the JVM take packages and plugins from.
+_JVM = re.compile(
+    r"<(?:repository|pluginRepository|mirror|snapshotRepository)>[^`]{0,300}?<url>\s{0,8}(\S{4,200}?)\s{0,8}</url>"
+    r"|\b(?:maven|ivy)\s?\{[^}]{0,200}?\burl\s?=?\s?(?:uri)?\(?\s?[\"'](\S{4,200}?)[\"']"
+    r"|\bresolvers\s?\+=?[^\n]{0,80}?\bat\s?\"(\S{4,200}?)\""
 )
 
 
@@ -33,12 +39,8 @@ def _acts(text: str, owners: Collection[str]) -> Iterator[str]:
     for target in _WRITTEN.findall(text):
         if places.is_door(target) or places.is_of_the_system(target):
             yield "security-off"
-    for link in _INDEX.findall(text):
-        if "://" in link and not origins.is_known(link.strip("'\"`,"), owners):
-            yield "foreign-source"
-    for told in _FROM_THERE.finditer(text):
-        if next(origins.strangers(told[0], owners), None):
-            yield "foreign-source"
+    if _takes_from_strangers(text, owners):
+        yield "foreign-source"
     effects = Effects(owners)
     found = [(piece, is_code) for piece, is_code, _ in pieces(text)]
     if _SUBSTITUTED.search(text):
@@ -52,3 +54,13 @@ def _acts(text: str, owners: Collection[str]) -> Iterator[str]:
         if scripts.is_script(piece):
             yield from scripts.faults(piece, effects)
             yield from effects.faults
+
+
+def _takes_from_strangers(text: str, owners: Collection[str]) -> bool:
+    """True if a setting or a sentence takes software from an address of somebody who is not known."""
+    indexes = (link.strip("'\"`,") for link in _INDEX.findall(text) if "://" in link)
+    if any(not origins.is_known(link, owners) for link in indexes):
+        return True
+    told = [found[0] for found in _FROM_THERE.finditer(text)]
+    told += [link for found in _JVM.finditer(text) for link in found.groups() if link and "://" in link]
+    return any(next(origins.strangers(words, owners), None) for words in told)

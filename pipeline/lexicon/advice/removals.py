@@ -17,6 +17,8 @@ _NAMED_FILE = re.compile(
 _RECURSIVE = re.compile(r"-[a-zA-Z]*[rR][a-zA-Z]*$|--recursive$|-rec\w*$|/s$|-r\w*$", re.IGNORECASE)
 _PLACE = re.compile(r"^/|^~|^[A-Za-z]:|^-|^\d$|\$|/s$")
 _OPTION = re.compile(r"-|/[a-zA-Z]$")
+#: Databases that tests make anew, by their names.
+_OF_TESTS = re.compile(r"(?:\w+_)?(?:tests?|ci|tmp|temp)(?:_\w+)?|\w+_test\d*", re.IGNORECASE)
 _OPEN = re.compile(r"(?:[augo]*\+[rwx]*w[rwx]*)|0?[0-7]?[0-7][0-7][2367]$")
 _SETUID = re.compile(r"[ugoa]*\+[rwxt]*s|0?[2467][0-7]{3}$")
 
@@ -52,8 +54,11 @@ def _wiped(name: str, texts: Sequence[str]) -> str | None:
         is_wiped = is_wiped or (bool(texts) and places.is_of_the_system(texts[0]))
     elif name in ("truncate", "clear-content", "cp"):
         is_wiped = any(places.is_of_the_system(one) for one in texts[-1:])
-    elif name in ("userdel", "dropdb"):
+    elif name == "userdel":
         is_wiped = bool(texts)
+    elif name == "dropdb":
+        named = [one for one in texts if not one.startswith("-")]
+        is_wiped = not named or not all(_OF_TESTS.fullmatch(one) for one in named)
     elif name in _words_of("destroying"):
         is_wiped = re.search(_words_of("destroying")[name], joined, re.IGNORECASE) is not None
     return "deletes" if is_wiped else None

@@ -37,7 +37,10 @@ _NAMED_START = re.compile(
     r"\"(?:command|pre(?:install|pare|publish|test|build|start)|post(?:install|start|build|test|CreateCommand|StartCommand)|prepare"
     r"|initializeCommand|onCreateCommand)\"\s{0,4}:\s{0,4}\"((?:[^\"\\\n]|\\.){3,400})\""
 )
-_IMAGE = re.compile(r"(?:^|\n|`)\s{0,8}(?-i:FROM)\s{1,3}(?:--\S{1,60}\s)?([a-z0-9][\w./:-]{2,120})")
+_IMAGE = re.compile(
+    r"(?:^|\n|`)\s{0,8}(?-i:FROM)\s{1,3}(?:--\S{1,60}\s)?([a-z0-9][\w./:-]{2,120})"
+    r"|(?:^|[\n`{,])\s{0,12}-?\s?[\"']?image[\"']?\s?[:=]\s?[\"']?([a-z0-9][\w.-]{0,80}/[\w./:-]{2,120})"
+)
 _ACTION = re.compile(r"\buses:\s{0,3}[\"']?([\w.-]{1,60})/[\w./-]{1,80}@")
 _DEPENDENCY = re.compile(r"(?:^|\n)\s{0,8}([a-z][\w-]{2,40})\s{0,3}=\s{0,3}(?:\"[\^~=]?\d|\{\s?version)")
 _SQLS = frozenset({"sql", "mysql", "postgresql", "pgsql", "plsql", "tsql", "sqlite"})
@@ -88,8 +91,8 @@ def _named(text: str, owners: Collection[str]) -> Iterator[str]:
         yield "sensitive"
     for started in _NAMED_START.findall(text):
         yield from understood.unknown_in(started.replace('\\"', '"'), owners)
-    for image in _IMAGE.findall(text):
-        if not origins.is_known_image(image, owners):
+    for image in _IMAGE.finditer(text):
+        if not origins.is_known_image(image[1] or image[2], owners):
             yield "image"
     for account in _ACTION.findall(text):
         if not origins.is_known(f"https://github.com/{account}/x", owners):
