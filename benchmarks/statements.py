@@ -150,7 +150,9 @@ def _shown(statement: Statement, document: Document) -> str:
     lines += [f"threads with this error: {len({one['document_id'] for one in met})}"]
     lines += ["", f"# The statement ({_PART.get(statement.kind, 'workaround')})"]
     lines += [f"{name}: {value}" for name, value in statement.said.items() if name not in _HIDDEN and value is not None]
-    lines += [f"quoted ({one['author_role']}, {one['url']}): {one['quote']}" for one in statement.evidence]
+    for one in statement.evidence:
+        who = "the program's own hint" if one["rule"].startswith("hint.") else one["author_role"]
+        lines.append(f"quoted ({who}, {one['url']}): {one['quote']}")
     return "\n".join([*lines, "", *_thread(document)]) + "\n"
 
 

@@ -20,6 +20,22 @@ from pipeline.records import Fact
         ("increase --mem-fraction-static", "remedy.increase_flag", {"flag": "--mem-fraction-static"}),
         ("downgrading torch to 2.1.0.", "remedy.downgrade_to", {"package": "PyTorch", "version": "2.1.0"}),
         ("upgraded Python from 3.6.0 to 3.6.1", "remedy.upgrade_to", {"package": "Python", "version": "3.6.1"}),
+        (
+            "Updating the NVIDIA driver from version 430.90 to the latest version (441.37) solved the problem",
+            "remedy.upgrade_to",
+            {"package": "NVIDIA driver", "version": "441.37"},
+        ),
+        (
+            "it works after I updated to tfjs version: 2.8.0",
+            "remedy.upgrade_to",
+            {"package": "TensorFlow.js", "version": "2.8.0"},
+        ),
+        ("downgrading torch from 2.1 helped", "remedy.downgrade", {"package": "PyTorch"}),
+        (
+            "Adding -D WITH_LAPACK=OFF to the cmake command",
+            "remedy.set_parameter",
+            {"name": "WITH_LAPACK", "value": "OFF"},
+        ),
         ("upgrade the nvidia driver", "remedy.upgrade", {"package": "NVIDIA driver"}),
         ("pip install numpy==1.26.4", "remedy.pin", {"package": "NumPy", "version": "1.26.4"}),
         ("pip install 'numpy<2'", "remedy.pin", {"package": "NumPy", "version": "<2"}),

@@ -7,6 +7,8 @@ from typing import Any
 
 from pipeline.distil import actions, tables
 from pipeline.distil.claims import replies
+from pipeline.records import ClaimKind
+from tests.distil_factory import claims, document
 from tests.each import each
 
 TABLE = tables.table("standing.toml")
@@ -40,6 +42,59 @@ def test_a_block_is_the_act_unless_its_words_lead_to_something_else(text: str, i
 @each("row,text", [(row, text) for row, text in FOUND if row.get("met_by_block")])
 def test_words_that_announce_a_block_stand_with_it(row: dict[str, Any], text: str) -> None:
     assert replies.fault(text, "act", is_rendered=False, has_block=True) is None
+
+
+ON = TABLE["goes_on"]
+
+
+@each("text,goes_on", [(one, True) for one in ON["examples"]] + [(one, False) for one in ON["lookalikes"]])
+def test_some_sentences_go_on_with_the_cause_before_them(text: str, goes_on: bool) -> None:
+    assert bool(tables.goes_on().match(text)) is goes_on
+
+
+THREAD = """It ends with
+
+```
+Traceback (most recent call last):
+  File "a.py", line 3, in main
+ValueError: the tray 7 is empty
+```
+"""
+CAUSES = [
+    # "this" is the error, whatever stands before it
+    ("The tray is empty at the start. This is because the loader drops the first page of every file.", 1),
+    ("This is because the loader drops the first page of every file.", 1),
+    ("Thanks for the report! This is because the loader drops the first page of every file.", 1),
+    ("The reader fails on the second file. This is because the loader drops the first page of it.", 1),
+    # "this" is what the sentence before says, and that is no trouble
+    ("We store names in the index file. This is because that file goes into the public repository of the team.", 0),
+    ("Small files load well, but this is due to the size of the page buffer of the second loader.", 0),
+    ("Small files fail as well, but this is due to the size of the page buffer of the second loader.", 1),
+]
+
+
+@each("text,count", CAUSES)
+def test_a_cause_of_this_is_one_where_this_is_a_trouble(text: str, count: int) -> None:
+    assert len(_causes(text)) == count
+
+
+def test_a_cause_is_quoted_with_the_sentence_that_goes_on_with_it() -> None:
+    said = "The problem is that the server first checks whether the counter of a call is registered."
+    more = "However, the check is not locked."
+    assert _causes(f"{said} {more} I will send a patch.") == [f"{said} {more}"]
+    assert _causes(f"{said} I will send a patch. {more}") == [said]
+    assert _causes(f"{said}\n\n{more}") == [said]
+    assert _causes(f"{said} However, the check is {'not ' * 60}locked.") == [said]
+
+
+def _causes(text: str) -> list[str]:
+    posts: list[dict[str, Any]] = [
+        {"kind": "title", "text": "ValueError: the tray is empty"},
+        {"kind": "body", "text": THREAD, "author": "a", "at": "2026-01-01T10:00:00Z"},
+        {"kind": "comment", "text": text, "author": "b", "at": "2026-01-02T10:00:00Z"},
+    ]
+    found = claims(document({"number": 1, "kind": "issue", "posts": posts}))
+    return [claim.quote.text for claim in found if claim.kind == ClaimKind.CAUSE]
 
 
 TESTS = TABLE["of_a_test"]
@@ -114,3 +169,16 @@ BOUNDS = [
 def test_an_act_is_not_typed_without_the_version_that_it_names(text: str, template: str | None) -> None:
     act = actions.action(text)
     assert (act.fact.template if act else None) == template
+
+
+@each(
+    "template,outcome,is_little",
+    [
+        ("remedy.use_nightly", "failed", True),
+        ("remedy.upgrade", "failed", True),
+        ("remedy.upgrade_to", "failed", False),
+        ("remedy.use_nightly", "worked", False),
+    ],
+)
+def test_what_was_newest_once_says_nothing_by_having_failed(template: str, outcome: str, is_little: bool) -> None:
+    assert replies.says_too_little(template, outcome) is is_little

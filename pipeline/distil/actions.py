@@ -54,6 +54,8 @@ _FAMILIES = {
 }
 #: A statement that names no version gives way to one of the same sentence and package that does.
 _UNVERSIONED = frozenset({"remedy.install", "remedy.upgrade", "remedy.downgrade", "remedy.reinstall"})
+#: Values that options of builds take, and nobody's environment.
+_OF_BUILDS = frozenset({"ON", "OFF"})
 #: A version, or a bound for one, in a form that no row reads: "tensorflow <= 1.8", "pip 19".
 _BOUND = re.compile(r"[`'\")]{0,2} ?(?:version |v)?(?:[<>=~]{1,2} ?)?v?\d", re.IGNORECASE)
 _VERSIONED = frozenset({"remedy.pin", "remedy.upgrade_to", "remedy.downgrade_to"})
@@ -267,6 +269,8 @@ def _fact(template: str, found: re.Match[str]) -> Fact | None:
         slots[name] = clean
     if template == "remedy.use_instead" and slots["new"] == slots["old"]:
         return None
+    if template == "remedy.set_env" and slots["value"].strip("'\"`") in _OF_BUILDS:
+        return None  # "WITH_LAPACK=OFF" is a line of CMake, and no program reads such a variable
     return Fact(template, tuple(sorted(slots.items())))
 
 

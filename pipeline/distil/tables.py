@@ -279,6 +279,19 @@ def of_a_test() -> tuple[Pattern, Pattern]:
 
 
 @cache
+def refers_back() -> tuple[Pattern, Pattern, Pattern]:
+    """(how a sentence says why of "this", words of a trouble that "this" may be, how one is known that only greets)."""
+    rows = table("standing.toml")["refers_back"]
+    return _compiled(rows["pattern"]), _compiled(rows["trouble"]), _compiled(rows["greeting"])
+
+
+@cache
+def goes_on() -> Pattern:
+    """How a sentence begins that goes on with the cause before it."""
+    return _compiled(table("standing.toml")["goes_on"]["pattern"])
+
+
+@cache
 def boilerplate() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(phrases that mark a whole post as a robot's or a stale notice, phrases that mark a line as a template's)."""
     rows = table("cues.toml")["boilerplate"]

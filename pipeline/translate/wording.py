@@ -10,6 +10,7 @@ from pipeline.lexicon import gates
 from pipeline.records import Fact
 from pipeline.records.draft import Statement
 from pipeline.records.entry import Translation, TranslationStatus
+from pipeline.text.sentences import sentences
 from pipeline.translate import causes, official
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.rendering import engine_name, marked, render
@@ -100,7 +101,8 @@ def typed_cause(cause: Statement | None, wording: Wording) -> tuple[Wording, str
         return wording, None
     if cause.fact is not None:
         return wording, causes.type_of(cause.fact)
-    fact = causes.cause(cause.text)
+    first = next(sentences(cause.text), None)  # a quote may go on: of what kind the cause is, its first sentence says
+    fact = causes.cause(cause.text) or (causes.cause(cause.text[first.start : first.end]) if first else None)
     made = rendered(fact) if fact is not None else None
     if fact is None or made is None or made.chinese is None:
         return wording, None

@@ -128,12 +128,12 @@ class Prose:
         # lower() lengthens a few letters of Turkish and German; then offsets would lie, so case is kept
         self.lowered = lowered if len(lowered) == len(self.visible) else self.visible
         self._known: dict[int, Sentence | None] = {}
-        self._events = events
+        self.events = events
 
     @cached_property
     def units(self) -> list[Unit]:
         """The thread's units: few documents need them here."""
-        return units(self.document, self._events)
+        return units(self.document, self.events)
 
     def sentence(self, offset: int) -> Sentence | None:
         """The sentence around `offset`, None if it is code, a log line, or hidden."""

@@ -191,7 +191,8 @@ def _claims(
         if finding.cue.kind == CueKind.LINK:
             yield from _succession(document, errors, finding)
         elif finding.cue.kind not in (CueKind.ASK, CueKind.REPLY):
-            yield passages.with_block(text, finding, _stated(document, errors, finding))
+            span = replies.told(text, finding, found) if finding.cue.kind == CueKind.CAUSE else None
+            yield passages.with_block(text, finding, _stated(document, errors, finding, span=span))
     for suggestion, reply in replies.pairs(text, sound):
         yield passages.with_block(text, suggestion, _stated(document, errors, suggestion, reply))
     yield from _closed(document, errors)
@@ -219,6 +220,8 @@ def _fault(text: Prose, finding: rules.Finding, printed: str) -> str | None:
         return "no_answer"
     if kind == CueKind.ASK:
         return None
+    if kind == CueKind.CAUSE and replies.is_of_something_else(text, finding):
+        return "points_elsewhere"
     what = "cause" if kind == CueKind.CAUSE else "act" if finding.fact is None else "fact"
     found = replies.fault(finding.sentence.text, what, is_rendered=document.is_lossy)
     if found is None or kind != CueKind.REMEDY or passages.announced(text, finding) is None:
@@ -236,7 +239,12 @@ def _is_far_on(document: Document, errors: Sequence[Pair], finding: rules.Findin
 
 
 def _stated(
-    document: Document, errors: list[Pair], finding: rules.Finding, reply: rules.Finding | None = None
+    document: Document,
+    errors: list[Pair],
+    finding: rules.Finding,
+    reply: rules.Finding | None = None,
+    *,
+    span: tuple[int, int] | None = None,
 ) -> Claim | Skipped:
     """The claim of a finding, or of the reply that answers it, about the error that it speaks of."""
     cue = reply.cue if reply else finding.cue
@@ -260,7 +268,7 @@ def _stated(
         ClaimKind.REMEDY if reply else ClaimKind(cue.kind),
         cue.rule,
         fact=finding.fact,
-        span=(finding.start, finding.end),
+        span=span or (finding.start, finding.end),
         about=about,
         outcome=cue.outcome,
         answer=_quoted(document, reply.start, reply.end) if reply else None,

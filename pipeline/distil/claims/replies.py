@@ -107,6 +107,56 @@ def fault(quote: str, kind: str, *, is_rendered: bool, has_block: bool = False) 
     return "points_elsewhere" if kind == "cause" and not _says_something(said) else None
 
 
+#: A sentence of fewer words before "this is because" is a heading, or greets.
+_LEAST_BEFORE = 3
+
+
+def is_of_something_else(prose: Prose, finding: Finding) -> bool:
+    """True for a cause of "this" where what stands before it tells of no trouble."""
+    pattern, trouble, greeting = tables.refers_back()
+    sentence = finding.sentence
+    found = pattern.search(sentence.text)
+    if found is None:
+        return False
+    before = sentence.text[: found.start()]
+    if found["joined"]:
+        return trouble.search(before) is None
+    if trouble.search(before):
+        return False
+    earlier = _sentence_before(prose, sentence)
+    if earlier is None or greeting.search(earlier.text) or len(_WORD.findall(earlier.text)) < _LEAST_BEFORE:
+        return False
+    is_shown = any(earlier.end <= event.start < sentence.start for event in prose.events)
+    return not is_shown and trouble.search(earlier.text) is None
+
+
+def _sentence_before(prose: Prose, sentence: Sentence) -> Sentence | None:
+    """The sentence of the same post that stands before another, None for the first."""
+    start = prose.document.posts[sentence.post].start if sentence.post >= 0 else 0
+    earlier = prose.sentences(max(start, sentence.start - _BEFORE), sentence.start)
+    return max((one for one in earlier if one.end <= sentence.start), key=lambda one: one.start, default=None)
+
+
+def told(prose: Prose, finding: Finding, others: Sequence[Finding]) -> tuple[int, int]:
+    """The words to quote of a cause: its sentence, with the next where that goes on and both fit in one quote."""
+    sentence = finding.sentence
+    if (finding.start, finding.end) != (sentence.start, sentence.end):
+        return finding.start, finding.end
+    following = prose.sentence(sentence.end + 1) if sentence.end + 1 < len(prose.visible) else None
+    is_next = following is not None and not prose.document.text[sentence.end : following.start].strip(" ")
+    if following is None or not is_next or following.post != sentence.post:
+        return finding.start, finding.end
+    is_own = any(other.sentence.start == following.start and other.cue.kind != CueKind.CAUSE for other in others)
+    is_refused = not following.text.endswith((".", "。")) or tables.refusals(finding.lang).search(following.text)
+    if is_own or is_refused or following.end - finding.start > MAX_QUOTE or not tables.goes_on().match(following.text):
+        return finding.start, finding.end
+    return finding.start, following.end
+
+
+#: So far before a sentence the one before it is looked for.
+_BEFORE = 1_500
+
+
 def announces(text: str) -> bool:
     """True for words that say what to do only with the block that follows them, and mean that block."""
     if _other_block().search(text):
@@ -117,7 +167,9 @@ def announces(text: str) -> bool:
 def says_too_little(template: str, outcome: str | None) -> bool:
     """True if the typed act does not say what to do, or does so only where somebody tells that it helped."""
     table = tables.table("standing.toml")["too_little"]
-    return template in table["always"] or (outcome != "worked" and template in table["unconfirmed"])
+    if outcome == Outcome.FAILED and template in table["failed"]:
+        return True
+    return template in table["always"] or (outcome != Outcome.WORKED and template in table["unconfirmed"])
 
 
 def has_hole(text: str) -> bool:
