@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.extract import foreign, native
+from pipeline.extract.rule import PLACE
 from pipeline.text import prefixes
 from tests import event_cases
 from tests.each import each
@@ -113,6 +115,14 @@ def test_every_native_gpu_run_gives_an_event() -> None:
     texts = [row["text"] for row in rows if "Traceback" not in row["text"]]
     assert texts
     assert [text for text in texts if not native.events(text)] == []
+
+
+def test_a_place_is_looked_for_once_in_a_run_of_letters() -> None:
+    place = re.compile(PLACE)
+    run = "include/kiln/fire.cc"
+    assert place.match(run)
+    assert not place.match(run, 3)  # each place tried costs the whole run
+    assert [found[0] for found in place.finditer(f"C:/{run}(7)")] == [f"C:/{run}", "7"]
 
 
 #: How a line begins that a rule for diagnostics takes.

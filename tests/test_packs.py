@@ -265,6 +265,12 @@ def test_every_pack_that_ships_can_be_read() -> None:
     packs.check(packs.active().packs)
 
 
+def test_the_expressions_of_packs_that_ship_are_sound_though_they_are_compiled_when_first_used() -> None:
+    for table in packs.tables():
+        for row in table.rows():
+            table.row.model_validate(row.model_dump(by_alias=True, exclude_unset=True))
+
+
 def test_a_partition_of_the_same_pages_has_another_name_with_another_pack(write: Write, sample_home: Path) -> None:
     def names() -> list[str]:
         return [one.name for one in mapping.plan(sample_home / "raw", partition_documents=500)]

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, model_validator
 
 from pipeline import packs
-from pipeline.extract.rule import PLACE, Rule, Where
+from pipeline.extract.rule import PLACE, Lazy, Rule, Where
 from pipeline.packs import Expression
 from pipeline.records import Severity
 
@@ -53,7 +53,9 @@ class Line(packs.Row):
     generic: bool = Field(False, description="Any program may print it: tried behind the rows that know theirs.")
 
     @model_validator(mode="after")
-    def _names_its_groups(self) -> Self:
+    def _names_its_groups(self, info: ValidationInfo) -> Self:
+        if packs.is_shipped(info):
+            return self
         groups = packs.compiled(self.expression).groupindex
         for template in (self.type, self.message, *self.codes):
             if re.search(r"[{}]", _GROUP.sub("", template)):
@@ -94,12 +96,12 @@ def _rule(row: Line) -> Rule:
         name=f"{row.place.pack}/{row.name}",
         dialect=row.dialect,
         triggers=row.words,
-        pattern=packs.compiled(row.expression),
+        pattern=Lazy(row.expression),
         message=row.message,
         needs=row.needs,
-        goes_on=_compiled(row.goes_on),
+        goes_on=_lazy(row.goes_on),
         most_lines=row.most_lines,
-        says_more=_compiled(row.says_more),
+        says_more=_lazy(row.says_more),
         joins=row.joins,
         trails=row.trails,
         yields=row.yields,
@@ -110,8 +112,8 @@ def _rule(row: Line) -> Rule:
     )
 
 
-def _compiled(expression: str | None) -> re.Pattern[str] | None:
-    return packs.compiled(expression) if expression is not None else None
+def _lazy(expression: str | None) -> Lazy | None:
+    return Lazy(expression) if expression is not None else None
 
 
 def filled(template: str, groups: Mapping[str, str]) -> str:

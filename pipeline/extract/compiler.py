@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pipeline.extract.crash import STACK
 from pipeline.extract.foreign import no_chatter
-from pipeline.extract.rule import PLACE, Rule, compiled
+from pipeline.extract.rule import PLACE, Lazy, Rule
 
 #: Between two diagnostics of one compiler: the quoted source line, the caret, notes.
-_FOLLOWS = compiled(
+_FOLLOWS = Lazy(
     r"^(?:[^\n]{0,300}: note: |[ \t]{0,8}\d{0,6} ?\|[^\n]{0,400}$"
     r"|[ \t]{1,300}[~^][~^ \t]{0,300}$|[ \t]{2,}\S[^\n]{0,400}$)"
 )
@@ -17,7 +17,7 @@ RULES: tuple[Rule, ...] = (
         "ptxas",
         "ptxas",
         ("ptxas",),
-        compiled(
+        Lazy(
             r"ptxas(?:-blackwell)?(?: (?P<file>[^\n,]{1,300}), line (?P<line>\d{1,7}); (?:error"
             r"|fatal)[ \t]{0,4}:| (?:fatal|error)[ \t]{0,4}:)[ \t]{0,4}(?P<msg>[^\n]{3,600})"
         ),
@@ -27,21 +27,21 @@ RULES: tuple[Rule, ...] = (
         "ptxas-died",
         "ptxas",
         ("ptxas",),
-        compiled(r"(?P<msg>'(?:ptxas|cicc)' died [^\n]{3,80}|ptxas terminated \(signal: \d{1,2}\))"),
+        Lazy(r"(?P<msg>'(?:ptxas|cicc)' died [^\n]{3,80}|ptxas terminated \(signal: \d{1,2}\))"),
         joins=True,
     ),
     Rule(
         "nvcc-driver",
         "nvcc",
         ("nvcc fatal", "nvlink error"),
-        compiled(r"(?:nvcc|nvlink) (?:fatal|error)[ \t]{0,4}:[ \t]{0,4}(?P<msg>[^\n]{3,600})"),
+        Lazy(r"(?:nvcc|nvlink) (?:fatal|error)[ \t]{0,4}:[ \t]{0,4}(?P<msg>[^\n]{3,600})"),
         joins=True,
     ),
     Rule(
         "llvm-error",
         "llvm",
         ("LLVM ERROR",),
-        compiled(r"LLVM ERROR: (?P<msg>[^\n]{3,1500})"),
+        Lazy(r"LLVM ERROR: (?P<msg>[^\n]{3,1500})"),
         goes_on=STACK,
         joins=True,
     ),
@@ -49,7 +49,7 @@ RULES: tuple[Rule, ...] = (
         "unreachable",
         "llvm",
         ("UNREACHABLE executed",),
-        compiled(rf"(?P<msg>UNREACHABLE executed(?: at {PLACE}:(?P<line>\d{{1,7}}))?!?)"),
+        Lazy(rf"(?P<msg>UNREACHABLE executed(?: at {PLACE}:(?P<line>\d{{1,7}}))?!?)"),
         goes_on=STACK,
         joins=True,
     ),
@@ -57,7 +57,7 @@ RULES: tuple[Rule, ...] = (
         "llvm-crash",
         "llvm",
         ("PLEASE submit a bug report",),
-        compiled(r"(?P<msg>PLEASE submit a bug report to [^\n]{1,300})"),
+        Lazy(r"(?P<msg>PLEASE submit a bug report to [^\n]{1,300})"),
         goes_on=STACK,
         joins=True,
     ),
@@ -65,8 +65,8 @@ RULES: tuple[Rule, ...] = (
         "mlir-loc",
         "mlir",
         (": error",),
-        compiled(r"loc\((?P<file>[^\n]{1,400}?)\): error: (?P<msg>[^\n]{2,1500})"),
-        goes_on=compiled(r"^[^\n]{0,200}?(?:: note: |loc\()"),
+        Lazy(r"loc\((?P<file>[^\n]{1,400}?)\): error: (?P<msg>[^\n]{2,1500})"),
+        goes_on=Lazy(r"^[^\n]{0,200}?(?:: note: |loc\()"),
         needs=("loc(",),
         joins=True,
     ),
@@ -74,7 +74,7 @@ RULES: tuple[Rule, ...] = (
         "mlir-op",
         "mlir",
         (": error",),
-        compiled(
+        Lazy(
             rf"{PLACE}:(?P<line>\d{{1,7}}):\d{{1,5}}: error: (?P<msg>'[a-z_]{{2,40}}\."
             rf"[\w.]{{1,60}}' op [^\n]{{2,1500}})"
         ),
@@ -86,19 +86,19 @@ RULES: tuple[Rule, ...] = (
         "gtest",
         "gtest",
         (": error",),
-        compiled(
+        Lazy(
             rf"{PLACE}\((?P<line>\d{{1,7}})\): error: (?P<msg>(?:Expected|Failed|Value of|The difference"
             rf"|Failure)\b[^\n]{{0,900}})"
         ),
         needs=("): error: Expected", "): error: Fail", "): error: Value of", "): error: The difference"),
-        goes_on=compiled(r"^[ \t]{1,8}\S|^(?:Actual|Expected|Which is|Value of|actual)\b"),
+        goes_on=Lazy(r"^[ \t]{1,8}\S|^(?:Actual|Expected|Which is|Value of|actual)\b"),
         most_lines=12,
     ),
     Rule(
         "nvcc",
         "nvcc",
         (": error",),
-        compiled(
+        Lazy(
             r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300}\.(?:cu|cuh|h|hpp|cpp|cc"
             r"|inl))\((?P<line>\d{1,7})\): error(?: ?#[\w-]{1,12})?: (?P<msg>[^\n]{2,900})"
         ),
@@ -110,7 +110,7 @@ RULES: tuple[Rule, ...] = (
         "msvc",
         "msvc",
         (": error", ": fatal error"),
-        compiled(
+        Lazy(
             rf"{PLACE}(?:\((?P<line>\d{{1,7}})(?:,\d{{1,5}})?\))? ?: (?:fatal )?error (?P<msg>(?:C"
             rf"|LNK)\d{{4}}: [^\n]{{2,900}})"
         ),
@@ -121,7 +121,7 @@ RULES: tuple[Rule, ...] = (
         "boost-test",
         "gtest",
         (": error", ": fatal error"),
-        compiled(
+        Lazy(
             rf"{PLACE}[:(](?P<line>\d{{1,7}})\)?: (?:fatal )?error: (?P<msg>in \"[\w/]{{1,200}}\": "
             rf"[^\n]{{2,900}})"
         ),
@@ -131,7 +131,7 @@ RULES: tuple[Rule, ...] = (
         "cc-directive",
         "cc",
         (": error", ": fatal error"),
-        compiled(  # what the author wrote says which error it is, and is no quoted name
+        Lazy(  # what the author wrote says which error it is, and is no quoted name
             rf"{PLACE}:(?P<line>\d{{1,7}})(?::\d{{1,5}})?: (?:fatal )?error: #error {{1,8}}\"?(?P<msg>[^\n\"]{{3,600}})"
         ),
         goes_on=_FOLLOWS,
@@ -142,7 +142,7 @@ RULES: tuple[Rule, ...] = (
         "cc",
         "cc",
         (": error", ": fatal error"),
-        compiled(
+        Lazy(
             r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300}\.(?:c|cc|cpp|cxx|cu|cuh|h|hpp|hh|hxx"
             r"|inl|m|mm|i|cl|pyx|mlir|ttir|ttgir|S|s|ll))"
             r":(?P<line>\d{1,7})(?::\d{1,5})?: (?:fatal )?error: (?P<msg>[^\n]{2,900})"
@@ -155,7 +155,7 @@ RULES: tuple[Rule, ...] = (
         "mlir-bare",
         "mlir",
         (": error",),
-        compiled(
+        Lazy(
             r"^(?:<unknown>:0: |[ \t]{1,8})?error: (?P<msg>(?:failed to legalize"
             r"|'[a-z_]{2,40}\.\w{1,60}' op )[^\n]{2,900})"
         ),
@@ -165,7 +165,7 @@ RULES: tuple[Rule, ...] = (
         "linker-command",
         "build",
         (": error",),
-        compiled(
+        Lazy(
             r"(?P<msg>clang(?:\+\+)?(?:-\d{1,2})?: error: linker command failed[^\n]{0,80}"
             r"|collect2(?:\.exe)?: error: ld returned[^\n]{0,40})"
         ),
@@ -176,7 +176,7 @@ RULES: tuple[Rule, ...] = (
         "tool-ended",
         "build",
         (": error", ": fatal error"),
-        compiled(
+        Lazy(
             r"(?P<msg>srun: error: [^\n]{1,80}: tasks? \d[\d,-]{0,60}: [^\n]{3,120}"
             r"|clang(?:\+\+)?(?:-\d{1,2})?: error: (?:unable to execute command"
             r"|clang frontend command failed)[^\n]{0,120})"
@@ -192,14 +192,14 @@ GENERIC: tuple[Rule, ...] = (
         "tool",
         "tool",
         (": error", ": fatal error"),
-        compiled(r"^[ \t>.$]{0,8}(?P<function>[A-Za-z_][\w.+/-]{1,80}): (?:fatal )?error: (?P<msg>[^\n]{3,900})"),
+        Lazy(r"^[ \t>.$]{0,8}(?P<function>[A-Za-z_][\w.+/-]{1,80}): (?:fatal )?error: (?P<msg>[^\n]{3,900})"),
         joins=True,
     ),
     Rule(
         "undefined-reference",
         "ld",
         ("undefined reference to", "multiple definition of"),
-        compiled(
+        Lazy(
             r"(?P<msg>undefined reference to (?:symbol )?(?:[`'‘\"]|[\w:~]{2,200}\()[^\n]{1,600}"
             r"|multiple definition of [`'‘\"][^\n]{1,600})"
         ),
@@ -209,22 +209,22 @@ GENERIC: tuple[Rule, ...] = (
         "undefined-symbol",
         "ld",
         ("ndefined symbol",),
-        compiled(r"(?P<msg>(?:undefined symbol: [\w@.$?]{2,600}|[Uu]ndefined symbols for architecture \w{1,20}))"),
-        goes_on=compiled(r"^[ \t]{2,8}(?:\"|_|[^\n]{0,200} in )|^ld: symbol"),
+        Lazy(r"(?P<msg>(?:undefined symbol: [\w@.$?]{2,600}|[Uu]ndefined symbols for architecture \w{1,20}))"),
+        goes_on=Lazy(r"^[ \t]{2,8}(?:\"|_|[^\n]{0,200} in )|^ld: symbol"),
         joins=True,
     ),
     Rule(
         "shared-object",
         "ld",
         ("cannot open shared object file",),
-        compiled(r"(?P<msg>[^\s:'\"`(]{2,200}: cannot open shared object file(?:: No such file or directory)?)"),
+        Lazy(r"(?P<msg>[^\s:'\"`(]{2,200}: cannot open shared object file(?:: No such file or directory)?)"),
         joins=True,
     ),
     Rule(
         "symbol-version",
         "ld",
         ("' not found (required by",),
-        compiled(
+        Lazy(
             r"(?P<msg>(?:version )?[`'‘](?:GLIBCXX|GLIBC|CXXABI|GCC|OMP|GOMP|OPENSSL|ZLIB"
             r"|[A-Z]{2,20})_[\w.]{1,40}' not found \(required by [^\n)]{1,300}\))"
         ),
@@ -234,27 +234,27 @@ GENERIC: tuple[Rule, ...] = (
         "ld",
         "ld",
         ("ld: ",),
-        compiled(r"(?P<msg>(?:cannot find -?l?\S{1,200}|library not found for \S{1,120}))"),
+        Lazy(r"(?P<msg>(?:cannot find -?l?\S{1,200}|library not found for \S{1,120}))"),
         joins=True,
     ),
     Rule(
         "cmake",
         "cmake",
         ("CMake Error",),
-        compiled(
+        Lazy(
             r"CMake Error(?: \([\w-]{1,20}\))?(?: at (?P<file>[^\s:()]{1,300}):(?P<line>\d{1,6})(?: \("
             r"(?P<function>[^()\n]{1,80})\))?:|: ?(?P<msg>[^\n]{3,600})|:)"
         ),
-        goes_on=compiled(r"^(?:[ \t]{1,12}\S|[ \t\r]{0,8}$(?!\n[^\s])|Call Stack)"),
+        goes_on=Lazy(r"^(?:[ \t]{1,12}\S|[ \t\r]{0,8}$(?!\n[^\s])|Call Stack)"),
         most_lines=30,
-        says_more=compiled(r"CMake Error[^\n]{0,400}:\s{1,12}(?P<msg>\S[^\n]{1,400}(?:\n {2}\S[^\n]{0,200}){0,6})"),
+        says_more=Lazy(r"CMake Error[^\n]{0,400}:\s{1,12}(?P<msg>\S[^\n]{1,400}(?:\n {2}\S[^\n]{0,200}){0,6})"),
         joins=True,
     ),
     Rule(
         "build-stopped",
         "build",
         ("ninja: build stopped", "make: *** ", "detected in the compilation"),
-        compiled(
+        Lazy(
             r"(?P<msg>ninja: build stopped: [^\n]{3,120}"
             r"|collect2: error: ld returned \d{1,3} exit status|make: \*\*\* [^\n]{3,200}"
             r"|\d{1,5} errors? detected in the compilation of [^\n]{3,300})"
@@ -265,7 +265,7 @@ GENERIC: tuple[Rule, ...] = (
         "error-line",
         "build",
         ("ERROR: ", "error: ", "fatal: "),
-        compiled(
+        Lazy(
             rf"^[ \t>]{{0,8}}(?:ERROR|error|fatal): (?P<msg>{no_chatter('error-line')}"
             r"[A-Za-z\[('\"/.~][^\n]{9,900}?)[ \t\r]{0,8}$"
         ),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pipeline.extract.rule import PLACE, Rule, compiled
+from pipeline.extract.rule import PLACE, Lazy, Rule
 
 #: Lines of a native stack: gdb, LLVM, sanitizers, glog, torch, MPI, dmlc.
-STACK = compiled(
+STACK = Lazy(
     r"^[^\n]{0,80}?(?:"
     r"#\d{1,3} |frame #\d{1,4}: |@ +0x[0-9a-f]{4,16}|@ +\(nil\)|\[bt\] |\[ ?\d{1,3}\] (?:/|[\w.]{1,80}\()"
     r"|\(\d{1,3}\) [^\n]{0,200}\+0x|Stack trace|Stack dump|\d{1,3}\.\s{1,4}\S"
@@ -17,7 +17,7 @@ STACK = compiled(
     r"|tensorflow::|xla::|_start\b|_Py\w{2,60}|__libc_start|PyObject_\w{2,60}|clone\b|main\b$"
     r")"
 )
-_AFTER_TERMINATE = compiled(rf"(?:^[^\n]{{0,120}}?what\(\):|^[ \t]{{0,120}}$(?!\n\n)|{STACK.pattern})")
+_AFTER_TERMINATE = Lazy(rf"(?:^[^\n]{{0,120}}?what\(\):|^[ \t]{{0,120}}$(?!\n\n)|{STACK.pattern})")
 
 _ASSERTION = r"(?P<msg>[Aa]ssertion [`'‘\"](?:[^\n]{1,1500}?)['`’\"] failed\b\.?)"
 _BLOCK = r"block: \[[-\d, ]{1,40}\],? thread: \[[-\d, ]{1,40}\],? "
@@ -27,7 +27,7 @@ RULES: tuple[Rule, ...] = (
         "assert-device",
         "device-assert",
         ("ssertion",),
-        compiled(
+        Lazy(
             # the first block stands for all of a line: each of a thousand would be read as far as the next "failed"
             rf"{PLACE}:(?P<line>\d{{1,7}}):(?>(?: (?P<function>[^\n]{{1,900}}?))??:? ?{_BLOCK}){_ASSERTION}"
         ),
@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
         "assert-glibc",
         "cpp",
         ("ssertion",),
-        compiled(
+        Lazy(
             rf"{PLACE}:(?P<line>\d{{1,7}}): (?>(?:(?P<function>[^`\n]{{1,900}}?): )??(?=[Aa]ssertion [`'‘\"]))"
             rf"{_ASSERTION}"
         ),
@@ -49,7 +49,7 @@ RULES: tuple[Rule, ...] = (
         "assert-msvc",
         "cpp",
         ("ssertion",),
-        compiled(
+        Lazy(
             r"(?P<msg>Assertion failed: [^\n]{1,800}?), (?:function (?P<function>[^\n,]{1,200}), )?"
             rf"file {PLACE}, line (?P<line>\d{{1,7}})\.?"
         ),
@@ -60,7 +60,7 @@ RULES: tuple[Rule, ...] = (
         "assert-at",
         "cpp",
         ("ssertion",),
-        compiled(rf"(?P<msg>Assertion failed: [^\n]{{1,800}}?),? at {PLACE}:(?P<line>\d{{1,7}})$"),
+        Lazy(rf"(?P<msg>Assertion failed: [^\n]{{1,800}}?),? at {PLACE}:(?P<line>\d{{1,7}})$"),
         goes_on=STACK,
         needs=("ssertion failed:",),
     ),
@@ -68,7 +68,7 @@ RULES: tuple[Rule, ...] = (
         "torch-internal-assert",
         "cpp",
         ("ASSERT",),
-        compiled(
+        Lazy(
             r"(?P<msg>(?:[^\s:][^\n:]{0,200}? )?INTERNAL ASSERT FAILED at \"?(?P<file>"
             r"[^\s\":]{1,300})\"?:(?P<line>\d{1,7})"
             r"[^\n]{0,1500})"
@@ -80,13 +80,13 @@ RULES: tuple[Rule, ...] = (
         "terminate",
         "cpp",
         ("terminat",),
-        compiled(
+        Lazy(
             r"(?P<msg>terminate called (?:after throwing an instance of ['‘`](?P<type>[^'’\n]{1,300})['’]"
             r"(?:[ \t]{1,8}what\(\):[^\n]{1,3000})?"
             r"|without an active exception|recursively))"
         ),
         goes_on=_AFTER_TERMINATE,
-        says_more=compiled(
+        says_more=Lazy(
             r"what\(\):[ \t]{0,8}(?P<msg>[^\n]{1,3000}?(?=[ \t]{0,4}Aborted \(core dumped\)|$)|[^\n]{1,3000})"
         ),
     ),
@@ -94,7 +94,7 @@ RULES: tuple[Rule, ...] = (
         "terminate-libc++",
         "cpp",
         ("terminat",),
-        compiled(
+        Lazy(
             r"terminating (?:with"
             r"|due to) uncaught (?:foreign )?exception(?: of type (?P<type>[^\n]{1,200}?))?(?:: (?P<msg>"
             r"[^\n]{1,3000})|$)"
@@ -105,18 +105,18 @@ RULES: tuple[Rule, ...] = (
         "what",
         "cpp",
         ("what():",),
-        compiled(r"^[^\n]{0,60}?\bwhat\(\):[ \t]{1,8}(?P<msg>[^\n]{1,3000})"),
+        Lazy(r"^[^\n]{0,60}?\bwhat\(\):[ \t]{1,8}(?P<msg>[^\n]{1,3000})"),
         goes_on=STACK,
     ),
     Rule(
         "sanitizer",
         "sanitizer",
         ("Sanitizer: ",),
-        compiled(
+        Lazy(
             r"(?:(?:ERROR|WARNING): |^[ \t>]{0,8})(?P<type>(?:HW)?(?:Address|Leak|Thread"
             r"|Memory)Sanitizer): (?P<msg>[^\n]{1,600})"
         ),
-        goes_on=compiled(
+        goes_on=Lazy(
             r"^[^\n]{0,40}?(?:#\d{1,3} |==\d|[ \t]{1,8}\S|READ of|WRITE of|SUMMARY:|Direct leak"
             r"|Indirect leak|0x[0-9a-f]{8}|[ \t]{0,40}$"
             r"|[Ff]reed by|[Pp]reviously allocated|Shadow|allocated by|=>|Thread T)"
@@ -126,43 +126,41 @@ RULES: tuple[Rule, ...] = (
         "compute-sanitizer",
         "sanitizer",
         ("========= ",),
-        compiled(
+        Lazy(
             r"========= (?P<msg>(?:Invalid __|Program hit |(?:Error|Warning): |Uninitialized __|Leaked \d|Barrier error"
             r"|Invalid managed|Malloc/Free error|Unused memory|Device side assert|Fatal UVM|Invalid pc)[^\n]{3,600})"
         ),
-        goes_on=compiled(r"^[^\n]{0,120}?={9}(?! (?:ERROR|RACECHECK|LEAK) SUMMARY)"),
+        goes_on=Lazy(r"^[^\n]{0,120}?={9}(?! (?:ERROR|RACECHECK|LEAK) SUMMARY)"),
         joins=True,
     ),
     Rule(
         "ubsan",
         "sanitizer",
         (": runtime error: ",),
-        compiled(rf"{PLACE}:(?P<line>\d{{1,7}}):\d{{1,5}}: runtime error: (?P<msg>[^\n]{{1,800}})"),
-        goes_on=compiled(r"^[ \t]{0,8}#\d{1,3} |^SUMMARY: "),
+        Lazy(rf"{PLACE}:(?P<line>\d{{1,7}}):\d{{1,5}}: runtime error: (?P<msg>[^\n]{{1,800}})"),
+        goes_on=Lazy(r"^[ \t]{0,8}#\d{1,3} |^SUMMARY: "),
     ),
     Rule(
         "signal-handler",
         "signal",
         (" signal", "received by PID"),
-        compiled(
+        Lazy(
             r"(?P<msg>(?:Program|Thread [^\n]{1,120}?) received signal SIG[A-Z]{2,5}[^\n]{0,80}"
             r"|Fatal signal \d{1,2} \(SIG[A-Z]{2,5}\)[^\n]{0,120}"
             r"|\*\*\* SIG[A-Z]{2,5} \([^\n]{0,80}received by PID[^\n]{0,80}|[Cc]aught signal \d{1,2} \([^\n]{1,60}"
             r"|\*\*\* Process received signal \*\*\*)"
         ),
         goes_on=STACK,
-        says_more=compiled(r"Signal: (?P<msg>[^\n]{1,80})"),
+        says_more=Lazy(r"Signal: (?P<msg>[^\n]{1,80})"),
     ),
     Rule(
         "launcher-report",  # torchrun tells how the worker ended that failed first
         "signal",
         ("Root Cause (first observed",),
-        compiled(r"(?P<msg>Root Cause \(first observed failure\):)"),
-        goes_on=compiled(
-            r"^[^\n]{0,160}?(?:\[\d{1,6}\]:|\b(?:time|host|rank|exitcode|error_file|traceback)[ \t]{0,8}: )"
-        ),
+        Lazy(r"(?P<msg>Root Cause \(first observed failure\):)"),
+        goes_on=Lazy(r"^[^\n]{0,160}?(?:\[\d{1,6}\]:|\b(?:time|host|rank|exitcode|error_file|traceback)[ \t]{0,8}: )"),
         most_lines=8,
-        says_more=compiled(
+        says_more=Lazy(
             r"(?:exitcode[ \t]{1,8}: -\d{1,3}[^\0]{0,600}?traceback : )?"
             r"(?P<msg>Signal \d{1,2} \(SIG[A-Z]{2,6}\) received by PID \d{1,9}|exitcode[ \t]{1,8}: -?\d{1,6})"
         ),
@@ -171,14 +169,14 @@ RULES: tuple[Rule, ...] = (
         "signal-paddle",
         "signal",
         ("egmentation fault",),
-        compiled(r"FatalError: (?P<msg>`[^`\n]{3,80}` is detected by the operating system\.?)"),
-        goes_on=compiled(r"^[^\n]{0,8}\[(?:TimeInfo|SignalInfo):"),
+        Lazy(r"FatalError: (?P<msg>`[^`\n]{3,80}` is detected by the operating system\.?)"),
+        goes_on=Lazy(r"^[^\n]{0,8}\[(?:TimeInfo|SignalInfo):"),
     ),
     Rule(
         "signal-shell",
         "signal",
         ("egmentation fault", "(core dumped)", "llegal instruction"),
-        compiled(
+        Lazy(
             r"^(?:[^\n]{0,60}<std(?:err"
             r"|out)>:)?[ \t>$#*`'\"]{0,12}(?:\S{1,120}: (?:line \d{1,6}: )?(?:\[[\d]{1,3}\] ?\+? ?)?)?"
             r"(?:\[\d{1,5}\] ?\+? {1,8})?(?:\d{1,8} +)?"
@@ -195,7 +193,7 @@ RULES: tuple[Rule, ...] = (
         "heap-corruption",
         "cpp",
         ("(): invalid ", "double free or corruption", "smashing detected"),
-        compiled(
+        Lazy(
             r"(?:^|[>:`\]Z|] |^\*\*\* Error in [`'][^\n]{1,200}': |^[ \t`>]{1,8})(?P<msg>(?:free"
             r"|munmap_chunk|realloc|malloc)\(\): "
             r"(?:invalid|corrupted|unsorted|smallbin|mismatching|unaligned|memory)[^\n]{1,100}"
@@ -208,7 +206,7 @@ RULES: tuple[Rule, ...] = (
         "signal-bash",
         "signal",
         (": line ",),
-        compiled(
+        Lazy(
             r"^[^\n]{0,200}?: line \d{1,6}: +\d{1,8} +(?P<msg>Aborted|Killed|Bus error|Terminated"
             r"|Segmentation fault|Illegal instruction"
             r"|Floating point exception|Trace/breakpoint trap)\b"
@@ -219,14 +217,14 @@ RULES: tuple[Rule, ...] = (
         "signal-word",
         "signal",
         ("\nAborted", "\nKilled"),
-        compiled(r"^(?P<msg>Aborted!?|Killed)[ \t\r.]{0,8}$"),
+        Lazy(r"^(?P<msg>Aborted!?|Killed)[ \t\r.]{0,8}$"),
         trails=True,
     ),
     Rule(
         "exit-code",
         "signal",
         ("exit code",),
-        compiled(
+        Lazy(
             r"(?P<msg>(?:[Pp]rocess finished with |[Cc]ommand terminated with "
             r"|[Pp]rocess completed with |exited with |[Ff]ailed with |returned )"
             r"?exit code:? (?:13[1-9]|15[0-9]|-(?:[3-9]|11|1073\d{6}))(?!\d)(?: \([^\n()]{1,80}\))?)[.\s`'\"]{0,6}$"

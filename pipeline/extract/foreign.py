@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib import resources
 from typing import Any, NamedTuple
 
-from pipeline.extract.rule import Block, Rule, compiled
+from pipeline.extract.rule import Block, Lazy, Rule
 from pipeline.text.literals import Seen
 
 # Lines that programs print around every error and that say nothing about this one; kept as data.
@@ -89,7 +89,7 @@ def opens_stack(line: str) -> bool:
 
 # Failures that a sentence names: an abort or an assertion failure in a qualified C++ function.
 
-_RULE = Rule("cpp-named", "cpp-prose", (), compiled(r"(?!)"))
+_RULE = Rule("cpp-named", "cpp-prose", (), Lazy(r"(?!)"))
 
 #: Narrow on purpose: the word for the failure, "in" or "at", and right behind it a name with `::`.
 _FAILURE = re.compile(

@@ -138,19 +138,32 @@ _NAMED = re.compile(
 )
 
 
-#: One of these stands in every line that may be one: all others are passed over.
-_SIGNS = Literals(
-    re.findall(
-        r"[^|]+",
-        "rror|ERR|atal|FATAL|SEVERE|CRIT|EMERG|PANIC|anic|ault|bort|FAIL|ailed|ailing|nable to|annot|an't"
-        "|an not|ould not|ould n't|ouldn't|o such|enied|efused"
-        "|onnection |imed out|ime out|imeout|nexpected|nknown|ndefined|nvalid|issing"
-        "|nsupported|nrecogni|nresolved|llegal|oo many|uplicate|ircular|Bad |bad |ut of |egmentation|ssert|xpected"
-        "|ccurred|xception|went wrong|ot found|ot enough|ot implemented|ot supported|ot permitted|ot allowed|ncaught"
-        "|oes not|oesn't|id not|idn't|s not |as not |ere not |een not |has no |s null|lready |equired |oo few|oo large"
-        "|oo long|oo big|ismatch|xit code|xit status|xited |rashed|core dumped| E ",
-    )
-)
+#: What a sign says of its line: it may be an error, it may be announced or logged as one, a block of code may begin.
+_TELLS, _IS_LOUD, _IS_FENCE = 1, 2, 4
+#: One of these stands in every line that is worth a look: all others are passed over.
+_KNOWN_BY = {
+    **dict.fromkeys(
+        re.findall(
+            r"[^|]+",
+            "EMERG|PANIC|FAIL|ailed|ailing|nable to|annot|an't"
+            "|an not|ould not|ould n't|ouldn't|o such|enied|efused"
+            "|onnection |imed out|ime out|imeout|nexpected|nknown|ndefined|nvalid|issing"
+            "|nsupported|nrecogni|nresolved|llegal|oo many|uplicate|ircular|Bad |bad |ut of |egmentation|ssert|xpected"
+            "|ccurred|xception|went wrong|ot found|ot enough|ot implemented|ot supported|ot permitted|ot allowed"
+            "|ncaught|oes not|oesn't|id not|idn't|s not |as not |ere not |een not |has no |s null|lready |equired "
+            "|oo few|oo large|oo long|oo big|ismatch|xit code|xit status|xited |rashed|core dumped| E ",
+        ),
+        _TELLS,
+    ),
+    **dict.fromkeys(("rror", "ERR", "atal", "FATAL", "SEVERE", "CRIT", "anic", "ault", "bort"), _TELLS | _IS_LOUD),
+    **dict.fromkeys(("```", "~~~", "{code", "{noformat", "<pre", "</pre"), _IS_FENCE),
+}
+_SIGNS = Literals(_KNOWN_BY)
+#: One of these opens every quote of what was printed.
+_OPENS_QUOTE = re.compile(r"[`\"“]|\*\*")
+
+#: How sure a guess is: a line that announces an error, one that says what failed.
+_SURE, _LIKELY = 3, 2
 
 
 class _Guess(NamedTuple):
@@ -161,12 +174,24 @@ class _Guess(NamedTuple):
     message: str
 
 
+class _Line(NamedTuple):
+    """A line that holds a sign."""
+
+    text: str
+    start: int
+    lang: str | None  # what the block of code is marked as in which it stands; None outside
+    is_loud: bool  # only such a line may announce an error
+
+
 def read(text: str) -> Event | None:
     """The most telling line of a text without failures that rules know, None if none looks printed to tell of one."""
     best: _Guess | None = None
-    for guess in _guesses(text[:_MOST]):
-        if best is None or guess.score > best.score:
-            best = guess
+    for line in _lines(text[:_MOST]):
+        for guess in _guesses(line, is_sure=best is not None):
+            if best is None or guess.score > best.score:
+                best = guess
+        if best is not None and best.score == _SURE:
+            break
     return _event(best) if best is not None else None
 
 
@@ -187,62 +212,89 @@ def _event(guess: _Guess) -> Event:
     )
 
 
-def _guesses(text: str) -> Iterator[_Guess]:
-    lang: str | None = None  # what the block of code is marked as in which the line stands; None outside
-    telling = sorted({text.rfind("\n", 0, at) + 1 for places in _SIGNS.seen(text).values() for at in places})
-    start = place = 0
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        line = text[start : min(end, start + _WIDEST)]
-        fence = _FENCE.match(line)
-        if fence is not None:
+def _lines(text: str) -> Iterator[_Line]:
+    """The lines that hold a sign, in order, without those that begin or end a block of code."""
+    told: dict[int, int] = {}
+    for sign, places in _SIGNS.seen(text).items():
+        for at in places:
+            start = text.rfind("\n", 0, at) + 1
+            told[start] = told.get(start, 0) | _KNOWN_BY[sign]
+    lang: str | None = None
+    for start, told_by in sorted(told.items()):
+        end = text.find("\n", start, start + _WIDEST)
+        line = text[start : end if end >= 0 else start + _WIDEST]
+        if told_by & _IS_FENCE and (fence := _FENCE.match(line)) is not None:
             lang = None if lang is not None else (fence["lang"] or fence["kind"] or "").lower().strip(":")
-        while place < len(telling) and telling[place] < start:
-            place += 1
-        if fence is not None or place == len(telling) or telling[place] != start:
-            pass
-        elif lang is not None:
-            yield from _inside(line, start, lang)
-        elif _QUOTED.match(line):
-            yield from _inside(line, start, "")
-        else:
-            yield from _outside(line, start)
-        start = end + 1
+        elif told_by & _TELLS:
+            yield _Line(line, start, lang, bool(told_by & _IS_LOUD))
 
 
-def _inside(line: str, start: int, lang: str) -> Iterator[_Guess]:
+def _guesses(line: _Line, *, is_sure: bool) -> Iterator[_Guess]:
+    """What a line may be taken for; `is_sure`: nothing that is only likely is wanted."""
+    if line.lang is not None:
+        yield from _inside(line, line.lang, is_sure=is_sure)
+    elif _QUOTED.match(line.text):
+        yield from _inside(line, "", is_sure=is_sure)
+    else:
+        yield from _outside(line, is_sure=is_sure)
+
+
+def _inside(line: _Line, lang: str, *, is_sure: bool) -> Iterator[_Guess]:
     """In a block of code: a line that announces an error, or says what failed."""
-    at = _words_at(line)
-    words = line[at:].rstrip()
+    at = _words_at(line.text)
+    words = line.text[at:].rstrip()
     count = len(_WORDS.findall(words[:_READ]))
-    if count < _FEWEST or _CODE.search(words):
+    if count < _FEWEST:
         return
-    if _ANNOUNCED.match(words):
-        yield _guess(3, start + at, words)
-    elif lang in _PLAIN and not _TALK.search(words):
-        if _LOGGED.match(line) or (at and _LEVEL.search(line[:at])):
-            yield _guess(3, start + at, words)
-        elif count > _FEWEST and (_BEGINS.match(words) or _SAYS.search(words) or _NAMED_KIND.match(words)):
-            yield _guess(2, start + at, words)
+    # the expression for code is the slowest, and asked last
+    if line.is_loud and _ANNOUNCED.match(words):
+        if not _CODE.search(words):
+            yield _guess(_SURE, line.start + at, words)
+    elif lang in _PLAIN:
+        if (line.is_loud and _LOGGED.match(line.text)) or (at and _LEVEL.search(line.text[:at])):
+            score = _SURE
+        elif (
+            not is_sure
+            and count > _FEWEST
+            and (_BEGINS.match(words) or _SAYS.search(words) or _NAMED_KIND.match(words))
+        ):
+            score = _LIKELY
+        else:
+            return
+        if not _TALK.search(words) and not _CODE.search(words):
+            yield _guess(score, line.start + at, words)
 
 
-def _outside(line: str, start: int) -> Iterator[_Guess]:
+def _outside(line: _Line, *, is_sure: bool) -> Iterator[_Guess]:
     """Outside: a quote behind words that lead to one, a logger's line, a line that announces an error."""
+    if not is_sure:
+        for at, said in _quoted(line.text):
+            yield _guess(_LIKELY, line.start + at, said)
+    if not line.is_loud:
+        return
+    at = _words_at(line.text)
+    words = line.text[at:].rstrip()
+    count = len(_WORDS.findall(words[:_READ]))
+    if count < _FEWEST:
+        return
+    if _LOGGED.match(line.text):
+        if not _CODE.search(words):
+            yield _guess(_SURE, line.start + at, words)
+    elif is_sure or count == _FEWEST:
+        return
+    elif _ANNOUNCED.match(words) and not _TALK.search(words) and not _CODE.search(words):
+        yield _guess(_LIKELY, line.start + at, words)
+
+
+def _quoted(line: str) -> Iterator[tuple[int, str]]:
+    """What a line quotes as printed: where, and the words."""
+    if not _OPENS_QUOTE.search(line):
+        return
     for told in (*_TOLD.finditer(line), *(said for said in _SAID.finditer(line) if _NAMED.match(said["said"]))):
         said = told["said"].strip()
         is_printed = any(find(said) for find in (_ANNOUNCED.match, _NAMED.match, _BEGINS.match, _SAYS.search))
         if is_printed and len(_WORDS.findall(said)) > _FEWEST and not _CODE.search(said):
-            yield _guess(2, start + line.index(said, told.start("said")), said)
-    at = _words_at(line)
-    words = line[at:].rstrip()
-    count = len(_WORDS.findall(words[:_READ]))
-    if count < _FEWEST or _CODE.search(words):
-        return
-    if _LOGGED.match(line):
-        yield _guess(3, start + at, words)
-    elif count > _FEWEST and _ANNOUNCED.match(words) and not _TALK.search(words):
-        yield _guess(2, start + at, words)
+            yield line.index(said, told.start("said")), said
 
 
 def _words_at(line: str) -> int:

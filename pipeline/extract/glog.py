@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pipeline.extract.crash import STACK
 from pipeline.extract.foreign import no_chatter
-from pipeline.extract.rule import PLACE, Rule, compiled
+from pipeline.extract.rule import PLACE, Lazy, Rule
 
 _SOURCE = r"(?P<file>[\w./@+-]{1,200}\.(?:cc|cpp|cu|cuh|h|hpp|c|cxx|mm|inl))"
-_STACK_OR_REST = compiled(rf"(?:{STACK.pattern}|^[ \t]{{1,12}}_Z\w{{4,400}}$)")
+_STACK_OR_REST = Lazy(rf"(?:{STACK.pattern}|^[ \t]{{1,12}}_Z\w{{4,400}}$)")
 
 RULES: tuple[Rule, ...] = (
     Rule(
         "nccl-warn",
         "nccl",
         ("NCCL WARN ",),
-        compiled(
+        Lazy(
             r"(?:(?P<file>[\w./-]{1,120}\.(?:cc|cpp|cu"
             rf"|h)):(?P<line>\d{{1,6}}) )?NCCL WARN {no_chatter('nccl-warn')}(?P<msg>[^\n]{{3,1500}})"
         ),
@@ -24,7 +24,7 @@ RULES: tuple[Rule, ...] = (
         "nccl-watchdog",
         "nccl",
         ("atchdog",),
-        compiled(
+        Lazy(
             r"(?P<msg>Watchdog caught collective operation timeout: [^\n]{1,600}"
             r"|Exception \(either an error or timeout\) detected by watchdog[^\n]{0,300}"
             r"|(?:Process group )?(?:watchdog"
@@ -38,7 +38,7 @@ RULES: tuple[Rule, ...] = (
         "check-failed-glog",
         "glog",
         ("Check failed",),
-        compiled(
+        Lazy(
             rf"(?:^|[\s(\[]){_SOURCE}[:(](?P<line>\d{{1,6}})[\]:)]{{1,2}} (?P<msg>(?:[\w ]{{1,60}}: )?"
             rf"Check failed: [^\n]{{1,3000}})"
         ),
@@ -50,7 +50,7 @@ RULES: tuple[Rule, ...] = (
         "check-failed",
         "glog",
         ("Check failed",),
-        compiled(r"(?:^|[:>\]] |Error: |^[ \t\"'`]{1,12})(?P<msg>Check failed: (?!\"|%)[^\n]{2,3000})"),
+        Lazy(r"(?:^|[:>\]] |Error: |^[ \t\"'`]{1,12})(?P<msg>Check failed: (?!\"|%)[^\n]{2,3000})"),
         goes_on=_STACK_OR_REST,
         joins=True,
     ),
@@ -58,7 +58,7 @@ RULES: tuple[Rule, ...] = (
         "glog-line",
         "glog",
         (".cc:", ".cpp:"),
-        compiled(
+        Lazy(
             # begins with a set of letters, so that the engine skips to them
             rf"[EF:\[](?:(?<=\b[EF])\d{{4}} \d\d:\d\d:[\d.]{{2,24}} {{1,8}}\d{{1,9}} "
             rf"|(?<=\[)(?:libprotobuf (?:FATAL|ERROR) |[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |[EF] )"
@@ -71,7 +71,7 @@ RULES: tuple[Rule, ...] = (
         "ggml",
         "ggml",
         ("ASSERT",),
-        compiled(rf"{PLACE}:(?P<line>\d{{1,6}}): (?P<msg>GGML_ASSERT\([^\n]{{1,400}}?\) failed)"),
+        Lazy(rf"{PLACE}:(?P<line>\d{{1,6}}): (?P<msg>GGML_ASSERT\([^\n]{{1,400}}?\) failed)"),
         goes_on=STACK,
         needs=("GGML_ASSERT(",),
     ),
@@ -79,7 +79,7 @@ RULES: tuple[Rule, ...] = (
         "ggml-2023",
         "ggml",
         ("ASSERT",),
-        compiled(
+        Lazy(
             r"GGML_ASSERT: (?P<file>[^\s:]{1,300}|[A-Z]:[^\s:]{1,300}):(?P<line>\d{1,6}): (?P<condition>[^\n]{1,400})"
         ),
         message="GGML_ASSERT({condition}) failed",  # the same words as today's ggml prints
@@ -90,26 +90,26 @@ RULES: tuple[Rule, ...] = (
         "cuda-printed",
         "cuda",
         ("CUDA ",),
-        compiled(
+        Lazy(
             r"(?:^|[\]>:)] )[ \t*`\"']{0,8}(?P<msg>(?:(?:CUDA|Cuda) (?:[Ee]rror|ERROR"
             r"|failure)(?: code)?(?::| \d{1,4}[ :]| at | in (?:file )?|=| \())"
             r"(?!%|\"|\+|<|\{)[^\n]{3,600})"
         ),
         needs=("rror", "ERROR", "failure"),
-        goes_on=compiled(r"^[ \t]{0,8}(?:current device|in function|err(?:or)?:|ggml_|\#\d{1,3} )"),
+        goes_on=Lazy(r"^[ \t]{0,8}(?:current device|in function|err(?:or)?:|ggml_|\#\d{1,3} )"),
     ),
     Rule(
         "tensorrt",
         "tensorrt",
         ("RT] ",),
-        compiled(r"\[(?:TensorRT|TRT)\] (?:(?:INTERNAL )?ERROR: |\[E\] )(?P<msg>\S[^\n]{3,900})"),
+        Lazy(r"\[(?:TensorRT|TRT)\] (?:(?:INTERNAL )?ERROR: |\[E\] )(?P<msg>\S[^\n]{3,900})"),
         joins=True,
     ),
     Rule(
         "opencv-function",
         "opencv",
         ("OpenCV",),
-        compiled(
+        Lazy(
             r"OpenCV(?:\([\w.-]{1,24}\))? Error: (?P<msg>[^\n]{3,600}) in (?P<function>"
             r"[^\n,]{1,200}), file (?P<file>[^\n,]{1,300}), line (?P<line>\d{1,7})"
         ),
@@ -120,7 +120,7 @@ RULES: tuple[Rule, ...] = (
         "opencv-error",
         "opencv",
         ("OpenCV",),
-        compiled(r"OpenCV Error: (?P<msg>[^\n]{3,600})"),
+        Lazy(r"OpenCV Error: (?P<msg>[^\n]{3,600})"),
         needs=("OpenCV Error: ",),
         joins=True,
     ),
@@ -128,7 +128,7 @@ RULES: tuple[Rule, ...] = (
         "opencv-version",
         "opencv",
         ("OpenCV",),
-        compiled(
+        Lazy(
             r"OpenCV\([\w.-]{1,24}\)[: ]{1,2}(?:[Ee]rror: )?(?:(?P<file>(?:[A-Za-z]:[\\/])?"
             r"[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
         ),
@@ -139,7 +139,7 @@ RULES: tuple[Rule, ...] = (
         "opencv-number",
         "opencv",
         (": error",),
-        compiled(rf"{PLACE}:(?P<line>\d{{1,7}}): error: (?P<msg>\(-\d[^\n]{{3,900}})"),
+        Lazy(rf"{PLACE}:(?P<line>\d{{1,7}}): error: (?P<msg>\(-\d[^\n]{{3,900}})"),
         needs=("error: (-",),
         joins=True,
     ),

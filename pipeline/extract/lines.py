@@ -30,15 +30,15 @@ _MARKS: tuple[tuple[str, str], ...] = (
 
 
 @packs.cached
-def _ends() -> tuple[str, ...]:
+def _ends() -> frozenset[str]:
     """Ends of exception names as they stand before a colon; of a name that ends like no other, all of it."""
     added = head.EXCEPTIONS.rows()
-    return (*head.BARE_ENDINGS, *(end for row in added for end in (*row.endings, *row.names)))
+    return frozenset((*head.BARE_ENDINGS, *(end for row in added for end in (*row.endings, *row.names))))
 
 
 def literals() -> tuple[str, ...]:
     """What `marks` and `name_ends` want to have been looked for."""
-    return (*(needle for _, needle in _MARKS), *_ends())
+    return (*(needle for _, needle in _MARKS), *sorted(_ends()))
 
 
 _FRAME = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d|File "[^"\n]{1,1000}$', re.M)
@@ -57,10 +57,13 @@ def marks(text: str, seen: Seen) -> list[Mark]:
     """The places of the text that a reader of some dialect should look at, in order."""
     found: list[Mark] = [Mark(0, "pytest")] if text.startswith("E   ") else []
     for kind, needle in _MARKS:
+        places = seen.get(needle)
+        if places is None:
+            continue
         if kind == "frame":
-            found.extend([Mark(at, kind) for at in seen.get(needle, ())])
+            found.extend([Mark(at, kind) for at in places])
         else:
-            found.extend([Mark(_place(text, at, kind), kind) for at in seen.get(needle, ())])
+            found.extend([Mark(_place(text, at, kind), kind) for at in places])
     return sorted(found)
 
 
@@ -78,9 +81,12 @@ def _place(text: str, at: int, kind: str) -> int:
 def name_ends(text: str, seen: Seen) -> list[int]:
     """The places where a name that ends like an exception's stands before a colon, in order."""
     found: list[int] = []
-    for ending in dict.fromkeys(_ends()):
+    ends = _ends()
+    for ending, places in seen.items():  # a text holds few of them
+        if ending not in ends:
+            continue
         width = len(ending)
-        for at in seen.get(ending, ()):
+        for at in places:
             end = at + width
             if text[end : end + 1] in _BEFORE_COLON and _COLON.match(text, end):
                 found.append(end)

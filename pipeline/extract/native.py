@@ -8,13 +8,13 @@ one compiler are one failure; `Aborted (core dumped)` right below a diagnostic i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
 from pipeline import packs
 from pipeline.extract import announced, bare, compiler, crash, foreign, glog, stacks, statusline
-from pipeline.extract.rule import Block, Rule, Where
+from pipeline.extract.rule import Block, Lazy, Rule, Where
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Frame, Severity
 from pipeline.text import prefixes
@@ -37,17 +37,17 @@ class _Rules(NamedTuple):
     """All rules in the order in which they are tried, and by the literals that call for them."""
 
     rules: tuple[Rule, ...]
-    by_trigger: dict[str, list[int]]
+    by_trigger: dict[str, frozenset[int]]
 
 
 @packs.cached
 def _rules() -> _Rules:
     rules = (*_OWN, *announced.rules(), *compiler.GENERIC)
-    by_trigger: dict[str, list[int]] = {}
+    by_trigger: dict[str, set[int]] = {}
     for index, rule in enumerate(rules):
         for trigger in rule.triggers:
-            by_trigger.setdefault(trigger, []).append(index)
-    return _Rules(rules, by_trigger)
+            by_trigger.setdefault(trigger, set()).add(index)
+    return _Rules(rules, {trigger: frozenset(numbers) for trigger, numbers in by_trigger.items()})
 
 
 @packs.cached
@@ -114,7 +114,7 @@ def _blocks(text: str, seen: Seen) -> Iterator[Block]:
 
 
 def _match(text: str, rule: Rule, start: int, end: int) -> re.Match[str] | None:
-    if rule.needs and all(text.find(literal, start, end) < 0 for literal in rule.needs):
+    if rule.needs and not _holds(text, rule.needs, start, end):
         return None
     if rule.where == Where.ANYWHERE:
         return rule.pattern.search(text, start, end)
@@ -125,9 +125,17 @@ def _match(text: str, rule: Rule, start: int, end: int) -> re.Match[str] | None:
     return None
 
 
+def _holds(text: str, literals: Iterable[str], start: int, end: int) -> bool:
+    # a plain loop: this is asked of every line with a common word, and a generator costs more than the search
+    for literal in literals:  # noqa: SIM110
+        if text.find(literal, start, end) >= 0:
+            return True
+    return False
+
+
 def _candidates(text: str, seen: Seen) -> list[tuple[int, int, list[int]]]:
     """Lines that hold a literal, each once, with the rules to try on it in order."""
-    lines: dict[int, tuple[int, set[int]]] = {}
+    lines: dict[int, tuple[int, frozenset[int]]] = {}
     by_trigger = _rules().by_trigger
     for trigger, places in seen.items():
         rules = by_trigger.get(trigger)
@@ -141,10 +149,8 @@ def _candidates(text: str, seen: Seen) -> list[tuple[int, int, list[int]]]:
             start = max(text.rfind("\n", max(first - _BEFORE, 0), first) + 1, first - _BEFORE, 0)
             end = text.find("\n", first, first + _BEHIND)
             end = min(first + _BEHIND, len(text)) if end < 0 else end
-            if start in lines:
-                lines[start][1].update(rules)
-            else:
-                lines[start] = (end, set(rules))
+            known = lines.get(start)
+            lines[start] = (end, rules) if known is None else (known[0], known[1] | rules)
     return [(start, end, sorted(rules)) for start, (end, rules) in sorted(lines.items())]
 
 
@@ -227,7 +233,7 @@ def _grown(text: str, rule: Rule, end: int, *, is_prefixed: bool) -> int:
     return kept
 
 
-def _goes_on(text: str, goes_on: re.Pattern[str], line: int, *, is_prefixed: bool) -> bool:
+def _goes_on(text: str, goes_on: Lazy, line: int, *, is_prefixed: bool) -> bool:
     if goes_on.match(text, line, min(line + 600, len(text))):
         return True
     prefix = prefixes.carrier_width(text[line : line + prefixes.WIDEST_PREFIX].partition("\n")[0]) if is_prefixed else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.extract.rule import Rule, compiled
+from pipeline.extract.rule import Lazy, Rule
 
 _STATUS = (
     r"(?:RESOURCE_EXHAUSTED|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED|FAILED_PRECONDITION|UNAVAILABLE"
@@ -21,15 +21,15 @@ RULES: tuple[Rule, ...] = (
         "triton-resource",
         "triton",
         ("out of resource: ",),
-        compiled(r"(?P<msg>out of resource: [a-z ]{3,40}, Required: \d[^\n]{1,300})"),
-        named_above=compiled(r"^[^\n]{0,80}?(?P<type>[\w.]{0,120}OutOfResources):[ \t\r]{0,8}$"),
+        Lazy(r"(?P<msg>out of resource: [a-z ]{3,40}, Required: \d[^\n]{1,300})"),
+        named_above=Lazy(r"^[^\n]{0,80}?(?P<type>[\w.]{0,120}OutOfResources):[ \t\r]{0,8}$"),
         joins=True,
     ),
     Rule(
         "torch-memory",
         "cuda",
         ("out of memory. Tried to allocate",),
-        compiled(
+        Lazy(
             r"(?P<msg>(?:CUDA|HIP|XPU|MPS(?: backend)?|NPU"
             r"|MUSA) out of memory\. Tried to allocate [^\n]{3,900})"
         ),
@@ -38,10 +38,8 @@ RULES: tuple[Rule, ...] = (
         "xla-code",
         "xla",
         ("CompileTime", "RuntimeProgram", "RuntimeBuffer", "RuntimeUnexpected"),
-        compiled(
-            rf"(?P<msg>E\d{{4}}:? {{1,4}}{_XLA_NAME}:?[^\n]{{0,900}}|(?<![\w.:>]){_XLA_NAME}: ?[^\s:][^\n]{{2,900}})"
-        ),
-        goes_on=compiled(r"^(?!```)[^\n]{1,2000}$"),
+        Lazy(rf"(?P<msg>E\d{{4}}:? {{1,4}}{_XLA_NAME}:?[^\n]{{0,900}}|(?<![\w.:>]){_XLA_NAME}: ?[^\s:][^\n]{{2,900}})"),
+        goes_on=Lazy(r"^(?!```)[^\n]{1,2000}$"),
         most_lines=4,
     ),
     Rule(
@@ -56,14 +54,14 @@ RULES: tuple[Rule, ...] = (
             "UNAVAILABLE: ",
             "_EXCEEDED: ",
         ),
-        compiled(rf"{_LEAD}(?P<msg>{_STATUS}: [^\n]{{3,1500}})"),
+        Lazy(rf"{_LEAD}(?P<msg>{_STATUS}: [^\n]{{3,1500}})"),
         joins=True,
     ),
     Rule(
         "xla-memory",
         "xla",
         ("memory in memory space ", "exceeded scoped vmem limit"),
-        compiled(
+        Lazy(
             r"(?P<msg>(?:XLA:TPU compile permanent error\. )?"
             r"[Rr]an out of memory in memory space \w{2,12}\b[^\n]{0,1500}"
             r"|Scoped allocation with size [\d.]{1,9}\w? and limit [^\n]{2,900})"

@@ -15,7 +15,7 @@ from pipeline.packs.active import Active, activate, activated, active, cached, m
 from pipeline.packs.folder import CHINESE, TABLES, Pack, Stage, read_pack
 from pipeline.packs.installed import installed
 from pipeline.packs.problem import PackError, Problem
-from pipeline.packs.row import Expression, Place, Row, compiled
+from pipeline.packs.row import Expression, Place, Row, compiled, is_shipped
 from pipeline.packs.table import Files, Table, check, tables, together
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "check",
     "compiled",
     "installed",
+    "is_shipped",
     "marked",
     "read_pack",
     "reading",

@@ -61,7 +61,8 @@ def blocks(text: str, seen: Seen, taken: Sequence[tuple[int, int]] = ()) -> list
 def _candidates(text: str, seen: Seen) -> Iterator[tuple[int, int, list[Form]]]:
     """The lines that hold a literal, each once, with the forms to try there."""
     numbers, forms = by_literal(), FORMS.rows()
-    places = sorted((at + (literal[0] == "\n"), literal) for literal in numbers for at in seen.get(literal, ()))
+    known = [literal for literal in seen if literal in numbers]
+    places = sorted([(at + (literal[0] == "\n"), literal) for literal in known for at in seen[literal]])
     place = 0
     while place < len(places):
         at = places[place][0]
