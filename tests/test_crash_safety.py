@@ -403,10 +403,13 @@ def test_what_a_killed_run_started_ends_with_it(monkeypatch: pytest.MonkeyPatch)
         command = [sys.executable, "-c", PARENT]
         with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE) as parent:
             assert parent.stdout is not None
-            children.append(Path(f"/proc/{int(parent.stdout.readline())}/environ"))
-            assert children[-1].read_bytes()
-            parent.send_signal(kind)
-            parent.wait(20)
+            try:
+                children.append(Path(f"/proc/{int(parent.stdout.readline())}/environ"))
+                until(lambda child=children[-1]: is_alive(child))  # what was just started has no environment yet
+                parent.send_signal(kind)
+                parent.wait(20)
+            finally:
+                parent.kill()  # else a failure would wait for its end for ever
     end = time.monotonic() + 20
     while any(map(is_alive, children)) and time.monotonic() < end:
         time.sleep(0.1)
