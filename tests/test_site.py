@@ -370,7 +370,7 @@ def reseal(bundle: Path, path: str, body: bytes) -> None:
 def hostile_line(entry: KnowledgeEntry) -> bytes:
     raw = entry.model_dump(mode="json")
     raw["workarounds"][0]["action"] = "Run `rm -rf /` as root."
-    return content.encoded(KnowledgeEntry.model_validate(raw)).line.encode()
+    return content.line(content.fields_of(KnowledgeEntry.model_validate(raw))).encode()
 
 
 def test_the_json_of_an_entry_is_what_passed_the_gate_of_advice(tmp_path: Path) -> None:

@@ -22,13 +22,15 @@ from pipeline.export.content import Facts
 from pipeline.export.content import registry as registry_text
 from pipeline.export.delta import apply, delta, delta_since, read_delta, write_delta
 from pipeline.export.forms import FORMS, write_form
+from pipeline.export.passed import Passed
 from pipeline.export.reading import REGISTRY, read_entries, read_index, read_manifest, read_registry
-from pipeline.export.writing import Written, write
+from pipeline.export.writing import Written, write, write_rows
 
 __all__ = [
     "FORMS",
     "REGISTRY",
     "Facts",
+    "Passed",
     "Written",
     "apply",
     "delta",
@@ -42,4 +44,5 @@ __all__ = [
     "write",
     "write_delta",
     "write_form",
+    "write_rows",
 ]

@@ -87,20 +87,13 @@ class Facts:
     counts: Mapping[str, int] = field(default_factory=dict)  # more counts for the manifest
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """One entry as text: a line for entries.jsonl, a page for its own file."""
-
-    entry_id: str
-    line: str
-    page: str
+#: An entry as its JSON has it: what every file of a bundle is made from.
+Fields = Mapping[str, Any]
 
 
-def encoded(entry: KnowledgeEntry) -> Encoded:
-    """`entry` as text. The page has a field a line, and in lists an item a line: quick to write, easy to compare."""
-    fields = entry.model_dump(mode="json")
-    texts = {name: _both_forms(fields[name]) for name in sorted(fields)}
-    return Encoded(entry.id, _joined_line(texts), _joined_page(texts))
+def fields_of(entry: KnowledgeEntry) -> Fields:
+    """The JSON of an entry."""
+    return entry.model_dump(mode="json")
 
 
 #: One encoder for all: making one costs more than a short text takes.
@@ -112,28 +105,27 @@ def compact_json(value: object) -> str:
     return _ENCODER.encode(value)
 
 
-def _both_forms(value: object) -> tuple[str, str]:
-    """(on one line, an item a line); every part is encoded once for both."""
+def line(fields: Fields) -> str:
+    """An entry as a line of entries.jsonl."""
+    return compact_json(fields) + "\n"
+
+
+def page(fields: Fields) -> str:
+    """An entry, or another record, as a file of its own: a field a line, and in lists an item a line.
+
+    Quick to write, easy to compare.
+    """
+    return "{\n" + ",\n".join(f'  "{name}": {_indented_once(fields[name])}' for name in sorted(fields)) + "\n}\n"
+
+
+def _indented_once(value: object) -> str:
+    """`value` with an item a line."""
     if isinstance(value, list) and value:
-        items = [compact_json(item) for item in value]
-        return "[" + ",".join(items) + "]", "[\n    " + ",\n    ".join(items) + "\n  ]"
+        return "[\n    " + ",\n    ".join(map(compact_json, value)) + "\n  ]"
     if isinstance(value, dict) and value:
-        pairs = [(compact_json(name), compact_json(value[name])) for name in sorted(value)]
-        line, page = (sign.join(f"{name}{colon}{text}" for name, text in pairs) for sign, colon in _SIGNS)
-        return "{" + line + "}", "{\n    " + page + "\n  }"
-    text = compact_json(value)
-    return text, text
-
-
-_SIGNS = ((",", ":"), (",\n    ", ": "))
-
-
-def _joined_line(texts: Mapping[str, tuple[str, str]]) -> str:
-    return "{" + ",".join(f'"{name}":{line}' for name, (line, _) in texts.items()) + "}\n"
-
-
-def _joined_page(texts: Mapping[str, tuple[str, str]]) -> str:
-    return "{\n" + ",\n".join(f'  "{name}": {page}' for name, (_, page) in texts.items()) + "\n}\n"
+        pairs = (f"{compact_json(name)}: {compact_json(value[name])}" for name in sorted(value))
+        return "{\n    " + ",\n    ".join(pairs) + "\n  }"
+    return compact_json(value)
 
 
 def page_path(entry_id: str) -> str:
@@ -141,7 +133,7 @@ def page_path(entry_id: str) -> str:
     return f"entries/{entry_id}.json"
 
 
-def parquet(entries: Sequence[KnowledgeEntry], lines: Sequence[str]) -> bytes:
+def parquet(entries: Sequence[Fields], lines: Sequence[str]) -> bytes:
     """entries.parquet: flat columns, and the whole entry in `json`."""
     arrays = [pa.array(_cells(entries, column), type=column.type) for column in _PARQUET]
     arrays.append(pa.array([line.rstrip("\n") for line in lines], type=_TEXT))
@@ -151,13 +143,13 @@ def parquet(entries: Sequence[KnowledgeEntry], lines: Sequence[str]) -> bytes:
     return out.getvalue()
 
 
-def _cells(entries: Sequence[KnowledgeEntry], column: pa.Field) -> list[Any]:
+def _cells(entries: Sequence[Fields], column: pa.Field) -> list[Any]:
     """The values of a field, days as days."""
-    found = [getattr(entry, column.name) for entry in entries]
+    found = [entry[column.name] for entry in entries]
     return [day and date.fromisoformat(day) for day in found] if column.type == pa.date32() else found
 
 
-def index(entries: Sequence[KnowledgeEntry], facts: Facts) -> str:
+def index(entries: Sequence[Fields], facts: Facts) -> str:
     """index.json: one line an entry, so that a change of one is a change of one line."""
     clusters = {cluster.cluster_id: cluster for cluster in facts.clusters}
     templates = {template.signature_id: template for template in facts.templates}
@@ -176,26 +168,19 @@ def _ignored(reasons: Mapping[str, str], templates: Mapping[str, Template]) -> I
         yield IgnoredTemplate(signature_id=signature_id, text=text, reason=reasons[signature_id])
 
 
-def _index_entry(
-    entry: KnowledgeEntry, clusters: Mapping[str, Cluster], templates: Mapping[str, Template]
-) -> IndexEntry:
-    cluster = clusters.get(entry.cluster_id or "")
+#: Fields of an entry that index.json has as they are.
+_INDEXED = (
+    "id", "cluster_id", "signature", "signature_zh", "regex", "exception_type", "codes", "domain", "category",
+    "verification_tier", "evidence_count", "occurrence_count", "aliases",
+)  # fmt: skip
+
+
+def _index_entry(entry: Fields, clusters: Mapping[str, Cluster], templates: Mapping[str, Template]) -> IndexEntry:
+    cluster = clusters.get(entry["cluster_id"] or "")
     members = [templates[member] for member in cluster.members if member in templates] if cluster else []
     return IndexEntry(
-        id=entry.id,
-        cluster_id=entry.cluster_id,
+        **{name: entry[name] for name in _INDEXED},
         medoid=cluster.medoid if cluster else None,
-        signature=entry.signature,
-        signature_zh=entry.signature_zh,
-        regex=entry.regex,
-        exception_type=entry.exception_type,
-        codes=entry.codes,
-        domain=entry.domain,
-        category=entry.category,
-        verification_tier=entry.verification_tier,
-        evidence_count=entry.evidence_count,
-        occurrence_count=entry.occurrence_count,
-        aliases=entry.aliases,
         answered=is_answered(entry),
         lowest_score=cluster.lowest_score if cluster else None,
         templates=[_index_template(template) for template in members],
@@ -220,7 +205,7 @@ def registry(made: Registry) -> str:
     return _indented(made.model_dump(mode="json"))
 
 
-def manifest(entries: Sequence[KnowledgeEntry], facts: Facts, files: Sequence[FileRecord]) -> bytes:
+def manifest(entries: Sequence[Fields], facts: Facts, files: Sequence[FileRecord]) -> bytes:
     """manifest.json: versions, counts, coverage, the sha256 of every file, and its own seal."""
     listed = sorted(files, key=lambda file: file.path)
     made = Manifest(
@@ -238,8 +223,7 @@ def manifest(entries: Sequence[KnowledgeEntry], facts: Facts, files: Sequence[Fi
         files=listed,
         seal=kept.UNSEALED,
     )
-    fields = made.model_dump(mode="json")
-    return kept.sealed(_joined_page({name: _both_forms(fields[name]) for name in sorted(fields)}).encode())
+    return kept.sealed(page(made.model_dump(mode="json")).encode())
 
 
 def record_of(path: str, body: bytes) -> FileRecord:
@@ -247,41 +231,44 @@ def record_of(path: str, body: bytes) -> FileRecord:
     return FileRecord(path=path, sha256=hashlib.sha256(body).hexdigest(), bytes=len(body))
 
 
-def _counts(entries: Sequence[KnowledgeEntry]) -> dict[str, int]:
-    tiers = Counter(f"tier.{entry.verification_tier}" for entry in entries)
+def _counts(entries: Sequence[Fields]) -> dict[str, int]:
+    tiers = Counter(f"tier.{entry['verification_tier']}" for entry in entries)
     return {
         "entries": len(entries),
         "answered": sum(map(is_answered, entries)),
-        "evidence": sum(len(entry.evidence) for entry in entries),
-        "evidence_documents": len({piece.document_id for entry in entries for piece in entry.evidence}),
-        "occurrences": sum(entry.occurrence_count for entry in entries),
-        "workarounds": sum(len(entry.workarounds) for entry in entries),
-        "dead_ends": sum(len(entry.dead_ends) for entry in entries),
-        "case_statements": sum(len(case.statements) for entry in entries for case in entry.cases),
+        "evidence": sum(len(entry["evidence"]) for entry in entries),
+        "evidence_documents": len({piece["document_id"] for entry in entries for piece in entry["evidence"]}),
+        "occurrences": sum(entry["occurrence_count"] for entry in entries),
+        "workarounds": sum(len(entry["workarounds"]) for entry in entries),
+        "dead_ends": sum(len(entry["dead_ends"]) for entry in entries),
+        "case_statements": sum(len(case["statements"]) for entry in entries for case in entry["cases"]),
         **tiers,
     }
 
 
-def _coverage(entries: Sequence[KnowledgeEntry]) -> Iterator[Coverage]:
-    singles = {"signature_zh": "signature", "root_cause_zh": "root_cause"}
-    for chinese, english in singles.items():
-        wanted = [entry for entry in entries if getattr(entry, english) or getattr(entry, chinese)]
-        present = sum(getattr(entry, chinese) is not None for entry in wanted)
-        statuses = _statuses(entries, chinese)
-        yield Coverage(field=chinese, wanted=len(wanted), present=present, by_status=statuses)
-    for chinese in ("workarounds_zh", "dead_ends_zh"):
-        values: list[Any] = [value for entry in entries for value in getattr(entry, chinese)]
+def _coverage(entries: Sequence[Fields]) -> Iterator[Coverage]:
+    statuses = _statuses(entries)
+
+    def row(field: str, values: Sequence[object]) -> Coverage:
         present = sum(value is not None for value in values)
-        yield Coverage(field=chinese, wanted=len(values), present=present, by_status=_statuses(entries, chinese))
-    said = [one for entry in entries for case in entry.cases for one in case.statements]
-    present = sum(one.text_zh is not None for one in said)
-    yield Coverage(field="cases_zh", wanted=len(said), present=present, by_status=_statuses(entries, "cases_zh"))
+        return Coverage(field=field, wanted=len(values), present=present, by_status=statuses.get(field, {}))
+
+    for chinese, english in (("signature_zh", "signature"), ("root_cause_zh", "root_cause")):
+        yield row(chinese, [entry[chinese] for entry in entries if entry[english] or entry[chinese]])
+    for chinese in ("workarounds_zh", "dead_ends_zh"):
+        yield row(chinese, [value for entry in entries for value in entry[chinese]])
+    said = (one for entry in entries for case in entry["cases"] for one in case["statements"])
+    yield row("cases_zh", [one["text_zh"] for one in said])
 
 
-def _statuses(entries: Sequence[KnowledgeEntry], field: str) -> dict[str, int]:
-    said = (told for entry in entries for key, told in entry.translations.items() if key.split("[", 1)[0] == field)
-    counts = Counter(told.status for told in said if told.status != "not_applicable")
-    return dict(sorted(counts.items()))
+def _statuses(entries: Sequence[Fields]) -> dict[str, dict[str, int]]:
+    """Chinese field -> status -> values that came to be so."""
+    counts: dict[str, Counter[str]] = {}
+    for entry in entries:
+        for key, told in entry["translations"].items():
+            if told["status"] != "not_applicable":
+                counts.setdefault(key.split("[", 1)[0], Counter())[told["status"]] += 1
+    return {field: dict(sorted(count.items())) for field, count in counts.items()}
 
 
 def _indented(value: object) -> str:

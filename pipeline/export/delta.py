@@ -11,7 +11,7 @@ from pathlib import Path
 from pipeline.export import content
 from pipeline.export.reading import entries_of, read_file, read_manifest, read_registry
 from pipeline.export.writing import BUNDLE_NAMES, MANIFEST, finish, passed_on, publish, told_beside
-from pipeline.records.bundle import Delta, Manifest, bundle_id, parsed
+from pipeline.records.bundle import Delta, Manifest, answers, bundle_id, parsed
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
 
@@ -155,8 +155,8 @@ def _remake(staged: Path, named: set[str]) -> None:
     (staged / _LINES).write_bytes("".join(lines).encode())
     entries = entries_of(staged / _LINES, [line.encode() for line in lines])
     _ask(staged, entries)
-    (staged / _REMADE).write_bytes(content.parquet(entries, lines))
-    for path, body in told_beside(entries).items():
+    (staged / _REMADE).write_bytes(content.parquet(list(map(content.fields_of, entries)), lines))
+    for path, body in told_beside(answers(entries)).items():
         if path in named:  # a bundle of before has neither
             (staged / path).parent.mkdir(exist_ok=True)
             (staged / path).write_bytes(body)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
 from pipeline.export import content, llms, schemas
 from pipeline.export.content import Facts
+from pipeline.export.passed import Passed, digest
 from pipeline.lexicon import advice
-from pipeline.records import Skipped
-from pipeline.records.bundle import FileRecord, answers, bundle_id
+from pipeline.records import Skipped, kept
+from pipeline.records.bundle import Answers, FileRecord, answers, bundle_id
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
 
@@ -39,6 +41,7 @@ class Layout:
 
 
 BUNDLE = Layout(BUNDLE_NAMES, MANIFEST)
+_NONE_PASSED = Passed()
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
@@ -203,61 +206,162 @@ class Written:
     file_count: int  # with the manifest
     byte_count: int
     refused: tuple[Skipped, ...] = ()  # entries that are not passed on
+    passed: Passed = _NONE_PASSED  # what the next export need not ask
+    known_count: int = 0  # entries that were not asked now
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """An entry that may be published."""
+
+    fields: content.Fields
+    line: str
+    key: str = ""  # by which it is kept, "" if it is not
+    page: FileRecord | None = None  # of the bundle before, made of the same line
+
+    @property
+    def entry_id(self) -> str:
+        found: str = self.fields["id"]
+        return found
 
 
 def passed_on(entries: Iterable[KnowledgeEntry]) -> tuple[list[KnowledgeEntry], tuple[Skipped, ...]]:
     """(the entries that may be published, by id, the others): a database or a bundle may be older than the gate."""
-    kept: list[KnowledgeEntry] = []
+    passed: list[KnowledgeEntry] = []
     lost: list[Skipped] = []
     for entry in sorted(entries, key=lambda entry: entry.id):
-        place, refusal = next(advice.refused(entry.model_dump()), ("", None))
-        if refusal is None:
-            kept.append(entry)
+        refused = _refused(entry.model_dump())
+        if refused is None:
+            passed.append(entry)
         else:
-            detail = f"{place}: {refusal.detail}" if refusal.detail else place
-            lost.append(Skipped("export", entry.id, refusal.reason, detail))
-    return kept, tuple(lost)
+            lost.append(refused)
+    return passed, tuple(lost)
+
+
+def _refused(fields: content.Fields) -> Skipped | None:
+    place, refusal = next(advice.refused(fields), ("", None))
+    if refusal is None:
+        return None
+    detail = f"{place}: {refusal.detail}" if refusal.detail else place
+    return Skipped("export", fields["id"], refusal.reason, detail)
 
 
 def write(folder: Path, entries: Iterable[KnowledgeEntry], *, facts: Facts | None = None) -> Written:
     """What was written: the bundle of `entries` in `folder`, in place of the one there was, whole or not at all."""
-    told = facts or Facts()
     ordered, refused = passed_on(entries)
-    _check_ids(folder, ordered)
-    records: list[FileRecord] = []
-    publish(folder, lambda staged: records.extend(_fill(staged, ordered, told)))
-    bundle = bundle_id(records[:-1])
-    return Written(folder, bundle, len(ordered), len(records), sum(record.bytes for record in records), refused)
+    ready = [_Ready(fields, content.line(fields)) for fields in map(content.fields_of, ordered)]
+    return _write(folder, ready, refused, facts or Facts())
 
 
-def _check_ids(folder: Path, ordered: Sequence[KnowledgeEntry]) -> None:
+def write_rows(folder: Path, rows: Iterable[str], *, facts: Facts, passed: Passed) -> Written:
+    """`write` of entries that are given as JSON, as a database has them.
+
+    Of one that stands in `passed` nothing is asked: its row is its line, and its page is that of the bundle in `folder`
+    if that is whole.
+    """
+    ready: list[_Ready] = []
+    refused: list[Skipped] = []
+    known = 0
+    for row in rows:
+        key = digest(row)
+        if key in passed.pages:
+            known += 1
+            ready.append(_Ready(json.loads(row), f"{row}\n", key, passed.pages[key]))
+            continue
+        # what the file holds may be older than the gate, and than a field that is added
+        fields = content.fields_of(KnowledgeEntry.model_validate(json.loads(row)))
+        if (lost := _refused(fields)) is not None:
+            refused.append(lost)
+            continue
+        line = content.line(fields)
+        ready.append(_Ready(fields, line, digest(line[:-1])))
+    ready.sort(key=lambda one: one.entry_id)
+    return replace(_write(folder, ready, tuple(refused), facts, passed), known_count=known)
+
+
+def _write(
+    folder: Path, ready: Sequence[_Ready], refused: tuple[Skipped, ...], facts: Facts, passed: Passed = _NONE_PASSED
+) -> Written:
+    _check_ids(folder, ready)
+    filled = _Filling(folder.resolve(), passed)
+    publish(folder, lambda staged: filled.fill(staged, ready, facts))
+    records = filled.records
+    return Written(
+        folder,
+        bundle_id(records[:-1]),
+        len(ready),
+        len(records),
+        sum(record.bytes for record in records),
+        refused,
+        Passed(passed.made_by, filled.pages, filled.tables),
+    )
+
+
+def _check_ids(folder: Path, ordered: Sequence[_Ready]) -> None:
     for one, other in pairwise(ordered):
-        if one.id == other.id:
-            raise ExportError(f"two entries are called {one.id}", path=folder, hint="Give ids through run.build.ids.")
+        if one.entry_id == other.entry_id:
+            hint = "Give ids through run.build.ids."
+            raise ExportError(f"two entries are called {one.entry_id}", path=folder, hint=hint)
 
 
-def told_beside(entries: Iterable[KnowledgeEntry]) -> dict[str, bytes]:
+def told_beside(told: Sequence[Answers]) -> dict[str, bytes]:
     """Path -> bytes of what a bundle says of itself: the schemas of its files, and llms.txt."""
-    return {**schemas.of_bundle(), llms.NAME: llms.text(answers(entries)).encode()}
+    return {**schemas.of_bundle(), llms.NAME: llms.text(told).encode()}
 
 
-def _fill(staged: Path, ordered: Sequence[KnowledgeEntry], facts: Facts) -> list[FileRecord]:
-    """The records of all files, the manifest's last."""
-    pages = [content.encoded(entry) for entry in ordered]
-    lines = [page.line for page in pages]
-    for domain in sorted({entry.id.partition("/")[0] for entry in ordered}):
-        (staged / "entries" / domain).mkdir(parents=True)
-    (staged / "schemas").mkdir()
-    records = [_put(staged, content.page_path(page.entry_id), page.page.encode()) for page in pages]
-    records.append(_put(staged, "entries.jsonl", "".join(lines).encode()))
-    records.append(_put(staged, "entries.parquet", content.parquet(ordered, lines)))
-    records.append(_put(staged, "index.json", content.index(ordered, facts).encode()))
-    records.append(_put(staged, "registry.json", content.registry(facts.registry).encode()))
-    records += [_put(staged, name, body) for name, body in told_beside(ordered).items()]
-    records.append(_put(staged, MANIFEST, content.manifest(ordered, facts, records)))
-    return records
+class _Filling:
+    """The folder that is being made, beside the bundle of before."""
+
+    def __init__(self, before: Path, passed: Passed) -> None:
+        self._before, self._passed = before, passed
+        self.records: list[FileRecord] = []  # of all files, the manifest's last
+        self.pages: dict[str, FileRecord | None] = {}  # as in `Passed`
+        self.tables: dict[str, FileRecord] = {}
+
+    def fill(self, staged: Path, ready: Sequence[_Ready], facts: Facts) -> None:
+        """Nothing; the files of the bundle stand in `staged`."""
+        for domain in sorted({one.entry_id.partition("/")[0] for one in ready}):
+            (staged / "entries" / domain).mkdir(parents=True)
+        (staged / "schemas").mkdir()
+        entries = [one.fields for one in ready]
+        for one in ready:
+            page = self._taken(staged, one.page) or self._put(staged, content.page_path(one.entry_id), _page(one))
+            if one.key:
+                self.pages[one.key] = page
+        lines = [one.line for one in ready]
+        self._put(staged, "entries.jsonl", "".join(lines).encode())
+        self._put_table(staged, entries, lines)
+        self._put(staged, "index.json", content.index(entries, facts).encode())
+        self._put(staged, "registry.json", content.registry(facts.registry).encode())
+        for name, body in told_beside(answers(entries)).items():
+            self._put(staged, name, body)
+        self._put(staged, MANIFEST, content.manifest(entries, facts, self.records))
+
+    def _put_table(self, staged: Path, entries: Sequence[content.Fields], lines: Sequence[str]) -> None:
+        """Nothing; the table of all lines stands there: that of before, if it was made of the same ones."""
+        of_lines = self.records[-1].sha256
+        table = self._taken(staged, self._passed.tables.get(of_lines))
+        self.tables[of_lines] = table or self._put(staged, "entries.parquet", content.parquet(entries, lines))
+
+    def _put(self, staged: Path, path: str, body: bytes) -> FileRecord:
+        (staged / path).write_bytes(body)
+        self.records.append(content.record_of(path, body))
+        return self.records[-1]
+
+    def _taken(self, staged: Path, record: FileRecord | None) -> FileRecord | None:
+        """The record, if its file stands in `staged` now: a second name of the old one, which is what was written."""
+        if record is None:
+            return None
+        old = self._before / record.path
+        try:
+            if old.is_symlink() or kept.sha256(old.read_bytes()) != record.sha256:
+                return None
+            os.link(old, staged / record.path)
+        except OSError:  # it is gone, or this file system gives a file one name alone
+            return None
+        self.records.append(record)
+        return record
 
 
-def _put(folder: Path, path: str, body: bytes) -> FileRecord:
-    (folder / path).write_bytes(body)
-    return content.record_of(path, body)
+def _page(one: _Ready) -> bytes:
+    return content.page(one.fields).encode()

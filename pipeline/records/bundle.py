@@ -6,7 +6,7 @@ Like `entry`: frozen, unknown fields refused, schemas generated from here, a fie
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -52,11 +52,12 @@ class Answers(_Part):
     answered: Count = Field(description="Those of them that have one; dead ends alone are none.")
 
 
-def answers(entries: Iterable[KnowledgeEntry]) -> list[Answers]:
-    """One row for each domain of `entries`, sorted by its name."""
+def answers(entries: Iterable[KnowledgeEntry | Mapping[str, Any]]) -> list[Answers]:
+    """One row for each domain of `entries`, records or their JSON, sorted by its name."""
     told: dict[str, list[bool]] = {}
     for entry in entries:
-        told.setdefault(entry.domain, []).append(is_answered(entry))
+        domain = entry["domain"] if isinstance(entry, Mapping) else entry.domain
+        told.setdefault(domain, []).append(is_answered(entry))
     return [Answers(domain=name, entries=len(told[name]), answered=sum(told[name])) for name in sorted(told)]
 
 

@@ -6,7 +6,8 @@ A field is only ever added, with a sentence and a new `SCHEMA_VERSION`. Every nu
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -273,17 +274,23 @@ class KnowledgeEntry(_Part):
 _ANSWERS = frozenset({"cause", "workaround"})
 
 
-def is_answered(entry: KnowledgeEntry) -> bool:
-    """Whether it says why the error comes or what helps: a cause, a remedy, a fix, or text of an official page.
+def is_answered(entry: KnowledgeEntry | Mapping[str, Any]) -> bool:
+    """Whether an entry, or its JSON, says why the error comes or what helps: a cause, a remedy, a fix, official text.
 
     In a case as well as of the error itself. Dead ends alone are no answer; docs/counting.md, "An answer".
     """
-    said = {one.kind for case in entry.cases for one in case.statements}
+    told = entry if isinstance(entry, Mapping) else vars(entry)
+    said = {_value(one, "kind") for case in told["cases"] for one in _value(case, "statements")}
     return bool(
-        entry.root_cause
-        or entry.root_cause_zh
-        or entry.workarounds
+        told["root_cause"]
+        or told["root_cause_zh"]
+        or told["workarounds"]
         or said & _ANSWERS
-        or any(version.status == "fixed" for version in entry.versions)
-        or any(piece.role == "official" for piece in entry.evidence)
+        or any(_value(version, "status") == "fixed" for version in told["versions"])
+        or any(_value(piece, "role") == "official" for piece in told["evidence"])
     )
+
+
+def _value(part: object, name: str) -> Any:
+    """A field of a part of an entry, which is a record or its JSON."""
+    return part[name] if isinstance(part, Mapping) else getattr(part, name)

@@ -8,7 +8,6 @@ from pipeline.run.build.building import (
     Places,
     build,
     clear,
-    export,
     extract,
     lay_out,
     limits,
@@ -17,6 +16,7 @@ from pipeline.run.build.building import (
     with_notes,
 )
 from pipeline.run.build.current import is_built, is_exported, note_built, note_exported
+from pipeline.run.build.exporting import export
 from pipeline.run.build.mapping import Partition, code_digest, map_partitions, plan
 from pipeline.run.build.regrouping import Regrouping, foreseen
 from pipeline.run.check.damage import repair

@@ -154,6 +154,11 @@ def entries(path: Path) -> list[dict[str, Any]]:
     return [json.loads(row[0]) for row in query(path, _ENTRIES).rows]
 
 
+def entry_rows(path: Path) -> list[str]:
+    """The JSON of all entries as text, by id."""
+    return [row[0] for row in query(path, _ENTRIES).rows]
+
+
 def document_pages(path: Path) -> dict[str, str]:
     """The sha256 of the raw page of every document."""
     return dict(query(path, _DOCUMENT_PAGES).rows)

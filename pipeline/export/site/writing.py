@@ -141,7 +141,7 @@ def _site(
 
 def _json(entry: KnowledgeEntry) -> bytes:
     """The file of an entry that passed the gate: made of what the gate read, not of what lies beside it."""
-    return content.encoded(entry).page.encode()
+    return content.page(content.fields_of(entry)).encode()
 
 
 class _Filling:

@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline import distil, normalise, packs, raw, store
-from pipeline import export as bundle
 from pipeline.records import Skipped
-from pipeline.records.bundle import PackRecord, Registry
-from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.kept import KeptFile
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
-from pipeline.run.build import changes, entries, history, holding, ids, mapping, reduce
+from pipeline.run.build import asked, changes, entries, history, holding, ids, mapping, reduce
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
 from pipeline.run.build.mapping import (
     UNREAD,
@@ -33,7 +30,6 @@ from pipeline.run.build.mapping import (
     uncollected,
 )
 from pipeline.run.home import forgetting, recording, translations
-from pipeline.store import reading
 from pipeline.translate.remembered import Accepted
 
 #: Told of (stage, items done, items in all).
@@ -65,6 +61,11 @@ class Places:
     def current(self) -> Path:
         """Tells of the last build and export of a schedule; no other build leaves one."""
         return self.shards.parent / "current.json"
+
+    @property
+    def passed(self) -> Path:
+        """Tells of the lines that passed the gate of advice."""
+        return self.shards.parent / "passed.json"
 
     @property
     def plan(self) -> Path:
@@ -240,11 +241,12 @@ def publish(
     }
     if hidden := sum(row.hidden_count for row in result.documents):
         figures["hidden_characters"] = hidden
-    if asked := dict(engines.told()):
-        figures["engines"] = asked
+    if calls := dict(engines.told()):
+        figures["engines"] = calls
     if warnings := [*last.warnings, *recording.put_aside(places.home)]:
         figures["warnings"] = warnings
     _write(places, (used, added), grouped, made, past, stages=stages, run_id=run_id)
+    asked.note(places.passed, places.database)  # each was asked, as `entries` made it
     drop_shards(places.shards, {partition_of(name) for name in shards.names(places.shards)} - wanted)
     shards.discard_leftovers(places.shards)
     drop_answers(places.home / ".errmine" / "answers" / "enrich", (row.document_id for row in result.documents))
@@ -313,31 +315,6 @@ def _enriched(
     from pipeline.run.build import enriching  # noqa: PLC0415  (nothing of it is loaded while it is off)
 
     return enriching.enrich(result, partitions, engines, raw_path=places.raw, shard_folder=folder, progress=progress)
-
-
-def export(places: Places) -> Summary:
-    """Write the bundle from the database, whole or not at all."""
-    made = [KnowledgeEntry.model_validate(row) for row in reading.entries(places.database)]
-    facts = reading.facts(places.database)
-    registry = Registry.model_validate(json.loads(facts.meta["registry"]))
-    places.registry.check_successor(registry)
-    written = bundle.write(
-        places.curated,
-        made,
-        facts=bundle.Facts(
-            normaliser=facts.meta["normaliser"],
-            clusters=facts.clusters,
-            templates=facts.templates,
-            registry=registry,
-            sources=facts.sources,
-            ignored=facts.ignored,
-            packs=tuple(PackRecord.model_validate(row) for row in json.loads(facts.meta.get("packs", "[]"))),
-        ),
-    )
-    places.registry.keep(registry)
-    stage = count("export", taken=len(made), given=written.entry_count, lost=written.refused)
-    figures = {"bundle": written.bundle_id[:16], "files": written.file_count}
-    return Summary([stage], written.refused[:MOST_EXAMPLES], figures)
 
 
 def _examples(*skipped: Skipped) -> tuple[Skipped, ...]:

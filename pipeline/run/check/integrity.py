@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline import store
+from pipeline.export import passed
 from pipeline.records import kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import KeptFile, Verdict
@@ -13,7 +14,7 @@ from pipeline.run.build.building import Places
 from pipeline.run.home import translations
 
 #: Kinds of files that are made anew once they are gone.
-_MADE_ANEW = frozenset({"shard", "answer", "ledger"})
+_MADE_ANEW = frozenset({"shard", "answer", "ledger", "passed"})
 
 
 def kept_files(places: Places) -> list[KeptFile]:
@@ -44,6 +45,7 @@ def _found(places: Places) -> Iterator[KeptFile]:
     yield from ledger.kept_files(places.shards.parent)
     yield from translations.kept_files(places.home)
     yield from places.registry.kept_files()
+    yield from passed.kept_files(places.passed)
     if places.database.exists():
         yield KeptFile(places.database, "database", _database(places), "`errmine build` makes it anew from raw.")
     if (places.curated / kept.MANIFEST).exists() or places.registry.copy.exists():  # something was exported

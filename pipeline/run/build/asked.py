@@ -1,0 +1,63 @@
+"""Which entries the gate of advice was asked about, and by what: a build asks all, so that an export need not."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import metadata, resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from pipeline import packs
+from pipeline.export import Passed
+from pipeline.store import reading
+
+#: Libraries that have a part in what passes the gate and in the bytes of a bundle's files.
+RELEASES = (
+    "ahocorasick-rs", "beautifulsoup4", "pyarrow", "pydantic", "pydantic-core", "rapidfuzz", "tree-sitter",
+    "tree-sitter-bash",
+)  # fmt: skip
+#: Of the package no part in any of this: what Python makes of it, and the pages of the sample.
+_NO_PART = frozenset({"__pycache__", "sample"})
+
+
+def known(path: Path) -> Passed:
+    """What the file at `path` says of lines that passed as they would now."""
+    return Passed.read(path, made_by=made_by())
+
+
+def keep(path: Path, passed: Passed) -> None:
+    """Nothing; the next export knows what passed. Where the disk refuses, it asks again."""
+    with suppress(OSError):
+        passed.write(path)
+
+
+def note(path: Path, database: Path) -> None:
+    """Nothing; the file at `path` says then that every entry of the database has passed."""
+    keep(path, known(path).only(reading.entry_rows(database)))
+
+
+def made_by(package: Traversable | None = None) -> str:
+    """A digest of all that decides what is published of an entry besides its row: this errmine, packs, libraries.
+
+    All of the package, because no list of what has a part in the gate stays true for long: another release of errmine
+    asks all entries once more, as it reads all documents once more.
+    """
+    digest = hashlib.blake2b(sys.version.encode(), digest_size=16)
+    for name in RELEASES:
+        digest.update(f"{name} {metadata.version(name)}\x1e".encode())
+    digest.update(packs.active().digest(*packs.Stage).encode())
+    for path, content in sorted(_files(package or resources.files("pipeline"), "")):
+        digest.update(path.encode() + b"\x1f" + hashlib.blake2b(content).digest())
+    return digest.hexdigest()
+
+
+def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
+    for child in folder.iterdir():
+        if child.is_dir():
+            if child.name not in _NO_PART:
+                yield from _files(child, f"{prefix}{child.name}/")
+        else:
+            yield f"{prefix}{child.name}", child.read_bytes()

@@ -1,0 +1,41 @@
+"""The bundle of a database: an entry that did not change since it was last asked is neither asked nor made again."""
+
+from __future__ import annotations
+
+import json
+
+from pipeline import export as bundle
+from pipeline.records.bundle import PackRecord, Registry
+from pipeline.records.summary import MOST_EXAMPLES, Summary, count
+from pipeline.run.build import asked
+from pipeline.run.build.building import Places
+from pipeline.run.build.mapping import uncollected
+from pipeline.store import reading
+
+
+def export(places: Places) -> Summary:
+    """Write the bundle from the database, whole or not at all."""
+    with uncollected():
+        rows = reading.entry_rows(places.database)
+        facts = reading.facts(places.database)
+        registry = Registry.model_validate(json.loads(facts.meta["registry"]))
+        places.registry.check_successor(registry)
+        written = bundle.write_rows(
+            places.curated,
+            rows,
+            facts=bundle.Facts(
+                normaliser=facts.meta["normaliser"],
+                clusters=facts.clusters,
+                templates=facts.templates,
+                registry=registry,
+                sources=facts.sources,
+                ignored=facts.ignored,
+                packs=tuple(PackRecord.model_validate(row) for row in json.loads(facts.meta.get("packs", "[]"))),
+            ),
+            passed=asked.known(places.passed),
+        )
+    places.registry.keep(registry)
+    asked.keep(places.passed, written.passed)
+    stage = count("export", taken=len(rows), given=written.entry_count, lost=written.refused)
+    figures = {"bundle": written.bundle_id[:16], "files": written.file_count, "unchanged_entries": written.known_count}
+    return Summary([stage], written.refused[:MOST_EXAMPLES], figures)
