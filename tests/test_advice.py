@@ -217,7 +217,7 @@ def test_every_text_of_an_entry_is_asked_about() -> None:
         "resolvable",
         "first_seen", "last_confirmed", "last_updated", "locale", "root_cause_evidence", "codes", "aliases",
         "parameters", "transition_graph", "translations", "provenance", "confidence", "fix_success_rate",
-        "evidence_count", "occurrence_count",
+        "evidence_count", "evidence_omitted", "occurrence_count",
     }  # fmt: skip
     asked = {*advice.SINGLE, *advice.LISTS, *advice.PLAIN_LISTS, "os_specific", "cases"}
     assert set(KnowledgeEntry.model_fields) == ours | asked

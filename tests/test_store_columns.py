@@ -25,8 +25,8 @@ COLUMNS = opening.columns(SCHEMA)
 PLACE = "entry_id ordinal"
 #: Parts of an entry that have tables of their own, the lists beside them, and what is the same in every entry.
 PARTS = """
-id schema_version locale aliases provenance translations transition_graph evidence root_cause_evidence versions
-environment parameters os_specific workarounds workarounds_zh dead_ends dead_ends_zh cases
+id schema_version locale aliases provenance translations transition_graph evidence evidence_omitted root_cause_evidence
+versions environment parameters os_specific workarounds workarounds_zh dead_ends dead_ends_zh cases
 """
 #: Table -> the record that it mirrors, columns that are no field, fields that are no column.
 MIRRORS: dict[str, tuple[type[Any], str, str]] = {
@@ -43,7 +43,7 @@ MIRRORS: dict[str, tuple[type[Any], str, str]] = {
     "evidence": (published.Evidence, "entry_id", ""),
     "versions": (published.Version, PLACE, "evidence"),
     "environment": (published.Environment, PLACE, "evidence"),
-    "cases": (published.Case, PLACE, "statements"),
+    "cases": (published.Case, PLACE, "statements documents_omitted"),
     "case_statements": (published.CaseStatement, f"{PLACE} case_ordinal", "evidence"),
     "edges": (published.Edge, f"{PLACE} relation other_id", "entry_id evidence"),
     "translations": (published.Translation, "entry_id field", ""),

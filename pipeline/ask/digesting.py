@@ -161,7 +161,8 @@ def digest(entry: Row) -> Digest:
         first_seen=entry["first_seen"],
         last_seen=entry["last_confirmed"],
         document_count=entry["evidence_count"],
-        thread_count=len({piece["document_id"] for piece in entry["evidence"] if piece["kind"] != "doc"}),
+        thread_count=entry["evidence_count"]
+        - len({piece["document_id"] for piece in entry["evidence"] if piece["kind"] == "doc"}),
         occurrence_count=entry["occurrence_count"],
         cause=entry["root_cause"],
         cause_zh=entry["root_cause_zh"],

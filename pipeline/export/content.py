@@ -236,7 +236,7 @@ def _counts(entries: Sequence[Fields]) -> dict[str, int]:
     return {
         "entries": len(entries),
         "answered": sum(map(is_answered, entries)),
-        "evidence": sum(len(entry["evidence"]) for entry in entries),
+        "evidence": sum(len(entry["evidence"]) + entry["evidence_omitted"] for entry in entries),
         "evidence_documents": len({piece["document_id"] for entry in entries for piece in entry["evidence"]}),
         "occurrences": sum(entry["occurrence_count"] for entry in entries),
         "workarounds": sum(len(entry["workarounds"]) for entry in entries),

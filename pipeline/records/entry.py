@@ -119,6 +119,9 @@ class Case(_Part):
     frame: str | None = Field(description='"module:function" that raised it there, null if no frames are shown.')
     library: str | None = Field(description="Installed package whose code raised it, null where none is known.")
     documents: list[str] = Field(description="document_id of each thread of the project that shows it there.")
+    documents_omitted: Count = Field(
+        default=0, description="Further such threads, of which the entry shows no evidence; see `evidence_omitted`."
+    )
     statements: Annotated[list[CaseStatement], Field(min_length=1)] = Field(
         description="Causes, then what helped, then what did not; best supported first."
     )
@@ -258,9 +261,15 @@ class KnowledgeEntry(_Part):
     first_seen: IsoDate | None
     last_confirmed: IsoDate | None
     last_updated: IsoDate | None
-    evidence_count: Count = Field(description="Distinct documents in `evidence`.")
+    evidence_count: Count = Field(description="Distinct documents in `evidence`, and in what is omitted of it.")
     occurrence_count: Count = Field(description="Events of the cluster, repeats inside a document included.")
     evidence: list[Evidence]
+    evidence_omitted: Count = Field(
+        default=0,
+        description="Pieces of evidence that are counted and not shown: an entry shows 200, more only where each "
+        "statement needs its own. Lists of citations and sources then name what is shown; the tables `evidence` and "
+        "`citations` of the database have all.",
+    )
     tags: list[str]
     locale: str = Field(description='Language of the unsuffixed fields: "en".')
     aliases: list[str]

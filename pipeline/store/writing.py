@@ -26,6 +26,7 @@ from pipeline.records.entry import (
     is_answered,
 )
 from pipeline.records.errors import StoreError
+from pipeline.records.shown import shown
 from pipeline.store import opening
 from pipeline.store.contents import Contents, RunRow
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check_replaceable
@@ -74,7 +75,7 @@ def _entries(entry: KnowledgeEntry) -> Iterator[Row]:
         dead_end_count=len(entry.dead_ends),
         origin=entry.provenance.origin,
         is_answered=is_answered(entry),
-        json=canonical(entry.model_dump(mode="json")),
+        json=canonical(shown(entry).model_dump(mode="json")),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.records import kept
 from pipeline.records.bundle import Index, Manifest, Registry, bundle_id, parsed
-from pipeline.validate.problem import Problem, items, mapping, statements, text, values
+from pipeline.validate.problem import Problem, items, mapping, omitted, statements, text, values
 
 _RELATIONS = ("leads_to", "preceded_by", "frequently_confused_with")
 #: Files of the folder that are not of the bundle's own making.
@@ -107,7 +107,7 @@ def _page_problems(folder: Path, entries: list[dict[str, Any]]) -> Iterator[Prob
 def _count_problems(manifest: Manifest, entries: list[dict[str, Any]]) -> Iterator[Problem]:
     counted = {
         "entries": len(entries),
-        "evidence": sum(len(values(entry, "evidence")) for entry in entries),
+        "evidence": sum(len(values(entry, "evidence")) + omitted(entry) for entry in entries),
         "workarounds": sum(len(values(entry, "workarounds")) for entry in entries),
         "dead_ends": sum(len(values(entry, "dead_ends")) for entry in entries),
         **Counter(f"tier.{text(entry, 'verification_tier')}" for entry in entries),

@@ -133,6 +133,11 @@ def _id_form(raw: Raw, _context: Context) -> Iterator[Finding]:
         yield "aliases", "the entry's own id is among its former ids"
 
 
+def omitted(raw: Raw) -> int:
+    """How many pieces of evidence an entry counts and does not show."""
+    return max(0, int(number(raw, "evidence_omitted") or 0))
+
+
 def _vocabulary(raw: Raw, _context: Context) -> Iterator[Finding]:
     for field, name in _FIELDS.items():
         value = text(raw, field)

@@ -9,6 +9,7 @@ from math import sqrt
 
 from pipeline.records import MAINTAINER_ROLES
 from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.shown import MOST_EVIDENCE
 from pipeline.text import is_web_address
 from pipeline.validate import problem, wording
 from pipeline.validate.problem import (
@@ -20,6 +21,7 @@ from pipeline.validate.problem import (
     items,
     names,
     number,
+    omitted,
     statements,
     text,
     values,
@@ -46,8 +48,12 @@ def _documents(raw: Raw) -> set[str]:
 
 def _evidence_count(raw: Raw, _context: Context) -> Iterator[Finding]:
     claimed, found = number(raw, "evidence_count"), len(_documents(raw))
-    if claimed is not None and claimed != found:
-        yield "evidence_count", f"says {claimed:g}, but evidence holds {found} documents"
+    more = omitted(raw)  # pieces that are not shown are of as many documents at most
+    if claimed is not None and not found <= claimed <= found + more:
+        and_more = f" and {more} pieces are omitted" if more else ""
+        yield "evidence_count", f"says {claimed:g}, but evidence holds {found} documents{and_more}"
+    if more and len(values(raw, "evidence")) < MOST_EVIDENCE:
+        yield "evidence_omitted", f"nothing is omitted of an entry that shows fewer than {MOST_EVIDENCE} pieces"
 
 
 def _evidence_quoted(raw: Raw, _context: Context) -> Iterator[Finding]:
@@ -145,7 +151,7 @@ def _remedy_evidence(raw: Raw, _context: Context) -> Iterator[Finding]:
         for outcome in ("worked", "failed"):
             claimed = number(item, outcome) or 0
             threads = {text(piece, "document_id") for piece in cited if text(piece, "role") == outcome}
-            if claimed > len(threads):
+            if claimed > len(threads) + omitted(raw):
                 yield f"{place}.{outcome}", f"says {claimed:g}, but quotes of {len(threads)} documents say so"
 
 
@@ -156,7 +162,7 @@ def _confidence(raw: Raw, _context: Context) -> Iterator[Finding]:
 
 
 def _supported(raw: Raw) -> float:
-    """Wilson's lower bound over weighted documents; 0 without any."""
+    """Wilson's lower bound over weighted documents; 0 without any. Of evidence that is not shown it takes the best."""
     official: set[str | None] = set()
     maintained: set[str | None] = set()
     users: set[str | None] = set()
@@ -169,7 +175,8 @@ def _supported(raw: Raw) -> float:
             (maintained if text(piece, "author_role") in MAINTAINER_ROLES else users).add(document)
         elif role == "failed":
             against.add(document)
-    support = _OFFICIAL_WEIGHT * len(official) + _MAINTAINER_WEIGHT * len(maintained) + len(users - maintained)
+    by_maintainers = len(maintained) + omitted(raw)
+    support = _OFFICIAL_WEIGHT * len(official) + _MAINTAINER_WEIGHT * by_maintainers + len(users - maintained)
     total = support + len(against)
     if not total:
         return 0.0

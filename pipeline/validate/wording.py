@@ -13,7 +13,19 @@ from itertools import pairwise
 import duckdb
 
 from pipeline.lexicon import advice, gates
-from pipeline.validate.problem import Context, Finding, Raw, Rule, items, mapping, names, statements, text, values
+from pipeline.validate.problem import (
+    Context,
+    Finding,
+    Raw,
+    Rule,
+    items,
+    mapping,
+    names,
+    omitted,
+    statements,
+    text,
+    values,
+)
 
 # Rules about the regex: RE2, bounded, quick, and right about members and strangers.
 
@@ -273,8 +285,8 @@ def _quoted(raw: Raw, _context: Context) -> Iterator[Finding]:
     quotes = {text(piece, "evidence_id"): text(piece, "quote") or "" for _, piece in items(raw, "evidence")}
     for place, field, item in _told(raw):
         cited = " ".join(quotes.get(name, "") for name in names(item, "evidence"))
-        if text(item, "tier") == "ai_generated":
-            continue  # says of itself that nothing stands behind it
+        if text(item, "tier") == "ai_generated" or omitted(raw):
+            continue  # says of itself that nothing stands behind it, or that not all of it is shown
         for name in sorted(set(_COPIED.findall(text(item, field) or ""))):
             if name not in cited:
                 yield f"{place}.{field}", f"no quote behind it names {name}"
