@@ -114,7 +114,8 @@ class TokenForm:
                 continue
             after = [at for at in view.line_starts(border, end) if at > border]
             line = view.text[border : min([*after, end])]
-            if not looks_random(line) and not _is_rest(view, line, min([*after, end])):
+            is_name = _NAMES.match(view.text, border + len(line)) is not None
+            if is_name or (not looks_random(line) and not _is_rest(view, line, min([*after, end]))):
                 return border
         if self.is_open and not looks_random(view.text[_secret(match)[0] : end]):
             return 0
@@ -174,8 +175,17 @@ def _secret(match: re.Match[str]) -> tuple[int, int]:
     return match.span(match.lastgroup or 0)
 
 
+#: Behind a line that is the name of the next setting: "accessKeySecret=x".
+_NAMES = re.compile(r"\s?[=:](?![=\s])")
+#: What is left of a sequence that colours a terminal, once its first character is gone.
+_COLOURED = re.compile(r"\[\d{0,3}(?:;\d{1,3}){0,4}m\Z")
+_LONGEST_COLOUR = 24
+
+
 def _begins(text: str, start: int, view: Undone | None) -> bool:
     if start == 0 or text[start - 1] not in _WORD or text[start] not in _WORD:
+        return True
+    if _COLOURED.search(text, max(0, start - _LONGEST_COLOUR), start):
         return True
     return view.is_border(start) if view is not None else text[start - 2 : start] in _ESCAPES
 
