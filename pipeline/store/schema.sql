@@ -171,7 +171,7 @@ CREATE TABLE entries ( -- One row a published entry; json holds all of it
     is_answered BOOLEAN, -- Whether it has a cause, a remedy, a fix, or text of an official page
     json JSON -- The entry as published
 );
-CREATE TABLE evidence ( -- One row a quote that an entry rests on
+CREATE TABLE evidence ( -- One row a quote that an entry rests on, those too that its json omits
     entry_id VARCHAR, -- The entry
     evidence_id VARCHAR, -- Unique inside the entry
     role VARCHAR, -- occurrence, cause, workaround, worked, failed, fix, version, environment, official or link
