@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests import golden
+from tests import action_runner, golden
 
 ACTION = yaml.safe_load((golden.ROOT / "action.yml").read_text(encoding="utf-8"))
 SCRIPT = golden.ROOT / "deploy" / "action" / "match.sh"
@@ -128,3 +128,53 @@ def test_the_recipe_names_inputs_and_outputs_that_there_are() -> None:
     assert set(re.findall(r"errmine\.outputs\.(\w+)", block[1])) <= set(ACTION["outputs"])
     for name in (*ACTION["inputs"], *ACTION["outputs"]):
         assert f"`{name}`" in text, name
+
+
+@pytest.fixture
+def python(tmp_path: Path) -> str:
+    """A Python whose `-m venv` makes a folder with this checkout's command, as pip would have installed it."""
+    path = tmp_path / "python"
+    path.write_text(
+        "#!/bin/sh\n"
+        'if [ "$1 $2" = "-m venv" ]; then\n'
+        '  mkdir -p "$3/bin"\n'
+        f'  printf \'#!/bin/sh\\nexec "{sys.executable}" -c "from pipeline.cli import main; main()" "$@"\\n\' '
+        '> "$3/bin/errmine"\n'
+        '  printf \'#!/bin/sh\\necho pip: "$@"\\n\' > "$3/bin/python"\n'
+        '  chmod +x "$3/bin/errmine" "$3/bin/python"; exit 0\n'
+        "fi\n"
+        f'exec "{sys.executable}" "$@"\n'
+    )
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_steps_run_as_a_runner_runs_them(
+    sample_home: Path, tmp_path: Path, python: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(golden.ROOT))
+    log = tmp_path / "build $(touch pwned).log"
+    log.write_text(KNOWN + STRANGE, encoding="utf-8")
+    given = {"log": str(log), "bundle": str(sample_home / "curated"), "lang": "zh", "python": python}
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+    ran = action_runner.run(golden.ROOT, given, scratch=tmp_path / "one")
+    assert ran.code == 0, ran.told
+    assert f"pip: -m pip install --quiet --disable-pip-version-check -- {golden.ROOT}/deploy/errmine-match" in ran.told
+    assert ran.summary.startswith("## errmine: 2 个错误，其中 1 个已知\n")
+    assert "将 num\\_warps 设为 16。" in ran.summary
+    assert "没有条目：没有标识为“exception TillError”的已知错误" in ran.summary
+    assert (ran.outputs["known"], ran.outputs["errors"]) == ("true", "2")
+    told = json.loads(Path(ran.outputs["json"]).read_text(encoding="utf-8"))
+    assert [one["status"] for one in told["findings"]] == ["known", "unknown"]
+    assert not list(tmp_path.rglob("pwned"))
+    log.write_text("all is well\n", encoding="utf-8")
+    quiet = action_runner.run(golden.ROOT, given, scratch=tmp_path / "two")
+    assert (quiet.code, quiet.outputs["known"], quiet.outputs["errors"]) == (0, "false", "0")
+    gone = action_runner.run(golden.ROOT, {**given, "bundle": "/nowhere"}, scratch=tmp_path / "three")
+    assert (gone.code, gone.summary, dict(gone.outputs)) == (3, "", {})
+
+
+def test_a_runner_refuses_what_the_action_does_not_have(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="log is required"):
+        action_runner.run(golden.ROOT, {"bundle": "b"}, scratch=tmp_path)

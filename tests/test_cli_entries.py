@@ -48,7 +48,7 @@ def test_show_tells_what_helped_before_what_is_suggested_and_machines_last(home:
     ]
     assert [out.index(part) for part in parts] == sorted(out.index(part) for part in parts)
     quotes = out[out.index("\nEvidence\n") :]
-    assert quotes.index("worked: ") < quotes.index("occurrence: ")
+    assert quotes.index("worked: ") < quotes.index("reported: ")
     assert "site-packages" not in quotes
     assert re.search(r"… and \d+ more quotes: `errmine show triton/out-of-resources-threads --all`", quotes)
 

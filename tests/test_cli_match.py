@@ -13,10 +13,13 @@ import pytest
 from pipeline import export
 from pipeline.ask import Pasted, template_of
 from pipeline.ask.matcher import Matcher
-from pipeline.ask.reading import read
+from pipeline.ask.reading import read, set_aside
 from pipeline.ask.telling import told_of
 from pipeline.cli.labels import Language
 from pipeline.cli.summary import summary
+from pipeline.cluster.leaders import FAR, apart_words, why_not
+from pipeline.cluster.neighbours import gate_words
+from pipeline.lexicon import headings
 from pipeline.records import Cluster, kept
 from tests import entry_factory as make
 from tests import golden
@@ -207,3 +210,31 @@ def test_a_summary_in_chinese_has_chinese_marks(home: Path) -> None:
     assert "（第 1–4 行）" in out
     assert "有效的办法：\n" in out
     assert not re.search(r"[\u4e00-\u9fff]:", out)
+
+
+def test_every_reason_that_the_matching_gives_reads_in_chinese() -> None:
+    reasons = [
+        "no error was found in the text",
+        "the text holds no word that could name an error",
+        "looks like it, but not enough to be sure",
+        f"nothing known is like enough: {why_not(84.0, '')}",
+        why_not(90.0, "row / column"),
+        why_not(90.0, FAR),
+        why_not(90.0, apart_words("reworded")),
+        set_aside("printed by a healthy start"),
+        "no known text of its gate is near",
+        f"no known error has the gate {gate_words((('exception', 'TillError'),))}",
+        "a cut text that no known text alone continues",
+        "scored 88.1",
+    ]
+    told = [headings.reason(one, "zh") for one in reasons]
+    assert [one for one in told if not re.search(r"[\u4e00-\u9fff]", one)] == []
+    assert told[3] == "没有足够相似的已知错误：相似度 84.0，低于 85"
+    assert [headings.reason(one, "en") for one in reasons] == reasons
+    written = "\n".join(
+        path.read_text("utf-8")
+        for room in ("ask", "cluster")
+        for path in (golden.ROOT / "pipeline" / room).glob("*.py")
+    )
+    rows = headings.everything()["reasons"].values()
+    assert [row["en"] for row in rows if re.split(r"[{:]", row["en"])[0].strip() not in written] == []

@@ -434,16 +434,22 @@ def test_the_site_map_of_any_address_can_be_parsed(tmp_path: Path) -> None:
 
 def test_every_heading_is_asked_for() -> None:
     """By a name in a template or in the code, or, of what bundles hold, by a value that a field may have."""
-    folders = [Path(str(files("pipeline.export"))) / name for name in ("site", "report")]
+    names = ("export/site", "export/report", "export/markdown.py", "cli")
     read = [
-        path.read_text("utf-8") for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".html")
+        path.read_text("utf-8")
+        for place in (Path(str(files("pipeline"))) / name for name in names)
+        for path in ([place] if place.is_file() else place.rglob("*"))
+        if path.suffix in (".py", ".html")
     ]
     said = "\n".join(read)
     lists = "\n".join(re.findall(r".*(?:\bname(?:, \w+)? in \(|_LISTS = |chosen = ).*", said))
     words = set(re.findall(r"\bt\.(\w+)", said)) | set(re.findall(r"\"(\w+)\"", lists))
-    words |= set(re.findall(r"(?:\bword\(|\b_both\(|\bwords\[|label\(\"words\", )[\"'](\w+)", said))
+    begin = r"(?:\bword\(|\bsmall\(|\b_both\(|\bwords\[|label\(\"words\", |both\([\"']words[\"'], )"
+    words |= set(re.findall(rf"{begin}[\"'](\w+)", said)) | {"confirmed_one"}  # of the groups of `errmine match`
     asked = {
         "words": words,
+        "lines": set(re.findall(r"word\([\"'](\w+)[\"'], [^()]*(?:\([^()]*\))?[^()]*[\"']lines[\"']\)", said)),
+        "reasons": set(headings.everything()["reasons"]),  # tests/test_cli_match.py
         "counts": set(re.findall(r"counted\(\"(\w+)\"", said)) | set(re.findall(r"counted\('(\w+)'", said)),
         "relations": set(TransitionGraph.model_fields),
         "roles": set(get_args(Role)),

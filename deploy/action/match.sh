@@ -13,15 +13,13 @@ if [ "$ERRMINE_LOG" = - ] || [ ! -f "$ERRMINE_LOG" ]; then
   exit 2
 fi
 status=0
-errmine match --json --bundle "$ERRMINE_BUNDLE" -- "$ERRMINE_LOG" > "$json" || status=$?
+errmine match --markdown --json-to "$json" --lang "${ERRMINE_LANG:-both}" --bundle "$ERRMINE_BUNDLE" -- "$ERRMINE_LOG" \
+  > "$markdown" || status=$?
 case $status in
   0) ;;
   1) known=false ;;
   *) exit "$status" ;;
 esac
-status=0
-errmine match --markdown --lang "${ERRMINE_LANG:-both}" --bundle "$ERRMINE_BUNDLE" -- "$ERRMINE_LOG" > "$markdown" || status=$?
-[ "$status" -le 1 ] || exit "$status"
 cat "$markdown" >> "${GITHUB_STEP_SUMMARY:?}"
 count='import json, sys; print(sum(one["status"] != "ignored" for one in json.load(open(sys.argv[1]))["findings"]))'
 errors=$("${ERRMINE_PYTHON:-python3}" -c "$count" "$json")

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.ask import Digest, Remedy, Saying, digest, evidence_by_weight
 from pipeline.ask.digesting import answers
-from pipeline.cli.labels import Language, bracketed, colon, day, tried, who, word
+from pipeline.cli.labels import Language, bracketed, colon, day, small, tried, who, word
 from pipeline.cli.output import place_of_case, print_block, say
 from pipeline.text import counted, written_day
 
@@ -53,12 +53,14 @@ def print_entry(
     told, most = digest(entry), depth.value
     _print_head(entry, told, lang)
     general = [[one for one in group if one.case is None] for group in (told.confirmed, told.official, told.suggested)]
-    for key, group in zip(("helped", "official", "suggested"), general, strict=True):
+    for key, group in zip(("confirmed", "documented", "suggested"), general, strict=True):
         print_remedies(word(key, lang), group[: most.remedies], lang, said=most.said, left=len(group) - most.remedies)
     if told.fixed_in:
         _print_fixes(told, lang, most.said)
     dead_ends = [one for one in told.dead_ends if one.case is None]
-    print_remedies(word("tried", lang), dead_ends[: most.tried], lang, said=most.said, left=len(dead_ends) - most.tried)
+    print_remedies(
+        word("dead_ends", lang), dead_ends[: most.tried], lang, said=most.said, left=len(dead_ends) - most.tried
+    )
     _print_cause(entry, told, lang, most.said)
     _print_cases(entry, told, nearest, lang, most)
     _print_facts(entry, told, lang, most)
@@ -85,11 +87,11 @@ def print_remedies(title: str, remedies: Sequence[Remedy], lang: Language, *, sa
         return
     say(f"\n{title}", style="bold")
     for one in remedies:
-        told, place = counts(one, lang), f"  {word('in', lang)} {one.repo}" if one.repo else ""
+        told, place = counts(one, lang), f"  {word('in', lang, 'lines')} {one.repo}" if one.repo else ""
         print_pair(one.action, one.action_zh, lang, lead="  - ", behind=f"{f'  [{told}]' if told else ''}{place}")
         print_block(one.action, one.how)
         if one.condition:
-            say(f"    {word('condition', lang)}{colon(lang)}{one.condition}", style="dim")
+            say(f"    {small('condition', lang, 'words')}{colon(lang)}{one.condition}", style="dim")
         print_sayings(one.said, lang, most=said)
     if left > 0:
         say(f"  {more(left, lang)}", style="dim")
@@ -113,7 +115,7 @@ def more(number: int, lang: Language) -> str:
 
 def counts(one: Remedy, lang: Language) -> str:
     """How often it worked and failed, and the warning where nobody but a model picked it; "" where nobody tried."""
-    model = word("by_model", lang) if one.is_by_model else ""
+    model = word("by_model", lang, "lines") if one.is_by_model else ""
     return "; ".join(filter(None, (tried(one.worked, one.failed, lang) if one.worked or one.failed else "", model)))
 
 
@@ -160,7 +162,7 @@ def _print_cause(entry: Row, told: Digest, lang: Language, most: int) -> None:
     is_told = lang is Language.ZH or told.cause_type == "model"
     kind = vocabulary.label("cause_types", entry.get("cause_type") or "", one)
     labels = ("；" if lang is Language.ZH else "; ").join(filter(None, (kind, picked if is_told else "")))
-    say(f"\n{word('cause', lang)}{bracketed(labels, lang)}", style="bold")
+    say(f"\n{word('causes', lang)}{bracketed(labels, lang)}", style="bold")
     print_pair(told.cause, told.cause_zh, lang, lead="  ")
     print_sayings(told.cause_said, lang, most=most)
 
@@ -174,7 +176,7 @@ def _print_cases(entry: Row, told: Digest, nearest: int | None, lang: Language, 
     kinds["dead_end"] = told.dead_ends
     say(f"\n{word('cases', lang)}", style="bold")
     for number in ordered:
-        say(f"  {place_of_case(cases[number])}{'  ' + word('yours', lang) if number == nearest else ''}")
+        say(f"  {place_of_case(cases[number])}{'  ' + word('yours', lang, 'lines') if number == nearest else ''}")
         for kind, remedies in kinds.items():
             for one in remedies:
                 if one.case == number:
@@ -186,21 +188,22 @@ def _print_cases(entry: Row, told: Digest, nearest: int | None, lang: Language, 
 def _print_statement(kind: str, one: Remedy, lang: Language, most: int) -> None:
     label = "suggested" if kind == "workaround" and not one.worked else kind
     told = counts(one, lang)
-    lead = f"  - {word(f'case.{label}', lang)}{colon(lang)}"
+    lead = f"  - {small(label, lang, 'said')}{colon(lang)}"
     print_pair(one.action, one.action_zh, lang, lead=lead, behind=f"  [{told}]" if told else "")
     print_block(one.action, one.how)
     if one.condition:
-        say(f"    {word('condition', lang)}{colon(lang)}{one.condition}")
+        say(f"    {small('condition', lang, 'words')}{colon(lang)}{one.condition}")
     print_sayings(one.said, lang, most=most)
 
 
 def _print_facts(entry: Row, told: Digest, lang: Language, most: _Most) -> None:
     if told.official_url:
         section = _section(told.official_section or "", lang)
-        say(f"\n{word('page', lang)}{colon(lang)}{told.official_url}{bracketed(section, lang)}")
+        say(f"\n{word('official', lang)}{colon(lang)}{told.official_url}{bracketed(section, lang)}")
     machines = [f"{name} {', '.join(_some(values, most.values))}" for name, values in told.environment]
     if machines:
-        say(f"\n{word('environment', lang)}{colon(lang)}{'; '.join(machines)}", style="dim")
+        between = "；" if lang is Language.ZH else "; "
+        say(f"\n{word('environment', lang)}{colon(lang)}{between.join(machines)}", style="dim")
     named = [row["version"] for row in sorted(entry["versions"], key=lambda row: -row["count"])]
     if named:
         say(f"{word('versions', lang)}{colon(lang)}{', '.join(_some(named, 2 * most.values))}", style="dim")
@@ -226,7 +229,7 @@ def _print_evidence(entry: Row, lang: Language, most: _Most, titles: Mapping[str
     quotes = ("“", "”")
     say(f"\n{word('evidence', lang)}", style="bold")
     for piece in pieces[: most.evidence]:
-        say(f"  {word('role.' + piece['role'], lang)}{colon(lang)}{' '.join(piece['quote'].split()).join(quotes)}")
+        say(f"  {small(piece['role'], lang, 'roles')}{colon(lang)}{' '.join(piece['quote'].split()).join(quotes)}")
         title = titles.get(piece["document_id"], "")
         where = " · ".join(filter(None, (title, day(piece["posted_at"], lang))))
         say(f"    {f'{where} · ' if where else ''}{piece['url']}", style="dim")

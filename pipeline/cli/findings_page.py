@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.ask import standing
 from pipeline.cli.entry_page import Depth, print_pair, print_remedies, print_sayings
-from pipeline.cli.labels import Language, bracketed, colon, threads_to_read, word
+from pipeline.cli.labels import Language, bracketed, colon, one_of, threads_to_read, word
 from pipeline.cli.output import say
 from pipeline.text import counted
 
@@ -19,10 +19,6 @@ IN_FULL, IN_A_LINE = 5, 20
 #: Characters of a message; of what only follows it, how many are named and how long.
 MESSAGE = 300
 FOLLOWING, FOLLOWING_MESSAGE = 3, 100
-_REASONS_ZH = {
-    "no error was found in the text": "文本中没有发现错误",
-    "looks like it, but not enough to be sure": "相似，但不足以确定",
-}
 
 
 def print_findings(told: Told, *, lang: Language, everything: bool) -> None:
@@ -31,7 +27,7 @@ def print_findings(told: Told, *, lang: Language, everything: bool) -> None:
         say(no_entry(told.answer.reason, lang))
         if told.answer.runner_up:
             likeness = bracketed(_reason(told.answer.runner_up_reason, lang), lang)
-            say(f"{word('nearest', lang)}{colon(lang)}{told.answer.runner_up}{likeness}")
+            say(f"{word('nearest', lang, 'lines')}{colon(lang)}{told.answer.runner_up}{likeness}")
         return
     shown = [one for one in told.findings if one.finding.status != "ignored"]
     aside = [one for one in told.findings if one.finding.status == "ignored"]
@@ -48,7 +44,8 @@ def print_findings(told: Told, *, lang: Language, everything: bool) -> None:
         rest = len(shown) - full - IN_A_LINE
         say(f"另有 {rest:,} 个错误（--all）" if lang is Language.ZH else f"… and {counted(rest, 'more error')} (--all)")
     for one in aside:
-        say(f"\n{one.finding.answer.reason}: {one.finding.answer.signature}  {places(one, lang)}", style="dim")
+        reason = f"{_reason(one.finding.answer.reason, lang)}{colon(lang)}"
+        say(f"\n{reason}{one.finding.answer.signature}  {places(one, lang)}", style="dim")
 
 
 def headline(told: Told, lang: Language) -> str:
@@ -95,12 +92,14 @@ def why_none(one: ToldFinding, lang: Language) -> str:
 
 
 def no_entry(reason: str, lang: Language) -> str:
-    """That there is no entry, and why; a reason with figures of the matching stands in English."""
-    return f"没有条目：{_reason(reason, lang)}" if lang is Language.ZH else f"no entry: {reason}"
+    """That there is no entry, and why."""
+    return f"{word('unknown', one_of(lang), 'lines')}{colon(lang)}{_reason(reason, lang)}"
 
 
 def _reason(reason: str, lang: Language) -> str:
-    return _REASONS_ZH.get(reason, reason) if lang is Language.ZH else reason
+    from pipeline.lexicon import headings
+
+    return headings.reason(reason, one_of(lang).value)
 
 
 def remedy_groups(known: Digest, case: int | None, most: int, tried: int) -> list[tuple[str, list[Remedy], int]]:
@@ -108,11 +107,11 @@ def remedy_groups(known: Digest, case: int | None, most: int, tried: int) -> lis
     own = [one for one in known.confirmed if one.case is None or one.case == case]
     others = [one for one in known.confirmed if one not in own]
     return [
-        ("helped", sorted(own, key=lambda one: one.case is None), most),
-        ("official", list(known.official), most),
+        ("confirmed", sorted(own, key=lambda one: one.case is None), most),
+        ("documented", list(known.official), most),
         ("suggested", sorted(known.suggested, key=lambda one: case is None or one.case != case), most),
-        ("helped_one", others, most),
-        ("tried", list(known.dead_ends), tried),
+        ("confirmed_one", others, most),
+        ("dead_ends", list(known.dead_ends), tried),
     ]
 
 
@@ -124,14 +123,14 @@ def _print_finding(one: ToldFinding, number: int, lang: Language, depth: Depth) 
     if one.known is None:
         if one.nearest is not None:
             likeness = bracketed(_reason(one.finding.answer.runner_up_reason, lang), lang)
-            say(f"{word('nearest', lang)}{colon(lang)}{one.nearest.entry_id}{likeness}")
+            say(f"{word('nearest', lang, 'lines')}{colon(lang)}{one.nearest.entry_id}{likeness}")
             for lang_code in lang.each:
                 say(f"  {standing(one.nearest, lang_code)}")
             print_threads(one.nearest, lang)
     else:
         _print_known(one, one.known, lang, depth)
     for words in one.finding.followed_by[:FOLLOWING]:
-        say(f"{word('follows', lang)}{colon(lang)}{shortened(words, FOLLOWING_MESSAGE)}", style="dim")
+        say(f"{word('follows', lang, 'lines')}{colon(lang)}{shortened(words, FOLLOWING_MESSAGE)}", style="dim")
 
 
 def _print_known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> None:
@@ -145,21 +144,21 @@ def _print_known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) 
     if known.fixed_in:
         say(f"\n{word('fixed_in', lang)}{colon(lang)}{', '.join(fix.version for fix in known.fixed_in)}", style="bold")
     if known.cause or known.cause_zh:
-        say(f"\n{word('cause', lang)}", style="bold")
+        say(f"\n{word('causes', lang)}", style="bold")
         print_pair(known.cause, known.cause_zh, lang, lead="  ")
         print_sayings(known.cause_said, lang, most=most.said)
     if known.official_url:
-        say(f"\n{word('page', lang)}{colon(lang)}{known.official_url}")
+        say(f"\n{word('official', lang)}{colon(lang)}{known.official_url}")
     if known.standing == "none":
         print_threads(known, lang)
     more = f"`errmine show {known.entry_id}`"
-    say(f"{word('more', lang)}{colon(lang)}{more}", style="dim")
+    say(f"{word('more', lang, 'lines')}{colon(lang)}{more}", style="dim")
 
 
 def print_threads(known: Digest, lang: Language) -> None:
     """Print the threads to read where nobody reported a fix: those with an answer first, then the newest."""
     if not known.threads:
         return
-    say(f"{word('threads', lang)}{colon(lang).rstrip()}")
+    say(f"{word('threads', lang, 'lines')}{colon(lang).rstrip()}")
     for thread, facts in threads_to_read(known, lang):
         say(f"  {thread.name}{facts}  {thread.url}")

@@ -11,7 +11,7 @@ import typer
 
 from pipeline.cli.app import Home, Json, Packs, app, settings
 from pipeline.cli.labels import Language
-from pipeline.cli.output import complain, print_json, print_json_line
+from pipeline.cli.output import complain, print_json, print_json_line, write_json
 from pipeline.cli.texts import MOST_SECONDS, File, Seconds, in_time, left_out, lines_of, log_of, passing_over
 from pipeline.records.errors import ConfigError
 
@@ -30,6 +30,9 @@ def match(  # noqa: PLR0913, PLR0917  (one an option)
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown, for the summary of a CI job or a comment.")
     ] = False,
+    json_to: Annotated[
+        Path | None, typer.Option("--json-to", metavar="FILE", help="Write what --json prints into a file as well.")
+    ] = None,
     lang: Annotated[Language, typer.Option("--lang", help="en, zh (headings and dates too) or both.")] = Language.BOTH,
     everything: Annotated[bool, typer.Option("--all", help="Every error and every remedy.")] = False,
     seconds: Seconds = MOST_SECONDS,
@@ -46,6 +49,8 @@ def match(  # noqa: PLR0913, PLR0917  (one an option)
 
     if sum((jsonl, markdown, as_json and not jsonl)) > 1:
         raise ConfigError("--jsonl, --markdown and --json are three forms", hint="Ask for one of them.")
+    if jsonl and json_to:
+        raise ConfigError("--json-to holds one answer, --jsonl gives many", hint="`errmine match --jsonl > FILE`.")
     gc.disable()  # a bundle holds no cycles, and looking for some in it costs as much as reading it
     matcher = Matcher.read(bundle or settings(home).curated_path)
     if jsonl:
@@ -57,8 +62,11 @@ def match(  # noqa: PLR0913, PLR0917  (one an option)
     with in_time(seconds):
         found = _reading_with(matcher, home, pack).findings(log.text)
         told = told_of(matcher, found, log)
+    told_all = {**told.as_dict(), "left_out": left_out(log.gap)} if as_json or json_to else {}
+    if json_to:
+        write_json(json_to, told_all)
     if as_json:
-        print_json({**told.as_dict(), "left_out": left_out(log.gap)})
+        print_json(told_all)
     elif markdown:
         from pipeline.cli.summary import summary
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
+
+from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +41,19 @@ def say(message: str = "", *, style: str = "") -> None:
 def print_json(value: Any) -> None:
     """Print `value` as indented JSON, Chinese as Chinese where the output can show it."""
     _write_json(json.dumps(value, ensure_ascii=not is_unicode(sys.stdout), indent=2))
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` into a file, as `print_json` prints it.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    try:
+        path.write_bytes(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}", hint="Name a file that can be written to.") from error
 
 
 def print_json_line(value: Mapping[str, Any]) -> None:

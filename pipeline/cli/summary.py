@@ -59,7 +59,7 @@ def summary(told: Told, *, lang: Language, everything: bool) -> str:
 
 
 def _finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> Iterator[str]:
-    name = _span(one.finding.answer.entry_id) if one.finding.answer.entry_id else word("unknown", lang)
+    name = _span(one.finding.answer.entry_id) if one.finding.answer.entry_id else word("unknown", lang, "lines")
     yield f"### {number}. {name}{bracketed(places(one, lang), lang)}"
     yield code_block(clean(message(one)))
     if one.known is not None:
@@ -69,11 +69,11 @@ def _finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> Ite
         if one.nearest is not None:
             words = escaped(_standing(one.nearest, lang))
             comma = "，" if lang is Language.ZH else ", "
-            yield f"{word('nearest', lang)}{colon(lang)}{_span(one.nearest.entry_id)}{comma}{words}"
+            yield f"{word('nearest', lang, 'lines')}{colon(lang)}{_span(one.nearest.entry_id)}{comma}{words}"
             yield _threads(one.nearest, lang)
     if one.finding.followed_by:
         shown = [_span(shortened(words, FOLLOWING_MESSAGE)) for words in one.finding.followed_by[:FOLLOWING]]
-        yield f"{word('follows', lang)}{colon(lang)}{', '.join(shown)}"
+        yield f"{word('follows', lang, 'lines')}{colon(lang)}{', '.join(shown)}"
 
 
 def _known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> Iterator[str]:
@@ -87,9 +87,9 @@ def _known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> Ite
     if known.fixed_in:
         yield f"{word('fixed_in', lang)}{mark}{', '.join(_span(fix.version) for fix in known.fixed_in)}"
     for words in dict.fromkeys(filter(None, (known.cause, known.cause_zh if lang is not Language.EN else None))):
-        yield f"{word('cause', lang)}{mark}{escaped(words)} {_places(known.cause_said, lang, most.said)}".rstrip()
+        yield f"{word('causes', lang)}{mark}{escaped(words)} {_places(known.cause_said, lang, most.said)}".rstrip()
     if known.official_url:
-        yield link(word("page", lang), known.official_url)
+        yield link(word("official", lang), known.official_url)
     if known.standing == "none":
         yield _threads(known, lang)
 
@@ -101,7 +101,7 @@ def _standing(known: Digest, lang: Language) -> str:
 def _remedy(one: Remedy, lang: Language, most: int) -> str:
     words = one.action_zh if lang is Language.ZH and one.action_zh else one.action
     told = bracketed(counts(one, lang), lang).strip()
-    where = f"{word('in', lang)} {_span(one.repo)}" if one.repo else ""
+    where = f"{word('in', lang, 'lines')} {_span(one.repo)}" if one.repo else ""
     lines = ["- " + " ".join(filter(None, (escaped(words), told, where, _places(one.said, lang, most))))]
     if lang is Language.BOTH and one.action_zh:
         lines.append(f"  {escaped(one.action_zh)}")
@@ -111,7 +111,7 @@ def _remedy(one: Remedy, lang: Language, most: int) -> str:
 
 
 def _places(said: Sequence[Saying], lang: Language, most: int) -> str:
-    links = {one.url: link(who(one, lang) or word("source", lang), one.url) for one in said}
+    links = {one.url: link(who(one, lang) or word("source", lang, "lines"), one.url) for one in said}
     return ", ".join(list(filter(None, links.values()))[:most])
 
 
@@ -120,7 +120,7 @@ def _threads(known: Digest, lang: Language) -> str:
         f"- {link(thread.name, thread.url) or escaped(thread.name)}{facts}"
         for thread, facts in threads_to_read(known, lang)
     ]
-    return f"{word('threads', lang)}{colon(lang).rstrip()}\n\n" + "\n".join(lines) if lines else ""
+    return f"{word('threads', lang, 'lines')}{colon(lang).rstrip()}\n\n" + "\n".join(lines) if lines else ""
 
 
 def _rest(others: Sequence[ToldFinding], before: int, lang: Language) -> Iterator[str]:

@@ -1,7 +1,8 @@
-"""Headings and labels in English and Chinese, from data/headings.toml: those of the site and of the report."""
+"""Headings and labels in English and Chinese, from data/headings.toml: the one table of all that people read."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -37,6 +38,30 @@ def table(name: str, lang: str) -> Mapping[str, str]:
 def label(name: str, key: str, lang: str) -> str:
     """The label of a key of a table; the key itself where the table has none."""
     return table(name, lang).get(key, key)
+
+
+def both(name: str, key: str) -> str:
+    """The label in both languages, with a dot between: "Helped · 有效的办法"."""
+    return " · ".join(dict.fromkeys(label(name, key, lang) for lang in ("en", "zh")))
+
+
+def reason(words: str, lang: str) -> str:
+    """Why a text has no entry, in the language; as it was written where the table `reasons` has no such sentence."""
+    if lang == "zh":
+        for pattern, chinese in _reasons():
+            if found := pattern.fullmatch(words):
+                return chinese.format(**found.groupdict())
+    return words
+
+
+@cache
+def _reasons() -> tuple[tuple[re.Pattern[str], str], ...]:
+    rows = _tables()["reasons"].values()
+    return tuple((re.compile(_SLOT.sub(r"(?P<\1>.+)", re.escape(row["en"]))), row["zh"]) for row in rows)
+
+
+#: A slot of a sentence, escaped as a pattern is.
+_SLOT = re.compile(r"\\\{(\w+)\\\}")
 
 
 def counted(key: str, number: int, lang: str) -> str:
