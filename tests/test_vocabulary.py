@@ -35,6 +35,12 @@ def classed(words: str, **more: Any) -> Class:
     return vocabulary.classify(clues(words, **more))
 
 
+def test_a_package_that_few_events_show_is_not_the_errors() -> None:
+    words = "None | Segmentation fault (core dumped)"
+    assert classed(words, packages=("mxnet", *[""] * 4)).domain == "mxnet"
+    assert classed(words, packages=("mxnet", *[""] * 5)).domain != "mxnet"
+
+
 def test_rules_choose_known_ids_only() -> None:
     assert {rule.result for rule in vocabulary.category_rules()} <= vocabulary.ids("categories")
     assert {rule.result for rule in vocabulary._subcategories()} <= vocabulary.ids("subcategories")

@@ -41,6 +41,9 @@ _READ = 600
 #: Share of an error's events that must agree on a package or a repository, of those that show one. Measured on the
 #: corpus: 99 of 100 clusters of several events agree wholly or not at all.
 _AGREED = 0.8
+#: Share of an error's events that must show a package at all, for what they show to be the error's: of 250 events of
+#: "Segmentation fault (core dumped)" in 90 repositories three showed one, MXNet's.
+_SHOWN = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +197,8 @@ def category(clues: Clues) -> tuple[str, str]:
 
 
 def _by_package(row: _Domain, clues: Clues) -> bool:
-    return _most(clues.packages, row.packages.__contains__)
+    _, shown = _counted(clues.packages)
+    return shown >= _SHOWN * len(clues.packages) and _most(clues.packages, row.packages.__contains__)
 
 
 def _by_repository(row: _Domain, clues: Clues) -> bool:
