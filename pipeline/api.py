@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from pipeline.ask import Answer, Digest, Findings, Matcher
+    from pipeline.records import Cluster
     from pipeline.records.bundle import Manifest
     from pipeline.records.entry import KnowledgeEntry
 
@@ -211,11 +212,26 @@ class Bundle:
     @cached_property
     def _searched(self) -> Path:
         """A database of the entries alone; it is gone with this object."""
-        from pipeline import store
-
         folder = tempfile.mkdtemp(prefix="errmine-search-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return store.write(Path(folder) / DATABASE, store.Contents(entries=tuple(self.entries())))
+        return self.make_database(Path(folder) / DATABASE)
+
+    def make_database(self, path: Path) -> Path:
+        """`path`, now a database of the entries and the index: no documents, no events, no signatures.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        from pipeline import store
+
+        contents = store.Contents(
+            entries=tuple(self.entries()),
+            clusters=tuple(filter(None, map(_cluster, self._index["entries"]))),
+            aliases=self._registry.get("aliases", {}),
+            cluster_aliases=self._registry.get("cluster_aliases", {}),
+            meta={"made_of": f"bundle {self.manifest.bundle_id}"},
+        )
+        return store.write(path, contents)
 
     def _has(self, entry_id: str) -> bool:
         return f"entries/{entry_id}.json" in self._listing.sums  # a name that the manifest has not leads nowhere
@@ -245,6 +261,25 @@ class Bundle:
             return kept.Listing.of_bundle(self.folder)
         except kept.Damaged as error:
             raise _unreadable(error.path, error) from error
+
+
+def _cluster(row: dict[str, Any]) -> Cluster | None:
+    """The cluster of an entry, as the index tells of it; None where it has none."""
+    from pipeline.records import Cluster
+
+    if not row["cluster_id"] or not row["medoid"]:
+        return None
+    own = next((one for one in row["templates"] if one["signature_id"] == row["medoid"]), None)
+    return Cluster(
+        row["cluster_id"],
+        row["medoid"],
+        row["exception_type"] or "",
+        own["text"] if own else row["signature"],
+        gate=tuple((name, value) for name, value in own["gate"]) if own else (),
+        members=tuple(one["signature_id"] for one in row["templates"]),
+        regex=row["regex"] or "",
+        lowest_score=row["lowest_score"] or 0.0,
+    )
 
 
 def _check_limit(limit: int) -> None:

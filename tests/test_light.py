@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -15,6 +17,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import pipeline
+from pipeline import store
 from pipeline.cli import distribution
 from tests.golden import ROOT
 
@@ -59,6 +62,12 @@ ASKING = [
     f"show|{THREADS}|--home|HOME", f"explain|{THREADS}|--home|HOME", "list|--home|HOME",
     f"explain|{THREADS}|triton/out-of-resources-shared-memory|--home|HOME", "extract", "validate|HOME/curated",
     "query|FROM entries LIMIT 1|--home|HOME", "query|FROM entries LIMIT 1|--home|HOME|--format|csv",
+]  # fmt: skip
+#: What asks the bundle where no database lies beside it.
+ALONE = [
+    "match|--bundle|HOME/alone", "search|threads|--bundle|HOME/alone", "top|--bundle|HOME/alone|--limit|100",
+    "list|--bundle|HOME/alone|--domain|cuda|--unanswered", f"show|{THREADS}|--bundle|HOME/alone",
+    f"open|{THREADS}|--print|--bundle|HOME/alone", "query|FROM entries LIMIT 1|--bundle|HOME/alone",
 ]  # fmt: skip
 MAKING = ["build|--home|HOME", "run|--home|HOME", "ingest|docs|--home|HOME"]
 
@@ -121,12 +130,19 @@ def test_everything_that_asks_works_without_what_makes_bundles(sample_home: Path
     (home / "error.txt").write_text(ERROR, encoding="utf-8")
     absent = others(LIGHT["dependencies"]) - {"pipeline"}
     assert {"prefect", "requests", "bs4", "sqlalchemy", "fastapi"} <= absent
-    command = [sys.executable, "-c", CHILD, ",".join(sorted(absent)), str(home), *ASKING, *MAKING]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    shutil.copytree(home / "curated", home / "alone", ignore=shutil.ignore_patterns("errmine.duckdb"))
+    command = [sys.executable, "-c", CHILD, ",".join(sorted(absent)), str(home), *ASKING, *ALONE, *MAKING]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     lacks = re.findall(r"^LACKS (\w+)", done.stderr, re.M)
     assert lacks == [one.partition("|")[0] for one in MAKING]
-    assert done.stdout.count(THREADS) >= 6
+    assert done.stdout.count(THREADS) >= 12
+    assert done.stderr.count("has no database") == 1  # it is made once
+    (made,) = (tmp_path / "cache" / "errmine").iterdir()
+    listed = "SELECT entry_id, document_count, event_count, first_seen, last_seen FROM cluster_summary ORDER BY ALL"
+    whole = store.query(home / "curated" / "errmine.duckdb", listed)
+    assert store.query(made, listed).rows == whole.rows
 
 
 def test_a_command_that_needs_more_says_what_to_install(tmp_path: Path) -> None:

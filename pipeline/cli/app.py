@@ -57,6 +57,12 @@ Home = Annotated[
 Config = Annotated[
     Path | None, typer.Option("--config", help="Settings file.", show_default="errmine.toml in the home, if it exists")
 ]
+BundleFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--bundle", metavar="FOLDER", help="A bundle, with or without a database; default: curated/ of the home."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary, only results and errors.")]
 

@@ -14,7 +14,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.cli.app import Command, Home, Json, app, settings
+from pipeline.cli.app import BundleFolder, Command, Home, Json, app
+from pipeline.cli.asked import database
 from pipeline.cli.output import complain, terminal_width
 from pipeline.records.errors import ConfigError, LimitReached
 
@@ -46,6 +47,7 @@ class SqlCommand(Command):
 def query(
     sql: Annotated[str, typer.Argument(help="SQL, read-only; - reads it from standard input.")],
     home: Home = None,
+    bundle: BundleFolder = None,
     form: Annotated[
         str,
         typer.Option(
@@ -92,7 +94,8 @@ def query(
         give_up=lambda: _end(seconds),
     )
     sys.stdout.flush()
-    with _memory(MOST_MEMORY_BYTES), store.asked(settings(home).database_path, text, limits=limits) as answer:
+    path = database(home, bundle)
+    with _memory(MOST_MEMORY_BYTES), store.asked(path, text, limits=limits) as answer:
         write(answer.schema, answer.batches(), sys.stdout.buffer)
         sys.stdout.buffer.flush()
     if answer.is_cut:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.cli.app import Home, Json, app, settings
+from pipeline.cli.app import BundleFolder, Home, Json, app
+from pipeline.cli.asked import database
 from pipeline.cli.near import complete_name, did_you_mean
 from pipeline.cli.output import complain, print_json
 from pipeline.records.errors import ConfigError
@@ -28,6 +29,7 @@ Unanswered = Annotated[
 def search(
     words: Annotated[str, typer.Argument(help="Words in English, Chinese or both: 'out of memory', 显存不足.")],
     home: Home = None,
+    bundle: BundleFolder = None,
     limit: Limit = 10,
     as_json: Json = False,
 ) -> None:
@@ -35,7 +37,7 @@ def search(
     from pipeline.cli.listing import print_hits
     from pipeline.store import reading
 
-    found = reading.search(settings(home).database_path, words, limit=limit)
+    found = reading.search(database(home, bundle), words, limit=limit)
     if as_json:
         print_json(found)
     else:
@@ -48,18 +50,20 @@ def search(
 @app.command()
 def top(
     home: Home = None,
+    bundle: BundleFolder = None,
     unanswered: Unanswered = False,
     domain: Domain = "",
     limit: Limit = 10,
     as_json: Json = False,
 ) -> None:
     """List the errors that most threads report, and which of them have no answer. Exit status 1 if there are none."""
-    _list(settings(home).database_path, {"domain": domain, "is_unanswered": unanswered}, limit, as_json=as_json)
+    _list(database(home, bundle), {"domain": domain, "is_unanswered": unanswered}, limit, as_json=as_json)
 
 
 @app.command(name="list")
-def list_(
+def list_(  # noqa: PLR0913, PLR0917  (one an option)
     home: Home = None,
+    bundle: BundleFolder = None,
     domain: Domain = "",
     code: Annotated[
         str,
@@ -90,7 +94,7 @@ def list_(
     day, message.
     """
     wanted = {"domain": domain, "code": code, "repository": repository, "since": _day(since)}
-    _list(settings(home).database_path, {**wanted, "is_unanswered": unanswered}, limit, as_json=as_json)
+    _list(database(home, bundle), {**wanted, "is_unanswered": unanswered}, limit, as_json=as_json)
 
 
 def _list(path: Path, wanted: dict[str, Any], limit: int, *, as_json: bool) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.cli.app import Home, Json, app, settings
+from pipeline.cli.app import BundleFolder, Home, Json, app
+from pipeline.cli.asked import database
 from pipeline.cli.labels import Language
 from pipeline.cli.near import complete_id, did_you_mean
 from pipeline.cli.output import complain, print_json, say
@@ -24,6 +25,7 @@ Lang = Annotated[Language, typer.Option("--lang", help="en, zh (Chinese first, h
 def show(
     entry_id: Id,
     home: Home = None,
+    bundle: BundleFolder = None,
     lang: Lang = Language.BOTH,
     brief: Annotated[bool, typer.Option("--brief", help="Only what is known against it.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Every remedy, case and quote, machines too.")] = False,
@@ -35,7 +37,7 @@ def show(
     from pipeline.cli.entry_page import Depth, print_entry
     from pipeline.store import listing
 
-    path = settings(home).database_path
+    path = database(home, bundle)
     entry = _found(path, entry_id)
     if as_json:
         print_json(entry)
@@ -49,6 +51,7 @@ def show(
 def open_(
     entry_id: Id,
     home: Home = None,
+    bundle: BundleFolder = None,
     only_print: Annotated[bool, typer.Option("--print", help="Print the address, open no browser.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -59,7 +62,7 @@ def open_(
     from pipeline.ask import digest
     from pipeline.cli.browsing import best_page, open_in_browser
 
-    url = best_page(digest(_found(settings(home).database_path, entry_id)))
+    url = best_page(digest(_found(database(home, bundle), entry_id)))
     if as_json:
         print_json({"url": url})
     elif url:

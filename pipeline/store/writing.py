@@ -176,6 +176,14 @@ SELECT a.cluster_id, count(*) AS event_count, count(DISTINCT e.document_id) AS d
 FROM assignments a JOIN events e ON e.signature_id = a.signature_id
 WHERE e.severity = 'error' GROUP BY a.cluster_id
 """
+#: The same where there are no events, of what entries say: a bundle holds no more.
+_ENTRY_COUNTS = """
+CREATE TEMP TABLE counts AS
+SELECT e.cluster_id, any_value(e.occurrence_count) AS event_count, count(DISTINCT v.document_id) AS document_count,
+    min(v.posted_at AT TIME ZONE 'UTC')::DATE AS first_seen, max(v.posted_at AT TIME ZONE 'UTC')::DATE AS last_seen
+FROM entries e JOIN evidence v ON v.entry_id = e.entry_id AND v.role = 'occurrence' AND v.kind <> 'doc'
+WHERE e.cluster_id IS NOT NULL GROUP BY e.cluster_id
+"""
 _CLUSTERS = """
 INSERT INTO clusters
 SELECT c.cluster_id, e.entry_id, c.signature_id, c.exception_type, c.signature, c.gate, c.regex, c.lowest_score,
@@ -297,7 +305,7 @@ def _load_records(connection: duckdb.DuckDBPyConnection, contents: Contents) -> 
     }
     for name, rows in tables.items():
         _insert(connection, name, list(rows))
-    connection.execute(_CLUSTER_COUNTS)
+    connection.execute(_CLUSTER_COUNTS if contents.events else _ENTRY_COUNTS)
     connection.execute(_CLUSTERS)
 
 
