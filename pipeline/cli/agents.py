@@ -31,7 +31,7 @@ def mcp(
     """Serve a bundle to agents over the Model Context Protocol: match, search, read, explain, what has no answer.
 
     Works from the bundle alone, and reads nothing but it. On HTTP it answers only requests to this machine's own names.
-    Wants the extra: `pip install 'errmine[mcp]'`.
+    Wants errmine's extra `mcp`: docs/agents.md.
     """
     try:
         from pipeline.agents.serving import serve_http, serve_stdio

@@ -31,6 +31,8 @@ class _Most:
 
 _TELLING = frozenset({"worked", "fix", "official", "workaround", "failed", "cause", "occurrence", "link"})
 _EVERY = 1_000_000
+#: Before the English of an act: a sentence for what people said, in whatever language, and no quote of theirs.
+_ENGLISH = "英文："
 
 
 class Depth(Enum):
@@ -68,8 +70,10 @@ def print_entry(
         _print_evidence(entry, lang, most, titles or {})
 
 
-def print_pair(source: str | None, chinese: str | None, lang: Language, *, lead: str = "", behind: str = "") -> None:
-    """Print words in their languages: English then Chinese, or Chinese and below it what it was made from."""
+def print_pair(
+    source: str | None, chinese: str | None, lang: Language, *, lead: str = "", behind: str = "", mark: str = "原文："
+) -> None:
+    """Print words in their languages: English then Chinese, or Chinese and below it the other, behind its `mark`."""
     if lang is Language.EN:
         chinese = None if source else chinese
     first, second = (chinese or source, source) if lang is Language.ZH else (source or chinese, chinese)
@@ -77,7 +81,7 @@ def print_pair(source: str | None, chinese: str | None, lang: Language, *, lead:
         return
     say(f"{lead}{' '.join(first.split())}{behind}")
     if second and second != first:
-        mark = "原文：" if lang is Language.ZH else ""
+        mark = mark if lang is Language.ZH else ""
         say(f"{' ' * (len(lead) - len(lead.lstrip()) + 2 if lead else 0)}{mark}{' '.join(second.split())}", style="dim")
 
 
@@ -88,7 +92,8 @@ def print_remedies(title: str, remedies: Sequence[Remedy], lang: Language, *, sa
     say(f"\n{title}", style="bold")
     for one in remedies:
         told, place = counts(one, lang), f"  {word('in', lang, 'lines')} {one.repo}" if one.repo else ""
-        print_pair(one.action, one.action_zh, lang, lead="  - ", behind=f"{f'  [{told}]' if told else ''}{place}")
+        behind = f"{f'  [{told}]' if told else ''}{place}"
+        print_pair(one.action, one.action_zh, lang, lead="  - ", behind=behind, mark=_ENGLISH)
         print_block(one.action, one.how)
         if one.condition:
             say(f"    {small('condition', lang, 'words')}{colon(lang)}{one.condition}", style="dim")
@@ -189,7 +194,8 @@ def _print_statement(kind: str, one: Remedy, lang: Language, most: int) -> None:
     label = "suggested" if kind == "workaround" and not one.worked else kind
     told = counts(one, lang)
     lead = f"  - {small(label, lang, 'said')}{colon(lang)}"
-    print_pair(one.action, one.action_zh, lang, lead=lead, behind=f"  [{told}]" if told else "")
+    mark = "原文：" if kind == "cause" else _ENGLISH
+    print_pair(one.action, one.action_zh, lang, lead=lead, behind=f"  [{told}]" if told else "", mark=mark)
     print_block(one.action, one.how)
     if one.condition:
         say(f"    {small('condition', lang, 'words')}{colon(lang)}{one.condition}")

@@ -7,6 +7,7 @@ markup.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,12 @@ from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+def command_name() -> str:
+    """How the reader's shell finds this command: by its name, or by the path that it was called by."""
+    called = Path(sys.argv[0])
+    return "errmine" if shutil.which("errmine") or called.name != "errmine" else str(called)
 
 
 def complain(message: str, *, hint: str = "") -> None:

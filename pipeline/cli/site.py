@@ -35,7 +35,8 @@ def site(
 ) -> None:
     """Write the bundle as a static site in English and Chinese, with search: whole or not at all.
 
-    Needs the extra `errmine[site]` for the search. A folder that is no site of errmine is never written to; in one that
+    Needs errmine's extra `site` for the search (docs/site.md).
+    A folder that is no site of errmine is never written to; in one that
     is, pages of unchanged entries stay the files that they are, and what was put beside them stays.
     """
     from pipeline.export import site as sites

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
-from pipeline.cli.output import announce, complain, print_json, print_table, say
+from pipeline.cli.output import announce, command_name, complain, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pipeline.config import Settings
@@ -163,8 +163,10 @@ def built(
 
 
 def _tell_of_build(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool) -> None:
-    _finish(summary, chosen, is_quiet=is_quiet, as_json=as_json)
-    if not summary.stages[0].taken:
+    if summary.stages[0].taken:
+        _finish(summary, chosen, is_quiet=is_quiet, as_json=as_json)
+    else:
+        _report(summary, is_quiet=is_quiet, as_json=as_json)
         complain(f"there is nothing in {chosen.raw_path}", hint="Bring something in with `errmine import PATH…`.")
         raise typer.Exit(1)
 
@@ -275,9 +277,10 @@ def say_partial() -> None:
 def _finish(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool) -> None:
     _report(summary, is_quiet=is_quiet, as_json=as_json)
     if not is_quiet and not as_json:
+        name = command_name()
         say(f"\nbundle    {chosen.curated_path.resolve()}")
         say(f"database  {chosen.database_path.resolve()}")
-        say("try       errmine top, or show it an error of your own: errmine match LOG")
+        say(f"try       {name} top, or show it an error of your own: {name} match LOG")
 
 
 def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:

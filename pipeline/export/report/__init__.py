@@ -159,7 +159,7 @@ def _listed(rows: Rows, name: str) -> Iterator[str]:
     if not rows:
         yield "–"
     for row in rows:
-        told = [headings.counted("reports", row["evidence_count"], "en"), escaped(row["domain"])]
+        told = [headings.counted("documents", row["evidence_count"], "en"), escaped(row["domain"])]
         if name == "trending":
             told.append(f"{row['recent']:,} of late, {row['earlier']:,} before")
         if name == "fixed":

@@ -144,7 +144,7 @@ def _description(
 ) -> str:
     best = next((one for kind in ("confirmed", "documented", "suggested") for one in remedies[kind]), cause)
     said = best.said.text if best else headings.label("words", "unanswered", lang) if not is_answered(entry) else ""
-    told = f"{headings.counted('reports', entry.evidence_count, lang)}. {said or reading.signature(entry, lang).text}"
+    told = f"{headings.counted('documents', entry.evidence_count, lang)}. {said or reading.signature(entry, lang).text}"
     return short(told, _DESCRIPTION_CHARACTERS)
 
 
