@@ -64,6 +64,8 @@ def open_bundle(
 ) -> Bundle:
     """The bundle in `folder`, or in `curated/` of it: a home will do. Nothing but the manifest is read yet.
 
+    `folder` may be the address of an object store, "s3://bucket/prefix": docs/python.md.
+
     `packs` are folders of packs to read texts with, as `[fields] packs` names them; they hold for the whole process.
 
     Raises:
@@ -74,6 +76,10 @@ def open_bundle(
         from pipeline.packs import activate
 
         activate([Path(one) for one in packs])
+    if "://" in os.fspath(folder):
+        from pipeline.export import remote
+
+        return Bundle(remote.local(folder))
     named = Path(folder)
     place = next((one for one in (named, named / _CURATED) if (one / kept.MANIFEST).is_file()), None)
     if place is None:

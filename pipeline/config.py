@@ -79,9 +79,12 @@ class Fields(Section):
 
 
 class Publish(Section):
-    """`[publish]`: which clusters become entries."""
+    """`[publish]`: which clusters become entries, and where they go."""
 
     min_documents: Annotated[int, Field(ge=1)] = Field(default=1, description="Least number of documents of an entry.")
+    to: Annotated[str, Field(pattern=r"^((s3|gs|abfss?)://[^\s@]+)?$")] = Field(
+        default="", description="Where every export puts the bundle too: an object store, as s3://bucket/prefix."
+    )
 
 
 #: The numbers that a cron line's fields may hold: minute, hour, day, month, weekday, and second if it is there.

@@ -125,7 +125,8 @@ def publish_task(home: str, config: str, run_id: str = "") -> Summary:
 @task(name="export", description="The bundle of the last export stands.", **_BUSY)
 def export_task(home: str, config: str) -> Summary:
     """Write the bundle."""
-    return joined.export(Places.of(_settings(home, config).home))
+    settings = _settings(home, config)
+    return joined.export(Places.of(settings.home), to=settings.publish.to)
 
 
 @task(name="reconcile", description="Nothing was changed: it only looks.", **_TASK)

@@ -89,7 +89,7 @@ class Matcher:
             ExportError: there is no bundle, or its index cannot be read.
         """
         path = folder / "index.json"
-        if not path.exists():
+        if not path.exists() and not (folder / kept.MANIFEST).exists():
             hint = "Run `errmine run` or `errmine export` first, or name a bundle with --bundle."
             raise ExportError(f"there is no bundle in {folder}", path=path, hint=hint)
         try:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pipeline.cli.app import Home, app, settings
+from pipeline.cli.app import BundlePlace, Home, app, settings
 from pipeline.cli.distribution import LIGHT, installed
 from pipeline.cli.output import complain
+from pipeline.cli.places import bundle_at
 from pipeline.records.errors import ConfigError
 
 
 @app.command()
 def mcp(
     home: Home = None,
-    bundle: Annotated[Path | None, typer.Option("--bundle", help="A bundle; default: curated/ of the home.")] = None,
+    bundle: BundlePlace = None,
     http: Annotated[
         bool, typer.Option("--http", help="Serve streamable HTTP instead of standard input and output.")
     ] = False,
@@ -42,7 +42,7 @@ def mcp(
         raise ConfigError(f"the MCP SDK is not installed: {error}", hint=f"pip install '{name}[mcp]'") from error
 
     found = settings(home)  # its packs, too
-    folder = bundle or found.curated_path
+    folder = bundle_at(bundle) if bundle else found.curated_path
     if not http:
         serve_stdio(folder)
         return

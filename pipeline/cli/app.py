@@ -57,10 +57,12 @@ Home = Annotated[
 Config = Annotated[
     Path | None, typer.Option("--config", help="Settings file.", show_default="errmine.toml in the home, if it exists")
 ]
-BundleFolder = Annotated[
-    Path | None,
+BundlePlace = Annotated[
+    str | None,
     typer.Option(
-        "--bundle", metavar="FOLDER", help="A bundle, with or without a database; default: curated/ of the home."
+        "--bundle",
+        metavar="PLACE",
+        help="A bundle, with or without a database: its folder, or s3://bucket/prefix; default: curated/ of the home.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from pipeline.cli.app import settings
 from pipeline.cli.output import complain
+from pipeline.cli.places import bundle_at
 from pipeline.records import kept
 
 
-def database(home: Path | None, bundle: Path | None) -> Path:
+def database(home: Path | None, bundle: str | None) -> Path:
     """Where the database is; one that had to be made is kept in the reader's cache, by the id of the bundle.
 
     It holds the entries and what stands in the index: no documents, no events and no signatures.
@@ -20,7 +21,7 @@ def database(home: Path | None, bundle: Path | None) -> Path:
         ExportError: the bundle that it is to be made of cannot be read.
     """
     chosen = settings(home)
-    folder = bundle or chosen.curated_path
+    folder = bundle_at(bundle) if bundle else chosen.curated_path
     path = folder / chosen.database_path.name
     if path.is_file() or not (folder / kept.MANIFEST).is_file():
         return path if bundle else chosen.database_path

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.app import Home, Json, Packs, app, settings
+from pipeline.cli.app import BundlePlace, Home, Json, Packs, app, settings
 from pipeline.cli.labels import Language
 from pipeline.cli.output import complain, print_json, print_json_line, write_json
+from pipeline.cli.places import bundle_at
 from pipeline.cli.texts import MOST_SECONDS, File, Seconds, in_time, left_out, lines_of, log_of, passing_over
 from pipeline.records.errors import ConfigError
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def match(  # noqa: PLR0913, PLR0917  (one an option)
     file: File = "-",
     home: Home = None,
-    bundle: Annotated[Path | None, typer.Option("--bundle", help="A bundle; default: curated/ of the home.")] = None,
+    bundle: BundlePlace = None,
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help='Read {"id", "text"} lines, print a line with one answer for each.')
     ] = False,
@@ -52,7 +53,7 @@ def match(  # noqa: PLR0913, PLR0917  (one an option)
     if jsonl and json_to:
         raise ConfigError("--json-to holds one answer, --jsonl gives many", hint="`errmine match --jsonl > FILE`.")
     gc.disable()  # a bundle holds no cycles, and looking for some in it costs as much as reading it
-    matcher = Matcher.read(bundle or settings(home).curated_path)
+    matcher = Matcher.read(bundle_at(bundle) if bundle else settings(home).curated_path)
     if jsonl:
         _answer_lines(_reading_with(matcher, home, pack), file, seconds)
         return

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.cli.app import BundleFolder, Command, Home, Json, app
+from pipeline.cli.app import BundlePlace, Command, Home, Json, app
 from pipeline.cli.asked import database
 from pipeline.cli.output import complain, terminal_width
 from pipeline.records.errors import ConfigError, LimitReached
@@ -47,7 +47,7 @@ class SqlCommand(Command):
 def query(
     sql: Annotated[str, typer.Argument(help="SQL, read-only; - reads it from standard input.")],
     home: Home = None,
-    bundle: BundleFolder = None,
+    bundle: BundlePlace = None,
     form: Annotated[
         str,
         typer.Option(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.cli.app import BundleFolder, Home, Json, app
+from pipeline.cli.app import BundlePlace, Home, Json, app
 from pipeline.cli.asked import database
 from pipeline.cli.near import complete_name, did_you_mean
 from pipeline.cli.output import complain, print_json
@@ -29,7 +29,7 @@ Unanswered = Annotated[
 def search(
     words: Annotated[str, typer.Argument(help="Words in English, Chinese or both: 'out of memory', 显存不足.")],
     home: Home = None,
-    bundle: BundleFolder = None,
+    bundle: BundlePlace = None,
     limit: Limit = 10,
     as_json: Json = False,
 ) -> None:
@@ -50,7 +50,7 @@ def search(
 @app.command()
 def top(
     home: Home = None,
-    bundle: BundleFolder = None,
+    bundle: BundlePlace = None,
     unanswered: Unanswered = False,
     domain: Domain = "",
     limit: Limit = 10,
@@ -63,7 +63,7 @@ def top(
 @app.command(name="list")
 def list_(  # noqa: PLR0913, PLR0917  (one an option)
     home: Home = None,
-    bundle: BundleFolder = None,
+    bundle: BundlePlace = None,
     domain: Domain = "",
     code: Annotated[
         str,

@@ -33,6 +33,14 @@ def export(
     ] = None,
     form: Annotated[str, typer.Option("--form", help="bundle, markdown or errorcanon.")] = "bundle",
     to: To = None,
+    publish: Annotated[
+        str | None,
+        typer.Option(
+            "--publish",
+            help="Also put the bundle into an object store, as s3://bucket/prefix; default: [publish] to.",
+            metavar="URL",
+        ),
+    ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -41,6 +49,9 @@ def export(
     With --since also a delta that `errmine apply` turns the older bundle into this one with, byte for byte; --to names
     its file. The older bundle may be the one in curated/: it is read before it is replaced. With --form markdown (pages
     and llms.txt) or --form errorcanon the bundle is left alone and the entries go to the new folder that --to names.
+
+    With --publish only what is not there yet is sent, the manifest last: who reads the bundle there has the one before
+    or this one.
     """
     from pipeline import run as joined
 
@@ -53,7 +64,9 @@ def export(
     before = _manifest(since) if since is not None else None
     wait = chosen.schedule.wait_seconds
     with joined.recorded(chosen.home, "export", wait_seconds=wait, told=say_waiting) as record:
-        summary = record.summary = joined.export(joined.Places.of(chosen.home))
+        summary = record.summary = joined.export(
+            joined.Places.of(chosen.home), to=chosen.publish.to if publish is None else publish
+        )
         change = None if before is None else _write_delta(before, chosen, to)
     if change is None:
         _finish(summary, chosen, is_quiet=quiet, as_json=as_json)

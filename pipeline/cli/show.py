@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.cli.app import BundleFolder, Home, Json, app
+from pipeline.cli.app import BundlePlace, Home, Json, app
 from pipeline.cli.asked import database
 from pipeline.cli.labels import Language
 from pipeline.cli.near import complete_id, did_you_mean
@@ -25,7 +25,7 @@ Lang = Annotated[Language, typer.Option("--lang", help="en, zh (Chinese first, h
 def show(
     entry_id: Id,
     home: Home = None,
-    bundle: BundleFolder = None,
+    bundle: BundlePlace = None,
     lang: Lang = Language.BOTH,
     brief: Annotated[bool, typer.Option("--brief", help="Only what is known against it.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Every remedy, case and quote, machines too.")] = False,
@@ -51,7 +51,7 @@ def show(
 def open_(
     entry_id: Id,
     home: Home = None,
-    bundle: BundleFolder = None,
+    bundle: BundlePlace = None,
     only_print: Annotated[bool, typer.Option("--print", help="Print the address, open no browser.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.app import Home, Json, app, settings
+from pipeline.cli.app import BundlePlace, Home, Json, app, settings
 from pipeline.cli.output import complain, print_json, say
+from pipeline.cli.places import bundle_at
 
 if TYPE_CHECKING:
     from pipeline.export.site import Written
@@ -19,7 +20,7 @@ _PORT = 8620
 @app.command()
 def site(
     home: Home = None,
-    bundle: Annotated[Path | None, typer.Option("--bundle", help="A bundle; default: curated/ of the home.")] = None,
+    bundle: BundlePlace = None,
     to: Annotated[
         Path | None, typer.Option("--to", help="Folder of the site; default: site/ of the home.", metavar="FOLDER")
     ] = None,
@@ -46,7 +47,7 @@ def site(
     folder = to or chosen.home / "site"
     written = sites.write(
         folder,
-        bundle or chosen.curated_path,
+        bundle_at(bundle) if bundle else chosen.curated_path,
         site_url=url,
         official=official.chinese,
         search=not no_search,

@@ -20,7 +20,7 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -109,7 +109,10 @@ def checked(path: Path, wanted: str) -> bytes:
     Raises:
         Damaged: it is missing, or holds other bytes.
     """
-    body = read(path)
+    return _fitting(path, read(path), wanted)
+
+
+def _fitting(path: Path, body: bytes, wanted: str) -> bytes:
     if sha256(body) != wanted:
         raise Damaged(path, "it is empty" if not body else "its bytes are not those that were written")
     return body
@@ -175,6 +178,15 @@ def _manifest(path: Path, body: bytes) -> dict[str, Any]:
     return unsealed_json(path, body)
 
 
+#: Folders that hold a list alone -> what brings a file of it, by its sha256.
+_ORIGINS: dict[Path, Callable[[str], bytes]] = {}
+
+
+def fill_from(folder: Path, bring: Callable[[str], bytes]) -> None:
+    """Nothing; in this process the files that the list in `folder` names are brought by `bring`, and checked."""
+    _ORIGINS[folder] = bring
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """The files of a folder that a list names; each is read only if it is the one that the list means."""
@@ -232,7 +244,10 @@ class Listing:
         path = self.folder / name
         if name not in self.sums:
             raise Damaged(path, f"{self.path.name} does not name it")
-        return checked(path, self.sums[name])
+        bring = _ORIGINS.get(self.folder)
+        if bring is None:
+            return checked(path, self.sums[name])
+        return _fitting(path, bring(self.sums[name]), self.sums[name])
 
     def verdicts(self) -> Iterator[tuple[Path, Verdict]]:
         """Each file of the list with what is to be said of it, the list's own first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from pipeline import export as bundle
+from pipeline.export import remote
 from pipeline.records.bundle import PackRecord, Registry
 from pipeline.records.summary import MOST_EXAMPLES, Summary, count
 from pipeline.run.build import asked
@@ -13,8 +14,8 @@ from pipeline.run.build.mapping import uncollected
 from pipeline.store import reading
 
 
-def export(places: Places) -> Summary:
-    """Write the bundle from the database, whole or not at all."""
+def export(places: Places, *, to: str = "") -> Summary:
+    """Write the bundle from the database, whole or not at all; then put it into the object store `to` as well."""
     with uncollected():
         rows = reading.entry_rows(places.database)
         facts = reading.facts(places.database)
@@ -38,4 +39,7 @@ def export(places: Places) -> Summary:
     asked.keep(places.passed, written.passed)
     stage = count("export", taken=len(rows), given=written.entry_count, lost=written.refused)
     figures = {"bundle": written.bundle_id[:16], "files": written.file_count, "unchanged_entries": written.known_count}
+    if to:
+        sent = remote.publish(places.curated, to)
+        figures |= {"published_files": sent.sent_count, "removed_files": sent.removed_count}
     return Summary([stage], written.refused[:MOST_EXAMPLES], figures)

@@ -1,0 +1,12 @@
+"""Where a bundle is that a command was given: a folder, or an address of an object store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def bundle_at(place: str) -> Path:
+    """The folder of the bundle at `place`; into that of one in a store what is asked of it is brought."""
+    from pipeline.export.remote import local
+
+    return local(place)

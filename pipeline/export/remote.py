@@ -1,0 +1,245 @@
+"""A bundle in an object store: published so that no reader ever sees half of it, and read as far as it is asked for.
+
+::
+
+    s3://bucket/prefix/manifest.json        that of the bundle, put last and in one piece: it is the bundle
+    s3://bucket/prefix/objects/<sha256>     every file that it names, by its content; never written twice
+
+Nothing but the manifest is ever replaced, so who holds one finds all that it names, also while another is published,
+and a publication that is killed leaves nothing but objects that the next one need not send. What no manifest names any
+more is deleted a day after it was put there, and not before the next publication.
+
+What is read is kept in `$XDG_CACHE_HOME/errmine`, by content, and checked by its sha256 whenever it is read. Stores are
+those of Arrow, which is there anyway: `s3://`, `gs://` and `abfs://`, with the credentials that their own tools use;
+what else has to be said stands in the address: `s3://bucket/prefix?endpoint_override=localhost:9000&scheme=http`.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from pipeline.records import kept
+from pipeline.records.errors import ConfigError, ExportError
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+#: Schemes of stores; Arrow knows others, which nobody asked for.
+SCHEMES = ("s3", "gs", "abfs", "abfss")
+#: Requests at a time: a put of a small file is all waiting. 7,389 pages take 29 s so against a server on one core.
+_AT_A_TIME = 16
+#: How long an object that no manifest names is left: readers of the bundle before, and a publication beside this one.
+_GRACE_SECONDS = 24 * 3600
+#: What was read of a store and not asked for again is forgotten after a month.
+_KEPT_SECONDS = 30 * 24 * 3600
+_HINT = "Check the address, the network, and the credentials, which are those of the store's own tools."
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a publication did."""
+
+    bundle_id: str
+    file_count: int  # that the manifest names
+    sent_count: int  # of these, those that were not there
+    removed_count: int  # objects that nothing names any more
+
+
+def is_remote(place: str | os.PathLike[str]) -> bool:
+    """Whether `place` is an address of a store, not a path."""
+    return "://" in os.fspath(place)
+
+
+def local(place: str | os.PathLike[str]) -> Path:
+    """The folder of a bundle: `place` itself, or for the address of a store one that is filled as it is read.
+
+    Raises:
+        ConfigError: the address is none of a store.
+        ExportError: the store cannot be reached, there is no bundle, or its manifest is not what was written.
+    """
+    return _opened(os.fspath(place)) if is_remote(place) else Path(place)
+
+
+def publish(folder: Path, url: str) -> Sent:
+    """What was sent of the bundle in `folder` to `url`, whose readers have the one before or this one.
+
+    Raises:
+        ConfigError: the address is none of a store.
+        ExportError: the bundle is damaged, something else lies there, or the store cannot be reached.
+    """
+    store = _Store(url)
+    try:
+        manifest = kept.read(folder / kept.MANIFEST)
+        listing = kept.Listing.of_bundle(folder)
+        before = store.listed()
+        there = store.objects()
+        missing = sorted(set(listing.sums.values()) - there.keys())
+        paths = {sha256: path for path, sha256 in listing.sums.items()}
+        store.each(missing, lambda sha256: store.put(_object(sha256), listing.read(paths[sha256])))
+        store.put(kept.MANIFEST, manifest)
+        old = time.time() - _GRACE_SECONDS
+        named = {*listing.sums.values(), *before}
+        left = sorted(name for name, changed_at in there.items() if name not in named and changed_at < old)
+        store.each(left, lambda sha256: store.remove(_object(sha256)))
+    except kept.Damaged as error:
+        raise ExportError(
+            f"cannot publish {error.path}: {error}", path=error.path, hint="Run `errmine export`."
+        ) from error
+    bundle_id = str(kept.unsealed_json(folder / kept.MANIFEST, manifest)["bundle_id"])
+    return Sent(bundle_id, len(listing.sums), len(missing), len(left))
+
+
+def _object(sha256: str) -> str:
+    return f"objects/{sha256}"
+
+
+def _opened(url: str) -> Path:
+    store, cache = _Store(url), _cache()
+    body = store.get(kept.MANIFEST)
+    path = cache / "bundles" / kept.sha256(body) / kept.MANIFEST
+    try:
+        kept.unsealed_json(path, body)
+    except kept.Damaged as error:
+        raise ExportError(f"{url}: no manifest of a bundle: {error}", path=Path(kept.MANIFEST), hint=_HINT) from error
+    try:
+        _prune(cache)
+        kept.write(path, body)
+    except OSError as error:
+        hint = "XDG_CACHE_HOME names another folder for what is read."
+        raise ExportError(f"cannot write {path}: {error.strerror or error}", path=path, hint=hint) from error
+    kept.fill_from(path.parent, partial(_brought, store, cache))
+    return path.parent
+
+
+def _brought(store: _Store, cache: Path, sha256: str) -> bytes:
+    """The object, from what was read before or from the store; whoever asks checks it."""
+    path = cache / "objects" / sha256
+    with suppress(kept.Damaged, OSError):
+        body = kept.checked(path, sha256)
+        os.utime(path)
+        return body
+    body = store.get(_object(sha256))
+    with suppress(OSError):  # a full disk: it is read again the next time
+        kept.write(path, body)
+    return body
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "errmine"
+
+
+def _prune(cache: Path) -> None:
+    """Nothing; what nobody asked for in a month is gone."""
+    old = time.time() - _KEPT_SECONDS
+    for path in [*cache.glob("objects/*"), *cache.glob("bundles/*/*")]:
+        with suppress(OSError):
+            if path.stat().st_mtime < old:
+                path.unlink()
+
+
+class _Store:
+    """A place in an object store."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in SCHEMES or not parts.netloc:
+            hint = f"For example s3://bucket/prefix; there are {', '.join(SCHEMES)}."
+            raise ConfigError(f"{url}: no address of an object store", hint=hint)
+        self.url = urlunsplit(parts._replace(query="", netloc=parts.netloc.rpartition("@")[2]))  # without any secret
+        self._fs, self._root = _file_system(url, self.url)
+
+    def put(self, name: str, body: bytes) -> None:
+        """Nothing; the object stands there, whole."""
+        with self._asking(name), self._fs.open_output_stream(f"{self._root}/{name}") as stream:
+            stream.write(body)
+
+    def get(self, name: str) -> bytes:
+        """The bytes of an object."""
+        with self._asking(name), self._fs.open_input_stream(f"{self._root}/{name}") as stream:
+            found: bytes = stream.read()
+            return found
+
+    def remove(self, name: str) -> None:
+        """Nothing; the object is gone."""
+        with self._asking(name):
+            self._fs.delete_file(f"{self._root}/{name}")
+
+    def objects(self) -> dict[str, float]:
+        """sha256 -> time of change of every object."""
+        from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415  (who has a folder needs none of it)
+
+        with self._asking("objects"):
+            found = self._fs.get_file_info(FileSelector(f"{self._root}/objects", allow_not_found=True))
+            return {one.base_name: one.mtime.timestamp() for one in found if one.type == FileType.File}
+
+    def listed(self) -> Iterable[str]:
+        """The sha256 of each file that the manifest names which stands there; none where there is none.
+
+        Raises:
+            ExportError: something stands there that is no manifest of ours.
+        """
+        from pyarrow.fs import FileType  # noqa: PLC0415
+
+        with self._asking(kept.MANIFEST):
+            info = self._fs.get_file_info(f"{self._root}/{kept.MANIFEST}")
+        if info.type == FileType.NotFound:
+            return ()
+        try:
+            fields: dict[str, Any] = kept.unsealed_json(Path(kept.MANIFEST), self.get(kept.MANIFEST))
+            return [file["sha256"] for file in fields["files"]]
+        except (kept.Damaged, KeyError, TypeError) as error:
+            hint = "Name another prefix, or delete what stands there."
+            message = f"{self.url}/{kept.MANIFEST} is no manifest of a bundle: {error}"
+            raise ExportError(message, path=Path(kept.MANIFEST), hint=hint) from error
+
+    def each(self, names: Iterable[str], work: Callable[[str], object]) -> None:
+        """Nothing; `work` was done for each of `names`, some at a time; the first error ends it."""
+        with ThreadPoolExecutor(_AT_A_TIME) as pool:
+            futures = [pool.submit(work, name) for name in names]
+            try:
+                for future in futures:
+                    future.result()
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+
+    @contextmanager
+    def _asking(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError as error:
+            message = f"{self.url}/{name} is not there"
+            hint = "`errmine export --to` puts a bundle there; open it again if another was published meanwhile."
+            raise ExportError(message, path=Path(name), hint=hint) from error
+        except OSError as error:
+            raise ExportError(f"{self.url}/{name}: {error}", path=Path(name), hint=_HINT) from error
+
+
+def _file_system(url: str, shown: str) -> tuple[FileSystem, str]:
+    try:
+        from pyarrow import ArrowException, fs  # noqa: PLC0415
+    except ImportError as error:  # a pyarrow that somebody built without stores
+        raise ExportError(f"{shown}: this pyarrow knows no stores: {error}", path=Path(shown)) from error
+    try:
+        system, root = fs.FileSystem.from_uri(_quick(url))
+    except (OSError, ArrowException, ValueError) as error:
+        raise ExportError(f"{shown}: {error}", path=Path(shown), hint=_HINT) from error
+    return system, str(root).rstrip("/")
+
+
+def _quick(url: str) -> str:
+    """The address, with a small file put by one request where it would be three."""
+    parts = urlsplit(url.rstrip("/"))
+    asked = dict(parse_qsl(parts.query))
+    if parts.scheme == "s3":
+        asked.setdefault("allow_delayed_open", "true")
+    return urlunsplit(parts._replace(query=urlencode(asked)))
