@@ -48,12 +48,12 @@ SHOWN = {"absl": "{name}: it failed", "gb": "see compile-graph-break-site/gb/{na
 
 
 def row_texts() -> list[tuple[str, str]]:
-    """(code, text) for every name and printed text of every catalogue."""
+    """(code, text) for every name and printed text of every catalogue of errmine's own."""
     found: dict[str, str] = {f"{row.code}: {row.name}: x": f"xla:{row.code}" for row in catalogues.xla_codes().values()}
     for listed in catalogues.listed():
         row = catalogues.entry(listed.code)
-        if row is None or not row.is_named:
-            continue
+        if row is None or not row.is_named or listed.family not in catalogues.own_families():
+            continue  # a name alone is no code of a pack
         family = listed.family
         form = SHOWN.get(family, "it failed with {name}")
         for name in (row.name, *row.also):

@@ -299,7 +299,7 @@ def _is_next(alone: list[Event], before: Event) -> bool:
 
 
 def _with_codes(event: Event) -> Event:
-    codes = set(codes_in(f"{event.exception_type or ''}: {event.detail}"))
+    codes = {*event.codes, *codes_in(f"{event.exception_type or ''}: {event.detail}")}
     for one in event.chain:
         codes.update(codes_in(f"{one.exception_type or ''}: {one.detail or one.message}"))
     return replace(event, codes=tuple(sorted(codes))) if codes else event

@@ -78,7 +78,7 @@ def event(block: Block) -> Event:
         detail="\n".join([message, *root.rest])[: python.WIDEST_DETAIL].rstrip(),
         frames=_frames(block.form, levels, number),
         chain=tuple(_link(level) for level in levels if level is not root),
-        codes=(),
+        codes=tuple(code.replace("{type}", root.exception_type) for code in block.form.codes if root.exception_type),
         start=block.start,
         end=block.end,
         is_truncated=message.endswith(("...", "…")),

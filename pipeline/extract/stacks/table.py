@@ -75,6 +75,10 @@ class Form(packs.Row):
         "last"
     )
     type: Annotated[str | None, Field(description="The event's type where no group names one.")] = None
+    codes: Annotated[
+        tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,39}:[^{}]{0,60}\{type\}$", max_length=120)], ...],
+        Field(description="Codes, made of what the error is called: `rustc:{type}`."),
+    ] = ()
     least_frames: Annotated[int, Field(ge=0, le=20, description="A start with fewer frames is no event.")] = 0
     unnamed: Annotated[
         bool, Field(description="Frames under a line that `head` does not know: the line is the message.")

@@ -303,7 +303,6 @@ def process_ways() -> tuple[Way, ...]:
 # Codes of compilers and of OpenSSL: thousands, listed by nobody here. What the program prints is the code.
 
 _MSVC = re.compile(r"\b[Ee]rror ((?:C|LNK|MSB)\d{4})\b")
-_RUSTC = re.compile(r"\berror\[(E\d{4})\]: ")
 #: OpenSSL's reason, as Python prints it.
 _SSL = re.compile(r"\[SSL: ([A-Z][A-Z0-9_]{5,60})\]")
 
@@ -320,6 +319,5 @@ def tools_ways() -> tuple[Way, ...]:
     """How these tools print their codes. The families of their diagnostics decide, which know more than the code."""
     return (
         Way("msvc", ("error c", "error lnk", "error msb"), _as_printed("msvc", _MSVC)),
-        Way("rustc", ("error[e",), _as_printed("rustc", _RUSTC)),
         Way("openssl", ("[ssl: ",), _as_printed("ssl", _SSL)),
     )
