@@ -167,7 +167,7 @@ def test_a_code_is_explained_with_or_without_its_namespace(code, part):
 def test_signature_zh_explains_and_keeps_every_identifier():
     made = entry(draft(meaning=OUT_OF_RESOURCE), entry_id="triton/x")
     assert made.signature.startswith("OutOfResources: out of resource")
-    assert made.signature_zh == ("OutOfResources：核函数所需的共享内存超过设备上限。报错原文中的标识符：num_stages。")
+    assert made.signature_zh == ("OutOfResources：核函数所需的共享内存超过设备上限（num_stages）。")
     assert made.translations["signature_zh"].status == "template"
 
 
@@ -333,7 +333,7 @@ def test_the_names_behind_an_explanation_are_those_that_every_occurrence_shows()
     assert "my_pond" in shown()
     assert "copy.289" not in shown()
     both = shown("for copy.289 in my_pond of goose_farm", "for copy.12 in other_pond of goose_farm")
-    assert both.endswith("报错原文中的标识符：goose_farm。")
+    assert both.endswith("（goose_farm）。")
 
 
 def test_chinese_lists_align_with_their_english_lists():
@@ -459,7 +459,7 @@ def test_the_meaning_of_a_code_is_said_once():
     meaning = fact("meaning.cuda_code", code="cudaErrorMemoryAllocation", string="out of memory")
     made = entry(draft(text=text, exception_type="RuntimeError", meaning=meaning), entry_id="a/b").signature_zh
     assert made.startswith("RuntimeError：CUDA 返回错误 cudaErrorMemoryAllocation：")
-    assert made.endswith("报错原文中的标识符：CUDA_ERROR_OUT_OF_MEMORY。")
+    assert made.endswith("（CUDA_ERROR_OUT_OF_MEMORY）。")
 
 
 def test_every_rate_of_an_entry_is_rounded_by_one_function():

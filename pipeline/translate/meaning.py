@@ -32,7 +32,9 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 #: nearly all of them by shape with the reason, the place or the condition left out.
 MOST_WORDS_LEFT = 1
 
-_NAMES = rendering.MessageTemplate("signature.names", "Names in the message: {names}.", {"names": "identifier"})
+#: What stands at a sentence's end, before its full stop: in brackets, or after the ones that it has already.
+_NAMES = rendering.MessageTemplate("signature.names", "({names})", {"names": "identifier"})
+_NAMES_TOO = rendering.MessageTemplate("signature.names_too", ", of {names}", {"names": "identifier"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,19 +180,19 @@ def _with_full_type(chinese: str, exception: str | None) -> str:
 
 
 def _with_names(chinese: str, signature: str, quotes: Sequence[str]) -> str:
-    sentence = rendering.chinese(_NAMES.template_id, _NAMES.english)
-    if sentence is None or len(signature) > gates.LONGEST:
+    if len(signature) > gates.LONGEST:
         return chinese
     missing = [
         name for name in gates.lasting_names(signature, quotes) if not gates.identifiers_kept(f"`{name}`", chinese)
     ]
-    if not missing:
-        return chinese
-    # what the sentence says already is not said again behind the name
-    names = [
-        name if (rendering.explanation(name) or name) in chinese else rendering.annotated(name) for name in missing
-    ]
-    return chinese + fill(sentence, {"names": "、".join(names)}, _NAMES)
+    return f"{chinese.removesuffix('。')}{_named(missing, chinese)}。" if missing else chinese
+
+
+def _named(names: Sequence[str], chinese: str) -> str:
+    """What names them behind the sentence `chinese`; a name stands alone, its meaning is the sentence's to say."""
+    template = _NAMES_TOO if chinese.endswith("）。") else _NAMES
+    sentence = rendering.chinese(template.template_id, template.english)
+    return fill(sentence, {"names": "、".join(names)}, template) if sentence else ""
 
 
 # What stands for many sentences says none of them.
@@ -212,18 +214,20 @@ def too_general(entries: Iterable[KnowledgeEntry]) -> frozenset[str]:
     for entry in entries:
         made = entry.translations.get("signature_zh")
         if entry.signature_zh and made and (made.engine or "").startswith(_BY_SHAPE):
-            said = _said(entry.signature_zh, entry.exception_type)
+            said = _said(entry)
             messages_of.setdefault(said, set()).add(_words_of(entry))
             entries_of.setdefault(said, []).append(entry.id)
     many = (said for said, found in messages_of.items() if len(found) > MOST_SENTENCES)
     return frozenset(entry_id for said in many for entry_id in entries_of[said])
 
 
-def _said(chinese: str, exception: str | None) -> str:
+def _said(entry: KnowledgeEntry) -> str:
     """The explanation without the type before it and the names behind it."""
-    listed = (rendering.chinese(_NAMES.template_id, _NAMES.english) or "").partition("{")[0]
-    said = chinese.partition(listed)[0] if listed else chinese
-    return said.removeprefix(f"{exception}：") if exception else said
+    said = entry.signature_zh or ""
+    names = [name for name in gates.lasting_names(entry.signature) if name in said]
+    for first in range(len(names)):
+        said = said.removesuffix(f"{_named(names[first:], '')}。").removesuffix(f"{_named(names[first:], '）。')}。")
+    return said.removeprefix(f"{entry.exception_type}：") if entry.exception_type else said
 
 
 def _words_of(entry: KnowledgeEntry) -> str:
