@@ -63,6 +63,7 @@ bench: $(READY)
 lock: $(TOOLS)/.ready
 	$(COMPILE) --extra dev --group build --output-file requirements/dev.txt pyproject.toml
 	$(COMPILE) --constraint requirements/dev.txt --output-file requirements/runtime.txt pyproject.toml
+	$(COMPILE) --constraint requirements/dev.txt --extra dask --output-file requirements/dask.txt pyproject.toml
 	$(COMPILE) --constraint requirements/dev.txt --group build --output-file requirements/build.txt
 	$(COMPILE) --constraint requirements/dev.txt --group browser --output-file requirements/browser.txt
 	$(COMPILE) --constraint requirements/dev.txt --group notebook --output-file requirements/notebook.txt

@@ -7,6 +7,7 @@ import inspect
 import re
 import shutil
 import subprocess
+import sys
 from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
@@ -236,6 +237,28 @@ def test_the_compose_file_names_images_volumes_and_commands() -> None:
         for mount in service.get("volumes", []):
             source = mount.split(":", 1)[0]
             assert source.startswith(".") or source in told["volumes"]
+
+
+def test_the_cluster_of_the_compose_file_is_one_scheduler_three_workers_and_the_server_that_all_reach() -> None:
+    told = yaml.safe_load((DEPLOY / "compose-dask.yaml").read_text(encoding="utf-8"))
+    services = told["services"]
+    assert set(services) == {"server", "scheduler", "dask-worker", "sample"}
+    assert services["dask-worker"]["deploy"] == {"replicas": 3}
+    assert all(service["networks"] == ["cluster"] for service in services.values())
+    assert told["networks"]["cluster"] == {"internal": True}, "Dask has no passwords"
+    address = services["dask-worker"]["command"][2]
+    assert address == f"tcp://scheduler:{services['scheduler']['command'][-1]}"
+    sample = services["sample"]
+    assert sample["command"][-1] == address
+    assert sample["environment"]["PREFECT_API_URL"] == services["dask-worker"]["environment"]["PREFECT_API_URL"]
+    assert sample["volumes"] == services["dask-worker"]["volumes"], "one home, under one path"
+    for service in services.values():
+        for name in service.get("depends_on", {}):
+            assert name in services
+    for command in (services["scheduler"]["command"], services["dask-worker"]["command"]):
+        asked = [sys.executable, "-m", *command[:2], "--help"]
+        done = subprocess.run(asked, capture_output=True, text=True, check=True)
+        assert all(option in done.stdout for option in command if option.startswith("--"))
 
 
 def test_the_recipe_makes_the_folders_and_settings_that_it_needs(tmp_path: Path) -> None:

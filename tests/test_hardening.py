@@ -88,18 +88,25 @@ def stages() -> list[str]:
     return [arguments.get(name.strip("${}"), name) for name in re.findall(r"^FROM (\S+)", text, re.MULTILINE)]
 
 
-def compose() -> dict[str, Any]:
-    return dict(yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8")))
+def compose(name: str = "compose.yaml") -> dict[str, Any]:
+    return dict(yaml.safe_load((DEPLOY / name).read_text(encoding="utf-8")))
+
+
+#: The cluster that runs the sample; its services are as bound as the others.
+CLUSTER = "compose-dask.yaml"
 
 
 def test_every_image_has_a_digest_or_is_built_here() -> None:
     assert len(stages()) == 2
     assert all(DIGEST.fullmatch(stage) for stage in stages())
+    built = {"context": "..", "dockerfile": "deploy/Dockerfile"}
     for name, service in compose()["services"].items():
         if "image" in service:
             assert DIGEST.fullmatch(service["image"]), name
         else:
-            assert service["build"] == {"context": "..", "dockerfile": "deploy/Dockerfile"}, name
+            assert service["build"] == built, name
+    for name, service in compose(CLUSTER)["services"].items():
+        assert service["build"] == {**built, "args": {"REQUIREMENTS": "dask"}}, name
 
 
 def test_the_image_ends_as_a_user_without_rights_who_owns_its_data_and_nothing_else() -> None:
@@ -111,7 +118,9 @@ def test_the_image_ends_as_a_user_without_rights_who_owns_its_data_and_nothing_e
     assert not re.search(r"^(ARG|ENV) .*(TOKEN|KEY|PASSWORD)", text, re.MULTILINE)
 
 
-@each("name, service", sorted(compose()["services"].items()))
+@each(
+    "name, service", [*sorted(compose()["services"].items()), *sorted(compose("compose-dask.yaml")["services"].items())]
+)
 def test_every_service_is_hardened(name: str, service: dict[str, Any]) -> None:
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
