@@ -68,6 +68,11 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[packs.Table[Line]]:
     packs.activate()
 
 
+def _written(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text("")
+
+
 def _problems(folder: Path, table: packs.Table[Line]) -> list[tuple[int | None, str]]:
     with pytest.raises(packs.PackError) as raised, packs.using(folder):
         table.rows()
@@ -132,6 +137,8 @@ def test_all_bad_rows_are_named_at_once(write: Write, lines: packs.Table[Line]) 
         (lambda folder: (folder / HEADER).write_text(HEAD.format(name="ml")), "the name of another pack too"),
         (lambda folder: (folder / "line.toml").write_text(""), "line.toml: no file of a pack"),
         (lambda folder: (folder / "lines.toml").write_bytes(b"\xff\xfe"), "not UTF-8"),
+        (lambda folder: (folder / HEADER).write_bytes(b'name = "kiln"\ntitle = "\xff"\n'), "pack.toml:2: not UTF-8"),
+        (lambda folder: _written(folder / "codes" / "kiln.toml"), "kiln.toml: no file of codes/"),
     ],
 )
 def test_a_folder_that_is_no_pack_is_refused(

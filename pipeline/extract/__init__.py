@@ -14,7 +14,6 @@ from itertools import islice, takewhile
 
 from pipeline import packs
 from pipeline.extract import (
-    announced,
     bare,
     chain,
     displays,
@@ -268,7 +267,7 @@ def _told(text: str, shown: list[Event], natives: list[tuple[Event, Rule]]) -> l
         below = text[event.end : starts[at]] if at < len(starts) and starts[at] - event.end < WIDEST_AFTERMATH else None
         is_ended = rule.trails and at > 0 and 0 <= event.start - shown[at - 1].end < WIDEST_AFTERMATH
         is_announced = rule.yields and below is not None and "```" not in below
-        if not announced.is_of_pack(rule) or not (is_ended or is_announced):
+        if not rule.is_of_pack or not (is_ended or is_announced):
             told.append(event)
     return told
 

@@ -109,6 +109,7 @@ def _rule(row: Line) -> Rule:
         type=row.type,
         codes=row.codes,
         where=row.where,
+        is_of_pack=True,
     )
 
 
@@ -119,11 +120,6 @@ def _lazy(expression: str | None) -> Lazy | None:
 def filled(template: str, groups: Mapping[str, str]) -> str:
     """A row's `type`, `message` or code with its groups put in; nothing else of it is looked at, unlike a format's."""
     return _GROUP.sub(lambda name: groups[name[1]], template)
-
-
-def is_of_pack(rule: Rule) -> bool:
-    """Whether a row of a pack is the rule."""
-    return "/" in rule.name
 
 
 def named(names: Iterable[str]) -> list[Line]:

@@ -160,7 +160,7 @@ def _is_listing(text: str, match: re.Match[str], rule: Rule) -> bool:
     before = text[max(line, match.start() - 300) : match.start()]
     if _LISTING.search(before):
         return True
-    if announced.is_of_pack(rule):  # other languages' errors may hold braces and operators
+    if rule.is_of_pack:  # other languages' errors may hold braces and operators
         return _FORMAT.search(match[0][:200]) is not None
     return bool(_PLACEHOLDER.search(match[0][:200]) and re.search(r"%[sd]\b|\{\}|<<|\" *\+(?!\")", match[0][:200]))
 
@@ -268,7 +268,7 @@ def _yields(text: str, before: Block, block: Block) -> bool:
     """Whether the earlier line only announced what follows."""
     if not before.rule.yields or block.rule.trails or block.start - before.end > _JOIN_WIDTH:
         return False
-    if announced.is_of_pack(before.rule) and before.rule.name == block.rule.name:
+    if before.rule.is_of_pack and before.rule.name == block.rule.name:
         return False  # the next line of a log announces no more than this one
     return text.count("\n", before.end, block.start) <= _JOIN_LINES
 
@@ -313,7 +313,7 @@ def _event(text: str, block: Block) -> Event:
 
 def _detail(whole: str, block: Block, message: str) -> str:
     """The block behind its prefixes; of a row of a pack the message, which is the error, and the lines below."""
-    if announced.is_of_pack(block.rule):
+    if block.rule.is_of_pack:
         _, newline, rest = _plain(whole, block).partition("\n")
         return f"{message}{newline}{_trimmed(rest)}".rstrip()
     return _trimmed(_plain(whole, block) if prefixes.carrier_width(whole[: block.at - block.start + 1]) else whole)

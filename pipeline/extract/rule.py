@@ -75,6 +75,7 @@ class Rule:
     type: str = ""  # what the failure is called, made of groups, where no group is it: "TS{number}"
     codes: tuple[str, ...] = ()  # made of groups: "sqlstate:{code}"; one whose groups are empty is left out
     where: Where = Where.ANYWHERE
+    is_of_pack: bool = False  # a row of a pack is the rule: nothing is known of its program but that row
 
 
 @dataclass(slots=True)

@@ -90,10 +90,7 @@ class Pack:
             body = dict(self.held).get(path)
         else:
             body = (self.folder / path).read_bytes() if (self.folder / path).is_file() else None
-        try:
-            return None if body is None else body.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise PackError.of(self.folder / path, None, "not UTF-8", "Save the file as UTF-8.") from error
+        return None if body is None else _decoded(body, self.folder / path)
 
     @functools.cached_property
     def sha256(self) -> str:
@@ -120,7 +117,7 @@ def read_pack(folder: Path, *, is_shipped: bool = False) -> Pack:
     if not path.is_file():
         advice = "Correct [fields] packs of errmine.toml (paths relative to it); `errmine pack new NAME` begins a pack."
         raise PackError.of(folder, None, f"no pack: there is no {HEADER} in it", advice)
-    text = path.read_text(encoding="utf-8", errors="replace")
+    text = _decoded(path.read_bytes(), path)
     table = toml(text, path)
     try:
         header = Header.model_validate(table)
@@ -133,6 +130,19 @@ def read_pack(folder: Path, *, is_shipped: bool = False) -> Pack:
     if is_shipped:
         return Pack(header, folder, is_shipped=True)
     return Pack(header, folder, is_shipped=False, held=tuple(_files(folder)))
+
+
+def _decoded(body: bytes, path: Path) -> str:
+    """The text of a file.
+
+    Raises:
+        PackError: it is no UTF-8; the line is named.
+    """
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = body.count(b"\n", 0, error.start) + 1
+        raise PackError.of(path, line, "not UTF-8", "Save the file as UTF-8.") from error
 
 
 def toml(text: str, path: Path) -> dict[str, Any]:
@@ -188,6 +198,8 @@ def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
             continue
         if path.suffix not in _SUFFIXES:
             continue
+        if name.startswith(f"{CODES}/") and path.suffix != ".json":
+            raise PackError.of(path, None, f"no file of {CODES}/", "A catalogue of codes is a file of JSON.")
         body = path.read_bytes()
         left -= len(body)
         if left < 0:
