@@ -1,46 +1,46 @@
-"""The reader of candidates: train it, or tell how much it finds: python -m benchmarks.reader [--train] [--split test].
+"""The reader of candidates: finish it, or tell how much it finds: python -m benchmarks.reader [--split test].
 
-Logistic regression, one for each kind, on the traits of a unit (`pipeline.distil.claims.candidates`), by scikit-learn,
-liblinear, L2, fixed order of rows, no randomness; the weights are rounded to hundredths of a logit, and those that say
-next to nothing are left out. A unit is an example if a person labelled it so, as no guess, about the error that
-errmine would put it to, and nobody took it back later. The share of a score is what folds by owner of the repository
-gave, of `train` and `tune` together, each scored by weights that its owner had no part in. `--train` writes
-`pipeline/data/distil/reader.json`; it needs `pip install scikit-learn`, and the rest nothing. `test` is never learned
-from.
+The network is learned on a machine with a GPU (`benchmarks/learning`, in three steps); what it wrote there is FOLDER.
+`--train FOLDER` fits its last layer here: logistic regression, one for each kind, over what the heads say of a unit and
+over its traits, by scikit-learn, lbfgs, L2, fixed order of rows, no randomness; every weight is rounded to a whole
+number. A unit is an example if a person labelled it so, as no guess, about the error that errmine would put it to, and
+nobody took it back later. The share of a score is what folds by owner of the repository gave, each scored by a network
+and by a last layer that its owner had no part in. Written are `pipeline/data/distil/reader.json` and `reader.npz`. It
+needs `pip install scikit-learn`, and the rest nothing. `test` is never learned from.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.knowledge import SPLITS, Thread, error_digest, pieces, threads
 from pipeline import normalise
 from pipeline.distil.claims import rules
-from pipeline.distil.claims.candidates import KINDS, scores, seen
+from pipeline.distil.claims.candidates import KINDS, seen
+from pipeline.distil.claims.network import WEIGHT, network, scores
 from pipeline.distil.claims.prose import Prose
 from pipeline.distil.claims.subjects import errors_of
 
-WEIGHTS = Path(__file__).resolve().parent.parent / "pipeline" / "data" / "distil" / "reader.json"
-#: A trait is learned from so many threads at least: a name of one project says nothing about the next.
-LEAST_THREADS = 6
-FOLDS = 5
-C = 0.2
-#: A unit's traits are scaled to this length, so that a long sentence weighs no more than a short one.
-LENGTH = 6.0
-#: Weights are whole hundredths of a logit; a trait none of whose weights reaches this is left out.
-SCALE, LEAST_WEIGHT = 100, 20
+FOLDER = Path(__file__).resolve().parent.parent / "pipeline" / "data" / "distil"
+#: The last layer sees a trait that so many units have.
+LEAST_UNITS = 60
+C = 0.02
 #: Shares that are told apart, in hundredths; below the first a unit is no candidate.
-SHARES = (25, 35, 50, 60)
+SHARES = (25, 35, 50, 60, 70)
 #: A share is told of so many units at least.
 _LEAST_UNITS = 100
 
-Weights = dict[str, tuple[int, ...]]
+#: By kind: (least score, share), rising.
+Steps = Mapping[str, Sequence[Sequence[int]]]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Row:
     thread: Thread
     unit: int
     traits: list[str]
+    scores: list[int]  # by kind, of the network that is shipped
     is_right: tuple[bool, ...]  # by kind: labelled so, no guess, about the error that it is put to, not taken back
     is_agreed: tuple[bool, ...]  # by kind: labelled so, of whatever error the thread shows
 
@@ -57,16 +58,19 @@ class Row:
 def main() -> None:
     """Train, or print the figures of what is kept."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--train", action="store_true", help="write the weights anew")
+    parser.add_argument(
+        "--train", type=Path, metavar="FOLDER", help="write the weights anew from what was learned there"
+    )
     parser.add_argument("--split", action="append", choices=SPLITS, help="default: tune")
     options = parser.parse_args()
     if options.train:
         found = threads(("train", "tune"))[0]
-        WEIGHTS.write_text(_file(trained(list(rows(found)))), "utf-8")
-        print(WEIGHTS)
+        read, steps = train(options.train, list(rows(found)))
+        held_out = {id(row.thread) for row in read}
+        report([thread for thread in found if id(thread) in held_out], read, steps)
         return
     found = threads(options.split or ["tune"])[0]
-    report(found, list(rows(found)))
+    report(found, list(rows(found)), network().steps)
 
 
 def rows(found: Iterable[Thread]) -> Iterator[Row]:
@@ -77,7 +81,12 @@ def rows(found: Iterable[Thread]) -> Iterator[Row]:
         known = {error_digest(e): s.signature_id for e, s in zip(thread.events, signatures, strict=True)}
         findings = rules.findings(Prose(thread.document, thread.events))
         back = {label.of for label in thread.labels if label.kind == "refutation"}
-        for unit, about, traits in seen(thread.document, thread.units, errors, findings):
+        told = list(seen(thread.document, thread.units, errors, findings))
+        scored = scores(network(), [one.words for one in told], [one.traits for one in told])
+        for one, score in zip(told, scored, strict=True):
+            unit, about = one.unit, one.about
+            if not one.is_read:
+                continue
             mine = [label for label in thread.labels if label.unit == unit.number]
             right, agreed = [], []
             for kind in KINDS:
@@ -85,87 +94,94 @@ def rows(found: Iterable[Thread]) -> Iterator[Row]:
                 agreed.append(bool(said))
                 sure = [label for label in said if "g" not in label.flags and known.get(label.error) in about[kind]]
                 right.append(bool(sure) and unit.number not in back)
-            yield Row(thread, unit.number, sorted(traits), tuple(right), tuple(agreed))
+            yield Row(thread, unit.number, sorted(one.traits), score, tuple(right), tuple(agreed))
 
 
-def trained(found: Sequence[Row]) -> dict[str, object]:
-    """The content of the file of weights."""
-    held_out = _held_out(found)
-    weights, bias = _fitted(found)
-    steps = {}
-    for place, kind in enumerate(KINDS):
-        steps[kind] = _steps(
-            [(scored[place], row.is_right[place]) for scored, row in zip(held_out, found, strict=True)]
-        )
-    return {
-        "made": "python -m benchmarks.reader --train",
-        "threads": len({row.thread.document.document_id for row in found}),
-        "kinds": KINDS,
-        "bias": bias,
-        "steps": steps,
-        "weights": weights,
-    }
-
-
-def _file(table: dict[str, object]) -> str:
-    """JSON with a line for each trait, so that two trainings can be compared."""
-    weights = table.pop("weights")
-    assert isinstance(weights, dict)
-    head = json.dumps(table, ensure_ascii=False, indent=1)[:-2]
-    lines = ",\n".join(
-        f"  {json.dumps(trait, ensure_ascii=False)}: {json.dumps(row)}" for trait, row in sorted(weights.items())
-    )
-    return f'{head},\n "weights": {{\n{lines}\n }}\n}}\n'
-
-
-def _owner(thread: Thread) -> str:
-    return (thread.document.repo or "").partition("/")[0].lower()
-
-
-def _held_out(found: Sequence[Row]) -> list[list[int]]:
-    """The scores of every row by weights that its owner's threads had no part in."""
-    sizes = Counter(_owner(row.thread) for row in found)
-    fold_of: dict[str, int] = {}
-    load = [0] * FOLDS
-    for owner in sorted(sizes, key=lambda o: (-sizes[o], hashlib.sha256(o.encode()).hexdigest())):
-        fold_of[owner] = load.index(min(load))
-        load[fold_of[owner]] += sizes[owner]
-    told: list[list[int]] = [[] for _ in found]
-    for fold in range(FOLDS):
-        weights, bias = _fitted([row for row in found if fold_of[_owner(row.thread)] != fold])
-        for place, row in enumerate(found):
-            if fold_of[_owner(row.thread)] == fold:
-                told[place] = scores(row.traits, bias, weights)
-    return told
-
-
-def _fitted(found: Sequence[Row]) -> tuple[Weights, tuple[int, ...]]:
-    """(weights, what every unit starts from)."""
-    import numpy as np
-    from scipy.sparse import csr_matrix
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.preprocessing import normalize
-
-    having: dict[str, set[str]] = defaultdict(set)
-    for row in found:
-        for trait in row.traits:
-            if len(having[trait]) < LEAST_THREADS:
-                having[trait].add(row.thread.document.document_id)
-    names = sorted(trait for trait, ids in having.items() if len(ids) >= LEAST_THREADS)
+def train(folder: Path, found: Sequence[Row]) -> tuple[list[Row], Steps]:
+    """Write the network of `folder` with a last layer; (rows with scores of weights that did not see them, steps)."""
+    told = _held_out(folder)
+    known = [(row, *told[key]) for row in found if (key := (row.thread.document.document_id, row.unit)) in told]
+    read, heads, folds = [k[0] for k in known], np.stack([k[1] for k in known]), np.array([k[2] for k in known])
+    counts = Counter(trait for row in read for trait in row.traits)
+    names = sorted(trait for trait, count in counts.items() if count >= LEAST_UNITS)
     places = {name: place for place, name in enumerate(names)}
-    indices, ends = [], [0]
-    for row in found:
-        indices += [places[trait] for trait in row.traits if trait in places]
-        ends.append(len(indices))
-    matrix = normalize(csr_matrix((np.ones(len(indices)), indices, ends), shape=(len(found), len(names)))) * LENGTH
-    columns, bias = [], []
-    for place in range(len(KINDS)):
-        model = LogisticRegression(C=C, solver="liblinear", max_iter=500, tol=1e-6)
-        model.fit(matrix, np.array([row.is_right[place] for row in found]))
-        columns.append(model.coef_[0] * LENGTH * SCALE)
-        bias.append(round(float(model.intercept_[0]) * SCALE))
-    table = {name: tuple(round(float(column[at])) for column in columns) for name, at in places.items()}
-    return {name: row for name, row in table.items() if max(map(abs, row)) >= LEAST_WEIGHT}, tuple(bias)
+    having = np.zeros((len(read), len(names)))
+    for number, row in enumerate(read):
+        having[number, [places[trait] for trait in row.traits if trait in places]] = 1
+    seen_by_last = np.hstack([np.clip(heads, -8, 4), having])
+    table = json.loads((folder / "S.vocab.json").read_text("utf-8"))
+    weights = _kept(folder / "S.net.npz")
+    last = np.zeros((seen_by_last.shape[1], len(KINDS)))
+    bias, of_rows = np.zeros(len(KINDS)), np.zeros((len(read), len(KINDS)), int)
+    steps: dict[str, list[tuple[int, int]]] = {}
+    for place, kind in enumerate(KINDS):
+        right = np.array([row.is_right[place] for row in read])
+        last[:, place], bias[place] = _fitted(seen_by_last, right)
+        held_out = np.zeros(len(read))
+        for fold in sorted(set(folds)):
+            by, start = _fitted(seen_by_last[folds != fold], right[folds != fold])
+            held_out[folds == fold] = seen_by_last[folds == fold] @ by + start
+        of_rows[:, place] = np.floor(held_out * 100)
+        steps[kind] = _steps(zip(of_rows[:, place].tolist(), right.tolist(), strict=True))
+    rows_of = {trait: row for row, trait in enumerate(_in_order(table["traits"]), start=1)}
+    of_traits = np.zeros((len(rows_of) + 1, len(KINDS)))
+    for name, place in places.items():
+        if name in rows_of:
+            of_traits[rows_of[name]] = last[heads.shape[1] + place]
+    weights |= {"last.heads": last[: heads.shape[1]], "last.traits": of_traits, "last.bias": bias}
+    whole = {name: np.rint(value * WEIGHT).astype(np.int32) for name, value in sorted(weights.items())}
+    np.savez_compressed(FOLDER / "reader.npz", **{n: _small(value) for n, value in whole.items()})
+    made = {
+        "made": "python -m benchmarks.reader --train",
+        "kinds": KINDS,
+        "steps": steps,
+        "traits": _in_order(table["traits"]),
+        "words": _in_order(table["words"]),
+    }
+    (FOLDER / "reader.json").write_text(json.dumps(made, ensure_ascii=False, indent=0) + "\n", "utf-8")
+    return [replace(row, scores=row_scores) for row, row_scores in zip(read, of_rows.tolist(), strict=True)], steps
+
+
+def _small(value: NDArray[np.int32]) -> NDArray[Any]:
+    least = np.iinfo(np.int16)
+    return value.astype(np.int16) if least.min <= value.min() and value.max() <= least.max else value
+
+
+def _in_order(rows_of: dict[str, int]) -> list[str]:
+    return sorted(rows_of, key=rows_of.__getitem__)
+
+
+def _held_out(folder: Path) -> dict[tuple[str, int], tuple[NDArray[np.float32], int]]:
+    """(document, unit) -> what the heads of a network say that its owner had no part in, and the fold of the owner."""
+    found = {}
+    for name in ("SA", "SB"):
+        with np.load(folder / f"{name}.held.npz", allow_pickle=False) as kept:
+            for document_id, unit, fold, heads in zip(
+                *(kept[n] for n in ("ids", "units", "folds", "heads")), strict=True
+            ):
+                found[str(document_id), int(unit)] = (heads, int(fold))
+    return found
+
+
+def _kept(path: Path) -> dict[str, NDArray[np.float64]]:
+    """The weights of the network as `pipeline.distil.claims.network` multiplies with them: inputs by outputs."""
+    with np.load(path, allow_pickle=False) as file:
+        kept = {name: file[name].astype(np.float64) for name in file.files}
+    found = {"words": kept["w.weight"], "traits": kept["t.weight"], "traits.bias": kept["tb"]}
+    layers = {"first": "c1", "second": "c2", "unit": "u", "heads": "o"} | {f"thread.{n}": f"s.{n}" for n in range(3)}
+    for name, theirs in layers.items():
+        weight = kept[f"{theirs}.weight"]  # outputs, inputs, places
+        if weight.ndim > 2:
+            weight = weight.transpose(0, 2, 1).reshape(len(weight), -1)
+        found[name], found[f"{name}.bias"] = weight.T, kept[f"{theirs}.bias"]
+    return found
+
+
+def _fitted(told: NDArray[np.float64], right: NDArray[np.bool_]) -> tuple[NDArray[np.float64], float]:
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(C=C, max_iter=3000).fit(told, right)
+    return model.coef_[0], float(model.intercept_[0])
 
 
 def _steps(scored: Iterable[tuple[int, bool]]) -> list[tuple[int, int]]:
@@ -196,17 +212,15 @@ def _steps(scored: Iterable[tuple[int, bool]]) -> list[tuple[int, int]]:
     return steps
 
 
-def report(found: Sequence[Thread], read: Sequence[Row]) -> None:
-    """Print what the kept weights find, by least share."""
-    table = json.loads(WEIGHTS.read_text("utf-8"))
-    weights = {trait: tuple(row) for trait, row in table["weights"].items()}
+def report(found: Sequence[Thread], read: Sequence[Row], steps: Steps) -> None:
+    """Print what is found in these threads, by least share."""
     told: dict[tuple[str, int, str], int] = {}
     right: dict[tuple[str, int, str], tuple[bool, bool]] = {}
     for row in read:
-        for place, score in enumerate(scores(row.traits, table["bias"], weights)):
-            share = max((share for least, share in table["steps"][KINDS[place]] if least <= score), default=0)
+        for place, kind in enumerate(KINDS):
+            share = max((share for least, share in steps[kind] if least <= row.scores[place]), default=0)
             if share:
-                key = (row.thread.document.document_id, row.unit, KINDS[place])
+                key = (row.thread.document.document_id, row.unit, kind)
                 told[key], right[key] = share, (row.is_right[place], row.is_agreed[place])
     everything = [(t.document.document_id, piece.kind, same) for t in found for piece, same in pieces(t.labels)]
     print("| share from | kind | candidates | right | agreed | recall |\n|---|---|---|---|---|---|")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,9 @@ from pipeline import __version__
 
 if TYPE_CHECKING:
     from pipeline.config import Settings
+
+# numpy reads it when a command first needs it: threads over matrices as small as ours wait for each other
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 class Command(TyperCommand):

@@ -98,6 +98,8 @@ def run(
         PipelineError: workers die before they start on anything (a broken installation, not a poisoned item).
     """
     _allow_children()
+    # the workers are the parallelism: matrices that each multiplies with as many threads cost four times the CPU
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([preload or getattr(work, "func", work).__module__])  # a partial has none
     queue = _Queue(deque(tasks))

@@ -1,23 +1,19 @@
 """What a reader that was trained takes for a cause, a remedy, a fix or a failure: candidates, which no entry shows.
 
-A linear model over units: logistic regression whose weights are whole numbers (`data/distil/reader.json`, made by
-`benchmarks.reader`), so that a score is the same on every machine. Which error a unit is about, and whether what it
-says stood, can be told from single units too rarely for an entry; so each candidate carries the share of labelled units
-of such a score that were right, and people choose.
+A small network over the units of a thread (`network`), which learned from labels and from what a larger model says of
+threads that nobody labelled (`benchmarks/learning`). It cannot tell surely enough for an entry which error a unit is
+about and whether what it says stood; so each candidate carries the share of labelled units of such a score that were
+right, and people choose.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
-from itertools import pairwise
-from math import isqrt
 
+from pipeline.distil.claims.network import network, scores
 from pipeline.distil.claims.rules import Finding
 from pipeline.distil.claims.subjects import Pair, opening, subject
 from pipeline.records import MAINTAINER_ROLES, Document, PostKind
@@ -39,12 +35,12 @@ _TOKEN = re.compile(
 )
 #: So many tokens of a unit are looked at.
 _MOST_TOKENS = 40
+#: So many characters of a unit.
+_MOST_CHARACTERS = 400
 _WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
 #: Units that are read: what stands further down is of another error too often, what is shorter, or asks, says nothing.
 #: Of 48,395 units of labelled threads these are 31,000, with 80 % of what was right.
 _LAST_POST, _LEAST_CHARACTERS = 10, 25
-#: Sums of weights are divided by the root of the number of traits, in these units.
-_UNIT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,63 +53,55 @@ class Candidate:
     about: tuple[str, ...]  # signatures
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    bias: tuple[int, ...]
-    weights: Mapping[str, tuple[int, ...]]
-    steps: tuple[tuple[tuple[int, int], ...], ...]  # by kind: (least score, share), rising
-
-
-@cache
-def _reader() -> _Reader:
-    table = json.loads(resources.files("pipeline").joinpath("data", "distil", "reader.json").read_text("utf-8"))
-    return _Reader(
-        tuple(table["bias"]),
-        {trait: tuple(row) for trait, row in table["weights"].items()},
-        tuple(tuple((least, share) for least, share in table["steps"][kind]) for kind in KINDS),
-    )
-
-
 def candidates(
     document: Document, units: Sequence[Unit], errors: Sequence[Pair], findings: Sequence[Finding]
 ) -> Iterator[Candidate]:
     """The units that may say something about one of the errors, in the order of the text, kinds in that of `KINDS`."""
-    reader = _reader()
-    for unit, about, traits in seen(document, units, errors, findings):
-        for place, score in enumerate(scores(traits, reader.bias, reader.weights)):
-            step = bisect_right(reader.steps[place], (score, 100)) - 1
-            signatures = about[KINDS[place]]
-            if step >= 0 and signatures:
-                yield Candidate(unit, KINDS[place], reader.steps[place][step][1], signatures)
+    read = list(seen(document, units, errors, findings))
+    if not any(one.is_read for one in read):
+        return
+    net = network()
+    told = scores(net, [one.words for one in read], [one.traits for one in read])
+    for one, scored in zip(read, told, strict=True):
+        for kind, score in zip(KINDS, scored, strict=True):
+            steps = net.steps[kind]
+            step = bisect_right(steps, (score, 100)) - 1
+            if step >= 0 and one.is_read and one.about[kind]:
+                yield Candidate(one.unit, kind, steps[step][1], one.about[kind])
 
 
-def scores(traits: Iterable[str], bias: Sequence[int], weights: Mapping[str, Sequence[int]]) -> list[int]:
-    """The score of these traits for each kind."""
-    known = [row for trait in traits if (row := weights.get(trait)) is not None]
-    if not known:
-        return list(bias)
-    length = isqrt(len(known) * _UNIT * _UNIT)
-    return [first + sum(column) * _UNIT // length for first, column in zip(bias, zip(*known, strict=True), strict=True)]
+# Words, in which names, numbers and addresses are replaced by their kind: a reader learns how people say things, not
+# about what. And traits: short strings ("by:reporter comment"), so that people can read what the weights say.
 
 
-# Traits: short strings ("w:fixed", "by:reporter"), so that people can read what the weights say. Names, numbers and
-# addresses are replaced by their kind: a reader learns how people say things, not about what.
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A unit as the reader sees it."""
 
-Seen = tuple[Unit, dict[str, tuple[str, ...]], list[str]]
+    unit: Unit
+    about: Mapping[str, tuple[str, ...]]  # by kind: the errors that it would be about
+    is_read: bool  # a person speaks in it of an error; what is not is seen for its neighbours' sake
+    words: list[str]
+    traits: list[str]
+
+
+_OF_NOTHING: Mapping[str, tuple[str, ...]] = dict.fromkeys(KINDS, ())
 
 
 def seen(
     document: Document, units: Sequence[Unit], errors: Sequence[Pair], findings: Sequence[Finding]
 ) -> Iterator[Seen]:
-    """(unit, the errors that it is about by kind, its traits) of every unit in which a person speaks of an error."""
+    """Every unit of a thread that shows an error, in order."""
     if not errors or len(units) > _MOST_UNITS:
         return
     thread = _Thread(document, units, errors, findings)
     for unit in units:
-        if unit.kind in SPOKEN and _is_read(document, unit):
-            about = thread.about(unit)
-            if any(about.values()):
-                yield unit, about, thread.traits(unit, about)
+        is_spoken = unit.kind in SPOKEN
+        about = thread.about(unit) if is_spoken else _OF_NOTHING
+        text = document.text[unit.start : min(unit.end, unit.start + _MOST_CHARACTERS)]
+        words = tokens(text)
+        is_read = is_spoken and _is_read(document, unit) and any(about.values())
+        yield Seen(unit, about, is_read, words, thread.traits(unit, text, len(words), about["cause"]))
 
 
 def _is_read(document: Document, unit: Unit) -> bool:
@@ -183,20 +171,14 @@ class _Thread:
             known = self._meant[unit.post] = subject(self._document, self._errors, unit.start, unit.start)
         return known
 
-    def traits(self, unit: Unit, about: Mapping[str, tuple[str, ...]]) -> list[str]:
-        """Every trait of one unit, each once, in no order that means anything."""
-        text = self._document.text[unit.start : min(unit.end, unit.start + 400)]
-        words = tokens(text)
-        found = {f"w:{word}" for word in words}
-        found.update([f"w:{a} {b}" for a, b in pairwise(words)])
-        if words:
-            found.update((f"^:{words[0]}", f"^:{' '.join(words[:2])}", f"$:{words[-1]}"))
-        found.update([f"rule:{rule}" for rule in self._found.get(unit.number, ())])
+    def traits(self, unit: Unit, text: str, length: int, about: tuple[str, ...]) -> list[str]:
+        """Every trait of one unit, each once, in no order that means anything; `length` is that of its words."""
+        found = {f"rule:{rule}" for rule in self._found.get(unit.number, ())}
         known = self._posts.get(unit.post)
         if known is None:
             known = self._posts[unit.post] = (*self._of_post(unit.post), *self._answered(unit.post))
         found.update(known)
-        found.update(self._of_unit(unit, text, len(words), about["cause"]))
+        found.update(self._of_unit(unit, text, length, about))
         return list(found)
 
     def _of_unit(self, unit: Unit, text: str, length: int, about: tuple[str, ...]) -> Iterator[str]:
