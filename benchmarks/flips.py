@@ -36,7 +36,7 @@ from pipeline.providers.github.fetch.ledger import Ledger, Progress, Validator
 from pipeline.records import kept
 from pipeline.records.errors import PipelineError
 from pipeline.run import Places
-from pipeline.run.build import mapping
+from pipeline.run.build import building, mapping, results
 from pipeline.run.check import integrity
 from pipeline.store import reading
 
@@ -125,6 +125,8 @@ def _readers(sound: Sound, places: Places, path: Path) -> list[Callable[[], str]
     def same(look: Callable[[Places], object]) -> Callable[[], str]:
         return lambda: "same" if look(places) == look(before) else "silent"
 
+    if path.parent.name == "state":
+        return [lambda: _remade(*(results.read(home.state, building._code()) for home in (places, before)))]
     if path.suffix == ".duckdb":
         return [
             lambda: "same" if store.digests(places.database) == sound.digests else "silent",
@@ -147,6 +149,11 @@ def _readers(sound: Sound, places: Places, path: Path) -> list[Callable[[], str]
     if path.suffix == ".sqlite":
         return [lambda: _remembered(places)]
     return []
+
+
+def _remade(found: results.State, before: results.State) -> str:
+    """What is not as it was written is not read at all: the build makes it anew."""
+    return "same" if found == before else "repaired" if found == results.State() else "silent"
 
 
 def _validated(places: Places) -> str:

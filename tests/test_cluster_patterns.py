@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
+from typing import Any
 
 import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.cluster import partition, patterns, proofs, regexes_for
+from pipeline import cluster
+from pipeline.cluster import partition, patterns, proofs
 from tests.test_cluster import template
+
+
+def regexes_for(*given: Any) -> dict[str, str]:
+    return {owner: proof.regex for owner, proof in cluster.regexes_for(*given).items()}
 
 
 def regexes(*templates):

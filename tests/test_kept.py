@@ -118,7 +118,7 @@ def test_a_sound_home_has_a_verdict_for_every_file_and_all_are_ok(places: Places
 
 def test_damage_to_any_kept_file_is_listed_and_what_can_is_made_anew(places: Places) -> None:
     every = integrity.kept_files(places)
-    assert {file.kind for file in every} == {"bundle", "database", "passed", "registry", "shard"}
+    assert {file.kind for file in every} == {"bundle", "database", "passed", "registry", "results", "shard"}
     for file in [*every[::15], *(file for file in every if file.kind in ("registry", "database"))]:
         whole = file.path.read_bytes()
         flipped(file.path)

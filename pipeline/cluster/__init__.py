@@ -6,7 +6,7 @@ from pipeline.cluster.journal import Change, aliases, changes, dry_run, resolved
 from pipeline.cluster.neighbours import why_two
 from pipeline.cluster.partition import Partition, Ruling, founder, partition, rulings
 from pipeline.cluster.people import NONE, Override, Overrides, read_overrides
-from pipeline.cluster.proofs import regexes_for
+from pipeline.cluster.proofs import Proof, regexes_for
 
 __all__ = [
     "NONE",
@@ -18,6 +18,7 @@ __all__ = [
     "Override",
     "Overrides",
     "Partition",
+    "Proof",
     "Ruling",
     "aliases",
     "changes",

@@ -10,13 +10,15 @@ with the one without them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
-from pipeline.cluster import leaders, neighbours, proofs
+from pipeline.cluster import leaders, neighbours
 from pipeline.cluster.edges import edges
 from pipeline.cluster.election import Said, elect
 from pipeline.cluster.people import NONE, Meaning, Override, Overrides, apart_pairs, bonds, ignored_positions
+from pipeline.cluster.proofs import Proof, with_regexes
 from pipeline.cluster.shapes import merged
 from pipeline.cluster.work import Work
 from pipeline.cluster.work import work as begun
@@ -43,14 +45,19 @@ class Partition:
     neighbours: tuple[Neighbour, ...]
     names: tuple[tuple[str, str], ...] = ()  # cluster id, name that people gave it
     ignored: tuple[SetAside, ...] = ()
+    proofs: tuple[Proof, ...] = field(default=(), compare=False)  # of the expressions, for the next partition
 
     def cluster_of(self) -> dict[str, str]:
         """The cluster id of each signature id: what `changes` compares."""
         return {one.signature_id: one.cluster_id for one in self.assignments}
 
 
-def partition(templates: Sequence[Template], *, overrides: Overrides = NONE) -> Partition:
+def partition(
+    templates: Sequence[Template], *, overrides: Overrides = NONE, kept: Mapping[str, Proof] = MappingProxyType({})
+) -> Partition:
     """The clusters of templates, an assignment for each template, and the neighbours of each cluster.
+
+    `kept` are the proofs of the last partition by cluster: what they prove still is not proven again.
 
     Raises:
         ConfigError: two rows of the overrides contradict each other.
@@ -61,7 +68,7 @@ def partition(templates: Sequence[Template], *, overrides: Overrides = NONE) -> 
     said = Said(apart, bonds(overrides, meaning, apart))
     elect(work, edges(work), said)
     # what people ignore goes last, so that the others stand as they stood with it
-    return _finished(work, _names(work, overrides, meaning), ignored_positions(overrides, meaning))
+    return _finished(work, _names(work, overrides, meaning), ignored_positions(overrides, meaning), kept)
 
 
 def _names(work: Work, overrides: Overrides, meaning: Meaning) -> dict[int, str]:
@@ -81,7 +88,7 @@ def founder(members: Sequence[Template]) -> Template:
     )
 
 
-def _finished(work: Work, names: Mapping[int, str], ignored: Mapping[int, str]) -> Partition:
+def _finished(work: Work, names: Mapping[int, str], ignored: Mapping[int, str], kept: Mapping[str, Proof]) -> Partition:
     clusters: list[Cluster] = []
     assignments: list[Assignment] = []
     set_aside: list[SetAside] = []
@@ -106,12 +113,14 @@ def _finished(work: Work, names: Mapping[int, str], ignored: Mapping[int, str]) 
         medoid_of[leader] = found.position
     known = {template.signature_id: template for template in work.templates}
     here = {leader: id_of[leader] for leader in medoid_of}
+    proven, found_proofs = with_regexes(sorted(clusters, key=lambda cluster: cluster.cluster_id), known, kept)
     return Partition(
-        clusters=tuple(proofs.with_regexes(sorted(clusters, key=lambda cluster: cluster.cluster_id), known)),
+        clusters=tuple(proven),
         assignments=tuple(sorted(assignments, key=lambda one: one.signature_id)),
         neighbours=neighbours.neighbours(work, here, medoid_of),
         names=tuple(sorted((here[leader], name) for leader, name in names.items() if leader in here)),
         ignored=tuple(sorted(set_aside)),
+        proofs=found_proofs,
     )
 
 

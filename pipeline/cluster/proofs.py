@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pipeline.cluster import patterns
@@ -22,6 +24,21 @@ MOST_TEXTS = 120
 _WORD = re.compile(r"\w+")
 
 
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """How the expression of a cluster was found, so that the next build can tell whether it would find the same.
+
+    It would, if the cluster's own texts are as they were, whoever refuted an earlier try still stands where it stood,
+    and no text that came since is found by the try that was chosen.
+    """
+
+    cluster_id: str
+    own: str  # digest of all that the tries are made from, and of the cluster's own texts
+    regex: str  # "" where no try was proven
+    chosen: str  # the last try that no foreign text refuted, proven or not; "" where all were
+    witnesses: tuple[tuple[str, str], ...]  # of each try that was refuted: whose text did it, and a digest of it
+
+
 class Foreigners:
     """All texts by their words: the few that could match an expression are found without trying it on the rest."""
 
@@ -29,33 +46,113 @@ class Foreigners:
         self._texts = texts  # owner, text
         self._places: dict[str, list[int]] = {}
         for place, (_, text) in enumerate(texts):
-            for word in set(_WORD.findall(text)):
+            for word in _words(text):
                 self._places.setdefault(word, []).append(place)
 
-    def could_match(self, pattern: Pattern, owner: str) -> list[str]:
-        """The texts of other owners that hold the rarest words of an expression."""
+    def could_match(self, pattern: Pattern, owner: str) -> list[tuple[str, str]]:
+        """Owner and text of those of others that hold all words of an expression."""
         lists = sorted((self._places.get(word, []) for word in pattern.words), key=len)[:_RAREST_WORDS]
         if not lists:
-            return [text for other, text in self._texts if other != owner]
-        places = set(lists[0]).intersection(*lists[1:])
-        return [self._texts[place][1] for place in sorted(places) if self._texts[place][0] != owner]
+            return [(other, text) for other, text in self._texts if other != owner]
+        found = [self._texts[place] for place in sorted(set(lists[0]).intersection(*lists[1:]))]
+        is_sure = len(pattern.words) <= _RAREST_WORDS
+        return [(other, text) for other, text in found if other != owner and (is_sure or pattern.words <= _words(text))]
 
 
-def with_regexes(clusters: Sequence[Cluster], templates: Mapping[str, Template]) -> list[Cluster]:
-    """The clusters with an expression each, "" where none could be proven on their signature texts."""
-    texts = [(one.cluster_id, templates[member].text) for one in clusters for member in one.members]
-    foreigners = Foreigners(texts)
-    proven = {}
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text))
+
+
+def digest(*parts: object) -> str:
+    """A digest of parts that have a text of their own."""
+    return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+def standing(kept: Mapping[str, Proof], own: Mapping[str, tuple[str, Sequence[str]]]) -> dict[str, Proof]:
+    """The proofs of the last build that this one would find again; `own` are digest and texts of each cluster now."""
+    same = {owner: kept[owner] for owner, (told, _) in own.items() if owner in kept and kept[owner].own == told}
+    held = {owner: proof for owner, proof in same.items() if all(_is_there(one, own) for one in proof.witnesses)}
+    came = [(owner, text) for owner, (_, texts) in own.items() if owner not in same for text in texts]
+    refuted = _refuted(held, came)
+    return {owner: proof for owner, proof in held.items() if owner not in refuted}
+
+
+def _refuted(held: Mapping[str, Proof], came: Sequence[tuple[str, str]]) -> set[str]:
+    """The owners of the tries that one of the texts that came is found by; each is filed under one of its words."""
+    anchors: dict[str, list[tuple[str, Pattern]]] = {}
+    for owner, proof in held.items() if came else ():
+        for side in patterns.sides(patterns.known(proof.chosen)) if proof.chosen else ():
+            anchor = max(side.words, key=lambda word: (len(word), word), default="")
+            anchors.setdefault(anchor, []).append((owner, side))
+    found: set[str] = set()
+    for other, text in came:
+        words = _words(text)
+        for owner, side in (one for word in ("", *words) for one in anchors.get(word, ())):
+            if owner not in found and owner != other and side.words <= words and _search(side.regex)(text):
+                found.add(owner)
+    return found
+
+
+def _is_there(witness: tuple[str, str], own: Mapping[str, tuple[str, Sequence[str]]]) -> bool:
+    owner, told = witness
+    return owner in own and any(digest(text) == told for text in own[owner][1])
+
+
+def with_regexes(
+    clusters: Sequence[Cluster], templates: Mapping[str, Template], kept: Mapping[str, Proof]
+) -> tuple[list[Cluster], tuple[Proof, ...]]:
+    """The clusters with an expression each, "" where none could be proven on their signature texts; and the proofs.
+
+    `kept` are those of the last build by cluster.
+    """
+    own = {
+        one.cluster_id: (
+            digest(replace(one, regex=""), [(templates[m].text, templates[m].is_truncated) for m in one.members]),
+            [templates[member].text for member in one.members],
+        )
+        for one in clusters
+    }
+    found = standing(kept, own)
+    new = [one for one in clusters if one.cluster_id not in found]
+    if new:
+        foreigners = Foreigners([(owner, text) for owner, (_, texts) in own.items() for text in texts])
+        found |= _proven_on_templates(new, templates, foreigners, own)
+    made = [replace(one, regex=found[one.cluster_id].regex) for one in clusters]
+    return made, tuple(found[one.cluster_id] for one in clusters)
+
+
+def _proven_on_templates(
+    clusters: Sequence[Cluster],
+    templates: Mapping[str, Template],
+    foreigners: Foreigners,
+    own: Mapping[str, tuple[str, Sequence[str]]],
+) -> dict[str, Proof]:
+    tried: dict[str, tuple[str, Sequence[str]]] = {}
+    witnesses: dict[str, list[tuple[str, str]]] = {}
     for cluster in clusters:
-        own = [cluster.text, *(templates[member].text for member in cluster.members if member != cluster.medoid)]
-        full = [text for text, cut in zip(own, _cuts(cluster, templates), strict=True) if not cut] or own
+        texts = [cluster.text, *(templates[member].text for member in cluster.members if member != cluster.medoid)]
+        full = [text for text, cut in zip(texts, _cuts(cluster, templates), strict=True) if not cut] or texts
+        against = witnesses.setdefault(cluster.cluster_id, [])
         for ratio in (patterns.KEPT_RATIO, patterns.STRICT_RATIO) if len(full) > 1 else (patterns.KEPT_RATIO,):
             pattern = patterns.alternatives(full[:MOST_TEXTS], kept_ratio=ratio)
-            if pattern is not None and _is_foreign_free(pattern, foreigners, cluster.cluster_id):
-                proven[cluster.cluster_id] = (pattern.regex, full)
+            if pattern is None:
+                continue
+            witness = _witness(pattern, foreigners, cluster.cluster_id)
+            if witness is None:
+                tried[cluster.cluster_id] = (pattern.regex, full)
                 break
-    good = proven_on(proven)
-    return [replace(one, regex=proven[one.cluster_id][0] if one.cluster_id in good else "") for one in clusters]
+            against.append(witness)
+    good = proven_on(tried)
+    return {
+        one.cluster_id: Proof(
+            one.cluster_id,
+            own[one.cluster_id][0],
+            tried[one.cluster_id][0] if one.cluster_id in good else "",
+            tried.get(one.cluster_id, ("", ()))[0],
+            tuple(witnesses[one.cluster_id]),
+        )
+        for one in clusters
+    }
 
 
 def _cuts(cluster: Cluster, templates: Mapping[str, Template]) -> list[bool]:
@@ -63,15 +160,22 @@ def _cuts(cluster: Cluster, templates: Mapping[str, Template]) -> list[bool]:
     return [templates[member].is_truncated for member in members]
 
 
-def _is_foreign_free(pattern: Pattern, foreigners: Foreigners, owner: str) -> bool:
-    """Whether no other owner's text matches; each alternative is tried on the few texts that hold its words."""
+def _witness(pattern: Pattern, foreigners: Foreigners, owner: str) -> tuple[str, str] | None:
+    """Whose text an expression matches although it should not, and a digest of that text; None if there is none.
+
+    Each alternative is tried on the few texts that hold its words.
+    """
     for side in patterns.sides(pattern):
         texts = foreigners.could_match(side, owner)
-        if texts:
-            search = re.compile(side.regex, re.ASCII).search
-            if any(search(text) for text in texts):
-                return False
-    return True
+        search = _search(side.regex) if texts else None
+        for other, text in texts:
+            if search is not None and search(text):
+                return other, digest(text)
+    return None
+
+
+def _search(regex: str) -> Callable[[str], object]:
+    return re.compile(regex, re.ASCII).search
 
 
 def proven_on(expressions: Mapping[str, tuple[str, Sequence[str]]]) -> frozenset[str]:
@@ -126,39 +230,76 @@ def _is_matched_alone(connection: duckdb.DuckDBPyConnection, regex: str, text: s
         return False
 
 
-def regexes_for(clusters: Iterable[Cluster], messages: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The proven expression of each cluster id, "" where there is none; messages of other clusters are foreign."""
+def regexes_for(
+    clusters: Iterable[Cluster],
+    messages: Mapping[str, Sequence[str]],
+    kept: Mapping[str, Proof] = MappingProxyType({}),
+) -> dict[str, Proof]:
+    """The proof of each cluster id, on its messages; those of other clusters are foreign.
+
+    `kept` are those of the last build.
+    """
     work = {one.cluster_id: (one, list(dict.fromkeys(messages.get(one.cluster_id, ())))) for one in clusters}
-    texts = [(owner, text) for owner, (_, members) in work.items() for text in members]
-    return _proven(work, Foreigners(texts))
+    own = {owner: (digest(one, texts), texts) for owner, (one, texts) in work.items()}
+    found = standing(kept, own)
+    new = {owner: each for owner, each in work.items() if owner not in found}
+    if new:
+        foreigners = Foreigners([(owner, text) for owner, (_, members) in work.items() for text in members])
+        found |= _proven(new, foreigners, own)
+    return found
 
 
-def _proven(work: Mapping[str, tuple[Cluster, list[str]]], foreigners: Foreigners) -> dict[str, str]:
+def _proven(
+    work: Mapping[str, tuple[Cluster, list[str]]],
+    foreigners: Foreigners,
+    own: Mapping[str, tuple[str, Sequence[str]]],
+) -> dict[str, Proof]:
     """Each try that Python accepts goes to RE2, all clusters in one query; the first that both accept is kept.
 
     Tries are made one at a time: most clusters keep the first, which costs nothing to make.
     """
+    against: dict[str, list[tuple[str, str]]] = {owner: [] for owner in work}
+    chosen = dict.fromkeys(work, "")
     found = dict.fromkeys(work, "")
-    waiting = {owner: _held_tries(owner, cluster, members, foreigners) for owner, (cluster, members) in work.items()}
-    while True:
-        tried = {owner: pattern for owner, tries in waiting.items() if (pattern := next(tries, None)) is not None}
-        if not tried:
-            return found
+    waiting = {
+        owner: _held_tries(cluster, members, partial(_witness, foreigners=foreigners, owner=owner), against[owner])
+        for owner, (cluster, members) in work.items()
+    }
+    while tried := {owner: pattern for owner, tries in waiting.items() if (pattern := next(tries, None)) is not None}:
         first = {owner: (one.regex, [*_printed(work[owner][0]), *work[owner][1]]) for owner, one in tried.items()}
         good = proven_on(first)
+        chosen.update({owner: regex for owner, (regex, _) in first.items()})
         found.update({owner: first[owner][0] for owner in good})
         waiting = {owner: waiting[owner] for owner in tried if owner not in good}
+    return {
+        owner: Proof(owner, own[owner][0], found[owner], found[owner] and chosen[owner], tuple(against[owner]))
+        for owner in work
+    }
 
 
-def _held_tries(owner: str, cluster: Cluster, members: Sequence[str], foreigners: Foreigners) -> Iterator[Pattern]:
-    """The expressions that hold on `members` and on no foreigner, the cluster's own first."""
+def _held_tries(
+    cluster: Cluster,
+    members: Sequence[str],
+    witness_of: Callable[[Pattern], tuple[str, str] | None],
+    against: list[tuple[str, str]],
+) -> Iterator[Pattern]:
+    """The expressions that hold on `members` and on no foreigner, the cluster's own first.
+
+    Who refutes one before is put into `against`.
+    """
     seen: set[str] = set()
+    texts = [*_printed(cluster), *members]
     for make in (_known, _loose, _strict, _ended, _exact):
         pattern = make(cluster, members)
-        if pattern is not None and pattern.regex not in seen:
-            seen.add(pattern.regex)
-            if _is_held(pattern, owner, [*_printed(cluster), *members], foreigners):
+        if pattern is None or pattern.regex in seen:
+            continue
+        seen.add(pattern.regex)
+        if all(map(_compiled(pattern.regex).search, texts)):
+            witness = witness_of(pattern)
+            if witness is None:
                 yield pattern
+            else:
+                against.append(witness)
 
 
 def _known(cluster: Cluster, _members: Sequence[str]) -> Pattern | None:
@@ -190,8 +331,3 @@ def _exact(cluster: Cluster, members: Sequence[str]) -> Pattern | None:
 def _printed(cluster: Cluster) -> tuple[str, str]:
     """The signature text as a message could print it, bare and as a traceback ends: a number where its slot is."""
     return cluster.text.replace("<n>", "0"), cluster.headline.replace("<n>", "0")
-
-
-def _is_held(pattern: Pattern, owner: str, members: Sequence[str], foreigners: Foreigners) -> bool:
-    search = _compiled(pattern.regex).search
-    return all(search(text) for text in members) and _is_foreign_free(pattern, foreigners, owner)

@@ -49,7 +49,7 @@ class KeptFile:
     """A kept file outside raw, and what is to be done where it is not ok."""
 
     path: Path
-    kind: str  # shard, answer, ledger, translations, bundle, registry, passed, database
+    kind: str  # shard, results, answer, ledger, translations, bundle, registry, passed, database
     verdict: Verdict
     cure: str
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections import Counter
@@ -9,12 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import duckdb
+
 from pipeline import distil, normalise, packs, raw, store
 from pipeline.records import Skipped
-from pipeline.records.kept import KeptFile
+from pipeline.records.kept import KeptFile, Verdict
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
-from pipeline.run.build import asked, changes, entries, history, holding, ids, mapping, reduce
+from pipeline.run.build import asked, changes, entries, history, holding, ids, mapping, reduce, results
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
 from pipeline.run.build.mapping import (
     UNREAD,
@@ -66,6 +69,11 @@ class Places:
     def passed(self) -> Path:
         """Tells of the lines that passed the gate of advice."""
         return self.shards.parent / "passed.json"
+
+    @property
+    def state(self) -> Path:
+        """What the last build made of each cluster."""
+        return self.shards.parent / "state"
 
     @property
     def plan(self) -> Path:
@@ -209,13 +217,16 @@ def publish(
     used = [paths for name, paths in sorted(there.items()) if partition_of(name) in wanted]
     decided = reduce.read(overrides)
     published, restored = places.registry.published()
+    damaged = [file for file in results.kept_files(places.state) if file.verdict != Verdict.OK]
     if is_gone := places.is_gone:
         published = forgetting.without(published, is_gone)
     with uncollected():
         result = shards.read(used)
         added = _enriched(result, partitions, places, engines, progress)
         result += shards.MapResult(claims=added.claims)
-        grouped = entries.group(result, decided)
+        code = _code() if engines == NO_ENGINES else ""  # a model may say otherwise today
+        standing = results.read(places.state, code)
+        grouped = entries.group(result, decided, proofs=(standing.on_templates, standing.on_messages))
         progress("cluster", 1, 1)
         last = history.last_build(places.database, home=places.home, is_gone=is_gone)
         past = changes.against(
@@ -232,6 +243,7 @@ def publish(
             min_documents=min_documents,
             translators=[Accepted(translations.texts(places.home)), *(one.engine for one in engines.translators)],
             progress=progress,
+            memory=_memory(places, used, code, standing),
         )
     stages = _stages(partitions, result, grouped, made, added)
     figures = entries.figures(grouped, made) | {
@@ -247,11 +259,30 @@ def publish(
         figures["warnings"] = warnings
     _write(places, (used, added), grouped, made, past, stages=stages, run_id=run_id)
     asked.note(places.passed, places.database)  # each was asked, as `entries` made it
+    if code:
+        results.write(places.state, code, results.State(made.results, *grouped.proofs))
+    else:
+        results.forget(places.state)
     drop_shards(places.shards, {partition_of(name) for name in shards.names(places.shards)} - wanted)
     shards.discard_leftovers(places.shards)
     drop_answers(places.home / ".errmine" / "answers" / "enrich", (row.document_id for row in result.documents))
     progress("publish", 1, 1)
-    return made_anew(Summary(stages, _examples(*result.skipped, *added.skipped, *made.skipped), figures), restored)
+    summary = Summary(stages, _examples(*result.skipped, *added.skipped, *made.skipped), figures)
+    return made_anew(summary, [*restored, *damaged])
+
+
+def _memory(places: Places, used: Sequence[shards.ShardPaths], code: str, standing: results.State) -> results.Memory:
+    """What the last build made, for one of the shards `used`."""
+    if not code:
+        return results.NONE
+    told = repr(sorted(translations.texts(places.home).items())).encode("utf-8", "surrogatepass")
+    fingerprint = f"{code} {hashlib.blake2b(told, digest_size=16).hexdigest()}"
+    return results.Memory(fingerprint, shards.digests(used), {one.drafted: one for one in standing.results})
+
+
+def _code() -> str:
+    """What tells all that makes entries from any other: this errmine, packs, libraries, who proves expressions."""
+    return f"{asked.made_by()} {duckdb.__version__} {packs.marked(normalise.NORMALISER_VERSION)}"
 
 
 def _write(

@@ -13,7 +13,7 @@ from pipeline.records.bundle import Registry, answers
 from pipeline.records.draft import Draft
 from pipeline.records.entry import Evidence, KnowledgeEntry
 from pipeline.run import shards
-from pipeline.run.build import ids, reduce
+from pipeline.run.build import ids, reduce, results
 from pipeline.translate.engines import Engine
 from pipeline.translate.official import CHANGED
 
@@ -74,6 +74,7 @@ class Grouped:
     partition: cluster.Partition
     cluster_of: Mapping[str, str]  # signature id -> cluster id
     rulings: tuple[cluster.Ruling, ...]  # the overrides, applied
+    proofs: tuple[tuple[cluster.Proof, ...], tuple[cluster.Proof, ...]] = ((), ())  # on templates, and on messages
 
     @property
     def ignored(self) -> tuple[Skipped, ...]:
@@ -94,19 +95,31 @@ class Made:
     registry: Registry
     journal: tuple[store.JournalRow, ...]
     rulings: tuple[cluster.Ruling, ...]  # the overrides, with those that asked for a name in vain
+    results: tuple[results.Result, ...]  # for the memory of the next build
 
 
-def group(result: shards.MapResult, overrides: cluster.Overrides = cluster.NONE) -> Grouped:
+def group(
+    result: shards.MapResult,
+    overrides: cluster.Overrides = cluster.NONE,
+    *,
+    proofs: tuple[Iterable[cluster.Proof], Iterable[cluster.Proof]] = ((), ()),
+) -> Grouped:
     """The clusters of all errors in `result`, as the texts alone and the people of `overrides` say.
+
+    `proofs` are those of the last build: what they prove still is not proven again.
 
     Raises:
         ConfigError: two rows of `overrides` contradict each other.
     """
     known = reduce.knowledge(result)
     templates = tuple(sorted(reduce.templates(known), key=lambda template: template.signature_id))
-    partition = _proven(known, cluster.partition(templates, overrides=overrides))
+    on_templates, on_messages = ({one.cluster_id: one for one in each} for each in proofs)
+    partition = cluster.partition(templates, overrides=overrides, kept=on_templates)
+    proven = _proofs(known, partition, on_messages)
+    clusters = tuple(replace(found, regex=proven[found.cluster_id].regex) for found in partition.clusters)
     rulings = cluster.rulings(overrides, templates)
-    return Grouped(known, templates, partition, partition.cluster_of(), rulings)
+    told = (partition.proofs, tuple(proven[found.cluster_id] for found in clusters))
+    return Grouped(known, templates, replace(partition, clusters=clusters), partition.cluster_of(), rulings, told)
 
 
 def make(
@@ -116,29 +129,67 @@ def make(
     min_documents: int,
     progress: Progress,
     translators: Sequence[Engine] = (),
+    memory: results.Memory = results.NONE,
 ) -> Made:
-    """The entries of the clusters; `registry` holds the ids published before."""
+    """The entries of the clusters; `registry` holds the ids published before, `memory` what was made before."""
     known, partition, rulings = grouped.known, grouped.partition, grouped.rulings
-    drafts = reduce.drafts(known, partition)
-    enough, few = _split(drafts, min_documents)
+    drafting = reduce.Drafting.of(known, partition)
+    sketches = [_sketch(found, drafting, memory) for found in sorted(partition.clusters, key=lambda c: c.cluster_id)]
+    enough, few = _split(sketches, min_documents)
     names, set_aside = reduce.name_of(rulings), _set_aside(partition)
-    wanted = [_wanted(draft, names, set_aside.get(draft.cluster.cluster_id, ())) for draft in enough]
+    wanted = [_wanted(sketch, names, set_aside.get(sketch.cluster.cluster_id, ())) for sketch in enough]
     assigned = ids.assign(wanted, registry)
     rulings = _with_refused(rulings, enough, assigned)
-    mined, broken, unsaid = _worded(enough, assigned, grouped=grouped, translators=translators, progress=progress)
+    work = _Work(grouped, drafting, assigned, translators, memory, progress)
+    mined, broken, unsaid = _worded(enough, work)
     foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
     entries = tuple(sorted([*mined, *foreign], key=lambda entry: entry.id))
     return Made(
         clusters=partition.clusters,
         entries=entries,
         coverage=tuple(coverage(entries)),
-        withheld=tuple(_kept_aside(drafts)),
+        withheld=tuple(_kept_aside(sketches)),
         skipped=(*few, *broken, *refused),
         unsaid=(*unsaid, *_unsaid(foreign)),
         registry=assigned.registry,
         journal=tuple(_journal(assigned, rulings, grouped.cluster_of)),
         rulings=rulings,
+        results=tuple(sketch.result for sketch in sketches),
     )
+
+
+@dataclass(slots=True)
+class _Sketch:
+    """A cluster with what is known of its draft, which is made only where somebody needs all of it."""
+
+    cluster: Cluster
+    needed: results.Needed
+    result: results.Result
+    drafted: Draft | None
+
+    def draft(self, drafting: reduce.Drafting) -> Draft:
+        """The draft."""
+        if self.drafted is None:
+            self.drafted = drafting.draft(self.cluster)
+        return self.drafted
+
+
+def _sketch(found: Cluster, drafting: reduce.Drafting, memory: results.Memory) -> _Sketch:
+    needed = memory.needed(found, drafting)
+    known = memory.of(needed)
+    if known is not None:
+        return _Sketch(found, needed, known, None)
+    draft = drafting.draft(found)
+    result = results.Result(
+        cluster_id=found.cluster_id,
+        drafted=needed.digest,
+        domain=draft.domain,
+        slugs=draft.slugs,
+        page_slug=draft.page_slug,
+        document_count=reduce.document_count(draft),
+        withheld=draft.withheld,
+    )
+    return _Sketch(found, needed, result, draft)
 
 
 def _journal(
@@ -158,7 +209,7 @@ def _journal(
 
 
 def _with_refused(
-    rulings: Sequence[cluster.Ruling], drafts: Sequence[Draft], assigned: ids.Assigned
+    rulings: Sequence[cluster.Ruling], drafts: Sequence[_Sketch], assigned: ids.Assigned
 ) -> tuple[cluster.Ruling, ...]:
     """The rulings, of which those that ask for a name that their entry did not get say so."""
     entry_of = {member: assigned.ids[d.cluster.cluster_id] for d in drafts for member in d.cluster.members}
@@ -173,18 +224,17 @@ def _with_refused(
     return tuple(made)
 
 
-def _proven(known: reduce.Knowledge, partition: cluster.Partition) -> cluster.Partition:
-    """`partition` with expressions that find every member's own words and no other cluster's."""
+def _proofs(
+    known: reduce.Knowledge, partition: cluster.Partition, kept: Mapping[str, cluster.Proof]
+) -> dict[str, cluster.Proof]:
+    """By cluster an expression that finds every member's own words and no other cluster's."""
     quotes = {
         found.cluster_id: sorted(
             {words for member in found.members for row in known.events[member] for words in _words(row)}
         )
         for found in partition.clusters
     }
-    regexes = cluster.regexes_for(partition.clusters, quotes)
-    return replace(
-        partition, clusters=tuple(replace(found, regex=regexes[found.cluster_id]) for found in partition.clusters)
-    )
+    return cluster.regexes_for(partition.clusters, quotes, kept)
 
 
 def _words(row: shards.EventRow) -> Iterator[str]:
@@ -198,61 +248,86 @@ def _regexes(partition: cluster.Partition) -> frozenset[str]:
     return frozenset(found.regex for found in partition.clusters if found.regex)
 
 
-def _worded(
-    drafts: Sequence[Draft],
-    assigned: ids.Assigned,
-    *,
-    grouped: Grouped,
-    translators: Sequence[Engine],
-    progress: Progress,
-) -> tuple[list[KnowledgeEntry], list[Skipped], list[Skipped]]:
-    """The entries of `drafts` that keep every rule, the others with the rules they break, and what is not passed on."""
-    names = reduce.Naming(assigned.ids, assigned.registry.aliases)
-    normaliser = packs.marked(normalise.NORMALISER_VERSION)
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What putting drafts into words needs."""
 
-    def worded(draft: Draft) -> KnowledgeEntry:
-        entry_id = assigned.ids[draft.cluster.cluster_id]
+    grouped: Grouped
+    drafting: reduce.Drafting
+    assigned: ids.Assigned
+    translators: Sequence[Engine]
+    memory: results.Memory
+    progress: Progress
+
+    @property
+    def names(self) -> reduce.Naming:
+        """What entries are called."""
+        return reduce.Naming(self.assigned.ids, self.assigned.registry.aliases)
+
+    def worded(self, draft: Draft) -> KnowledgeEntry:
+        """The entry of a draft."""
+        entry_id = self.assigned.ids[draft.cluster.cluster_id]
         return translate.entry(
-            reduce.with_names(draft, names),
+            reduce.with_names(draft, self.names),
             entry_id=entry_id,
-            aliases=assigned.aliases_of(entry_id),
-            engines=translators,
-            normaliser=normaliser,
+            aliases=self.assigned.aliases_of(entry_id),
+            engines=self.translators,
+            normaliser=packs.marked(normalise.NORMALISER_VERSION),
         )
 
+
+def _worded(sketches: Sequence[_Sketch], work: _Work) -> tuple[list[KnowledgeEntry], list[Skipped], list[Skipped]]:
+    """The entries that keep every rule, the others with the rules they break, and what is not passed on."""
     made: list[KnowledgeEntry] = []
     unsaid: list[Skipped] = []
-    for number, draft in enumerate(drafts, 1):
-        entry, refused = _passed_on(worded(draft), draft, grouped, worded)
-        made.append(entry)
-        unsaid += refused
-        if number % _REPORT_EVERY == 0 or number == len(drafts):
-            progress("entries", number, len(drafts))
-    context = validate.Context(proven=_regexes(grouped.partition))
+    for number, sketch in enumerate(sketches, 1):
+        made.append(_entry(sketch, work))
+        unsaid += sketch.result.unsaid
+        if number % _REPORT_EVERY == 0 or number == len(sketches):
+            work.progress("entries", number, len(sketches))
+    context = validate.Context(proven=_regexes(work.grouped.partition))
     accepted: list[KnowledgeEntry] = []
     lost: list[Skipped] = []
-    for entry in translate.without_general(made):
+    for sketch, whole, entry in zip(sketches, made, translate.without_general(made), strict=True):
+        form = "whole" if entry is whole else "general"
+        if sketch.result.accepted == form:
+            accepted.append(entry)
+            continue
         _sort(validate.verdict(entry, context), accepted, lost)
+        is_accepted = bool(accepted) and accepted[-1] is entry
+        sketch.result = replace(sketch.result, accepted=form if is_accepted else "")
     return accepted, lost, unsaid
 
 
-def _passed_on(
-    entry: KnowledgeEntry, draft: Draft, grouped: Grouped, worded: Callable[[Draft], KnowledgeEntry]
-) -> tuple[KnowledgeEntry, list[Skipped]]:
+def _entry(sketch: _Sketch, work: _Work) -> KnowledgeEntry:
+    """The entry of a sketch, whose result holds it then; the one that was made before, if nothing of it changed."""
+    entry_id = work.assigned.ids[sketch.cluster.cluster_id]
+    digest = work.memory.worded(sketch.needed, entry_id, work.assigned.aliases_of(entry_id), work.names)
+    if digest and sketch.result.worded == digest:
+        return results.entry_of(sketch.result)
+    draft = sketch.draft(work.drafting)
+    entry, unsaid = _passed_on(work.worded(draft), draft, work)
+    told = entry.model_dump_json()
+    sketch.result = replace(sketch.result, worded=digest, entry=told, unsaid=tuple(unsaid), accepted="")
+    return entry
+
+
+def _passed_on(entry: KnowledgeEntry, draft: Draft, work: _Work) -> tuple[KnowledgeEntry, list[Skipped]]:
     """The entry without the claims of which something must not be passed on, and those: no stranger's words take the
     others of an entry with them. Claims were asked one by one before; here what was made of them is.
     """
-    known, gone = grouped.known, []
+    drafting, gone = work.drafting, []
     while refusals := dict(advice.refused(entry.model_dump())):
         told = dict(advice.statements(entry.model_dump()))
         pieces = [piece for place in refusals for piece in _cited(entry, place, told[place])]
-        known, claims = reduce.without(known, draft.cluster, pieces)
+        known, claims = reduce.without(drafting.known, draft.cluster, pieces)
         if not claims:
             break  # no person's claim says it: `validate` names the entry
         why = next(iter(refusals.values()))
         gone += [Skipped(distil.STAGE, f"{c.quote.document_id}@{c.quote.start}", *why) for c in claims]
-        (draft,) = reduce.drafts(known, grouped.partition, clusters=[draft.cluster])
-        entry = worded(draft)
+        drafting = replace(drafting, known=known)
+        draft = drafting.draft(draft.cluster)
+        entry = work.worded(draft)
     return entry, gone
 
 
@@ -308,22 +383,22 @@ def _sort(found: validate.Verdict, accepted: list[KnowledgeEntry], lost: list[Sk
         lost.append(Skipped("entries", found.entry_id, "breaks_a_rule", "; ".join(map(str, found.reasons))[:1000]))
 
 
-def _split(drafts: Iterable[Draft], min_documents: int) -> tuple[list[Draft], list[Skipped]]:
-    enough: list[Draft] = []
+def _split(sketches: Iterable[_Sketch], min_documents: int) -> tuple[list[_Sketch], list[Skipped]]:
+    enough: list[_Sketch] = []
     few: list[Skipped] = []
-    for draft in drafts:
-        documents = reduce.document_count(draft)
+    for sketch in sketches:
+        documents = sketch.result.document_count
         if documents >= min_documents:
-            enough.append(draft)
+            enough.append(sketch)
         else:
-            few.append(Skipped("entries", draft.cluster.cluster_id, "too_few_documents", f"{documents} documents"))
+            few.append(Skipped("entries", sketch.cluster.cluster_id, "too_few_documents", f"{documents} documents"))
     return enough, few
 
 
-def _kept_aside(drafts: Iterable[Draft]) -> Iterator[store.WithheldRow]:
-    for draft in drafts:
-        for kept in draft.withheld:
-            yield store.WithheldRow(draft.cluster.cluster_id, **asdict(kept))
+def _kept_aside(sketches: Iterable[_Sketch]) -> Iterator[store.WithheldRow]:
+    for sketch in sketches:
+        for kept in sketch.result.withheld:
+            yield store.WithheldRow(sketch.cluster.cluster_id, **asdict(kept))
 
 
 def _set_aside(partition: cluster.Partition) -> dict[str, tuple[str, ...]]:
@@ -334,17 +409,18 @@ def _set_aside(partition: cluster.Partition) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _wanted(draft: Draft, names: Mapping[str, tuple[str, str]], set_aside: tuple[str, ...]) -> ids.Wanted:
-    name, reason = min((names[member] for member in draft.cluster.members if member in names), default=("", ""))
+def _wanted(sketch: _Sketch, names: Mapping[str, tuple[str, str]], set_aside: tuple[str, ...]) -> ids.Wanted:
+    found, result = sketch.cluster, sketch.result
+    name, reason = min((names[member] for member in found.members if member in names), default=("", ""))
     return ids.Wanted(
-        cluster_id=draft.cluster.cluster_id,
-        domain=draft.domain,
-        slug=draft.slugs[0],
-        longer_slugs=draft.slugs[1:],
-        page_id=f"{draft.domain}/{draft.page_slug}" if draft.page_slug else "",
-        medoid=draft.cluster.medoid,
-        members=draft.cluster.members,
-        weight=reduce.document_count(draft),
+        cluster_id=found.cluster_id,
+        domain=result.domain,
+        slug=result.slugs[0],
+        longer_slugs=result.slugs[1:],
+        page_id=f"{result.domain}/{result.page_slug}" if result.page_slug else "",
+        medoid=found.medoid,
+        members=found.members,
+        weight=result.document_count,
         name=name,
         name_reason=reason,
         set_aside=set_aside,

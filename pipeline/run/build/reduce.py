@@ -213,17 +213,38 @@ def without(known: Knowledge, found: Cluster, cited: Iterable[Evidence]) -> tupl
     return replace(known, claims={**known.claims, **left}), tuple(gone[claim_id] for claim_id in sorted(gone))
 
 
-def drafts(known: Knowledge, partition: cluster.Partition, *, clusters: Iterable[Cluster] | None = None) -> list[Draft]:
-    """One draft for each of the partition's `clusters`, all of them by default, sorted by cluster id."""
-    cluster_of = {found.signature_id: found.cluster_id for found in partition.assignments}
-    near: dict[str, list[Neighbour]] = defaultdict(list)
-    for neighbour in partition.neighbours:
-        near[neighbour.cluster_id].append(neighbour)
-        near[neighbour.other_id].append(neighbour)
-    return [
-        distil.draft(found, _material(known, found, cluster_of=cluster_of, near=near[found.cluster_id]))
-        for found in sorted(partition.clusters if clusters is None else clusters, key=lambda c: c.cluster_id)
-    ]
+@dataclass(frozen=True, slots=True)
+class Drafting:
+    """What drafts are made from."""
+
+    known: Knowledge
+    cluster_of: Mapping[str, str]  # signature id -> cluster id
+    near: Mapping[str, Sequence[Neighbour]]  # by cluster id
+    pages: Mapping[str, Sequence[str]]  # ids of the official pages of each code
+
+    @classmethod
+    def of(cls, known: Knowledge, partition: cluster.Partition) -> Drafting:
+        """For the clusters of `partition`."""
+        near: dict[str, list[Neighbour]] = defaultdict(list)
+        for neighbour in partition.neighbours:
+            near[neighbour.cluster_id].append(neighbour)
+            near[neighbour.other_id].append(neighbour)
+        pages: dict[str, list[str]] = defaultdict(list)
+        for row in known.documents.values():
+            if row.record is not None:
+                pages[row.record.code].append(row.document_id)
+        return cls(known, {found.signature_id: found.cluster_id for found in partition.assignments}, near, pages)
+
+    def draft(self, found: Cluster) -> Draft:
+        """The draft of a cluster."""
+        near = self.near.get(found.cluster_id, ())
+        return distil.draft(found, _material(self.known, found, cluster_of=self.cluster_of, near=near))
+
+
+def drafts(known: Knowledge, partition: cluster.Partition) -> list[Draft]:
+    """One draft for each of the partition's clusters, sorted by cluster id."""
+    drafting = Drafting.of(known, partition)
+    return [drafting.draft(found) for found in sorted(partition.clusters, key=lambda c: c.cluster_id)]
 
 
 def document_count(draft: Draft) -> int:

@@ -10,11 +10,12 @@ from pipeline.records import kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import KeptFile, Verdict
 from pipeline.run import shards
+from pipeline.run.build import results
 from pipeline.run.build.building import Places
 from pipeline.run.home import translations
 
 #: Kinds of files that are made anew once they are gone.
-_MADE_ANEW = frozenset({"shard", "answer", "ledger", "passed"})
+_MADE_ANEW = frozenset({"shard", "answer", "ledger", "passed", "results"})
 
 
 def kept_files(places: Places) -> list[KeptFile]:
@@ -40,6 +41,7 @@ def _found(places: Places) -> Iterator[KeptFile]:
 
     for folder in (places.shards, places.shards.parent / "enriched"):
         yield from shards.kept_files(folder)
+    yield from results.kept_files(places.state)
     for kind in ("enrich", "translate"):
         yield from answers.kept_files(places.shards.parent / "answers" / kind)
     yield from ledger.kept_files(places.shards.parent)

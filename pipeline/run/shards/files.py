@@ -217,6 +217,17 @@ def read(shards: Iterable[ShardPaths]) -> MapResult:
     )
 
 
+def digests(shards: Iterable[ShardPaths]) -> dict[str, str]:
+    """By its id the digest of each document of `shards`; of one that several keys lead to, theirs together."""
+    found: dict[str, str] = {}
+    for shard in shards:
+        ids = _read_table(shard.documents, DOCUMENTS.schema)["document_id"].to_pylist()
+        for origin in origins(shard):
+            for place in origin.documents:
+                found[ids[place]] = f"{found.get(ids[place], '')}{origin.digest}"
+    return found
+
+
 def read_documents(paths: Sequence[Path]) -> list[DocumentRow]:
     """The document rows of the files, in their order."""
     return _rows(paths, DOCUMENTS)

@@ -1,0 +1,212 @@
+"""What the last build made of each cluster, kept by a digest of all that it was made from.
+
+A draft follows from its cluster and the rows of the documents that speak of it, and these from the documents' digests;
+an entry follows from its draft, its names and those of its neighbours. What has the digest that it had is taken as it
+was: nothing is ever found stale, because nothing is looked up under anything but what it was made from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.cluster import Proof
+from pipeline.records import Cluster, Skipped, kept
+from pipeline.records.draft import Withheld
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.errors import StoreError
+from pipeline.records.kept import Damaged, KeptFile, Verdict
+from pipeline.run.build import reduce
+from pipeline.run.shards.columns import Table
+
+_LIST = "results.json"
+_CURE = "`errmine build` makes it anew."
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one cluster."""
+
+    cluster_id: str
+    drafted: str  # digest of what its draft was made from
+    domain: str
+    slugs: tuple[str, ...]
+    page_slug: str
+    document_count: int
+    withheld: tuple[Withheld, ...]
+    worded: str = ""  # digest of what its entry was made from; "" where none was made
+    entry: str = ""  # JSON, before explanations that say too little are taken out
+    unsaid: tuple[Skipped, ...] = ()
+    accepted: str = ""  # "whole", or "general" without such an explanation: what kept every rule; "" if nothing did
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """What one draft is made from."""
+
+    digest: str
+    others: tuple[tuple[str, str], ...] = ()  # what its graph may name: (signature or cluster id, its cluster's id)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The results of the last build, and what tells whether they are still those of this one."""
+
+    fingerprint: str  # of the code, of the packs, and of what people translated; "" remembers nothing
+    digests: Mapping[str, str] = field(default_factory=dict)  # by document id
+    results: Mapping[str, Result] = field(default_factory=dict)  # by the digest of the draft
+
+    def needed(self, found: Cluster, drafting: reduce.Drafting) -> Needed:
+        """What the draft of a cluster is made from."""
+        if not self.fingerprint:
+            return Needed("")
+        near = {name for one in drafting.near.get(found.cluster_id, ()) for name in (one.cluster_id, one.other_id)}
+        spoken = {one: drafting.cluster_of.get(one, "") for one in _spoken_of(found, drafting.known)}
+        others = set(spoken.items()) | {(one, one) for one in near}
+        rules = drafted_from(found, drafting, self.digests)
+        return Needed(
+            _digest([self.fingerprint, *_lines(rules)]),
+            tuple(sorted(pair for pair in others if pair[1] not in ("", found.cluster_id))),
+        )
+
+    def worded(self, needed: Needed, entry_id: str, aliases: Sequence[str], names: reduce.Naming) -> str:
+        """A digest of what the entry of a draft is made from; "" where nothing is remembered."""
+        if not self.fingerprint:
+            return ""
+        return _digest([needed.digest, *_lines(worded_from(needed, entry_id, aliases, names))])
+
+    def of(self, needed: Needed) -> Result | None:
+        """The result of a draft that was made before, None if none was."""
+        return self.results.get(needed.digest) if self.fingerprint else None
+
+
+#: Nothing is remembered.
+NONE = Memory("")
+
+
+def drafted_from(found: Cluster, drafting: reduce.Drafting, digests: Mapping[str, str]) -> dict[str, Iterable[str]]:
+    """What decides the draft of a cluster but its graph, whose names are part of the words; by the rule that says so.
+
+    The rows of a document are those of its digest. Which documents speak of an error others may decide: what closed a
+    report is placed by the report.
+    """
+    known = drafting.known
+    rows = [row for member in found.members for row in known.events[member]]
+    claims = [claim for member in found.members for claim in known.claims.get(member, ())]
+    codes = {code for row in rows for code in row.event.codes} | {value for key, value in found.gate if key == "code"}
+    documents = {row.document_id for row in rows} | {claim.quote.document_id for claim in claims}
+    pages = {page for code in codes for page in drafting.pages.get(code, ())}
+    return {
+        "cluster": [repr(found)],
+        "documents": [f"{one}\x1f{digests[one]}" for one in sorted(documents)],
+        "claims": ["\x1f".join((claim.claim_id, claim.kind, claim.key, *claim.signature_ids)) for claim in claims],
+        "pages": [f"{one}\x1f{digests[one]}" for one in sorted(pages)],
+        "neighbours": map(repr, drafting.near.get(found.cluster_id, ())),
+    }
+
+
+def worded_from(
+    needed: Needed, entry_id: str, aliases: Sequence[str], names: reduce.Naming
+) -> dict[str, Iterable[str]]:
+    """What decides the words of an entry besides its draft, by the rule that says so."""
+    return {
+        "id": [entry_id],
+        "aliases": aliases,
+        "names": ["\x1f".join((*pair, names.entry_ids.get(pair[1], ""))) for pair in needed.others],
+    }
+
+
+def _spoken_of(found: Cluster, known: reduce.Knowledge) -> set[str]:
+    """The signatures of a cluster, and those that claims about them name too."""
+    claims = (claim for member in found.members for claim in known.claims.get(member, ()))
+    return {*found.members, *(one for claim in claims for one in claim.signature_ids)}
+
+
+def _lines(rules: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    for rule, lines in rules.items():
+        yield f"\x1d{rule}"
+        yield from lines
+
+
+def _digest(lines: Iterable[str]) -> str:
+    return hashlib.blake2b("\x1e".join(lines).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a build leaves for the next one."""
+
+    results: tuple[Result, ...] = ()
+    on_templates: tuple[Proof, ...] = ()  # how expressions were proven on what is grouped
+    on_messages: tuple[Proof, ...] = ()  # and on what documents say
+
+
+def read(folder: Path, code: str) -> State:
+    """What the last build left in `folder`; nothing where it is not what was written, or other code wrote it."""
+    try:
+        if not code or kept.unsealed_json(folder / _LIST).get("code") != code:
+            return State()
+        listing = kept.Listing.of(folder, _LIST)
+        tables = {name: pq.read_table(io.BytesIO(listing.read(f"{name}.parquet"))) for name in _TABLES}
+    except (Damaged, OSError, pa.ArrowException):
+        return State()
+    if any(not tables[name].schema.equals(table.schema) for name, table in _TABLES.items()):
+        return State()
+    return State(**{name: tuple(table.read(tables[name])) for name, table in _TABLES.items()})
+
+
+def write(folder: Path, code: str, state: State) -> None:
+    """Nothing; `folder` holds what the next build by this code may take over, and nothing else.
+
+    Raises:
+        StoreError: the disk refuses.
+    """
+    bodies = {}
+    for name, table in _TABLES.items():
+        out = io.BytesIO()
+        ordered = sorted(getattr(state, name), key=lambda one: one.cluster_id)
+        pq.write_table(table.write(ordered), out, compression="zstd", compression_level=1)
+        bodies[f"{name}.parquet"] = out.getvalue()
+    try:
+        for name, body in bodies.items():
+            kept.write(folder / name, body)
+        kept.write(folder / _LIST, kept.sealed_json({"files": kept.listed(bodies.items()), "code": code}))
+    except OSError as error:
+        hint = "Check free space and rights of the folder, then run `errmine build` again."
+        raise StoreError(f"cannot write {folder}: {error.strerror or error}", path=folder, hint=hint) from error
+
+
+def forget(folder: Path) -> None:
+    """Nothing; nothing is left for the next build."""
+    for name in (_LIST, *(f"{name}.parquet" for name in _TABLES)):
+        (folder / name).unlink(missing_ok=True)
+
+
+def kept_files(folder: Path) -> Iterator[KeptFile]:
+    """The files of `folder`, with what a look at their bytes says."""
+    if not (folder / _LIST).exists():
+        return
+    try:
+        verdicts: list[tuple[Path, Verdict]] = list(kept.Listing.of(folder, _LIST).verdicts())
+    except Damaged as error:
+        verdicts = [(error.path, error.verdict)]
+    yield from (KeptFile(path, "results", verdict, _CURE) for path, verdict in verdicts)
+
+
+def entry_of(result: Result) -> KnowledgeEntry:
+    """The entry that a result holds."""
+    return KnowledgeEntry.model_validate_json(result.entry)
+
+
+_TABLES: dict[str, Table[Any]] = {
+    "results": Table(Result),
+    "on_templates": Table(Proof),
+    "on_messages": Table(Proof),
+}

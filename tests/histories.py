@@ -1,0 +1,351 @@
+"""Random histories of a home, step by step: what comes, changes and goes, and what people say meanwhile.
+
+    python -m tests.histories 1000 [--seed 1] [--mutants]
+
+At every step a build that remembers the last one is compared with one that remembers nothing: clusters, entries,
+withheld statements, journal, registry and the results kept for the next. With `--mutants`, each rule that says what a
+result depends on is switched off in turn, and the first step is told at which that shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pipeline import cluster, raw
+from pipeline.cluster.people import Override, Overrides
+from pipeline.providers import documents
+from pipeline.records import DocLink, Document, LinkKind
+from pipeline.records.bundle import Registry
+from pipeline.run import shards
+from pipeline.run.build import entries, mapping, results
+from pipeline.translate.remembered import Accepted
+from tests import distil_factory
+from tests.golden import SAMPLE
+
+#: Messages that are near each other, that quote, that begin, that are typed and not: each has a tail of its own.
+MESSAGES = (
+    "RuntimeError: cannot place anvil {n} on shelf {n} of the northern store",
+    "RuntimeError: cannot place anvil {n} on shelf {n} of the northern  store.",
+    "RuntimeError: cannot place anvil {n} on shelf {n} of the southern store",
+    "BeltError: the feeder lost its belt number {n} while the press was running",
+    "the feeder lost its belt number {n} while the press was running",
+    'WorkerError: worker {n} gave up: "the feeder lost its belt number {n} while the press was running"',
+    "ValueError: tray {n} of the press is empty",
+    "ValueError: tray {n} of the press is emptied",
+    "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: E1001: CompileTimeScopedVmemOom: no vmem for {n} bytes",
+    "RESOURCE_EXHAUSTED: Out of memory while trying to allocate {n} bytes.",
+    "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: {n}, Hardware limit: 232448",
+)
+REPLIES = (
+    "Upgrading presslib to 2.{m} fixed it for me.",
+    "Setting PRESS_MODE={m} works around this.",
+    "I tried downgrading presslib to 1.{m}, but it still fails.",
+    "The reason is that the press allocates tray {m} twice.",
+    "Fixed by #{m}.",
+    "Thanks, closing this.",
+)
+ROLES = ("NONE", "MEMBER", "OWNER")
+TRACE = '```\nTraceback (most recent call last):\n  File "/opt/press/{f}.py", line {n}, in {f}\n{error}\n```'
+CHAIN = "\n\nDuring handling of the above exception, another exception occurred:\n\n"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What people said at a step."""
+
+    rows: tuple[Override, ...] = ()
+    texts: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+class World:
+    """Documents that come, change and go, drawn from one seed."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.documents: dict[str, Document] = {}
+        self.said = Said()
+        self.number = 0
+
+    def step(self) -> str:
+        """What happened."""
+        weights = {self._add: 6, self._edit: 5, self._sample: 3, self._forget: 2, self._merge: 1, self._split: 1}
+        weights |= {self._rename: 1, self._take_back: 1, self._translate: 1}
+        (act,) = self.rng.choices(list(weights), list(weights.values()))
+        told = [act() for _ in range(self.rng.choice((1, 1, 3)) if act in (self._add, self._edit, self._sample) else 1)]
+        return "; ".join(told)
+
+    def _add(self) -> str:
+        self.number += 1
+        made = self._thread(self.number)
+        self.documents[made.document_id] = made
+        return f"{made.document_id} came"
+
+    def _edit(self) -> str:
+        own = sorted(self.documents)
+        if not own:
+            return self._add()
+        name = self.rng.choice(own)
+        self.documents[name] = self._changed(self.documents[name])
+        return f"{name} changed"
+
+    def _sample(self) -> str:
+        made = self.rng.choice([one for one in sample() if one.record] if self.rng.random() < 0.5 else sample())
+        if made.record is not None and self.rng.random() < 0.5:  # a page that shows no error of its own
+            made = replace(made, record=replace(made.record, samples=()))
+        self.documents[made.document_id] = made
+        return f"{made.document_id} came"
+
+    def _forget(self) -> str:
+        for name in self.rng.sample(sorted(self.documents), min(len(self.documents), 2)):
+            del self.documents[name]
+        return "two went"
+
+    def _texts(self, count: int) -> tuple[str, ...]:
+        return tuple(text.replace("{n}", "3") for text in self.rng.sample(MESSAGES, count))
+
+    def _merge(self) -> str:
+        return self._rule(Override("merge", "one", self._texts(2), place=f"merge number {self.number}"))
+
+    def _split(self) -> str:
+        return self._rule(Override("split", "two", self._texts(2), place=f"split number {self.number}"))
+
+    def _rename(self) -> str:
+        name = self.rng.choice(("empty-tray", "lost-belt"))
+        return self._rule(Override("rename", "a name", self._texts(1), name, place=f"rename number {self.number}"))
+
+    def _rule(self, row: Override) -> str:
+        self.said = replace(self.said, rows=(row,))  # one at a time: two may contradict each other
+        return f"{row.kind} {row.texts}"
+
+    def _take_back(self) -> str:
+        self.said = replace(self.said, rows=())
+        return "no overrides"
+
+    def _translate(self) -> str:
+        text = self.rng.choice(REPLIES).replace("{m}", "3")
+        self.said = replace(self.said, texts={("statement", text): f"把 {text} 译成中文。"})
+        return "a translation"
+
+    def _thread(self, number: int) -> Document:
+        rng = self.rng
+        day = f"20{rng.choice((19, 24, 25))}-{rng.randrange(1, 13):02d}-{rng.randrange(1, 28):02d}T10:00:00Z"
+        posts: list[dict[str, Any]] = [
+            {"kind": "title", "text": f"press fails, report {number}", "at": day, "role": "NONE", "author": "a"},
+            {"kind": "body", "text": f"It ends:\n\n{self._trace()}", "at": day, "role": "NONE", "author": "a"},
+        ]
+        for place in range(rng.randrange(4)):
+            text = self._trace() if rng.random() < 0.2 else rng.choice(REPLIES).replace("{m}", str(rng.randrange(1, 5)))
+            role = rng.choice(ROLES)
+            posts.append({"kind": "comment", "text": text, "at": day, "role": role, "author": f"u{place}"})
+        made = distil_factory.document(
+            {"kind": rng.choice(("issue", "issue", "pull")), "number": number, "posts": posts}
+        )
+        if rng.random() < 0.3:
+            made = replace(made, title=f"Fix #{rng.randrange(1, number + 1)}", is_merged=True, state="closed")
+        return made
+
+    def _trace(self) -> str:
+        errors = [
+            self.rng.choice(MESSAGES).replace("{n}", str(self.rng.randrange(9)))
+            for _ in range(2 if self.rng.random() < 0.3 else 1)
+        ]
+        traces = [TRACE.replace("{f}", "press").replace("{n}", "7").replace("{error}", one) for one in errors]
+        return CHAIN.join(traces).replace("\n```" + CHAIN + "```", CHAIN.rstrip())
+
+    def _changed(self, made: Document) -> Document:
+        kind = self.rng.randrange(6)
+        if made.record is not None:
+            said = f"{made.record.title or made.record.code} {self.rng.randrange(9)}"
+            day = f"2026-0{self.rng.randrange(1, 6)}-01"
+            return replace(made, record=replace(made.record, title=said, last_updated=day))
+        if kind == 0 and made.opened_at:
+            return replace(made, opened_at=made.opened_at - timedelta(days=700))
+        if kind == 1:
+            return replace(made, state="open" if made.state == "closed" else "closed", closed_at=made.opened_at)
+        if kind == 2:
+            target = f"github.com/{distil_factory.REPO}#{self.rng.randrange(1, self.number + 2)}"
+            return replace(made, links=(DocLink(LinkKind.CLOSED_BY, target, None, None),), state="closed")
+        if kind == 3:
+            return replace(made, repo=self.rng.choice((distil_factory.REPO, "errmine-fixtures/pond")))
+        if kind == 4 and made.number and made.document_id == f"github.com/{distil_factory.REPO}#{made.number}":
+            return replace(self._thread(made.number), opened_at=made.opened_at)
+        return replace(made, labels=(*made.labels, "bug"), raw_sha256=hashlib.sha256(repr(made).encode()).hexdigest())
+
+
+@cache
+def sample() -> tuple[Document, ...]:
+    """Every document of the bundled sample, official pages among them."""
+    import tempfile
+
+    from pipeline import run
+
+    with tempfile.TemporaryDirectory() as folder:
+        run.import_files(Path(folder) / "raw", [SAMPLE])
+        layer = raw.RawLayer(Path(folder) / "raw")
+        read = [documents.document(layer.read(one.refs)) for one in layer.documents()]
+    return tuple(one for one in read if isinstance(one, Document))
+
+
+_MAPPED: dict[str, shards.MapResult] = {}
+
+
+def digest_of(made: Document) -> str:
+    """What tells a document from any other."""
+    return hashlib.blake2b(repr(made).encode(), digest_size=8).hexdigest()
+
+
+def mapped(world: World) -> tuple[shards.MapResult, dict[str, str]]:
+    """The rows of all documents, and their digests."""
+    digests = {name: digest_of(made) for name, made in world.documents.items()}
+    for name, digest in digests.items():
+        if digest not in _MAPPED:
+            _MAPPED[digest] = mapping.map_text(world.documents[name])
+    return sum((_MAPPED[digests[name]] for name in sorted(digests)), shards.MapResult()), digests
+
+
+@dataclass
+class History:
+    """A home in memory: each step makes its entries twice, with and without what it remembers."""
+
+    seed: int
+    registry: Registry = field(default_factory=Registry)
+    kept: results.State = field(default_factory=results.State)
+    is_exported: bool = True
+
+    def steps(self, count: int) -> Iterator[tuple[str, entries.Made, entries.Made, int]]:
+        """Of each step what happened, what was made with and without memory, and how many entries were taken over."""
+        world = World(self.seed)
+        for _ in range(count):
+            told = world.step()
+            result, digests = mapped(world)
+            overrides = Overrides(world.said.rows) if world.said.rows else cluster.NONE
+            with mapping.uncollected():
+                anew = entries.group(result, overrides)
+                grouped = entries.group(result, overrides, proofs=(self.kept.on_templates, self.kept.on_messages))
+            fingerprint = hashlib.blake2b(repr(sorted(world.said.texts.items())).encode()).hexdigest()
+            known = {one.drafted: one for one in self.kept.results}
+            taken = []
+
+            def make(
+                grouped: entries.Grouped, known: Mapping[str, results.Result], options: Mapping[str, Any]
+            ) -> entries.Made:
+                return entries.make(
+                    grouped,
+                    registry=self.registry,
+                    min_documents=1,
+                    progress=lambda *_: None,
+                    translators=[Accepted(options["texts"])],
+                    memory=results.Memory(options["fingerprint"], options["digests"], known),
+                )
+
+            options = {"texts": world.said.texts, "fingerprint": fingerprint, "digests": digests}
+            fresh = make(anew, {}, options)
+            with noting(taken):
+                found = make(grouped, known, options)
+            self.kept = results.State(found.results, *grouped.proofs)
+            if world.rng.random() < 0.8:  # otherwise nobody exported it: the next one starts from the same registry
+                self.registry = fresh.registry
+            yield told, found, fresh, len(taken)
+
+
+class noting:  # noqa: N801  (a context, used as a function is)
+    """Inside, the ids of entries that are taken over are noted."""
+
+    def __init__(self, taken: list[str]) -> None:
+        self._taken, self._real = taken, results.entry_of
+
+    def __enter__(self) -> None:
+        def entry_of(result: results.Result) -> Any:
+            self._taken.append(result.cluster_id)
+            return self._real(result)
+
+        results.entry_of = entry_of
+
+    def __exit__(self, *_: object) -> None:
+        results.entry_of = self._real
+
+
+def differs(found: entries.Made, fresh: entries.Made) -> list[str]:
+    """The fields in which two builds differ."""
+    names = [name for name in fresh.__slots__ if getattr(found, name) != getattr(fresh, name)]
+    told = [[one.model_dump_json() for one in made.entries] for made in (found, fresh)]
+    return [*names, *(["bytes"] if told[0] != told[1] else [])]
+
+
+# ---------------------------------------------------------------- mutants
+
+Patch = Callable[[], Callable[[], None]]
+
+
+def without(where: str, rule: str) -> Patch:
+    """Switches a rule off: what it names decides nothing."""
+
+    def patch() -> Callable[[], None]:
+        real = getattr(results, where)
+
+        def mutated(*given: Any) -> dict[str, Any]:
+            every = real(*given)
+            assert rule in every
+            return {name: lines for name, lines in every.items() if name != rule}
+
+        setattr(results, where, mutated)
+        return lambda: setattr(results, where, real)
+
+    return patch
+
+
+def without_fingerprint() -> Callable[[], None]:
+    """What people translated decides nothing."""
+    real = results.Memory.needed
+
+    def mutated(self: results.Memory, *given: Any) -> results.Needed:
+        return real(replace(self, fingerprint="x"), *given)
+
+    results.Memory.needed = mutated  # type: ignore[method-assign]
+    return lambda: setattr(results.Memory, "needed", real)
+
+
+MUTANTS: dict[str, Patch] = {
+    **{f"draft: {rule}": without("drafted_from", rule) for rule in ("cluster", "documents", "pages", "neighbours")},
+    **{f"words: {rule}": without("worded_from", rule) for rule in ("id", "aliases", "names")},
+    "what people translated": without_fingerprint,
+}
+
+
+def first_difference(seed: int, steps: int) -> tuple[int, str, list[str]] | None:
+    """The first step of a history at which memory changes something: its number, what happened, what differs."""
+    for number, (told, found, fresh, _) in enumerate(History(seed).steps(steps), 1):
+        if names := differs(found, fresh):
+            return number, told, names
+    return None
+
+
+def main() -> None:
+    """Run histories, or search for what each mutant breaks."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("histories", type=int)
+    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mutants", action="store_true")
+    options = parser.parse_args()
+    seeds = range(options.seed, options.seed + options.histories)
+    for name, patch in (MUTANTS if options.mutants else {"": lambda: lambda: None}).items():
+        undo = patch()
+        try:
+            found = next(((seed, one) for seed in seeds if (one := first_difference(seed, options.steps))), None)
+        finally:
+            undo()
+        print(json.dumps({"mutant": name, "histories": options.histories, "first": found}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

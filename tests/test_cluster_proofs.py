@@ -1,0 +1,118 @@
+"""Proofs that are kept: whatever comes and goes, expressions are those that are proven on all texts anew."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from pipeline import cluster
+from pipeline.cluster import proofs
+from pipeline.cluster.proofs import Proof
+from pipeline.records import Cluster, Template
+from tests.test_cluster import template
+
+NOUNS = ("tray", "lamp", "feeder", "belt")
+STATES = ("is stuck", "is dark", "is lost", "is stuck in slot <n>")
+TAILS = ("", " of the press", " of the press in hall <n>", " of the press <n> since <n>")
+
+
+class Shop:
+    """Errors of a shop that come and go, in words that others use too."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.texts: dict[str, list[str]] = {}
+
+    def step(self) -> None:
+        """Something comes, something goes, something is said otherwise."""
+        for _ in range(self.rng.randrange(1, 4)):
+            text = " ".join(self.rng.choice(each) for each in (NOUNS, STATES)) + self.rng.choice(TAILS)
+            self.texts[text] = [self._said(text) for _ in range(self.rng.randrange(1, 4))]
+        if len(self.texts) > 5:
+            for text in self.rng.sample(sorted(self.texts), self.rng.randrange(3)):
+                del self.texts[text]
+
+    def _said(self, text: str) -> str:
+        words = text.replace("<n>", str(self.rng.randrange(90)))
+        if self.rng.random() < 0.2:  # it tells of another one as well
+            words += "; " + self.rng.choice(sorted(self.texts or [text])).replace("<n>", "7")
+        return self.rng.choice(("{}", "E: {}", "{} (again)")).format(words)
+
+    @property
+    def templates(self) -> list[Template]:
+        """What is grouped: each text is an error of its own."""
+        return [template(text, gate={"op": text}, complete=True) for text in sorted(self.texts)]
+
+    def messages(self, clusters: Sequence[Cluster]) -> dict[str, list[str]]:
+        """What documents say."""
+        return {one.cluster_id: self.texts[one.text] for one in clusters}
+
+
+def by_cluster(found: Sequence[Proof]) -> dict[str, Proof]:
+    return {one.cluster_id: one for one in found}
+
+
+def first_difference(seed: int, steps: int = 9) -> int | None:
+    """The step at which a proof that is kept differs from one that is made anew."""
+    shop = Shop(seed)
+    on_templates: Mapping[str, Proof] = {}
+    on_messages: Mapping[str, Proof] = {}
+    for number in range(steps):
+        shop.step()
+        kept = cluster.partition(shop.templates, kept=on_templates)
+        anew = cluster.partition(shop.templates)
+        told = shop.messages(anew.clusters)
+        found = cluster.regexes_for(kept.clusters, told, on_messages)
+        fresh = cluster.regexes_for(anew.clusters, told)
+        if kept.clusters != anew.clusters:
+            return number
+        if {one: proof.regex for one, proof in found.items()} != {one: proof.regex for one, proof in fresh.items()}:
+            return number
+        on_templates, on_messages = by_cluster(kept.proofs), found
+    return None
+
+
+SEEDS = range(5)
+
+
+def test_a_proof_that_is_kept_is_the_one_that_would_be_found() -> None:
+    assert [first_difference(seed) for seed in SEEDS] == [None] * len(SEEDS)
+
+
+MUTANTS: dict[str, tuple[str, Callable[..., object]]] = {
+    "a witness that went": ("_is_there", lambda *_: True),
+    "a text that came": ("_refuted", lambda *_: set()),
+    "the cluster's own texts": ("digest", lambda *parts: "" if len(parts) > 1 else real_digest(*parts)),
+}
+real_digest = proofs.digest
+
+
+@pytest.mark.parametrize("mutant", sorted(MUTANTS))
+def test_what_a_proof_rests_on_cannot_be_left_out(mutant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, mutated = MUTANTS[mutant]
+    monkeypatch.setattr(proofs, name, mutated)
+    assert any(first_difference(seed) is not None for seed in SEEDS)
+
+
+def test_what_is_proven_still_is_not_proven_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = Shop(3)
+    shop.step()
+    shop.step()
+    before = cluster.partition(shop.templates)
+    told = shop.messages(before.clusters)
+    proven = cluster.regexes_for(before.clusters, told)
+    monkeypatch.setattr(proofs, "proven_on", None)
+    monkeypatch.setattr(proofs, "Foreigners", None)
+    assert cluster.partition(shop.templates, kept=by_cluster(before.proofs)) == before
+    assert cluster.regexes_for(before.clusters, told, proven) == proven
+
+
+def test_of_a_text_all_words_of_an_expression_are_asked() -> None:
+    words = ("alpha", "bravo", "charlie", "delta", "echo")
+    pattern = proofs.patterns.known(r"\balpha bravo charlie delta echo\b")
+    texts = [("other", " ".join(words)), ("other", " ".join(words[:4])), ("own", " ".join(words))]
+    assert proofs.Foreigners(texts).could_match(pattern, "own") == [("other", " ".join(words))]
+    assert proofs.Foreigners(texts).could_match(replace(pattern, words=frozenset()), "own") == texts[:2]

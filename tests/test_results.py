@@ -1,0 +1,164 @@
+"""A build that remembers the last one gives what one gives that remembers nothing, whatever happened in between."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipeline import run, store
+from pipeline.records.errors import StoreError
+from pipeline.run import Places
+from pipeline.run.build import building, mapping, reduce, results
+from pipeline.run.check import integrity
+from tests import golden, histories
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_no_step_of_a_history_shows_that_anything_was_remembered(seed: int) -> None:
+    made = taken = 0
+    for told, found, fresh, taken_over in histories.History(seed).steps(10):
+        assert histories.differs(found, fresh) == [], told
+        made, taken = made + len(fresh.entries), taken + taken_over
+    assert taken > made * 0.4
+
+
+#: A history that catches each mutant early; what is read of its texts may change, then another one does.
+CAUGHT_BY = {
+    "draft: cluster": 9,
+    "draft: documents": 2,
+    "draft: pages": 7,
+    "draft: neighbours": 27,
+}
+
+
+@pytest.mark.parametrize("mutant", sorted(histories.MUTANTS))
+def test_what_a_result_depends_on_cannot_be_left_out(mutant: str) -> None:
+    undo = histories.MUTANTS[mutant]()
+    try:
+        seeds = (CAUGHT_BY[mutant], *range(1, 30))
+        assert any(histories.first_difference(seed, 9) is not None for seed in seeds)
+    finally:
+        undo()
+
+
+def test_a_claim_that_others_place_is_part_of_what_a_draft_is_made_from() -> None:
+    world = histories.World(5)
+    while True:
+        world.step()
+        result, digests = histories.mapped(world)
+        known = reduce.knowledge(result)
+        spoken = [one for one, claims in known.claims.items() if claims and one in known.events]
+        if spoken:
+            break
+    grouped = building.entries.group(result)
+    drafting = reduce.Drafting.of(known, grouped.partition)
+    (found,) = [one for one in grouped.partition.clusters if spoken[0] in one.members]
+    fewer = replace(drafting, known=replace(known, claims={**known.claims, spoken[0]: []}))
+    memory = results.Memory("x", digests)
+    assert memory.needed(found, drafting) == memory.needed(found, reduce.Drafting.of(known, grouped.partition))
+    assert memory.needed(found, drafting).digest != memory.needed(found, fewer).digest
+    told, untold = (results.drafted_from(found, each, digests) for each in (drafting, fewer))
+    assert told["claims"] != untold["claims"]
+
+
+# ---------------------------------------------------------------- homes
+
+
+def state(home: Path) -> tuple[dict[str, bytes], str, bytes]:
+    """The bytes of the bundle, the digest of the database, and the bytes of the results that are kept."""
+    places = Places.of(home)
+    # of proofs a witness is told, which is not the only one there may be
+    kept = (places.state / "results.parquet").read_bytes()
+    return golden.bundle_bytes(places.curated), store.digest(places.database), kept
+
+
+def cloned(home: Path, folder: Path) -> Path:
+    """A copy of a home that remembers no result and has no shard."""
+    made = golden.copied(home, folder)
+    shutil.rmtree(Places.of(made).shards)
+    shutil.rmtree(Places.of(made).state, ignore_errors=True)
+    return made
+
+
+def made(home: Path, *, workers: int = 1, most: int = 500, overrides: Path | None = None) -> None:
+    run.build(Places.of(home), workers=workers, partition_documents=most, overrides=overrides)
+    run.export(Places.of(home))
+
+
+def rows() -> list[str]:
+    return (golden.SAMPLE / "issues.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+def came(home: Path, lines: Sequence[str]) -> None:
+    (home / "in.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    run.import_files(Places.of(home).raw, [home / "in.jsonl"])
+    (home / "in.jsonl").unlink()
+
+
+def edited(place: int, **changed: object) -> str:
+    return json.dumps(json.loads(rows()[place]) | {"updated_at": f"2026-06-{place + 1:02d}T00:00:00Z"} | changed)
+
+
+MERGE = '[[merge]]\nreason = "one limit"\ntexts = ["out of resource: threads", "out of resource: shared memory"]\n'
+
+
+def test_a_home_is_what_a_clone_without_memory_makes_of_it(
+    sample_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, said = golden.copied(sample_home, tmp_path / "home"), tmp_path / "overrides.toml"
+    said.write_text(MERGE, encoding="utf-8")
+    new = {"number": 901, "html_url": "https://github.com/errmine-fixtures/tilelab/issues/901"}
+    new["url"] = "https://api.github.com/repos/errmine-fixtures/tilelab/issues/901"
+    old = {"created_at": "2019-01-01T00:00:00Z"}
+
+    def killed(_path: Path, _contents: object) -> None:
+        raise StoreError("killed", path=home)
+
+    steps: list[Callable[[], object]] = [
+        lambda: came(home, [edited(0, **new), edited(5, state="open", closed_at=None)]),
+        lambda: came(home, [edited(1, **new, **old), edited(7, comments=[])]),
+        lambda: run.forget(home, Places.of(home).raw, "https://github.com/errmine-fixtures/gemmforge/issues/9"),
+    ]
+    for number, step in enumerate(steps):
+        step()
+        options = {"overrides": said if number == 1 else None, "workers": number + 1, "most": (500, 6, 9)[number]}
+        clone = cloned(home, tmp_path / f"clone{number}")
+        if number == 1:
+            with monkeypatch.context() as patch:
+                patch.setattr(store, "write", killed)
+                with pytest.raises(StoreError, match="killed"):
+                    made(home, **options)
+        made(home, **options)
+        made(clone, **options)
+        assert state(home) == state(clone), number
+
+
+def test_damaged_results_are_named_and_nothing_is_taken_from_them(sample_home: Path, tmp_path: Path) -> None:
+    home = golden.copied(sample_home, tmp_path / "home")
+    before, places = state(home), Places.of(home)
+    path = places.state / "results.parquet"
+    path.write_bytes(path.read_bytes()[:-5])
+    assert results.read(places.state, building._code()) == results.State()
+    assert [file.kind for file in integrity.kept_files(places) if file.verdict != "ok"] == ["results"]
+    summary = run.build(places, workers=1, partition_documents=500)
+    assert [Path(row["path"]).name for row in summary.figures["made_anew"]] == ["results.parquet"]
+    run.export(places)
+    assert state(home) == before
+
+
+def test_nothing_is_worded_anew_where_nothing_came(
+    sample_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = golden.copied(sample_home, tmp_path / "home")
+    before = state(home)
+    monkeypatch.setattr(building.entries.translate, "entry", None)
+    monkeypatch.setattr(building.entries.validate, "verdict", None)
+    monkeypatch.setattr(reduce.distil, "draft", None)
+    monkeypatch.setattr(mapping, "map_document", None)
+    made(home)
+    assert state(home) == before
