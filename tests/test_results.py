@@ -15,10 +15,10 @@ from pipeline.records.errors import StoreError
 from pipeline.run import Places
 from pipeline.run.build import building, mapping, reduce, results
 from pipeline.run.check import integrity
-from tests import golden, histories
+from tests import cli, golden, histories
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [2, 3])
 def test_no_step_of_a_history_shows_that_anything_was_remembered(seed: int) -> None:
     made = taken = 0
     for told, found, fresh, taken_over in histories.History(seed).steps(10):
@@ -33,6 +33,9 @@ CAUGHT_BY = {
     "draft: documents": 2,
     "draft: pages": 7,
     "draft: neighbours": 27,
+    "words: id": 3,
+    "words: names": 1,
+    "what people translated": 3,
 }
 
 
@@ -64,6 +67,12 @@ def test_a_claim_that_others_place_is_part_of_what_a_draft_is_made_from() -> Non
     assert memory.needed(found, drafting).digest != memory.needed(found, fewer).digest
     told, untold = (results.drafted_from(found, each, digests) for each in (drafting, fewer))
     assert told["claims"] != untold["claims"]
+
+
+def test_former_ids_are_part_of_what_an_entry_is_made_from() -> None:
+    memory, names = results.Memory("x"), reduce.Naming({}, {})
+    one, other = (memory.worded(results.Needed("d"), "a/b", former, names) for former in ([], ["a/old"]))
+    assert one != other
 
 
 # ---------------------------------------------------------------- homes
@@ -162,3 +171,18 @@ def test_nothing_is_worded_anew_where_nothing_came(
     monkeypatch.setattr(mapping, "map_document", None)
     made(home)
     assert state(home) == before
+
+
+def test_verify_makes_all_of_it_a_second_time_and_names_what_differs(sample_home: Path, tmp_path: Path) -> None:
+    home = golden.copied(sample_home, tmp_path / "home")
+    came(home, [edited(5, state="open", closed_at=None)])
+    assert cli.run("build", "--verify", "--home", home, "--workers", "1", "--quiet").code == 0
+    assert not list(Places.of(home).shards.parent.glob("verify-*"))
+    undo = histories.MUTANTS["draft: documents"]()
+    try:
+        made(home)
+        came(home, [edited(place) for place in range(8)])  # the same words on another page
+        done = cli.run("build", "--verify", "--home", home, "--workers", "1", "--quiet")
+    finally:
+        undo()
+    assert (done.code, "entries" in done.err) == (4, True)

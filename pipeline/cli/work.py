@@ -13,7 +13,7 @@ from pipeline.cli.output import announce, command_name, complain, print_json, pr
 
 if TYPE_CHECKING:
     from pipeline.config import Settings
-    from pipeline.run import Regrouping, Summary
+    from pipeline.run import Places, Regrouping, Summary
     from pipeline.run.build.engines import Engines
     from pipeline.run.home.locking import Holder
 
@@ -114,10 +114,16 @@ def build(
     accept_loss: Annotated[
         bool, typer.Option("--accept-loss", help="Go on without what raw has lost since the last build.")
     ] = False,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Make all of it a second time from raw alone, and compare.")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Make clusters, entries and errmine.duckdb from raw; needs no Prefect and, with engines off, no network.
+
+    What the last build made of the same is taken over. With --verify everything is made again beside it from raw
+    alone; exit status 4 if the two databases differ.
 
     Where raw holds less than it did (a segment is missing or damaged, a document of the last build is gone) it names
     what is lost and builds nothing. With --accept-loss it goes on without, once and for all.
@@ -128,9 +134,25 @@ def build(
     chosen = settings(home, config)
     engines = configured.engines(chosen)
     with joined.recorded(chosen.home, "build", wait_seconds=chosen.schedule.wait_seconds, told=say_waiting) as record:
-        summary = record.summary = built(
-            chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json, is_loss_accepted=accept_loss
-        )
+        made: list[Summary] = []
+
+        def build_at(places: Places) -> None:
+            run_id, is_quiet = record.run_id, quiet or as_json
+            made.append(
+                built(
+                    chosen,
+                    workers,
+                    engines,
+                    run_id=run_id,
+                    is_quiet=is_quiet,
+                    is_loss_accepted=accept_loss,
+                    places=places,
+                )
+            )
+
+        own = joined.Places.of(chosen.home)
+        joined.verified(own, build_at) if verify else build_at(own)
+        summary = record.summary = made[0]
     _tell_of_build(summary, chosen, is_quiet=quiet, as_json=as_json)
 
 
@@ -142,14 +164,15 @@ def built(
     run_id: str,
     is_quiet: bool,
     is_loss_accepted: bool = False,
+    places: Places | None = None,
 ) -> Summary:
-    """What a build of the home did, as its settings say."""
+    """What a build of the home did, or of another one at `places`, as the settings say."""
     from pipeline import run as joined
     from pipeline.cli.progress import progress_bar
 
     with progress_bar(is_quiet=is_quiet) as progress:
         return joined.build(
-            joined.Places.of(chosen.home),
+            places or joined.Places.of(chosen.home),
             workers=workers or chosen.build.workers,
             partition_documents=chosen.build.partition_documents,
             min_documents=chosen.publish.min_documents,

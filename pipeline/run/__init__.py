@@ -19,6 +19,7 @@ from pipeline.run.build.current import is_built, is_exported, note_built, note_e
 from pipeline.run.build.exporting import export
 from pipeline.run.build.mapping import Partition, code_digest, map_partitions, plan
 from pipeline.run.build.regrouping import Regrouping, foreseen
+from pipeline.run.build.verifying import verified
 from pipeline.run.check.damage import repair
 from pipeline.run.check.reconciling import DAMAGED, reconcile
 from pipeline.run.home.recording import Record, recorded, status
@@ -63,5 +64,6 @@ __all__ = [
     "source_rows",
     "status",
     "status_of",
+    "verified",
     "with_notes",
 ]
