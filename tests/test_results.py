@@ -133,8 +133,11 @@ def test_a_home_is_what_a_clone_without_memory_makes_of_it(
         lambda: came(home, [edited(1, **new, **old), edited(7, comments=[])]),
         lambda: run.forget(home, Places.of(home).raw, "https://github.com/errmine-fixtures/gemmforge/issues/9"),
     ]
+    left = Places.of(home).shards.parent / "verify-killed"
+    left.mkdir()
     for number, step in enumerate(steps):
         step()
+        assert left.exists() == (number < 2)  # a clone holds what is forgotten, too
         options = {"overrides": said if number == 1 else None, "workers": number + 1, "most": (500, 6, 9)[number]}
         clone = cloned(home, tmp_path / f"clone{number}")
         if number == 1:
@@ -176,6 +179,8 @@ def test_nothing_is_worded_anew_where_nothing_came(
 def test_verify_makes_all_of_it_a_second_time_and_names_what_differs(sample_home: Path, tmp_path: Path) -> None:
     home = golden.copied(sample_home, tmp_path / "home")
     came(home, [edited(5, state="open", closed_at=None)])
+    leftover = Places.of(home).shards.parent / "verify-killed"
+    (leftover / "curated").mkdir(parents=True)
     assert cli.run("build", "--verify", "--home", home, "--workers", "1", "--quiet").code == 0
     assert not list(Places.of(home).shards.parent.glob("verify-*"))
     undo = histories.MUTANTS["draft: documents"]()

@@ -23,6 +23,8 @@ def cloned(places: Places) -> Iterator[Places]:
     """A home with the same raw, ids, journal and last database, and without shards and results; gone afterwards."""
     work = places.shards.parent
     work.mkdir(parents=True, exist_ok=True)
+    for leftover in work.glob("verify-*"):  # of one that was killed
+        shutil.rmtree(leftover, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="verify-", dir=work) as folder:
         clone = Places.of(Path(folder))
         clone.shards.parent.mkdir()
