@@ -65,7 +65,8 @@ def _of_entry(entry: dict[str, Any]) -> Iterator[Statement]:
 
     def statement(part: str, said: dict[str, Any], ids: Sequence[str]) -> Iterator[Statement]:
         words = said.get("action") or said.get("text") or said.get("root_cause")
-        cited = sorted((known[one] for one in ids), key=lambda one: (one["quote"] != words, one["role"] == "worked"))
+        shown = [known[one] for one in ids if one in known]  # of much evidence an entry shows a part
+        cited = sorted(shown, key=lambda one: (one["quote"] != words, one["role"] == "worked"))
         if cited:
             yield Statement(_kind(part, said, cited), entry, said, tuple(cited))
 

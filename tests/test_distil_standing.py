@@ -69,6 +69,7 @@ CAUSES = [
     # "this" is what the sentence before says, and that is no trouble
     ("We store names in the index file. This is because that file goes into the public repository of the team.", 0),
     ("Small files load well, but this is due to the size of the page buffer of the second loader.", 0),
+    ("The tray is read by the old loader (this is because the new one has no reader for it) and then sorted.", 0),
     ("Small files fail as well, but this is due to the size of the page buffer of the second loader.", 1),
 ]
 
@@ -95,6 +96,53 @@ def _causes(text: str) -> list[str]:
     ]
     found = claims(document({"number": 1, "kind": "issue", "posts": posts}))
     return [claim.quote.text for claim in found if claim.kind == ClaimKind.CAUSE]
+
+
+CURES = TABLE["no_cure"]
+
+
+@each("title,is_none", [(one, True) for one in CURES["examples"]] + [(one, False) for one in CURES["lookalikes"]])
+def test_a_title_says_whether_only_other_words_are_asked_for(title: str, is_none: bool) -> None:
+    assert bool(tables.no_cure().search(title)) is is_none
+
+
+def _told(posts: list[tuple[str, str]], **more: Any) -> list[str]:
+    """(kind and outcome) of the statements of a report: title, then (who, what) of each post."""
+    made: list[dict[str, Any]] = [{"kind": "title", "text": more.pop("title", "ValueError: the tray is empty")}]
+    for at, (who, text) in enumerate(posts):
+        kind = "body" if at == 0 else "comment"
+        made.append({"kind": kind, "text": text, "author": who, "at": f"2026-01-0{at + 1}T10:00:00Z"})
+    found = claims(document({"number": 1, "kind": "issue", "posts": made}))
+    return [f"{claim.kind} {claim.outcome or ''}".strip() for claim in found if claim.kind.is_statement]
+
+
+REMOVED = "If you remove the option `--fast-tray` from the call, the code works fine."
+NO_EFFECT = "Setting `fast_tray=True` has no effect."
+
+
+@each("said,found", [(REMOVED, "remedy worked"), (NO_EFFECT, "remedy failed")])
+def test_what_a_report_opens_with_is_the_error_and_no_try(said: str, found: str) -> None:
+    assert _told([("a", f"{THREAD}\n{said}")]) == []
+    assert _told([("a", f"{THREAD}\nUPDATE: {said}")]) == [found]
+    assert _told([("a", THREAD), ("b", said)]) == [found]
+
+
+BARE = "It ends with\n\n```\nerror: the tray of the second kiln is empty\n```\n"
+
+
+@each(
+    "title,body,found",
+    [
+        ("The loader reads an empty tray", THREAD, ["fix"]),
+        ("The loader reads an empty tray", BARE, []),
+        ("Improve the error message when the tray is empty", THREAD, []),
+        ("ValueError on loader 2.1: the tray is empty", THREAD, []),
+    ],
+)
+def test_a_fix_of_a_report_is_one_of_its_error_where_that_is_what_it_is_about(
+    title: str, body: str, found: list[str]
+) -> None:
+    assert _told([("a", body), ("b", "This is fixed in version 2.1.")], title=title) == found
 
 
 TESTS = TABLE["of_a_test"]

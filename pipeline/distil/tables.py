@@ -279,6 +279,12 @@ def of_a_test() -> tuple[Pattern, Pattern]:
 
 
 @cache
+def no_cure() -> Pattern:
+    """How a title asks for other words or a test, not for a cure of the error."""
+    return _compiled(table("standing.toml")["no_cure"]["pattern"])
+
+
+@cache
 def refers_back() -> tuple[Pattern, Pattern, Pattern]:
     """(how a sentence says why of "this", words of a trouble that "this" may be, how one is known that only greets)."""
     rows = table("standing.toml")["refers_back"]

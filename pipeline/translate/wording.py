@@ -101,10 +101,13 @@ def typed_cause(cause: Statement | None, wording: Wording) -> tuple[Wording, str
         return wording, None
     if cause.fact is not None:
         return wording, causes.type_of(cause.fact)
-    first = next(sentences(cause.text), None)  # a quote may go on: of what kind the cause is, its first sentence says
-    fact = causes.cause(cause.text) or (causes.cause(cause.text[first.start : first.end]) if first else None)
-    made = rendered(fact) if fact is not None else None
-    if fact is None or made is None or made.chinese is None:
+    fact = causes.cause(cause.text)
+    if fact is None:  # a quote may go on: its first sentence says of what kind the cause is, and not all of it
+        first = next(sentences(cause.text), None)
+        fact = causes.cause(cause.text[first.start : first.end]) if first else None
+        return wording, causes.type_of(fact) if fact is not None else None
+    made = rendered(fact)
+    if made.chinese is None:
         return wording, None
     if wording.chinese is not None and wording.translation.status not in _BY_MACHINE:
         return wording, causes.type_of(fact)

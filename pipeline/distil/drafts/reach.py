@@ -219,7 +219,9 @@ class Reach:
 
     def _reason(self, claim: Claim, shared: frozenset[str]) -> str:
         is_statement = claim.kind.is_statement or claim.rule == "version.introduced"
-        is_own_hint = claim.rule.startswith("hint.") and not claim.rule.startswith(_ANY_PROGRAMS)
+        if claim.rule.startswith(_ANY_PROGRAMS) and not self._is_tied(claim):
+            return self.reason or "unconfirmed"
+        is_own_hint = claim.rule.startswith("hint.")
         if not is_statement or is_own_hint or (claim.kind == ClaimKind.REMEDY and claim.key in shared):
             return ""
         if claim.kind == ClaimKind.FIX:
