@@ -104,7 +104,8 @@ def draw(homes: Sequence[Path], wanted: dict[str, int], seed: int) -> list[State
     pool: dict[str, list[Statement]] = defaultdict(list)
     for home in homes:
         for statement in published(home):
-            if statement.place[0] not in judged:
+            # what came from a page without an address is in no archive that a reader could be shown
+            if statement.place[0] not in judged and not statement.place[0].startswith("page:"):
                 pool[statement.kind].append(statement)
     chosen: list[Statement] = []
     taken: set[str] = set()

@@ -24,7 +24,8 @@ RuntimeError: CUDA error: out of memory
 ```
 
 I have torch 2.4.0 and CUDA 12.1 on Ubuntu 22.04. It fails because the cache is full.
-Setting `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` fixed it for me. Upgrading torch to 2.5.1 did not help.
+I tried upgrading torch to 2.5.1 but it did not help.
+Update: setting `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` fixed it for me.
 """
 
 
