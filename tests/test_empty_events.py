@@ -23,6 +23,9 @@ def _rows(path: str, name: str) -> list[dict[str, Any]]:
 EMPTY = _rows("normalise/wording.toml", "empty")
 
 
+PLACED = _rows("normalise/wording.toml", "placed")
+
+
 def _is_empty(template: str) -> bool:
     return any(re.search(row["pattern"], template) for row in EMPTY)
 

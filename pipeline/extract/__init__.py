@@ -48,6 +48,8 @@ MOST_RETOLD = 40
 MOST_BETWEEN, MOST_STREAMS = 400, 32
 #: A line with more exception names than that is a list of names.
 MOST_NAMES = 6
+#: Dialects whose trailing lines say of a command that it failed, and nothing of why.
+_ENDINGS = frozenset({"docker", "build", "pip", "npm", "node-gyp"})
 #: Of these a text tells what failed, or that something did.
 _TELLING = frozenset((Severity.ERROR, Severity.WRAPPER, Severity.INTERRUPTION))
 
@@ -61,22 +63,24 @@ def looked_for() -> Literals:
 def events(text: str) -> list[Event]:
     """The failures of a text, sorted by `start`, not overlapping. Python's warnings only where nothing failed.
 
-    Where no rule knows any, the line that looks most like one is an event of the dialect "generic".
+    Where no rule knows any, the line that looks most like one is an event of the dialect "generic"; so it is where
+    a rule knows only that a command failed, and the line stands right above.
     """
-    found = _known(text)
-    if any(one.severity in _TELLING for one in found):
+    found, ends = _known(text)
+    telling = [one for one in found if one.severity in _TELLING]
+    if telling and any(one.start not in ends for one in telling):
         return found
-    guess = generic.read(text)
+    guess = generic.above(text, telling[0].start) if telling else generic.read(text)
     if guess is None or any(one.start < guess.end and guess.start < one.end for one in found):
         return found
     return sorted([*found, guess], key=lambda one: one.start)
 
 
-def _known(text: str) -> list[Event]:
-    """The failures that rules know."""
+def _known(text: str) -> tuple[list[Event], frozenset[int]]:
+    """The failures that rules know, and where those begin that only tell how something ended."""
     seen = looked_for().seen(text)
     if not seen:
-        return []
+        return [], frozenset()
     tracebacks = _tracebacks(text, seen)
     others = stacks.events(text, seen, [(one.start, one.end) for one in tracebacks if one.frames])
     whole = _apart(tracebacks, others) if others else tracebacks
@@ -85,7 +89,9 @@ def _known(text: str) -> list[Event]:
     found = _joined(text, shown, _told(text, shown, natives))
     if any(one.severity != Severity.WARNING for one in found):
         found = [one for one in found if one.severity != Severity.WARNING or one.dialect != "exception-line"]
-    return _with_wrappers(found, frozenset(event.start for event, rule in natives if rule.trails))
+    trailing = frozenset(event.start for event, rule in natives if rule.trails)
+    ends = frozenset(event.start for event, rule in natives if rule.trails and event.dialect in _ENDINGS)
+    return _with_wrappers(found, trailing), ends
 
 
 def _apart(tracebacks: list[Event], others: list[Event]) -> list[Event]:

@@ -213,12 +213,17 @@ def _remote(lines: Lines, last: python.Printed, number: int) -> _Step | None:
     return None
 
 
+#: Called warnings because nobody waits for the promise: what they tell of failed.
+_REJECTED = frozenset({"UnhandledPromiseRejectionWarning", "PromiseRejectionHandledWarning"})
+
+
 def severity(exception_type: str | None) -> Severity:
     """How much an exception of that type counts."""
     last = (exception_type or "").rsplit(".", 1)[-1]
     if last in _INTERRUPTIONS:
         return Severity.INTERRUPTION
-    return Severity.WARNING if last.endswith("Warning") else Severity.ERROR
+    is_warning = last.endswith("Warning") and last not in _REJECTED
+    return Severity.WARNING if is_warning else Severity.ERROR
 
 
 def _raised(exception_type: str | None) -> Severity:

@@ -267,7 +267,7 @@ GENERIC: tuple[Rule, ...] = (
         ("ERROR: ", "error: ", "fatal: "),
         Lazy(
             rf"^[ \t>]{{0,8}}(?:ERROR|error|fatal): (?P<msg>{no_chatter('error-line')}"
-            r"[A-Za-z\[('\"/.~][^\n]{9,900}?)[ \t\r]{0,8}$"
+            r"(?!(?:async )?function\b)[A-Za-z\[('\"/.~][^\n]{9,900}?)[ \t\r]{0,8}$"
         ),
         trails=True,
         yields=True,

@@ -11,12 +11,14 @@ STACK = Lazy(
     r"|\(\d{1,3}\) [^\n]{0,200}\+0x|Stack trace|Stack dump|\d{1,3}\.\s{1,4}\S"
     r"|Exception raised from |C\+\+ Traceback|Python Traceback|\*\*\* Check failure"
     r"|\*\*\* Process received|Signal(?: code)?: "
-    r"|Failing at address|Thread \d{1,4} \"|\[Switching to|0x[0-9a-f]{8,16}|<unknown function>"
-    r"|<omitting python frames>"
+    r"|Failing at address|Thread \d{1,4} [\"(]|\[Switching to|0x[0-9a-f]{8,16}|<unknown function>"
+    r"|<omitting python frames>|\(gdb\) |\d{1,7}\t|\.{0,2}/[\w./+-]{1,300}:\d{1,7}$"
     r"|[ \t]{2,12}(?:at|from) /?[\w.]{1,300}|[ \t]{4}[\w.@<>]{1,80}=(?=\S)"
     r"|tensorflow::|xla::|_start\b|_Py\w{2,60}|__libc_start|PyObject_\w{2,60}|clone\b|main\b$"
     r")"
 )
+#: The stack that a debugger prints when asked for it, a blank line or two below.
+_AFTER_SIGNAL = Lazy(rf"(?:^[ \t]{{0,20}}$(?=\n{{1,2}}[^\n]{{0,80}}(?:#\d|Thread \d|0x|\(gdb\)))|{STACK.pattern})")
 _AFTER_TERMINATE = Lazy(rf"(?:^[^\n]{{0,120}}?what\(\):|^[ \t]{{0,120}}$(?!\n\n)|{STACK.pattern})")
 
 _ASSERTION = r"(?P<msg>[Aa]ssertion [`'‘\"](?:[^\n]{1,1500}?)['`’\"] failed\b\.?)"
@@ -150,7 +152,7 @@ RULES: tuple[Rule, ...] = (
             r"|\*\*\* SIG[A-Z]{2,5} \([^\n]{0,80}received by PID[^\n]{0,80}|[Cc]aught signal \d{1,2} \([^\n]{1,60}"
             r"|\*\*\* Process received signal \*\*\*)"
         ),
-        goes_on=STACK,
+        goes_on=_AFTER_SIGNAL,
         says_more=Lazy(r"Signal: (?P<msg>[^\n]{1,80})"),
     ),
     Rule(

@@ -18,6 +18,8 @@ DIALECT = "generic"
 
 #: So much is looked at of a text, of a line, of its words; so much is kept. What is longer is data.
 _MOST, _WIDEST, _READ, _LONGEST = 60_000, 700, 200, 400
+#: So far above a line that says that a command failed is looked for why.
+_ABOVE, _LINES_ABOVE = 3000, 25
 #: A line with fewer words announces nothing, and one that only says what failed has one more.
 _FEWEST = 2
 _WORDS = re.compile(r"[A-Za-z][A-Za-z']+")
@@ -62,7 +64,7 @@ _NAMED_KIND = re.compile(
 _LEVEL = re.compile(r"(?:^|[\s\[|:(<])(?:ERROR|FATAL|SEVERE|CRITICAL|CRIT|EMERG|PANIC|E)[\]|:)>]?(?=[\s|:-])")
 #: A logger's line at an error's level, wherever it stands: in brackets, or behind a time.
 _LOGGED = re.compile(
-    r"[ \t>]{0,8}(?:\[[^\]\n]{1,40}\] {0,3}|[\d/:T.,Z -]{8,32} ?){0,2}"
+    r"[ \t>]{0,8}(?:\{color:?#?\w{0,20}\} ?)?(?:\[[^\]\n]{1,40}\] {0,3}|[\d/:T.,Z -]{8,32} ?){0,2}"
     r"(?:\[(?:ERROR|FATAL|error|fatal|SEVERE|CRITICAL)\]|(?<=[\d\] ])(?:ERROR|FATAL|SEVERE|CRITICAL)(?=[ :|]))"
 )
 #: What is left of such a prefix, and marks of quotes.
@@ -96,7 +98,8 @@ _SAYS = re.compile(
     r"|could not (?:be|find|read|open|load|connect|resolve)|undefined (?:symbol|reference|method|variable)|is undefined"
     r"|is null\b|permission denied|access denied|connection refused|timed out|no such file|out of memory"
     r"|already (?:exists|in use|defined|declared)|unexpected (?:token|end|EOF|error)"
-    r"|is (?:a )?required (?:property|argument|parameter|field|option)|too (?:many|few|large|long|big)\b|unable to \w"
+    r"|\bno [\w.-][^;:]{0,60} (?:could be|was|were) found\b|is (?:a )?required (?:property|argument|parameter|field"
+    r"|option)|too (?:many|few|large|long|big)\b|unable to \w"
     r"|denied\b|mismatch\b|exited with (?:code |status |signal )?-?[1-9]|exit (?:code|status) -?[1-9]|crashed\b"
     r"|core dumped|refused\b)"
 )
@@ -110,6 +113,19 @@ _TOLD = re.compile(
 #: The same before the word.
 _SAID = re.compile(r"[`\"“](?P<said>[^`\"“”\n]{12,400})[`\"”] {1,2}(?:errors?|exceptions?|message)\b", re.IGNORECASE)
 
+#: The same in single quotes, where nothing but the quote follows the word.
+_SAID_SINGLE = re.compile(
+    r"\b(?:errors?|exception|message)[:,]? {1,2}['‘](?P<said>[^'‘’\n]{12,400})['’]", re.IGNORECASE
+)
+#: An exception that prose says was thrown; not one that should be.
+_THROWN = re.compile(
+    r"(?<!should )(?<!would )(?<!could )(?<!might )(?<!must )(?<!can )(?<!may )(?<!to )(?<!not )(?<!n't )(?<!will )"
+    r"\b(?:throws|threw|thrown|raises|raised|throwing|crash(?:es|ed) with|fail(?:s|ed) with|gets|getting|got"
+    r"|receive[sd]|receiving|gives|gave)(?: an?| the| this| following| me){0,3}(?: error| exception)?:? [`'\"(*]{0,2}"
+    r"(?P<said>(?:[A-Za-z_]\w{0,60}(?:\.|::|\\)){1,8}\w{0,60}(?:Exception|Error)\b)",
+    re.IGNORECASE,
+)
+
 # What is no such line.
 
 #: Source code, settings, commands, tests, tables.
@@ -120,13 +136,14 @@ _CODE = re.compile(
     r"|assert\w{0,20}[(.]|expect\(|it\(|describe\(|log\.|logger|console\.|#include|npm (?:i|run|install)\b|pip install)"
     r"|[;{}]\s{0,8}$|[({,]\s{0,8}$|=>|\s(?:==|!=|:=|\+=|&&|\|\|)\s|\w\(\w{0,80}\)\s{0,4}[;{.]|\breturn\s|\$\{|%[sdv]\b"
     r"|\bnew [A-Z]\w{0,60}\(|\)\s{0,4}\{|\w = |</\w|\w\.\w{1,40}\([\"'`]|:\s{0,4}(?:async )?function\b"
-    r"|[\"'`]\)[,;]?\s{0,4}$"
+    r"|[\"'`]\)[,;]?\s{0,4}$|[\"'] ?\+\s{0,4}$"
 )
 #: Ordinary talk, what is only noted, what stands for something else.
 _TALK = re.compile(
     r"\b(?:I|I'm|I've|my|we|our|you|your|please|should|would|think|maybe|anyone|thanks|help|issue|problem|bug|fix"
     r"|workaround|seems?|instead|try|tried|when I|hope|want|sorry|will be|skipping|using the|ignoring)\b|\?\s{0,8}$"
-    r"|\bif\b.{0,200}\bthen\b|<\w{1,20} \w{1,20}>|\\<|\b(?:INFO|DEBUG|TRACE|WARN|WARNING)\b|^[+-]1 ",
+    r"|\bif\b.{0,200}\bthen\b|<\w{1,20} \w{1,20}>|\\<|\bQ?(?:INFO|DEBUG|TRACE|WARN|WARNING)\b|^[+-]1 "
+    r"|\beven\b|^< ?[\w-]{1,30}> ",
     re.IGNORECASE,
 )
 
@@ -160,10 +177,10 @@ _KNOWN_BY = {
 }
 _SIGNS = Literals(_KNOWN_BY)
 #: One of these opens every quote of what was printed.
-_OPENS_QUOTE = re.compile(r"[`\"“]|\*\*")
+_OPENS_QUOTE = re.compile(r"[`\"“‘]|\*\*| '")
 
 #: How sure a guess is: a line that announces an error, one that says what failed.
-_SURE, _LIKELY = 3, 2
+_SURE, _LIKELY, _TOLD_OF = 3, 2, 1
 
 
 class _Guess(NamedTuple):
@@ -195,13 +212,32 @@ def read(text: str) -> Event | None:
     return _event(best) if best is not None else None
 
 
+def above(text: str, place: int) -> Event | None:
+    """The most telling of the lines right above the one at `place`, which says that a command failed."""
+    floor = max(place - _ABOVE, 0)
+    lines = text[text.rfind("\n", 0, floor) + 1 : place].split("\n")[-_LINES_ABOVE:]
+    start = place - sum(len(line) + 1 for line in lines) + 1
+    best: _Guess | None = None
+    for line in lines:
+        if _FENCE.match(line):
+            best = None
+        for guess in _inside(_Line(line[:_WIDEST], start, "", is_loud=True), "", is_sure=False):
+            if best is None or guess.score >= best.score:
+                best = guess
+        start += len(line) + 1
+    return _event(best) if best is not None else None
+
+
 def _event(guess: _Guess) -> Event:
     named = _NAMED.match(guess.message)
+    is_bare = guess.score == _TOLD_OF  # prose names an exception, and none of its words
+    kind = guess.message if is_bare else named["type"] if named is not None else None
+    message = "" if is_bare else named["msg"] if named is not None else guess.message
     return Event(
         dialect=DIALECT,
-        exception_type=named["type"] if named is not None else None,
-        message=(named["msg"] if named is not None else guess.message)[:_LONGEST],
-        detail=guess.message,
+        exception_type=kind,
+        message=message[:_LONGEST],
+        detail="" if is_bare else guess.message,
         frames=(),
         chain=(),
         codes=(),
@@ -270,6 +306,8 @@ def _outside(line: _Line, *, is_sure: bool) -> Iterator[_Guess]:
     if not is_sure:
         for at, said in _quoted(line.text):
             yield _guess(_LIKELY, line.start + at, said)
+        if (thrown := _THROWN.search(line.text)) is not None:
+            yield _Guess(_TOLD_OF, line.start + thrown.start("said"), thrown["said"])
     if not line.is_loud:
         return
     at = _words_at(line.text)
@@ -290,7 +328,8 @@ def _quoted(line: str) -> Iterator[tuple[int, str]]:
     """What a line quotes as printed: where, and the words."""
     if not _OPENS_QUOTE.search(line):
         return
-    for told in (*_TOLD.finditer(line), *(said for said in _SAID.finditer(line) if _NAMED.match(said["said"]))):
+    others = (said for said in _SAID.finditer(line) if _NAMED.match(said["said"]))
+    for told in (*_TOLD.finditer(line), *others, *_SAID_SINGLE.finditer(line)):
         said = told["said"].strip()
         is_printed = any(find(said) for find in (_ANNOUNCED.match, _NAMED.match, _BEGINS.match, _SAYS.search))
         if is_printed and len(_WORDS.findall(said)) > _FEWEST and not _CODE.search(said):

@@ -33,6 +33,10 @@ _MOST_PLACES, _LEAD = 4, 400
 _OWN: tuple[Rule, ...] = (*crash.RULES, *glog.RULES, *compiler.RULES, *statusline.RULES)
 
 
+#: A compiler counts the errors of one source: what follows is another source's.
+_COUNTED = re.compile(r"\b\d{1,6} errors? (?:detected in the compilation of|generated)\b")
+
+
 class _Rules(NamedTuple):
     """All rules in the order in which they are tried, and by the literals that call for them."""
 
@@ -258,6 +262,7 @@ def _joined(text: str, blocks: list[Block]) -> list[Block]:
         if joined and _yields(text, joined[-1], block):
             joined[-1] = block
         elif joined and _belongs(text, joined[-1], block):
+            joined[-1].said = joined[-1].said or joined[-1].end
             joined[-1].end = block.end
         else:
             joined.append(block)
@@ -281,7 +286,9 @@ def _belongs(text: str, before: Block, block: Block) -> bool:
     if block.rule.trails:
         return lines <= (_JOIN_LINES if block.rule.dialect == "build" else _TRAIL_LINES)
     if block.rule.joins and before.rule.joins and block.rule.dialect == before.rule.dialect:
-        return lines <= _JOIN_LINES
+        return lines <= _JOIN_LINES and not _COUNTED.search(
+            text, max(before.start, block.start - _JOIN_WIDTH), block.start
+        )
     return lines <= 2 and _masked(block.message) == _masked(before.message)
 
 
@@ -300,7 +307,7 @@ def _event(text: str, block: Block) -> Event:
         dialect=block.rule.dialect,
         exception_type=block.exception_type,
         message=message,
-        detail=_detail(whole, block, message)[:_MOST_DETAIL],
+        detail=_detail(_own(text, block), block, message)[:_MOST_DETAIL],
         frames=found,
         chain=(),
         codes=tuple(sorted({*codes_in(whole[:_MOST_DETAIL]), *block.codes})),
@@ -309,6 +316,12 @@ def _event(text: str, block: Block) -> Event:
         is_truncated=message.endswith(("...", "…")),
         severity=_severity(block, before, message),
     )
+
+
+def _own(text: str, block: Block) -> str:
+    """The block without the other errors of a list, where a pack's row announced it: each of them is its own."""
+    is_list = block.said and block.rule.is_of_pack
+    return text[block.start : block.said if is_list else block.end]
 
 
 def _detail(whole: str, block: Block, message: str) -> str:

@@ -92,6 +92,7 @@ class Block:
     function: str | None = None
     at: int = 0  # where the pattern matched, behind the line's prefixes
     codes: tuple[str, ...] = ()
+    said: int = 0  # where its own words end, if others of a list were joined to it
 
 
 _IN_PATH = r"[^\s:()\"'`<>|,;=]"

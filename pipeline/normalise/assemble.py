@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, product
@@ -15,7 +15,7 @@ from pipeline.normalise.tables import wording
 from pipeline.records import Event, Frame, Signature, Slot, content_id
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "6"
+NORMALISER_VERSION = "7"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
@@ -40,6 +40,8 @@ _WORDS = re.compile(r"[^\W_]+")
 _BETWEEN = r"[\W_]{1,40}?"
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _CLOSING = ("'", '"', "`", "”", "’")
+#: A name in quotes, no path, number or sentence.
+_NAME = re.compile(r"-{0,2}[A-Za-z_$][\w$.:-]{1,80}")
 _CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
 #: A word that no sentence ends with: what follows it was cut off.
 _DANGLING = re.compile(
@@ -48,6 +50,10 @@ _DANGLING = re.compile(
 )
 #: Raised from outside wherever the program happens to be: the place is no part of it.
 _STOPPED = frozenset({"KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError"})
+#: Readers of Python's stacks.
+_PYTHON = frozenset({"python", "ipython", "vscode", "pytest", "faulthandler"})
+#: Classes of the JVM and of .NET.
+_FOREIGN = re.compile(r"(?:javax?|jakarta|kotlin|scala|junit|android|org|com|System|Microsoft)\.")
 _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])?(?P<package>[A-Za-z_]\w{0,60})")
 #: Python's own library, and code without a file: it raises for whoever called it.
 _STANDARD = re.compile(r"[\\/]lib[\\/]python\d[\d.]{0,5}[\\/](?!(?:site|dist)-packages)|^<", re.IGNORECASE)
@@ -96,11 +102,22 @@ def chosen_words(event: Event) -> Culprit:
 def _reading(event: Event) -> tuple[Culprit, Reading]:
     """The chosen words of an event and what they amount to, wherever in a text it stands."""
     found = culprit(event)
-    return found, read(found, event.frames)
+    return found, read(found, event.frames, is_placed=_is_foreign(event))
 
 
-def read(found: Culprit, frames: Sequence[Frame] = ()) -> Reading:
-    """The template, gates and slots of chosen words; `frames` stand for an error without words."""
+def _is_foreign(event: Event) -> bool:
+    """Whether the error is none of Python's: by how it was read, a line alone by the package of its class."""
+    if event.dialect == "exception-line":
+        return _FOREIGN.match(event.exception_type or "") is not None
+    return event.dialect not in _PYTHON
+
+
+def read(found: Culprit, frames: Sequence[Frame] = (), *, is_placed: bool = False) -> Reading:
+    """The template, gates and slots of chosen words; `frames` stand for an error without words.
+
+    `is_placed`: they also tell apart errors whose words a language says of any such mistake. Not so in Python, where
+    such words are few and the stack is most often the user's own.
+    """
     line = _line(found)
     kind, words_only = peel.typed(line)
     kind = kind or found.exception_type
@@ -113,9 +130,12 @@ def read(found: Culprit, frames: Sequence[Frame] = ()) -> Reading:
         slots = (*slots, Slot("status", status, None, None))
         notes.append(f"status: {status} is no part of the text")
     if found.hit is None:
-        template, gate = _unknown(template, kind, frames, notes)
+        quoted = next((one.value for one in slots if one.name == "quoted" and _NAME.fullmatch(one.value)), "")
+        template, gate = _unknown(template, kind, frames, notes, is_placed=is_placed, quoted=quoted)
     else:
         gate = found.hit.gate
+        if is_placed and frames and _happens_anywhere(dict(gate)):
+            gate = _with_place(gate, frames, notes)
         named = {slot.value for slot in found.hit.slots}
         slots = (*found.hit.slots, *(slot for slot in slots if slot.value not in named))
         notes.append(f"family-{found.hit.rule}: known error")
@@ -137,6 +157,8 @@ def is_empty(found: Signature) -> bool:
     table, gate = wording(), dict(found.gate)
     if "code" in gate:
         return False
+    if _NOWHERE in found.notes:
+        return True
     if gate.get("kind") in table.empty_kinds or any(pattern.search(found.text) for pattern in table.empty):
         return True
     return found.text == peel.short(found.exception_type or "") and found.text in {
@@ -152,9 +174,9 @@ def _wordless(gate: tuple[tuple[str, str], ...]) -> str:
 
 
 def _unknown(
-    template: str, kind: str | None, frames: Sequence[Frame], notes: list[str]
+    template: str, kind: str | None, frames: Sequence[Frame], notes: list[str], *, is_placed: bool, quoted: str
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The text and the gates of words that are no known error."""
+    """The text and the gates of words that are no known error; `quoted` is a name that they show."""
     sentence = values.without_ends(peel.first_sentence(peel.without_tail(values.folded(template))))
     if sentence != template:
         notes.append("first-sentence: dropped what follows it")
@@ -164,10 +186,42 @@ def _unknown(
     if frame:
         gate = tuple(sorted((*gate, ("symbol", frame))))
         notes.append("frame: there is no message; the innermost function stands for it")
+    elif is_placed and not is_stopped and _is_said_anywhere(sentence):
+        gate = _with_place(gate, frames, notes)
+    elif is_placed and kind is None and quoted and peel.counted(sentence) < peel.TELLING_WORDS:
+        gate = tuple(sorted((*gate, ("symbol", quoted))))
+        notes.append("quoted: the words say too little without what they quote")
     if any(key == "exception" for key, _ in gate):
         sentence = f"{peel.short(kind or '')}: {sentence}" if sentence else peel.short(kind or "")
         notes.append("type: the words do not say enough without the exception type")
     return sentence, gate
+
+
+def _happens_anywhere(gate: Mapping[str, str]) -> bool:
+    """Whether a known error is one that a language says of any such mistake."""
+    return gate.get("kind") in wording().placed_kinds or _is_said_anywhere(gate.get("feature", ""))
+
+
+def _is_said_anywhere(template: str) -> bool:
+    return bool(template) and any(row.match(template) for row in wording().placed)
+
+
+#: The note of an error whose words a language says of any such mistake, and that shows no place.
+_NOWHERE = "nowhere: the words say what went wrong and not which, and no place is shown"
+
+
+def _with_place(
+    gate: tuple[tuple[str, str], ...], frames: Sequence[Frame], notes: list[str]
+) -> tuple[tuple[str, str], ...]:
+    """The gate with the innermost function, where no other symbol decides."""
+    where = innermost(frames)
+    if any(key == "symbol" for key, _ in gate):
+        return gate
+    if not where:
+        notes.append(_NOWHERE)
+        return gate
+    notes.append("place: the words say what went wrong and not which; the innermost function does")
+    return tuple(sorted((*gate, ("symbol", where))))
 
 
 def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signature:
@@ -244,7 +298,8 @@ def _line(found: Culprit) -> str:
             begin = found.hit.start  # its text is compared: words before the diagnostic are no part of it
         end = text.find("\n", max(found.hit.end, begin))
         line = text[begin : end if end >= 0 else len(text)]
-    line = peel.without_foreign_words(peel.without_prefix(" ".join(line.split()).removeprefix(": ")))
+    line = peel.without_markup(" ".join(line.split()))
+    line = peel.without_foreign_words(peel.without_prefix(line.removeprefix(": ")))
     return peel.without_prefix(peel.without_prose(line)) if found.hit is None else line
 
 

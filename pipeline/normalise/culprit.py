@@ -96,6 +96,8 @@ def is_wrapping(exception_type: str | None, message: str) -> bool:
 
 def _tool(event: Event, own: Level) -> Culprit | None:
     text = peel.spaced(event.detail or event.message)
+    if event.exception_type is not None and " " in event.exception_type:
+        text = f"{event.exception_type}: {text}"  # words of the tool: `internal compiler error`
     hit = tool_error(text, own.clues)
     if hit is not None:
         return Culprit("tool-diagnostic", event.exception_type, text, hit, own.notes)

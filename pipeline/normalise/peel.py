@@ -22,6 +22,8 @@ _STATUS = re.compile(
     r"Unimplemented|Failed precondition|Not found|Unavailable|Unknown|Out of range|Cancelled|Data loss|DATA_LOSS"
     r"|Aborted|Already exists|Permission denied|Deadline exceeded): ?"
 )
+#: Fields and nothing else: the words before them are the error.
+_FIELDS = re.compile(r"\w{1,40}=\S")
 _TYPE = re.compile(
     r"(?P<type>(?:[A-Za-z_]\w{0,60}(?:\.|::)){0,8}[A-Z]\w{0,60}(?:Error(?:_[A-Z]\w{2,40})?|Exception|Warning|Interrupt"
     r"|Exit|StackTrace|Unsupported|OutOfResources|"
@@ -76,6 +78,19 @@ _TYPE_WORD = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b")
 MESSAGE_WORDS = 4
 #: A line longer than this was printed by a program, it is nobody's prose.
 PROSE_LENGTH = 400
+
+
+#: Markup of a tracker around a line: it is nobody's message.
+_TAG = r"</?(?:pre|code|br|p|div|span|tt|blockquote)(?: [^<>\n]{0,80})?/?>"
+_MARKUP_ENDS = re.compile(
+    rf"\A(?:\s?(?:{_TAG}|\{{(?:code|noformat|quote)[^{{}}\n]{{0,60}}\}}|\{{{{3}}))+\s?"
+    rf"|\s?(?:{_TAG}|\{{(?:code|noformat|color|quote)\}}|\}}{{3}}|\s)+\Z"
+)
+
+
+def without_markup(line: str) -> str:
+    """The line without tags and marks of a tracker's markup at its ends."""
+    return _MARKUP_ENDS.sub("", line) or line if "<" in line or "{" in line or "}}}" in line else line
 
 
 def without_boilerplate(message: str, stops: Iterable[str]) -> str:
@@ -193,7 +208,7 @@ def bare_type(line: str) -> str | None:
 def without_status(line: str) -> tuple[str | None, str]:
     """The absl status that opens the line as its canonical name, if one does, and the rest of the line."""
     found = _STATUS.match(line)
-    if found is None or found.end() == len(line):
+    if found is None or found.end() == len(line) or _FIELDS.match(line, found.end()):
         return None, line
     return found[0].rstrip(": ").upper().replace(" ", "_"), line[found.end() :]
 
@@ -217,6 +232,13 @@ DECIDING = 160
 SENTENCE_WORDS = 3
 
 _SENTENCE_END = re.compile(r"[.!?;](?=\s+[A-Z(<'\[*]|\s*\Z)")
+#: A first sentence that only says that something failed: what did follows it.
+_ANNOUNCING = re.compile(
+    r"(?:[Tt]here (?:was|is|has been) an? |[Aa]n? )?(?:[Uu]n(?:known|expected|handled) |[Ii]nternal )?"
+    r"(?:[Ee]rror|[Ee]xception|[Pp]roblem|[Ff]ailure) "
+    r"(?:(?:has )?(?:occurred|happened)|with|while|during|in|when|processing|executing|handling)\b[^.:;]{0,60}"
+    r"|[Ss]omething went wrong[^.:;]{0,40}"
+)
 #: A remark of three words or more in parentheses at the end; shorter ones hold values.
 _ASIDE = re.compile(r"\s\((?:[A-Za-z][\w'-]{0,30}[ ,;]{1,2}){2,30}[^()]{0,80}\)\Z")
 _TAIL = re.compile(r"\sname: \S|\s\(defined (?:at|in) |\s\[\[|\sfor '[^'\n]{1,200}' \(op: |\sin function '")
@@ -264,7 +286,7 @@ def negates(template: str) -> bool:
 def first_sentence(template: str) -> str:
     """The template up to the end of its first sentence that says enough; all of it if none does."""
     for found in _SENTENCE_END.finditer(template):
-        if says_enough(template[: found.start()]):
+        if says_enough(template[: found.start()]) and not _ANNOUNCING.fullmatch(template, 0, found.start()):
             template = template[: found.start()]
             break
     advice = _ADVICE.search(template)

@@ -87,6 +87,8 @@ class Wording:
     wrappers: tuple[Wrapper, ...]
     empty: tuple[re.Pattern[str], ...]  # templates that say that something failed and not what
     empty_kinds: frozenset[str]
+    placed: tuple[re.Pattern[str], ...]  # what a language says of any such mistake, wherever it is made
+    placed_kinds: frozenset[str]
     stops: tuple[str, ...]
     words: tuple[tuple[str, frozenset[str]], ...]
     official: Mapping[str, Mapping[str, str]]  # official code -> the gate of the family that knows it by its words
@@ -163,6 +165,8 @@ def wording() -> Wording:
         wrappers=tuple(Wrapper(row["id"], row["need"], re.compile(row["pattern"])) for row in table["wrap"]),
         empty=tuple(re.compile(row["pattern"]) for row in table["empty"]),
         empty_kinds=frozenset(kind for row in table["empty"] for kind in row.get("kinds", ())),
+        placed=tuple(re.compile(rf"(?:{row['pattern']})\Z", re.IGNORECASE) for row in table["placed"]),
+        placed_kinds=frozenset(kind for row in table["placed"] for kind in row.get("kinds", ())),
         stops=tuple(table["boilerplate"]["stop"]),
         words=tuple((key, frozenset(words)) for key, words in table["words"].items()),
         official=table["official"],

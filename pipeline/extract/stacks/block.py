@@ -26,11 +26,13 @@ class Level:
     frames: list[Frame] = field(default_factory=list)
     common: int = 0  # frames left out because the exception before has them too
     place: Frame | None = None  # where it was raised, as its announcement says
+    code: str = ""
 
     def say(self, groups: dict[str, str]) -> None:
         """Take what a line says of the exception; what is known already stays."""
         self.exception_type = self.exception_type or groups.get("type")
         self.message = self.message or groups.get("message", "").strip()
+        self.code = self.code or groups.get("code", "")
         if self.place is None and ("file" in groups or "function" in groups):
             self.place = frame(groups)
 
@@ -78,12 +80,27 @@ def event(block: Block) -> Event:
         detail="\n".join([message, *root.rest])[: python.WIDEST_DETAIL].rstrip(),
         frames=_frames(block.form, levels, number),
         chain=tuple(_link(level) for level in levels if level is not root),
-        codes=tuple(code.replace("{type}", root.exception_type) for code in block.form.codes if root.exception_type),
+        codes=_codes(block.form, {"type": root.exception_type or "", "code": root.code}),
         start=block.start,
         end=block.end,
         is_truncated=message.endswith(("...", "…")),
-        severity=Severity.WARNING if chain.severity(kind) == Severity.WARNING else Severity.ERROR,
+        severity=_severity(block.form, kind),
     )
+
+
+def _codes(form: Form, groups: dict[str, str]) -> tuple[str, ...]:
+    """The codes of the form, without those of which the stack prints nothing."""
+    return tuple(
+        template.replace(f"{{{name}}}", words)
+        for template in form.codes
+        for name, words in groups.items()
+        if words and f"{{{name}}}" in template
+    )
+
+
+def _severity(form: Form, kind: str | None) -> Severity:
+    is_warning = form.warns and chain.severity(kind) == Severity.WARNING
+    return Severity.WARNING if is_warning else Severity.ERROR
 
 
 def _link(level: Level) -> Link:

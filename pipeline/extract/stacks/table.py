@@ -76,8 +76,10 @@ class Form(packs.Row):
     )
     type: Annotated[str | None, Field(description="The event's type where no group names one.")] = None
     codes: Annotated[
-        tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,39}:[^{}]{0,60}\{type\}$", max_length=120)], ...],
-        Field(description="Codes, made of what the error is called: `rustc:{type}`."),
+        tuple[
+            Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,39}:[^{}]{0,60}\{(?:type|code)\}$", max_length=120)], ...
+        ],
+        Field(description="Codes, made of what the error is called or of its group `code`: `rustc:{type}`."),
     ] = ()
     least_frames: Annotated[int, Field(ge=0, le=20, description="A start with fewer frames is no event.")] = 0
     unnamed: Annotated[
@@ -96,6 +98,9 @@ class Form(packs.Row):
         bool, Field(description="Its frames stand below what rules for diagnostics announce: only those.")
     ] = False
     joins: Annotated[bool, Field(description="Neighbours are one failure: a compiler's list of errors.")] = False
+    warns: Annotated[
+        bool, Field(description="A type that ends in Warning is a warning, not how the language calls an error.")
+    ] = True
 
 
 FORMS = packs.Table("stacks", Form)
