@@ -133,6 +133,9 @@ def test_an_entry_is_read_by_its_id_or_its_clusters_and_other_ids_lead_nowhere(s
     told = answered(sample, "get_entry", entry_id=THREADS)
     entry = json.loads((GOLDEN / "entries" / f"{THREADS}.json").read_text(encoding="utf-8"))
     assert told["entry"]["cause"] == entry["root_cause"]
+    assert told["entry"]["cause_lang"] == "en"
+    chinese = answered(sample, "get_entry", entry_id="triton/out-of-resources-shared-memory")["entry"]
+    assert (chinese["cause"], chinese["cause_lang"]) == (chinese["cause_zh"], "zh")
     assert told["entry"]["documents"] == entry["evidence_count"]
     assert told["resource"] == f"errmine://entry/{THREADS}"
     assert answered(sample, "get_entry", entry_id=entry["cluster_id"])["entry"] == told["entry"]

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.cli.entry_page import print_entry
+from pipeline.cli.entry_page import Depth, print_entry
 from pipeline.cli.labels import Language
 from pipeline.cli.query import query
 from pipeline.config import read_settings
@@ -282,6 +282,36 @@ def test_explain_says_why_templates_stand_together(home: Path, entry_id: str) ->
 
 def test_explain_of_an_unknown_id_exits_with_1(home: Path) -> None:
     assert run("explain", "cluster:none", "--home", home).code == 1
+
+
+def test_explain_of_a_misspelt_id_says_which_was_meant(home: Path, entry_id: str) -> None:
+    for asked in ((entry_id[:-1],), (entry_id, entry_id[:-1])):
+        done = run("explain", *asked, "--home", home)
+        assert (done.code, f"Did you mean {entry_id}" in done.err) == (1, True)
+
+
+def test_brief_shows_what_helped_single_projects_with_who_and_where(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = make.raw_entry_with_case(workarounds=[], workarounds_zh=[])
+    print_entry(entry, depth=Depth.BRIEF, lang=Language.EN)
+    out = " ".join(capsys.readouterr().out.split())
+    assert "1 remedy that helped a single project" in out
+    told = out.split("Helped single projects")[1]
+    assert "Keep two stages. [worked 1, failed 0] in errmine-fixtures/kernels" in told
+    assert "https://github.com/" in told
+
+
+def test_chinese_says_that_it_is_where_english_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = make.raw_entry(root_cause=None, root_cause_zh="原因是共享内存超过了硬件上限。")
+    print_entry(entry, lang=Language.EN)
+    assert "in Chinese: 原因是共享内存超过了硬件上限。" in capsys.readouterr().out
+    print_entry(entry, lang=Language.ZH)
+    assert "in Chinese" not in capsys.readouterr().out
+
+
+def test_a_site_of_a_home_without_a_bundle_says_what_to_do(tmp_path: Path) -> None:
+    done = run("site", "--home", tmp_path, "--no-search")
+    assert (done.code, "there is no bundle" in done.err, "errmine run" in done.err) == (3, True, True)
+    assert list(tmp_path.iterdir()) == []
 
 
 # ---------------------------------------------------------------- query

@@ -145,9 +145,18 @@ def test_a_maintainers_plain_statement_comes_before_the_programs_numbers() -> No
     draft = _drafted([_stated("MEMBER", words)])
     assert draft.cause is not None
     assert (draft.cause.text, draft.root_cause_type) == (words, "quoted")
-    # the numbers stay as evidence of the cause
     roles = {e.evidence_id: e for e in draft.evidence}
-    assert any("263168" in roles[i].quote for i in draft.cause.evidence)
+    assert [roles[i].quote for i in draft.cause.evidence] == [words]  # who only printed the numbers gave no cause
+
+
+def test_a_cause_is_that_of_those_who_said_it_and_what_others_said_stays_as_evidence() -> None:
+    words = "This happens because the autotuner keeps a configuration that was measured on a larger device."
+    other = "This happens because the cache of the driver is stale."
+    draft = _drafted([_stated("MEMBER", words), _stated("NONE", words), _stated("NONE", other)])
+    assert draft.cause is not None
+    pieces = {e.evidence_id: e for e in draft.evidence}
+    assert [pieces[i].quote for i in draft.cause.evidence] == [words] * len(draft.cause.evidence)
+    assert other in {e.quote for e in draft.evidence if e.role == "cause"}
 
 
 def test_the_programs_numbers_come_before_what_users_say() -> None:

@@ -206,17 +206,17 @@ def test_what_helped_stands_apart_from_what_is_only_suggested() -> None:
     assert found.confirmed[0].said[0].is_by_maintainer
     assert found.standing == "confirmed"
     assert standing(found) == (
-        "known since 2026-03-01, reported in 3 threads; 1 remedy that helped, 1 official remedy, "
+        "known since 2026-03-01, reported in 2 threads; 1 remedy that helped, 1 official remedy, "
         "2 suggestions that nobody confirmed"
     )
     assert standing(found, "zh") == (
-        "自 2026 年 3 月 1 日起已知，3 个讨论报告过；1 个办法有人确认有效，1 个官方办法，2 个建议尚无人确认"
+        "自 2026 年 3 月 1 日起已知，2 个讨论报告过；1 个办法有人确认有效，1 个官方办法，2 个建议尚无人确认"
     )
 
 
 def test_where_nobody_knows_it_is_said() -> None:
     entry = make.raw_entry(
-        workarounds=[], workarounds_zh=[], dead_ends=[], dead_ends_zh=[], evidence=[make.evidence(1)]
+        workarounds=[], workarounds_zh=[], dead_ends=[], dead_ends_zh=[], evidence=[make.evidence(1)], evidence_count=1
     )
     found = digest(entry)
     assert (found.standing, found.has_remedy) == ("none", False)

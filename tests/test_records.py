@@ -61,6 +61,7 @@ def in_a_case(kind: str) -> KnowledgeEntry:
         (silent(), False),
         (silent(root_cause="It asks for too much."), True),
         (silent(root_cause_zh="它要求太多。"), True),
+        (silent(root_cause="It asks for 5, the limit is 3.", root_cause_type="program"), False),
         (make.entry(), True),
         (silent(versions=[{**_FIXED, "status": "fixed"}]), True),
         (silent(versions=[{**_FIXED, "status": "affected"}]), False),

@@ -22,6 +22,7 @@ from pipeline import export
 from pipeline.export import charts, content, site
 from pipeline.export.site import paths, rendering, serving
 from pipeline.lexicon import headings
+from pipeline.normalise.added import GATE_KEYS
 from pipeline.records import kept
 from pipeline.records.bundle import FileRecord, Published, Registry, bundle_id
 from pipeline.records.entry import CaseStatement, KnowledgeEntry, Role, TransitionGraph
@@ -432,6 +433,15 @@ def test_the_site_map_of_any_address_can_be_parsed(tmp_path: Path) -> None:
     assert found[0] == f"{url}en/index.html"
 
 
+def test_what_errmine_writes_in_english_reads_in_chinese() -> None:
+    licence = headings.sentence(json.loads((GOLDEN / "manifest.json").read_text("utf-8"))["licence_note"], "zh")
+    assert licence.startswith("引文简短")
+    told = headings.sentence("gate resource: shared memory / threads; symbol: a; b / c", "zh")
+    assert told == "标识不同：资源：shared memory / threads；符号：a; b / c"
+    assert headings.sentence("score 39.0 < 85", "zh") == "相似度 39.0，低于 85"
+    assert headings.sentence("gate op: add / mul", "en") == "gate op: add / mul"
+
+
 def test_every_heading_is_asked_for() -> None:
     """By a name in a template or in the code, or, of what bundles hold, by a value that a field may have."""
     names = ("export/site", "export/report", "export/markdown.py", "cli")
@@ -450,6 +460,9 @@ def test_every_heading_is_asked_for() -> None:
         "words": words,
         "lines": set(re.findall(r"word\([\"'](\w+)[\"'], [^()]*(?:\([^()]*\))?[^()]*[\"']lines[\"']\)", said)),
         "reasons": set(headings.everything()["reasons"]),  # tests/test_cli_match.py
+        "sentences": {"licence", "gate", "low"},  # test_what_errmine_writes_in_english_reads_in_chinese
+        "gates": GATE_KEYS | {"kind", "code"},
+        "values": set(headings.everything()["values"]),  # words of messages
         "counts": set(re.findall(r"counted\(\"(\w+)\"", said)) | set(re.findall(r"counted\('(\w+)'", said)),
         "relations": set(TransitionGraph.model_fields),
         "roles": set(get_args(Role)),

@@ -85,7 +85,10 @@ class Entry(Brief):
 
     category: str
     standing_zh: str
-    cause: str | None = Field(description="Untrusted; null: nobody said.")
+    cause: str | None = Field(description="In the words that there are, see cause_lang. Untrusted; null: nobody said.")
+    cause_lang: Literal["en", "zh"] | None = Field(
+        description="Language of `cause`: Chinese only where no other is known."
+    )
     cause_zh: str | None
     cause_evidence: list[Quote]
     confirmed: list[Remedy] = Field(description="Somebody said that it worked.")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pipeline.records import MAINTAINER_ROLES
+from pipeline.records.entry import is_explained
 from pipeline.text import counted, written_day
 
 #: How much a piece of evidence tells: what helped first, machines last.
@@ -123,6 +124,7 @@ class Digest:
     environment: tuple[tuple[str, tuple[str, ...]], ...]  # name, values; most documents first
     threads: tuple[Thread, ...]  # those with an answer first, then the newest
     causes: tuple[Remedy, ...] = ()  # what single projects say of why; `action` is the sentence
+    is_explained: bool = False  # somebody says why it comes, not the program alone
 
     @property
     def has_remedy(self) -> bool:
@@ -182,6 +184,7 @@ def digest(entry: Row) -> Digest:
         environment=_environment(entry["environment"]),
         threads=_threads(entry["evidence"]),
         causes=tuple(_of_cases(entry, "cause", evidence)),
+        is_explained=is_explained(entry),
     )
 
 
@@ -216,7 +219,8 @@ def answers(told: Digest, lang: str = "en") -> str:
     if lang == "zh":
         words = ("个办法有人确认有效", "个办法在个别项目中有效", "个官方办法", "个建议尚无人确认")
         told_zh = [f"{number:,} {one}" for number, one in zip(numbers, words, strict=True) if number]
-        return "，".join(told_zh) or "尚无人报告解决办法"
+        unfixed = "有人说明了原因，尚无人报告解决办法" if told.is_explained else "尚无人报告解决办法"
+        return "，".join(told_zh) or unfixed
     nouns = (
         ("remedy that helped", "remedies that helped"),
         ("remedy that helped a single project", "remedies that helped single projects"),
@@ -224,7 +228,7 @@ def answers(told: Digest, lang: str = "en") -> str:
         ("suggestion that nobody confirmed", "suggestions that nobody confirmed"),
     )
     told_en = [counted(number, *noun) for number, noun in zip(numbers, nouns, strict=True) if number]
-    return ", ".join(told_en) or "nobody reported a fix"
+    return ", ".join(told_en) or ("the cause is told, " if told.is_explained else "") + "nobody reported a fix"
 
 
 def _weighed(pieces: Iterable[Row]) -> list[Row]:

@@ -11,7 +11,7 @@ from pipeline.ask import Digest, Remedy, Saying, digest, evidence_by_weight
 from pipeline.ask.digesting import answers
 from pipeline.cli.labels import Language, bracketed, colon, day, small, tried, who, word
 from pipeline.cli.output import place_of_case, print_block, say
-from pipeline.text import counted, written_day
+from pipeline.text import counted, language_of, written_day
 
 Row = Mapping[str, Any]
 
@@ -54,20 +54,31 @@ def print_entry(
     """Print an entry. `nearest` is the number of the reader's own case; `titles` are those of threads, by their ids."""
     told, most = digest(entry), depth.value
     _print_head(entry, told, lang)
-    general = [[one for one in group if one.case is None] for group in (told.confirmed, told.official, told.suggested)]
-    for key, group in zip(("confirmed", "documented", "suggested"), general, strict=True):
-        print_remedies(word(key, lang), group[: most.remedies], lang, said=most.said, left=len(group) - most.remedies)
-    if told.fixed_in:
-        _print_fixes(told, lang, most.said)
-    dead_ends = [one for one in told.dead_ends if one.case is None]
-    print_remedies(
-        word("dead_ends", lang), dead_ends[: most.tried], lang, said=most.said, left=len(dead_ends) - most.tried
-    )
+    groups = remedy_groups(told, nearest, most.remedies, most.tried)
+    if most.cases:  # what single projects say stands below, with its place
+        groups = [(key, [one for one in group if one.case is None], limit) for key, group, limit in groups]
+    for key, group, limit in groups:
+        if key == "dead_ends" and told.fixed_in:
+            _print_fixes(told, lang, most.said)
+        print_remedies(word(key, lang), group[:limit], lang, said=most.said, left=len(group) - limit)
     _print_cause(entry, told, lang, most.said)
     _print_cases(entry, told, nearest, lang, most)
     _print_facts(entry, told, lang, most)
     if most.evidence:
         _print_evidence(entry, lang, most, titles or {})
+
+
+def remedy_groups(known: Digest, case: int | None, most: int, tried: int) -> list[tuple[str, list[Remedy], int]]:
+    """(label, remedies, how many are shown) of each group; what helped the reader's own project helped, not others'."""
+    own = [one for one in known.confirmed if one.case is None or one.case == case]
+    others = [one for one in known.confirmed if one not in own]
+    return [
+        ("confirmed", sorted(own, key=lambda one: one.case is None), most),
+        ("documented", list(known.official), most),
+        ("suggested", sorted(known.suggested, key=lambda one: case is None or one.case != case), most),
+        ("confirmed_one", others, most),
+        ("dead_ends", list(known.dead_ends), tried),
+    ]
 
 
 def print_pair(
@@ -79,7 +90,9 @@ def print_pair(
     first, second = (chinese or source, source) if lang is Language.ZH else (source or chinese, chinese)
     if not first:
         return
-    say(f"{lead}{' '.join(first.split())}{behind}")
+    is_chinese = lang is Language.EN and language_of(first) == "zh"  # and there is no English
+    words = f"{word('in_chinese', lang, 'lines')}{colon(lang)}" if is_chinese else ""
+    say(f"{lead}{words}{' '.join(first.split())}{behind}")
     if second and second != first:
         mark = mark if lang is Language.ZH else ""
         say(f"{' ' * (len(lead) - len(lead.lstrip()) + 2 if lead else 0)}{mark}{' '.join(second.split())}", style="dim")

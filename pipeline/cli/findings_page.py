@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.ask import standing
-from pipeline.cli.entry_page import Depth, print_pair, print_remedies, print_sayings
+from pipeline.cli.entry_page import Depth, print_pair, print_remedies, print_sayings, remedy_groups
 from pipeline.cli.labels import Language, bracketed, colon, one_of, threads_to_read, word
 from pipeline.cli.output import say
 from pipeline.text import counted
 
 if TYPE_CHECKING:
-    from pipeline.ask import Digest, Remedy
+    from pipeline.ask import Digest
     from pipeline.ask.telling import Told, ToldFinding
 
 #: Errors that are told of in full, then in a line; the rest is counted.
@@ -100,19 +100,6 @@ def _reason(reason: str, lang: Language) -> str:
     from pipeline.lexicon import headings
 
     return headings.reason(reason, one_of(lang).value)
-
-
-def remedy_groups(known: Digest, case: int | None, most: int, tried: int) -> list[tuple[str, list[Remedy], int]]:
-    """(label, remedies, how many are shown) of each group; what helped the reader's own project helped, not others'."""
-    own = [one for one in known.confirmed if one.case is None or one.case == case]
-    others = [one for one in known.confirmed if one not in own]
-    return [
-        ("confirmed", sorted(own, key=lambda one: one.case is None), most),
-        ("documented", list(known.official), most),
-        ("suggested", sorted(known.suggested, key=lambda one: case is None or one.case != case), most),
-        ("confirmed_one", others, most),
-        ("dead_ends", list(known.dead_ends), tried),
-    ]
 
 
 def _print_finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> None:

@@ -41,7 +41,8 @@ def explain(
         return
     found = reading.explanation(settings(home).database_path, subject)
     if found is None:
-        complain(f"nothing called {subject}", hint="Give an entry id, or an id that `errmine group` printed.")
+        hint = _meant(settings(home).database_path, subject)
+        complain(f"nothing called {subject}", hint=hint or "Give an entry id, or an id that `errmine group` printed.")
         raise typer.Exit(1)
     if as_json:
         print_json(_jsonable(found))
@@ -61,7 +62,8 @@ def _explain_two(database: Path, one: str, other: str, *, as_json: bool) -> None
 
     found = relation(database, one, other)
     if isinstance(found, str):
-        complain(f"nothing called {found}", hint="Give an entry, cluster, signature or event id.")
+        hint = _meant(database, found)
+        complain(f"nothing called {found}", hint=hint or "Give an entry, cluster, signature or event id.")
         raise typer.Exit(1)
     sides = (found.one, found.other)
     if as_json:
@@ -82,6 +84,13 @@ def _explain_two(database: Path, one: str, other: str, *, as_json: bool) -> None
         say(f"  {side.entry_id or side.cluster_id or 'set aside'}: {side.template.text}")
     for reason in found.reasons:
         say(f"- {reason}")
+
+
+def _meant(database: Path, name: str) -> str:
+    from pipeline.cli.near import did_you_mean
+    from pipeline.store import listing
+
+    return did_you_mean(name, listing.entry_ids(database))
 
 
 @app.command()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.ask import standing
-from pipeline.cli.entry_page import Depth, counts
+from pipeline.cli.entry_page import Depth, counts, remedy_groups
 from pipeline.cli.findings_page import (
     FOLLOWING,
     FOLLOWING_MESSAGE,
@@ -18,7 +18,6 @@ from pipeline.cli.findings_page import (
     message,
     no_entry,
     places,
-    remedy_groups,
     shortened,
     why_none,
 )

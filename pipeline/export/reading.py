@@ -17,6 +17,9 @@ LINES = "entries.jsonl"
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of the bundle in `folder`."""
     path = folder / kept.MANIFEST
+    if not path.exists():
+        hint = "Run `errmine run`, or `errmine build` and `errmine export`, first, or name a bundle with --bundle."
+        raise ExportError(f"there is no bundle in {folder}", path=path, hint=hint)
     try:
         kept.Listing.of_bundle(folder)
         return _parsed(kept.read(path), Manifest, path)

@@ -47,16 +47,34 @@ def both(name: str, key: str) -> str:
 
 def reason(words: str, lang: str) -> str:
     """Why a text has no entry, in the language; as it was written where the table `reasons` has no such sentence."""
+    return _in_language("reasons", words, lang)
+
+
+def sentence(words: str, lang: str) -> str:
+    """A sentence of errmine in an entry or a manifest, in the language; itself where `sentences` has none such."""
+    return _in_language("sentences", words, lang)
+
+
+def _in_language(name: str, words: str, lang: str) -> str:
     if lang == "zh":
-        for pattern, chinese in _reasons():
+        for pattern, chinese in _patterns(name):
             if found := pattern.fullmatch(words):
-                return chinese.format(**found.groupdict())
+                slots = found.groupdict()
+                return chinese.format(**{key: _gate(value) if key == "gate" else value for key, value in slots.items()})
     return words
 
 
+def _gate(words: str) -> str:
+    """A gate with the names of its keys in Chinese; what they are stays as programs print it."""
+    keys = "|".join(map(re.escape, _tables()["gates"]))
+    return re.sub(
+        rf"(\A|; )({keys}): ", lambda found: f"{'；' if found[1] else ''}{label('gates', found[2], 'zh')}：", words
+    )
+
+
 @cache
-def _reasons() -> tuple[tuple[re.Pattern[str], str], ...]:
-    rows = _tables()["reasons"].values()
+def _patterns(name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    rows = _tables()[name].values()
     return tuple((re.compile(_SLOT.sub(r"(?P<\1>.+)", re.escape(row["en"]))), row["zh"]) for row in rows)
 
 

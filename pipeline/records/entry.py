@@ -279,25 +279,39 @@ class KnowledgeEntry(_Part):
     provenance: Provenance
 
 
-#: Kinds of what a case says that answer why or what helps; that something did not help answers neither.
-_ANSWERS = frozenset({"cause", "workaround"})
+#: `root_cause_type` of a cause that the program prints itself, or the string of its code.
+PROGRAM = "program"
 
 
 def is_answered(entry: KnowledgeEntry | Mapping[str, Any]) -> bool:
     """Whether an entry, or its JSON, says why the error comes or what helps: a cause, a remedy, a fix, official text.
 
-    In a case as well as of the error itself. Dead ends alone are no answer; docs/counting.md, "An answer".
+    In a case as well as of the error itself. What the program prints itself is no answer, nor are dead ends alone;
+    docs/counting.md, "An answer".
     """
     told = entry if isinstance(entry, Mapping) else vars(entry)
-    said = {_value(one, "kind") for case in told["cases"] for one in _value(case, "statements")}
     return bool(
-        told["root_cause"]
-        or told["root_cause_zh"]
+        is_explained(told)
         or told["workarounds"]
-        or said & _ANSWERS
+        or "workaround" in _said_of_cases(told)
         or any(_value(version, "status") == "fixed" for version in told["versions"])
         or any(_value(piece, "role") == "official" for piece in told["evidence"])
     )
+
+
+def is_explained(entry: KnowledgeEntry | Mapping[str, Any]) -> bool:
+    """Whether anybody says why the error comes, of itself or in a case.
+
+    A cause that the program states ("program") stands in every log that asks: whoever reads it knows it already.
+    """
+    told = entry if isinstance(entry, Mapping) else vars(entry)
+    has_cause = bool(told["root_cause"] or told["root_cause_zh"]) and told["root_cause_type"] != PROGRAM
+    return has_cause or "cause" in _said_of_cases(told)
+
+
+def _said_of_cases(told: Mapping[str, Any]) -> set[str]:
+    """The kinds of what the cases of an entry say."""
+    return {_value(one, "kind") for case in told.get("cases", ()) for one in _value(case, "statements")}
 
 
 def _value(part: object, name: str) -> Any:

@@ -126,8 +126,8 @@ def _has_answer(entry: dict[str, Any]) -> bool:
     kinds = {text(statement, "kind") for _, statement in statements(entry)}
     fixed = any(text(version, "status") == "fixed" for _, version in items(entry, "versions"))
     official = any(text(piece, "role") == "official" for _, piece in items(entry, "evidence"))
-    stated = any(entry.get(name) for name in ("root_cause", "root_cause_zh", "workarounds"))
-    return stated or fixed or official or bool(kinds & {"cause", "workaround"})
+    told = entry.get("root_cause_type") != "program" and bool(entry.get("root_cause") or entry.get("root_cause_zh"))
+    return told or bool(entry.get("workarounds")) or fixed or official or bool(kinds & {"cause", "workaround"})
 
 
 def _answer_problems(manifest: Manifest, entries: list[dict[str, Any]]) -> Iterator[Problem]:

@@ -135,7 +135,7 @@ def _cause(
     codes: tuple[str, ...],
     ledger: Ledger,
 ) -> tuple[Statement | None, str | None]:
-    """(the cause, its type); what is not chosen stays as evidence.
+    """(the cause, its type), with the evidence of those who said just this; what others said stays as evidence.
 
     First an official page. Then a maintainer's plain statement: numbers say that a limit was passed, who knows the code
     says why. Then the program's own numbers, which are certain, before other people's guesses; then the string of the
@@ -144,37 +144,44 @@ def _cause(
     """
     causes = sorted((c for c in claims if c.kind == ClaimKind.CAUSE), key=_cause_order)
     stated = [c for c in causes if not support.is_by_model(c.rule)]
-    cited = tuple(sorted(ledger.add("cause", c.quote, c.rule) for c in stated))
+    for claim in stated:
+        ledger.add("cause", claim.quote, claim.rule)
     for page in official:
         if page.summary is not None:
             summary = ledger.add("official", page.summary, "official.summary")
             return Statement(None, page.summary.text, page.summary.lang, (summary,)), "documented"
     numbers = program_cause(cluster, occurrences)
-    if numbers is not None:
+    if numbers is not None and not (stated and _is_authority(stated[0])):
         shown = {o.document_id: o for o in reversed(numbers[1])}
         ids = tuple(sorted(ledger.add("cause", o.quote, o.rule) for o in shown.values()))
-        if not (stated and _is_authority(stated[0])):
-            return Statement(numbers[0], "", "", ids), "program"
-        cited = tuple(sorted({*cited, *ids}))
+        return Statement(numbers[0], "", "", ids), "program"
     if stated:
-        return _stated(stated[0], cited, ledger), "quoted"
+        return _stated(stated, ledger), "quoted"
     official_string = code_cause(cluster, codes)
     if official_string is not None and occurrences:
         first = ledger.add("occurrence", occurrences[0].quote, occurrences[0].rule)
         return Statement(official_string, "", "", (first,)), "program"
     if causes:
-        pointed = tuple(sorted(ledger.add("cause", c.quote, c.rule) for c in causes))
-        return _stated(causes[0], pointed, ledger), "model"
+        for claim in causes:
+            ledger.add("cause", claim.quote, claim.rule)
+        return _stated(causes, ledger), "model"
     return None, None
 
 
-def _stated(best: Claim, cited: tuple[str, ...], ledger: Ledger) -> Statement:
-    """The cause in the words of `best`, whose quote stands before the others of `cited`."""
+def _stated(causes: Sequence[Claim], ledger: Ledger) -> Statement:
+    """The cause in the words of the first claim, whose quote stands before those of others who say the same."""
+    best = causes[0]
     chosen = ledger.add("cause", best.quote, best.rule)
-    evidence = (chosen, *(i for i in cited if i != chosen))
+    same = {ledger.add("cause", one.quote, one.rule) for one in causes[1:] if _says(one) == _says(best)}
+    evidence = (chosen, *sorted(same - {chosen}))
     if best.fact is not None:
         return Statement(best.fact, "", "", evidence)
     return Statement(None, best.quote.text, best.quote.lang, evidence)
+
+
+def _says(claim: Claim) -> object:
+    """What a claim says: its fact, else its words, however they are broken into lines."""
+    return claim.fact if claim.fact is not None else " ".join(claim.quote.text.split())
 
 
 def _cause_order(claim: Claim) -> tuple[bool, float, str, str]:

@@ -134,7 +134,7 @@ def told(site: Site, entry: KnowledgeEntry, lang: str, known: Sequence[tuple[str
         "timeline": charts.timeline(reading.months(entry), title=words["timeline"]),
         "versions": charts.bars(reading.versions(entry, lang), title=words["versions"]),
         "environment": reading.environment(entry),
-        "parameters": reading.parameters(entry),
+        "parameters": reading.parameters(entry, lang),
         "related": _related(lang, known),
     }
 
@@ -182,12 +182,15 @@ def _official_links(entry: KnowledgeEntry, lang: str) -> list[tuple[str, str]]:
     return [(name, url) for url, name in found.items()]
 
 
-def _related(lang: str, known: Sequence[tuple[str, Edge, Row]]) -> list[tuple[str, list[tuple[str, str, str, str]]]]:
-    grouped: dict[str, list[tuple[str, str, str, str]]] = {}
+def _related(
+    lang: str, known: Sequence[tuple[str, Edge, Row]]
+) -> list[tuple[str, list[tuple[str, str, str, str, str]]]]:
+    grouped: dict[str, list[tuple[str, str, str, str, str]]] = {}
     for kind, edge, row in known:
         said = row.signatures[lang]
-        reason = edge.reason if kind == "frequently_confused_with" else ""
-        link = (paths.error(lang, row.entry_id), said.text, said.lang, reason)
+        reason = headings.sentence(edge.reason, lang) if kind == "frequently_confused_with" else ""
+        reason_lang = "en" if reason == edge.reason else paths.TAGS[lang]
+        link = (paths.error(lang, row.entry_id), said.text, said.lang, reason, reason_lang)
         grouped.setdefault(headings.label("relations", kind, lang), []).append(link)
     return list(grouped.items())
 

@@ -307,10 +307,15 @@ def _listed(values: Sequence[str]) -> str:
     return ", ".join(values[:MOST_VALUES]) + rest
 
 
-def parameters(entry: KnowledgeEntry) -> list[tuple[str, str]]:
+def parameters(entry: KnowledgeEntry, lang: str) -> list[tuple[str, str]]:
     """(name and unit, its values as printed) of what varied between occurrences."""
-    return [
-        (f"{one.name} ({one.unit})" if one.unit else one.name, _listed(one.values))
-        for one in entry.parameters
-        if one.values
-    ]
+    return [(_measure(one.name, one.unit, lang), _listed(one.values)) for one in entry.parameters if one.values]
+
+
+def _measure(name: str, unit: str | None, lang: str) -> str:
+    """A value's name with its unit; a name that is only the program's word stays as it is."""
+    label = headings.label("values", name, lang)
+    if not unit:
+        return label
+    behind = headings.label("values", unit, lang)
+    return f"{label}（{behind}）" if lang == "zh" else f"{label} ({behind})"

@@ -35,7 +35,8 @@ class Renderer:
     """Pages of one site."""
 
     def __init__(self, *, site_url: str, has_search: bool, licence_note: str) -> None:
-        self._site = {"site_url": site_url, "has_search": has_search, "licence_note": licence_note}
+        self._site = {"site_url": site_url, "has_search": has_search}
+        self._licence_note = licence_note
         self._templates = Environment(
             loader=FunctionLoader(_template),
             autoescape=True,
@@ -56,8 +57,11 @@ class Renderer:
 
     def _words(self, lang: str) -> dict[str, Any]:
         other = next(one for one in paths.LANGUAGES if one != lang)
+        licence_note = headings.sentence(self._licence_note, lang)
         return {
             **self._site,
+            "licence_note": licence_note,
+            "licence_lang": "en" if licence_note == self._licence_note else paths.TAGS[lang],
             "lang": lang,
             "tag": paths.TAGS[lang],
             "other": other,
