@@ -20,6 +20,7 @@ import pytest
 from pipeline.cli.entry_page import Depth, print_entry
 from pipeline.cli.labels import Language
 from pipeline.cli.query import query
+from pipeline.cli.work import tell_of_build
 from pipeline.config import read_settings
 from pipeline.records.errors import ConfigError
 from pipeline.records.summary import count
@@ -306,6 +307,18 @@ def test_chinese_says_that_it_is_where_english_was_asked_for(capsys: pytest.Capt
     assert "in Chinese: 原因是共享内存超过了硬件上限。" in capsys.readouterr().out
     print_entry(entry, lang=Language.ZH)
     assert "in Chinese" not in capsys.readouterr().out
+
+
+def test_a_build_says_that_its_bundle_is_to_be_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    done = Summary([count("documents", taken=1, given=1, lost=())])
+    chosen = read_settings(home=tmp_path, environ={})
+    tell_of_build(done, chosen, is_quiet=False, as_json=False)
+    first = capsys.readouterr().out
+    assert ("export writes its bundle" in first, "last export" in first, "bundle    " in first) == (True, False, False)
+    chosen.curated_path.mkdir()
+    (chosen.curated_path / "manifest.json").write_text("{}")
+    tell_of_build(done, chosen, is_quiet=False, as_json=False)
+    assert "until then that of the last export answers" in capsys.readouterr().out
 
 
 def test_a_site_of_a_home_without_a_bundle_says_what_to_do(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def build(
         own = joined.Places.of(chosen.home)
         joined.verified(own, build_at) if verify else build_at(own)
         summary = record.summary = made[0]
-    _tell_of_build(summary, chosen, is_quiet=quiet, as_json=as_json)
+    tell_of_build(summary, chosen, is_quiet=quiet, as_json=as_json)
 
 
 def built(
@@ -185,11 +185,22 @@ def built(
         )
 
 
-def _tell_of_build(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool) -> None:
+def _manifest_path(chosen: Settings) -> Path:
+    """Where the manifest of the home's bundle stands, if it has one."""
+    from pipeline.records import kept
+
+    return chosen.curated_path / kept.MANIFEST
+
+
+def tell_of_build(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool) -> None:
+    """Nothing; what a build did, and what comes next, is printed."""
+    _report(summary, is_quiet=is_quiet, as_json=as_json)
     if summary.stages[0].taken:
-        _finish(summary, chosen, is_quiet=is_quiet, as_json=as_json)
+        if not is_quiet and not as_json:  # `match` and `site` ask the bundle, which a build leaves as it is
+            until = "; until then that of the last export answers" if _manifest_path(chosen).exists() else ""
+            say(f"\ndatabase  {chosen.database_path.resolve()}")
+            say(f"next      {command_name()} export writes its bundle, which match and site read{until}")
     else:
-        _report(summary, is_quiet=is_quiet, as_json=as_json)
         complain(f"there is nothing in {chosen.raw_path}", hint="Bring something in with `errmine import PATH…`.")
         raise typer.Exit(1)
 
@@ -221,7 +232,7 @@ def regroup(
         # what it reads the build finds: nothing is read twice
         _tell_of_regrouping(_foreseen(chosen, workers, is_kept=True), is_quiet=quiet, as_json=as_json)
         summary = record.summary = built(chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json)
-    _tell_of_build(summary, chosen, is_quiet=quiet or as_json, as_json=False)
+    tell_of_build(summary, chosen, is_quiet=quiet or as_json, as_json=False)
 
 
 def _foreseen(chosen: Settings, workers: int | None, *, is_kept: bool) -> Regrouping:
