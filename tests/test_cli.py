@@ -24,7 +24,7 @@ from pipeline.cli.work import tell_of_build
 from pipeline.config import read_settings
 from pipeline.records.errors import ConfigError
 from pipeline.records.summary import count
-from pipeline.run import Places, Summary, recorded
+from pipeline.run import Places, Summary, import_files, recorded
 from pipeline.run.home.recording import short_ids
 from pipeline.run.ingest import sourcing
 from tests import entry_factory as make
@@ -319,6 +319,18 @@ def test_a_build_says_that_its_bundle_is_to_be_written(capsys: pytest.CaptureFix
     (chosen.curated_path / "manifest.json").write_text("{}")
     tell_of_build(done, chosen, is_quiet=False, as_json=False)
     assert "until then that of the last export answers" in capsys.readouterr().out
+
+
+def test_an_import_tells_how_many_pages_it_has_read(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    summary = import_files(tmp_path / "raw", [golden.ROOT / "raw/sample"], progress=lambda *one: told.append(one))
+    assert told == [("import", summary.stages[0].taken, 0)]
+
+
+def test_top_of_a_home_with_no_errors_says_what_brings_some(tmp_path: Path) -> None:
+    assert run("build", "--home", tmp_path).code == 1
+    done = run("top", "--home", tmp_path)
+    assert (done.code, "errmine import" in done.err) == (1, True)
 
 
 def test_a_site_of_a_home_without_a_bundle_says_what_to_do(tmp_path: Path) -> None:

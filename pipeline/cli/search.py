@@ -113,6 +113,11 @@ def _list(path: Path, wanted: dict[str, Any], limit: int, *, as_json: bool) -> N
         for kind in ("domain", "code", "repository")
         if wanted.get(kind)
     ]
+    if not any(wanted.values()):
+        complain(
+            "there is no error in it", hint="`errmine import PATH…` brings reports in, `errmine build` reads them."
+        )
+        raise typer.Exit(1)
     complain("no such error", hint=next(filter(None, hints), "`errmine status` lists the domains; ask for less."))
     raise typer.Exit(1)
 

@@ -89,6 +89,7 @@ def import_(
     Exit status 1 if nothing could be read.
     """
     from pipeline import run as joined
+    from pipeline.cli.progress import progress_bar
 
     chosen = settings(home)
     missing = [path for path in paths if not path.exists()]
@@ -97,7 +98,9 @@ def import_(
     # two imports may be started at once: the second one waits for the first
     wait = chosen.schedule.wait_seconds
     with joined.recorded(chosen.home, "import", is_ingest=True, wait_seconds=wait, told=say_waiting) as record:
-        summary = joined.import_files(chosen.raw_path, [path for path in paths if path.exists()])
+        with progress_bar(is_quiet=quiet or as_json) as progress:
+            there = [path for path in paths if path.exists()]
+            summary = joined.import_files(chosen.raw_path, there, progress=progress)
         record.summary = summary
     _report(summary, is_quiet=quiet, as_json=as_json)
     if not summary.stages[0].given:

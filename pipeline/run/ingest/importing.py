@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline import raw
 from pipeline.providers import files
 from pipeline.providers.provider import thread_key
+from pipeline.records import RawPage, Skipped
 from pipeline.records.errors import ConfigError
 from pipeline.records.summary import MOST_EXAMPLES, Summary, count
 from pipeline.run.home import forgetting
 from pipeline.run.home.forgetting import Forgotten
 
+#: Told of (stage, pages done, 0: nobody knows how many there are) as an import goes on, after so many each.
+Progress = Callable[[str, int, int], None]
+_TOLD_AFTER = 100
 
-def import_files(raw_path: Path, paths: Sequence[Path]) -> Summary:
+
+def import_files(
+    raw_path: Path, paths: Sequence[Path], *, progress: Progress = lambda _stage, _done, _total: None
+) -> Summary:
     """What became of every page in `paths`: new in raw, known already, or skipped with its reason."""
-    done = raw.RawLayer(raw_path).append(files.pages(paths, now=datetime.now(UTC)))
+    done = raw.RawLayer(raw_path).append(_told(files.pages(paths, now=datetime.now(UTC)), progress))
     given = done.new + done.known
     stage = count("import", taken=given + len(done.skipped), given=given, lost=done.skipped)
     return Summary([stage], done.skipped[:MOST_EXAMPLES], {"new_pages": done.new, "known_pages": done.known})
+
+
+def _told(pages: Iterable[RawPage | Skipped], progress: Progress) -> Iterator[RawPage | Skipped]:
+    number = 0
+    for number, page in enumerate(pages, 1):
+        if number % _TOLD_AFTER == 0:
+            progress("import", number, 0)
+        yield page
+    progress("import", number, 0)
 
 
 def forget(home: Path, raw_path: Path, url: str) -> tuple[str, Forgotten]:
