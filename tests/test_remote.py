@@ -252,6 +252,61 @@ def test_no_secret_of_an_address_is_printed(address: str) -> None:
     assert "sEcReT" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "s4://KEY:sEcReT@bucket/x",
+        "s3://KEY:sEcReT@bu cket/x?region=sEcReT",
+        "s3://KEY:s/sEcReT@bucket/x",
+        "s3://KEY:s?sEcReT@bucket/x",
+        "s3://KEY:sEcReT@",
+    ],
+)
+def test_no_secret_of_a_mistyped_address_is_printed(place: str) -> None:
+    with pytest.raises((ConfigError, ExportError)) as refused:
+        remote.local(place)
+    assert "sEcReT" not in str(refused.value)
+    assert refused.value.__cause__ is None or "sEcReT" not in str(refused.value.__cause__)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("index.json", "../../../../outside"), ("index.json", "/outside"), ("../index.json", "0" * 64), ("/x", "0" * 64)],
+)
+def test_a_manifest_of_others_leads_out_of_no_folder(name: str, wanted: str, url: str, address: str) -> None:
+    files = [{"bytes": 2, "path": name, "sha256": wanted}]
+    prefix = url.partition("?")[0].removeprefix("s3://")
+    with s3_server.filesystem(address).open_output_stream(f"{prefix}/manifest.json") as stream:
+        stream.write(kept.sealed_json({"bundle_id": "x", "files": files}))
+    with pytest.raises(ExportError, match="no file of this folder"):
+        export.read_manifest(remote.local(url))
+
+
+def test_an_object_that_is_not_what_it_is_called_is_not_kept(
+    bundle: Path, url: str, address: str, tmp_path: Path
+) -> None:
+    remote.publish(bundle, url)
+    index = kept.sha256((bundle / "index.json").read_bytes())
+    prefix = url.partition("?")[0].removeprefix("s3://")
+    with s3_server.filesystem(address).open_output_stream(f"{prefix}/objects/{index}") as stream:
+        stream.write(b"{}")
+    with pytest.raises(ExportError, match="not those that were written"):
+        export.read_index(remote.local(url))
+    assert not (tmp_path / "cache" / "errmine" / "objects" / index).exists()
+
+
+def test_nothing_of_others_is_deleted(bundle: Path, url: str, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "_GRACE_SECONDS", -60)
+    prefix, strangers = url.partition("?")[0].removeprefix("s3://"), {"photo.jpg", "a" * 64}
+    for name in strangers:
+        with s3_server.filesystem(address).open_output_stream(f"{prefix}/objects/{name}") as stream:
+            stream.write(b"of somebody else")
+    assert remote.publish(bundle, url).removed_count == 0
+    assert objects(address, url) >= strangers
+    remote.publish(bundle, url)
+    assert "photo.jpg" in objects(address, url)
+
+
 def test_who_has_a_folder_loads_nothing_of_stores(bundle: Path) -> None:
     code = (
         "import sys, pipeline; list(pipeline.open_bundle(sys.argv[1]).entries());"

@@ -6,8 +6,8 @@
     s3://bucket/prefix/objects/<sha256>     every file that it names, by its content; never written twice
 
 Nothing but the manifest is ever replaced, so who holds one finds all that it names, also while another is published,
-and a publication that is killed leaves nothing but objects that the next one need not send. What no manifest names any
-more is deleted a day after it was put there, and not before the next publication.
+and a publication that is killed leaves nothing but objects that the next one need not send. A publication deletes what
+neither its manifest nor the one before names, if it was put more than a day ago.
 
 What is read is kept in `$XDG_CACHE_HOME/errmine`, by content, and checked by its sha256 whenever it is read. Stores are
 those of Arrow, which is there anyway: `s3://`, `gs://` and `abfs://`, with the credentials that their own tools use;
@@ -88,7 +88,8 @@ def publish(folder: Path, url: str) -> Sent:
         store.put(kept.MANIFEST, manifest)
         old = time.time() - _GRACE_SECONDS
         named = {*listing.sums.values(), *before}
-        left = sorted(name for name, changed_at in there.items() if name not in named and changed_at < old)
+        # where no bundle was, what lies there may be anybody's
+        left = sorted(name for name, at in there.items() if before and name not in named and at < old)
         store.each(left, lambda sha256: store.remove(_object(sha256)))
     except kept.Damaged as error:
         raise ExportError(
@@ -128,6 +129,8 @@ def _brought(store: _Store, cache: Path, sha256: str) -> bytes:
         os.utime(path)
         return body
     body = store.get(_object(sha256))
+    if kept.sha256(body) != sha256:  # who asks says so
+        return body
     with suppress(OSError):  # a full disk: it is read again the next time
         kept.write(path, body)
     return body
@@ -150,11 +153,11 @@ class _Store:
     """A place in an object store."""
 
     def __init__(self, url: str) -> None:
+        self.url = _shown(url)
         parts = urlsplit(url)
-        if parts.scheme not in SCHEMES or not parts.netloc:
+        if parts.scheme not in SCHEMES or not parts.netloc.rpartition("@")[2]:
             hint = f"For example s3://bucket/prefix; there are {', '.join(SCHEMES)}."
-            raise ConfigError(f"{url}: no address of an object store", hint=hint)
-        self.url = urlunsplit(parts._replace(query="", netloc=parts.netloc.rpartition("@")[2]))  # without any secret
+            raise ConfigError(f"{self.url}: no address of an object store", hint=hint)
         self._fs, self._root = _file_system(url, self.url)
 
     def put(self, name: str, body: bytes) -> None:
@@ -174,12 +177,13 @@ class _Store:
             self._fs.delete_file(f"{self._root}/{name}")
 
     def objects(self) -> dict[str, float]:
-        """sha256 -> time of change of every object."""
+        """sha256 -> time of change of every object; what is called otherwise is not ours."""
         from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415  (who has a folder needs none of it)
 
         with self._asking("objects"):
             found = self._fs.get_file_info(FileSelector(f"{self._root}/objects", allow_not_found=True))
-            return {one.base_name: one.mtime.timestamp() for one in found if one.type == FileType.File}
+            ours = (one for one in found if one.type == FileType.File and kept.is_sha256(one.base_name))
+            return {one.base_name: one.mtime.timestamp() for one in ours}
 
     def listed(self) -> Iterable[str]:
         """The sha256 of each file that the manifest names which stands there; none where there is none.
@@ -220,7 +224,7 @@ class _Store:
             message = f"{self.url}/{name} is not there"
             hint = "`errmine export --to` puts a bundle there; open it again if another was published meanwhile."
             raise ExportError(message, path=Path(name), hint=hint) from error
-        except OSError as error:
+        except (OSError, ValueError) as error:  # Arrow's own errors are of either
             raise ExportError(f"{self.url}/{name}: {error}", path=Path(name), hint=_HINT) from error
 
 
@@ -229,11 +233,20 @@ def _file_system(url: str, shown: str) -> tuple[FileSystem, str]:
         from pyarrow import ArrowException, fs  # noqa: PLC0415
     except ImportError as error:  # a pyarrow that somebody built without stores
         raise ExportError(f"{shown}: this pyarrow knows no stores: {error}", path=Path(shown)) from error
+    asked = _quick(url)
     try:
-        system, root = fs.FileSystem.from_uri(_quick(url))
+        system, root = fs.FileSystem.from_uri(asked)
     except (OSError, ArrowException, ValueError) as error:
+        if asked in str(error):  # it repeats the address, with any secret: neither that nor what it came from is shown
+            raise ExportError(f"{shown}: this address cannot be read", path=Path(shown), hint=_HINT) from None
         raise ExportError(f"{shown}: {error}", path=Path(shown), hint=_HINT) from error
     return system, str(root).rstrip("/")
+
+
+def _shown(url: str) -> str:
+    """The address without what may be secret: who asks, and the options; also where it is mistyped."""
+    scheme, mark, rest = url.partition("://")
+    return f"{scheme}{mark}{rest.rpartition('@')[2].partition('?')[0]}"
 
 
 def _quick(url: str) -> str:

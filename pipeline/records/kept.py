@@ -33,6 +33,7 @@ MANIFEST = "manifest.json"
 #: The value of "seal" while the seal is computed.
 UNSEALED = "0" * 64
 #: In JSON a quotation mark inside a text has a backslash before it: no text can look like this member.
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 _SEAL = re.compile(rb'"seal": ?"([0-9a-f]{64})"')
 
 
@@ -101,6 +102,16 @@ def read(path: Path) -> bytes:
 def sha256(body: bytes) -> str:
     """The hash by which lists and seals know a file: sha256 in hexadecimal digits."""
     return hashlib.sha256(body).hexdigest()
+
+
+def is_sha256(text: str) -> bool:
+    """Whether `text` is one of these hashes, which may be the name of a file."""
+    return _SHA256.fullmatch(text) is not None
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a path stays in the folder that it is relative to."""
+    return not name.startswith("/") and ".." not in name.split("/")
 
 
 def checked(path: Path, wanted: str) -> bytes:
@@ -231,9 +242,13 @@ class Listing:
     @classmethod
     def _of(cls, folder: Path, path: Path, fields: Mapping[str, Any]) -> Listing:
         try:
-            return cls(folder, path, {file["path"]: file["sha256"] for file in fields["files"]})
-        except (KeyError, TypeError) as error:
+            sums = {file["path"]: file["sha256"] for file in fields["files"]}
+            strange = [name for name, wanted in sums.items() if not _is_inside(name) or not is_sha256(wanted)]
+        except (AttributeError, KeyError, TypeError) as error:
             raise Damaged(path, f"it lists no files: {error!r}") from error
+        if strange:  # anybody can seal a list: neither a name nor a hash of it may lead out of a folder
+            raise Damaged(path, f"it lists what is no file of this folder: {strange[0]!r}")
+        return cls(folder, path, sums)
 
     def read(self, name: str) -> bytes:
         """The bytes of a file of the list.
