@@ -8,6 +8,7 @@ import re._parser as re_parser
 from pipeline.normalise import masks
 from pipeline.normalise.tables import Mask
 from pipeline.normalise.tables import masks as rows
+from tests import linear
 from tests.each import each
 from tests.test_normalise_families import unbounded
 
@@ -31,3 +32,8 @@ def test_a_row_is_bounded_has_no_group_and_is_masked_once(row: Mask) -> None:
 
 def test_no_two_rows_have_one_name() -> None:
     assert len({row.name for row in ROWS}) == len(ROWS)
+
+
+@each("piece", ["aB", "a_", "aB-", "Kiln", "a.B"])
+def test_a_long_name_costs_no_more_than_its_length(piece: str) -> None:
+    linear.check(masks.masked, f"{piece * (40 // len(piece))}: ", size=4_000)

@@ -59,6 +59,13 @@ def test_prefixes_come_off_a_line(kiln: packs.Active) -> None:
     assert prefixes.width("<kiln@7> the fire is out") == len("<kiln@7> ")
 
 
+def test_a_prefix_of_a_pack_leaves_other_lines_as_they_are(kiln: packs.Active) -> None:
+    line = "./kiln/heat.h:8:10: fatal error: fire.h: No such file or directory"
+    with packs.using():
+        alone = prefixes.prefixes(line)
+    assert prefixes.prefixes(line) == alone
+
+
 def test_known_errors_are_one_whatever_their_values_are(kiln: packs.Active) -> None:
     one, two = (signature_of_text(f"shelf {n} bends under {n}00 kg") for n in (3, 40))
     assert dict(one.gate)["kind"] == "kiln-shelf"

@@ -137,7 +137,12 @@ def joined(some: Iterable[Row], *, group: str = "(?:{pattern})") -> re.Pattern[s
 
 #: A line whose first character is none of these has no prefix that a row of prefixes.toml knows.
 _BEGINS = re.compile(r"[\x1b\ufffd^\[>(#|│┃A-Z0-9a-z\xa0]")
-_ANYTHING = re.compile(r"")
+
+
+def _heads() -> tuple[str, ...]:
+    """What packs' rows take of a line's head: other lines than theirs are read as without them."""
+    parts = _table()["parts"]
+    return tuple(f"(?:{filled(row.pattern, parts)})" for row in ADDED.rows() if "line" in row.at and not row.behind)
 
 
 class _Forms(NamedTuple):
@@ -158,7 +163,7 @@ def _forms() -> _Forms:
     every = rows()
     line = [row for row in every if "line" in row.at]
     return _Forms(
-        begins=_ANYTHING if any("line" in row.at for row in ADDED.rows()) else _BEGINS,
+        begins=re.compile("|".join((_BEGINS.pattern, *_heads()))),
         any=joined(line),
         named=joined(line, group="(?P<{name}>{pattern})"),
         named_first=joined((row for row in line if not row.is_behind), group="(?P<{name}>{pattern})"),
