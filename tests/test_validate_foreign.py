@@ -216,7 +216,9 @@ def test_a_manifest_that_counts_wrongly_or_points_outside_is_named(bundle: Path)
     (bundle / "manifest.json").write_text(json.dumps(raw))
     domain = f"answers.{raw['answers'][0]['domain']}"
     wrong = {("bundle_counts", "counts.entries"), ("bundle_counts", domain), ("bundle_files", "../../etc/passwd")}
-    assert wrong <= found(validate.check_path(bundle).problems)
+    problems = validate.check_path(bundle).problems
+    assert wrong <= found(problems)
+    assert [one.place for one in problems if "export it again" in one.message] == [domain]
 
 
 def test_a_broken_manifest_is_named(bundle: Path) -> None:
