@@ -161,6 +161,31 @@ def test_another_version_of_the_code_maps_all(
     assert len(brought(tmp_path, [], mapped)) == len(rows)
 
 
+@pytest.mark.parametrize("name", ["data/secrets/top_level_domains.txt", "data/distil/reader.npz", "data/new.csv"])
+def test_a_data_file_of_any_suffix_is_part_of_the_code(tmp_path: Path, name: str) -> None:
+    for folder in ("data/secrets", "data/distil"):
+        (tmp_path / folder).mkdir(parents=True)
+    before = mapping._code_digest(tmp_path)
+    (tmp_path / name).write_bytes(b"one")
+    one = mapping._code_digest(tmp_path)
+    (tmp_path / name).write_bytes(b"two")
+    assert len({before, one, mapping._code_digest(tmp_path)}) == 3
+    (tmp_path / name).unlink()
+    (tmp_path / "data" / "sample").mkdir()
+    for pages in ("schema.sql", "sample/page.json"):  # no shard depends on them
+        (tmp_path / "data" / pages).write_text("")
+    assert mapping._code_digest(tmp_path) == before
+
+
+def test_libraries_and_python_are_part_of_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = mapping._code_digest(tmp_path)
+    for thing in (mapping.metadata, "version"), (mapping.platform, "python_version"):
+        with monkeypatch.context() as patch:
+            patch.setattr(*thing, lambda *_: "0.0.1")
+            assert mapping._code_digest(tmp_path) != before
+    assert mapping._code_digest(tmp_path) == before
+
+
 def test_nothing_is_carried_from_a_damaged_shard(rows: list[str], mapped: list[str], tmp_path: Path) -> None:
     brought(tmp_path, rows, mapped, most=500)
     (events,) = (Places.of(tmp_path).shards / "events").glob("*.parquet")

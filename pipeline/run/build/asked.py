@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
-from importlib import metadata, resources
+from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from pipeline import packs
 from pipeline.export import Passed
+from pipeline.run.build.mapping import package_files, releases
 from pipeline.store import reading
-
-#: Libraries that have a part in what passes the gate and in the bytes of a bundle's files.
-RELEASES = (
-    "ahocorasick-rs", "beautifulsoup4", "pyarrow", "pydantic", "pydantic-core", "rapidfuzz", "tree-sitter",
-    "tree-sitter-bash",
-)  # fmt: skip
-#: Of the package no part in any of this: what Python makes of it, and the pages of the sample.
-_NO_PART = frozenset({"__pycache__", "sample"})
 
 
 def known(path: Path) -> Passed:
@@ -46,18 +38,8 @@ def made_by(package: Traversable | None = None) -> str:
     asks all entries once more, as it reads all documents once more.
     """
     digest = hashlib.blake2b(sys.version.encode(), digest_size=16)
-    for name in RELEASES:
-        digest.update(f"{name} {metadata.version(name)}\x1e".encode())
+    digest.update(releases().encode())
     digest.update(packs.active().digest(*packs.Stage).encode())
-    for path, content in sorted(_files(package or resources.files("pipeline"), "")):
+    for path, content in sorted(package_files(package or resources.files("pipeline"))):
         digest.update(path.encode() + b"\x1f" + hashlib.blake2b(content).digest())
     return digest.hexdigest()
-
-
-def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
-    for child in folder.iterdir():
-        if child.is_dir():
-            if child.name not in _NO_PART:
-                yield from _files(child, f"{prefix}{child.name}/")
-        else:
-            yield f"{prefix}{child.name}", child.read_bytes()

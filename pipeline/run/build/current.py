@@ -22,7 +22,7 @@ from pipeline.export.writing import BUNDLE_NAMES
 from pipeline.records import kept
 from pipeline.records.errors import StoreError
 from pipeline.run.build.building import Places
-from pipeline.run.build.mapping import package_files
+from pipeline.run.build.mapping import package_files, releases
 from pipeline.run.home import translations
 
 #: In `.errmine/`, what a build leaves there.
@@ -47,9 +47,9 @@ def seen(places: Places, *, told: str, overrides: Path | None) -> Seen:
     Taken before the build: pages that come meanwhile are the next one's.
     """
     package = hashlib.blake2b(digest_size=16)
-    for path, content in sorted(package_files(resources.files("pipeline"), "")):
+    for path, content in sorted(package_files(resources.files("pipeline"))):
         package.update(path.encode() + b"\x1f" + content)
-    own = [package.hexdigest(), packs.active().digest(*packs.Stage), told]
+    own = [package.hexdigest(), releases(), packs.active().digest(*packs.Stage), told]
     pages = sorted(path for path in places.raw.glob("*") if path.name not in _OF_RAW)
     told_by_people = [translations.path_of(places.home), *([overrides] if overrides else ())]
     return Seen(_digest(own, [*pages, *told_by_people]))

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from functools import cache, partial
-from importlib import resources
+from importlib import metadata, resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
@@ -66,8 +67,15 @@ UNREAD = frozenset({"raw", "document", "extract"})
 MOST_EVENTS, MOST_ERRORS = 500, 50
 #: What of a pack decides what a shard holds; the rest is read when entries are made.
 _READING = (packs.Stage.EVENTS, packs.Stage.CLAIMS)
-#: Files of the package that shards depend on: none on how the database is written.
-_MAPPED = (".py", ".toml", ".json", ".mo", ".tsv")
+#: Files of the package that no shard depends on: how the database, its pages and the site are written.
+_UNMAPPED = (".sql", ".po", ".html", ".css", ".js", ".svg")
+#: Of the package no part in anything that is made: what Python makes of it, and the pages of the sample.
+_NO_PART = frozenset({"__pycache__", "sample"})
+#: Libraries that have a part in what is read of a document, in what passes the gate, and in the bytes of files.
+_LIBRARIES = (
+    "ahocorasick-rs", "beautifulsoup4", "numpy", "pyarrow", "pydantic", "pydantic-core", "rapidfuzz", "tree-sitter",
+    "tree-sitter-bash",
+)  # fmt: skip
 #: Imported by the process from which workers are forked; it imports this module.
 _PRELOAD = "pipeline.run.build.preloaded"
 
@@ -283,8 +291,8 @@ def carriable(name: str, documents: Sequence[raw.DocumentRefs], folder: Path, br
     """
     missing = {refs.document_key: document_digest(refs, brought) for refs in documents}
     found = []
-    for other, shard in sorted(shards_of(folder).items()):
-        if missing and _are_related(name, other):
+    for shard in shards.listing(folder, partial(_are_related, name)):
+        if missing:
             try:
                 shards.check(shard)
                 keys = _carried_of(shard, missing)
@@ -465,18 +473,28 @@ def _hashed(document_key: str) -> int:
 
 @cache
 def code_digest() -> str:
-    """A digest of this version of the package, code and data: another version makes other shards."""
-    digest = hashlib.blake2b(__version__.encode(), digest_size=8)
-    for path, content in sorted(package_files(resources.files("pipeline"), "")):
-        if path.endswith(_MAPPED):
-            digest.update(path.encode() + b"\x1f" + content)
+    """A digest of what makes shards: this package, code and data, this Python, and these libraries."""
+    return _code_digest(resources.files("pipeline"))
+
+
+def _code_digest(package: Traversable) -> str:
+    digest = hashlib.blake2b(f"{__version__} {platform.python_version()} {releases()}".encode(), digest_size=8)
+    for path, content in sorted(package_files(package)):
+        if not path.endswith(_UNMAPPED):
+            digest.update(path.encode() + b"\x1f" + hashlib.blake2b(content).digest())
     return digest.hexdigest()
 
 
-def package_files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:
-    """(path in the package, content) of each of its files, code and data; the sample is none of them."""
+def releases() -> str:
+    """Name and release of each library that has a part in what a build makes."""
+    return "\x1e".join(f"{name} {metadata.version(name)}" for name in _LIBRARIES)
+
+
+def package_files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    """(path in the package, content) of each of its files; no list of those that matter would stay true for long."""
     for child in folder.iterdir():
-        if child.is_dir() and child.name not in {"__pycache__", "sample"}:
-            yield from package_files(child, f"{prefix}{child.name}/")
-        elif child.name.endswith((*_MAPPED, ".sql", ".po")):
+        if child.is_dir():
+            if child.name not in _NO_PART:
+                yield from package_files(child, f"{prefix}{child.name}/")
+        else:
             yield f"{prefix}{child.name}", child.read_bytes()

@@ -151,7 +151,7 @@ def _ready_slots(address: str, *, raw_path: Path, api_url: str) -> int:
 def _obstacle(raw_path: str, code: str, api_url: str, pack_folders: Sequence[str], pack_digest: str) -> str:
     """What keeps the worker that is asked from working for this run; empty if nothing does."""
     if code_digest() != code:
-        return "runs another version of errmine"
+        return "runs another version of errmine, of Python or of a library"
     if not Path(raw_path).is_dir():
         return f"sees no folder {raw_path}: the home has to be on a file system that all workers share"
     try:
