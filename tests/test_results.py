@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pipeline import run, store
+from pipeline import cluster, run, store
+from pipeline.cluster.people import Override, Overrides
+from pipeline.records.bundle import Registry
 from pipeline.records.errors import StoreError
 from pipeline.run import Places
 from pipeline.run.build import building, mapping, reduce, results
 from pipeline.run.check import integrity
-from tests import cli, golden, histories
+from tests import cli, distil_factory, golden, histories
 
 
 @pytest.mark.parametrize("seed", [2, 3])
@@ -67,6 +70,29 @@ def test_a_claim_that_others_place_is_part_of_what_a_draft_is_made_from() -> Non
     assert memory.needed(found, drafting).digest != memory.needed(found, fewer).digest
     told, untold = (results.drafted_from(found, each, digests) for each in (drafting, fewer))
     assert told["claims"] != untold["claims"]
+
+
+def test_a_link_to_an_error_that_people_ignore_is_cited_no_more() -> None:
+    world, (inner, outer) = histories.World(1), (f"{error} at the press" for error in ("ValueError: tray", "E: belt"))
+    trace = histories.TRACE.replace("{f}", "press").replace("{n}", "7")
+    alone = trace.replace("{error}", inner)
+    chain = alone.removesuffix("\n```") + histories.CHAIN + trace.replace("{error}", outer).removeprefix("```\n")
+    for number, body in enumerate((alone, chain), 1):
+        posts = [{"kind": "body", "text": body, "at": "2024-01-02T10:00:00Z", "role": "NONE", "author": "a"}]
+        made = distil_factory.document({"kind": "issue", "number": number, "posts": posts})
+        world.documents[made.document_id] = made
+    result, digests = histories.mapped(world)
+    ignored = Overrides((Override("ignore", "noise", ("belt at the press",), place="row 1"),))
+    memory, told = results.Memory("x", digests), []
+    for said in (cluster.NONE, ignored):
+        grouped = building.entries.group(result, said)
+        options = {"registry": Registry(), "min_documents": 1, "progress": lambda *_: None}
+        fresh = building.entries.make(grouped, **options, memory=replace(memory, results={}))
+        found = building.entries.make(grouped, **options, memory=memory)
+        memory = replace(memory, results={one.drafted: one for one in found.results})
+        assert histories.differs(found, fresh) == []
+        told.append(sorted(one.document_count for one in found.results))
+    assert told == [[1, 2], [1]]
 
 
 def test_former_ids_are_part_of_what_an_entry_is_made_from() -> None:
@@ -155,10 +181,13 @@ def test_damaged_results_are_named_and_nothing_is_taken_from_them(sample_home: P
     before, places = state(home), Places.of(home)
     path = places.state / "results.parquet"
     path.write_bytes(path.read_bytes()[:-5])
+    left = places.state / f".results.parquet.{uuid.uuid4().hex}"  # of a build that was killed: it holds quotes
+    left.write_bytes(b"half")
     assert results.read(places.state, building._code()) == results.State()
     assert [file.kind for file in integrity.kept_files(places) if file.verdict != "ok"] == ["results"]
     summary = run.build(places, workers=1, partition_documents=500)
     assert [Path(row["path"]).name for row in summary.figures["made_anew"]] == ["results.parquet"]
+    assert not left.exists()
     run.export(places)
     assert state(home) == before
 

@@ -95,11 +95,12 @@ def drafted_from(found: Cluster, drafting: reduce.Drafting, digests: Mapping[str
     """What decides the draft of a cluster but its graph, whose names are part of the words; by the rule that says so.
 
     The rows of a document are those of its digest. Which documents speak of an error others may decide: what closed a
-    report is placed by the report.
+    report is placed by the report. A link to an error that people ignore is no edge, and cited for none.
     """
     known = drafting.known
     rows = [row for member in found.members for row in known.events[member]]
     claims = [claim for member in found.members for claim in known.claims.get(member, ())]
+    spoken = _spoken_of(found, known)
     codes = {code for row in rows for code in row.event.codes} | {value for key, value in found.gate if key == "code"}
     documents = {row.document_id for row in rows} | {claim.quote.document_id for claim in claims}
     pages = {page for code in codes for page in drafting.pages.get(code, ())}
@@ -107,6 +108,7 @@ def drafted_from(found: Cluster, drafting: reduce.Drafting, digests: Mapping[str
         "cluster": [repr(found)],
         "documents": [f"{one}\x1f{digests[one]}" for one in sorted(documents)],
         "claims": ["\x1f".join((claim.claim_id, claim.kind, claim.key, *claim.signature_ids)) for claim in claims],
+        "grouped": sorted(one for one in spoken if one in drafting.cluster_of),
         "pages": [f"{one}\x1f{digests[one]}" for one in sorted(pages)],
         "neighbours": map(repr, drafting.near.get(found.cluster_id, ())),
     }
@@ -168,6 +170,7 @@ def write(folder: Path, code: str, state: State) -> None:
     Raises:
         StoreError: the disk refuses.
     """
+    _discard_leftovers(folder)
     bodies = {}
     for name, table in _TABLES.items():
         out = io.BytesIO()
@@ -185,8 +188,15 @@ def write(folder: Path, code: str, state: State) -> None:
 
 def forget(folder: Path) -> None:
     """Nothing; nothing is left for the next build."""
+    _discard_leftovers(folder)
     for name in (_LIST, *(f"{name}.parquet" for name in _TABLES)):
         (folder / name).unlink(missing_ok=True)
+
+
+def _discard_leftovers(folder: Path) -> None:
+    """Nothing; what a build was writing when it was killed is gone: it may quote what people had us forget since."""
+    for path in folder.glob(".*.*.*"):
+        path.unlink(missing_ok=True)
 
 
 def kept_files(folder: Path) -> Iterator[KeptFile]:
