@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,9 +142,9 @@ def origins(shard: ShardPaths) -> list[Origin]:
     return ORIGINS.read(_read_table(shard.origins, ORIGINS.schema))
 
 
-def listing(folder: Path) -> list[ShardPaths]:
-    """The complete shards under `folder`, by name; one whose writer was stopped half way is not listed."""
-    names = sorted(path.stem for path in (folder / _LISTS).glob("*.json"))
+def listing(folder: Path, is_wanted: Callable[[str], bool] = lambda _name: True) -> list[ShardPaths]:
+    """The complete shards under `folder` of wanted names, by name; one whose writer was stopped half way is none."""
+    names = sorted(path.stem for path in (folder / _LISTS).glob("*.json") if is_wanted(path.stem))
     return [shard for shard in (_paths(folder, name) for name in names) if all(path.exists() for path in _files(shard))]
 
 
