@@ -17,7 +17,7 @@ import pytest
 from pipeline import packs, run
 from pipeline.lexicon import advice
 from pipeline.run import Places
-from pipeline.run.build import asked
+from pipeline.run.build import asked, mapping
 from tests import golden
 from tests.golden import ROOT, bundle_bytes
 
@@ -177,7 +177,7 @@ def test_whatever_decides_what_is_published_is_another_maker(tmp_path: Path, mon
     whole = asked.made_by()
     with packs.using(tmp_path / "kiln"):
         assert asked.made_by() != whole
-    monkeypatch.setattr(asked.metadata, "version", lambda _name: "0")
+    monkeypatch.setattr(mapping.metadata, "version", lambda _name: "0")
     assert asked.made_by() != whole
 
 
