@@ -9,6 +9,7 @@ from pipeline.records.clusters import Assignment, Cluster, Neighbour, Template
 from pipeline.records.events import Event, Frame, Link, Severity, Signature, Slot
 from pipeline.records.pages import (
     MAINTAINER_ROLES,
+    PROGRAM,
     DocLink,
     DocRecord,
     DocRemedy,
@@ -30,6 +31,7 @@ __all__ = [
     "CHECKED_RULES",
     "MAINTAINER_ROLES",
     "MODEL_RULES",
+    "PROGRAM",
     "Appended",
     "Assignment",
     "Claim",

@@ -54,7 +54,9 @@ class Evidence(_Part):
     number: int | None
     state: str | None
     posted_at: str | None = Field(description="ISO time of the post, null if the source does not say.")
-    author_role: str | None = Field(description="GitHub's author_association; never a name.")
+    author_role: str | None = Field(
+        description="GitHub's author_association, or PROGRAM; never a name."
+    )
     quote: Annotated[str, Field(min_length=1, max_length=300)]
     quote_lang: str
     start: Count = Field(description="Offset in the document's text, in characters.")

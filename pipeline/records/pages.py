@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 #: Author associations as GitHub names them, most trusted first. None: the source does not say.
 MAINTAINER_ROLES = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+#: The role of words that a program printed, whoever pasted them: its own hints.
+PROGRAM = "PROGRAM"
 
 
 @dataclass(frozen=True, slots=True)

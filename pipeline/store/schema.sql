@@ -124,7 +124,7 @@ CREATE TABLE claims ( -- What one quote says about errors of its document, befor
     start_offset BIGINT, -- Where it begins
     end_offset BIGINT, -- Where it ends
     posted_at TIMESTAMPTZ, -- When the post was written, null if the source does not say
-    author_role VARCHAR, -- Role of its author, as events.author_role
+    author_role VARCHAR, -- Role of its author, as events.author_role; PROGRAM where a program printed the words
     outcome_quote VARCHAR, -- Where the outcome was said elsewhere: those words
     passage VARCHAR, -- The block that the quote announces, as far as it is quoted, or the words that announce the quoted item
     signature_ids VARCHAR[] -- The signatures it speaks about
@@ -182,7 +182,7 @@ CREATE TABLE evidence ( -- One row a quote that an entry rests on, those too tha
     number BIGINT, -- Number of the issue or pull request
     state VARCHAR, -- open or closed
     posted_at TIMESTAMPTZ, -- When it was written, null if the source does not say
-    author_role VARCHAR, -- Role of its author, as events.author_role; never a name
+    author_role VARCHAR, -- Role of its author, as events.author_role; PROGRAM where a program printed the words; never a name
     quote VARCHAR, -- Verbatim, at most 300 characters
     quote_lang VARCHAR, -- Language of the quote
     start_offset BIGINT, -- Where it begins

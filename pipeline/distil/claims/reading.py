@@ -14,6 +14,7 @@ from pipeline.distil.material import Official, Reading
 from pipeline.distil.tables import CueKind
 from pipeline.lexicon import advice
 from pipeline.records import (
+    PROGRAM,
     Claim,
     ClaimKind,
     DocLink,
@@ -346,13 +347,14 @@ def _succession(document: Document, errors: list[Pair], finding: rules.Finding) 
 
 
 def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> Iterator[Claim]:
+    """What programs themselves advise behind their errors: said by the program, whoever pasted it."""
     starts = sorted(e.start for e in events)
     for event, signature in errors:
         post = document.post_at(event.start)
         until = document.posts[post].end if post >= 0 else len(document.text)
         until = min([until, *(s for s in starts if s >= event.end)])
         for hint in prose.hinted(document.text, event, until=until):
-            yield claim_at(
+            claim = claim_at(
                 document,
                 ClaimKind.REMEDY,
                 hint.rule,
@@ -360,6 +362,7 @@ def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> I
                 span=(hint.start, hint.end),
                 about=(signature.signature_id,),
             )
+            yield replace(claim, quote=replace(claim.quote, author_role=PROGRAM))
 
 
 def _closed(document: Document, errors: list[Pair]) -> Iterator[Claim | Skipped]:
