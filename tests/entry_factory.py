@@ -197,6 +197,14 @@ def raw_entry_with_case(**changes: Any) -> dict[str, Any]:
     return raw
 
 
+def lead(piece: dict[str, Any]) -> dict[str, Any]:
+    """A lead in the words of a piece of evidence."""
+    names = ("quote", "quote_lang", "url", "document_id", "repo", "number", "posted_at", "author_role", "start", "end")
+    return {"kind": "remedy", "share": 50, "claim_id": "claim:1", "raw_sha256": piece["raw_sha256"]} | {
+        name: piece[name] for name in names
+    }
+
+
 def entry(**changes: Any) -> KnowledgeEntry:
     """The sound entry as a record."""
     return KnowledgeEntry.model_validate(raw_entry(**changes))

@@ -184,7 +184,7 @@ def test_errorcanon_files_are_judged_like_ours() -> None:
     assert places == {"root_cause", "workarounds[0].how"}
 
 
-@pytest.mark.parametrize("field", ["root_cause", "how", "condition", "os", "quote"])
+@pytest.mark.parametrize("field", ["root_cause", "how", "condition", "os", "quote", "lead"])
 @pytest.mark.parametrize("words", [PAYLOAD, ORDER])
 def test_no_form_of_a_bundle_shows_what_is_refused(tmp_path: Path, field: str, words: str) -> None:
     raw = copy.deepcopy(make.raw_entry()) | {"id": "triton/older"}
@@ -194,6 +194,8 @@ def test_no_form_of_a_bundle_shows_what_is_refused(tmp_path: Path, field: str, w
         raw["os_specific"] = {"linux": [words]}
     elif field == "quote":
         raw["evidence"][1] |= {"role": "fix", "quote": words}
+    elif field == "lead":
+        raw["leads"] = [make.lead(raw["evidence"][1]) | {"quote": words}]
     else:
         raw["workarounds"][0][field] = words
     entries = [make.entry(), KnowledgeEntry.model_validate(raw)]

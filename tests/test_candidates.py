@@ -14,6 +14,7 @@ from pipeline import distil
 from pipeline.distil.claims import candidates, network
 from pipeline.distil.claims.subjects import errors_of
 from pipeline.records import Claim, ClaimKind, Document
+from pipeline.records.entry import LEAST_LEAD_SHARE
 from pipeline.text.units import units
 from tests.cli import run
 from tests.distil_factory import document, events
@@ -163,7 +164,7 @@ def test_a_log_of_thousands_of_lines_is_not_read() -> None:
     assert _found(_thread(CAUSE, body=body)) == []
 
 
-def test_no_entry_shows_a_candidate_and_a_view_does(tmp_path: Path) -> None:
+def test_an_entry_says_nothing_by_a_candidate_but_shows_the_surest_as_leads(tmp_path: Path) -> None:
     page = {
         "repo": "errmine-fixtures/kernels", "number": 7, "kind": "issue", "state": "closed", "title": "Fails",
         "body": SHOWN, "created_at": "2026-03-01T10:00:00Z", "updated_at": "2026-03-02T10:00:00Z",
@@ -182,7 +183,9 @@ def test_no_entry_shows_a_candidate_and_a_view_does(tmp_path: Path) -> None:
     [entry] = _rows(home, "SELECT entry_id, root_cause, json FROM entries")
     assert row["entry_id"] == entry["entry_id"]
     assert entry["root_cause"] is None
-    assert "wrong key" not in json.dumps(entry)
+    [lead] = json.loads(entry["json"]).pop("leads") if row["share"] >= LEAST_LEAD_SHARE else [None]
+    assert lead is None or (lead["claim_id"], lead["quote"]) == (row["claim_id"], row["quote"])
+    assert "wrong key" not in json.dumps({**json.loads(entry["json"]), "leads": []})
 
 
 def _rows(home: Path, sql: str) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from pipeline.lexicon import headings
 from pipeline.normalise.added import GATE_KEYS
 from pipeline.records import kept
 from pipeline.records.bundle import FileRecord, Published, Registry, bundle_id
-from pipeline.records.entry import CaseStatement, KnowledgeEntry, Role, TransitionGraph
+from pipeline.records.entry import CaseStatement, KnowledgeEntry, Lead, Role, TransitionGraph
 from pipeline.records.errors import ConfigError, ExportError
 from tests import cli
 from tests import entry_factory as make
@@ -467,6 +467,7 @@ def test_every_heading_is_asked_for() -> None:
         "relations": set(TransitionGraph.model_fields),
         "roles": set(get_args(Role)),
         "said": {"suggested", *get_args(CaseStatement.model_fields["kind"].annotation)},
+        "leads": set(get_args(Lead.model_fields["kind"].annotation)),
         "version_states": {"fixed", "active"},
         "states": {"open", "closed", "released", "prerelease"},
         "authors": {"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "NONE"},

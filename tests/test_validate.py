@@ -62,6 +62,11 @@ BREAKS: list[tuple[str, str, Break]] = [
         "twice",
         lambda raw: raw["evidence"].append({**raw["evidence"][0], "document_id": raw["evidence"][0]["document_id"]}),
     ),
+    (
+        "leads_apart",
+        "of what is said",
+        lambda raw: raw.update(leads=[make.lead(next(one for one in raw["evidence"] if one["role"] == "worked"))]),
+    ),
     ("references_known", "remedy", lambda raw: raw["workarounds"][0]["evidence"].append("evidence:unknown")),
     ("references_known", "cause", put("root_cause_evidence", value=["evidence:unknown"])),
     ("references_known", "environment", put("environment", 0, "evidence", value=["evidence:unknown"])),

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.agents.answers import Brief, Entry, Fix, Quote, Remedy, Thread
+from pipeline.agents.answers import Brief, Entry, Fix, Lead, Quote, Remedy, Thread
 from pipeline.ask import Digest, Saying, standing
+from pipeline.ask import Lead as ToldLead
 from pipeline.ask import Remedy as Told
 from pipeline.text import clean
 
@@ -21,16 +22,17 @@ class Measure:
 
     remedies: int  # of each kind
     sayings: int  # of each remedy and cause
+    leads: int
     threads: int
     characters: int  # of one text; quotes have 300 at most
     values: int  # of the environment, of each name
 
 
 #: From what `get_entry` shows to what is left of an entry whose texts are all as long as they may be.
-WIDE = Measure(remedies=10, sayings=5, threads=10, characters=1500, values=5)
-USUAL = Measure(remedies=4, sayings=2, threads=5, characters=800, values=3)
-NARROW = Measure(remedies=2, sayings=1, threads=3, characters=300, values=1)
-LEAST = Measure(remedies=1, sayings=1, threads=1, characters=150, values=0)
+WIDE = Measure(remedies=10, sayings=5, leads=3, threads=10, characters=1500, values=5)
+USUAL = Measure(remedies=4, sayings=2, leads=3, threads=5, characters=800, values=3)
+NARROW = Measure(remedies=2, sayings=1, leads=1, threads=3, characters=300, values=1)
+LEAST = Measure(remedies=1, sayings=1, leads=0, threads=1, characters=150, values=0)
 MEASURES = (WIDE, USUAL, NARROW, LEAST)
 
 #: Names, ids and addresses; an id may be that long, an address too.
@@ -42,14 +44,15 @@ def brief(told: Digest, measure: Measure) -> Brief:
     return Brief(**_first_lines(told, measure))
 
 
-def entry(told: Digest, measure: Measure) -> Entry:
-    """An entry within a measure."""
+def entry(told: Digest, measure: Measure, *, is_matched: bool = False) -> Entry:
+    """An entry within a measure; as the answer to a log it has leads only where nothing else is known."""
     kinds: dict[str, tuple[Told, ...]] = {
         "confirmed": told.confirmed,
         "official": told.official,
         "suggested": told.suggested,
         "dead_ends": told.dead_ends,
     }
+    leads = told.leads if told.is_bare or not is_matched else ()
     remedies: dict[str, Any] = {
         name: [_remedy(one, measure) for one in own[: measure.remedies]] for name, own in kinds.items()
     }
@@ -66,6 +69,7 @@ def entry(told: Digest, measure: Measure) -> Entry:
             Fix(version=_name(one.version), evidence=_quotes(one.said, measure))
             for one in told.fixed_in[: measure.threads]
         ],
+        leads=[_lead(one, measure) for one in leads[: measure.leads]],
         official_url=_name(told.official_url) if told.official_url else None,
         environment={
             _name(name): [_name(value) for value in values[: measure.values]]
@@ -85,6 +89,7 @@ def entry(told: Digest, measure: Measure) -> Entry:
             name: len(own) - most
             for name, own, most in (
                 *((name, own, measure.remedies) for name, own in kinds.items()),
+                ("leads", leads, measure.leads),
                 ("threads", told.threads, measure.threads),
             )
             if len(own) > most
@@ -125,6 +130,17 @@ def _remedy(one: Told, measure: Measure) -> Remedy:
         tier=_name(one.tier) if one.tier else None,
         only_in=_name(" · ".join(filter(None, (one.repo, one.frame)))) if one.repo else None,
         evidence=_quotes(one.said, measure),
+    )
+
+
+def _lead(one: ToldLead, measure: Measure) -> Lead:
+    return Lead(
+        kind=_name(one.kind),
+        share=one.share,
+        url=_name(one.url),
+        author_role=_name(one.author_role) if one.author_role else None,
+        posted_at=one.posted_at,
+        text=cut(one.quote, measure.characters),
     )
 
 

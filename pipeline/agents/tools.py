@@ -231,7 +231,7 @@ def _found(one: Finding, told: Digest | None, lines: str, measure: shown.Measure
         score=round(one.answer.score, 1),
         reason=shown.cut(one.answer.reason, measure.characters),
         nearest=None if told else one.answer.runner_up,
-        entry=shown.entry(told, measure) if told else None,
+        entry=shown.entry(told, measure, is_matched=True) if told else None,
     )
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pipeline.ask.digesting import (
         Digest,
         Fix,
+        Lead,
         Remedy,
         Saying,
         Thread,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "digesting": (
-        "Digest", "Fix", "Remedy", "Saying", "Thread", "answers", "digest", "evidence_by_weight", "standing",
+        "Digest", "Fix", "Lead", "Remedy", "Saying", "Thread", "answers", "digest", "evidence_by_weight", "standing",
     ),
     "findings": ("Finding", "Findings"),
     "matcher": ("Answer", "Matcher", "nearest_case"),
@@ -54,6 +55,7 @@ __all__ = [
     "Fix",
     "Gap",
     "Label",
+    "Lead",
     "Matcher",
     "Pasted",
     "Reading",

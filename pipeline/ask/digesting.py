@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from pipeline.records import MAINTAINER_ROLES
@@ -77,6 +77,21 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Lead:
+    """What somebody may have said, by a trained reader alone: to be read, not to be relied on (untrusted text)."""
+
+    kind: str  # cause, remedy, fix, failure
+    share: int  # of a hundred such passages so many were right
+    quote: str
+    quote_lang: str
+    url: str
+    document_id: str
+    repo: str | None
+    author_role: str | None  # GitHub's author_association; None where the source does not say
+    posted_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Thread:
     """Where the error was reported, and how it was printed there."""
 
@@ -124,12 +139,18 @@ class Digest:
     environment: tuple[tuple[str, tuple[str, ...]], ...]  # name, values; most documents first
     threads: tuple[Thread, ...]  # those with an answer first, then the newest
     causes: tuple[Remedy, ...] = ()  # what single projects say of why; `action` is the sentence
+    leads: tuple[Lead, ...] = ()  # counted in nothing here; best first
     is_explained: bool = False  # somebody says why it comes, not the program alone
 
     @property
     def has_remedy(self) -> bool:
         """Whether anybody says what to do, or which version has the fix."""
         return bool(self.confirmed or self.official or self.suggested or self.fixed_in)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nobody says what to do or why the error comes, so that leads are all that there is to read."""
+        return not (self.has_remedy or self.cause or self.cause_zh or self.causes)
 
     @property
     def standing(self) -> Standing:
@@ -184,6 +205,7 @@ def digest(entry: Row) -> Digest:
         environment=_environment(entry["environment"]),
         threads=_threads(entry["evidence"]),
         causes=tuple(_of_cases(entry, "cause", evidence)),
+        leads=tuple(Lead(**{one.name: row[one.name] for one in fields(Lead)}) for row in entry.get("leads", ())),
         is_explained=is_explained(entry),
     )
 

@@ -127,6 +127,7 @@ def bounded(told: Digest) -> dict[str, Any]:
             "dead_ends": len(told.dead_ends),
         },
         "fixed_in": [{"version": fix.version, "said": _said(fix.said)} for fix in told.fixed_in[:MOST_REMEDIES]],
+        "leads": [asdict(one) for one in told.leads] if told.is_bare else [],
         "official_url": told.official_url,
         "official_section": told.official_section,
         "threads": [asdict(thread) for thread in told.threads[:MOST_THREADS]],

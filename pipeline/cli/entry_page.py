@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from pipeline.ask import Digest, Remedy, Saying, digest, evidence_by_weight
+from pipeline.ask import Digest, Lead, Remedy, Saying, digest, evidence_by_weight
 from pipeline.ask.digesting import answers
 from pipeline.cli.labels import Language, bracketed, colon, day, small, tried, who, word
 from pipeline.cli.output import place_of_case, print_block, say
@@ -23,6 +23,7 @@ class _Most:
     remedies: int
     tried: int
     said: int
+    leads: int
     cases: int
     values: int
     evidence: int
@@ -31,6 +32,8 @@ class _Most:
 
 _TELLING = frozenset({"worked", "fix", "official", "workaround", "failed", "cause", "occurrence", "link"})
 _EVERY = 1_000_000
+#: Around words of people.
+QUOTES = ("“", "”")
 #: Before the English of an act: a sentence for what people said, in whatever language, and no quote of theirs.
 _ENGLISH = "英文："
 
@@ -38,9 +41,9 @@ _ENGLISH = "英文："
 class Depth(Enum):
     """How much of an entry is printed."""
 
-    BRIEF = _Most(3, 2, 1, 0, 3, 0, frozenset())
-    NORMAL = _Most(10, 5, 3, 5, 4, 8, _TELLING)
-    ALL = _Most(_EVERY, _EVERY, _EVERY, _EVERY, _EVERY, _EVERY, _TELLING | {"version", "environment"})
+    BRIEF = _Most(3, 2, 1, 1, 0, 3, 0, frozenset())
+    NORMAL = _Most(10, 5, 3, 3, 5, 4, 8, _TELLING)
+    ALL = _Most(_EVERY, _EVERY, _EVERY, _EVERY, _EVERY, _EVERY, _EVERY, _TELLING | {"version", "environment"})
 
 
 def print_entry(
@@ -63,6 +66,7 @@ def print_entry(
         print_remedies(word(key, lang), group[:limit], lang, said=most.said, left=len(group) - limit)
     _print_cause(entry, told, lang, most.said)
     _print_cases(entry, told, nearest, lang, most)
+    print_leads(told.leads[: most.leads], lang)
     _print_facts(entry, told, lang, most)
     if most.evidence:
         _print_evidence(entry, lang, most, titles or {})
@@ -124,6 +128,23 @@ def print_sayings(said: Sequence[Saying], lang: Language, *, most: int, indent: 
         say(f"{indent}{f'{name}{colon(lang)}' if name else ''}{url}", style="dim")
     if len(places) > most:
         say(f"{indent}{more(len(places) - most, lang)}", style="dim")
+
+
+def print_leads(leads: Sequence[Lead], lang: Language) -> None:
+    """Print what somebody may have said, in their words, under a heading that says who picked it."""
+    if not leads:
+        return
+    say(f"\n{word('leads', lang)}", style="bold")
+    for one in leads:
+        lead = f"  - {word(one.kind, lang, 'leads')}{bracketed(share(one, lang), lang)}{colon(lang)}"
+        say(f"{lead}{' '.join(one.quote.split()).join(QUOTES)}")
+        name = who(one, lang)
+        say(f"    {f'{name}{colon(lang)}' if name else ''}{one.url}", style="dim")
+
+
+def share(one: Lead, lang: Language) -> str:
+    """How often such words were right."""
+    return f"同类约 {one.share}% 属实" if lang is Language.ZH else f"{one.share} % of such are right"
 
 
 def more(number: int, lang: Language) -> str:
@@ -245,10 +266,9 @@ def _print_evidence(entry: Row, lang: Language, most: _Most, titles: Mapping[str
     pieces = [piece for piece in evidence_by_weight(entry) if piece["role"] in most.roles]
     if not pieces:
         return
-    quotes = ("“", "”")
     say(f"\n{word('evidence', lang)}", style="bold")
     for piece in pieces[: most.evidence]:
-        say(f"  {small(piece['role'], lang, 'roles')}{colon(lang)}{' '.join(piece['quote'].split()).join(quotes)}")
+        say(f"  {small(piece['role'], lang, 'roles')}{colon(lang)}{' '.join(piece['quote'].split()).join(QUOTES)}")
         title = titles.get(piece["document_id"], "")
         where = " · ".join(filter(None, (title, day(piece["posted_at"], lang))))
         say(f"    {f'{where} · ' if where else ''}{piece['url']}", style="dim")

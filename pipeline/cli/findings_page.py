@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.ask import standing
-from pipeline.cli.entry_page import Depth, print_pair, print_remedies, print_sayings, remedy_groups
+from pipeline.cli.entry_page import Depth, print_leads, print_pair, print_remedies, print_sayings, remedy_groups
 from pipeline.cli.labels import Language, bracketed, colon, one_of, threads_to_read, word
 from pipeline.cli.output import say
 from pipeline.text import counted
@@ -136,6 +136,8 @@ def _print_known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) 
         print_sayings(known.cause_said, lang, most=most.said)
     if known.official_url:
         say(f"\n{word('official', lang)}{colon(lang)}{known.official_url}")
+    if known.is_bare:
+        print_leads(known.leads[: most.leads], lang)
     if known.standing == "none":
         print_threads(known, lang)
     more = f"`errmine show {known.entry_id}`"

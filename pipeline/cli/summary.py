@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.ask import standing
-from pipeline.cli.entry_page import Depth, counts, remedy_groups
+from pipeline.cli.entry_page import QUOTES, Depth, counts, remedy_groups, share
 from pipeline.cli.findings_page import (
     FOLLOWING,
     FOLLOWING_MESSAGE,
@@ -26,7 +26,7 @@ from pipeline.export.markdown import code_block, escaped, link
 from pipeline.text import clean
 
 if TYPE_CHECKING:
-    from pipeline.ask import Digest, Remedy, Saying
+    from pipeline.ask import Digest, Lead, Remedy, Saying
     from pipeline.ask.telling import Told, ToldFinding
 
 #: Errors that are told of in full: a summary of a job may hold 1 MiB, and nobody reads so much.
@@ -89,8 +89,18 @@ def _known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> Ite
         yield f"{word('causes', lang)}{mark}{escaped(words)} {_places(known.cause_said, lang, most.said)}".rstrip()
     if known.official_url:
         yield link(word("official", lang), known.official_url)
+    if known.is_bare and known.leads:
+        leads = "\n".join(_lead(lead, lang) for lead in known.leads[: most.leads])
+        yield f"{word('leads', lang)}{mark.rstrip()}\n\n{leads}"
     if known.standing == "none":
         yield _threads(known, lang)
+
+
+def _lead(one: Lead, lang: Language) -> str:
+    """What somebody may have said, in their words."""
+    label = f"{word(one.kind, lang, 'leads')}{bracketed(share(one, lang), lang)}{colon(lang)}"
+    where = link(who(one, lang) or word("source", lang, "lines"), one.url)
+    return f"- {label}{escaped(one.quote).join(QUOTES)} {where}".rstrip()
 
 
 def _standing(known: Digest, lang: Language) -> str:

@@ -58,6 +58,7 @@ class Material:
     official: tuple[Official, ...] = ()  # pages whose code is among the cluster's codes
     own_page: DocRecord | None = None  # of an official entry: the page whose own sample is in the cluster
     neighbours: tuple[Neighbour, ...] = ()
+    candidates: tuple[Claim, ...] = ()  # what a trained reader takes for statements: leads, and nothing else
     clusters: tuple[tuple[str, str], ...] = ()  # signature id -> cluster id, of those that its documents show
 
 

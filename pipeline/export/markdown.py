@@ -13,7 +13,7 @@ from itertools import groupby
 from pipeline.export import llms
 from pipeline.lexicon import headings, vocabulary
 from pipeline.records.bundle import answers
-from pipeline.records.entry import Case, CaseStatement, DeadEnd, Evidence, KnowledgeEntry, Workaround, is_answered
+from pipeline.records.entry import Case, CaseStatement, DeadEnd, Evidence, KnowledgeEntry, Lead, Workaround, is_answered
 from pipeline.text import clean, counted
 
 #: Quotes that a page shows; the entry's JSON has them all.
@@ -54,6 +54,7 @@ def page(entry: KnowledgeEntry) -> str:
         _section(headings.both("words", "suggested"), [_workarounds(entry, _is_suggested)]),
         _section(headings.both("words", "dead_ends"), [_dead_ends(entry)]),
         _section(headings.both("words", "cases"), [_case(case) for case in entry.cases]),
+        _section(headings.both("words", "leads"), ["\n".join(map(_lead, entry.leads))]),
         _section(headings.both("words", "evidence"), [_evidence(entry.evidence)]),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -155,6 +156,14 @@ def _case(case: Case) -> str:
         if said.condition:
             lines.append(f"  {headings.both('words', 'condition').lower()}: {escaped(said.condition)}")
     return "\n".join(lines)
+
+
+def _lead(one: Lead) -> str:
+    """What somebody may have said: a machine picked it, and nothing here counts it."""
+    day = (one.posted_at or "")[:10]
+    where = " ".join(filter(None, (link(one.document_id, one.url), day, (one.author_role or "").lower())))
+    label = f"{headings.both('leads', one.kind)} ({one.share} % of such are right)"
+    return f"- {label}: “{escaped(one.quote)}” {where}".rstrip()
 
 
 def _kind(said: CaseStatement) -> str:

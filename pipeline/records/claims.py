@@ -52,7 +52,7 @@ class ClaimKind(StrEnum):
     ENVIRONMENT = "environment"
     LINK = "link"  # `signature_ids` are the earlier error and the later one
     OFFICIAL = "official"  # an official page's words: `reduce` puts the page together
-    CANDIDATE = "candidate"  # what a trained reader takes for a statement (`key` is its share); no entry shows it
+    CANDIDATE = "candidate"  # what a trained reader takes for a statement (`key` is its share): a lead at most
     CLOSING = "closing"  # a merged pull request's, about the report that it closed (`key` is its id); `reduce`: a fix
     RELEASE = "release"  # notes of a release name a report or a change (`key` is its id); `reduce`: a fix
 
@@ -86,7 +86,7 @@ _TREATMENT = {
     ClaimKind.ENVIRONMENT: _Treatment(is_statement=False, is_act=False, role="environment"),
     ClaimKind.LINK: _Treatment(is_statement=False, is_act=False, role="link"),
     ClaimKind.OFFICIAL: _Treatment(is_statement=False, is_act=False, role="official"),
-    ClaimKind.CANDIDATE: _Treatment(is_statement=False, is_act=False, role="link"),  # cited nowhere
+    ClaimKind.CANDIDATE: _Treatment(is_statement=False, is_act=False, role="link"),  # no evidence
     ClaimKind.CLOSING: _Treatment(is_statement=False, is_act=False, role="fix"),
     ClaimKind.RELEASE: _Treatment(is_statement=False, is_act=False, role="fix"),
 }

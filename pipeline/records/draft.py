@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pipeline.records import Cluster, Fact
-from pipeline.records.entry import Environment, Evidence, Parameter, Tier, TransitionGraph, Version
+from pipeline.records.entry import Environment, Evidence, Lead, Parameter, Tier, TransitionGraph, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +102,4 @@ class Draft:
     rule_precision: dict[str, str]
     withheld: tuple[Withheld, ...] = ()
     cases: tuple[LocalCase, ...] = ()
+    leads: tuple[Lead, ...] = ()

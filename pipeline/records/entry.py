@@ -54,15 +54,40 @@ class Evidence(_Part):
     number: int | None
     state: str | None
     posted_at: str | None = Field(description="ISO time of the post, null if the source does not say.")
-    author_role: str | None = Field(
-        description="GitHub's author_association, or PROGRAM; never a name."
-    )
+    author_role: str | None = Field(description="GitHub's author_association, or PROGRAM; never a name.")
     quote: Annotated[str, Field(min_length=1, max_length=300)]
     quote_lang: str
     start: Count = Field(description="Offset in the document's text, in characters.")
     end: Count
     raw_sha256: str = Field(description="sha256 of the raw page that the quote was read from.")
     rule: str = Field(description="Id of the rule that found it.")
+
+
+#: An entry has at most so many leads, of shares from there on.
+MOST_LEADS, LEAST_LEAD_SHARE = 3, 50
+
+
+class Lead(_Part):
+    """Words that a trained reader alone takes for a statement: something to read, counted nowhere, known by nobody."""
+
+    kind: Literal["cause", "remedy", "fix", "failure"] = Field(
+        description="What it may be: why the error comes, what helps, where it is fixed, what did not help."
+    )
+    share: Annotated[int, Field(ge=LEAST_LEAD_SHARE, le=100)] = Field(
+        description="Of a hundred labelled passages of such a score so many were right."
+    )
+    quote: Annotated[str, Field(min_length=1, max_length=300)] = Field(description="Verbatim; nobody checked it.")
+    quote_lang: str
+    url: str = Field(description="Permalink of the post; urn:sha256:... where the source has no known URL.")
+    document_id: str
+    repo: str | None
+    number: int | None
+    posted_at: str | None = Field(description="ISO time of the post, null if the source does not say.")
+    author_role: str | None = Field(description="GitHub's author_association; never a name.")
+    start: Count = Field(description="Offset in the document's text, in characters.")
+    end: Count
+    raw_sha256: str = Field(description="sha256 of the raw page that the quote was read from.")
+    claim_id: str = Field(description="The row of the view `candidates`.")
 
 
 class Workaround(_Part):
@@ -248,6 +273,11 @@ class KnowledgeEntry(_Part):
         default_factory=list,
         description="Of an error that many programs print, or whose words name nothing: what single projects say of "
         "it. What three unrelated projects did alike stands in `workarounds`.",
+    )
+    leads: Annotated[list[Lead], Field(max_length=MOST_LEADS)] = Field(
+        default_factory=list,
+        description="What people may have said of it, picked by a trained reader and confirmed by nobody; best first. "
+        "They are no statements: nothing is counted of them, and they are no answer.",
     )
     transition_graph: TransitionGraph
     official_doc_url: str | None

@@ -57,7 +57,7 @@ def _evidence_count(raw: Raw, _context: Context) -> Iterator[Finding]:
 
 
 def _evidence_quoted(raw: Raw, _context: Context) -> Iterator[Finding]:
-    for place, piece in items(raw, "evidence"):
+    for place, piece in (*items(raw, "evidence"), *items(raw, "leads")):
         if not _is_address(text(piece, "url") or ""):
             yield f"{place}.url", "no address at which the quote can be checked"
         quote = text(piece, "quote") or ""
@@ -83,7 +83,7 @@ def _addresses(raw: Raw, _context: Context) -> Iterator[Finding]:
 
 
 def _evidence_offsets(raw: Raw, context: Context) -> Iterator[Finding]:
-    for place, piece in items(raw, "evidence"):
+    for place, piece in (*items(raw, "evidence"), *items(raw, "leads")):
         start, end, quote = number(piece, "start"), number(piece, "end"), text(piece, "quote") or ""
         if start is None or end is None or not 0 <= start < end:
             yield f"{place}.start", "start and end do not enclose a quote"
@@ -95,6 +95,20 @@ def _evidence_offsets(raw: Raw, context: Context) -> Iterator[Finding]:
                 yield f"{place}.document_id", "the document is not in raw"
             elif whole[int(start) : int(end)] != quote:
                 yield f"{place}.quote", "the document does not say this at start"
+
+
+#: As what an entry cites words that it also says; the rest shows where the error was seen, and on what.
+_SAYING = frozenset({"cause", "workaround", "worked", "failed", "fix", "official"})
+
+
+def _leads(raw: Raw, _context: Context) -> Iterator[Finding]:
+    cited = [piece for _, piece in items(raw, "evidence") if text(piece, "role") in _SAYING]
+    for place, lead in items(raw, "leads"):
+        start, end = number(lead, "start") or 0, number(lead, "end") or 0
+        for piece in cited:
+            is_there = text(piece, "document_id") == text(lead, "document_id")
+            if is_there and start < (number(piece, "end") or 0) and (number(piece, "start") or 0) < end:
+                yield place, f"{text(piece, 'evidence_id')} cites these words: what is said is no lead"
 
 
 def _occurrences(raw: Raw, _context: Context) -> Iterator[Finding]:
@@ -190,6 +204,7 @@ COUNTING = (
     Rule("evidence_quoted", "Every piece of evidence has an address and a verbatim quote.", _evidence_quoted),
     Rule("addresses_of_the_web", "Sources and official pages are http or https addresses.", _addresses),
     Rule("evidence_offsets", "Every quote stands in its document at its offsets.", _evidence_offsets),
+    Rule("leads_apart", "No lead stands in words that the entry cites for what it says.", _leads),
     Rule("occurrence_count", "There are at least as many occurrences as documents that show one.", _occurrences),
     Rule("rates_counted", "A remedy's rate is counted from worked and failed, and null where both are 0.", _rates),
     Rule(

@@ -1,9 +1,9 @@
-"""What a reader that was trained takes for a cause, a remedy, a fix or a failure: candidates, which no entry shows.
+"""What a reader that was trained takes for a cause, a remedy, a fix or a failure: candidates, no statements.
 
 A small network over the units of a thread (`network`), which learned from labels and from what a larger model says of
 threads that nobody labelled (`benchmarks/learning`). It cannot tell surely enough for an entry which error a unit is
 about and whether what it says stood; so each candidate carries the share of labelled units of such a score that were
-right, and people choose.
+right, and people choose; the surest are an entry's leads (`drafts.leads`).
 """
 
 from __future__ import annotations

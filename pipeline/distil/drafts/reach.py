@@ -180,6 +180,14 @@ class Reach:
             cases += [kept] if kept.claims else []
         return Sorted(general, tuple(cases), tuple(sorted(aside, key=lambda w: w.claim_id)))
 
+    def has_lead(self, claim: Claim, kind: str) -> bool:
+        """Whether what a trained reader found would, as a statement of its kind, speak of the error in every report."""
+        if kind != "fix":
+            return not self.reason or self._is_tied(claim)
+        is_told = any(key in _TELLING for key, _ in self._cluster.gate)
+        is_of_few = self._home_count < _MANY_HOMES and (is_told or self._document_count < _MANY_REPORTS)
+        return not self.reason and is_of_few
+
     def _local(self, place: Place, claims: Sequence[Claim]) -> Local:
         """The case of a place: a change that closed one of its many reports is no answer to the others either."""
         documents = self._shown.get(place, [])

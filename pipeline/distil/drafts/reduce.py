@@ -9,6 +9,7 @@ from typing import Literal
 from pipeline.distil import tables
 from pipeline.distil.claims import reading
 from pipeline.distil.drafts import slugs, support
+from pipeline.distil.drafts.leads import leads
 from pipeline.distil.drafts.meaning import code_cause, meaning, program_cause
 from pipeline.distil.drafts.reach import Reach
 from pipeline.distil.drafts.remedies import cases, group_remedies, ranked, remedy
@@ -88,6 +89,12 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         rule_precision={r: p for r, p in sorted(tables.precision().items()) if r in ledger.rules},
         withheld=withheld,
         cases=told,
+        leads=leads(
+            (c for c in material.candidates if members.intersection(c.signature_ids)),
+            known,
+            reach=reach,
+            evidence=evidence,
+        ),
     )
 
 

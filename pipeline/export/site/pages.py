@@ -127,6 +127,7 @@ def told(site: Site, entry: KnowledgeEntry, lang: str, known: Sequence[tuple[str
         "cause_types": labels("cause_types", lang),
         "remedies": remedies,
         "cases": [reading.case(case, lang, by_id) for case in entry.cases],
+        "leads": reading.leads(entry, lang),
         "threads": threads,
         "thread_count": thread_count,
         "quotes": reading.quotes(entry, lang),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pipeline.export.charts import Bar
 from pipeline.export.site import paths
 from pipeline.lexicon import headings
-from pipeline.records.entry import Case, CaseStatement, DeadEnd, Evidence, KnowledgeEntry, Workaround
+from pipeline.records.entry import Case, CaseStatement, DeadEnd, Evidence, KnowledgeEntry, Lead, Workaround
 
 #: What a page shows of each kind of evidence, of threads, of versions; the entry's JSON has all.
 MOST_QUOTES, MOST_THREADS, MOST_VERSIONS, MOST_VALUES = 30, 8, 10, 6
@@ -64,6 +64,15 @@ class Remedy:
     sources: tuple[Source, ...]
     kind: str = ""  # of a case's statement: cause, workaround, suggested, dead_end
     cause_type: str = ""  # of a cause: of which kind it is, an id of a closed vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A lead: what somebody may have said."""
+
+    kind: str  # a label of headings.toml
+    share: int
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +242,28 @@ def source(piece: Evidence, lang: str) -> Source:
     )
 
 
-def place(piece: Evidence) -> str:
+def leads(entry: KnowledgeEntry, lang: str) -> list[Hint]:
+    """What people may have said, by a trained reader alone, in their words."""
+    authors = headings.table("authors", lang)
+    return [
+        Hint(
+            headings.label("leads", one.kind, lang),
+            one.share,
+            Source(
+                authors.get(one.author_role or "", ""),
+                headings.written_day((one.posted_at or "")[:10], lang),
+                place(one),
+                paths.address(one.url),
+                one.quote,
+                html_language(one.quote_lang),
+                "",
+            ),
+        )
+        for one in entry.leads
+    ]
+
+
+def place(piece: Evidence | Lead) -> str:
     """Where a quote stands, in a few characters: `owner/repo#5`, or the page's address without its scheme."""
     if piece.repo and piece.number is not None:
         return f"{piece.repo}#{piece.number}"

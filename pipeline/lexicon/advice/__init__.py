@@ -141,6 +141,7 @@ LISTS = {
     "versions": ("version", "introduced", "deprecated", "removed", "behavior_change"),
     "environment": ("name", "value"),
     "evidence": ("quote",),
+    "leads": ("quote",),
 }
 #: Of each statement of a case.
 SAID = ("text", "text_zh", "how", "condition", "why_fails")
@@ -196,7 +197,7 @@ def _listed(entry: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _owners(entry: Mapping[str, Any]) -> Iterator[str]:
-    for piece in _listed(entry, "evidence"):
+    for piece in (*_listed(entry, "evidence"), *_listed(entry, "leads")):
         repo = piece.get("repo") if isinstance(piece, Mapping) else None
         if isinstance(repo, str) and repo:
             yield repo.partition("/")[0].lower()

@@ -11,7 +11,7 @@ from pipeline.lexicon import advice
 from pipeline.records import Cluster, Severity, Skipped, Template
 from pipeline.records.bundle import Registry, answers
 from pipeline.records.draft import Draft
-from pipeline.records.entry import Evidence, KnowledgeEntry
+from pipeline.records.entry import Evidence, KnowledgeEntry, Lead
 from pipeline.run import shards
 from pipeline.run.build import ids, reduce, results
 from pipeline.translate.engines import Engine
@@ -331,12 +331,12 @@ def _passed_on(entry: KnowledgeEntry, draft: Draft, work: _Work) -> tuple[Knowle
     return entry, gone
 
 
-def _cited(entry: KnowledgeEntry, place: str, words: str) -> list[Evidence]:
+def _cited(entry: KnowledgeEntry, place: str, words: str) -> Sequence[Evidence | Lead]:
     """The evidence of what stands at a place of an entry: that which says it in these words, else all that is named."""
     field, _, number = place.partition("]")[0].partition("[")
     listed = getattr(entry, field.removesuffix("_zh"), None)
-    if field == "evidence":
-        return [entry.evidence[int(number)]]
+    if field in ("evidence", "leads"):
+        return [getattr(entry, field)[int(number)]]
     if field.startswith("root_cause"):
         named = entry.root_cause_evidence
     elif field == "cases":

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipeline import export as bundle
 from pipeline import raw
+from pipeline.records.entry import Evidence, Lead
 from pipeline.records.errors import ConfigError, ExportError, RawError, StoreError
 from pipeline.run.build import history
 from pipeline.store import reading
@@ -66,8 +67,11 @@ def _quoted(curated: Path) -> dict[str, str]:
         entries = bundle.read_entries(curated)
     except ExportError:  # it is damaged as well
         return {}
-    mined = (entry for entry in entries if entry.provenance.origin == "mined")
-    return {piece.document_id: piece.raw_sha256 for entry in mined for piece in entry.evidence}
+    quoted: list[Evidence | Lead] = []
+    for entry in entries:
+        if entry.provenance.origin == "mined":
+            quoted += [*entry.evidence, *entry.leads]
+    return {piece.document_id: piece.raw_sha256 for piece in quoted}
 
 
 def shrunk(folder: Path, what: str, examples: Sequence[str]) -> RawError:

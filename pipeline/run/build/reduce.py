@@ -26,7 +26,7 @@ from pipeline.records import (
     iso,
 )
 from pipeline.records.draft import Draft
-from pipeline.records.entry import Edge, Evidence, TransitionGraph
+from pipeline.records.entry import Edge, Evidence, Lead, TransitionGraph
 from pipeline.run import shards
 
 # What people decided about grouping: read once a build, told of in its summary, kept in the database.
@@ -102,6 +102,7 @@ class Knowledge:
     documents: Mapping[str, shards.DocumentRow]
     events: Mapping[str, list[shards.EventRow]]  # by signature id: errors and official samples
     claims: Mapping[str, list[Claim]]  # by signature id
+    candidates: Mapping[str, list[Claim]]  # by signature id: what a trained reader takes for statements
     official: Mapping[str, list[distil.Official]]  # by code
 
 
@@ -121,10 +122,13 @@ def knowledge(result: shards.MapResult) -> Knowledge:
         if row.signature is not None:
             events[row.signature.signature_id].append(row)
     claims: dict[str, list[Claim]] = defaultdict(list)
+    candidates: dict[str, list[Claim]] = defaultdict(list)
     pages: dict[str, list[Claim]] = defaultdict(list)
     opening = _opening(documents, events)
     for claim in sorted(result.claims, key=lambda claim: claim.claim_id):
         if claim.kind == ClaimKind.CANDIDATE:
+            for signature_id in claim.signature_ids:
+                candidates[signature_id].append(claim)
             continue
         if claim.kind == ClaimKind.OFFICIAL:
             pages[claim.quote.document_id].append(claim)
@@ -134,7 +138,7 @@ def knowledge(result: shards.MapResult) -> Knowledge:
     for released in _released(result.claims, documents, opening):
         for signature_id in released.signature_ids:
             claims[signature_id].append(released)
-    return Knowledge(documents, events, claims, _official_pages(documents, pages))
+    return Knowledge(documents, events, claims, candidates, _official_pages(documents, pages))
 
 
 def _opening(
@@ -199,7 +203,7 @@ def templates(known: Knowledge) -> list[Template]:
     return made
 
 
-def without(known: Knowledge, found: Cluster, cited: Iterable[Evidence]) -> tuple[Knowledge, tuple[Claim, ...]]:
+def without(known: Knowledge, found: Cluster, cited: Iterable[Evidence | Lead]) -> tuple[Knowledge, tuple[Claim, ...]]:
     """`known` without what is claimed of the errors of `found` in the words that are `cited`, and those claims."""
     spans = {(piece.document_id, piece.start, piece.end) for piece in cited}
 
@@ -207,10 +211,23 @@ def without(known: Knowledge, found: Cluster, cited: Iterable[Evidence]) -> tupl
         quotes = (claim.quote, claim.outcome_quote)
         return any(quote is not None and (quote.document_id, quote.start, quote.end) in spans for quote in quotes)
 
-    claims = {one: list(known.claims.get(one, ())) for one in found.members}
-    gone = {claim.claim_id: claim for said in claims.values() for claim in said if is_cited(claim)}
-    left = {one: [claim for claim in said if claim.claim_id not in gone] for one, said in claims.items()}
-    return replace(known, claims={**known.claims, **left}), tuple(gone[claim_id] for claim_id in sorted(gone))
+    of_people, of_reader = (
+        {one: list(said.get(one, ())) for one in found.members} for said in (known.claims, known.candidates)
+    )
+    everything = (claim for said in (*of_people.values(), *of_reader.values()) for claim in said)
+    gone = {claim.claim_id: claim for claim in everything if is_cited(claim)}
+
+    def left(there: Mapping[str, list[Claim]]) -> dict[str, list[Claim]]:
+        return {one: [claim for claim in said if claim.claim_id not in gone] for one, said in there.items()}
+
+    return (
+        replace(
+            known,
+            claims={**known.claims, **left(of_people)},
+            candidates={**known.candidates, **left(of_reader)},
+        ),
+        tuple(gone[claim_id] for claim_id in sorted(gone)),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +296,7 @@ def _material(
 ) -> distil.Material:
     rows = [row for signature_id in found.members for row in known.events[signature_id]]
     claims = {claim.claim_id: claim for signature_id in found.members for claim in known.claims.get(signature_id, ())}
+    candidates = {one.claim_id: one for member in found.members for one in known.candidates.get(member, ())}
     errors = [row for row in rows if row.event.severity == Severity.ERROR]
     codes = Counter(code for row in rows for code in row.event.codes)
     codes.update(value for key, value in found.gate if key == "code")
@@ -286,10 +304,12 @@ def _material(
     # a claim about one error after another names signatures of two clusters
     spoken_of = set(found.members) | {one for claim in claims.values() for one in claim.signature_ids}
     cited = {row.document_id for row in rows} | {c.quote.document_id for c in claims.values()}
+    cited |= {claim.quote.document_id for claim in candidates.values()}
     cited |= {q.document_id for page in pages for q in (page.summary, *page.remedies) if q is not None}
     return distil.Material(
         occurrences=tuple(occurrence(row, known.documents[row.document_id]) for row in errors),
         claims=tuple(claims[claim_id] for claim_id in sorted(claims)),
+        candidates=tuple(candidates[claim_id] for claim_id in sorted(candidates)),
         documents=tuple(facts(known.documents[document_id]) for document_id in sorted(cited)),
         official=pages,
         own_page=_own_page(rows, known),

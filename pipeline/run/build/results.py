@@ -101,14 +101,16 @@ def drafted_from(found: Cluster, drafting: reduce.Drafting, digests: Mapping[str
     rows = [row for member in found.members for row in known.events[member]]
     claims = [claim for member in found.members for claim in known.claims.get(member, ())]
     spoken = _spoken_of(found, known)
+    candidates = [claim for member in found.members for claim in known.candidates.get(member, ())]
     codes = {code for row in rows for code in row.event.codes} | {value for key, value in found.gate if key == "code"}
-    documents = {row.document_id for row in rows} | {claim.quote.document_id for claim in claims}
+    documents = {row.document_id for row in rows} | {claim.quote.document_id for claim in (*claims, *candidates)}
     pages = {page for code in codes for page in drafting.pages.get(code, ())}
     return {
         "cluster": [repr(found)],
         "documents": [f"{one}\x1f{digests[one]}" for one in sorted(documents)],
         "claims": ["\x1f".join((claim.claim_id, claim.kind, claim.key, *claim.signature_ids)) for claim in claims],
         "grouped": sorted(one for one in spoken if one in drafting.cluster_of),
+        "candidates": ["\x1f".join((claim.claim_id, claim.key, *claim.signature_ids)) for claim in candidates],
         "pages": [f"{one}\x1f{digests[one]}" for one in sorted(pages)],
         "neighbours": map(repr, drafting.near.get(found.cluster_id, ())),
     }

@@ -1,0 +1,96 @@
+"""Leads: what people may have said of an error, by the trained reader alone. They are shown and count for nothing.
+
+Of sixty of its best finds, read against their threads, 15 % were wrong: too many for a statement, few enough for
+somebody who has nothing else to read. So an entry shows a few of them, verbatim, under a name of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pipeline.distil.claims.candidates import KINDS, RULE
+from pipeline.distil.drafts.reach import Reach
+from pipeline.distil.material import DocumentFacts
+from pipeline.records import MAINTAINER_ROLES, Claim
+from pipeline.records.entry import LEAST_LEAD_SHARE, MOST_LEADS, Evidence, Lead
+
+#: What is shorter says nothing by itself ("Fixed in master.").
+_LEAST_CHARACTERS = 25
+#: Of eight finds that were right and of no use four only announced what stood below them; marks of Markdown may follow.
+_ANNOUNCING = (":", "：")
+_MARKS = " \t\r\n*_`"
+#: "Fixed in #41", "closed by revision 8a4bd09": true of one report, and nothing to do for who reads it elsewhere.
+_UNTOLD = frozenset({"fix"})
+#: Where the error was seen, and on what: an entry that cites those words says nothing with them.
+_SEEN = frozenset({"occurrence", "version", "environment"})
+
+
+def leads(
+    candidates: Iterable[Claim],
+    documents: dict[str, DocumentFacts],
+    *,
+    reach: Reach,
+    evidence: Sequence[Evidence],
+) -> tuple[Lead, ...]:
+    """At most `MOST_LEADS` of the candidates, best first, one for each thread and kind, none that is cited already.
+
+    Those reach no further than a statement of their kind would: where any program prints the words, or other reports
+    have other reasons, what is said in one thread is no lead to the next.
+    """
+    cited = [(piece.document_id, piece.start, piece.end) for piece in evidence if piece.role not in _SEEN]
+    chosen: list[Lead] = []
+    for claim in _ordered(one for one in candidates if _is_telling(one) and reach.has_lead(one, kind_of(one))):
+        quote, kind = claim.quote, kind_of(claim)
+        if any(quote.document_id == name and quote.start < end and start < quote.end for name, start, end in cited):
+            continue
+        if any((one.document_id, one.kind) == (quote.document_id, kind) or _is_same(one, claim) for one in chosen):
+            continue
+        chosen.append(_lead(claim, documents.get(quote.document_id)))
+        if len(chosen) == MOST_LEADS:
+            break
+    return tuple(chosen)
+
+
+def kind_of(claim: Claim) -> str:
+    """What a candidate may be: cause, remedy, fix or failure."""
+    return claim.rule.removeprefix(RULE)
+
+
+def _is_telling(claim: Claim) -> bool:
+    words = claim.quote.text.strip(_MARKS)
+    is_enough = len(words) >= _LEAST_CHARACTERS and not words.endswith(_ANNOUNCING)
+    return is_enough and kind_of(claim) not in _UNTOLD and int(claim.key) >= LEAST_LEAD_SHARE
+
+
+def _is_same(lead: Lead, claim: Claim) -> bool:
+    """True for words that are a lead already, in whatever kind and thread."""
+    return " ".join(lead.quote.split()) == " ".join(claim.quote.text.split())
+
+
+def _ordered(candidates: Iterable[Claim]) -> list[Claim]:
+    """The surest first; of equal ones those of who knows the project, then the newest: later words know more."""
+    newest = sorted(candidates, key=lambda one: (one.quote.document_id, one.quote.start, KINDS.index(kind_of(one))))
+    newest.sort(key=lambda one: one.quote.posted_at or "", reverse=True)
+    return sorted(newest, key=lambda one: (-int(one.key), one.quote.author_role not in MAINTAINER_ROLES))
+
+
+def _lead(claim: Claim, document: DocumentFacts | None) -> Lead:
+    quote = claim.quote
+    return Lead.model_validate(
+        {
+            "kind": kind_of(claim),
+            "share": int(claim.key),
+            "quote": quote.text,
+            "quote_lang": quote.lang,
+            "url": quote.url,
+            "document_id": quote.document_id,
+            "repo": document.repo if document else None,
+            "number": document.number if document else None,
+            "posted_at": quote.posted_at,
+            "author_role": quote.author_role,
+            "start": quote.start,
+            "end": quote.end,
+            "raw_sha256": quote.raw_sha256,
+            "claim_id": claim.claim_id,
+        }
+    )
