@@ -194,4 +194,4 @@ def test_every_library_that_the_gate_and_the_export_ask_is_named() -> None:
     }
     by_module = packages_distributions()
     foreign = {by_module[name][0].lower().replace("_", "-") for name in names - sys.stdlib_module_names - {"pipeline"}}
-    assert {"tree-sitter", "pydantic"} <= foreign <= set(asked.RELEASES)
+    assert {"tree-sitter", "pydantic"} <= foreign <= set(mapping.LIBRARIES)

@@ -23,7 +23,7 @@ from pipeline.export import charts, content, site
 from pipeline.export.site import paths, rendering, serving
 from pipeline.lexicon import headings
 from pipeline.normalise.added import GATE_KEYS
-from pipeline.records import kept
+from pipeline.records import PROGRAM, kept
 from pipeline.records.bundle import FileRecord, Published, Registry, bundle_id
 from pipeline.records.entry import CaseStatement, KnowledgeEntry, Lead, Role, TransitionGraph
 from pipeline.records.errors import ConfigError, ExportError
@@ -470,7 +470,7 @@ def test_every_heading_is_asked_for() -> None:
         "leads": set(get_args(Lead.model_fields["kind"].annotation)),
         "version_states": {"fixed", "active"},
         "states": {"open", "closed", "released", "prerelease"},
-        "authors": {"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "NONE"},
+        "authors": {"OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "NONE", PROGRAM},
     }
     assert {
         name: set(rows) - asked[name] for name, rows in headings.everything().items() if set(rows) - asked[name]

@@ -26,7 +26,7 @@ PLACE = "entry_id ordinal"
 #: Parts of an entry that have tables of their own, the lists beside them, and what is the same in every entry.
 PARTS = """
 id schema_version locale aliases provenance translations transition_graph evidence evidence_omitted root_cause_evidence
-versions environment parameters os_specific workarounds workarounds_zh dead_ends dead_ends_zh cases
+versions environment parameters os_specific workarounds workarounds_zh dead_ends dead_ends_zh cases leads
 """
 #: Table -> the record that it mirrors, columns that are no field, fields that are no column.
 MIRRORS: dict[str, tuple[type[Any], str, str]] = {

@@ -11,7 +11,7 @@ from pipeline import store
 from pipeline.records.errors import StoreError
 from pipeline.run import Places
 from pipeline.store import reading
-from tests import golden
+from tests import golden, store_versions
 from tests.cli import run
 
 
@@ -149,5 +149,6 @@ def test_a_file_without_the_index_says_what_to_do(tmp_path):
 def old_file(path: Path) -> Path:
     """A file of an errmine that knew no search."""
     with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE TABLE meta AS SELECT 'schema_version' AS key, '1.0' AS value")
+        connection.execute(store_versions.path_of("1.0").read_text(encoding="utf-8"))
+        connection.execute("INSERT INTO meta VALUES ('schema_version', '1.0')")
     return path

@@ -72,7 +72,7 @@ _UNMAPPED = (".sql", ".po", ".html", ".css", ".js", ".svg")
 #: Of the package no part in anything that is made: what Python makes of it, and the pages of the sample.
 _NO_PART = frozenset({"__pycache__", "sample"})
 #: Libraries that have a part in what is read of a document, in what passes the gate, and in the bytes of files.
-_LIBRARIES = (
+LIBRARIES = (
     "ahocorasick-rs", "beautifulsoup4", "numpy", "pyarrow", "pydantic", "pydantic-core", "rapidfuzz", "tree-sitter",
     "tree-sitter-bash",
 )  # fmt: skip
@@ -487,7 +487,7 @@ def _code_digest(package: Traversable) -> str:
 
 def releases() -> str:
     """Name and release of each library that has a part in what a build makes."""
-    return "\x1e".join(f"{name} {metadata.version(name)}" for name in _LIBRARIES)
+    return "\x1e".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
 
 
 def package_files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
