@@ -416,6 +416,35 @@ def test_what_a_killed_run_started_ends_with_it(monkeypatch: pytest.MonkeyPatch)
     assert not any(map(is_alive, children))
 
 
+#: Serves with a server that only says its id, in its log.
+SERVING = """
+import sys, time
+from pathlib import Path
+from pipeline.cli import serve
+serve._wait_until_up = lambda *_: None
+with serve._server(0, Path(sys.argv[1])):
+    while True:
+        time.sleep(0.1)
+"""
+
+
+def test_the_server_of_a_serve_that_was_killed_ends_with_it(tmp_path: Path) -> None:
+    (tmp_path / "prefect").mkdir()
+    (tmp_path / "prefect" / "__init__.py").touch()
+    said = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+    (tmp_path / "prefect" / "__main__.py").write_text(said, encoding="utf-8")
+    log = tmp_path / "server.log"
+    env = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    with subprocess.Popen([sys.executable, "-c", SERVING, str(log)], env=env) as parent:
+        try:
+            until(lambda: log.exists() and log.read_text().endswith("\n"))
+            server = Path(f"/proc/{int(log.read_text())}/environ")
+            assert is_alive(server)
+        finally:
+            parent.kill()
+    until(lambda: not is_alive(server))
+
+
 def is_alive(environ: Path) -> bool:
     """Whether the process is there and no zombie, whose environment is empty."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -212,14 +213,17 @@ def _run_cells(row: dict[str, Any], short_id: str) -> tuple[object, ...]:
     started, ended = row["started_at"], row["ended_at"]
     took = f"{(ended - started).total_seconds():.1f} s" if started and ended else None
     begun = f"{started:%Y-%m-%d %H:%M:%S}" if started else None
-    return short_id, row["flow"], row["status"], begun, took, _did(row["detail"])
+    return short_id, row["flow"], row["status"], begun, took, did(row["detail"])
 
 
-def _did(detail: dict[str, Any]) -> str:
-    """What a run did, in one line: its error, else what each stage took and gave."""
+def did(detail: Mapping[str, Any]) -> str:
+    """What a run did, in one line: its error, what was new, else what each stage took and gave."""
     if "error" in detail:
         return str(detail["error"])[:_DID_CHARACTERS]
-    return ", ".join(f"{s['stage']} {s['taken']:,} in, {s['given']:,} out" for s in detail.get("stages", ()))
+    told = [f"{s['stage']} {s['taken']:,} in, {s['given']:,} out" for s in detail.get("stages", ())]
+    if "new_pages" in detail:
+        told = [f"{detail['new_pages']:,} new pages, {detail.get('known_pages', 0):,} known"]
+    return ", ".join([*told, *detail.get("unchanged", {}).values()])
 
 
 def print_drift(title: str, rows: list[dict[str, Any]]) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.app import Config, Home, app, settings
+from pipeline.cli.look import did
 from pipeline.cli.output import say
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 #: A server that was told to stop was seen to need a second.
 STOP_SECONDS = 20
+#: Between two looks at the file of runs.
+TOLD_SECONDS = 2.0
 #: The server started here keeps runs for a month, and who holds which limit also over a kill.
 SERVER_SETTINGS = {
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
@@ -55,14 +59,16 @@ def serve(
     signal.signal(signal.SIGTERM, _stop)
     try:
         if "PREFECT_API_URL" in os.environ:
-            _serve(chosen)
+            with _telling(chosen.home):
+                _serve(chosen)
             return
         with _server(port, chosen.work_path / "prefect" / "server.log"):
             if count := _settle():
                 say(f"{count} runs were killed with the process before this one")
             say(f"schedules of {chosen.home} are kept; http://127.0.0.1:{port} shows the runs; Ctrl-C stops")
-            _serve(chosen)
-    except KeyboardInterrupt:
+            with _telling(chosen.home):
+                _serve(chosen)
+    except (KeyboardInterrupt, SystemExit):  # Prefect answers SIGTERM with the latter
         say("stopped; what runs had finished is kept")
 
 
@@ -83,8 +89,39 @@ def _settle() -> int:
 
 
 @contextmanager
+def _telling(home: Path) -> Iterator[None]:
+    """Every run that ends in `home` meanwhile is told in a line, whichever process it ran in."""
+    from pipeline.run.home import recording
+
+    stopped = threading.Event()
+    told = {row.run_id for row in recording.rows(home)}
+
+    def tell() -> None:
+        while not stopped.wait(TOLD_SECONDS):
+            for row in recording.rows(home):
+                if row.run_id not in told:
+                    told.add(row.run_id)
+                    say(f"{row.ended_at or '?':%H:%M:%S} {row.flow} {row.status}: {did(row.detail)}")
+
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        teller.join()
+
+
+@contextmanager
 def _server(port: int, log: Path) -> Iterator[None]:
-    """A Prefect server of this process, up as long as the context lasts."""
+    """A Prefect server of this process, up as long as the context lasts; it ends with this process, killed or not."""
+    from pipeline.cli.leftovers import ended_with_this_process
+
+    with ended_with_this_process():
+        yield from _started(port, log)
+
+
+def _started(port: int, log: Path) -> Iterator[None]:
     os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
     with log.open("wb") as output:

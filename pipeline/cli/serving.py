@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from prefect import serve as prefect_serve
@@ -33,7 +34,10 @@ def serve(settings: Settings) -> None:
         _scheduled(flows.reconcile, settings.schedule.reconcile, settings),
         _deployed(flows.run, "by-hand", settings, ConcurrencyLimitStrategy.CANCEL_NEW),
     ]
-    prefect_serve(*made, limit=_RUNS, print_starting_message=False)
+    with warnings.catch_warnings():
+        # Prefect 3.8 answers SIGTERM with a coroutine that it never awaits, and leaves at once: not our reader's news
+        warnings.filterwarnings("ignore", message="coroutine 'Runner.astop' was never awaited")
+        prefect_serve(*made, limit=_RUNS, print_starting_message=False)
 
 
 def settle() -> int:
