@@ -116,6 +116,19 @@ def test_no_page_is_wider_than_a_phone(shown: Shown, lang: str) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], kind
 
 
+def test_a_count_of_any_length_stands_on_one_line_and_titles_below_each_other(shown: Shown) -> None:
+    page = shown.page("en/index.html", viewport=PHONE)
+    lines, edges = page.evaluate("""() => {
+        const [first, second] = document.querySelectorAll(".rows .count");
+        first.textContent = "12,345";
+        const range = document.createRange();
+        range.selectNodeContents(first);
+        const left = (count) => count.nextElementSibling.getBoundingClientRect().left;
+        return [range.getClientRects().length, new Set([left(first), left(second)]).size];
+    }""")
+    assert (lines, edges) == (1, 1)
+
+
 def test_a_remedy_stands_on_the_first_screen(shown: Shown) -> None:
     for screen in (PHONE, DESK):
         for lang in paths.LANGUAGES:
