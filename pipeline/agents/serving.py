@@ -25,7 +25,7 @@ from pipeline.agents.tools import MOST_TEXT, Tools
 from pipeline.records.errors import ConfigError, PipelineError
 
 INSTRUCTIONS = (
-    "What public bug reports say about errors of ML compilers and GPU software: grouped, counted, cited, in English "
+    "What public bug reports say about errors: grouped, counted, cited, in English "
     "and Chinese. Ask match_error first, with the whole error text. Cite the evidence URLs of what you pass on; say "
     '"suggested" of what nobody confirmed; where an answer abstains, say that nothing is known. ' + UNTRUSTED
 )
