@@ -177,7 +177,7 @@ def test_whatever_decides_what_is_published_is_another_maker(tmp_path: Path, mon
     whole = asked.made_by()
     with packs.using(tmp_path / "kiln"):
         assert asked.made_by() != whole
-    monkeypatch.setattr(mapping.metadata, "version", lambda _name: "0")
+    monkeypatch.setattr(asked, "releases", lambda: "0")
     assert asked.made_by() != whole
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import sys
 from contextlib import suppress
-from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from pipeline import packs
 from pipeline.export import Passed
-from pipeline.run.build.mapping import package_files, releases
+from pipeline.run.build.mapping import files_of, own_files, releases
 from pipeline.store import reading
 
 
@@ -40,6 +39,6 @@ def made_by(package: Traversable | None = None) -> str:
     digest = hashlib.blake2b(sys.version.encode(), digest_size=16)
     digest.update(releases().encode())
     digest.update(packs.active().digest(*packs.Stage).encode())
-    for path, content in sorted(package_files(package or resources.files("pipeline"))):
-        digest.update(path.encode() + b"\x1f" + hashlib.blake2b(content).digest())
+    for path, content in files_of(package) if package else own_files():
+        digest.update(path.encode() + b"\x1f" + content)
     return digest.hexdigest()

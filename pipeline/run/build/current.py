@@ -14,7 +14,6 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 
 from pipeline import packs, store
@@ -22,7 +21,7 @@ from pipeline.export.writing import BUNDLE_NAMES
 from pipeline.records import kept
 from pipeline.records.errors import StoreError
 from pipeline.run.build.building import Places
-from pipeline.run.build.mapping import package_files, releases
+from pipeline.run.build.mapping import own_files, releases
 from pipeline.run.home import translations
 
 #: In `.errmine/`, what a build leaves there.
@@ -47,7 +46,7 @@ def seen(places: Places, *, told: str, overrides: Path | None) -> Seen:
     Taken before the build: pages that come meanwhile are the next one's.
     """
     package = hashlib.blake2b(digest_size=16)
-    for path, content in sorted(package_files(resources.files("pipeline"))):
+    for path, content in own_files():
         package.update(path.encode() + b"\x1f" + content)
     own = [package.hexdigest(), releases(), packs.active().digest(*packs.Stage), told]
     pages = sorted(path for path in places.raw.glob("*") if path.name not in _OF_RAW)
