@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from pipeline.distil import actions, tables
 from pipeline.distil.claims import passages, replies, rules
+from pipeline.distil.claims.claiming import claim_at
+from pipeline.distil.claims.passing import owners, refusal_of
 from pipeline.distil.claims.prose import MAX_QUOTE, quote
-from pipeline.distil.claims.reading import claim_at, owners, refusal_of
 from pipeline.lexicon import advice
 from pipeline.records import (
     CHECKED_RULES,

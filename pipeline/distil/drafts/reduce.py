@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from pipeline.distil import tables
-from pipeline.distil.claims import reading
+from pipeline.distil.claims import pages
 from pipeline.distil.drafts import slugs, support
 from pipeline.distil.drafts.leads import leads
 from pipeline.distil.drafts.meaning import code_cause, meaning, program_cause
@@ -34,7 +34,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         (o for o in material.occurrences if o.signature_id in members),
         key=lambda o: (o.quote.posted_at or "~", o.document_id, o.quote.start),
     )
-    official = sorted(map(reading.dated, material.official), key=lambda page: page.record.code)
+    official = sorted(map(pages.dated, material.official), key=lambda page: page.record.code)
     codes = tuple(sorted({*_codes(cluster, occurrences), *(page.record.code for page in official)}))
     kind = _class(cluster, material, occurrences, codes)
     known = {document.document_id: document for document in material.documents}
