@@ -187,6 +187,61 @@ def test_damage_there_and_in_what_was_kept_is_seen(bundle: Path, url: str, addre
         export.read_index(there)
 
 
+def test_what_is_damaged_there_is_sent_again(bundle: Path, url: str, address: str) -> None:
+    remote.publish(bundle, url)
+    place = f"{url.partition('?')[0].removeprefix('s3://')}/objects"
+    body = (bundle / "index.json").read_bytes()
+    for damaged, again, sent in ((body[:9], False, 1), (body.swapcase(), False, 0), (body.swapcase(), True, 9)):
+        with s3_server.filesystem(address).open_output_stream(f"{place}/{kept.sha256(body)}") as stream:
+            stream.write(damaged)
+        done = remote.publish(bundle, url, again=again)
+        assert done.sent_count == (done.file_count if again else sent)
+    assert reading.read_file(remote.local(url), "index.json") == body
+
+
+def test_two_publications_at_once_leave_whole_what_was_put_last(
+    bundle: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    export.write(other, [make.entry(id="cuda/of-others", domain="cuda")])
+    remote.publish(bundle, url)
+    remote.publish(other, url)
+    export.write(tmp_path / "third", [make.entry(id="cuda/third", domain="cuda")])
+    remote.publish(tmp_path / "third", url)  # no manifest names what only `bundle` has, and it is old
+    monkeypatch.setattr(remote, "_GRACE_SECONDS", -60)
+    put, meanwhile = remote._Store.put, []
+
+    def while_it_is_sent(store: Any, name: str, body: bytes) -> None:
+        if name == kept.MANIFEST and not meanwhile:
+            meanwhile.append(name)
+            assert remote.publish(other, url).removed_count > 0
+        put(store, name, body)
+
+    monkeypatch.setattr(remote._Store, "put", while_it_is_sent)
+    assert remote.publish(bundle, url).sent_count > 0
+    there = remote.local(url)
+    assert export.read_entries(there) == export.read_entries(bundle)
+
+
+def test_who_finds_the_manifest_of_another_deletes_nothing(
+    bundle: Path, url: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    export.write(other, [make.entry(id="cuda/of-others", domain="cuda")])
+    for one in (bundle, other, other):
+        remote.publish(one, url)
+    monkeypatch.setattr(remote, "_GRACE_SECONDS", -60)
+    put = remote._Store.put
+
+    def before_another(store: Any, name: str, body: bytes) -> None:
+        put(store, name, (bundle / name).read_bytes() if name == kept.MANIFEST else body)
+
+    before = objects(address, url)
+    monkeypatch.setattr(remote._Store, "put", before_another)
+    assert remote.publish(other, url).removed_count == 0
+    assert objects(address, url) == before
+
+
 def test_a_match_reads_the_manifest_the_index_and_the_entries_that_it_tells_of(
     sample_home: Path, url: str, watched: Watched
 ) -> None:

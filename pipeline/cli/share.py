@@ -20,7 +20,7 @@ To = Annotated[Path | None, typer.Option("--to", help="Where the result goes.", 
 
 
 @app.command()
-def export(
+def export(  # noqa: PLR0913, PLR0917  (all that may be asked, one option each)
     home: Home = None,
     config: Config = None,
     since: Annotated[
@@ -41,6 +41,9 @@ def export(
             metavar="URL",
         ),
     ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="With --publish: send also what is there already, damaged or not.")
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -64,9 +67,8 @@ def export(
     before = _manifest(since) if since is not None else None
     wait = chosen.schedule.wait_seconds
     with joined.recorded(chosen.home, "export", wait_seconds=wait, told=say_waiting) as record:
-        summary = record.summary = joined.export(
-            joined.Places.of(chosen.home), to=chosen.publish.to if publish is None else publish
-        )
+        to_store = chosen.publish.to if publish is None else publish
+        summary = record.summary = joined.export(joined.Places.of(chosen.home), to=to_store, again=again)
         change = None if before is None else _write_delta(before, chosen, to)
     if change is None:
         _finish(summary, chosen, is_quiet=quiet, as_json=as_json)

@@ -3,7 +3,7 @@
 ::
 
     s3://bucket/prefix/manifest.json        that of the bundle, put last and in one piece: it is the bundle
-    s3://bucket/prefix/objects/<sha256>     every file that it names, by its content; never written twice
+    s3://bucket/prefix/objects/<sha256>     every file that it names, by its content; written again where damaged
 
 Nothing but the manifest is ever replaced, so who holds one finds all that it names, also while another is published,
 and a publication that is killed leaves nothing but objects that the next one need not send. A publication deletes what
@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pipeline.records import kept
@@ -54,6 +54,13 @@ class Sent:
     removed_count: int  # objects that nothing names any more
 
 
+class _There(NamedTuple):
+    """What a store says of an object."""
+
+    size: int  # bytes
+    at: float  # when it was put, in seconds
+
+
 def is_remote(place: str | os.PathLike[str]) -> bool:
     """Whether `place` is an address of a store, not a path."""
     return "://" in os.fspath(place)
@@ -69,8 +76,10 @@ def local(place: str | os.PathLike[str]) -> Path:
     return _opened(os.fspath(place)) if is_remote(place) else Path(place)
 
 
-def publish(folder: Path, url: str) -> Sent:
+def publish(folder: Path, url: str, *, again: bool = False) -> Sent:
     """What was sent of the bundle in `folder` to `url`, whose readers have the one before or this one.
+
+    What is there already is sent where its length is another, and with `again` in any case.
 
     Raises:
         ConfigError: the address is none of a store.
@@ -80,23 +89,38 @@ def publish(folder: Path, url: str) -> Sent:
     try:
         manifest = kept.read(folder / kept.MANIFEST)
         listing = kept.Listing.of_bundle(folder)
+        paths = {sha256: path for path, sha256 in listing.sums.items()}
         before = store.listed()
         there = store.objects()
-        missing = sorted(set(listing.sums.values()) - there.keys())
-        paths = {sha256: path for path, sha256 in listing.sums.items()}
-        store.each(missing, lambda sha256: store.put(_object(sha256), listing.read(paths[sha256])))
+
+        def lacking(found: Mapping[str, _There]) -> list[str]:
+            sizes = {name: one.size for name, one in found.items()}
+            return sorted(name for name, path in paths.items() if sizes.get(name) != (folder / path).stat().st_size)
+
+        def send(names: Iterable[str]) -> None:
+            store.each(names, lambda sha256: store.put(_object(sha256), listing.read(paths[sha256])))
+
+        missing = sorted(paths) if again else lacking(there)
+        send(missing)
         store.put(kept.MANIFEST, manifest)
+        # another publication may have deleted meanwhile what was there, and no manifest named, when this one began
+        send(lost := lacking(store.objects()) if there else [])
         old = time.time() - _GRACE_SECONDS
-        named = {*listing.sums.values(), *before}
         # where no bundle was, what lies there may be anybody's
-        left = sorted(name for name, at in there.items() if before and name not in named and at < old)
-        store.each(left, lambda sha256: store.remove(_object(sha256)))
+        left = sorted(name for name, one in there.items() if before and name not in {*paths, *before} and one.at < old)
+        if left and store.get(kept.MANIFEST) == manifest:
+            store.each(left, lambda sha256: store.remove(_object(sha256)))
+        else:
+            left = []
     except kept.Damaged as error:
         raise ExportError(
             f"cannot publish {error.path}: {error}", path=error.path, hint="Run `errmine export`."
         ) from error
+    except FileNotFoundError as error:
+        hint = "Run `errmine export`: another may be at work in this home."
+        raise ExportError(f"{error.filename} is gone", path=Path(str(error.filename)), hint=hint) from error
     bundle_id = str(kept.unsealed_json(folder / kept.MANIFEST, manifest)["bundle_id"])
-    return Sent(bundle_id, len(listing.sums), len(missing), len(left))
+    return Sent(bundle_id, len(listing.sums), len(missing) + len(lost), len(left))
 
 
 def _object(sha256: str) -> str:
@@ -176,14 +200,14 @@ class _Store:
         with self._asking(name):
             self._fs.delete_file(f"{self._root}/{name}")
 
-    def objects(self) -> dict[str, float]:
-        """sha256 -> time of change of every object; what is called otherwise is not ours."""
+    def objects(self) -> dict[str, _There]:
+        """Every object by its sha256; what is called otherwise is not ours."""
         from pyarrow.fs import FileSelector, FileType  # noqa: PLC0415  (who has a folder needs none of it)
 
         with self._asking("objects"):
             found = self._fs.get_file_info(FileSelector(f"{self._root}/objects", allow_not_found=True))
             ours = (one for one in found if one.type == FileType.File and kept.is_sha256(one.base_name))
-            return {one.base_name: one.mtime.timestamp() for one in ours}
+            return {one.base_name: _There(one.size, one.mtime.timestamp()) for one in ours}
 
     def listed(self) -> Iterable[str]:
         """The sha256 of each file that the manifest names which stands there; none where there is none.

@@ -14,8 +14,8 @@ from pipeline.run.build.mapping import uncollected
 from pipeline.store import reading
 
 
-def export(places: Places, *, to: str = "") -> Summary:
-    """Write the bundle from the database, whole or not at all; then put it into the object store `to` as well."""
+def export(places: Places, *, to: str = "", again: bool = False) -> Summary:
+    """Write the bundle from the database, whole or not at all; then put it into the store `to`, `again` all of it."""
     with uncollected():
         rows = reading.entry_rows(places.database)
         facts = reading.facts(places.database)
@@ -40,6 +40,6 @@ def export(places: Places, *, to: str = "") -> Summary:
     stage = count("export", taken=len(rows), given=written.entry_count, lost=written.refused)
     figures = {"bundle": written.bundle_id[:16], "files": written.file_count, "unchanged_entries": written.known_count}
     if to:
-        sent = remote.publish(places.curated, to)
+        sent = remote.publish(places.curated, to, again=again)
         figures |= {"published_files": sent.sent_count, "removed_files": sent.removed_count}
     return Summary([stage], written.refused[:MOST_EXAMPLES], figures)
