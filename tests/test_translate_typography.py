@@ -17,6 +17,7 @@ PIECES = st.sampled_from(
     ("given_text", "wanted"),
     [
         ("在GPU上运行", "在 GPU 上运行"),
+        ("大小 ({1}) 与设备(GPU)不同，见 run(x)", "大小（{1}）与设备（GPU）不同，见 run(x)"),
         ("显存不足,请调小批次:从64到16", "显存不足，请调小批次：从 64 到 16"),
         ("运行`pip install a,b`即可", "运行 `pip install a,b` 即可"),
         ("将 共享 内存 调小", "将共享内存调小"),

@@ -20,8 +20,8 @@ from pipeline.records.entry import (
     rate,
 )
 from pipeline.translate.engines import Engine
-from pipeline.translate.meaning import GENERAL, Meaning, meaning, occurrences, too_general
-from pipeline.translate.remembered import Accepted, shipped_memory
+from pipeline.translate.meaning import GENERAL, meaning, occurrences, too_general
+from pipeline.translate.remembered import shipped_memory
 from pipeline.translate.wording import Wording, of_page, statement_in_words, translation, typed_cause, untranslated
 
 # A draft into the published entry: facts in both languages, quotes in their own, null where there is neither.
@@ -130,8 +130,7 @@ def _cause(cause: Statement | None, put: Callable[[Statement], Wording]) -> Word
 
 def _signature_wording(draft: Draft, signature: str, engines: Sequence[Engine]) -> Wording:
     """The signature, which stays as it is, and what it means in Chinese."""
-    told = next((own for one in engines if isinstance(one, Accepted) and (own := one.explanation(signature))), None)
-    found = Meaning(told.text, told.status, told.engine) if told else meaning(draft, signature, engines)
+    found = meaning(draft, signature, engines)
     if found is None:
         return Wording(signature, None, untranslated(signature, "the meaning of the message is not known"))
     said = gates.check_explanation(signature, found.chinese, occurrences(draft))

@@ -1,6 +1,7 @@
 """What is missing in Chinese, as a PO file for people who translate, and what comes back of it, line by line.
 
-A line that comes back passes the gates that every Chinese value passes, or is refused with the reason. What is accepted
+An error message goes out as its template: what comes back holds for every message that differs in its values alone. A
+line that comes back passes the gates that every Chinese value passes, or is refused with the reason. What is accepted
 becomes the Chinese of that text (`remembered.Accepted`) in the next build of the home.
 """
 
@@ -17,14 +18,13 @@ from pipeline.lexicon import advice, gates, glossary
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ConfigError
 from pipeline.text import counted, is_clean
-from pipeline.translate import rendering
+from pipeline.translate import meaning, rendering
+from pipeline.translate.remembered import PLACE, SIGNATURE, STATEMENT, refusals, template
 
-#: The context of a line: an error message, which is explained, and words of people, which are translated.
-SIGNATURE, STATEMENT = "signature", "statement"
 #: A file of more is no file that people translated.
 MOST_BYTES = 32 << 20
 _KINDS = {
-    "signature": "an error message: say what it means, with every name of it; it stays in English beside the Chinese",
+    "signature": "an error message: say what it says, with every place {1}, {2}, ... of it; its type is put in front",
     "root_cause": "why the error comes, in somebody's words",
     "workarounds": "what somebody did against it",
     "dead_ends": "what did not help",
@@ -50,7 +50,8 @@ class Missing:
     reports: int
     signature: str  # of the entry that is reported most
     url: str
-    quotes: tuple[str, ...]  # of a signature: how it was shown
+    values: tuple[str, ...]  # of a signature: what its places hold in the entry that is reported most
+    seen: str  # of a signature: how somebody saw it
     documents: tuple[str, ...]  # the documents that say it
 
     @property
@@ -70,8 +71,7 @@ def missing(entries: Iterable[KnowledgeEntry], *, also_known: bool = False) -> l
 
 def _joined(first: Missing, more: Missing) -> Missing:
     documents = tuple(dict.fromkeys((*first.documents, *more.documents)))
-    quotes = (*first.quotes, *more.quotes)
-    return replace(first, reports=first.reports + more.reports, quotes=quotes, documents=documents)
+    return replace(first, reports=first.reports + more.reports, documents=documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +108,18 @@ def _texts(entry: KnowledgeEntry, *, also_known: bool) -> Iterable[Missing]:
             continue
         of = [pieces[name] for name in place.cited if name in pieces]
         is_signature = place.kind == "signature"
+        found = template(meaning.worded(place.text, entry.exception_type)) if is_signature else None
+        if is_signature and (found is None or not PLACE.sub("", found.text).strip(" .:,()[]")):
+            continue  # names and numbers alone
         yield Missing(
             context=SIGNATURE if is_signature else STATEMENT,
             kind=place.kind,
-            text=place.text,
+            text=found.text if found else place.text,
             reports=place.reports,
             signature=entry.signature,
             url=of[0].url if of else "",
-            quotes=tuple(piece.quote for piece in of) if is_signature else (),
+            values=found.values if found else (),
+            seen=of[0].quote if is_signature and of else "",
             documents=tuple(dict.fromkeys(piece.document_id for piece in of)),
         )
 
@@ -131,16 +135,23 @@ def written(rows: Sequence[Missing]) -> str:
 
 def _told(row: Missing) -> Iterable[str]:
     yield f"{_KINDS[row.kind]}; {counted(row.reports, 'report')}"
-    if row.context != SIGNATURE:
-        yield f"error: {' '.join(row.signature.split())[:300]}"
+    yield f"error: {_short(row.signature)}"
+    if row.seen:
+        yield f"seen: {_short(row.seen)}"
     if row.url:
         yield f"where: {row.url}"
-    names = gates.lasting_names(row.text, row.quotes) if row.context == SIGNATURE else [*gates.protected(row.text)]
+    if row.values:
+        yield f"places: {'; '.join(f'{{{n}}} = {value}' for n, value in enumerate(row.values, 1))}"
+    names = [*gates.protected(row.text)] if row.context == STATEMENT else []
     if names:
         yield f"keep: {', '.join(dict.fromkeys(names))}"
     terms = [f"{term.english} = {term.chinese}" for term in glossary.found_in(row.text) if not term.chinese.isascii()]
     if terms:
         yield f"terms: {'; '.join(terms)}"
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:300]
 
 
 # ---------------------------------------------------------------- what comes back
@@ -158,13 +169,13 @@ class Line:
     documents: tuple[str, ...] = ()
 
 
-def judged(path: Path, known: Mapping[tuple[str, str], Missing]) -> list[Line]:
-    """Every line of a PO file that has Chinese; `known` are the texts of the home.
+def judged(path: Path, known: Mapping[tuple[str, str], Missing] | None = None) -> list[Line]:
+    """Every line of a PO file that has Chinese; `known` are the texts of the home, None where there is no home.
 
     Raises:
         ConfigError: it is no PO file.
     """
-    entries: dict[tuple[str, str], Line] = {}
+    before: dict[tuple[str, str], Line] = {}
     lines: list[Line] = []
     parsed = _parsed(path)
     text = path.read_text(encoding="utf-8").splitlines()
@@ -172,16 +183,13 @@ def judged(path: Path, known: Mapping[tuple[str, str], Missing]) -> list[Line]:
         chinese = rendering.polish(entry.msgstr.strip())
         if entry.obsolete or not chinese:
             continue
-        context = entry.msgctxt or STATEMENT
-        row = known.get((context, entry.msgid))
-        before = entries.get((context, entry.msgid))
-        reason = _refusal(entry, row, chinese)
-        if not reason and before is not None and before.chinese != chinese:
-            reason = f"line {before.number} has another Chinese for it"
-        line = Line(
-            _message_line(text, entry.linenum), context, entry.msgid, chinese, reason, row.documents if row else ()
-        )
-        entries.setdefault((context, entry.msgid), line)
+        name = (entry.msgctxt or STATEMENT, entry.msgid)
+        row = known.get(name) if known is not None else None
+        reason = UNKNOWN if known is not None and row is None else _refusal(entry, name, chinese)
+        if not reason and name in before and before[name].chinese != chinese:
+            reason = f"line {before[name].number} has another Chinese for it"
+        line = Line(_message_line(text, entry.linenum), *name, chinese, reason, row.documents if row else ())
+        before.setdefault(name, line)
         lines.append(line)
     return lines
 
@@ -202,26 +210,26 @@ def _parsed(path: Path) -> Any:
         raise ConfigError(f"{path}: cannot be read as a PO file: {told}", hint=hint) from error
 
 
-def _refusal(entry: Any, row: Missing | None, chinese: str) -> str:
+def _refusal(entry: Any, name: tuple[str, str], chinese: str) -> str:
     """Why the line is not taken, "" if it is."""
-    if row is None:
-        return "no entry of this home says that: export again"
     if entry.fuzzy:
-        return "it is marked fuzzy: remove the mark once somebody has read it"
+        return FUZZY
     if not is_clean(chinese):
         return "it has characters that nobody can see"
     if (refusal := advice.refusal(chinese)) is not None:
         return f"it is never passed on: {refusal.detail or refusal.reason}"
-    if row.context == SIGNATURE:
-        said = gates.check_explanation(row.text, chinese, row.quotes)
-    else:
-        said = gates.check(row.text, chinese)
+    context, text = name
+    said = refusals(SIGNATURE, text, chinese) if context == SIGNATURE else gates.check(text, chinese)
     failed = sorted(name for name, passed in said.items() if not passed)
     return f"it fails {', '.join(_GATES.get(name, name) for name in failed)}" if failed else ""
 
 
+#: Why a line is not taken that nobody of the home says, or that its writer is not sure of.
+UNKNOWN = "no entry of this home says that: export again"
+FUZZY = "it is marked fuzzy: remove the mark once somebody has read it"
 #: What a gate asks, in a translator's words.
 _GATES = {
+    "places": "places (it has not the same {1}, {2}, ... as the English)",
     "script": "script (it is not Chinese)",
     "english_run": "english_run (English is left over)",
     "numbers": "numbers (one is missing or was made up)",

@@ -17,6 +17,7 @@ from pipeline.records.draft import Draft
 from pipeline.records.entry import KnowledgeEntry, TranslationStatus
 from pipeline.translate import messages, rendering, shapes
 from pipeline.translate.engines import Engine, first_passing
+from pipeline.translate.remembered import Accepted, Memory
 from pipeline.translate.rendering import engine_name, fill, render
 
 _LISTS = tomllib.loads((files("pipeline") / "data" / "meanings.toml").read_text(encoding="utf-8"))
@@ -65,6 +66,21 @@ def _precise_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     return _fact(draft) if draft.meaning is not None and draft.meaning.template in PRECISE else None
 
 
+def _by_home(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
+    return _by_template(draft, [engine for engine in engines if isinstance(engine, Accepted)])
+
+
+def _by_shipped(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
+    return _by_template(draft, [engine for engine in engines if isinstance(engine, Memory)])
+
+
+def _by_template(draft: Draft, memories: Sequence[Accepted | Memory]) -> Meaning | None:
+    forms = dict.fromkeys((draft.cluster.headline, *messages.peeled(_without_type(draft))))
+    offers = (memory.explanation(form) for memory in memories for form in forms)
+    offer = next((found for found in offers if found is not None), None)
+    return None if offer is None else Meaning(_sentence(draft, offer.text.rstrip("。")), offer.status, offer.engine)
+
+
 def _known_message(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     short = (draft.cluster.exception_type or "").rsplit(".", 1)[-1]
     bare = _without_type(draft)
@@ -87,10 +103,21 @@ def _is_bare(draft: Draft) -> bool:
 
 
 def _without_type(draft: Draft) -> str:
-    text, exception = draft.cluster.text.strip(), draft.cluster.exception_type or ""
-    for name in (exception, exception.rsplit(".", 1)[-1]):
-        text = text.removeprefix(f"{name}: ") if name else text
-    return text.strip()
+    return without_type(draft.cluster.text, draft.cluster.exception_type)
+
+
+def without_type(text: str, exception: str | None) -> str:
+    """A message without the type of its exception in front."""
+    said = text.strip()
+    for name in (exception, (exception or "").rsplit(".", 1)[-1]):
+        said = said.removeprefix(f"{name}: ") if name else said
+    return said.strip()
+
+
+def worded(signature: str, exception: str | None) -> str:
+    """A message without its type and what a program puts around it: what its template is made from."""
+    forms = messages.peeled(without_type(signature, exception))
+    return forms[-1] if forms else ""
 
 
 def _is_explained(exception: str) -> bool:
@@ -144,7 +171,9 @@ def _from_engine(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
 #: Asked in this order; the first that knows the message is taken. What fits any message of a category ("a setting is
 #: invalid") or of a type that has a message is not among them: it explains nothing, and null is the honest value.
 WAYS: tuple[Callable[[Draft, Sequence[Engine]], Meaning | None], ...] = (
+    _by_home,
     _precise_fact,
+    _by_shipped,
     _known_message,
     _named_shape,
     _named_fact,

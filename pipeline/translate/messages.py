@@ -98,14 +98,19 @@ def explained(text: str, messages: Sequence[Message] | None = None) -> str | Non
 def _forms(text: str) -> Iterator[str]:
     """The message as it is, without what a program puts around it, and its first sentence alone."""
     whole = text.strip()
-    seen: set[str] = set()
-    for first in (whole, _NEXT_SENTENCE.split(whole[: 2 * LONGEST], maxsplit=1)[0]):
-        bare = _TAIL.sub("", first)
-        lead = _LEAD.match(bare)
-        for form in (first, bare, bare[lead.end() :] if lead else ""):
-            if form and form not in seen and len(form) <= LONGEST:
-                seen.add(form)
-                yield form
+    first = _NEXT_SENTENCE.split(whole[: 2 * LONGEST], maxsplit=1)[0]
+    yield from dict.fromkeys((*peeled(whole), *peeled(first)))
+
+
+def peeled(text: str) -> list[str]:
+    """The message as it is, without what a program puts behind it, and without what it puts before it too.
+
+    Each form once; none that is empty or longer than a message.
+    """
+    bare = _TAIL.sub("", text)
+    lead = _LEAD.match(bare)
+    forms = dict.fromkeys((text, bare, bare[lead.end() :] if lead else ""))
+    return [form for form in forms if form and len(form) <= LONGEST]
 
 
 def _matched(text: str, messages: Sequence[Message]) -> str | None:

@@ -63,6 +63,8 @@ _STOP = re.compile(rf"(?<={_HAN})\.(?=\s*$)")
 _HAN_LATIN = re.compile(rf"(?<={_HAN}) *(?={_LATIN})")
 _LATIN_HAN = re.compile(rf"(?<=[A-Za-z0-9+#{MARK}]) *(?={_HAN})")
 _HAN_HAN = re.compile(rf"(?<={_HAN}) +(?={_HAN})")
+#: What stands in brackets behind Chinese: one word, or Chinese; a shape such as (16, 128) keeps its own.
+_BRACKETS = re.compile(rf"(?<={_HAN}) ?\(((?=[^()\n]{{0,80}}{_HAN})[^()（）\n]{{1,80}}|[^()（）,，\s]{{1,40}})\)")
 _WIDE_SPACE = re.compile(rf" +(?={_WIDE})|(?<={_WIDE}) +")
 
 
@@ -76,7 +78,8 @@ def polish(text: str) -> str:
         spans.append(match.group())
         return MARK
 
-    return restore(set_marks(gates.PROTECTED.sub(hide, text)), spans)
+    masked = _BRACKETS.sub(r"（\1）", gates.PROTECTED.sub(hide, text))
+    return restore(set_marks(masked), spans)
 
 
 def set_marks(masked: str) -> str:
