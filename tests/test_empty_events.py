@@ -55,7 +55,10 @@ SEVERITIES = [
         ["progress"],
     ),
     ("E1001 15:22:33.270001  4353 loop.cc:1350] step 12 took 3.2 s\n", ["progress"]),
+    (FRAME + "RuntimeError: 4312 [/srv/pool/7.bin]\n", ["empty"]),
     # look-alikes
+    (FRAME + "PoolError: 4312 [/srv/pool/7.bin]\n", ["error"]),
+    (FRAME + "RuntimeError: CUDA error: 700\n", ["error"]),
     (FRAME + "AssertionError\n", ["error"]),
     (FRAME + "NotImplementedError\n", ["error"]),
     (FRAME + "RuntimeError: the pool is empty\n", ["error"]),

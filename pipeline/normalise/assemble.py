@@ -161,10 +161,12 @@ def is_empty(found: Signature) -> bool:
         return True
     if gate.get("kind") in table.empty_kinds or any(pattern.search(found.text) for pattern in table.empty):
         return True
-    return found.text == peel.short(found.exception_type or "") and found.text in {
-        *table.generic_types,
-        *table.wrapper_types,
-    }
+    kind = peel.short(found.exception_type or "")
+    says_nothing = {*table.generic_types, *table.wrapper_types}
+    if found.text == kind:
+        return kind in says_nothing
+    is_alone = not gate and (not kind or kind in says_nothing)
+    return is_alone and any(pattern.search(found.text) for pattern in table.empty_alone)
 
 
 def _wordless(gate: tuple[tuple[str, str], ...]) -> str:

@@ -86,6 +86,7 @@ class Wording:
     wrapper_types: frozenset[str]
     wrappers: tuple[Wrapper, ...]
     empty: tuple[re.Pattern[str], ...]  # templates that say that something failed and not what
+    empty_alone: tuple[re.Pattern[str], ...]  # likewise, where neither gate nor type says it
     empty_kinds: frozenset[str]
     placed: tuple[re.Pattern[str], ...]  # what a language says of any such mistake, wherever it is made
     placed_kinds: frozenset[str]
@@ -163,7 +164,8 @@ def wording() -> Wording:
         generic_types=frozenset(table["types"]["generic"]),
         wrapper_types=frozenset(table["types"]["wrapper"]),
         wrappers=tuple(Wrapper(row["id"], row["need"], re.compile(row["pattern"])) for row in table["wrap"]),
-        empty=tuple(re.compile(row["pattern"]) for row in table["empty"]),
+        empty=tuple(re.compile(row["pattern"]) for row in table["empty"] if not row.get("alone")),
+        empty_alone=tuple(re.compile(row["pattern"]) for row in table["empty"] if row.get("alone")),
         empty_kinds=frozenset(kind for row in table["empty"] for kind in row.get("kinds", ())),
         placed=tuple(re.compile(rf"(?:{row['pattern']})\Z", re.IGNORECASE) for row in table["placed"]),
         placed_kinds=frozenset(kind for row in table["placed"] for kind in row.get("kinds", ())),
