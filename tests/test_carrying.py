@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pipeline import raw, run
 from pipeline.records import Skipped
 from pipeline.run import Places, shards
-from pipeline.run.build import mapping
+from pipeline.run.build import mapping, planning
 from pipeline.run.check import quarantine
 from tests import golden
 from tests.test_shards import RESULTS
@@ -26,8 +26,8 @@ MOST = 4
 
 def leaves(keys: Sequence[str]) -> dict[str, list[str]]:
     """The keys of each partition by its bits."""
-    hashed = [(mapping._hashed(key), raw.DocumentRefs(key, ())) for key in keys]
-    return {bits: [refs.document_key for refs in found] for bits, found in mapping._leaves(hashed, "", MOST)}
+    hashed = [(mapping.hashed(key), raw.DocumentRefs(key, ())) for key in keys]
+    return {bits: [refs.document_key for refs in found] for bits, found in mapping.leaves(hashed, "", MOST)}
 
 
 @given(keys=KEYS, other=st.integers(0, 10**6))
@@ -237,9 +237,9 @@ def test_a_task_finds_its_partitions_laid_out_as_they_were_planned(rows: list[st
     _refs(tmp_path, rows)
     partitions = run.plan(tmp_path / "raw", partition_documents=6)
     names = [partition.name for partition in partitions][1:]
-    assert mapping.laid_out(tmp_path / "plan", names) is None
-    mapping.lay_out(tmp_path / "plan", partitions, names)
-    assert mapping.laid_out(tmp_path / "plan", names) == partitions[1:]
+    assert planning.laid_out(tmp_path / "plan", names) is None
+    planning.lay_out(tmp_path / "plan", partitions, names)
+    assert planning.laid_out(tmp_path / "plan", names) == partitions[1:]
     (path,) = (tmp_path / "plan").glob("*.json")
     path.write_bytes(path.read_bytes()[:-3])
-    assert mapping.laid_out(tmp_path / "plan", names) is None
+    assert planning.laid_out(tmp_path / "plan", names) is None

@@ -118,7 +118,7 @@ def test_a_sound_home_has_a_verdict_for_every_file_and_all_are_ok(places: Places
 
 def test_damage_to_any_kept_file_is_listed_and_what_can_is_made_anew(places: Places) -> None:
     every = integrity.kept_files(places)
-    assert {file.kind for file in every} == {"bundle", "database", "passed", "registry", "results", "shard"}
+    assert {file.kind for file in every} == {"bundle", "database", "passed", "plan", "registry", "results", "shard"}
     for file in [*every[::15], *(file for file in every if file.kind in ("registry", "database"))]:
         whole = file.path.read_bytes()
         flipped(file.path)
@@ -452,6 +452,6 @@ def test_no_bit_that_is_turned_in_a_kept_file_is_published_or_read_without_a_wor
     found = flips.measure(36, seed=1, whole=12)
     assert set(found) >= {"answer", "ledger", "shard", "database", "registry", "raw segment", "bundle: registry.json"}
     assert {kind: counts["silent"] for kind, counts in found.items() if counts["silent"]} == {}
-    # what an answer, a ledger, a copy of the registry or what passed would have said is asked again, or nobody asks
-    for kind in set(found) - {"answer", "ledger", "passed", "registry"}:
+    # what an answer, a ledger, a plan, a copy of the registry or what passed would have said is asked again, or by none
+    for kind in set(found) - {"answer", "ledger", "passed", "plan", "registry"}:
         assert found[kind]["refused"] + found[kind]["repaired"] == found[kind].total(), kind

@@ -19,7 +19,7 @@ from pipeline.lexicon.products import products
 from pipeline.normalise.tables import wording
 from pipeline.packs import table as tables_of
 from pipeline.packs.folder import HEADER
-from pipeline.run.build import mapping
+from pipeline.run.build import planning
 from tests.each import each
 
 HEAD = 'name = "{name}"\ntitle = "Kiln"\nversion = "1"\nsummary = "A kiln."\n'
@@ -280,7 +280,7 @@ def test_the_expressions_of_packs_that_ship_are_sound_though_they_are_compiled_w
 
 def test_a_partition_of_the_same_pages_has_another_name_with_another_pack(write: Write, sample_home: Path) -> None:
     def names() -> list[str]:
-        return [one.name for one in mapping.plan(sample_home / "raw", partition_documents=500)]
+        return [one.name for one in planning.plan(sample_home / "raw", partition_documents=500)]
 
     before = names()
     with packs.using(write(domains="#")):

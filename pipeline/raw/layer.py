@@ -26,6 +26,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from pipeline.lexicon import repositories
@@ -42,6 +43,7 @@ from pipeline.raw.segment import (
 )
 from pipeline.records import Appended, PageRef, RawPage, Skipped
 from pipeline.records.errors import RawError
+from pipeline.records.seen import Seen
 
 # A segment is closed at either limit: small enough to rewrite when a document is forgotten, large enough that a year of
 # GitHub is some hundred files.
@@ -88,7 +90,7 @@ class RawLayer:
     def _append(self, items: Iterable[RawPage | Skipped], writer: SegmentWriter) -> Appended:
         known_before = self._identities()
         added: set[bytes] = set()
-        hidden = self._hidden()
+        hidden = self.hidden()
         skipped: list[Skipped] = []
         new = known = 0
         for item in items:
@@ -139,13 +141,12 @@ class RawLayer:
 
         A page kept under a former name of its repository is given under the present one: a thread is one document.
         """
-        hidden = self._hidden()
-        found: dict[bytes, PageRef] = {}
-        for path in self.index.files():
-            for ref in self.refs_of(path):
-                if not _is_hidden(ref.document_key, hidden):
-                    found.setdefault(_identity(ref), _renamed(ref))
-        return sorted(found.values(), key=_order)
+        return _ordered(chain.from_iterable(map(self.shown, self.index.files())))
+
+    def shown(self, path: Path) -> list[PageRef]:
+        """The pages of one segment as it lists them, but those of forgotten documents."""
+        hidden = self.hidden()
+        return [ref for ref in self.refs_of(path) if not _is_hidden(ref.document_key, hidden)]
 
     def refs_of(self, path: Path) -> list[PageRef]:
         """The pages of one segment as it lists them, those of forgotten documents included."""
@@ -153,12 +154,7 @@ class RawLayer:
 
     def documents(self) -> list[DocumentRefs]:
         """The current pages of every document, sorted by document key, whatever the order in which they came."""
-        current: dict[str, dict[str, PageRef]] = {}
-        for ref in self.refs():
-            current.setdefault(ref.document_key, {})[ref.part] = ref  # sorted by version: the last one stays
-        return [
-            DocumentRefs(key, tuple(parts[part] for part in sorted(parts))) for key, parts in sorted(current.items())
-        ]
+        return current(chain.from_iterable(map(self.shown, self.index.files())))
 
     def read(self, refs: Sequence[PageRef]) -> list[RawPage]:
         """The pages of `refs`, in that order, each checked against its sha256."""
@@ -180,7 +176,7 @@ class RawLayer:
             erased = sum(ref.document_key == repositories.current_key(document_key) for ref in self.refs())
             (self._forgotten / _tombstone(document_key)).touch(mode=0o600)
             sync_folder(self._forgotten)
-            hidden = self._hidden()
+            hidden = self.hidden()
             for path in self.index.files():
                 self._rewrite(path, hidden)
         return erased
@@ -209,9 +205,12 @@ class RawLayer:
         """
         return self.index.stock()
 
-    def settled(self) -> Stock:
-        """The stock; what lay there whole and unnamed is named in the index then, where raw can be written to."""
-        stock = self.stock()
+    def settled(self, seen: Seen | None = None) -> Stock:
+        """The stock; what lay there whole and unnamed is named in the index then, where raw can be written to.
+
+        A segment that `seen` knows as whole is not read again.
+        """
+        stock = self.index.stock(seen)
         if stock.unnamed:
             with suppress(RawError), self.locked(exclusive=False):  # a raw that is mounted read-only is read as it is
                 self._name_unnamed()
@@ -227,7 +226,8 @@ class RawLayer:
             self.read(refs[start : start + MAX_SEGMENT_PAGES])
         return len(refs)
 
-    def _hidden(self) -> frozenset[str]:
+    def hidden(self) -> frozenset[str]:
+        """What stands for the forgotten documents: a hash for each."""
         return frozenset(path.name for path in self._forgotten.glob("*"))
 
     def _rewrite(self, path: Path, hidden: frozenset[str]) -> None:
@@ -271,6 +271,22 @@ class RawLayer:
             yield
         finally:
             os.close(descriptor)
+
+
+def current(refs: Iterable[PageRef]) -> list[DocumentRefs]:
+    """The current pages of every document, sorted by document key; `refs` are all of its pages, as raw lists them."""
+    found: dict[str, dict[str, PageRef]] = {}
+    for ref in _ordered(refs):
+        found.setdefault(ref.document_key, {})[ref.part] = ref  # sorted by version: the last one stays
+    return [DocumentRefs(key, tuple(parts[part] for part in sorted(parts))) for key, parts in sorted(found.items())]
+
+
+def _ordered(refs: Iterable[PageRef]) -> list[PageRef]:
+    """Every page once, under the present name of its repository, sorted; of equal ones the first."""
+    found: dict[bytes, PageRef] = {}
+    for ref in refs:
+        found.setdefault(_identity(ref), _renamed(ref))
+    return sorted(found.values(), key=_order)
 
 
 def _locked(descriptor: int, kind: int, *, attempts: int) -> bool:

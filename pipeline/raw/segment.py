@@ -26,6 +26,7 @@ from typing import Any
 
 from pipeline.records import PageRef, RawPage, chained
 from pipeline.records.errors import RawError
+from pipeline.records.seen import Seen
 
 INDEX = "pages.jsonl"
 # Level 3 packs 106 MB of threads in 1.4 s to 45 MB; level 6 needs 2.0 s for 43 MB.
@@ -114,11 +115,11 @@ class SegmentIndex:
         old.write_bytes(self.path.read_bytes())
         new.replace(self.path)
 
-    def stock(self) -> Stock:
-        """What is there against what is named; every segment is read and hashed."""
-        found = self._stock()
+    def stock(self, seen: Seen | None = None) -> Stock:
+        """What is there against what is named; every segment is read and hashed that `seen` does not know as whole."""
+        found = self._stock(seen)
         # a document that is forgotten meanwhile has its segments rewritten: a second look sees them named anew
-        return self._stock() if found.losses else found
+        return self._stock(seen) if found.losses else found
 
     def unnamed(self) -> tuple[Listed, ...]:
         """The whole segments that no line names."""
@@ -132,14 +133,14 @@ class SegmentIndex:
         _, replaced = self._named()
         return [there[old] for old, new in replaced.items() if old in there and (not new or new in there)]
 
-    def _stock(self) -> Stock:
+    def _stock(self, seen: Seen | None) -> Stock:
         chain = self._chain()
         named, replaced = _state(chain.rows)
         whole: list[str] = []
         changed: list[str] = []
         there = {path.name: path for path in self.files() if path.name not in replaced}
         for name, path in there.items():
-            (whole if is_whole(path) else changed).append(name)
+            (whole if _is_whole_still(path, seen) else changed).append(name)
         return Stock(
             segments=len(named.keys() & set(whole)),
             is_indexed=self.path.exists() or not there,
@@ -194,6 +195,18 @@ def is_whole(path: Path) -> bool:
         return False
     except OSError as error:
         raise RawError(f"{path}: cannot be read: {error.strerror}", path=path) from error
+
+
+def _is_whole_still(path: Path, seen: Seen | None) -> bool:
+    """As `is_whole`; a segment that was whole, and that nothing has touched since, is not read again."""
+    if seen is None:
+        return is_whole(path)
+    if seen.is_whole(path):
+        return True
+    found = is_whole(path)
+    if found:
+        seen.note(path)
+    return found
 
 
 def _listed(path: Path) -> Listed:

@@ -26,7 +26,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pipeline.records.seen import Seen
 
 #: The list of a bundle.
 MANIFEST = "manifest.json"
@@ -50,7 +53,7 @@ class KeptFile:
     """A kept file outside raw, and what is to be done where it is not ok."""
 
     path: Path
-    kind: str  # shard, results, answer, ledger, translations, bundle, registry, passed, database
+    kind: str  # shard, plan, results, answer, ledger, translations, bundle, registry, passed, database
     verdict: Verdict
     cure: str
 
@@ -264,12 +267,23 @@ class Listing:
             return checked(path, self.sums[name])
         return _fitting(path, bring(self.sums[name]), self.sums[name])
 
-    def verdicts(self) -> Iterator[tuple[Path, Verdict]]:
-        """Each file of the list with what is to be said of it, the list's own first."""
+    def check(self, name: str, seen: Seen | None = None) -> None:
+        """Nothing; a file of the list is what the list means. One that `seen` knows as whole is not read again.
+
+        Raises:
+            Damaged: it is missing, not in the list, or not what the list means.
+        """
+        if seen is None or not seen.is_whole(self.folder / name, self.sums.get(name, "")):
+            self.read(name)
+            if seen is not None:
+                seen.note(self.folder / name, self.sums[name])
+
+    def verdicts(self, seen: Seen | None = None) -> Iterator[tuple[Path, Verdict]]:
+        """Each file of the list with what is to be said of it, the list's own first; see `check`."""
         yield self.path, Verdict.OK
         for name in sorted(self.sums):
             try:
-                self.read(name)
+                self.check(name, seen)
             except Damaged as error:
                 yield error.path, error.verdict
             else:

@@ -17,7 +17,8 @@ from pipeline.run.build.building import (
 )
 from pipeline.run.build.current import is_built, is_exported, note_built, note_exported
 from pipeline.run.build.exporting import export
-from pipeline.run.build.mapping import Partition, code_digest, map_partitions, plan
+from pipeline.run.build.mapping import Partition, code_digest, map_partitions
+from pipeline.run.build.planning import plan
 from pipeline.run.build.regrouping import Regrouping, foreseen
 from pipeline.run.build.verifying import verified
 from pipeline.run.check.damage import repair

@@ -15,23 +15,23 @@ import duckdb
 from pipeline import distil, normalise, packs, raw, store
 from pipeline.records import Skipped
 from pipeline.records.kept import KeptFile, Verdict
+from pipeline.records.seen import Seen
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
-from pipeline.run.build import asked, changes, entries, history, holding, ids, mapping, reduce, results
+from pipeline.run.build import asked, changes, entries, history, holding, ids, planning, reduce, results
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
 from pipeline.run.build.mapping import (
     UNREAD,
     Partition,
-    batches,
     drop_damaged,
     drop_shards,
     finished,
     map_partitions,
     partition_of,
-    plan,
     shards_of,
     uncollected,
 )
+from pipeline.run.build.planning import batches, plan
 from pipeline.run.home import forgetting, recording, translations
 from pipeline.translate.remembered import Accepted
 
@@ -76,6 +76,21 @@ class Places:
         return self.shards.parent / "state"
 
     @property
+    def planned(self) -> Path:
+        """What the last build was to read."""
+        return self.state / "plan"
+
+    @property
+    def seen(self) -> Path:
+        """Tells of the files that were whole when they were last read."""
+        return self.shards.parent / "seen.json"
+
+    @property
+    def held(self) -> Path:
+        """Tells what of raw the last build was made of."""
+        return self.state / "held.json"
+
+    @property
     def plan(self) -> Path:
         """What tasks on other machines are to read, as long as they run."""
         return self.shards.parent / "plan"
@@ -111,7 +126,15 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
     reduce.read(overrides)  # likewise
     planned_now = planned(places, partition_documents=partition_documents, is_loss_accepted=is_loss_accepted)
     partitions = planned_now.partitions
-    names = map_partitions(partitions, raw_path=places.raw, shard_folder=places.shards, workers=workers, limits=limits)
+    names = map_partitions(
+        partitions,
+        raw_path=places.raw,
+        shard_folder=places.shards,
+        workers=workers,
+        limits=limits,
+        seen=Seen.read(places.seen),
+    )
+    progress("extract", 0, len(partitions))
     for done, _ in enumerate(names, 1):
         progress("extract", done, len(partitions))
     summary = publish(
@@ -141,15 +164,26 @@ def planned(places: Places, *, partition_documents: int, is_loss_accepted: bool 
     Raises:
         RawError: a segment is missing or damaged, or documents of the last database are gone, and nobody accepted it.
     """
-    layer = raw.RawLayer(places.raw)
-    warnings = holding.settle(layer, is_loss_accepted=is_loss_accepted)
-    partitions = plan(places.raw, partition_documents=partition_documents)
-    pages = {page.sha256 for partition in partitions for refs in partition.documents for page in refs.refs}
-    gone = holding.gone(places.database, layer, pages, home=places.home)
+    layer, seen = raw.RawLayer(places.raw), Seen.read(places.seen)
+    warnings = holding.settle(layer, is_loss_accepted=is_loss_accepted, seen=seen)
+    partitions = plan(places.raw, partition_documents=partition_documents, folder=places.planned)
+    gone = [] if _is_held(places, layer) else _gone(places, layer, partitions)
     if gone and not is_loss_accepted:
         raise holding.shrunk(layer.folder, f"{len(gone):,} documents of the last build are not there any more", gone)
     told = [*warnings, *holding.named("document lost:", gone)]
-    return Planned(partitions, drop_damaged(places.shards, partitions), told)
+    damaged = drop_damaged(places.shards, partitions, seen)
+    seen.write(places.seen)
+    return Planned(partitions, damaged, told)
+
+
+def _is_held(places: Places, layer: raw.RawLayer) -> bool:
+    held = holding.Held.read(places.held)
+    return held is not None and held.is_in(layer, places.database)
+
+
+def _gone(places: Places, layer: raw.RawLayer, partitions: Sequence[Partition]) -> list[str]:
+    pages = {page.sha256 for partition in partitions for refs in partition.documents for page in refs.refs}
+    return holding.gone(places.database, layer, pages, home=places.home)
 
 
 def with_notes(summary: Summary, plan_made: Planned) -> Summary:
@@ -170,10 +204,10 @@ def made_anew(summary: Summary, damaged: Sequence[KeptFile]) -> Summary:
 
 def lay_out(places: Places, plan_made: Planned, *, count: int) -> list[list[str]]:
     """The partitions that have no shards yet, by name, in at most `count` batches; `extract` finds each laid out."""
-    done = finished(plan_made.partitions, places.shards)
+    done = finished(plan_made.partitions, places.shards, Seen.read(places.seen))
     found = batches([partition for partition in plan_made.partitions if partition.name not in done], count=count)
     for batch in found:
-        mapping.lay_out(places.plan, plan_made.partitions, batch)
+        planning.lay_out(places.plan, plan_made.partitions, batch)
     return found
 
 
@@ -188,7 +222,7 @@ def extract(places: Places, names: Sequence[str], *, partition_documents: int, l
     They are as they were laid out, or as raw has them now: partitions into which something came meanwhile have other
     names then, and are left to the build.
     """
-    chosen = mapping.laid_out(places.plan, names)
+    chosen = planning.laid_out(places.plan, names)
     if chosen is None:
         wanted = set(names)
         chosen = [p for p in plan(places.raw, partition_documents=partition_documents) if p.name in wanted]
@@ -258,6 +292,7 @@ def publish(
     if warnings := [*last.warnings, *recording.put_aside(places.home)]:
         figures["warnings"] = warnings
     _write(places, (used, added), grouped, made, past, stages=stages, run_id=run_id)
+    holding.Held.note(places.held, places.database, places.planned)
     asked.note(places.passed, places.database)  # each was asked, as `entries` made it
     if code:
         results.write(places.state, code, results.State(made.results, *grouped.proofs))
@@ -297,8 +332,9 @@ def _write(
 ) -> None:
     """The database, in the place of the one before."""
     used, added = rows
+    seen = Seen.read(places.seen)
     for paths in (*used, *added.files):  # DuckDB reads the files itself
-        shards.check(paths)
+        shards.check(paths, seen)
     rulings = reduce.rows(made.rulings)
     registry = made.registry.model_copy(update={"cluster_aliases": dict(past.compared.aliases)})
     journal = past.journal(made.journal, rulings, run_id=run_id)

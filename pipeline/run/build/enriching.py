@@ -20,7 +20,8 @@ from pipeline.records.errors import RawError
 from pipeline.records.summary import count
 from pipeline.run import shards
 from pipeline.run.build.engines import Added, Engines
-from pipeline.run.build.mapping import Partition, finished, partition_of, plan, shards_of
+from pipeline.run.build.mapping import Partition, finished, partition_of, shards_of
+from pipeline.run.build.planning import plan
 
 #: Told of (stage, items done, items in all).
 Progress = Callable[[str, int, int], None]

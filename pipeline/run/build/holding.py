@@ -6,14 +6,19 @@ last, whether raw still has the page of each of its documents.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline import export as bundle
-from pipeline import raw
+from pipeline import raw, store
+from pipeline.records import kept
 from pipeline.records.entry import Evidence, Lead
 from pipeline.records.errors import ConfigError, ExportError, RawError, StoreError
-from pipeline.run.build import history
+from pipeline.records.seen import Seen
+from pipeline.run.build import history, planning
 from pipeline.store import reading
 
 #: Segments and documents that a message names one by one; `errmine reconcile` names more.
@@ -24,17 +29,67 @@ _HINT = (
 )
 
 
-def settle(layer: raw.RawLayer, *, is_loss_accepted: bool) -> list[str]:
+def settle(layer: raw.RawLayer, *, is_loss_accepted: bool, seen: Seen | None = None) -> list[str]:
     """What there is to say of raw, whose index names what lies there then; lost segments are expected no more.
+
+    A segment that `seen` knows as whole is not read again.
 
     Raises:
         RawError: a segment is missing or damaged, and nobody accepted it.
     """
-    stock = layer.settled()
+    stock = layer.settled(seen)
     if stock.losses and not is_loss_accepted:
         raise shrunk(layer.folder, f"{len(stock.losses):,} of its segments are lost or damaged", stock.losses)
     pages = [f"{page.item_id}: {page.detail}" for page in raw.go_on_without(layer, stock)]
     return [*_told(layer.folder, stock), *named("gone on without:", stock.losses), *named("page lost:", pages)]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What is known of the last build: its database, and segments of raw that hold every page of that database."""
+
+    database: str  # what tells it from any other
+    segments: frozenset[str]
+    hidden: str  # a digest of what was forgotten
+
+    @classmethod
+    def read(cls, path: Path) -> Held | None:
+        """What the file at `path` says; None where it is not what was written."""
+        try:
+            found = kept.unsealed_json(path)
+            return cls(found["database"], frozenset(found["segments"]), found["hidden"])
+        except (kept.Damaged, KeyError, TypeError):
+            return None
+
+    @classmethod
+    def note(cls, path: Path, database: Path, plan: Path) -> None:
+        """Nothing; the next build knows that `database` was made of what the plan in the folder `plan` names."""
+        segments, hidden = planning.extent(plan)
+        told = {"database": _sign(database), "segments": sorted(segments), "hidden": hidden}
+        with suppress(OSError):  # the next build compares page by page
+            kept.write(path, kept.sealed_json(told))
+
+    def is_in(self, layer: raw.RawLayer, database: Path) -> bool:
+        """True if raw has all of these segments still, and the database is this one: then no page can be gone.
+
+        Whether they are whole `settle` asks.
+        """
+        there = {path.name for path in layer.index.files()}
+        return (
+            bool(self.segments)
+            and self.segments <= there
+            and self.hidden == planning.told_of(layer.hidden())
+            and self.database == (_sign(database) or None)
+        )
+
+
+def _sign(database: Path) -> str:
+    """What tells a database from any other. Every build puts another file in the place of the last one."""
+    try:
+        told = f"{database.stat().st_ino} {sorted(store.meta(database).items())}"
+    except (OSError, StoreError, ConfigError):
+        return ""
+    return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def gone(database: Path, layer: raw.RawLayer, pages: Collection[str], *, home: Path) -> list[str]:

@@ -1,8 +1,6 @@
 """The map step: the current pages of some documents become a shard of documents, events with signatures, and claims.
 
-A partition's name is made from its pages and from the code, so a shard that exists need not be made again. Documents
-fall into partitions by a hash of their key: a partition holds all keys whose hashes begin with its bits, and parts in
-two where they are too many, each by itself. So partitions follow from the documents alone, and no growth renames all.
+A partition's name is made from its pages and from the code, so a shard that exists need not be made again.
 
 Documents are mapped singly: one that lies in the shard of any partition, of the same pages and read by the same code,
 is carried over from there. Fifty new documents cost the reading of fifty, and their partitions' rows written anew.
@@ -15,13 +13,12 @@ import hashlib
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import metadata, resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from pipeline import __version__, ask, distil, normalise, packs, raw
 from pipeline.providers import documents
@@ -37,10 +34,10 @@ from pipeline.records import (
     Signature,
     Skipped,
     content_id,
-    kept,
 )
 from pipeline.records.errors import RawError, StoreError
 from pipeline.records.kept import KeptFile, Verdict
+from pipeline.records.seen import Seen
 from pipeline.run import pool, shards
 
 # Work on many records without the cyclic collector: they hold no cycles, and looking for some costs half the time.
@@ -58,6 +55,8 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
+Item = TypeVar("Item")
+
 #: Bits of the hash of a document's key.
 _HASH_BITS = 64
 #: Stages whose `Skipped` stands for a whole document.
@@ -66,7 +65,7 @@ UNREAD = frozenset({"raw", "document", "extract"})
 #: another 12 errors; one post made of 9,940 errors had made as many entries.
 MOST_EVENTS, MOST_ERRORS = 500, 50
 #: What of a pack decides what a shard holds; the rest is read when entries are made.
-_READING = (packs.Stage.EVENTS, packs.Stage.CLAIMS)
+READING = (packs.Stage.EVENTS, packs.Stage.CLAIMS)
 #: Files of the package that no shard depends on: how the database, its pages and the site are written.
 _UNMAPPED = (".sql", ".po", ".html", ".css", ".js", ".svg")
 #: Of the package no part in anything that is made: what Python makes of it, and the pages of the sample.
@@ -85,28 +84,19 @@ class Partition:
     """Documents that are mapped together into the shard `name`."""
 
     name: str  # "p", the bits with which the hashes of its documents' keys begin, "-", a digest of what they are
-    documents: tuple[raw.DocumentRefs, ...]
+    documents: Sequence[raw.DocumentRefs]
     packs: str  # digest of what packs that do not ship bring to its shard
 
 
-def plan(raw_path: Path, *, partition_documents: int) -> list[Partition]:
-    """The partitions of everything current in raw, of at most so many documents each, sorted by their bits."""
-    current = [(_hashed(refs.document_key), refs) for refs in raw.RawLayer(raw_path).documents()]
-    brought = packs.active().digest(*_READING)
-    return [_partition(bits, found, brought) for bits, found in _leaves(current, "", partition_documents)]
-
-
-def _leaves(
-    hashed: Sequence[tuple[int, raw.DocumentRefs]], bits: str, most: int
-) -> Iterator[tuple[str, list[raw.DocumentRefs]]]:
-    """The shortest beginnings of hashes that `most` documents at most share, with these."""
+def leaves(hashed: Sequence[tuple[int, Item]], bits: str, most: int) -> Iterator[tuple[str, list[Item]]]:
+    """The shortest beginnings of hashes that `most` items at most share, from `bits` on, with these."""
     if len(hashed) <= most or len(bits) == _HASH_BITS:
         if hashed:
-            yield bits, [refs for _, refs in hashed]
+            yield bits, [item for _, item in hashed]
         return
     place = _HASH_BITS - 1 - len(bits)
     for bit in (0, 1):
-        yield from _leaves([one for one in hashed if one[0] >> place & 1 == bit], f"{bits}{bit}", most)
+        yield from leaves([one for one in hashed if one[0] >> place & 1 == bit], f"{bits}{bit}", most)
 
 
 def map_partitions(
@@ -117,15 +107,16 @@ def map_partitions(
     workers: int,
     limits: pool.Limits = pool.Limits(),
     kept_folder: Path | None = None,
+    seen: Seen | None = None,
 ) -> Iterator[str]:
     """The name of each partition as its shard is finished; those that exist already come first.
 
     What lies in the shards of `kept_folder`, by default those of `shard_folder`, is not mapped again. A document whose
     worker hangs, dies or runs out of memory twice becomes a `Skipped` in a shard of its own.
     """
-    existing = finished(partitions, shard_folder)
+    existing = finished(partitions, shard_folder, seen)
     yield from sorted(existing)
-    waiting = [pool.Task(p.name, p.documents) for p in partitions if p.name not in existing]
+    waiting = [pool.Task(p.name, tuple(p.documents)) for p in partitions if p.name not in existing]
     # what a killed run left of documents that were tried alone: they are tried again
     names = {task.name for task in waiting}
     alone = {name for name in shards.names(shard_folder) if partition_of(name) in names and name not in names}
@@ -144,71 +135,20 @@ def map_partitions(
             yield result
 
 
-def batches(partitions: Sequence[Partition], *, count: int) -> list[list[str]]:
-    """The names of the partitions in at most `count` batches of nearly equal size."""
-    names = [partition.name for partition in partitions]
-    return [batch for number in range(min(count, len(names))) if (batch := names[number::count])]
-
-
-def lay_out(folder: Path, partitions: Sequence[Partition], batch: Sequence[str]) -> None:
-    """Nothing; a task that is given the names of `batch` finds the partitions in `folder` and need not plan again.
-
-    Raises:
-        StoreError: the disk refuses.
-    """
-    named = {partition.name: partition for partition in partitions}
-    rows = [
-        {
-            "name": name,
-            "packs": named[name].packs,
-            "documents": [list(map(_cells, refs.refs)) for refs in named[name].documents],
-        }
-        for name in batch
-    ]
-    path = _layout(folder, batch)
-    try:
-        kept.write(path, kept.sealed_json({"partitions": rows}))
-    except OSError as error:
-        raise StoreError(f"cannot write the plan {path}: {error.strerror or error}", path=path) from error
-
-
-def laid_out(folder: Path, batch: Sequence[str]) -> list[Partition] | None:
-    """The partitions of `batch` as they were laid out; None where they were not, or are not what was written."""
-    try:
-        rows = kept.unsealed_json(_layout(folder, batch))["partitions"]
-    except (kept.Damaged, KeyError):
-        return None
-    return [Partition(row["name"], tuple(map(_refs, row["documents"])), row["packs"]) for row in rows]
-
-
-def _layout(folder: Path, batch: Sequence[str]) -> Path:
-    return folder / f"{hashlib.blake2b(repr(sorted(batch)).encode(), digest_size=12).hexdigest()}.json"
-
-
-def _cells(page: raw.PageRef) -> list[Any]:
-    return [cell.isoformat() if isinstance(cell, datetime) else cell for cell in astuple(page)]
-
-
-def _refs(pages: Sequence[Sequence[Any]]) -> raw.DocumentRefs:
-    refs = [raw.PageRef(*page) for page in pages]
-    return raw.DocumentRefs(
-        refs[0].document_key,
-        tuple(
-            replace(ref, fetched_at=datetime.fromisoformat(str(ref.fetched_at)) if ref.fetched_at else None)
-            for ref in refs
-        ),
-    )
-
-
-def finished(partitions: Sequence[Partition], shard_folder: Path) -> set[str]:
+def finished(partitions: Sequence[Partition], shard_folder: Path, seen: Seen | None = None) -> set[str]:
     """The names of the partitions whose shards account for every document, read or skipped.
 
-    A partition with a poisoned document has several shards; a run that was killed may have left only some of them.
+    A partition with a poisoned document has several shards; a run that was killed may have left only some of them. A
+    file that `seen` knows as whole is not read again.
     """
     pieces: dict[str, list[shards.ShardPaths]] = {}
     for name, paths in shards_of(shard_folder).items():
         pieces.setdefault(partition_of(name), []).append(paths)
-    return {p.name for p in partitions if len(p.documents) == sum(map(_documents_of, pieces.get(p.name, ())))}
+
+    def accounted(name: str) -> int:
+        return sum(_documents_of(piece, seen) for piece in pieces.get(name, ()))
+
+    return {p.name for p in partitions if len(p.documents) == accounted(p.name)}
 
 
 def drop_shards(folder: Path, partitions: Set[str]) -> None:
@@ -216,12 +156,15 @@ def drop_shards(folder: Path, partitions: Set[str]) -> None:
     shards.discard(folder, {name for name in shards.names(folder) if partition_of(name) in partitions})
 
 
-def drop_damaged(folder: Path, partitions: Sequence[Partition]) -> list[KeptFile]:
-    """The files of the partitions' shards that are not what was written; their shards are gone, to be made anew."""
+def drop_damaged(folder: Path, partitions: Sequence[Partition], seen: Seen | None = None) -> list[KeptFile]:
+    """The files of the partitions' shards that are not what was written; their shards are gone, to be made anew.
+
+    One that `seen` knows as whole is not read again.
+    """
     wanted = {partition.name for partition in partitions}
     bad = [
         file
-        for file in shards.kept_files(folder)
+        for file in shards.kept_files(folder, seen)
         if file.verdict != Verdict.OK and partition_of(file.path.stem) in wanted
     ]
     drop_shards(folder, {partition_of(file.path.stem) for file in bad})
@@ -233,10 +176,10 @@ def partition_of(shard_name: str) -> str:
     return shard_name.split(".", 1)[0]
 
 
-def _documents_of(shard: shards.ShardPaths) -> int:
+def _documents_of(shard: shards.ShardPaths, seen: Seen | None) -> int:
     """The documents that a shard accounts for; a shard that cannot be read accounts for none and is made anew."""
     try:
-        shards.check(shard)
+        shards.check(shard, seen)
         return shards.count_documents(shard)
     except StoreError:
         return -1
@@ -268,7 +211,7 @@ def map_task(
     Raises:
         PackError: a pack is not what it was when the task was planned.
     """
-    packs.activated(pack_folders, pack_digest, *_READING)
+    packs.activated(pack_folders, pack_digest, *READING)
     layer = raw.RawLayer(folders.raw)
     # of a document that is tried alone no shard can know anything
     is_whole = task.name == partition_of(task.name)
@@ -452,7 +395,8 @@ def official(document: Document, record: DocRecord) -> list[Event]:
     return made
 
 
-def _partition(bits: str, refs: Sequence[raw.DocumentRefs], brought: str) -> Partition:
+def partition(bits: str, refs: Sequence[raw.DocumentRefs], brought: str) -> Partition:
+    """The partition of all documents whose hashes begin with `bits`; `brought` is the digest of the packs that read."""
     digest = hashlib.blake2b(digest_size=8)
     for document in refs:
         digest.update(f"{document.document_key}\x1f{document_digest(document, brought)}\x1e".encode())
@@ -467,7 +411,13 @@ def document_digest(refs: raw.DocumentRefs, brought: str) -> str:
     return digest.hexdigest()
 
 
-def _hashed(document_key: str) -> int:
+def bits_of(document_key: str) -> str:
+    """The bits of a document's hash, the first of which say its partition."""
+    return f"{hashed(document_key):0{_HASH_BITS}b}"
+
+
+def hashed(document_key: str) -> int:
+    """The hash of a document's key."""
     return int.from_bytes(hashlib.blake2b(document_key.encode(), digest_size=_HASH_BITS // 8).digest(), "big")
 
 

@@ -15,7 +15,8 @@ from pipeline.records import Template
 from pipeline.run import pool, shards
 from pipeline.run.build import changes, history, reduce
 from pipeline.run.build.building import Places
-from pipeline.run.build.mapping import Partition, finished, map_partitions, partition_of, plan, shards_of, uncollected
+from pipeline.run.build.mapping import Partition, finished, map_partitions, partition_of, shards_of, uncollected
+from pipeline.run.build.planning import plan
 from pipeline.store import reading
 
 
@@ -122,8 +123,10 @@ def _mapped(
     """Documents and events of everything in raw."""
     done = finished(partitions, places.shards)
     missing = [one for one in partitions if one.name not in done]
-    folders = {"shard_folder": folder, "kept_folder": places.shards}
-    for _ in map_partitions(missing, raw_path=places.raw, workers=workers, limits=limits, **folders):
+    names = map_partitions(
+        missing, raw_path=places.raw, shard_folder=folder, kept_folder=places.shards, workers=workers, limits=limits
+    )
+    for _ in names:
         pass
     new = {one.name for one in missing}
     found = {name: paths for name, paths in shards_of(places.shards).items() if partition_of(name) in done}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from pipeline import store
 from pipeline.export import passed
@@ -10,12 +11,12 @@ from pipeline.records import kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import KeptFile, Verdict
 from pipeline.run import shards
-from pipeline.run.build import results
+from pipeline.run.build import planning, results
 from pipeline.run.build.building import Places
 from pipeline.run.home import translations
 
 #: Kinds of files that are made anew once they are gone.
-_MADE_ANEW = frozenset({"shard", "answer", "ledger", "passed", "results"})
+_MADE_ANEW = frozenset({"shard", "answer", "ledger", "passed", "plan", "results"})
 
 
 def kept_files(places: Places) -> list[KeptFile]:
@@ -42,6 +43,8 @@ def _found(places: Places) -> Iterator[KeptFile]:
     for folder in (places.shards, places.shards.parent / "enriched"):
         yield from shards.kept_files(folder)
     yield from results.kept_files(places.state)
+    yield from planning.kept_files(places.planned)
+    yield from _sealed(places.held, places.seen)
     for kind in ("enrich", "translate"):
         yield from answers.kept_files(places.shards.parent / "answers" / kind)
     yield from ledger.kept_files(places.shards.parent)
@@ -58,6 +61,18 @@ def _found(places: Places) -> Iterator[KeptFile]:
             verdicts = [(error.path, error.verdict)]
         for path, verdict in verdicts:
             yield KeptFile(path, "bundle", verdict, cure)
+
+
+def _sealed(*paths: Path) -> Iterator[KeptFile]:
+    """Notes of the last build that save reading: without them the next one reads."""
+    for path in paths:
+        if path.exists():
+            try:
+                kept.unsealed_json(path)
+            except kept.Damaged as error:
+                yield KeptFile(path, "plan", error.verdict, planning.CURE)
+            else:
+                yield KeptFile(path, "plan", Verdict.OK, planning.CURE)
 
 
 def _database(places: Places) -> Verdict:

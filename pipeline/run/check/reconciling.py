@@ -18,7 +18,8 @@ from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ConfigError, ExportError, RawError, StoreError
 from pipeline.records.summary import Summary, count
 from pipeline.run.build.building import Places
-from pipeline.run.build.mapping import finished, plan
+from pipeline.run.build.mapping import finished
+from pipeline.run.build.planning import plan
 from pipeline.run.check import damage
 from pipeline.run.check.quarantine import listed
 from pipeline.store import reading

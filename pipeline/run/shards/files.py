@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from pipeline.records import Claim, Skipped, kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import Damaged, KeptFile
+from pipeline.records.seen import Seen
 from pipeline.run.shards.columns import DocumentRow, EventRow, MapResult, Origin, Part, Record, Table
 
 TABLES = ("documents", "events", "claims", "skipped")
@@ -148,26 +149,34 @@ def listing(folder: Path, is_wanted: Callable[[str], bool] = lambda _name: True)
     return [shard for shard in (_paths(folder, name) for name in names) if all(path.exists() for path in _files(shard))]
 
 
-def kept_files(folder: Path) -> list[KeptFile]:
-    """Every file of the shards whose writers came to their end, with what a look at its bytes says."""
+def kept_files(folder: Path, seen: Seen | None = None) -> list[KeptFile]:
+    """Every file of the shards whose writers came to their end, with what a look at its bytes says.
+
+    One that `seen` knows as whole is not read again.
+    """
     found = []
     for path in sorted((folder / _LISTS).glob("*.json")):
         try:
-            verdicts = list(_listing(folder, path.stem).verdicts())
+            verdicts = list(_listing(folder, path.stem).verdicts(seen))
         except Damaged as error:  # the files may be whole, but nothing says so
             verdicts = [(error.path, error.verdict)]
         found += [KeptFile(place, "shard", verdict, CURE) for place, verdict in verdicts]
     return found
 
 
-def check(shard: ShardPaths) -> None:
-    """Nothing; all its files are what was written.
+def check(shard: ShardPaths, seen: Seen | None = None) -> None:
+    """Nothing; all its files are what was written. One that `seen` knows as whole is not read again.
 
     Raises:
         StoreError: one is not; it is named.
     """
-    for path in _files(shard):
-        _checked(path)
+    folder = _list_of(shard).parent.parent
+    try:
+        listing = _listing(folder, shard.name)
+        for path in _files(shard):
+            listing.check(str(path.relative_to(folder)), seen)
+    except Damaged as error:
+        raise StoreError(f"cannot read the shard {error.path}: {error}", path=error.path, hint=CURE) from error
 
 
 def discard(folder: Path, names: Collection[str]) -> None:
