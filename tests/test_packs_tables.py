@@ -10,6 +10,7 @@ import pytest
 
 from pipeline import ask, extract, packs
 from pipeline.distil import actions, tables
+from pipeline.export.site.rendering import named
 from pipeline.lexicon import catalogues, codes, vocabulary
 from pipeline.lexicon.vocabulary import Clues
 from pipeline.normalise import signature_of_text
@@ -87,6 +88,7 @@ def test_codes_are_read_with_their_links(kiln: packs.Active) -> None:
 def test_domains_and_categories_are_words_of_the_vocabulary(kiln: packs.Active) -> None:
     assert "kiln" in vocabulary.ids("domains")
     assert vocabulary.label("domains", "kiln", "zh") == "窑炉"
+    assert [named("domains", lang, "kiln") for lang in ("en", "zh")] == ["Kiln", "窑炉"]
     assert vocabulary.domain(Clues(None, {}, (), "no fire", dialects=("kiln",))) == ("kiln", "dialect")
     assert vocabulary.category(Clues("ShelfCold", {}, (), "x")) == ("device_error", "kiln.cold")
 

@@ -284,7 +284,7 @@ def explained(text, *, exception_type="ValueError", entry_id="a/b"):
 
 
 def test_an_explanation_made_by_shape_that_stands_for_more_than_two_messages_is_null():
-    texts = [f"invalid input: {why}" for why in ("it is wet", "it is cold", "it is old")]
+    texts = [f"invalid input: {why}" for why in ("it is so", "it is up", "it is on")]
     made = [explained(text, entry_id=f"a/{number}") for number, text in enumerate(texts)]
     assert {one.signature_zh for one in made} == {"ValueError：输入无效。"}
     assert [one.signature_zh for one in without_general(made[:2])] == ["ValueError：输入无效。"] * 2

@@ -17,7 +17,11 @@ NEGATION = re.compile(r"无法|不能|没有|不会|不是|未能|[不没无未]
 
 
 def human_pairs() -> list[tuple[str, str]]:
-    """The English and Chinese sentences of the human set; no gate was changed after its split "held" was written."""
+    """The English and Chinese sentences of the human set.
+
+    No gate was changed after its split "held" was written but `english_run`, to which names of products are no English
+    left over: of 444 texts that are half English the gates find 418 (419 before).
+    """
     rows = [json.loads(line) for line in HUMAN.read_text(encoding="utf-8").splitlines()]
     return [(row["en"], row["zh"]) for row in rows]
 

@@ -75,6 +75,13 @@ def test_a_message_is_explained_with_its_own_values_in_the_order_of_the_chinese(
     assert (offer.text, offer.status, offer.engine) == ("收银台 south 的抽屉 7 卡住", "tm_exact", "tm/signatures")
 
 
+def test_code_of_several_words_stays_code_in_an_explanation():
+    offer = memory_of(SIGNATURE, "Check {1} of {2} failed", "{2} 的检查 {1} 失败").explanation(
+        "Check `a < b` of `x` failed"
+    )
+    assert offer.text == "x 的检查 `a < b` 失败"
+
+
 def test_a_message_is_no_statement_and_a_place_without_a_value_is_never_filled():
     said = "Drawer 7 of the till 'south' is jammed"
     assert memory_of(SIGNATURE, JAMMED, JAMMED_ZH).offer(said) is None

@@ -24,7 +24,8 @@ LEAST_HAN_RATIO = 0.5
 MOST_ENGLISH_RUN = 5
 #: Most English function words ("the", "is") outside code.
 MOST_FUNCTION_WORDS = 1
-#: Most lower-case words of the source that stand unchanged outside code and outside brackets ("warp", "tile" are kept).
+#: Most lower-case words of the source that stand unchanged outside code and outside brackets ("warp", "tile" are kept),
+#: each once; names of products ("numpy") are none.
 MOST_LEFTOVERS = 2
 #: Bounds of len(zh) / len(en), both without code: our human set 0.23-0.81; four large sets p1 0.19, p99 1.06.
 LENGTH_RATIO = (0.15, 1.10)
@@ -115,7 +116,8 @@ def english_run(source: str, zh: str) -> bool:
     words = [word.lower() for word in _WORD.findall(prose) if not word.isupper()]
     functions = sum(word in _FUNCTION_WORDS for word in words)
     known = set(_words(source.lower()))
-    leftovers = sum(word in known and word.islower() for word in _WORD.findall(prose) if len(word) > 2)
+    kept = {word.strip("'-") for word in _WORD.findall(prose) if len(word) > 2 and word.islower()}
+    leftovers = sum(word in known and word not in products() for word in kept)
     mostly = any(len(_words(part)) >= 4 and _han_count(part) < len(_words(part)) for part in _SENTENCE.split(prose))
     small = longest <= MOST_ENGLISH_RUN and functions <= MOST_FUNCTION_WORDS
     return small and leftovers <= MOST_LEFTOVERS and not mostly

@@ -76,8 +76,12 @@ def filled(chinese: str, values: tuple[str, ...]) -> str | None:
 
 
 def explained(chinese: str, values: tuple[str, ...]) -> str | None:
-    """As `filled`, for a message: its values without their quotes, a code among them with what it means."""
-    return filled(chinese, tuple(rendering.annotated(value.strip("'\"`")) for value in values))
+    """As `filled`, for a message: a name without its quotes, a code with what it means; more words of code as code."""
+    return filled(chinese, tuple(_shown(value) for value in values))
+
+
+def _shown(value: str) -> str:
+    return value if value.startswith("`") and " " in value else rendering.annotated(value.strip("'\"`"))
 
 
 def refusals(context: str, english: str, chinese: str) -> dict[str, bool]:

@@ -16,7 +16,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from pipeline.export import charts
 from pipeline.export.markdown import escaped
 from pipeline.export.site import paths
-from pipeline.export.site.rendering import asset, labels, prose, short, visible
+from pipeline.export.site.rendering import asset, named, prose, short, visible
 from pipeline.lexicon import headings
 from pipeline.records import kept
 from pipeline.records.errors import ExportError
@@ -77,7 +77,7 @@ def html(report: Report) -> str:
         domains=_domains(report),
         chinese=_chinese(report),
         address=paths.address,
-        domain_name=lambda name: labels("domains", "en").get(name, name),
+        domain_name=_domain_name,
     )
 
 
@@ -137,9 +137,13 @@ def _domains(report: Report) -> list[tuple[str, int, int, str]]:
     for row in ranked:
         before = report.answered_before.get(row["domain"], 0 if report.answered_before else None)
         change = "" if before is None else f"{row['answered'] - before:+,}"
-        name = labels("domains", "en").get(row["domain"], row["domain"])
-        made.append((name, row["entries"], row["answered"], change))
+        made.append((_domain_name(row["domain"]), row["entries"], row["answered"], change))
     return made
+
+
+def _domain_name(name: str) -> str:
+    """The domain in both languages: "Other · 其他", once where both call it the same."""
+    return " · ".join(dict.fromkeys(named("domains", lang, name) for lang in ("en", "zh")))
 
 
 def _domain_bars(report: Report) -> list[charts.Bar]:

@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from pipeline import packs
 from pipeline.export.site import paths
 from pipeline.lexicon import catalogues, headings, vocabulary
 from pipeline.text import clean
@@ -83,7 +84,7 @@ def _counted(lang: str, key: str, number: int) -> str:
     return headings.counted(key, number, lang)
 
 
-@cache
+@packs.cached
 def labels(name: str, lang: str) -> Mapping[str, str]:
     """Id -> label of a closed vocabulary."""
     return {key: row[lang] for key, row in vocabulary.labels(name).items()}
