@@ -32,11 +32,18 @@ _SEPARATOR = (
     r"|,?\s{0,40}+[{\"']{0,2}+\s{0,40}+(?:[Vv]alue|default)[\"']?[ \t]?[=:])"
     r"[ \t]{0,4}(?:\*{1,2}[ \t]?)?(?:[|>]-?\s{1,8}|\n[ \t]{1,40}(?=[\"']))?"
 )
+# What a value in quotes is wrapped in; any other call is given a name, not the value: getenv("DB_PASSWORD").
+_WRAPPER = (
+    r"(?:(?:new[ ])?(?:Some|Just|[Ss]tring(?:::from|\.valueOf)?|&?str|bytes|\[\]byte"
+    r"|Secret(?:Str|String)?(?:::(?:new|from))?|SecureString|Optional\.of|Buffer\.from)\([ ]?(?=[fbru$]?[\"'`]))?"
+)
 _OPENING = r"""(?P<opening>[fbru$]?\\{0,4}["'`“‘「『«»„]|&quot;|&\#3[49];)?"""
-_VALUE_FOLLOWS = re.compile(_AROUND + "+" + _SEPARATOR + _OPENING)
+_VALUE_FOLLOWS = re.compile(_AROUND + "+" + _SEPARATOR + _WRAPPER + _OPENING)
 _VARIABLE_FOLLOWS = re.compile(r"""\\{0,4}["'`]?\]?[ ]?[=:：＝][ ]{0,2}""" + _OPENING)
 # A value of keys in a text without quoting, behind what parts it from its name; it has a digit.
-_DIGIT_FOLLOWS = re.compile(rb"[=:]*(?:Optional\[str)?[$\x80-\xff]*[A-Za-z_.+/=~@!%:&#;-]{0,100}[0-9]")
+_DIGIT_FOLLOWS = re.compile(
+    rb"[=:]*(?:Optional\[str)?(?:[A-Za-z.:&\[\]]{1,30}\()?[$\x80-\xff]*[A-Za-z_.+/=~@!%:&#;-]{0,100}[0-9]"
+)
 #: What ends each keyword for the pass over whole texts, where quotes and blanks are left out.
 _ENDS = (":", "=", "：", "＝", "value=", "value:", ",value:", "{default=", "是", "为", "は")
 #: Those that stand in every text; behind a word and one of the others what is in front of the word is not looked for.
