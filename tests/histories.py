@@ -80,7 +80,7 @@ class World:
     def step(self) -> str:
         """What happened."""
         weights = {self._add: 6, self._edit: 5, self._sample: 3, self._forget: 2, self._merge: 1, self._split: 1}
-        weights |= {self._rename: 1, self._take_back: 1, self._translate: 1}
+        weights |= {self._rename: 1, self._ignore: 1, self._take_back: 1, self._translate: 1}
         (act,) = self.rng.choices(list(weights), list(weights.values()))
         told = [act() for _ in range(self.rng.choice((1, 1, 3)) if act in (self._add, self._edit, self._sample) else 1)]
         return "; ".join(told)
@@ -123,6 +123,9 @@ class World:
     def _rename(self) -> str:
         name = self.rng.choice(("empty-tray", "lost-belt"))
         return self._rule(Override("rename", "a name", self._texts(1), name, place=f"rename number {self.number}"))
+
+    def _ignore(self) -> str:
+        return self._rule(Override("ignore", "noise", self._texts(1), place=f"ignore number {self.number}"))
 
     def _rule(self, row: Override) -> str:
         self.said = replace(self.said, rows=(row,))  # one at a time: two may contradict each other

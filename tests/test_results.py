@@ -21,7 +21,7 @@ from pipeline.run.check import integrity
 from tests import cli, distil_factory, golden, histories
 
 
-@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize("seed", [2, 16])  # people ignore errors in the second
 def test_no_step_of_a_history_shows_that_anything_was_remembered(seed: int) -> None:
     made = taken = 0
     for told, found, fresh, taken_over in histories.History(seed).steps(10):
@@ -32,13 +32,13 @@ def test_no_step_of_a_history_shows_that_anything_was_remembered(seed: int) -> N
 
 #: A history that catches each mutant early; what is read of its texts may change, then another one does.
 CAUGHT_BY = {
-    "draft: cluster": 9,
-    "draft: documents": 2,
+    "draft: cluster": 92,
+    "draft: documents": 5,
     "draft: pages": 7,
-    "draft: neighbours": 27,
-    "words: id": 3,
-    "words: names": 1,
-    "what people translated": 3,
+    "draft: neighbours": 59,
+    "words: id": 45,
+    "words: names": 99,
+    "what people translated": 35,
 }
 
 
