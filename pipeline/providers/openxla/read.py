@@ -15,7 +15,6 @@ from urllib.parse import urljoin, urlsplit
 
 from pipeline.lexicon import catalogues
 from pipeline.providers.assemble import Piece, assembled, page_document, utc
-from pipeline.providers.openxla import devsite
 from pipeline.providers.openxla import header as xla_header
 from pipeline.providers.openxla import markdown as xla_markdown
 from pipeline.providers.openxla import plain_text as xla_text
@@ -39,6 +38,8 @@ def read_markdown(pages: Sequence[RawPage]) -> Document | Skipped:
 
 def read_html(pages: Sequence[RawPage]) -> Document | Skipped:
     """The error page that devsite HTML shows, without the site's own words."""
+    from pipeline.providers.openxla import devsite  # noqa: PLC0415  (its parser takes an eighth of a command's start)
+
     read = devsite.page(page_text(pages[0]), _resolver(_url(pages[0], None)))
     if isinstance(read, str):
         return _changed(pages[0], read)
