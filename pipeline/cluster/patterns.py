@@ -87,9 +87,9 @@ def anywhere(pattern: Pattern) -> Pattern:
     return Pattern(pattern.regex.removeprefix(_LINE_BEGIN), pattern.words)
 
 
-def sides(pattern: Pattern) -> list[Pattern]:
+def sides_of(regex: str) -> list[Pattern]:
     """The alternatives of an expression, each with the words that it demands by itself."""
-    return [Pattern(side, _whole_words(side)) for side in _SIDES.split(pattern.regex)]
+    return [Pattern(side, _whole_words(side)) for side in _SIDES.split(regex)]
 
 
 def _whole_words(regex: str) -> frozenset[str]:

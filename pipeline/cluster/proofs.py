@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ class Proof:
     regex: str  # "" where no try was proven
     chosen: str  # the last try that no foreign text refuted, proven or not; "" where all were
     witnesses: tuple[tuple[str, str], ...]  # of each try that was refuted: whose text did it, and a digest of it
+    anchors: tuple[str, ...] = ()  # of each alternative of the chosen try a word that a text it finds must hold; or ""
 
 
 class Foreigners:
@@ -79,18 +81,26 @@ def standing(kept: Mapping[str, Proof], own: Mapping[str, tuple[str, Sequence[st
 
 def _refuted(held: Mapping[str, Proof], came: Sequence[tuple[str, str]]) -> set[str]:
     """The owners of the tries that one of the texts that came is found by; each is filed under one of its words."""
+    if not came:
+        return set()
+    holds = [(other, text, _words(text)) for other, text in came]
+    every = {"", *chain.from_iterable(words for _, _, words in holds)}
     anchors: dict[str, list[tuple[str, Pattern]]] = {}
-    for owner, proof in held.items() if came else ():
-        for side in patterns.sides(patterns.known(proof.chosen)) if proof.chosen else ():
-            anchor = max(side.words, key=lambda word: (len(word), word), default="")
-            anchors.setdefault(anchor, []).append((owner, side))
+    for owner, proof in held.items():
+        if not every.isdisjoint(proof.anchors):  # of seven thousand expressions a few
+            for anchor, side in zip(proof.anchors, patterns.sides_of(proof.chosen), strict=True):
+                anchors.setdefault(anchor, []).append((owner, side))
     found: set[str] = set()
-    for other, text in came:
-        words = _words(text)
+    for other, text, words in holds:
         for owner, side in (one for word in ("", *words) for one in anchors.get(word, ())):
             if owner not in found and owner != other and side.words <= words and _search(side.regex)(text):
                 found.add(owner)
     return found
+
+
+def _anchors(chosen: str) -> tuple[str, ...]:
+    sides = patterns.sides_of(chosen) if chosen else []
+    return tuple(max(side.words, key=lambda word: (len(word), word), default="") for side in sides)
 
 
 def _is_there(witness: tuple[str, str], own: Mapping[str, tuple[str, Sequence[str]]]) -> bool:
@@ -150,6 +160,7 @@ def _proven_on_templates(
             tried[one.cluster_id][0] if one.cluster_id in good else "",
             tried.get(one.cluster_id, ("", ()))[0],
             tuple(witnesses[one.cluster_id]),
+            _anchors(tried.get(one.cluster_id, ("", ()))[0]),
         )
         for one in clusters
     }
@@ -165,7 +176,7 @@ def _witness(pattern: Pattern, foreigners: Foreigners, owner: str) -> tuple[str,
 
     Each alternative is tried on the few texts that hold its words.
     """
-    for side in patterns.sides(pattern):
+    for side in patterns.sides_of(pattern.regex):
         texts = foreigners.could_match(side, owner)
         search = _search(side.regex) if texts else None
         for other, text in texts:
@@ -271,8 +282,9 @@ def _proven(
         chosen.update({owner: regex for owner, (regex, _) in first.items()})
         found.update({owner: first[owner][0] for owner in good})
         waiting = {owner: waiting[owner] for owner in tried if owner not in good}
+    proven = {owner: chosen[owner] if found[owner] else "" for owner in work}
     return {
-        owner: Proof(owner, own[owner][0], found[owner], found[owner] and chosen[owner], tuple(against[owner]))
+        owner: Proof(owner, own[owner][0], found[owner], proven[owner], tuple(against[owner]), _anchors(proven[owner]))
         for owner in work
     }
 
@@ -325,7 +337,7 @@ def _exact(cluster: Cluster, members: Sequence[str]) -> Pattern | None:
     Only one that all members share: exact alternatives would list the members one by one.
     """
     made = patterns.alternatives([_printed(cluster)[0], *members[:MOST_TEXTS]], is_exact=True)
-    return made if made is not None and len(patterns.sides(made)) == 1 else None
+    return made if made is not None and len(patterns.sides_of(made.regex)) == 1 else None
 
 
 def _printed(cluster: Cluster) -> tuple[str, str]:

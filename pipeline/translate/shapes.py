@@ -46,11 +46,21 @@ _SPELLINGS = {"initialized": "initialised", "too big": "too large", "provided": 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One row: its template, the literals of which one must occur, and its pattern."""
+    """One row: its template, the literals of which one must occur, and its expression."""
 
     template: str
     literals: tuple[str, ...]
-    pattern: re.Pattern[str]
+    body: str
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """What finds it; compiled when a text holds one of the literals."""
+        return _searching(self.body)
+
+
+@cache
+def _searching(body: str) -> re.Pattern[str]:
+    return re.compile(body, re.IGNORECASE)
 
 
 @cache
@@ -59,11 +69,11 @@ def rows() -> tuple[Shape, ...]:
     table = tomllib.loads((files("pipeline") / "data" / "message_shapes.toml").read_text(encoding="utf-8"))
     fragments = table["fragments"]
     return tuple(
-        Shape(row["template"], tuple(row["with"]), _compiled(row["pattern"], fragments)) for row in table["shape"]
+        Shape(row["template"], tuple(row["with"]), _filled(row["pattern"], fragments)) for row in table["shape"]
     )
 
 
-def _compiled(pattern: str, fragments: Mapping[str, str]) -> re.Pattern[str]:
+def _filled(pattern: str, fragments: Mapping[str, str]) -> str:
     filled = _FRAGMENT.sub(lambda found: fragments[found.group(1)], pattern)
 
     def place(found: re.Match[str]) -> str:
@@ -74,7 +84,7 @@ def _compiled(pattern: str, fragments: Mapping[str, str]) -> re.Pattern[str]:
         is_last = filled[found.end() : found.end() + 1] in ("", "|")
         return _PHRASE.format(name=name, end=_END + _NAMED if is_last else "")
 
-    return re.compile(_PLACE.sub(place, filled), re.IGNORECASE)
+    return _PLACE.sub(place, filled)
 
 
 def shape(text: str) -> Fact | None:

@@ -230,10 +230,11 @@ def digests(shards: Iterable[ShardPaths]) -> dict[str, str]:
     """By its id the digest of each document of `shards`; of one that several keys lead to, theirs together."""
     found: dict[str, str] = {}
     for shard in shards:
-        ids = _read_table(shard.documents, DOCUMENTS.schema)["document_id"].to_pylist()
-        for origin in origins(shard):
-            for place in origin.documents:
-                found[ids[place]] = f"{found.get(ids[place], '')}{origin.digest}"
+        ids = _read_table(shard.documents, DOCUMENTS.schema, ["document_id"])["document_id"].to_pylist()
+        there = _read_table(shard.origins, ORIGINS.schema, ["digest", "documents"])
+        for digest, places in zip(there["digest"].to_pylist(), there["documents"].to_pylist(), strict=True):
+            for place in places:
+                found[ids[place]] = f"{found.get(ids[place], '')}{digest}"
     return found
 
 
@@ -308,11 +309,13 @@ def _checked(path: Path) -> bytes:
         raise StoreError(f"cannot read the shard {error.path}: {error}", path=error.path, hint=CURE) from error
 
 
-def _read_table(path: Path, schema: pa.Schema) -> pa.Table:
+def _read_table(path: Path, schema: pa.Schema, columns: Sequence[str] | None = None) -> pa.Table:
+    """The table of a file of this schema, or some of its columns."""
+    wanted = schema if columns is None else pa.schema([schema.field(name) for name in columns])
     try:
-        table = pq.read_table(io.BytesIO(_checked(path)))
+        table = pq.read_table(io.BytesIO(_checked(path)), columns=columns)
     except (OSError, pa.ArrowException) as error:
         raise StoreError(f"cannot read the shard {path}: {error}", path=path, hint=CURE) from error
-    if not table.schema.equals(schema):
+    if not table.schema.equals(wanted):
         raise StoreError(f"the columns of the shard {path} are not this errmine's", path=path, hint=CURE)
     return table
