@@ -90,7 +90,8 @@ def refusals(context: str, english: str, chinese: str) -> dict[str, bool]:
     said = PLACE.sub(r"`Layer\1`", english)
     told = filled(chinese, tuple(f"`Layer{number}`" for number in range(1, MOST_PLACES + 1))) or ""
     asked = gates.GATES if context == STATEMENT else gates.EXPLANATION_GATES | {"specific": gates.specific}
-    return {"places": places == set(PLACE.findall(chinese))} | gates.check(said, told, gates=asked)
+    passed = {"places": places == set(PLACE.findall(chinese))} | gates.check(said, told, gates=asked)
+    return passed | {"repetition": gates.repetition("", PLACE.sub("", chinese))}  # places are no words
 
 
 @dataclass(frozen=True, slots=True)
