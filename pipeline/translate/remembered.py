@@ -91,7 +91,9 @@ def refusals(context: str, english: str, chinese: str) -> dict[str, bool]:
     told = filled(chinese, tuple(f"`Layer{number}`" for number in range(1, MOST_PLACES + 1))) or ""
     asked = gates.GATES if context == STATEMENT else gates.EXPLANATION_GATES | {"specific": gates.specific}
     passed = {"places": places == set(PLACE.findall(chinese))} | gates.check(said, told, gates=asked)
-    return passed | {"repetition": gates.repetition("", PLACE.sub("", chinese))}  # places are no words
+    if not passed["repetition"]:  # values differ where places are alike
+        passed["repetition"] = gates.repetition("", PLACE.sub("", chinese))
+    return passed
 
 
 @dataclass(frozen=True, slots=True)
