@@ -15,7 +15,7 @@ from pipeline.normalise.tables import wording
 from pipeline.records import Event, Frame, Signature, Slot, content_id
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "7"
+NORMALISER_VERSION = "8"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
@@ -134,7 +134,7 @@ def read(found: Culprit, frames: Sequence[Frame] = (), *, is_placed: bool = Fals
         template, gate = _unknown(template, kind, frames, notes, is_placed=is_placed, quoted=quoted)
     else:
         gate = found.hit.gate
-        if is_placed and frames and _happens_anywhere(dict(gate)):
+        if is_placed and _happens_anywhere(dict(gate)):
             gate = _with_place(gate, frames, notes)
         named = {slot.value for slot in found.hit.slots}
         slots = (*found.hit.slots, *(slot for slot in slots if slot.value not in named))
