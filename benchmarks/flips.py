@@ -38,7 +38,7 @@ from pipeline.records.errors import PipelineError
 from pipeline.run import Places
 from pipeline.run.build import building, mapping, results
 from pipeline.run.check import integrity
-from pipeline.store import reading
+from pipeline.store import noted, reading
 
 SAMPLE = Path(__file__).parent.parent / "raw" / "sample"
 PARTITION_DOCUMENTS = 5
@@ -125,6 +125,8 @@ def _readers(sound: Sound, places: Places, path: Path) -> list[Callable[[], str]
     def same(look: Callable[[Places], object]) -> Callable[[], str]:
         return lambda: "same" if look(places) == look(before) else "silent"
 
+    if path.name.startswith("database."):
+        return [lambda: _remade(*(noted.read(home.state) for home in (places, before)), nothing=None)]
     if path.parent.name == "state":
         return [lambda: _remade(*(results.read(home.state, building._code()) for home in (places, before)))]
     if path.suffix == ".duckdb":
@@ -151,9 +153,9 @@ def _readers(sound: Sound, places: Places, path: Path) -> list[Callable[[], str]
     return []
 
 
-def _remade(found: results.State, before: results.State) -> str:
+def _remade(found: object, before: object, *, nothing: object = results.State()) -> str:
     """What is not as it was written is not read at all: the build makes it anew."""
-    return "same" if found == before else "repaired" if found == results.State() else "silent"
+    return "same" if found == before else "repaired" if found == nothing else "silent"
 
 
 def _validated(places: Places) -> str:

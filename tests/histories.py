@@ -211,10 +211,15 @@ def digest_of(made: Document) -> str:
 def mapped(world: World) -> tuple[shards.MapResult, dict[str, str]]:
     """The rows of all documents, and their digests."""
     digests = {name: digest_of(made) for name, made in world.documents.items()}
-    for name, digest in digests.items():
-        if digest not in _MAPPED:
-            _MAPPED[digest] = mapping.map_text(world.documents[name])
-    return sum((_MAPPED[digests[name]] for name in sorted(digests)), shards.MapResult()), digests
+    return sum((map_of(world.documents[name]) for name in sorted(digests)), shards.MapResult()), digests
+
+
+def map_of(made: Document) -> shards.MapResult:
+    """The rows of a document."""
+    digest = digest_of(made)
+    if digest not in _MAPPED:
+        _MAPPED[digest] = mapping.map_text(made)
+    return _MAPPED[digest]
 
 
 @dataclass
@@ -224,11 +229,12 @@ class History:
     seed: int
     registry: Registry = field(default_factory=Registry)
     kept: results.State = field(default_factory=results.State)
-    is_exported: bool = True
+    world: World = field(init=False)
+    grouped: entries.Grouped = field(init=False)  # of the last step
 
     def steps(self, count: int) -> Iterator[tuple[str, entries.Made, entries.Made, int]]:
         """Of each step what happened, what was made with and without memory, and how many entries were taken over."""
-        world = World(self.seed)
+        self.world = world = World(self.seed)
         for _ in range(count):
             told = world.step()
             result, digests = mapped(world)
@@ -236,6 +242,7 @@ class History:
             with mapping.uncollected():
                 anew = entries.group(result, overrides)
                 grouped = entries.group(result, overrides, proofs=(self.kept.on_templates, self.kept.on_messages))
+            self.grouped = grouped
             world.known = sorted({one.text for one in grouped.templates})
             fingerprint = hashlib.blake2b(repr(sorted(world.said.texts.items())).encode()).hexdigest()
             known = {one.drafted: one for one in self.kept.results}

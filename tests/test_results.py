@@ -18,6 +18,7 @@ from pipeline.records.errors import StoreError
 from pipeline.run import Places
 from pipeline.run.build import building, mapping, reduce, results
 from pipeline.run.check import integrity
+from pipeline.store import replacing
 from tests import cli, distil_factory, golden, histories
 
 
@@ -151,7 +152,7 @@ def test_a_home_is_what_a_clone_without_memory_makes_of_it(
     new["url"] = "https://api.github.com/repos/errmine-fixtures/tilelab/issues/901"
     old = {"created_at": "2019-01-01T00:00:00Z"}
 
-    def killed(_path: Path, _contents: object) -> None:
+    def killed(*_: object, **_named: object) -> None:
         raise StoreError("killed", path=home)
 
     steps: list[Callable[[], object]] = [
@@ -161,6 +162,8 @@ def test_a_home_is_what_a_clone_without_memory_makes_of_it(
     ]
     left = Places.of(home).shards.parent / "verify-killed"
     left.mkdir()
+    whole, real = [], replacing.write
+    monkeypatch.setattr(replacing, "write", lambda path, contents: whole.append(path) or real(path, contents))
     for number, step in enumerate(steps):
         step()
         assert left.exists() == (number < 2)  # a clone holds what is forgotten, too
@@ -168,12 +171,15 @@ def test_a_home_is_what_a_clone_without_memory_makes_of_it(
         clone = cloned(home, tmp_path / f"clone{number}")
         if number == 1:
             with monkeypatch.context() as patch:
-                patch.setattr(store, "write", killed)
+                patch.setattr(store, "bring", killed)
                 with pytest.raises(StoreError, match="killed"):
                     made(home, **options)
         made(home, **options)
+        # of a thread that is forgotten nothing stays, nor in what is deleted in the old file
+        assert whole == ([Places.of(home).database] if number == 2 else [])
         made(clone, **options)
         assert state(home) == state(clone), number
+        whole.clear()
 
 
 def test_damaged_results_are_named_and_nothing_is_taken_from_them(sample_home: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pipeline import store
 from pipeline.lexicon import catalogues
 from pipeline.records import Assignment, ClaimKind, DocumentKind, Neighbour, Outcome, Severity, Skipped
 from pipeline.records import entry as published
-from pipeline.store import opening, writing
+from pipeline.store import opening, rows
 from pipeline.store.opening import Version
 from tests import entry_factory as make
 
@@ -60,7 +60,7 @@ def test_the_columns_of_a_table_are_the_fields_of_its_record(table: str) -> None
     record, added, left_out = MIRRORS[table]
     names = set(record.model_fields if issubclass(record, BaseModel) else (field.name for field in fields(record)))
     assert names >= set(left_out.split())
-    columns = [writing.FIELDS.get(column, column) for column in COLUMNS[table] if column not in added.split()]
+    columns = [rows.FIELDS.get(column, column) for column in COLUMNS[table] if column not in added.split()]
     assert sorted(columns) == sorted(names - set(left_out.split()))
 
 
@@ -84,8 +84,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, list[str
     shard = make.written_shard(tmp_path_factory.mktemp("shard"))
     connection = duckdb.connect()
     found = []
-    for kind, statement in opening.loading_steps(opening.sql("loading.sql")):
-        table, _, question = statement.removeprefix("INSERT INTO ").partition(" BY NAME")
+    for table, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
+        question = statement.partition(" BY NAME")[2]
         files: Path = getattr(shard, kind)
         given = connection.execute(f"DESCRIBE {question}", {"files": [str(files)]}).fetchall()
         found.append((table, [str(row[0]) for row in given]))

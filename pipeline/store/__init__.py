@@ -1,9 +1,10 @@
 """The store: one DuckDB file for people who write SQL.
 
 `write` makes a new file beside the old one and renames it into place, so that a reader sees the old content or the
-new one, never half. The file is a product: whatever it holds can be made again from the shards, so the migration from
-an older schema is a rebuild (`versions` has the steps); a file of a newer schema is refused. `query` opens it
-read-only, with no way to files, network or extensions.
+new one, never half; `bring` does so with a copy of the old file into which it puts what changed. The file is a product:
+whatever it holds can be made again from the shards, so the migration from an older schema is a rebuild (`versions` has
+the steps); a file of a newer schema is refused. `query` opens it read-only, with no way to files, network or
+extensions.
 
 DuckDB does not promise equal bytes for equal content; `digest` gives one sha256 over all tables in order instead, and
 that is what a second build must reproduce. The table `runs` holds wall-clock times and is left out.
@@ -11,10 +12,12 @@ that is what a second build must reproduce. The table `runs` holds wall-clock ti
 
 from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
 from pipeline.store.digest import digest, digests, table_counts
+from pipeline.store.noted import Told
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check, check_replaceable, held, meta, read_only
 from pipeline.store.querying import Answer, Limits, QueryResult, asked, query
 from pipeline.store.rendering import FORMS, rendered, shown_rows, writer
-from pipeline.store.writing import add_run, write
+from pipeline.store.replacing import add_run, bring
+from pipeline.store.writing import write
 
 __all__ = [
     "FORMS",
@@ -28,9 +31,11 @@ __all__ = [
     "QueryResult",
     "RunRow",
     "StageCount",
+    "Told",
     "WithheldRow",
     "add_run",
     "asked",
+    "bring",
     "check",
     "check_replaceable",
     "digest",

@@ -115,10 +115,11 @@ def view_comments(connection: duckdb.DuckDBPyConnection, views: str) -> Iterator
                 yield f"COMMENT ON COLUMN {view}.{column} IS {_literal(words)}"
 
 
-def loading_steps(text: str) -> list[tuple[str, str]]:
-    """(shard table, statement) of loading.sql, in order: the line `-- events` names the files of the next statement."""
-    found = re.findall(r"^-- (documents|events|claims|skipped)\n(INSERT.+?);$", text, re.MULTILINE | re.DOTALL)
-    return [(kind, statement) for kind, statement in found]
+def loading_steps(text: str) -> list[tuple[str, str, str]]:
+    """(table, shard table, statement) of loading.sql, in order: `-- events` names the files of the next statement."""
+    form = r"^-- (documents|events|claims|skipped)\n(INSERT INTO (\w+).+?);$"
+    found = re.findall(form, text, re.MULTILINE | re.DOTALL)
+    return [(table, kind, statement) for kind, statement, table in found]
 
 
 def _literal(words: str) -> str:

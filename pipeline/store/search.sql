@@ -13,31 +13,6 @@ CREATE MACRO terms_of(words) AS
             ELSE list_transform(range(1, length(run)), lambda place: substring(run, place, 2)) END));
 COMMENT ON MACRO terms_of IS 'The terms that search looks for in a text: Latin words, and pairs of neighbouring Chinese characters';
 
--- What is searched, by weight: what names an error counts more than what was said about it. Quotes of occurrences are
--- the signature once more; a cluster of a thousand reports would drown in their titles, twenty of them say what it is.
-CREATE TEMP TABLE searched AS
-SELECT entry_id, unnest([signature, signature_zh, exception_type]) AS words, 3 AS weight FROM entries
-UNION ALL SELECT entry_id, array_to_string(codes || tags, ' '), 2 FROM entries
-UNION ALL SELECT entry_id, unnest([root_cause, root_cause_zh]), 2 FROM entries
-UNION ALL SELECT entry_id, unnest([action, action_zh]), 2 FROM remedies
-UNION ALL SELECT entry_id, how, 1 FROM remedies
-UNION ALL SELECT entry_id, unnest([text, text_zh, how]), 1 FROM case_statements
-UNION ALL SELECT entry_id, unnest([repo, frame, library]), 1 FROM cases
-UNION ALL SELECT entry_id, quote, 1 FROM evidence
-    WHERE role IN ('cause', 'workaround', 'worked', 'failed', 'fix', 'official')
-UNION ALL SELECT entry_id, title, 1 FROM (
-    SELECT v.entry_id, d.title, row_number() OVER (PARTITION BY v.entry_id ORDER BY v.document_id) AS place
-    FROM (SELECT DISTINCT entry_id, document_id FROM evidence) v JOIN documents d USING (document_id)) WHERE place <= 20;
-
-INSERT INTO search_terms
-SELECT term, entry_id, sum(weight)::BIGINT
-FROM (SELECT entry_id, weight, unnest(terms_of(words)) AS term FROM searched WHERE words IS NOT NULL)
-GROUP BY term, entry_id ORDER BY term, entry_id;
-DROP TABLE searched;
-
-INSERT INTO search_sizes
-SELECT entry_id, sum(weight)::BIGINT FROM search_terms GROUP BY entry_id ORDER BY entry_id;
-
 -- BM25 with k1 = 1.2 and b = 0.3 (entries differ in length by how often an error was reported, not by how much they are
 -- about a word). A Chinese term of the glossary also asks for its English words, at half weight: most threads are in
 -- English; and, if it is no single word, for its other renderings, because people say 爆显存 and 显存溢出 for one thing. An

@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from pipeline.run.build.mapping import (
 )
 from pipeline.run.build.planning import batches, plan
 from pipeline.run.home import forgetting, recording, translations
+from pipeline.store import noted
 from pipeline.translate.remembered import Accepted
 
 #: Told of (stage, items done, items in all).
@@ -247,11 +248,10 @@ def publish(
 ) -> Summary:
     """The reduce step: read the shards of `partitions`, make the entries, write the database, drop stale shards."""
     wanted = {partition.name for partition in partitions}
-    there = shards_of(places.shards)
-    used = [paths for name, paths in sorted(there.items()) if partition_of(name) in wanted]
+    used = [paths for name, paths in sorted(shards_of(places.shards).items()) if partition_of(name) in wanted]
     decided = reduce.read(overrides)
     published, restored = places.registry.published()
-    damaged = [file for file in results.kept_files(places.state) if file.verdict != Verdict.OK]
+    damaged = [file for file in _remembered(places) if file.verdict != Verdict.OK]
     if is_gone := places.is_gone:
         published = forgetting.without(published, is_gone)
     with uncollected():
@@ -271,13 +271,14 @@ def publish(
             grouped.cluster_of,
             normaliser=packs.marked(normalise.NORMALISER_VERSION),
         )
+        memory = _memory(places, used, code, standing)
         made = entries.make(
             grouped,
             registry=past.registry,
             min_documents=min_documents,
             translators=[Accepted(translations.texts(places.home)), *(one.engine for one in engines.translators)],
             progress=progress,
-            memory=_memory(places, used, code, standing),
+            memory=memory,
         )
     stages = _stages(partitions, result, grouped, made, added)
     figures = entries.figures(grouped, made) | {
@@ -291,13 +292,11 @@ def publish(
         figures["engines"] = calls
     if warnings := [*last.warnings, *recording.put_aside(places.home)]:
         figures["warnings"] = warnings
-    _write(places, (used, added), grouped, made, past, stages=stages, run_id=run_id)
+    rows = (used, added)
+    _write(places, rows, grouped, made, past, stages=stages, run_id=run_id, told=_told(places, code, memory, made))
     holding.Held.note(places.held, places.database, places.planned)
     asked.note(places.passed, places.database)  # each was asked, as `entries` made it
-    if code:
-        results.write(places.state, code, results.State(made.results, *grouped.proofs))
-    else:
-        results.forget(places.state)
+    results.write(places.state, code, results.State(made.results, *grouped.proofs))
     drop_shards(places.shards, {partition_of(name) for name in shards.names(places.shards)} - wanted)
     shards.discard_leftovers(places.shards)
     drop_answers(places.home / ".errmine" / "answers" / "enrich", (row.document_id for row in result.documents))
@@ -320,6 +319,24 @@ def _code() -> str:
     return f"{asked.made_by()} {duckdb.__version__} {packs.marked(normalise.NORMALISER_VERSION)}"
 
 
+def _remembered(places: Places) -> Iterator[KeptFile]:
+    """The files in which the last build left what it made."""
+    yield from results.kept_files(places.state)
+    yield from noted.kept_files(places.state)
+
+
+def _told(places: Places, code: str, memory: results.Memory, made: entries.Made) -> store.Told:
+    """What tells the rows of the database. What was forgotten is part of who makes them: of a file in which it stood
+    nothing stays then, nor what is deleted in it.
+    """
+    if not code:
+        return store.Told()
+    forgotten = sorted(path.name for path in (places.raw / "forgotten").glob("*"))
+    maker = f"{code} {results.digest(forgotten)}"
+    return store.Told(maker, memory.digests, made.digests)
+
+
+@uncollected()
 def _write(
     places: Places,
     rows: tuple[Sequence[shards.ShardPaths], Added],
@@ -329,6 +346,7 @@ def _write(
     *,
     stages: Sequence[StageCount],
     run_id: str,
+    told: store.Told,
 ) -> None:
     """The database, in the place of the one before."""
     used, added = rows
@@ -341,7 +359,7 @@ def _write(
     past.last.file.note(journal)
     if past.last.is_foreign:
         history.put_aside(places.database, places.home / ".errmine" / "set-aside")
-    store.write(
+    store.bring(
         places.database,
         store.Contents(
             documents=tuple(paths.documents for paths in used),
@@ -367,6 +385,8 @@ def _write(
                 **journal.meta(),
             },
         ),
+        told,
+        note=places.state,
     )
     past.last.file.settle(journal)
 

@@ -88,6 +88,7 @@ class Made:
 
     clusters: tuple[Cluster, ...]  # those of the partition, with their regular expressions
     entries: tuple[KnowledgeEntry, ...]
+    digests: Mapping[str, str]  # of each entry by its id
     coverage: tuple[FieldCoverage, ...]  # of Chinese
     withheld: tuple[store.WithheldRow, ...]
     skipped: tuple[Skipped, ...]
@@ -144,9 +145,11 @@ def make(
     mined, broken, unsaid = _worded(enough, work)
     foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
     entries = tuple(sorted([*mined, *foreign], key=lambda entry: entry.id))
+    told = {assigned.ids[one.cluster.cluster_id]: one.result.told for one in enough if one.result.accepted}
     return Made(
         clusters=partition.clusters,
         entries=entries,
+        digests=told | {entry.id: results.digest([entry.model_dump_json()]) for entry in foreign},
         coverage=tuple(coverage(entries)),
         withheld=tuple(_kept_aside(sketches)),
         skipped=(*few, *broken, *refused),

@@ -46,6 +46,11 @@ class Result:
     unsaid: tuple[Skipped, ...] = ()
     accepted: str = ""  # "whole", or "general" without such an explanation: what kept every rule; "" if nothing did
 
+    @property
+    def told(self) -> str:
+        """A digest of the entry that was accepted."""
+        return digest([self.accepted, self.entry])
+
 
 @dataclass(frozen=True, slots=True)
 class Needed:
@@ -72,7 +77,7 @@ class Memory:
         others = set(spoken.items()) | {(one, one) for one in near}
         rules = drafted_from(found, drafting, self.digests)
         return Needed(
-            _digest([self.fingerprint, *_lines(rules)]),
+            digest([self.fingerprint, *_lines(rules)]),
             tuple(sorted(pair for pair in others if pair[1] not in ("", found.cluster_id))),
         )
 
@@ -80,7 +85,7 @@ class Memory:
         """A digest of what the entry of a draft is made from; "" where nothing is remembered."""
         if not self.fingerprint:
             return ""
-        return _digest([needed.digest, *_lines(worded_from(needed, entry_id, aliases, names))])
+        return digest([needed.digest, *_lines(worded_from(needed, entry_id, aliases, names))])
 
     def of(self, needed: Needed) -> Result | None:
         """The result of a draft that was made before, None if none was."""
@@ -139,7 +144,8 @@ def _lines(rules: Mapping[str, Iterable[str]]) -> Iterator[str]:
         yield from lines
 
 
-def _digest(lines: Iterable[str]) -> str:
+def digest(lines: Iterable[str]) -> str:
+    """A digest of `lines`."""
     return hashlib.blake2b("\x1e".join(lines).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
@@ -167,12 +173,15 @@ def read(folder: Path, code: str) -> State:
 
 
 def write(folder: Path, code: str, state: State) -> None:
-    """Nothing; `folder` holds what the next build by this code may take over, and nothing else.
+    """Nothing; `folder` holds what the next build by this code may take over: nothing where `code` is "".
 
     Raises:
         StoreError: the disk refuses.
     """
     _discard_leftovers(folder)
+    if not code:
+        _forget(folder)
+        return
     bodies = {}
     for name, table in _TABLES.items():
         out = io.BytesIO()
@@ -188,9 +197,8 @@ def write(folder: Path, code: str, state: State) -> None:
         raise StoreError(f"cannot write {folder}: {error.strerror or error}", path=folder, hint=hint) from error
 
 
-def forget(folder: Path) -> None:
+def _forget(folder: Path) -> None:
     """Nothing; nothing is left for the next build."""
-    _discard_leftovers(folder)
     for name in (_LIST, *(f"{name}.parquet" for name in _TABLES)):
         (folder / name).unlink(missing_ok=True)
 

@@ -14,6 +14,7 @@ from pipeline.run import shards
 from pipeline.run.build import planning, results
 from pipeline.run.build.building import Places
 from pipeline.run.home import translations
+from pipeline.store import noted
 
 #: Kinds of files that are made anew once they are gone.
 _MADE_ANEW = frozenset({"shard", "answer", "ledger", "passed", "plan", "results"})
@@ -45,6 +46,7 @@ def _found(places: Places) -> Iterator[KeptFile]:
     yield from results.kept_files(places.state)
     yield from planning.kept_files(places.planned)
     yield from _sealed(places.held, places.seen)
+    yield from noted.kept_files(places.state)
     for kind in ("enrich", "translate"):
         yield from answers.kept_files(places.shards.parent / "answers" / kind)
     yield from ledger.kept_files(places.shards.parent)

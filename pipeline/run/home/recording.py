@@ -177,7 +177,7 @@ def _keep(home: Path, row: RunRow) -> None:
     # a database that cannot take the row now gets it with the next build, from the file of runs
     with suppress(StoreError):
         if database.exists():
-            store.add_run(database, row)
+            store.add_run(database, row, note=home / ".errmine" / "state")
 
 
 def _append(path: Path, line: str) -> None:

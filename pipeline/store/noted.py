@@ -1,0 +1,139 @@
+"""What a file holds, noted beside the home's state: a digest by key, for who brings only what differs into it.
+
+The note tells which file it is of by the checksum of all its bytes. Of any other file, of one that is damaged, that
+people wrote into or that was put in its place, it says nothing, and that file is made anew whole.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.records import kept
+from pipeline.records.errors import StoreError
+from pipeline.records.kept import Damaged, KeptFile, Verdict
+
+_LIST = "database.json"
+_ROWS = "database.parquet"
+_SCHEMA = pa.schema([("kind", pa.string()), ("key", pa.string()), ("digest", pa.string())])
+_CURE = "`errmine build` makes it anew."
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What decides the rows of a file: equal digests, equal rows."""
+
+    made_by: str = ""  # all that makes rows of what is told; "" where the same may be made otherwise tomorrow
+    documents: Mapping[str, str] = field(default_factory=dict)  # by document id
+    entries: Mapping[str, str] = field(default_factory=dict)  # by entry id
+    others: str = ""  # of all that belongs to no document and no entry
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a file is, and of how many rows."""
+
+    byte_count: int
+    row_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What the file with this checksum holds."""
+
+    told: Told
+    checksum: str
+    whole: Size  # when it was last written whole: nothing in it was dead
+
+    def fits(self, path: Path) -> bool:
+        """Whether the file at `path` is that file, to the bit."""
+        return self.checksum == checksum(path)
+
+
+def checksum(path: Path) -> str:
+    """CRC-32 and length of a file, "" where there is none: it tells damage, a second takes three gigabytes."""
+    found, length = 0, 0
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                found, length = zlib.crc32(chunk, found), length + len(chunk)
+    except OSError:
+        return ""
+    return f"{found:08x} {length}"
+
+
+def read(folder: Path) -> Held | None:
+    """What the note in `folder` says; None where there is none, or it is not what was written."""
+    try:
+        told = kept.unsealed_json(folder / _LIST)
+        table = pq.read_table(io.BytesIO(kept.Listing.of(folder, _LIST).read(_ROWS)))
+        if not table.schema.equals(_SCHEMA):
+            return None
+        rows: dict[str, dict[str, str]] = {"documents": {}, "entries": {}}
+        for kind, key, digest in zip(*(column.to_pylist() for column in table.columns), strict=True):
+            rows[kind][key] = digest
+        whole = Size(*told["whole"])
+        return Held(Told(str(told["made_by"]), **rows, others=str(told["others"])), str(told["checksum"]), whole)
+    except (Damaged, OSError, pa.ArrowException, KeyError, TypeError):
+        return None
+
+
+def write(folder: Path, held: Held) -> None:
+    """Nothing; the note in `folder` says what `held` says.
+
+    Raises:
+        StoreError: the disk refuses.
+    """
+    kinds = {"documents": held.told.documents, "entries": held.told.entries}
+    rows = [(kind, *pair) for kind, digests in kinds.items() for pair in sorted(digests.items())]
+    columns = [pa.array([row[place] for row in rows], pa.string()) for place in range(len(_SCHEMA))]
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(columns, schema=_SCHEMA), out, compression="zstd", compression_level=1)
+    body = out.getvalue()
+    told = {
+        "files": kept.listed([(_ROWS, body)]),
+        "made_by": held.told.made_by,
+        "others": held.told.others,
+        "checksum": held.checksum,
+        "whole": [held.whole.byte_count, held.whole.row_count],
+    }
+    try:
+        kept.write(folder / _ROWS, body)
+        kept.write(folder / _LIST, kept.sealed_json(told))
+    except OSError as error:
+        hint = "Check free space and rights of the folder, then run `errmine build` again."
+        raise StoreError(f"cannot write {folder}: {error.strerror or error}", path=folder, hint=hint) from error
+
+
+def renew(folder: Path, before: str, path: Path) -> None:
+    """Nothing; a note in `folder` of the file with the checksum `before` is of the one at `path` now."""
+    try:
+        told = kept.unsealed_json(folder / _LIST)
+        if told.get("checksum") == before:
+            kept.write(folder / _LIST, kept.sealed_json({**told, "checksum": checksum(path)}))
+    except (Damaged, OSError):  # a note that does not fit costs a whole file
+        return
+
+
+def forget(folder: Path) -> None:
+    """Nothing; nothing is known of any file."""
+    for name in (_LIST, _ROWS):
+        (folder / name).unlink(missing_ok=True)
+
+
+def kept_files(folder: Path) -> Iterator[KeptFile]:
+    """The files of the note, with what a look at their bytes says."""
+    if not (folder / _LIST).exists():
+        return
+    try:
+        verdicts: list[tuple[Path, Verdict]] = list(kept.Listing.of(folder, _LIST).verdicts())
+    except Damaged as error:
+        verdicts = [(error.path, error.verdict)]
+    yield from (KeptFile(path, "results", verdict, _CURE) for path, verdict in verdicts)

@@ -1,0 +1,294 @@
+"""The database brought up to date: in a copy of the file what changed goes and comes, and the copy takes its place.
+
+What a file holds is noted (`noted`), by document and by entry. Rows of documents and entries that changed are deleted
+and put in anew; of the tables that belong to neither, all rows are made and compared. The outcome has the digest of a
+file that is written whole. Where nothing is known of the file, it is written whole.
+
+DuckDB gives deleted space back only in part. What has grown by a quarter beyond what it was when it was last written
+whole, row for row, is copied table by table into a file of its own, in the order in which `writing` puts them.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import astuple, replace
+from pathlib import Path
+
+import duckdb
+
+from pipeline.store import noted, opening
+from pipeline.store.contents import Contents, RunRow
+from pipeline.store.noted import Held, Size, Told
+from pipeline.store.opening import read_only
+from pipeline.store.rows import ENTRY_TABLES, run_row
+from pipeline.store.staging import staged, transaction
+from pipeline.store.writing import explain, files_of, insert_entries, insert_others, write
+
+#: A file may be so much larger than its rows were in one that was written whole. 26 of 7,560 entries a round make it
+#: half a per cent larger, so that a copy is due every second day of hourly rounds.
+_MOST_DEAD = 1.25
+#: `ioctl` that lets two files share their blocks until one of them changes, on file systems that know of it.
+_FICLONE = 0x40049409
+
+#: Tables of rows that no document and no entry owns.
+_OTHERS = (
+    "assignments",
+    "neighbours",
+    "catalogue",
+    "glossary",
+    "withheld",
+    "skipped",
+    "aliases",
+    "journal",
+    "overrides",
+    "cluster_aliases",
+    "stage_counts",
+    "runs",
+    "schema_versions",
+    "meta",
+    "clusters",
+)
+#: Of these the ones in which rows have their order by place alone.
+_BY_PLACE = frozenset({"stage_counts"})
+#: Which rows of the shards a table gets anew.
+_CHOSEN = {
+    "documents": "document_id IN (FROM changed_documents)",
+    "official_docs": "document_id IN (FROM changed_documents)",
+    "events": "document_id IN (FROM changed_documents)",
+    "parameters": "document_id IN (FROM changed_documents)",
+    "claims": "quote.document_id IN (FROM changed_documents)",
+    "signatures": "signature.signature_id IN (FROM changed_signatures)",
+}
+#: Signatures that documents had before they changed, and that they have then; and whose entries other words find.
+_SIGNATURES_GONE = "SELECT DISTINCT signature_id FROM events WHERE document_id IN (FROM changed_documents)"
+_SIGNATURES_COME = _SIGNATURES_GONE
+_FOUND_ANEW = """FROM changed_entries UNION
+    SELECT entry_id FROM evidence WHERE document_id IN (FROM changed_documents)"""
+#: The order of rows in a file that is written whole; in all other tables they have it by place.
+_ORDER = {
+    "documents": "document_id",
+    "official_docs": "document_id",
+    "events": "document_id, ordinal, event_id",
+    "signatures": "signature_id",
+    "parameters": "event_id, ordinal",
+    "claims": "document_id, claim_id",
+    "clusters": "cluster_id",
+    "withheld": "cluster_id, claim_id",
+    "search_terms": "term, entry_id",
+    "search_sizes": "entry_id",
+    **dict.fromkeys(ENTRY_TABLES, "entry_id"),
+    **dict.fromkeys(("assignments", "neighbours", "skipped", "aliases", "cluster_aliases", "meta"), "ALL"),
+    "journal": "ordinal",
+}
+
+
+def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> None:
+    """Nothing; the file at `path` has `contents`, which `told` tells, as if `write` had made it anew.
+
+    `note` is the folder in which it stands what the file holds. Killed at any moment, the old file stays whole, or the
+    new one is in its place; where the note is not of it, the next call writes it whole.
+
+    Raises:
+        StoreError: the file may not be replaced, or the disk refuses.
+    """
+    told = replace(told, others=_others_of(contents))
+    last = noted.read(note) if told.made_by else None
+    if last is None or last.told.made_by != told.made_by or not last.fits(path):
+        write(path, contents)
+        whole = _size(path)
+    elif _is_told(last.told, told) and _has_runs(path, contents.runs):
+        return
+    else:
+        whole = _brought(path, contents, told, last)
+    if told.made_by:
+        noted.write(note, Held(told, noted.checksum(path), whole))
+    else:
+        noted.forget(note)
+
+
+def add_run(path: Path, run: RunRow, *, note: Path | None = None) -> None:
+    """Nothing; the file at `path` then tells of `run` as well, and the note in the folder `note` stays true of it.
+
+    The row goes into a copy. It costs a second a gigabyte, where the build before it cost minutes.
+
+    Raises:
+        StoreError: the file may not be replaced, or the disk refuses.
+    """
+    before = noted.checksum(path) if note else ""
+    with staged(path, telling="cannot add a run to") as made:
+        _copy(path, made)
+        connection = duckdb.connect(str(made))
+        try:
+            connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", list(run_row(run)))
+        finally:
+            connection.close()
+    if note:
+        noted.renew(note, before, path)
+
+
+def _others_of(contents: Contents) -> str:
+    """A digest of what no document and no entry owns but the runs, with what was lost before there was a document."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name in ("clusters", "assignments", "neighbours", "withheld", "skipped", "journal", "overrides"):
+        digest.update(f"\x1d{name}".encode())
+        for one in sorted(map(repr, getattr(contents, name))) if name != "journal" else map(repr, contents.journal):
+            digest.update(one.encode("utf-8", "surrogatepass") + b"\x1e")
+    for told in (contents.aliases, contents.cluster_aliases, contents.meta):
+        digest.update(repr(sorted(told.items())).encode("utf-8", "surrogatepass"))
+    digest.update(repr([astuple(one) for one in contents.stage_counts]).encode())
+    for path in sorted(contents.skipped_files):
+        digest.update(path.read_bytes() if path.exists() else b"")
+    return digest.hexdigest()
+
+
+def _is_told(one: Told, other: Told) -> bool:
+    return (one.documents, one.entries, one.others) == (other.documents, other.entries, other.others)
+
+
+def _has_runs(path: Path, runs: Iterable[RunRow]) -> bool:
+    """Whether the file tells of all these runs."""
+    with read_only(path) as connection:
+        there = {run_id for (run_id,) in connection.execute("SELECT run_id FROM runs").fetchall()}
+    return all(run.run_id in there for run in runs)
+
+
+def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """The keys that came, went, or have another digest."""
+    return sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
+
+
+def _brought(path: Path, contents: Contents, told: Told, last: Held) -> Size:
+    """Puts into the file at `path` what differs from what it held; how large it was when nothing in it was dead."""
+    entries = _changed(last.told.entries, told.entries)
+    with staged(path) as made:
+        _copy(path, made)
+        with transaction(made) as connection:
+            _name(connection, "changed_documents", "document_id", _changed(last.told.documents, told.documents))
+            _name(connection, "changed_entries", "entry_id", entries)
+            _bring_documents(connection, contents)
+            wanted = set(entries)
+            _bring_entries(connection, replace(contents, entries=tuple(e for e in contents.entries if e.id in wanted)))
+            _bring_others(connection, contents)
+            _bring_words(connection)
+        now = _size(made)
+        if now.byte_count <= _MOST_DEAD * last.whole.byte_count * now.row_count / max(last.whole.row_count, 1):
+            return last.whole
+        _compact(made)
+        return _size(made)
+
+
+def _copy(path: Path, made: Path) -> None:
+    """Nothing; `made` has the bytes of `path`, and shares its blocks where the file system can."""
+    with path.open("rb") as source, made.open("wb") as target, suppress(OSError):
+        fcntl.ioctl(target, _FICLONE, source.fileno())
+        return
+    shutil.copyfile(path, made)
+
+
+def _size(path: Path) -> Size:
+    with read_only(path) as connection:
+        names = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        counts = [connection.execute(f'SELECT count(*) FROM "{name}"').fetchall()[0][0] for name in names]  # noqa: S608
+    return Size(path.stat().st_size, sum(counts))
+
+
+def _name(connection: duckdb.DuckDBPyConnection, table: str, column: str, ids: list[str]) -> None:
+    connection.execute(f"CREATE TEMP TABLE {table} AS SELECT unnest($1::VARCHAR[]) AS {column}", [ids])
+
+
+def _bring_documents(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    """Nothing; what shards say of the documents that changed is what they say now, and so are signatures of theirs."""
+    connection.execute(f"CREATE TEMP TABLE changed_signatures AS {_SIGNATURES_GONE}")
+    events = "SELECT event_id FROM events WHERE document_id IN (FROM changed_documents)"
+    connection.execute(f"DELETE FROM parameters WHERE event_id IN ({events})")  # noqa: S608  (as above)
+    for table in ("documents", "official_docs", "events", "claims"):
+        connection.execute(f"DELETE FROM {table} WHERE document_id IN (FROM changed_documents)")  # noqa: S608
+    every = files_of(contents)
+    some = _holding(connection, every)
+    for table, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
+        if table == "signatures":
+            connection.execute(f"INSERT INTO changed_signatures {_SIGNATURES_COME}")
+            connection.execute("DELETE FROM signatures WHERE signature_id IN (FROM changed_signatures)")
+        files = every[kind] if table == "signatures" else some[kind]
+        if table in _CHOSEN and files:
+            rows = f"(SELECT * FROM read_parquet($files) WHERE {_CHOSEN[table]})"  # noqa: S608  (from this module)
+            connection.execute(statement.replace("read_parquet($files)", rows), {"files": files})
+
+
+def _holding(connection: duckdb.DuckDBPyConnection, files: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Of the files of shards those of shards that hold a document that changed."""
+    if not files["documents"]:
+        return {kind: [] for kind in files}
+    asked = """SELECT DISTINCT filename FROM read_parquet($files, filename = true)
+        WHERE document_id IN (FROM changed_documents)"""
+    names = {Path(name).stem for (name,) in connection.execute(asked, {"files": files["documents"]}).fetchall()}
+    return {kind: [path for path in paths if Path(path).stem in names] for kind, paths in files.items()}
+
+
+def _bring_entries(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    for table in ENTRY_TABLES:
+        connection.execute(f"DELETE FROM {table} WHERE entry_id IN (FROM changed_entries)")  # noqa: S608
+    insert_entries(connection, contents.entries)
+
+
+def _bring_others(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    """Nothing; the tables that nobody owns have the rows of now: made under their names as temporary ones, compared."""
+    ((catalog,),) = connection.execute("SELECT current_database()").fetchall()
+    file = f'"{str(catalog).replace(chr(34), chr(34) * 2)}".main'
+    for table in _OTHERS:
+        connection.execute(f"CREATE TEMP TABLE {table} AS FROM {file}.{table} LIMIT 0")
+    for table, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
+        if table in _OTHERS and files_of(contents)[kind]:
+            connection.execute(statement, {"files": files_of(contents)[kind]})
+    insert_others(connection, contents)
+    for table in _OTHERS:
+        _even(connection, f"{file}.{table}", f"temp.{table}", is_by_place=table in _BY_PLACE)
+        connection.execute(f"DROP TABLE temp.{table}")
+
+
+def _even(connection: duckdb.DuckDBPyConnection, table: str, wanted: str, *, is_by_place: bool) -> None:
+    """Nothing; `table` has the rows of `wanted`, each as often."""
+    for name, rows in (("had", table), ("wants", wanted)):
+        connection.execute(f"""CREATE TEMP TABLE {name} AS
+            SELECT place, line, row_number() OVER (PARTITION BY line ORDER BY place) AS number
+            FROM (SELECT rowid AS place, to_json(t)::VARCHAR AS line FROM {rows} t)""")  # noqa: S608
+    gone, come = (
+        f"(SELECT place FROM {one} ANTI JOIN {other} USING (line, number))"  # noqa: S608
+        for one, other in (("had", "wants"), ("wants", "had"))
+    )
+    if is_by_place:
+        ((differs,),) = connection.execute(f"SELECT EXISTS {gone} OR EXISTS {come}").fetchall()
+        gone = come = "(SELECT place FROM had UNION ALL SELECT place FROM wants)" if differs else "(SELECT -1)"
+    connection.execute(f"DELETE FROM {table} WHERE rowid IN {gone}")  # noqa: S608
+    connection.execute(f"INSERT INTO {table} SELECT * FROM {wanted} WHERE rowid IN {come} ORDER BY rowid")  # noqa: S608
+    connection.execute("DROP TABLE had; DROP TABLE wants")
+
+
+def _bring_words(connection: duckdb.DuckDBPyConnection) -> None:
+    """Nothing; entries are found by the words of now: those that changed, and those of documents that did (titles)."""
+    connection.execute(f"CREATE TEMP TABLE to_search AS {_FOUND_ANEW}")
+    for table in ("search_terms", "search_sizes"):
+        connection.execute(f"DELETE FROM {table} WHERE entry_id IN (FROM to_search)")  # noqa: S608
+    connection.execute(opening.sql("searched.sql"))
+
+
+def _compact(path: Path) -> None:
+    """Nothing; the file at `path` has the same rows, in the order of one that is written whole, and nothing else."""
+    made = path.with_name(f"{path.name}.whole")
+    made.unlink(missing_ok=True)
+    file = str(path).replace("'", "''")
+    with transaction(made) as connection:
+        connection.execute(f"ATTACH '{file}' AS grown (READ_ONLY)")
+        schema = opening.sql("schema.sql")
+        connection.execute(schema)
+        for table, _ in opening.tables(schema):
+            order = _ORDER.get(table, "rowid")
+            by = order if order in ("ALL", "rowid") else f"{order}, rowid"
+            connection.execute(f"INSERT INTO {table} SELECT * FROM grown.main.{table} ORDER BY {by}")  # noqa: S608
+        explain(connection)
+        connection.execute(opening.sql("search.sql"))
+    made.replace(path)

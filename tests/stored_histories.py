@@ -1,0 +1,131 @@
+"""The histories of tests/histories.py in a database: brought up to date step by step, and written whole beside it.
+
+python -m tests.stored_histories 100 [--seed 1] [--mutants]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pipeline import store
+from pipeline.run import shards
+from pipeline.run.build import entries, reduce
+from pipeline.run.shards.columns import Part
+from pipeline.store import replacing
+from tests import histories
+
+
+def steps(seed: int, count: int, folder: Path) -> Iterator[tuple[str, dict[str, str], dict[str, str]]]:
+    """Of each step what happened, and the digests of the tables: of a file brought up to date, of one written whole."""
+    history = histories.History(seed)
+    for number, (told, made, _, _) in enumerate(history.steps(count)):
+        contents, digests = contents_of(history.world, history.grouped, made, folder / str(number))
+        brought = folder / "brought.duckdb"
+        store.bring(brought, contents, digests, note=folder / "state")
+        whole = store.write(folder / "whole.duckdb", contents)
+        yield told, store.digests(brought), store.digests(whole)
+
+
+def contents_of(
+    world: histories.World, grouped: entries.Grouped, made: entries.Made, folder: Path
+) -> tuple[store.Contents, store.Told]:
+    """What a build hands to the store, of documents in two shards."""
+    digests = {name: histories.digest_of(one) for name, one in world.documents.items()}
+    parts = [Part(name, digest, histories.map_of(world.documents[name])) for name, digest in sorted(digests.items())]
+    used = [
+        shards.write_parts(folder, f"p{bit}", [one for one in parts if int(one.digest[0], 16) % 2 == bit])
+        for bit in (0, 1)
+    ]
+    contents = store.Contents(
+        documents=tuple(one.documents for one in used),
+        events=tuple(one.events for one in used),
+        claims=tuple(one.claims for one in used),
+        skipped_files=tuple(one.skipped for one in used),
+        clusters=made.clusters,
+        assignments=grouped.partition.assignments,
+        neighbours=grouped.partition.neighbours,
+        entries=made.entries,
+        withheld=made.withheld,
+        skipped=(*made.skipped, *made.unsaid, *grouped.ignored),
+        aliases=made.registry.aliases,
+        journal=made.journal,
+        overrides=reduce.rows(made.rulings),
+        stage_counts=(store.StageCount("documents", "documents", len(parts), len(parts), 0),),
+        meta={"registry": made.registry.model_dump_json()},
+    )
+    return contents, store.Told("these tests", digests, made.digests)
+
+
+# ---------------------------------------------------------------- mutants
+
+Patch = Callable[[], Callable[[], None]]
+
+
+def without(name: str, value: Any) -> Patch:
+    """Puts something else in the place of a rule."""
+
+    def patch() -> Callable[[], None]:
+        real = getattr(replacing, name)
+        setattr(replacing, name, value(real))
+        return lambda: setattr(replacing, name, real)
+
+    return patch
+
+
+def _keys_alone(real: Callable[[Mapping[str, str], Mapping[str, str]], list[str]]) -> Callable[..., list[str]]:
+    return lambda before, now: real(dict.fromkeys(before, ""), dict.fromkeys(now, ""))
+
+
+def _nothing_of(name: str) -> Callable[[dict[str, str]], dict[str, str]]:
+    return lambda real: {key: value for key, value in real.items() if key != name}
+
+
+MUTANTS: dict[str, Patch] = {
+    "what has another digest": without("_changed", _keys_alone),
+    "signatures that nobody has any more": without("_SIGNATURES_GONE", lambda real: f"{real} LIMIT 0"),
+    "signatures that come": without("_SIGNATURES_COME", lambda real: f"{real} LIMIT 0"),
+    "titles of documents": without("_FOUND_ANEW", lambda _: "FROM changed_entries"),
+    "words": without("_bring_words", lambda _: lambda _connection: None),
+    "shards": without("_holding", lambda real: lambda *given: {kind: one[:1] for kind, one in real(*given).items()}),
+    **{f"rows of {name}": without("_CHOSEN", _nothing_of(name)) for name in ("claims", "parameters", "official_docs")},
+    **{
+        f"all of {name}": without("_OTHERS", lambda real, name=name: tuple(one for one in real if one != name))
+        for name in ("clusters", "assignments", "skipped", "journal", "meta")
+    },
+}
+
+
+def first_difference(seed: int, count: int) -> tuple[int, str, list[str]] | None:
+    """The first step at which the two files differ: its number, what happened, the tables."""
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (told, one, other) in enumerate(steps(seed, count, Path(folder)), 1):
+            if names := [name for name in other if one.get(name) != other[name]]:
+                return number, told, names
+    return None
+
+
+def main() -> None:
+    """Run histories, or search for what each mutant breaks."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("histories", type=int)
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mutants", action="store_true")
+    options = parser.parse_args()
+    seeds = range(options.seed, options.seed + options.histories)
+    for name, patch in (MUTANTS if options.mutants else {"": lambda: lambda: None}).items():
+        undo = patch()
+        try:
+            found = next(((seed, one) for seed in seeds if (one := first_difference(seed, options.steps))), None)
+        finally:
+            undo()
+        print(json.dumps({"mutant": name, "histories": options.histories, "first": found}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""A database that is brought up to date is the one that is written whole: its rows, and nothing of what went."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from pipeline import store
+from pipeline.records.bundle import Registry
+from pipeline.records.errors import StoreError
+from pipeline.run.build import entries
+from pipeline.store import noted, opening, replacing, staging
+from tests import histories, stored_histories
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file and its note, and what it is to hold next."""
+
+    folder: Path
+    contents: store.Contents
+    told: store.Told
+    digests: dict[str, str]  # of a file with `contents` that is written whole
+
+    def brought(self, folder: Path) -> Path:
+        """A copy of the file, brought up to date."""
+        shutil.copytree(self.folder, folder)
+        store.bring(folder / "x.duckdb", self.contents, self.told, note=folder)
+        return folder / "x.duckdb"
+
+    def differing(self, folder: Path) -> list[str]:
+        """The tables of that copy which are not those of a file that is written whole."""
+        found = store.digests(self.brought(folder))
+        return [name for name, digest in self.digests.items() if found[name] != digest]
+
+
+@pytest.fixture(scope="module")
+def change(tmp_path_factory: pytest.TempPathFactory) -> Change:
+    """Documents came, changed and went; one only has another title."""
+    world, folder = histories.World(5), tmp_path_factory.mktemp("change")
+    registry = Registry()
+
+    def now(name: str) -> tuple[store.Contents, store.Told]:
+        nonlocal registry
+        grouped = entries.group(histories.mapped(world)[0])
+        made = entries.make(grouped, registry=registry, min_documents=1, progress=lambda *_: None)
+        registry = made.registry
+        return stored_histories.contents_of(world, grouped, made, folder / name)
+
+    for _ in range(7):
+        world.step()
+    contents, told = now("before")
+    (folder / "held").mkdir()
+    store.bring(folder / "held" / "x.duckdb", contents, told, note=folder / "held")
+    cited = {piece.document_id for entry in contents.entries for piece in entry.evidence}
+    gone, retitled = sorted(cited & {name for name, one in world.documents.items() if one.record is None})[:2]
+    for _ in range(4):
+        world.step()
+    world.documents.pop(gone, None)
+    world.documents[retitled] = replace(world.documents[retitled], title="the title alone")
+    page = next(one for one in histories.sample() if one.record and one.document_id not in world.documents)
+    world.documents[page.document_id] = page
+    contents, told = now("after")
+    return Change(folder / "held", contents, told, store.digests(store.write(folder / "y.duckdb", contents)))
+
+
+@pytest.fixture
+def in_place(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files that were written whole since."""
+    whole: list[Path] = []
+    real = replacing.write
+    monkeypatch.setattr(replacing, "write", lambda path, contents: whole.append(path) or real(path, contents))
+    return whole
+
+
+def test_a_file_brought_up_to_date_has_the_rows_of_one_that_is_written_whole(
+    change: Change, tmp_path: Path, in_place: list[Path]
+) -> None:
+    assert change.differing(tmp_path / "one") == []
+    assert in_place == []
+
+
+@pytest.mark.parametrize("mutant", sorted(stored_histories.MUTANTS))
+def test_no_rule_of_what_is_brought_can_be_left_out(change: Change, tmp_path: Path, mutant: str) -> None:
+    undo = stored_histories.MUTANTS[mutant]()
+    try:
+        assert change.differing(tmp_path / "one")
+    finally:
+        undo()
+
+
+def test_a_copy_without_what_is_dead_has_the_order_of_a_file_that_is_written_whole(
+    change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacing, "_MOST_DEAD", 0)
+    found, whole = change.brought(tmp_path / "one"), change.folder.parent / "y.duckdb"
+    for table, _ in opening.tables(opening.sql("schema.sql")):
+        if table != "skipped":  # which has three sources
+            rows = [store.query(path, f'FROM "{table}"').rows for path in (found, whole)]
+            assert rows[0] == rows[1], table
+    shown = "SELECT * FROM search('press belt')"
+    assert store.query(found, shown).rows == store.query(whole, shown).rows
+    comments = "SELECT comment FROM duckdb_columns() ORDER BY ALL"
+    assert store.query(found, comments).rows == store.query(whole, comments).rows
+    assert sorted(path.name for path in found.parent.iterdir()) == ["database.json", "database.parquet", "x.duckdb"]
+
+
+def _flipped(path: Path) -> None:
+    body = bytearray(path.read_bytes())
+    body[len(body) // 2] ^= 1
+    path.write_bytes(body)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda folder: _flipped(folder / "x.duckdb"),
+        lambda folder: store.write(folder / "x.duckdb", store.Contents()),
+        lambda folder: (folder / "x.duckdb").unlink(),
+        lambda folder: _flipped(folder / "database.parquet"),
+        lambda folder: (folder / "database.json").unlink(),
+        lambda folder: (folder / "database.json").write_text("{}"),
+    ],
+    ids=["damaged", "another", "none", "note damaged", "no note", "note of others"],
+)
+def test_where_nothing_sure_is_known_of_the_file_it_is_written_whole(
+    change: Change, tmp_path: Path, in_place: list[Path], spoil: Callable[[Path], object]
+) -> None:
+    folder = shutil.copytree(change.folder, tmp_path / "one")
+    spoil(folder)
+    store.bring(folder / "x.duckdb", change.contents, change.told, note=folder)
+    assert in_place == [folder / "x.duckdb"]
+    assert store.digests(folder / "x.duckdb") == change.digests
+
+
+def test_another_maker_writes_whole_and_one_who_may_say_otherwise_leaves_no_note(
+    change: Change, tmp_path: Path, in_place: list[Path]
+) -> None:
+    folder = shutil.copytree(change.folder, tmp_path / "one")
+    for number, maker in enumerate(("another", ""), 1):
+        told = replace(change.told, made_by=maker)
+        store.bring(folder / "x.duckdb", change.contents, told, note=folder)
+        assert (len(in_place), (folder / "database.json").exists()) == (number, bool(maker))
+    assert store.digests(folder / "x.duckdb") == change.digests
+
+
+def test_what_holds_everything_already_is_left_alone_but_for_a_run_that_it_lacks(
+    change: Change, tmp_path: Path, in_place: list[Path]
+) -> None:
+    path = change.brought(tmp_path / "one")
+    before = path.stat().st_mtime_ns
+    store.bring(path, change.contents, change.told, note=path.parent)
+    assert path.stat().st_mtime_ns == before
+    run = store.RunRow("run:1", "build", "killed", None, None, {})
+    store.bring(path, replace(change.contents, runs=(run,)), change.told, note=path.parent)
+    store.add_run(path, replace(run, run_id="run:2"), note=path.parent)
+    store.bring(path, replace(change.contents, runs=(run,)), change.told, note=path.parent)
+    assert store.query(path, "SELECT run_id FROM runs ORDER BY ALL").rows == [("run:1",), ("run:2",)]
+    assert in_place == []
+
+
+@pytest.mark.parametrize("stop", ["transaction", "_compact", "_publish", "write"])
+def test_killed_at_any_moment_the_file_is_the_old_one_or_the_new_one(
+    change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: str
+) -> None:
+    folder = shutil.copytree(change.folder, tmp_path / "one")
+    path, before = folder / "x.duckdb", (change.folder / "x.duckdb").read_bytes()
+    owner = {"_publish": staging, "write": noted}.get(stop, replacing)
+
+    def killed(*_: object) -> None:
+        raise StoreError("killed", path=path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, stop, killed)
+        patch.setattr(replacing, "_MOST_DEAD", 0)
+        with pytest.raises(StoreError, match="killed"):
+            store.bring(path, change.contents, change.told, note=folder)
+    assert (path.read_bytes() == before) == (stop != "write")
+    assert [one.name for one in folder.iterdir() if ".new" in one.name] == []
+    store.bring(path, change.contents, change.told, note=folder)
+    assert store.digests(path) == change.digests
+
+
+def test_a_file_grows_by_no_more_than_a_part_of_what_it_holds(
+    change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, copies = replacing._compact, []
+    monkeypatch.setattr(replacing, "_compact", lambda path: copies.append(path) or real(path))
+    path = change.brought(tmp_path / "one")
+    whole = (change.folder.parent / "y.duckdb").stat().st_size
+    for number in range(2):
+        entries = {name: str(number) for name in change.told.entries}
+        store.bring(path, change.contents, replace(change.told, entries=entries), note=path.parent)
+        assert path.stat().st_size <= 1.3 * whole
+    assert copies
+    assert store.digests(path) == change.digests
