@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from pipeline import raw, run, store
@@ -17,6 +18,7 @@ from pipeline.raw import layer as layer_module
 from pipeline.records import RawPage, chained
 from pipeline.records.errors import RawError
 from pipeline.run import Places
+from pipeline.store import reading
 from tests import cli, golden
 
 THREADS = (golden.SAMPLE / "issues.jsonl").read_text(encoding="utf-8").splitlines()
@@ -404,6 +406,47 @@ def test_an_older_copy_of_raw_is_noticed(home: Path, tmp_path: Path) -> None:
     shutil.copytree(older, home / "raw")
     with pytest.raises(RawError, match="1 documents of the last build"):
         build(home)
+
+
+def test_pages_are_compared_one_by_one_only_where_raw_or_the_database_may_be_others(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places, asked = Places.of(home), []
+    real = reading.document_pages
+    monkeypatch.setattr(reading, "document_pages", lambda path: asked.append(path) or real(path))
+
+    def compared() -> bool:
+        asked.clear()
+        run.planned(places, partition_documents=100, is_loss_accepted=True)
+        return bool(asked)
+
+    run_row = store.RunRow("run:1", "build", "completed", None, None, {})
+    store.add_run(places.database, run_row)  # every run puts its own line into the file
+    assert not compared()
+    (home / "new.jsonl").write_text(THREADS[12] + "\n", encoding="utf-8")
+    run.import_files(home / "raw", [home / "new.jsonl"])
+    assert not compared()
+    with duckdb.connect(str(places.database)) as connection:
+        connection.execute("INSERT INTO documents SELECT * REPLACE ('x' AS document_id) FROM documents LIMIT 1")
+    assert compared()  # it is no database that this home's last build left
+
+
+def test_a_segment_that_went_or_a_thread_that_was_forgotten_has_pages_compared(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places, asked = Places.of(home), []
+    real = reading.document_pages
+    monkeypatch.setattr(reading, "document_pages", lambda path: asked.append(path) or real(path))
+    (home / "raw" / "forgotten").mkdir()
+    (home / "raw" / "forgotten" / "0").touch()
+    run.planned(places, partition_documents=100, is_loss_accepted=True)
+    assert len(asked) == 1
+    (home / "raw" / "forgotten" / "0").unlink()
+    run.planned(places, partition_documents=100, is_loss_accepted=True)
+    assert len(asked) == 1
+    _drop_a_segment(home / "raw")
+    run.planned(places, partition_documents=100, is_loss_accepted=True)
+    assert len(asked) > 1
 
 
 def test_what_was_forgotten_is_no_loss(home: Path) -> None:

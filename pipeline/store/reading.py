@@ -159,6 +159,11 @@ def entry_rows(path: Path) -> list[str]:
     return [row[0] for row in query(path, _ENTRIES).rows]
 
 
+def source_counts(path: Path) -> dict[str, int]:
+    """How many documents there are of each source."""
+    return dict(query(path, _SOURCES).rows)
+
+
 def document_pages(path: Path) -> dict[str, str]:
     """The sha256 of the raw page of every document."""
     return dict(query(path, _DOCUMENT_PAGES).rows)
@@ -202,7 +207,7 @@ def facts(path: Path) -> Facts:
                 for name, medoid, kind, text, gate, regex, score, members in query(path, _CLUSTERS).rows
             ),
             templates=tuple(_template(row) for row in query(path, _SIGNATURES).rows),
-            sources=dict(query(path, _SOURCES).rows),
+            sources=source_counts(path),
             ignored={
                 one: row.reason
                 for row in reversed(overrides(path))

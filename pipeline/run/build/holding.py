@@ -84,9 +84,10 @@ class Held:
 
 
 def _sign(database: Path) -> str:
-    """What tells a database from any other. Every build puts another file in the place of the last one."""
+    """What a database says of itself. Its file is no sign: every run puts its own line into it."""
     try:
-        told = f"{database.stat().st_ino} {sorted(store.meta(database).items())}"
+        with store.held(database):
+            told = f"{sorted(store.meta(database).items())} {reading.source_counts(database)}"
     except (OSError, StoreError, ConfigError):
         return ""
     return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
