@@ -1,6 +1,7 @@
 """What a number of threads costs: time, memory, disk and workers, stage by stage; measured, and a model for the rest.
 
     python -m benchmarks.capacity 3000 10000 30000 [--workers 2] [--out FILE]     measure; a JSON line a stage
+    python -m benchmarks.capacity 100000 --then 50     then so many more come, and then nothing: what a build costs
     python -m benchmarks.capacity --model FILE                                    the table made from these lines
 
 Every stage is a process of its own, so that its peak memory is its own. Threads come from `benchmarks.threads`. The
@@ -18,15 +19,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from benchmarks import threads
 
 ROOT = Path(__file__).resolve().parent.parent
 STAGES = ("import", "extract", "publish", "export")
+#: What follows them where more threads come: a build with these, its export, and both once more with nothing new.
+THEN = ("import more", "build more", "export more", "build again", "export again")
 SIZES = (10**5, 10**6, 10**7, 10**8)
 PARTITION_DOCUMENTS = 500
 #: GitHub: requests that a thread costs in a full ingest, measured with 5,499 threads (docs/ingest.md), and the quota.
@@ -45,16 +50,17 @@ class Cost:
     cpu_seconds: float
     peak_bytes: int  # of the largest process
     disk_bytes: int  # of what the stage left
+    touched: Mapping[str, int] = field(default_factory=dict)  # documents mapped, clusters drafted anew
 
 
-def measured(sizes: Sequence[int], *, workers: int) -> list[Cost]:
-    """The cost of every stage at every size."""
+def measured(sizes: Sequence[int], *, workers: int, then: int = 0) -> list[Cost]:
+    """The cost of every stage at every size; and of `then` more threads."""
     found = []
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
             home = Path(folder)
-            threads.write(home / "threads.jsonl.gz", size)
-            for stage in STAGES:
+            threads.write(home / "threads.jsonl.gz", size, then=home / "more.jsonl.gz", more=then)
+            for stage in (*STAGES, *(THEN if then else ())):
                 cost = _measured(stage, home, size, workers)
                 print(json.dumps(asdict(cost)), flush=True)
                 found.append(cost)
@@ -104,11 +110,14 @@ def run_stage(stage: str, home: Path, workers: int) -> None:
     from pipeline import run
 
     places = run.Places.of(home)
+    begun = _cpu_seconds()
+    before = _made(home) if stage in THEN else Counter()
+    looked = _cpu_seconds() - begun  # at what there was: no part of the stage
     partitions = (
         run.plan(places.raw, partition_documents=PARTITION_DOCUMENTS) if stage in ("extract", "publish") else []
     )
-    if stage == "import":
-        run.import_files(places.raw, [home / "threads.jsonl.gz"])
+    if stage in ("import", "import more"):
+        run.import_files(places.raw, [home / ("threads.jsonl.gz" if stage == "import" else "more.jsonl.gz")])
     elif stage == "extract":
         limits = run.limits(60.0, 4096)
         for _ in run.map_partitions(
@@ -117,10 +126,30 @@ def run_stage(stage: str, home: Path, workers: int) -> None:
             pass
     elif stage == "publish":
         run.publish(places, partitions)
+    elif stage.startswith("build"):
+        run.build(places, workers=workers, partition_documents=PARTITION_DOCUMENTS)
     else:
         run.export(places)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    told = {"cpu": _cpu_seconds() - looked, "peak": peak}
+    touched = Counter(kind for kind, _ in _made(home) - before) if stage.startswith("build") else {}
+    print(json.dumps(told | {"touched": touched}))
+
+
+def _cpu_seconds() -> float:
     own = resource.getrusage(resource.RUSAGE_SELF)
-    print(json.dumps({"cpu": own.ru_utime + own.ru_stime, "peak": own.ru_maxrss * 1024}))
+    return own.ru_utime + own.ru_stime
+
+
+def _made(home: Path) -> Counter[tuple[str, str]]:
+    """What tells every document that was mapped, and every cluster that was drafted, from any other."""
+    from pipeline.run import shards
+
+    state = home / ".errmine"
+    documents = [one.digest for shard in shards.listing(state / "shards") for one in shards.origins(shard)]
+    results = state / "state" / "results.parquet"
+    drafts = pq.read_table(results, columns=["drafted"])["drafted"].to_pylist() if results.exists() else []
+    return Counter([("documents", one) for one in documents] + [("drafts", one) for one in drafts])
 
 
 def _measured(stage: str, home: Path, size: int, workers: int) -> Cost:
@@ -132,7 +161,7 @@ def _measured(stage: str, home: Path, size: int, workers: int) -> Cost:
     wall = time.perf_counter() - begun
     # the workers are no children of the stage that could be asked; they are busy as long as it lasts
     cpu = wall * workers if stage == "extract" else told["cpu"]
-    return Cost(size, stage, workers, wall, cpu, told["peak"], _disk(home) - before)
+    return Cost(size, stage, workers, wall, cpu, told["peak"], _disk(home) - before, told.get("touched", {}))
 
 
 def _disk(home: Path) -> int:
@@ -168,6 +197,7 @@ def main() -> None:
     """Measure or model, as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sizes", type=int, nargs="*")
+    parser.add_argument("--then", type=int, default=0, metavar="N", help="so many more threads come")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--model", type=Path)
@@ -177,9 +207,10 @@ def main() -> None:
         run_stage(options.stage[0], Path(options.stage[1]), options.workers)
     elif options.model:
         lines = options.model.read_text(encoding="utf-8").splitlines()
-        print(table([Cost(**json.loads(line)) for line in lines]))
+        costs = [Cost(**json.loads(line)) for line in lines]
+        print(table([cost for cost in costs if cost.stage in STAGES]))
     else:
-        costs = measured(options.sizes, workers=options.workers)
+        costs = measured(options.sizes, workers=options.workers, then=options.then)
         if options.out:
             with options.out.open("a", encoding="utf-8") as output:
                 output.writelines(json.dumps(asdict(cost)) + "\n" for cost in costs)

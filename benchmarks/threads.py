@@ -15,6 +15,7 @@ import json
 import random
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -133,11 +134,13 @@ def _stamp(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def write(path: Path, count: int, *, seed: int = 1) -> None:
-    """Write `count` threads as JSON lines, packed."""
-    with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as output:
-        for thread in Threads(seed).take(count):
-            output.write(json.dumps(thread) + "\n")
+def write(path: Path, count: int, *, seed: int = 1, then: Path | None = None, more: int = 0) -> None:
+    """Write `count` threads as JSON lines, packed; and into `then` so many `more`, those that come next."""
+    stream = Threads(seed).take(count + more)
+    for target, wanted in ((path, count), (then, more)):
+        if target is not None:
+            with gzip.open(target, "wt", encoding="utf-8", compresslevel=1) as output:
+                output.writelines(json.dumps(thread) + "\n" for thread in islice(stream, wanted))
 
 
 def main() -> None:
