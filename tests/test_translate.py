@@ -259,6 +259,19 @@ def test_a_message_without_a_meaning_has_no_explanation_but_a_code_in_it_has():
     assert made.signature_zh == "CUBLAS_STATUS_ALLOC_FAILED：cuBLAS 内部分配资源失败，通常是显存不足。"
 
 
+def test_a_code_that_the_message_does_not_print_explains_nothing_of_it():
+    given = draft(text="Failed launch ResizeNearest", exception_type="InternalError", meaning=None)
+    assert entry(dataclasses.replace(given, codes=("absl:INTERNAL",)), entry_id="a/b").signature_zh is None
+    passed = draft(text="Check failed: 0 == CUDA_SUCCESS", exception_type=None, meaning=None)
+    assert "没有错误" not in (entry(passed, entry_id="a/b").signature_zh or "")
+
+
+def test_a_shape_leaves_out_neither_a_word_nor_a_second_sentence():
+    assert explained("failed to load layer tensor", exception_type=None).signature_zh == "加载层张量失败。"
+    assert explained("failed to load layer tensor for tests", exception_type=None).signature_zh is None
+    assert explained("failed to load layer tensor. Its header is torn", exception_type=None).signature_zh is None
+
+
 def test_an_engine_may_explain_a_message_that_nobody_knows():
     engine = Fixed(Offer("小部件在启动时坏了。", "llm_checked", "llm:x"))
     given = draft(text="the widget broke at start", exception_type="RuntimeError",

@@ -148,8 +148,10 @@ def _named_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 
 
 def _named_code(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
-    codes = [code.split(":", 1)[-1] for code in draft.codes] + sorted(gates.protected(draft.cluster.text))
-    named = next((code for code in codes if rendering.annotated(code) != code), None)
+    said = draft.cluster.text
+    codes = [code.split(":", 1)[-1] for code in draft.codes] + sorted(gates.protected(said))
+    printed = (code for code in codes if _is_bare(draft) or (code in said and not code.endswith("SUCCESS")))
+    named = next((code for code in printed if rendering.annotated(code) != code), None)
     if named is None or not _is_about(draft, named):
         return None
     alone = f"{named}：{rendering.explanation(named)}。"  # with a type in front the meaning stands in brackets

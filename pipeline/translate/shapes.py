@@ -113,13 +113,15 @@ def words(text: str) -> int:
 
 def read(text: str) -> Read | None:
     """The fact that the message states by its shape with what it leaves out, None if it has none of the known ones."""
-    start = _NEXT_SENTENCE.split(_PREFIX.sub("", text.strip())[:LONGEST].split("\n", 1)[0], maxsplit=1)[0]
+    whole = _PREFIX.sub("", text.strip())
+    start = _NEXT_SENTENCE.split(whole[:LONGEST].split("\n", 1)[0], maxsplit=1)[0]
     lowered = start.lower()
     candidates = (row for row in rows() if any(literal in lowered for literal in row.literals))
-    return next((found for row in candidates for found in _facts(row, start.rstrip(" ."))), None)
+    rest = whole[len(start) :]
+    return next((found for row in candidates for found in _facts(row, start.rstrip(" ."), rest)), None)
 
 
-def _facts(row: Shape, text: str) -> Iterator[Read]:
+def _facts(row: Shape, text: str, rest: str) -> Iterator[Read]:
     for found in row.pattern.finditer(text):
         slots: dict[str, str] = {}
         for group, value in found.groupdict().items():
@@ -129,7 +131,7 @@ def _facts(row: Shape, text: str) -> Iterator[Read]:
                     break
                 slots[group.rstrip("0123456789")] = kept
         else:
-            left = f"{text[: found.start()]} {text[found.end() :]}"
+            left = f"{text[: found.start()]} {text[found.end() :]} {rest}"
             yield Read(Fact(row.template, tuple(sorted(slots.items()))), left)
 
 
