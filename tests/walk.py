@@ -1,16 +1,22 @@
 """One issue's walk through the package, from a file to the bundle: `python -m tests.walk [FILE]`.
 
 It traces every call of a function of `pipeline` while one issue is imported, mapped, published and exported, in one
-process and from cold, and prints what was visited: modules, functions, rooms, in which order the stages were entered,
-and every call that went up (from a room to one above it, or from one stage into another).
+process, and prints what was visited: modules, functions, rooms, in which order the stages were entered, and every call
+that went up (from a room to one above it, or from one stage into another).
+
+A table is read once a process, whoever comes first: what is called while a function without arguments makes what it
+keeps is no step of the issue's, and is told apart. So the walk is the same from cold and in a process that knows all.
 """
 
 from __future__ import annotations
 
+import functools
+import gc
 import inspect
 import json
 import sys
 import tempfile
+import types
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,6 +46,7 @@ class Walk:
     modules: dict[str, int] = field(default_factory=dict)  # module -> calls, in the order of the first visit
     entered: list[str] = field(default_factory=list)  # stages as `run` and `ask` enter them, each time it changes
     upwards: Counter[tuple[str, str]] = field(default_factory=Counter)  # (caller, callee) by module
+    loading: set[str] = field(default_factory=set)  # modules in which tables were read
 
     @property
     def rooms(self) -> list[str]:
@@ -81,26 +88,42 @@ def floor(module: str) -> int:
 
 def traced(work: Callable[[], object]) -> Walk:
     """The walk of `work`."""
-    walk = Walk()
+    walk, readers = Walk(), _readers()
+    within: FrameType | None = None  # the outermost of the functions at work that read a table
 
-    def trace(frame: FrameType, _event: str, _argument: Any) -> None:  # None: of a function only that it is called
+    def read(frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal within
+        if event == "return" and frame is within:
+            within = None
+        return read
+
+    def trace(frame: FrameType, _event: str, _argument: Any) -> Any:  # None: of a function only that it is called
+        nonlocal within
         module = frame.f_globals.get("__name__", "")
         code = frame.f_code
         if not module.startswith("pipeline") or code.co_name == "<module>":
-            return
+            return None
         if code.co_filename == "<string>":
-            return  # what a dataclass generates is no place to go to
+            return None  # what a dataclass generates is no place to go to
+        if within is not None:
+            walk.loading.add(module)
+            return None
+        if code in readers:
+            within, frame.f_trace_lines = frame, False
+            walk.loading.add(module)
+            return read
         walk.modules[module] = walk.modules.get(module, 0) + 1
         walk.functions.add((module, code.co_qualname))
         caller = frame.f_back.f_globals.get("__name__", "") if frame.f_back else ""
         if not caller.startswith("pipeline") or room(caller) == room(module):
-            return
+            return None
         if code.co_flags & inspect.CO_GENERATOR:
-            return  # it goes on for whoever asks for the next item, which is not who called it
+            return None  # it goes on for whoever asks for the next item, which is not who called it
         if floor(module) < floor(caller) or (stage(module) and stage(caller)):
             walk.upwards[caller, module] += 1
         if room(caller) in ("run", "ask") and stage(module) and walk.entered[-1:] != [stage(module)]:
             walk.entered.append(stage(module))
+        return None
 
     sys.settrace(trace)
     try:
@@ -108,6 +131,22 @@ def traced(work: Callable[[], object]) -> Walk:
     finally:
         sys.settrace(None)
     return walk
+
+
+def _readers() -> set[types.CodeType]:
+    """The functions of the package that keep what they give for the whole process: those without arguments.
+
+    What others keep, by their arguments, is forgotten, so that the walk does not depend on who was here before.
+    """
+    found: set[types.CodeType] = set()
+    for kept in [one for one in gc.get_objects() if isinstance(one, type(functools.cache(len)))]:
+        inner = kept.__wrapped__
+        if getattr(inner, "__module__", "").startswith("pipeline.") and isinstance(inner, types.FunctionType):
+            if inner.__code__.co_argcount:
+                kept.cache_clear()
+            else:
+                found.add(inner.__code__)
+    return found
 
 
 def one_issue(home: Path, source: Path) -> None:
@@ -148,6 +187,7 @@ def main() -> None:
     walk = walked(Path(sys.argv[1]) if len(sys.argv) > 1 else None)
     rooms = Counter(room(name) for name in walk.modules)
     print(f"{len(walk.modules)} modules, {len(walk.functions)} functions, {len(walk.rooms)} rooms")
+    print(f"where tables are read: {len(walk.loading - walk.modules.keys())} modules more")
     print("stages entered:", " -> ".join(walk.entered))
     print("steps back:", walk.steps_back or "none")
     print("calls upwards:", dict(walk.upwards) or "none")
