@@ -20,6 +20,7 @@ from pipeline.normalise.tables import wording
 from pipeline.packs import table as tables_of
 from pipeline.packs.folder import HEADER
 from pipeline.run.build import planning
+from tests.cli import run
 from tests.each import each
 
 HEAD = 'name = "{name}"\ntitle = "Kiln"\nversion = "1"\nsummary = "A kiln."\n'
@@ -152,10 +153,11 @@ def test_a_folder_that_is_no_pack_is_refused(
 
 
 def test_what_was_worked_out_of_rows_is_forgotten_when_other_packs_are_activated(
-    write: Write, lines: packs.Table[Line]
+    write: Write, lines: packs.Table[Line], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write(lines=ROW.format(name="cold"))
     count = packs.cached(lambda: len(lines.rows()))
+    monkeypatch.setattr(catalogues, "count", count, raising=False)  # what keeps something is a function of a module
     before = count()
     with packs.using(folder):
         assert count() == before + 1
@@ -288,6 +290,22 @@ def test_a_partition_of_the_same_pages_has_another_name_with_another_pack(write:
     with packs.using(write(lines="#")):
         assert not set(names()) & set(before)
     assert names() == before
+
+
+def test_a_pack_that_ships_is_proven_as_any_other_and_is_active_once() -> None:
+    (ruby,) = [pack for pack in packs.active().packs if pack.name == "ruby"]
+    done = run("pack", "test", ruby.folder, packs.active().packs[-1].folder.parent / "ml")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("ruby: sound; rows: ")
+    assert not packs.active().added
+
+
+def test_nothing_is_kept_of_families_that_only_a_text_names() -> None:
+    assert [catalogues.entry(f"kiln{number}:BURNT") for number in range(3)] == [None] * 3
+    caches = [one for one in vars(catalogues).values() if hasattr(one, "cache_info")]
+    before = sum(one.cache_info().currsize for one in caches)
+    assert [catalogues.entry(f"oven{number}:BURNT") for number in range(3)] == [None] * 3
+    assert sum(one.cache_info().currsize for one in caches) == before
 
 
 def test_the_folder_of_a_pack_that_ships_has_its_name() -> None:

@@ -223,19 +223,20 @@ def _xla(code: str) -> XlaCode | None:
 
 
 @packs.cached
-def _added(family: str) -> Mapping[str, Entry]:
-    """The codes of a family that packs bring."""
-    found = families().get(family)
-    rows = found.entries if found else ()
-    return _by_code(
-        [Entry(f"{family}:{r.name}", r.name, r.number, r.string, found.url_of(r), also=r.also) for r in rows if found]
-    )
+def _brought() -> Mapping[str, Mapping[str, Entry]]:
+    """The codes of each family that packs bring; of others nothing is kept, whatever a text calls a family."""
+    return {
+        name: _by_code(
+            [Entry(f"{name}:{r.name}", r.name, r.number, r.string, found.url_of(r), also=r.also) for r in found.entries]
+        )
+        for name, found in families().items()
+    }
 
 
 def entry(code: str) -> Entry | None:
     """The catalogue's entry for a code of any family but XLA, None if there is none."""
     family, _, name = code.partition(":")
-    entries = _FAMILIES[family]() if family in _FAMILIES else _added(family)
+    entries = _FAMILIES[family]() if family in _FAMILIES else _brought().get(family, {})
     return entries.get(code) or next((row for row in entries.values() if name in row.also), None)
 
 
@@ -291,7 +292,7 @@ def listed() -> list[Listed]:
         for row in xla_codes().values()
     }
     own = [read() for read in {id(read): read for read in _FAMILIES.values()}.values()]
-    for found in (*own, *map(_added, families())):
+    for found in (*own, *_brought().values()):
         for row in found.values():
             rows[row.code] = Listed(
                 code=row.code,

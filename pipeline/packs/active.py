@@ -27,7 +27,6 @@ T = TypeVar("T")
 _DIGITS = 12
 
 _SHIPPED = Path(__file__).parents[1] / "data" / "packs"
-_FORGET: list[Callable[[], None]] = []
 #: What `functools.cache` and `lru_cache` make.
 _KEEPS = type(functools.cache(len))
 _LOCK = threading.RLock()
@@ -74,10 +73,13 @@ def active() -> Active:
 def reading(folders: Iterable[Path | str]) -> Active:
     """The packs of `folders` as they are now, with those that ship; nothing is activated.
 
+    The folder of one that ships names that one.
+
     Raises:
         PackError: there is no pack in a folder, or two have one name.
     """
-    packs = tuple(sorted((read_pack(Path(folder).resolve()) for folder in folders), key=lambda pack: pack.name))
+    added = {Path(folder).resolve() for folder in folders} - {pack.folder.resolve() for pack in _shipped()}
+    packs = tuple(sorted(map(read_pack, sorted(added)), key=lambda pack: pack.name))
     names = {pack.name: pack for pack in _shipped()}
     for pack in packs:
         if (other := names.setdefault(pack.name, pack)) is not pack:
@@ -108,10 +110,9 @@ def _decide(added: tuple[Pack, ...]) -> None:
 def _forget() -> None:
     """Nothing; what was worked out from the rows of other packs is not kept anywhere.
 
-    A cache two calls above a table shows no sign of packs, so all that modules of the package keep is emptied.
+    A cache two calls above a table shows no sign of packs, so all that functions of the package's modules keep is
+    emptied. That is the one way: what keeps something elsewhere keeps it by the packs (`Table.rows`).
     """
-    for forget in _FORGET:
-        forget()
     for name, module in list(sys.modules.items()):
         if name.startswith("pipeline.") and not name.startswith("pipeline.packs"):
             for value in list(vars(module).values()):
@@ -140,10 +141,8 @@ def marked(version: str) -> str:
 
 
 def cached(work: Callable[..., T]) -> _lru_cache_wrapper[T]:
-    """`work` with what it gave kept, as `functools.cache` keeps it, until other packs are activated."""
-    kept = functools.cache(work)
-    _FORGET.append(kept.cache_clear)
-    return kept
+    """A function of a module, with what it gave kept, as `functools.cache` does, until other packs are activated."""
+    return functools.cache(work)
 
 
 def activated(folders: tuple[str, ...], wanted: str, *stages: Stage) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from pipeline.packs.active import active, cached
+from pipeline.packs.active import active
 from pipeline.packs.folder import CODES, TABLES, Pack, toml
 from pipeline.packs.problem import PackError, Problem
 from pipeline.packs.row import IS_SHIPPED, Place, Row
@@ -36,7 +36,8 @@ class Table(Generic[R]):
         self.row = row
         self.hits: Hits | None = None
         self.wholes: list[Callable[[], object]] = []
-        self._rows = cached(lambda: tuple(row for pack in active().packs for row in self.of(pack)))
+        # by the packs: two of them are active by turns where one is tried
+        self._rows = functools.lru_cache(maxsize=2)(lambda packs: tuple(row for one in packs for row in self.of(one)))
         self._of = functools.cache(self._read)  # by the pack alone: what ships is read once
         _KNOWN[name] = self
 
@@ -46,7 +47,7 @@ class Table(Generic[R]):
         Raises:
             PackError: a row is wrong.
         """
-        rows: tuple[R, ...] = self._rows()
+        rows: tuple[R, ...] = self._rows(active().packs)
         return rows
 
     def of(self, pack: Pack) -> tuple[R, ...]:
