@@ -239,7 +239,7 @@ def _exported(home: str, config: str) -> Summary:
 
 def _unchanged(step: str, why: str) -> Summary:
     get_run_logger().info("%s: %s", step, why)
-    return Summary(figures={"unchanged": {step: why}})
+    return joined.unchanged(step, why)
 
 
 def _extract(home: str, config: str, runner: str, address: str) -> Planned:

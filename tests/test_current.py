@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from pipeline import packs
+from pipeline import run as running
 from pipeline.config import read_settings
 from pipeline.run import Places, build, configured, is_built, is_exported, note_built, note_exported
-from tests import golden
+from tests import cli, golden
 
 
 @pytest.fixture
@@ -88,3 +90,25 @@ def test_where_an_endpoint_may_be_asked_again_nothing_is_known(home: Path) -> No
 
 def _grow_new(path: Path) -> None:
     path.write_bytes(b"")
+
+
+def test_a_build_by_hand_makes_nothing_where_nothing_came(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / ".errmine" / "current.json").unlink()
+    made: list[object] = []
+    real = running.build
+    monkeypatch.setattr(running, "build", lambda *given, **told: made.append(given) or real(*given, **told))
+    assert cli.run("build", "--home", home, "--workers", "1").code == 0
+    assert len(made) == 1
+    done = cli.run("build", "--home", home)
+    assert (done.code, len(made)) == (0, 1)
+    assert "nothing came since the last one: the database stands" in done.out
+    assert json.loads(cli.run("build", "--home", home, "--json").out)["unchanged"]["build"]
+    assert cli.run("build", "--home", home, "--accept-loss", "--workers", "1").code == 0  # who asks for it gets it
+    assert len(made) == 2
+    _grow(_first(home, ".errmine/shards/**/*.parquet"))
+    assert cli.run("build", "--home", home, "--workers", "1").code == 0
+    assert len(made) == 3
+
+
+def test_a_home_with_nothing_in_it_is_told_of_every_time(tmp_path: Path) -> None:
+    assert [cli.run("build", "--home", tmp_path).code for _ in range(2)] == [1, 1]

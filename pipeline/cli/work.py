@@ -125,8 +125,8 @@ def build(
 ) -> None:
     """Make clusters, entries and errmine.duckdb from raw; needs no Prefect and, with engines off, no network.
 
-    What the last build made of the same is taken over. With --verify everything is made again beside it from raw
-    alone; exit status 4 if the two databases differ.
+    What the last build made of the same is taken over; where nothing came or changed since, the database stands. With
+    --verify everything is made again beside it from raw alone; exit status 4 if the two databases differ.
 
     Where raw holds less than it did (a segment is missing or damaged, a document of the last build is gone) it names
     what is lost and builds nothing. With --accept-loss it goes on without, once and for all.
@@ -153,9 +153,16 @@ def build(
                 )
             )
 
-        own = joined.Places.of(chosen.home)
-        joined.verified(own, build_at) if verify else build_at(own)
+        own, now = joined.Places.of(chosen.home), configured.seen(chosen)
+        if verify:
+            joined.verified(own, build_at)
+        elif accept_loss or not joined.is_built(own, now):
+            build_at(own)
+        else:
+            made.append(joined.unchanged("build", "nothing came since the last one: the database stands"))
         summary = record.summary = made[0]
+        if summary.stages and summary.stages[0].taken:
+            joined.note_built(own, now)
     tell_of_build(summary, chosen, is_quiet=quiet, as_json=as_json)
 
 
@@ -197,8 +204,12 @@ def _manifest_path(chosen: Settings) -> Path:
 
 def tell_of_build(summary: Summary, chosen: Settings, *, is_quiet: bool, as_json: bool) -> None:
     """Nothing; what a build did, and what comes next, is printed."""
+    if not summary.stages and not as_json:
+        for why in () if is_quiet else summary.figures["unchanged"].values():
+            say(why)
+        return
     _report(summary, is_quiet=is_quiet, as_json=as_json)
-    if summary.stages[0].taken:
+    if not summary.stages or summary.stages[0].taken:
         if not is_quiet and not as_json:  # `match` and `site` ask the bundle, which a build leaves as it is
             until = "; until then that of the last export answers" if _manifest_path(chosen).exists() else ""
             say(f"\ndatabase  {chosen.database_path.resolve()}")

@@ -15,7 +15,7 @@ from pipeline.run.build.building import (
     publish,
     with_notes,
 )
-from pipeline.run.build.current import is_built, is_exported, note_built, note_exported
+from pipeline.run.build.current import is_built, is_exported, note_built, note_exported, unchanged
 from pipeline.run.build.exporting import export
 from pipeline.run.build.mapping import Partition, code_digest, map_partitions
 from pipeline.run.build.planning import plan
@@ -65,6 +65,7 @@ __all__ = [
     "source_rows",
     "status",
     "status_of",
+    "unchanged",
     "verified",
     "with_notes",
 ]

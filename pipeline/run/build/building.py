@@ -63,7 +63,7 @@ class Places:
 
     @property
     def current(self) -> Path:
-        """Tells of the last build and export of a schedule; no other build leaves one."""
+        """Tells of the last build that a command or a schedule made, and of a schedule's last export."""
         return self.shards.parent / "current.json"
 
     @property

@@ -1,8 +1,8 @@
 """Whether a build would change anything: nothing does where all that it reads and all that it left are as they were.
 
-`.errmine/current.json` tells of the last build and the last export of a schedule. Files are known by size and time of
-change, as `make` knows them: to read them is what this saves. What they hold is checked where they are read, and by
-`errmine reconcile`.
+`.errmine/current.json` tells of the last build, of a command or a schedule, and of a schedule's last export. Files are
+known by size and time of change, as `make` knows them: to read them is what this saves. What they hold is checked where
+they are read, and by `errmine reconcile`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pipeline import packs, store
 from pipeline.export.writing import BUNDLE_NAMES
 from pipeline.records import kept
 from pipeline.records.errors import StoreError
+from pipeline.records.summary import Summary
 from pipeline.run.build.building import Places
 from pipeline.run.build.mapping import own_files, releases
 from pipeline.run.home import translations
@@ -64,6 +65,11 @@ def is_exported(places: Places) -> bool:
     """True if the bundle is that of the database."""
     last = _last(places)
     return bool(last.exported) and last.exported == _exported(places)
+
+
+def unchanged(step: str, why: str) -> Summary:
+    """The summary of a step that was not made because it would change nothing."""
+    return Summary(figures={"unchanged": {step: why}})
 
 
 def note_built(places: Places, now: Seen | None) -> None:
