@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from pipeline.distil import tables
-from pipeline.distil.claims import reading
+from pipeline.distil.claims import candidates
 from pipeline.distil.drafts.support import wilson_lower
 from pipeline.records import Claim, Document, DocumentKind, Post
 from tests.distil_factory import claims
@@ -117,7 +117,7 @@ def emitted() -> dict[str, tuple[Document, tuple[Claim, ...]]]:
     """
     wanted = {one["document"] for one in (*_labels(), *_threads())}
     with pytest.MonkeyPatch.context() as patch, gzip.open(CORPUS, "rt", encoding="utf-8") as lines:
-        patch.setattr(reading.candidates, "candidates", lambda *_: iter(()))
+        patch.setattr(candidates.Reader, "candidates", lambda _: iter(()))
         return {made.document_id: (made, claims(made)) for made in _named(wanted, lines)}
 
 

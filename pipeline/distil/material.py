@@ -58,7 +58,7 @@ class Material:
     official: tuple[Official, ...] = ()  # pages whose code is among the cluster's codes
     own_page: DocRecord | None = None  # of an official entry: the page whose own sample is in the cluster
     neighbours: tuple[Neighbour, ...] = ()
-    candidates: tuple[Claim, ...] = ()  # what a trained reader takes for statements: leads, and nothing else
+    candidates: tuple[Claim, ...] = ()  # what a trained reader alone, or a rule in doubt, takes for statements: leads
     clusters: tuple[tuple[str, str], ...] = ()  # signature id -> cluster id, of those that its documents show
 
 

@@ -218,7 +218,7 @@ class Refutation:
 
     rule: str
     is_named: bool  # the sentence must name what it refutes
-    of: frozenset[str]  # what it may refute: "cause", "remedy", "fix"
+    of: frozenset[str]  # what it may refute: "cause", "remedy", "fix", "failed": that an act did not help
     pattern: Pattern
     refuse: Pattern
 

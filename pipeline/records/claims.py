@@ -114,6 +114,12 @@ class Claim:
     signature_ids: tuple[str, ...]  # the errors of that document that it speaks about
     passage: Quote | None = None  # the block that the quote announces, or the words that announce the quoted item
     is_passage_cut: bool = False  # the block goes on behind the passage
+    doubt: int | None = None  # a statement that is not sure enough to be one: of a hundred such ones so many were right
+
+    @property
+    def share(self) -> int | None:
+        """Of a hundred like it so many were right, for what is a lead at most; None for what stands and counts."""
+        return int(self.key) if self.kind == ClaimKind.CANDIDATE else self.doubt
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,13 +68,13 @@ MOST_LEADS, LEAST_LEAD_SHARE = 3, 50
 
 
 class Lead(_Part):
-    """Words that a trained reader alone takes for a statement: something to read, counted nowhere, known by nobody."""
+    """Words that a trained reader alone, or a rule in doubt, takes for a statement: to read, counted nowhere."""
 
     kind: Literal["cause", "remedy", "fix", "failure"] = Field(
         description="What it may be: why the error comes, what helps, where it is fixed, what did not help."
     )
     share: Annotated[int, Field(ge=LEAST_LEAD_SHARE, le=100)] = Field(
-        description="Of a hundred labelled passages of such a score so many were right."
+        description="Of a hundred labelled passages of such a score, or statements as doubtful, so many were right."
     )
     quote: Annotated[str, Field(min_length=1, max_length=300)] = Field(description="Verbatim; nobody checked it.")
     quote_lang: str
@@ -276,7 +276,8 @@ class KnowledgeEntry(_Part):
     )
     leads: Annotated[list[Lead], Field(max_length=MOST_LEADS)] = Field(
         default_factory=list,
-        description="What people may have said of it, picked by a trained reader and confirmed by nobody; best first. "
+        description="What people may have said of it, picked by a trained reader or by a rule that is not sure, "
+        "and confirmed by nobody; best first. "
         "They are no statements: nothing is counted of them, and they are no answer.",
     )
     transition_graph: TransitionGraph

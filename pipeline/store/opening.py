@@ -49,6 +49,7 @@ VERSIONS = (
         "claims.posted_at is a TIMESTAMPTZ, official_docs.first_seen and last_updated are DATEs; columns of views have "
         "comments",
     ),
+    Version("2.1", "Added claims.doubt"),
 )
 #: The version that is written.
 SCHEMA_VERSION = VERSIONS[-1].version

@@ -127,7 +127,8 @@ CREATE TABLE claims ( -- What one quote says about errors of its document, befor
     author_role VARCHAR, -- Role of its author, as events.author_role; PROGRAM where a program printed the words
     outcome_quote VARCHAR, -- Where the outcome was said elsewhere: those words
     passage VARCHAR, -- The block that the quote announces, as far as it is quoted, or the words that announce the quoted item
-    signature_ids VARCHAR[] -- The signatures it speaks about
+    signature_ids VARCHAR[], -- The signatures it speaks about
+    doubt INTEGER -- A statement that is a lead at most: of a hundred as doubtful as it so many were right; null where it stands
 );
 CREATE TABLE withheld ( -- Claims that no entry shows: advice that nobody tried, or words of one project that no case can name
     cluster_id VARCHAR, -- The error

@@ -77,13 +77,16 @@ COMMENT ON VIEW withheld_claims IS 'What threads say of errors and no entry show
 -- Columns: withheld, claims, clusters
 
 CREATE VIEW candidates AS
-SELECT c.document_id, regexp_replace(c.rule, '^reader[.]', '') AS kind, CAST(c.remedy_key AS INTEGER) AS share, c.quote,
+SELECT c.document_id,
+    CASE WHEN c.kind = 'candidate' THEN regexp_replace(c.rule, '^reader[.]', '')
+        WHEN c.outcome = 'failed' THEN 'failure' ELSE c.kind END AS kind,
+    CASE WHEN c.kind = 'candidate' THEN CAST(c.remedy_key AS INTEGER) ELSE c.doubt END AS share, c.quote,
     c.url, c.start_offset, c.end_offset, c.posted_at, c.author_role, k.entry_id, k.cluster_id, c.claim_id
 FROM claims c LEFT JOIN assignments a ON list_contains(c.signature_ids, a.signature_id)
 LEFT JOIN clusters k ON k.cluster_id = a.cluster_id
-WHERE c.kind = 'candidate'
+WHERE c.kind = 'candidate' OR c.doubt IS NOT NULL
 ORDER BY share DESC, c.document_id, c.start_offset, kind, k.cluster_id;
-COMMENT ON VIEW candidates IS 'Words that a trained reader takes for a cause, remedy, fix or failure, the leads of entries among them; of a hundred such ones `share` were right';
+COMMENT ON VIEW candidates IS 'Words that a trained reader alone takes for a cause, remedy, fix or failure, or a rule alone and in doubt; the leads of entries among them; of a hundred such ones `share` were right';
 -- Columns: claims, clusters
 COMMENT ON COLUMN candidates.kind IS 'cause, remedy, fix or failure';
 COMMENT ON COLUMN candidates.share IS 'Of a hundred such words, so many were right where the reader was tested';

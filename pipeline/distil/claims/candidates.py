@@ -3,7 +3,8 @@
 A small network over the units of a thread (`network`), which learned from labels and from what a larger model says of
 threads that nobody labelled (`benchmarks/learning`). It cannot tell surely enough for an entry which error a unit is
 about and whether what it says stood; so each candidate carries the share of labelled units of such a score that were
-right, and people choose; the surest are an entry's leads (`drafts.leads`).
+right, and people choose; the surest are an entry's leads (`drafts.leads`). What a rule takes
+ for a cause or a remedy and this reader does not is no statement either (`doubts`).
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pipeline.distil.claims.network import network, scores
 from pipeline.distil.claims.rules import Finding
 from pipeline.distil.claims.subjects import Pair, opening, subject
-from pipeline.records import MAINTAINER_ROLES, Document, PostKind
+from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Document, Outcome, PostKind
 from pipeline.text.units import Unit, UnitKind
 
 #: Kinds of units in which people speak.
@@ -43,6 +45,15 @@ _WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
 _LAST_POST, _LEAST_CHARACTERS = 10, 25
 
 
+def kind_of(claim: Claim) -> str:
+    """Which of `KINDS` a candidate or a statement is."""
+    if claim.kind == ClaimKind.CANDIDATE:
+        return claim.rule.removeprefix(RULE)
+    if claim.kind == ClaimKind.REMEDY:
+        return "failure" if claim.outcome == Outcome.FAILED else "remedy"
+    return claim.kind.value
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A unit that may say something about an error."""
@@ -53,21 +64,41 @@ class Candidate:
     about: tuple[str, ...]  # signatures
 
 
-def candidates(
-    document: Document, units: Sequence[Unit], errors: Sequence[Pair], findings: Sequence[Finding]
-) -> Iterator[Candidate]:
-    """The units that may say something about one of the errors, in the order of the text, kinds in that of `KINDS`."""
-    read = list(seen(document, units, errors, findings))
-    if not any(one.is_read for one in read):
-        return
-    net = network()
-    told = scores(net, [one.words for one in read], [one.traits for one in read])
-    for one, scored in zip(read, told, strict=True):
-        for kind, score in zip(KINDS, scored, strict=True):
-            steps = net.steps[kind]
-            step = bisect_right(steps, (score, 100)) - 1
-            if step >= 0 and one.is_read and one.about[kind]:
-                yield Candidate(one.unit, kind, steps[step][1], one.about[kind])
+class Reader:
+    """What the network says of the units of one thread; it is asked once, and only where somebody wants to know."""
+
+    def __init__(
+        self, document: Document, units: Sequence[Unit], errors: Sequence[Pair], findings: Sequence[Finding]
+    ) -> None:
+        self._seen = list(seen(document, units, errors, findings))
+
+    def candidates(self) -> Iterator[Candidate]:
+        """The units that may say something about an error, in the order of the text, kinds in that of `KINDS`."""
+        if not any(one.is_read for one in self._seen):
+            return
+        for one, shares in zip(self._seen, self._shares, strict=True):
+            for kind, share in zip(KINDS, shares, strict=True):
+                if share and one.is_read and one.about[kind]:
+                    yield Candidate(one.unit, kind, share, one.about[kind])
+
+    def share(self, kind: str, start: int, end: int) -> int:
+        """Of a hundred units with such a score for `kind` as the one at a span so many were right; 0: too few."""
+        over = ((min(end, one.unit.end) - max(start, one.unit.start), -n) for n, one in enumerate(self._seen))
+        most, place = max(over, default=(0, 0))
+        return self._shares[-place][KINDS.index(kind)] if most > 0 else 0
+
+    @cached_property
+    def _shares(self) -> list[list[int]]:
+        """By unit and kind."""
+        net = network()
+        told = scores(net, [one.words for one in self._seen], [one.traits for one in self._seen])
+        steps = [net.steps[kind] for kind in KINDS]
+        return [[_share(mine, score) for mine, score in zip(steps, scored, strict=True)] for scored in told]
+
+
+def _share(steps: Sequence[tuple[int, int]], score: int) -> int:
+    step = bisect_right(steps, (score, 100)) - 1
+    return steps[step][1] if step >= 0 else 0
 
 
 # Words, in which names, numbers and addresses are replaced by their kind: a reader learns how people say things, not

@@ -27,6 +27,9 @@ from pipeline.records import (
     content_id,
 )
 
+#: How the rules begin whose word is that of a tracker, the API or a merged pull request.
+BY_TRACKER = "fix.closed_by_"
+
 
 def unfixed(document: Document, errors: Sequence[Pair], about: tuple[str, ...], fact: Fact | None) -> str | None:
     """The reason for which what fixed the report is not said to fix its errors, None if it is."""

@@ -131,6 +131,11 @@ class Prose:
         self.events = events
 
     @cached_property
+    def printed(self) -> str:
+        """What the programs of the thread printed as its errors."""
+        return "\n".join(event.detail for event in self.events)
+
+    @cached_property
     def units(self) -> list[Unit]:
         """The thread's units: few documents need them here."""
         return units(self.document, self.events)

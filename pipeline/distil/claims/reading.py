@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pipeline.distil.claims import candidates, passages, prose, replies, rules, subjects
+from pipeline.distil.claims import candidates, doubts, passages, prose, replies, rules, subjects
 from pipeline.distil.claims.claiming import claim_at
-from pipeline.distil.claims.closing import closed, closings
+from pipeline.distil.claims.closing import BY_TRACKER, closed, closings
 from pipeline.distil.claims.passing import passed_on, refused
 from pipeline.distil.claims.prose import Prose
-from pipeline.distil.claims.stating import fault, stated
+from pipeline.distil.claims.stating import fault, fault_of_unit, stated
 from pipeline.distil.claims.subjects import Pair, errors_of, opening
 from pipeline.distil.material import Reading
 from pipeline.distil.tables import CueKind
@@ -42,19 +42,31 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
     """The claims that the document makes, and what it says that no claim may be made of."""
     text = Prose(document, events)
     found = list(rules.findings(text))
+    reader = candidates.Reader(document, text.units, errors, found)
     quoted: list[Quote] = []
     for made in _claims(text, found, events, errors):
         claim = made if isinstance(made, Skipped) else passed_on(document, made)
-        quoted += [claim.quote] if isinstance(claim, Claim) and claim.kind.is_statement else []
+        if isinstance(claim, Claim) and claim.kind.is_statement:
+            quoted.append(claim.quote)
+            claim = _weighed(document, errors, claim, reader)
         yield claim
-    for claim in _candidates(text, errors, found):
+    for claim in _candidates(text, reader):
         if not any(said.start < claim.quote.end and claim.quote.start < said.end for said in quoted):
             yield passed_on(document, claim)
 
 
-def _candidates(text: Prose, errors: Sequence[Pair], found: Sequence[rules.Finding]) -> Iterator[Claim]:
-    """What a trained reader takes for a statement, as claims that no entry shows."""
-    for one in candidates.candidates(text.document, text.units, errors, found):
+def _weighed(document: Document, errors: Sequence[Pair], claim: Claim, reader: candidates.Reader) -> Claim:
+    """The statement, marked where a person makes it and it is not sure enough to be counted."""
+    if claim.quote.author_role == PROGRAM or claim.rule.startswith(BY_TRACKER):
+        return claim
+    return replace(claim, doubt=doubts.doubt(document, errors, claim, reader))
+
+
+def _candidates(text: Prose, reader: candidates.Reader) -> Iterator[Claim]:
+    """What a trained reader takes for a statement, and what passes as one by its words alone, as candidates."""
+    for one in reader.candidates():
+        if fault_of_unit(text, one.unit, one.kind) is not None:
+            continue
         span, rule = (one.unit.start, one.unit.end), candidates.RULE + one.kind
         claim = claim_at(text.document, ClaimKind.CANDIDATE, rule, fact=None, span=span, about=one.about)
         yield replace(claim, key=str(one.share))
@@ -69,11 +81,10 @@ def _claims(
     for item in subjects.seen(document):
         for kind, fact in subjects.facts(item):
             yield claim_at(document, kind, item.rule, fact=fact, span=(item.start, item.end), about=everything)
-    printed = "\n".join(event.detail for event in events)
     taken_back = replies.refuted(text, found)
     sound: list[rules.Finding] = []
     for finding in found:
-        reason = fault(text, finding, printed) or ("refuted" if finding.start in taken_back else None)
+        reason = fault(text, finding) or ("refuted" if finding.start in taken_back else None)
         if reason is not None:
             yield refused(document, finding.start, reason, finding.cue.rule)
             continue

@@ -298,13 +298,8 @@ _NAMED = 2
 
 
 def refuted(prose: Prose, found: Sequence[Finding]) -> frozenset[int]:
-    """Where the causes, and the acts that helped or were advised, begin that a later sentence takes back."""
-    stated = [
-        f
-        for f in found
-        if f.cue.kind in (CueKind.CAUSE, CueKind.FIX)
-        or (f.cue.kind == CueKind.REMEDY and f.cue.outcome != Outcome.FAILED)
-    ]
+    """Where the causes, and the acts that helped, did not, or were advised, begin that a later sentence takes back."""
+    stated = [f for f in found if _stands_for(f) is not None]
     taken: set[int] = set()
     for post in range(min((f.sentence.post for f in stated), default=0), len(prose.document.posts) if stated else 0):
         for row, sentence in _refuting(prose, post):
@@ -332,7 +327,7 @@ def _taken_back(
         if posts[post].is_bot:
             continue
         here = [f for f in stated if f.sentence.post == post and f.sentence.start < sentence.start]
-        before = [f for f in here if f.cue.kind.value in row.of]
+        before = [f for f in here if _stands_for(f) in row.of]
         if row.is_named:
             before = [f for f in before if post != sentence.post and _is_named(f, sentence)]
         if before:
@@ -341,6 +336,14 @@ def _taken_back(
         seen += 1
         if seen > _REACH:
             return
+
+
+def _stands_for(finding: Finding) -> str | None:
+    """What a refutation calls the finding, None for what is no statement."""
+    kind, outcome = finding.cue.kind, finding.cue.outcome
+    if kind in (CueKind.REMEDY, CueKind.REPLY) and outcome == Outcome.FAILED:
+        return "failed"
+    return kind.value if kind in (CueKind.CAUSE, CueKind.FIX, CueKind.REMEDY) else None
 
 
 def _is_named(finding: Finding, sentence: Sentence) -> bool:

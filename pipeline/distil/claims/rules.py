@@ -186,16 +186,13 @@ def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding
     first = cue.pattern.search(text)
     if first is None or (cue.refuse is not None and cue.refuse.search(actions.without_code(text))):
         return None
-    hedged = _hedged_as(cue)
-    if hedged and tables.hedges(cue.lang, hedged).search(actions.without_code(text)):
-        return None
     last = cue.then.search(text, first.end()) if cue.then is not None else None
     if cue.then is not None and last is None:
         return None
     if cue.kind == CueKind.REMEDY and cue.outcome == Outcome.WORKED and tables.persists().search(text):
         return None
-    # asked late: few sentences come so far, and this is a slow pattern; the tables of acts behind it are slower
-    if cue.kind != CueKind.ASK and tables.refusals(cue.lang).search(text):
+    # asked late: few sentences come so far, and these are slow patterns; the tables of acts behind them are slower
+    if cue.kind != CueKind.ASK and is_unsure(text, cue.lang, _hedged_as(cue)):
         return None
     least, most = first.start(), last.end() if last else first.end()
     if cue.act == "after" and last is not None:
@@ -210,6 +207,14 @@ def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding
     fact, key, ends = found
     span = _window(sentence, least, min(max(most, ends), len(text)))
     return Finding(cue, sentence, *span, fact, key, cue.lang) if span else None
+
+
+def is_unsure(text: str, lang: str, what: str) -> bool:
+    """True for words that ask, plan or guess, whatever they would state; a hedge makes a "cause", a "fix" and what
+    "worked" a guess, and nothing else (""). `lang` is "en" or "zh".
+    """
+    is_hedged = bool(what) and tables.hedges(lang, what).search(actions.without_code(text))
+    return bool(is_hedged or tables.refusals(lang).search(text))
 
 
 def _hedged_as(cue: tables.Cue) -> str:

@@ -10,10 +10,12 @@ from pipeline.distil.claims import passages, replies, rules
 from pipeline.distil.claims.claiming import claim_at, quoted
 from pipeline.distil.claims.closing import fixable, unfixed
 from pipeline.distil.claims.passing import refused
-from pipeline.distil.claims.prose import Prose
+from pipeline.distil.claims.prose import Prose, Sentence
 from pipeline.distil.claims.subjects import Pair, is_beside, names_one, reported, subject
 from pipeline.distil.tables import CueKind
 from pipeline.records import Claim, ClaimKind, Document, DocumentKind, Outcome, PostKind, Skipped
+from pipeline.text import language_of
+from pipeline.text.units import Unit
 
 #: So much of a sentence in an error's own text says that the program wrote it and somebody pasted it again.
 _PRINTED = 40
@@ -27,16 +29,18 @@ _LAST_REMEDY = 10
 _OPENING = frozenset({PostKind.TITLE, PostKind.BODY})
 
 
-def fault(text: Prose, finding: rules.Finding, printed: str) -> str | None:
+def fault(text: Prose, finding: rules.Finding) -> str | None:
     """The reason for which the words at a finding are no statement of a person that stands by itself."""
     kind, document = finding.cue.kind, text.document
     post = document.posts[finding.sentence.post] if finding.sentence.post >= 0 else None
     is_title = post is not None and post.kind == PostKind.TITLE
     if kind == CueKind.FIX:  # who reports an error says nothing of its fix
-        return "wish" if post is not None and post.kind in _OPENING and document.kind == DocumentKind.ISSUE else None
+        if post is not None and post.kind in _OPENING and document.kind == DocumentKind.ISSUE:
+            return "wish"
+        return "hole" if document.is_lossy and replies.has_hole(finding.sentence.text) else None
     if kind not in (CueKind.CAUSE, CueKind.REMEDY, CueKind.ASK):
         return None
-    if text.is_printed(finding.sentence) or finding.sentence.text[:_PRINTED] in printed:
+    if _is_printed(text, finding.sentence):
         return "printed"
     if kind == CueKind.REMEDY and finding.cue.outcome is None and is_title:
         return "wish"
@@ -51,6 +55,31 @@ def fault(text: Prose, finding: rules.Finding, printed: str) -> str | None:
     if found is None or kind != CueKind.REMEDY or passages.announced(text, finding) is None:
         return found
     return replies.fault(finding.sentence.text, what, is_rendered=document.is_lossy, has_block=True)
+
+
+def fault_of_unit(text: Prose, unit: Unit, kind: str) -> str | None:
+    """The same for what the trained reader alone takes for a cause, remedy, fix or failure: the gates of statements."""
+    document = text.document
+    sentence = Sentence(unit.start, unit.end, document.text[unit.start : unit.end].replace("\n", " "), unit.post)
+    post = document.posts[unit.post] if unit.post >= 0 else None
+    if _is_printed(text, sentence):
+        return "printed"
+    if post is not None and (post.kind == PostKind.TITLE or (kind == "fix" and post.kind in _OPENING)):
+        return "wish"
+    lang = language_of(sentence.text)
+    if lang not in _READ or rules.is_unsure(sentence.text, lang, kind if kind in _GUESSED else ""):
+        return "no_statement"
+    return replies.fault(sentence.text, "cause" if kind == "cause" else "act", is_rendered=document.is_lossy)
+
+
+#: Languages in which the gates can tell anything, and what a hedge makes a guess.
+_READ = frozenset({"en", "zh"})
+_GUESSED = frozenset({"cause", "fix"})
+
+
+def _is_printed(text: Prose, sentence: Sentence) -> bool:
+    """True for words that a program wrote: in the place of a log's, or printed by one of the thread's events."""
+    return text.is_printed(sentence) or sentence.text[:_PRINTED] in text.printed
 
 
 def _tells_of_the_error(finding: rules.Finding) -> bool:

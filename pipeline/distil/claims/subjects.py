@@ -117,6 +117,18 @@ def names_one(document: Document, errors: Sequence[Pair], start: int, end: int) 
     return len(_named_by(document.text[start:end], errors, _NAMING)) == 1
 
 
+def named_words(text: str, errors: Sequence[Pair]) -> int:
+    """How well `text` names the best named of the errors: words of its message, five more for its type."""
+    words = set(_WORD.findall(text.lower()))
+    return max((_score(words, event) for event, _ in errors), default=0)
+
+
+def shown_by(document: Document, errors: Sequence[Pair], place: int) -> int:
+    """How many different errors the posts show up to and with the one at `place`."""
+    post = document.post_at(place)
+    return len({s.signature_id for e, s in errors if document.post_at(e.start) <= post})
+
+
 def is_beside(document: Document, errors: Sequence[Pair], place: int) -> bool:
     """True if the post at `place` shows an error behind it, and is not the report."""
     post = document.post_at(place)

@@ -1,14 +1,15 @@
-"""Leads: what people may have said of an error, by the trained reader alone. They are shown and count for nothing.
+"""Leads: what people may have said of an error, by the trained reader alone or by a doubted rule.
 
-Of sixty of its best finds, read against their threads, 15 % were wrong: too many for a statement, few enough for
-somebody who has nothing else to read. So an entry shows a few of them, verbatim, under a name of their own.
+Of sixty of the reader's best finds, read against their threads, 15 % were wrong: too many for a statement, few enough
+for somebody who has nothing else to read. So an entry shows a few of them, verbatim, under a name of their own. They
+count for nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pipeline.distil.claims.candidates import KINDS, RULE
+from pipeline.distil.claims.candidates import KINDS, RULE, kind_of
 from pipeline.distil.drafts.reach import Reach
 from pipeline.distil.material import DocumentFacts
 from pipeline.records import MAINTAINER_ROLES, Claim
@@ -19,8 +20,9 @@ _LEAST_CHARACTERS = 25
 #: Of eight finds that were right and of no use four only announced what stood below them; marks of Markdown may follow.
 _ANNOUNCING = (":", "：")
 _MARKS = " \t\r\n*_`"
-#: "Fixed in #41", "closed by revision 8a4bd09": true of one report, and nothing to do for who reads it elsewhere.
-_UNTOLD = frozenset({"fix"})
+#: "Closed by revision 8a4bd09", "merged it": true of one report, and nothing to do for who reads it elsewhere. Where a
+#: rule found it, it names a version or a change.
+_UNTOLD = f"{RULE}fix"
 #: Where the error was seen, and on what: an entry that cites those words says nothing with them.
 _SEEN = frozenset({"occurrence", "version", "environment"})
 
@@ -51,15 +53,10 @@ def leads(
     return tuple(chosen)
 
 
-def kind_of(claim: Claim) -> str:
-    """What a candidate may be: cause, remedy, fix or failure."""
-    return claim.rule.removeprefix(RULE)
-
-
 def _is_telling(claim: Claim) -> bool:
     words = claim.quote.text.strip(_MARKS)
     is_enough = len(words) >= _LEAST_CHARACTERS and not words.endswith(_ANNOUNCING)
-    return is_enough and kind_of(claim) not in _UNTOLD and int(claim.key) >= LEAST_LEAD_SHARE
+    return is_enough and claim.rule != _UNTOLD and (claim.share or 0) >= LEAST_LEAD_SHARE
 
 
 def _is_same(lead: Lead, claim: Claim) -> bool:
@@ -71,7 +68,7 @@ def _ordered(candidates: Iterable[Claim]) -> list[Claim]:
     """The surest first; of equal ones those of who knows the project, then the newest: later words know more."""
     newest = sorted(candidates, key=lambda one: (one.quote.document_id, one.quote.start, KINDS.index(kind_of(one))))
     newest.sort(key=lambda one: one.quote.posted_at or "", reverse=True)
-    return sorted(newest, key=lambda one: (-int(one.key), one.quote.author_role not in MAINTAINER_ROLES))
+    return sorted(newest, key=lambda one: (-(one.share or 0), one.quote.author_role not in MAINTAINER_ROLES))
 
 
 def _lead(claim: Claim, document: DocumentFacts | None) -> Lead:
@@ -79,7 +76,7 @@ def _lead(claim: Claim, document: DocumentFacts | None) -> Lead:
     return Lead.model_validate(
         {
             "kind": kind_of(claim),
-            "share": int(claim.key),
+            "share": claim.share,
             "quote": quote.text,
             "quote_lang": quote.lang,
             "url": quote.url,

@@ -102,7 +102,7 @@ class Knowledge:
     documents: Mapping[str, shards.DocumentRow]
     events: Mapping[str, list[shards.EventRow]]  # by signature id: errors and official samples
     claims: Mapping[str, list[Claim]]  # by signature id
-    candidates: Mapping[str, list[Claim]]  # by signature id: what a trained reader takes for statements
+    candidates: Mapping[str, list[Claim]]  # by signature id: what is a lead at most
     official: Mapping[str, list[distil.Official]]  # by code
 
 
@@ -126,7 +126,7 @@ def knowledge(result: shards.MapResult) -> Knowledge:
     pages: dict[str, list[Claim]] = defaultdict(list)
     opening = _opening(documents, events)
     for claim in sorted(result.claims, key=lambda claim: claim.claim_id):
-        if claim.kind == ClaimKind.CANDIDATE:
+        if claim.share is not None:
             for signature_id in claim.signature_ids:
                 candidates[signature_id].append(claim)
             continue

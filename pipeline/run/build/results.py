@@ -115,7 +115,7 @@ def drafted_from(found: Cluster, drafting: reduce.Drafting, digests: Mapping[str
         "documents": [f"{one}\x1f{digests[one]}" for one in sorted(documents)],
         "claims": ["\x1f".join((claim.claim_id, claim.kind, claim.key, *claim.signature_ids)) for claim in claims],
         "grouped": sorted(one for one in spoken if one in drafting.cluster_of),
-        "candidates": ["\x1f".join((claim.claim_id, claim.key, *claim.signature_ids)) for claim in candidates],
+        "candidates": ["\x1f".join((claim.claim_id, str(claim.share), *claim.signature_ids)) for claim in candidates],
         "pages": [f"{one}\x1f{digests[one]}" for one in sorted(pages)],
         "neighbours": map(repr, drafting.near.get(found.cluster_id, ())),
     }

@@ -1,0 +1,126 @@
+"""Statements that are not sure enough to be said: they are leads, and nothing is lost from the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pipeline import distil
+from pipeline.distil.claims import reading
+from pipeline.distil.claims.candidates import Reader
+from pipeline.records import Claim, Document
+from pipeline.run import shards
+from pipeline.run.build import reduce
+from tests.distil_factory import document, events
+
+FIRST = 'Traceback (most recent call last):\n  File "a.py", line 3, in run\nValueError: the second wheel does not fit'
+OTHER = 'Traceback (most recent call last):\n  File "b.py", line 9, in go\nKeyError: the pool of the fixture is empty'
+BARE = "FATAL: spinner gave up on the third wheel"
+WORKED = "Setting `FIXTURE_POOL=2` fixed it for me."
+WHY = "The root cause is that the loader reads the name of the wheel before it is set."
+
+
+def _thread(*comments: str, title: str = "The fixture stops", body: str = FIRST, role: str = "NONE") -> Document:
+    rows: list[dict[str, Any]] = [
+        {"kind": "title", "text": title, "author": "asks"},
+        {"kind": "body", "text": f"```\n{body}\n```", "author": "asks"},
+    ]
+    rows += [{"kind": "comment", "text": said, "author": f"u{n}", "role": role} for n, said in enumerate(comments)]
+    return document({"number": 7, "kind": "issue", "posts": rows})
+
+
+def _stated(made: Document) -> list[Claim]:
+    return [claim for claim in distil.read(made, *events(made)).claims if claim.kind.is_statement]
+
+
+class _Says(Reader):
+    """A reader with one share for everything: what the network thinks of made-up words is not tested here."""
+
+    given = 0
+
+    def share(self, kind: str, start: int, end: int) -> int:
+        return self.given
+
+
+def _read(made: Document, share: int, monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    monkeypatch.setattr(_Says, "given", share)
+    monkeypatch.setattr(reading.candidates, "Reader", _Says)
+    return [claim.doubt for claim in _stated(made)]
+
+
+@pytest.mark.parametrize(
+    ("said", "role", "is_asked"),
+    [
+        (WHY, "NONE", True),
+        (WHY, "OWNER", True),
+        ("Set `FIXTURE_POOL=2` before the wheel is made.", "NONE", True),
+        ("Set `FIXTURE_POOL=2` before the wheel is made.", "OWNER", False),
+        (WORKED, "NONE", False),
+        ("Setting `FIXTURE_POOL=2` did not help.", "NONE", False),
+        ("根本原因是加载器在轮子的名字设置好之前就读取了它的名字。", "NONE", False),
+    ],
+    ids=["cause", "maintainer's cause", "advice", "maintainer's advice", "worked", "failed", "Chinese"],
+)
+def test_a_cause_or_advice_that_the_trained_reader_does_not_share_is_in_doubt(
+    said: str, role: str, is_asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = _thread(said, role=role)
+    assert _read(made, 60, monkeypatch) == [None]
+    assert _read(made, 35, monkeypatch) == [50 if is_asked else None]
+
+
+@pytest.mark.parametrize(
+    ("comments", "title", "body", "doubt"),
+    [
+        ((WORKED,), "The fixture stops", FIRST, None),
+        ((WORKED, f"```\n{OTHER}\n```"), "The fixture stops", FIRST, 60),
+        ((WORKED, f"```\n{OTHER}\n```"), "The second wheel does not fit", FIRST, None),
+        ((WORKED,), "ValueError: the second wheel", f"{FIRST}\n\n{OTHER}", 60),
+    ],
+    ids=["one", "another later", "another later, the title names the first", "one of a log"],
+)
+def test_which_of_several_errors_is_meant_is_in_doubt(
+    comments: tuple[str, ...], title: str, body: str, doubt: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _read(_thread(*comments, title=title, body=body), 60, monkeypatch) == [doubt]
+
+
+@pytest.mark.parametrize(
+    ("title", "said", "doubt"),
+    [
+        ("Nothing starts", WORKED, 70),
+        ("The spinner gave up on a wheel", WORKED, None),
+        ("Nothing starts", "Setting `FIXTURE_POOL=2` fixed it for me, no third wheel gave up again.", None),
+    ],
+    ids=["named nowhere", "named by the title", "named by the words"],
+)
+def test_a_line_of_no_known_form_that_nobody_names_is_in_doubt(
+    title: str, said: str, doubt: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = _thread(said, title=title, body=BARE)
+    [(event, signature)] = zip(*events(made), strict=True)
+    assert (event.exception_type, event.codes, dict(signature.gate).get("kind")) == (None, (), None)
+    assert _read(made, 60, monkeypatch) == [doubt]
+
+
+def test_what_one_post_suggests_and_another_confirms_is_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _thread("Set `FIXTURE_POOL=2` before the wheel is made.", "That worked, thanks!")
+    assert {(claim.rule, claim.doubt) for claim in _stated(made)} >= {("reply.worked", 70)}
+    assert sorted(map(str, _read(made, 60, monkeypatch))) == ["70", "None"]
+
+
+def test_a_doubted_statement_is_a_lead_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _thread(WORKED, title="Nothing starts", body=BARE)
+    assert _read(made, 60, monkeypatch) == [70]
+    [claim] = _stated(made)
+    known = reduce.knowledge(shards.MapResult(claims=(claim, replace(claim, claim_id="claim:sure", doubt=None))))
+    [signature] = claim.signature_ids
+    assert [one.claim_id for one in known.claims[signature]] == ["claim:sure"]
+    assert [(one.claim_id, one.share) for one in known.candidates[signature]] == [(claim.claim_id, 70)]
+
+
+def test_what_a_program_advises_is_not_doubted_by_a_reader_of_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "/usr/bin/ld: a.o: relocation R_X86_64_32 against `x' can not be used when making a shared object"
+    assert _read(_thread(body=f"{said}; recompile with -fPIC", title="Nothing starts"), 0, monkeypatch) == [None]
