@@ -52,6 +52,8 @@ def test_words_around_a_case_move_its_events_and_nothing_else(case: Path) -> Non
         pytest.skip("the first line of a text is read as its title, or its start as a cut")
     moved = extract.events(f"{lead}{text}\n```\n\nWhat can I do?\n")
     before = extract.events(text)
+    if not before:  # in a block of code talk may be taken for what was printed; a guess says that it is one
+        moved = [one for one in moved if one.dialect != extract.GENERIC]
     if case.name.startswith(("line-", "talk", "warning-line", "several", "helion", "tail")):
         assert [one.exception_type for one in moved] == [one.exception_type for one in before]
         return

@@ -23,6 +23,7 @@ from pipeline.extract import (
     lines,
     native,
     pytest_,
+    sight,
     stacks,
 )
 from pipeline.extract.rule import Rule
@@ -43,6 +44,7 @@ WIDEST_ECHO = 600
 WIDEST_RELATED = 3000
 #: A message shorter than this may begin another one by chance; so many tracebacks of a text are compared.
 SHORTEST_RETOLD = 8
+WIDEST_RETOLD = 60
 MOST_RETOLD = 40
 #: Marks that are looked at inside one traceback, and the other streams whose tracebacks begin there.
 MOST_BETWEEN, MOST_STREAMS = 400, 32
@@ -63,17 +65,28 @@ def looked_for() -> Literals:
 def events(text: str) -> list[Event]:
     """The failures of a text, sorted by `start`, not overlapping. Python's warnings only where nothing failed.
 
-    Where no rule knows any, the line that looks most like one is an event of the dialect "generic"; so it is where
-    a rule knows only that a command failed, and the line stands right above.
+    In a block in which no rule knows more than that a command failed, the line that states why, if one seems to, is an
+    event of the dialect "generic"; so is, of a text in which nothing is known so, what looks most like an error.
     """
     found, ends = _known(text)
     telling = [one for one in found if one.severity in _TELLING]
-    if telling and any(one.start not in ends for one in telling):
-        return found
-    guess = generic.above(text, telling[0].start) if telling else generic.read(text)
-    if guess is None or any(one.start < guess.end and guess.start < one.end for one in found):
-        return found
-    return sorted([*found, guess], key=lambda one: one.start)
+    failures = [one for one in telling if one.start not in ends and not _is_mere_end(one)]
+    guesses = sight.read(text, failures, found)
+    if not telling and (guess := generic.read(text)) is not None and not _overlaps(guess, guesses):
+        guesses.append(guess)
+    new = [one for one in guesses if not _overlaps(one, found) and not _is_told_again(one, found)]
+    return sorted([*found, *new], key=lambda one: one.start) if new else found
+
+
+def _is_told_again(guess: Event, found: Sequence[Event]) -> bool:
+    """Whether the guess's words hold the message of an event, or of one in its chain."""
+    told = (said for one in found[:MOST_RETOLD] for said in (one.message, *(link.message for link in one.chain)))
+    return any(len(message) > SHORTEST_RETOLD and message[:WIDEST_RETOLD] in guess.detail for message in told)
+
+
+def _is_mere_end(event: Event) -> bool:
+    """Whether an event says how a program ended and nothing of why."""
+    return event.dialect == "signal" and not event.frames
 
 
 def _known(text: str) -> tuple[list[Event], frozenset[int]]:

@@ -10,32 +10,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from pipeline.extract.blocks import FEWEST, PLAIN, WORDS, Line, lines, words_at
 from pipeline.records import Event, Severity
-from pipeline.text import prefixes
-from pipeline.text.literals import Literals
 
 DIALECT = "generic"
 
-#: So much is looked at of a text, of a line, of its words; so much is kept. What is longer is data.
-_MOST, _WIDEST, _READ, _LONGEST = 60_000, 700, 200, 400
-#: So far above a line that says that a command failed is looked for why.
-_ABOVE, _LINES_ABOVE = 3000, 25
-#: A line with fewer words announces nothing, and one that only says what failed has one more.
-_FEWEST = 2
-_WORDS = re.compile(r"[A-Za-z][A-Za-z']+")
+#: So much is looked at of a line's words; so much is kept. What is longer is data.
+_READ, _LONGEST = 200, 400
 
-_FENCE = re.compile(
-    r"[ \t>]{0,12}(?:(?:`{3,}|~{3,})[ \t]{0,4}(?P<lang>[\w+#.-]{0,20})[^`\n]{0,60}$"
-    r"|\{(?:code|noformat)(?P<kind>[^}\n]{0,60})\}|</?pre\b[^>\n]{0,80}>)"
-)
-#: Blocks so marked hold what a program printed, or nobody said what; all others hold source code.
-_PLAIN = frozenset(
-    re.findall(
-        r"\S+",
-        "bash bat cmd console error log logs none output plain plaintext powershell pytb sh shell shell-session"
-        " stacktrace terminal text traceback txt zsh",
-    )
-) | {""}
 #: A line that is nothing but a quote of what was printed.
 _QUOTED = re.compile(
     r"[ \t>*-]{0,12}(?:`{1,3}[^`\n]{8,600}`{1,3}|<code>[^<\n]{8,600}</code>|\{\{[^}\n]{8,600}\}\})[ \t.*]{0,6}$"
@@ -67,8 +49,6 @@ _LOGGED = re.compile(
     r"[ \t>]{0,8}(?:\{color:?#?\w{0,20}\} ?)?(?:\[[^\]\n]{1,40}\] {0,3}|[\d/:T.,Z -]{8,32} ?){0,2}"
     r"(?:\[(?:ERROR|FATAL|error|fatal|SEVERE|CRITICAL)\]|(?<=[\d\] ])(?:ERROR|FATAL|SEVERE|CRITICAL)(?=[ :|]))"
 )
-#: What is left of such a prefix, and marks of quotes.
-_OPENING = re.compile(r"(?:(?:ERROR|FATAL|SEVERE|CRITICAL)(?=[ :|-]))?[ \t:|-]{0,6}[`\"']{0,3}(?=\w)")
 #: What a program says of what it could not do, at the beginning of its words; before them stand who says it, and where.
 _BEGINS = re.compile(
     r"(?:(?:[\w./@+-]{1,60}(?:\[\d{1,9}\])?|'[^'\n]{1,80}'|\"[^\"\n]{1,80}\"|`[^`\n]{1,80}`): {1,2}){0,4}"
@@ -155,27 +135,13 @@ _NAMED = re.compile(
 )
 
 
-#: What a sign says of its line: it may be an error, it may be announced or logged as one, a block of code may begin.
-_TELLS, _IS_LOUD, _IS_FENCE = 1, 2, 4
-#: One of these stands in every line that is worth a look: all others are passed over.
-_KNOWN_BY = {
-    **dict.fromkeys(
-        re.findall(
-            r"[^|]+",
-            "EMERG|PANIC|FAIL|ailed|ailing|nable to|annot|an't"
-            "|an not|ould not|ould n't|ouldn't|o such|enied|efused"
-            "|onnection |imed out|ime out|imeout|nexpected|nknown|ndefined|nvalid|issing"
-            "|nsupported|nrecogni|nresolved|llegal|oo many|uplicate|ircular|Bad |bad |ut of |egmentation|ssert|xpected"
-            "|ccurred|xception|went wrong|ot found|ot enough|ot implemented|ot supported|ot permitted|ot allowed"
-            "|ncaught|oes not|oesn't|id not|idn't|s not |as not |ere not |een not |has no |s null|lready |equired "
-            "|oo few|oo large|oo long|oo big|ismatch|xit code|xit status|xited |rashed|core dumped| E ",
-        ),
-        _TELLS,
-    ),
-    **dict.fromkeys(("rror", "ERR", "atal", "FATAL", "SEVERE", "CRIT", "anic", "ault", "bort"), _TELLS | _IS_LOUD),
-    **dict.fromkeys(("```", "~~~", "{code", "{noformat", "<pre", "</pre"), _IS_FENCE),
-}
-_SIGNS = Literals(_KNOWN_BY)
+#: An exception that stands anywhere among the words, before a colon or at their end, or a result that Windows names.
+_TYPED = re.compile(
+    r"(?:(?<=[\s:(\"'`])|\A)(?:(?P<type>(?:[A-Za-z_$][\w$]{0,60}(?:\.|::|\\)){0,8}(?:[A-Z]\w{0,60}(?:Error|Exception)|Error))"
+    r"(?:: {1,2}(?P<msg>\S.*)|(?=:?$| at ))|(?P<code>0x8[0-9A-Fa-f]{7})\b)"
+)
+
+
 #: One of these opens every quote of what was printed.
 _OPENS_QUOTE = re.compile(r"[`\"“‘]|\*\*| '")
 
@@ -191,19 +157,10 @@ class _Guess(NamedTuple):
     message: str
 
 
-class _Line(NamedTuple):
-    """A line that holds a sign."""
-
-    text: str
-    start: int
-    lang: str | None  # what the block of code is marked as in which it stands; None outside
-    is_loud: bool  # only such a line may announce an error
-
-
 def read(text: str) -> Event | None:
     """The most telling line of a text without failures that rules know, None if none looks printed to tell of one."""
     best: _Guess | None = None
-    for line in _lines(text[:_MOST]):
+    for line in lines(text):
         for guess in _guesses(line, is_sure=best is not None):
             if best is None or guess.score > best.score:
                 best = guess
@@ -212,27 +169,25 @@ def read(text: str) -> Event | None:
     return _event(best) if best is not None else None
 
 
-def above(text: str, place: int) -> Event | None:
-    """The most telling of the lines right above the one at `place`, which says that a command failed."""
-    floor = max(place - _ABOVE, 0)
-    lines = text[text.rfind("\n", 0, floor) + 1 : place].split("\n")[-_LINES_ABOVE:]
-    start = place - sum(len(line) + 1 for line in lines) + 1
-    best: _Guess | None = None
-    for line in lines:
-        if _FENCE.match(line):
-            best = None
-        for guess in _inside(_Line(line[:_WIDEST], start, "", is_loud=True), "", is_sure=False):
-            if best is None or guess.score >= best.score:
-                best = guess
-        start += len(line) + 1
-    return _event(best) if best is not None else None
+def stated(line: Line, start: int, words: str) -> Event:
+    """The event of a line that states an error from `start` on; of a line of prose, what it quotes as printed."""
+    if line.lang is None and (told := next(_outside(line, is_sure=False), None)) is not None:
+        return _event(told)
+    named = _TYPED.search(words)
+    guess = _Guess(_LIKELY, start, words)
+    return _event(guess, (named["type"] or named["code"], named["msg"] or words) if named is not None else None)
 
 
-def _event(guess: _Guess) -> Event:
-    named = _NAMED.match(guess.message)
-    is_bare = guess.score == _TOLD_OF  # prose names an exception, and none of its words
-    kind = guess.message if is_bare else named["type"] if named is not None else None
-    message = "" if is_bare else named["msg"] if named is not None else guess.message
+def _event(guess: _Guess, told: tuple[str, str] | None = None) -> Event:
+    """The event of a guess; `told`: its type and its message, if they are known."""
+    if told is None:
+        named = _NAMED.match(guess.message)
+        is_bare = guess.score == _TOLD_OF  # prose names an exception, and none of its words
+        kind = guess.message if is_bare else named["type"] if named is not None else None
+        message = "" if is_bare else named["msg"] if named is not None else guess.message
+    else:
+        is_bare = False
+        kind, message = told
     return Event(
         dialect=DIALECT,
         exception_type=kind,
@@ -248,24 +203,7 @@ def _event(guess: _Guess) -> Event:
     )
 
 
-def _lines(text: str) -> Iterator[_Line]:
-    """The lines that hold a sign, in order, without those that begin or end a block of code."""
-    told: dict[int, int] = {}
-    for sign, places in _SIGNS.seen(text).items():
-        for at in places:
-            start = text.rfind("\n", 0, at) + 1
-            told[start] = told.get(start, 0) | _KNOWN_BY[sign]
-    lang: str | None = None
-    for start, told_by in sorted(told.items()):
-        end = text.find("\n", start, start + _WIDEST)
-        line = text[start : end if end >= 0 else start + _WIDEST]
-        if told_by & _IS_FENCE and (fence := _FENCE.match(line)) is not None:
-            lang = None if lang is not None else (fence["lang"] or fence["kind"] or "").lower().strip(":")
-        elif told_by & _TELLS:
-            yield _Line(line, start, lang, bool(told_by & _IS_LOUD))
-
-
-def _guesses(line: _Line, *, is_sure: bool) -> Iterator[_Guess]:
+def _guesses(line: Line, *, is_sure: bool) -> Iterator[_Guess]:
     """What a line may be taken for; `is_sure`: nothing that is only likely is wanted."""
     if line.lang is not None:
         yield from _inside(line, line.lang, is_sure=is_sure)
@@ -275,24 +213,22 @@ def _guesses(line: _Line, *, is_sure: bool) -> Iterator[_Guess]:
         yield from _outside(line, is_sure=is_sure)
 
 
-def _inside(line: _Line, lang: str, *, is_sure: bool) -> Iterator[_Guess]:
+def _inside(line: Line, lang: str, *, is_sure: bool) -> Iterator[_Guess]:
     """In a block of code: a line that announces an error, or says what failed."""
-    at = _words_at(line.text)
+    at = words_at(line.text)
     words = line.text[at:].rstrip()
-    count = len(_WORDS.findall(words[:_READ]))
-    if count < _FEWEST:
+    count = len(WORDS.findall(words[:_READ]))
+    if count < FEWEST:
         return
     # the expression for code is the slowest, and asked last
     if line.is_loud and _ANNOUNCED.match(words):
         if not _CODE.search(words):
             yield _guess(_SURE, line.start + at, words)
-    elif lang in _PLAIN:
+    elif lang in PLAIN:
         if (line.is_loud and _LOGGED.match(line.text)) or (at and _LEVEL.search(line.text[:at])):
             score = _SURE
         elif (
-            not is_sure
-            and count > _FEWEST
-            and (_BEGINS.match(words) or _SAYS.search(words) or _NAMED_KIND.match(words))
+            not is_sure and count > FEWEST and (_BEGINS.match(words) or _SAYS.search(words) or _NAMED_KIND.match(words))
         ):
             score = _LIKELY
         else:
@@ -301,7 +237,7 @@ def _inside(line: _Line, lang: str, *, is_sure: bool) -> Iterator[_Guess]:
             yield _guess(score, line.start + at, words)
 
 
-def _outside(line: _Line, *, is_sure: bool) -> Iterator[_Guess]:
+def _outside(line: Line, *, is_sure: bool) -> Iterator[_Guess]:
     """Outside: a quote behind words that lead to one, a logger's line, a line that announces an error."""
     if not is_sure:
         for at, said in _quoted(line.text):
@@ -310,15 +246,15 @@ def _outside(line: _Line, *, is_sure: bool) -> Iterator[_Guess]:
             yield _Guess(_TOLD_OF, line.start + thrown.start("said"), thrown["said"])
     if not line.is_loud:
         return
-    at = _words_at(line.text)
+    at = words_at(line.text)
     words = line.text[at:].rstrip()
-    count = len(_WORDS.findall(words[:_READ]))
-    if count < _FEWEST:
+    count = len(WORDS.findall(words[:_READ]))
+    if count < FEWEST:
         return
     if _LOGGED.match(line.text):
         if not _CODE.search(words):
             yield _guess(_SURE, line.start + at, words)
-    elif is_sure or count == _FEWEST:
+    elif is_sure or count == FEWEST:
         return
     elif _ANNOUNCED.match(words) and not _TALK.search(words) and not _CODE.search(words):
         yield _guess(_LIKELY, line.start + at, words)
@@ -332,15 +268,8 @@ def _quoted(line: str) -> Iterator[tuple[int, str]]:
     for told in (*_TOLD.finditer(line), *others, *_SAID_SINGLE.finditer(line)):
         said = told["said"].strip()
         is_printed = any(find(said) for find in (_ANNOUNCED.match, _NAMED.match, _BEGINS.match, _SAYS.search))
-        if is_printed and len(_WORDS.findall(said)) > _FEWEST and not _CODE.search(said):
+        if is_printed and len(WORDS.findall(said)) > FEWEST and not _CODE.search(said):
             yield line.index(said, told.start("said")), said
-
-
-def _words_at(line: str) -> int:
-    """Where the words of a line begin, behind prefixes, a logger's level and the mark of a quote."""
-    at = prefixes.message_start(line)
-    opening = _OPENING.match(line, at)
-    return opening.end() if opening is not None else at
 
 
 def _guess(score: int, start: int, words: str) -> _Guess:

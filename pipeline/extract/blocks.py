@@ -1,0 +1,121 @@
+"""The lines of a text that may tell of an error, and the blocks in which they stand: code, or a paragraph of prose."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pipeline.text import prefixes
+from pipeline.text.literals import Literals
+
+#: So much is looked at of a text, of a line. What is longer is data.
+_MOST, _WIDEST = 60_000, 700
+#: A line with fewer words states nothing.
+FEWEST = 2
+WORDS = re.compile(r"[A-Za-z][A-Za-z']+")
+
+_FENCE = re.compile(
+    r"[ \t>]{0,12}(?:(?:`{3,}|~{3,})[ \t]{0,4}(?P<lang>[\w+#.-]{0,20})[^`\n]{0,60}$"
+    r"|\{(?:code|noformat)(?P<kind>[^}\n]{0,60})\}|</?pre\b[^>\n]{0,80}>)"
+)
+#: Blocks so marked hold what a program printed, or nobody said what; all others hold source code.
+PLAIN = frozenset(
+    re.findall(
+        r"\S+",
+        "bash bat cmd console error log logs none output plain plaintext powershell pytb sh shell shell-session"
+        " stacktrace terminal text traceback txt zsh",
+    )
+) | {""}
+#: What is left of such a prefix, and marks of quotes.
+_OPENING = re.compile(r"(?:(?:ERROR|FATAL|SEVERE|CRITICAL)(?=[ :|-]))?[ \t:|-]{0,6}[`\"']{0,3}(?=\w)")
+
+#: What a sign says of its line: it may be an error, it may be announced or logged as one, a block of code may begin.
+_TELLS, _IS_LOUD, _IS_FENCE = 1, 2, 4
+#: One of these stands in every line that is worth a look: all others are passed over.
+_KNOWN_BY = {
+    **dict.fromkeys(
+        re.findall(
+            r"[^|]+",
+            "EMERG|PANIC|FAIL|ailed|ailing|nable to|annot|an't"
+            "|an not|ould not|ould n't|ouldn't|o such|enied|efused"
+            "|onnection |imed out|ime out|imeout|nexpected|nknown|ndefined|nvalid|issing"
+            "|nsupported|nrecogni|nresolved|llegal|oo many|uplicate|ircular|Bad |bad |ut of |egmentation|ssert|xpected"
+            "|ccurred|xception|went wrong|ot found|ot enough|ot implemented|ot supported|ot permitted|ot allowed"
+            "|ncaught|oes not|oesn't|id not|idn't|s not |as not |ere not |een not |has no |s null|lready |equired "
+            "|oo few|oo large|oo long|oo big|ismatch|xit code|xit status|xited |rashed|core dumped| E ",
+        ),
+        _TELLS,
+    ),
+    **dict.fromkeys(("rror", "ERR", "atal", "FATAL", "SEVERE", "CRIT", "anic", "ault", "bort"), _TELLS | _IS_LOUD),
+    **dict.fromkeys(("```", "~~~", "{code", "{noformat", "<pre", "</pre"), _IS_FENCE),
+}
+_SIGNS = Literals(_KNOWN_BY)
+
+
+class Line(NamedTuple):
+    """A line that holds a sign: a word or a part of one that errors are told with."""
+
+    text: str
+    start: int
+    lang: str | None  # what the block of code is marked as in which it stands; None outside
+    is_loud: bool  # only such a line may announce an error
+    opened: int  # where the line stands that begins its block of code, and the one that ends it; -1 outside
+    closed: int
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its block holds what a program printed, or nobody said what."""
+        return self.lang in PLAIN
+
+
+def lines(text: str) -> Iterator[Line]:
+    """The lines that hold a sign, in order, without those that begin or end a block of code."""
+    text = text[:_MOST]
+    told: dict[int, int] = {}
+    for sign, places in _SIGNS.seen(text).items():
+        for at in places:
+            start = text.rfind("\n", 0, at) + 1
+            told[start] = told.get(start, 0) | _KNOWN_BY[sign]
+    fences = _fences(text, sorted(start for start, told_by in told.items() if told_by & _IS_FENCE))
+    begins = [start for start, _ in fences]
+    for start, told_by in sorted(told.items()):
+        if not told_by & _TELLS:
+            continue
+        opened = closed = -1
+        lang = None
+        if place := bisect_right(begins, start):
+            if start == begins[place - 1]:
+                continue
+            if (lang := fences[place - 1][1]) is not None:
+                opened, closed = begins[place - 1], begins[place] if place < len(begins) else len(text)
+        end = text.find("\n", start, start + _WIDEST)
+        line = text[start : end if end >= 0 else start + _WIDEST]
+        yield Line(line, start, lang, bool(told_by & _IS_LOUD), opened, closed)
+
+
+def around(text: str, line: Line) -> tuple[int, int]:
+    """From where to where the block of a line goes; in prose, its paragraph."""
+    if line.lang is not None:
+        return line.opened, line.closed
+    stop = text.find("\n\n", line.start)
+    return text.rfind("\n\n", 0, line.start) + 2, stop if stop >= 0 else len(text)
+
+
+def _fences(text: str, starts: list[int]) -> list[tuple[int, str | None]]:
+    """The lines that begin or end a block: where, and what the block is marked as that begins; None ends one."""
+    found: list[tuple[int, str | None]] = []
+    lang: str | None = None
+    for start in starts:
+        if (fence := _FENCE.match(text[start : start + _WIDEST].partition("\n")[0])) is not None:
+            lang = None if lang is not None else (fence["lang"] or fence["kind"] or "").lower().strip(":")
+            found.append((start, lang))
+    return found
+
+
+def words_at(line: str) -> int:
+    """Where the words of a line begin, behind prefixes, a logger's level and the mark of a quote."""
+    at = prefixes.message_start(line)
+    opening = _OPENING.match(line, at)
+    return opening.end() if opening is not None else at
