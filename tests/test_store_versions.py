@@ -111,8 +111,17 @@ def test_the_file_tells_its_versions(home: Path) -> None:
 
 
 @pytest.mark.parametrize("version", EARLIER)
-def test_a_file_of_an_earlier_version_is_asked_as_it_is(places: Places, version: str) -> None:
+def test_a_file_of_an_earlier_version_is_asked_as_it_is_and_a_build_takes_over_what_raw_does_not_hold(
+    places: Places, version: str
+) -> None:
+    before = reading.journal(places.database)
     age(places.database, version)
+    _asked(places, version)
+    rebuilt(places)
+    _taken_over(places, before)
+
+
+def _asked(places: Places, version: str) -> None:
     assert store.meta(places.database)["schema_version"] == version
     (run,) = reading.status(places.database)["runs"]
     assert run["run_id"] == "run-of-long-ago"
@@ -133,11 +142,7 @@ def test_a_file_of_an_earlier_version_is_asked_as_it_is(places: Places, version:
     assert "errmine build" in caught.value.hint()
 
 
-@pytest.mark.parametrize("version", EARLIER)
-def test_a_build_takes_over_what_raw_does_not_hold(places: Places, version: str) -> None:
-    before = reading.journal(places.database)
-    age(places.database, version)
-    rebuilt(places)
+def _taken_over(places: Places, before: tuple[store.JournalRow, ...]) -> None:
     assert store.meta(places.database)["schema_version"] == store.SCHEMA_VERSION
     after = reading.journal(places.database)
     assert (after[0].action, after[0].subject_id, after[0].other_id, after[0].detail) == NOTE
