@@ -81,7 +81,10 @@ def test_a_new_document_is_added_without_touching_other_shards(tmp_path: Path) -
     row |= {"number": 999, "html_url": row["html_url"].rsplit("/", 1)[0] + "/999", "comments": []}
     (tmp_path / "new.jsonl").write_text(json.dumps(row), encoding="utf-8")
     run.import_files(places.raw, [tmp_path / "new.jsonl"])
-    run.build(places, workers=1, partition_documents=4)
+    told: list[tuple[str, int, int]] = []
+    run.build(places, workers=1, partition_documents=4, progress=lambda *step: told.append(step))
+    first = {stage: done for stage, done, _ in reversed(told)}
+    assert {first[stage] for stage in ("extract", "cluster", "publish")} == {0}  # who waits sees a stage begin
     kept = [path for path, written in before.items() if path.exists() and path.stat().st_mtime_ns == written]
     assert len(kept) > len(before) * 0.8
 

@@ -255,9 +255,7 @@ def publish(
     if is_gone := places.is_gone:
         published = forgetting.without(published, is_gone)
     with uncollected():
-        result = shards.read(used)
-        added = _enriched(result, partitions, places, engines, progress)
-        result += shards.MapResult(claims=added.claims)
+        result, added = _read(used, partitions, places, engines, progress)
         code = _code() if engines == NO_ENGINES else ""  # a model may say otherwise today
         standing = results.read(places.state, code)
         grouped = entries.group(result, decided, proofs=(standing.on_templates, standing.on_messages))
@@ -292,6 +290,7 @@ def publish(
         figures["engines"] = calls
     if warnings := [*last.warnings, *recording.put_aside(places.home)]:
         figures["warnings"] = warnings
+    progress("publish", 0, 1)
     rows = (used, added)
     _write(places, rows, grouped, made, past, stages=stages, run_id=run_id, told=_told(places, code, memory, made))
     holding.Held.note(places.held, places.database, places.planned)
@@ -303,6 +302,20 @@ def publish(
     progress("publish", 1, 1)
     summary = Summary(stages, _examples(*result.skipped, *added.skipped, *made.skipped), figures)
     return made_anew(summary, [*restored, *damaged])
+
+
+def _read(
+    used: Sequence[shards.ShardPaths],
+    partitions: Sequence[Partition],
+    places: Places,
+    engines: Engines,
+    progress: Progress,
+) -> tuple[shards.MapResult, Added]:
+    """The rows of the shards, with the claims that a language model added, and what it added."""
+    progress("cluster", 0, 1)
+    result = shards.read(used)
+    added = _enriched(result, partitions, places, engines, progress)
+    return result + shards.MapResult(claims=added.claims), added
 
 
 def _memory(places: Places, used: Sequence[shards.ShardPaths], code: str, standing: results.State) -> results.Memory:
