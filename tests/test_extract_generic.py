@@ -102,3 +102,15 @@ def test_a_guess_is_grouped_but_does_not_decide_what_a_pasted_text_is() -> None:
 def test_a_hostile_text_takes_linear_time(unit: str) -> None:
     linear.check(generic.read, unit)
     linear.check(generic.read, f"```\n{unit * 60}\n")
+
+
+@each(
+    "text",
+    [
+        ("I get the message `Could not find a path for kiln 7, falling back to the other`",),
+        ("```\nread -p 'Could not open the kiln' answer\n```",),
+        ("I see the message `Unable to open the kiln, try again? `",),
+    ],
+)
+def test_a_command_a_question_and_another_way_to_go_on_are_no_guess(text: str) -> None:
+    assert _guess(text[0] if isinstance(text, tuple) else text) is None

@@ -62,6 +62,7 @@ def test_a_type_is_what_the_words_name(words: str, kind: str | None, message: st
         ("```\ndef fire(shelf):\n    if not shelf.found:\n        return None\n```",),
         ("```\n2026-03-04 09:12:01 INFO kiln 2.4.0 starts with 3 shelves\n2026-03-04 09:12:02 INFO no errors\n```",),
         ("It would be nice if the kiln could say which shelf is missing. I do not know why it does not.",),
+        ("```\nkiln.c(12): warning K8029: the coat could not be found, and is not needed\n```",),
         ("```yaml\nerrors:\n  limit: 5\n  unknown: ignore\n```",),
     ],
 )

@@ -103,6 +103,11 @@ def around(text: str, line: Line) -> tuple[int, int]:
     return text.rfind("\n\n", 0, line.start) + 2, stop if stop >= 0 else len(text)
 
 
+def is_fence(line: str) -> bool:
+    """Whether a line begins or ends a block of code."""
+    return _FENCE.match(line[:_WIDEST]) is not None
+
+
 def _fences(text: str, starts: list[int]) -> list[tuple[int, str | None]]:
     """The lines that begin or end a block: where, and what the block is marked as that begins; None ends one."""
     found: list[tuple[int, str | None]] = []

@@ -135,6 +135,18 @@ _NAMED = re.compile(
 )
 
 
+#: A command that somebody typed, a question, a program's word that it goes on in another way: nothing failed there.
+_COMMAND = re.compile(
+    r"(?:sudo )?[a-z][\w.-]{0,30}(?: [\w./@-]{1,60}){0,3} --?[A-Za-z][\w-]{0,30}(?=[ =]|$)(?!.{0,700}: )"
+)
+_GOES_ON = re.compile(r"\bfall(?:s|ing|en)? ?back\b|\bdefaulting to\b|\?[`\"')\s]{0,4}$", re.IGNORECASE)
+
+
+def is_no_failure(words: str) -> bool:
+    """Whether the words are a command, a question, or tell what is done instead of something."""
+    return _COMMAND.match(words) is not None or _GOES_ON.search(words) is not None
+
+
 #: An exception that stands anywhere among the words, before a colon or at their end, or a result that Windows names.
 _TYPED = re.compile(
     r"(?:(?<=[\s:(\"'`])|\A)(?:(?P<type>(?:[A-Za-z_$][\w$]{0,60}(?:\.|::|\\)){0,8}(?:[A-Z]\w{0,60}(?:Error|Exception)|Error))"

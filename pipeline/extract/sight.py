@@ -55,6 +55,9 @@ _OPENS: tuple[tuple[str, tuple[str, ...]], ...] = (
 _CLOSES: tuple[tuple[str, tuple[str, ...]], ...] = (("code", (";", "{", "}", ")", ",")), ("colon", (":",)))
 
 
+#: What a program itself calls a warning, within so many characters of its words.
+_WARNS = re.compile(r"\b(?:WARNING|WARN|Warn)\b|\b[Ww]arning(?: [A-Z]{1,10}\d{1,6})?:|^[ \t\[]{0,8}W ?\d{4,8}[ :]")
+_WARNED = 80
 #: What the string of a listing ends with.
 _LISTED = tuple(f"{quote}){mark}" for quote in "\"'`" for mark in ("", ",", ";"))
 
@@ -140,7 +143,11 @@ def look(text: str, line: blocks.Line, leads: dict[int, str]) -> Line | None:
     """A line with what stands around it, None if its words are few or a listing's; `leads` are kept for its text."""
     at = blocks.words_at(line.text)
     words = line.text[at:].rstrip()
-    if words.endswith(_LISTED) or len(blocks.WORDS.findall(words[:_READ])) < blocks.FEWEST:
+    if (
+        _WARNS.search(line.text[: at + _WARNED])
+        or words.endswith(_LISTED)
+        or len(blocks.WORDS.findall(words[:_READ])) < blocks.FEWEST
+    ):
         return None
     above, below = _beside(text, line.start)
     lead = above
