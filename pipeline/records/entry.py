@@ -201,7 +201,10 @@ class Translation(_Part):
         "two others; template, tm_exact, human, llm_checked, mt_checked: how errmine got it; imported_checked: it "
         "came with an entry made elsewhere, who wrote it is unknown."
     )
-    engine: str | None = Field(description='"template/cause.exceeds@1", "tm", "llm:<model>", null if untranslated.')
+    engine: str | None = Field(
+        description='"template/cause.exceeds@1"; "tm/signatures", "tm/statements": a translator wrote it for this '
+        'sentence, values apart; "llm:<model>"; null if untranslated.'
+    )
     gates: dict[str, bool] = Field(description="Every gate that looked at it, and whether it passed.")
     source_lang: str
     source_sha256: str = Field(description="sha256 of the source text in UTF-8: a changed source voids it.")
@@ -255,7 +258,8 @@ class KnowledgeEntry(_Part):
     cause_type: str | None = Field(
         default=None,
         description="What kind of cause it is, of a closed set (docs/causes.md), so that causes can be counted; null "
-        "where no kind is sure. `root_cause_zh` of a quoted cause is the sentence of its kind, no translation.",
+        "where no kind is sure. `root_cause_zh` of a quoted cause is its translation where a translator wrote one, "
+        "else the sentence of its kind.",
     )
     root_cause_zh: str | None
     root_cause_evidence: list[str]

@@ -107,7 +107,7 @@ class Memory:
         found = template(source)
         chinese = self.pairs.get(key(STATEMENT, found.text)) if found else None
         text = filled(chinese, found.values) if found and chinese else None
-        return None if text is None else Offer(text, "tm_exact", "tm")
+        return None if text is None else Offer(text, "tm_exact", "tm/statements")
 
     def explanation(self, message: str) -> Offer | None:
         """What a message means, with its own numbers and names, None if it is not known."""
