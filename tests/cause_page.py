@@ -16,8 +16,8 @@ _HEAD = """# Kinds of cause
 What people say about why an error came stays as they said it: `root_cause` is the quote. Where a row of
 `pipeline/data/causes.toml` is sure what kind of cause the quote states, `cause_type` names the kind and `root_cause_zh`
 is the sentence of that kind with its names, numbers and terms: a fact in Chinese, not a translation of the quote.
-Where a translator wrote one, that stands there; `translations.root_cause_zh.engine` says which. Statements of cases have
-`cause_type` too.
+Where a translator wrote one, that stands there: `translations.root_cause_zh.engine` says which. Statements of cases
+have `cause_type` too.
 
 No kind where nothing is sure: a phrase counts only if every word of it is a name or a term of the glossary, and a
 sentence that would fit any cause ("a value is wrong") is none. Which causes are most frequent:

@@ -260,7 +260,7 @@ def test_a_message_without_a_meaning_has_no_explanation_but_a_code_in_it_has():
 
 
 def test_a_code_that_the_message_does_not_print_explains_nothing_of_it():
-    given = draft(text="Failed launch ResizeNearest", exception_type="InternalError", meaning=None)
+    given = draft(text="Failed launch WidgetResize of till", exception_type="InternalError", meaning=None)
     assert entry(dataclasses.replace(given, codes=("absl:INTERNAL",)), entry_id="a/b").signature_zh is None
     passed = draft(text="Check failed: 0 == CUDA_SUCCESS", exception_type=None, meaning=None)
     assert "没有错误" not in (entry(passed, entry_id="a/b").signature_zh or "")

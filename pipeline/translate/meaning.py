@@ -17,7 +17,7 @@ from pipeline.records.draft import Draft
 from pipeline.records.entry import KnowledgeEntry, TranslationStatus
 from pipeline.translate import messages, rendering, shapes
 from pipeline.translate.engines import Engine, first_passing
-from pipeline.translate.remembered import Accepted, Memory
+from pipeline.translate.remembered import PLACE, Accepted, Memory, template
 from pipeline.translate.rendering import engine_name, fill, render
 
 _LISTS = tomllib.loads((files("pipeline") / "data" / "meanings.toml").read_text(encoding="utf-8"))
@@ -32,6 +32,9 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 #: A shape explains a message of which it leaves out at most so many words. With one, of 281 explanations about half
 #: left out what the message is about ("Could not get config of HLO"); null waits for a translator instead.
 MOST_WORDS_LEFT = 0
+
+#: A message of fewer words says less than the fact that its code or figures are: "failed: CUDA_ERROR_OUT_OF_MEMORY".
+LEAST_WORDS_OF_A_SENTENCE = 3
 
 #: What stands at a sentence's end, before its full stop: in brackets, or after the ones that it has already.
 _NAMES = rendering.MessageTemplate("signature.names", "({names})", {"names": "identifier"})
@@ -68,6 +71,12 @@ def _precise_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 
 def _by_home(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
     return _by_template(draft, [engine for engine in engines if isinstance(engine, Accepted)])
+
+
+def _by_sentence(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
+    found = template(_without_type(draft))
+    words = shapes.words(PLACE.sub("", found.text)) if found else 0
+    return _by_shipped(draft, engines) if words >= LEAST_WORDS_OF_A_SENTENCE else None
 
 
 def _by_shipped(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
@@ -174,6 +183,7 @@ def _from_engine(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
 #: invalid") or of a type that has a message is not among them: it explains nothing, and null is the honest value.
 WAYS: tuple[Callable[[Draft, Sequence[Engine]], Meaning | None], ...] = (
     _by_home,
+    _by_sentence,
     _precise_fact,
     _by_shipped,
     _known_message,
