@@ -246,7 +246,6 @@ class History:
             world.known = sorted({one.text for one in grouped.templates})
             fingerprint = hashlib.blake2b(repr(sorted(world.said.texts.items())).encode()).hexdigest()
             known = {one.drafted: one for one in self.kept.results}
-            taken = []
 
             def make(
                 grouped: entries.Grouped, known: Mapping[str, results.Result], options: Mapping[str, Any]
@@ -262,30 +261,14 @@ class History:
 
             options = {"texts": world.said.texts, "fingerprint": fingerprint, "digests": digests}
             fresh = make(anew, {}, options)
-            with noting(taken):
-                found = make(grouped, known, options)
+            found = make(grouped, known, options)
+            before = {one.worded for one in known.values()} - {""}
+            taken = [one for one in found.results if one.worded in before]
             world.signatures = sorted({entry.signature for entry in fresh.entries})
             self.kept = results.State(found.results, *grouped.proofs)
             if world.rng.random() < 0.8:  # otherwise nobody exported it: the next one starts from the same registry
                 self.registry = fresh.registry
             yield told, found, fresh, len(taken)
-
-
-class noting:  # noqa: N801  (a context, used as a function is)
-    """Inside, the ids of entries that are taken over are noted."""
-
-    def __init__(self, taken: list[str]) -> None:
-        self._taken, self._real = taken, results.entry_of
-
-    def __enter__(self) -> None:
-        def entry_of(result: results.Result) -> Any:
-            self._taken.append(result.cluster_id)
-            return self._real(result)
-
-        results.entry_of = entry_of
-
-    def __exit__(self, *_: object) -> None:
-        results.entry_of = self._real
 
 
 def differs(found: entries.Made, fresh: entries.Made) -> list[str]:

@@ -58,7 +58,7 @@ def contents_of(
         stage_counts=(store.StageCount("documents", "documents", len(parts), len(parts), 0),),
         meta={"registry": made.registry.model_dump_json()},
     )
-    return contents, store.Told("these tests", digests, made.digests)
+    return contents, store.Told("these tests", digests, made.entries.digests)
 
 
 # ---------------------------------------------------------------- mutants

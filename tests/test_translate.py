@@ -13,8 +13,8 @@ from pipeline.records import Cluster, Fact
 from pipeline.records.draft import Draft, Remedy, Statement
 from pipeline.records.entry import Evidence, TransitionGraph, rate
 from pipeline.records.errors import CatalogueError
-from pipeline.run.build.entries import coverage
-from pipeline.translate import entry, render, rendering, without_general
+from pipeline.run.build.worded import Facts, coverage
+from pipeline.translate import entry, render, rendering, shape_of, too_general, without_general
 from pipeline.translate.engines import NoOffer, Offer
 from tests.each import each
 
@@ -296,12 +296,17 @@ def explained(text, *, exception_type="ValueError", entry_id="a/b"):
     return entry(draft(text=text, exception_type=exception_type), entry_id=entry_id)
 
 
+def unless_general(made):
+    general = too_general({one.id: shape_of(one) for one in made})
+    return [without_general(one) if one.id in general else one for one in made]
+
+
 def test_an_explanation_made_by_shape_that_stands_for_more_than_two_messages_is_null():
     texts = [f"invalid input: {why}" for why in ("it is so", "it is up", "it is on")]
     made = [explained(text, entry_id=f"a/{number}") for number, text in enumerate(texts)]
     assert {one.signature_zh for one in made} == {"ValueError：输入无效。"}
-    assert [one.signature_zh for one in without_general(made[:2])] == ["ValueError：输入无效。"] * 2
-    for one in without_general(made):
+    assert [one.signature_zh for one in unless_general(made[:2])] == ["ValueError：输入无效。"] * 2
+    for one in unless_general(made):
         assert one.signature_zh is None
         assert one.translations["signature_zh"].status == "untranslated"
         assert one.translations["signature_zh"].reason == "too general: it would fit other messages as well"
@@ -325,8 +330,8 @@ def test_values_make_no_other_message_and_a_whole_sentence_is_never_too_general(
             for number, name in enumerate(("ann", "bob", "cid"))]  # fmt: skip
     whole = [explained(f"No module named '{name}'", exception_type="ImportError", entry_id=f"a/{name}")
              for name in ("ann", "bob", "cid")]  # fmt: skip
-    assert without_general(whole) == whole
-    assert without_general([*same[:2], *whole]) == [*same[:2], *whole]
+    assert unless_general(whole) == whole
+    assert unless_general([*same[:2], *whole]) == [*same[:2], *whole]
 
 
 def test_the_names_behind_an_explanation_are_those_that_every_occurrence_shows():
@@ -447,7 +452,7 @@ def test_coverage_counts_each_item_of_a_list_field():
         remedy(fact("remedy.install", package="ninja")),
         remedy(quoted("Rewrite it from scratch by hand.", "en")),
     )
-    rows = {row.field: row for row in coverage([entry(draft(workarounds=actions), entry_id="triton/x")] * 2)}
+    rows = {row.field: row for row in coverage([Facts.of(entry(draft(workarounds=actions), entry_id="triton/x"))] * 2)}
     assert rows["workarounds_zh"].total == 4
     assert rows["workarounds_zh"].share("template") == 0.5
     assert rows["workarounds_zh"].by_status == (("template", 2), ("untranslated", 2))

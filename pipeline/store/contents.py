@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -81,7 +81,7 @@ class Contents:
     clusters: tuple[Cluster, ...] = ()
     assignments: tuple[Assignment, ...] = ()
     neighbours: tuple[Neighbour, ...] = ()
-    entries: tuple[KnowledgeEntry, ...] = ()
+    entries: Sequence[KnowledgeEntry] = ()
     withheld: tuple[WithheldRow, ...] = ()
     skipped: tuple[Skipped, ...] = ()  # of the stages after the map step
     aliases: Mapping[str, str] = field(default_factory=dict)  # former id -> id

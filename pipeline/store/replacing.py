@@ -20,6 +20,7 @@ from pathlib import Path
 
 import duckdb
 
+from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import noted, opening
 from pipeline.store.contents import Contents, RunRow
 from pipeline.store.noted import Held, Size, Told
@@ -88,6 +89,8 @@ _ORDER = {
 
 def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> None:
     """Nothing; the file at `path` has `contents`, which `told` tells, as if `write` had made it anew.
+
+    Entries are in the order of their ids. Of those that stayed as they were none is asked for.
 
     `note` is the folder in which it stands what the file holds. Killed at any moment, the old file stays whole, or the
     new one is in its place; where the note is not of it, the next call writes it whole.
@@ -170,8 +173,8 @@ def _brought(path: Path, contents: Contents, told: Told, last: Held) -> Size:
             _name(connection, "changed_documents", "document_id", _changed(last.told.documents, told.documents))
             _name(connection, "changed_entries", "entry_id", entries)
             _bring_documents(connection, contents)
-            wanted = set(entries)
-            _bring_entries(connection, replace(contents, entries=tuple(e for e in contents.entries if e.id in wanted)))
+            places = {entry_id: place for place, entry_id in enumerate(sorted(told.entries))}
+            _bring_entries(connection, [contents.entries[places[one]] for one in entries if one in places])
             _bring_others(connection, contents)
             _bring_words(connection)
         now = _size(made)
@@ -229,10 +232,10 @@ def _holding(connection: duckdb.DuckDBPyConnection, files: Mapping[str, list[str
     return {kind: [path for path in paths if Path(path).stem in names] for kind, paths in files.items()}
 
 
-def _bring_entries(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+def _bring_entries(connection: duckdb.DuckDBPyConnection, entries: Iterable[KnowledgeEntry]) -> None:
     for table in ENTRY_TABLES:
         connection.execute(f"DELETE FROM {table} WHERE entry_id IN (FROM changed_entries)")  # noqa: S608
-    insert_entries(connection, contents.entries)
+    insert_entries(connection, entries)
 
 
 def _bring_others(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:

@@ -20,7 +20,7 @@ from pipeline.records.entry import (
     rate,
 )
 from pipeline.translate.engines import Engine
-from pipeline.translate.meaning import GENERAL, meaning, occurrences, too_general
+from pipeline.translate.meaning import GENERAL, meaning, occurrences
 from pipeline.translate.remembered import shipped_memory
 from pipeline.translate.wording import Wording, of_page, statement_in_words, translation, typed_cause, untranslated
 
@@ -106,13 +106,8 @@ def _provenance(draft: Draft, normaliser: str) -> Provenance:
     )
 
 
-def without_general(entries: Sequence[KnowledgeEntry]) -> list[KnowledgeEntry]:
-    """The entries, of which an explanation that says too little is null and says why (`meaning.too_general`)."""
-    general = too_general(entries)
-    return [_nulled(entry) if entry.id in general else entry for entry in entries]
-
-
-def _nulled(entry: KnowledgeEntry) -> KnowledgeEntry:
+def without_general(entry: KnowledgeEntry) -> KnowledgeEntry:
+    """An entry whose explanation says too little (`meaning.too_general`): it is null and says why."""
     said = untranslated(entry.signature, GENERAL)
     return entry.model_copy(update={"signature_zh": None, "translations": {**entry.translations, "signature_zh": said}})
 

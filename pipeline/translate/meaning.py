@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -245,19 +245,27 @@ _BY_SHAPE = engine_name("shape.").partition("@")[0]
 _VALUE = re.compile(r"<\w{1,20}>|\d+|'[^'\n]{0,120}'|\"[^\"\n]{0,120}\"|`[^`\n]{0,120}`")
 
 
-def too_general(entries: Iterable[KnowledgeEntry]) -> frozenset[str]:
+def shape_of(entry: KnowledgeEntry) -> tuple[str, ...]:
+    """The explanation of an entry that was made by shape, and the words of its message; nothing of any other."""
+    made = entry.translations.get("signature_zh")
+    if entry.signature_zh and made and (made.engine or "").startswith(_BY_SHAPE):
+        return (_said(entry), _words_of(entry))
+    return ()
+
+
+def too_general(shapes: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
     """The ids of entries whose explanation, made by shape, is that of more than two different English messages.
 
-    Measured on the home itself: messages differ if their words differ, values aside.
+    `shapes` has of each entry by its id what `shape_of` says. Measured on the home itself: messages differ if their
+    words differ, values aside.
     """
     messages_of: dict[str, set[str]] = {}
     entries_of: dict[str, list[str]] = {}
-    for entry in entries:
-        made = entry.translations.get("signature_zh")
-        if entry.signature_zh and made and (made.engine or "").startswith(_BY_SHAPE):
-            said = _said(entry)
-            messages_of.setdefault(said, set()).add(_words_of(entry))
-            entries_of.setdefault(said, []).append(entry.id)
+    for entry_id, shape in shapes.items():
+        if shape:
+            said, words = shape
+            messages_of.setdefault(said, set()).add(words)
+            entries_of.setdefault(said, []).append(entry_id)
     many = (said for said, found in messages_of.items() if len(found) > MOST_SENTENCES)
     return frozenset(entry_id for said in many for entry_id in entries_of[said])
 

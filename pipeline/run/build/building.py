@@ -295,7 +295,7 @@ def publish(
     _write(places, rows, grouped, made, past, stages=stages, run_id=run_id, told=_told(places, code, memory, made))
     holding.Held.note(places.held, places.database, places.planned)
     asked.note(places.passed, places.database)  # each was asked, as `entries` made it
-    results.write(places.state, code, results.State(made.results, *grouped.proofs))
+    results.write(places.state, code, results.State(made.results, *grouped.proofs), standing=standing)
     drop_shards(places.shards, {partition_of(name) for name in shards.names(places.shards)} - wanted)
     shards.discard_leftovers(places.shards)
     drop_answers(places.home / ".errmine" / "answers" / "enrich", (row.document_id for row in result.documents))
@@ -346,7 +346,7 @@ def _told(places: Places, code: str, memory: results.Memory, made: entries.Made)
         return store.Told()
     forgotten = sorted(path.name for path in (places.raw / "forgotten").glob("*"))
     maker = f"{code} {results.digest(forgotten)}"
-    return store.Told(maker, memory.digests, made.digests)
+    return store.Told(maker, memory.digests, made.entries.digests)
 
 
 @uncollected()

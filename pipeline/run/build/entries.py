@@ -5,59 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 from pipeline import cluster, distil, normalise, packs, store, translate, validate
 from pipeline.lexicon import advice
 from pipeline.records import Cluster, Severity, Skipped, Template
-from pipeline.records.bundle import Registry, answers
+from pipeline.records.bundle import Registry
 from pipeline.records.draft import Draft
 from pipeline.records.entry import Evidence, KnowledgeEntry, Lead
 from pipeline.run import shards
 from pipeline.run.build import ids, reduce, results
+from pipeline.run.build.worded import GENERAL, WHOLE, Facts, One, Worded, changed_sources, coverage
 from pipeline.translate.engines import Engine
-from pipeline.translate.official import CHANGED
-
-# How much of the Chinese side is there, and how it came to be.
-
-
-@dataclass(frozen=True, slots=True)
-class FieldCoverage:
-    """One `*_zh` field over a list of entries: how many values have which status."""
-
-    field: str
-    total: int
-    by_status: tuple[tuple[str, int], ...]  # most frequent first
-
-    def share(self, status: str) -> float:
-        """The share of that status, 0 where the field has no values."""
-        return dict(self.by_status).get(status, 0) / self.total if self.total else 0.0
-
-
-def coverage(entries: Iterable[KnowledgeEntry]) -> list[FieldCoverage]:
-    """One row for each `*_zh` field, sorted by name; a list field counts each of its items."""
-    counts: dict[str, Counter[str]] = {}
-    for entry in entries:
-        for key, translation in entry.translations.items():
-            counts.setdefault(key.split("[", 1)[0], Counter())[translation.status] += 1
-    return [_row(field, counts[field]) for field in sorted(counts)]
-
-
-def _row(field: str, statuses: Counter[str]) -> FieldCoverage:
-    ordered = sorted(statuses.items(), key=lambda pair: (-pair[1], pair[0]))
-    return FieldCoverage(field, statuses.total(), tuple(ordered))
-
-
-def changed_sources(entries: Iterable[KnowledgeEntry]) -> list[dict[str, str]]:
-    """The sentences of official pages that were translated and now say something else: entry_id, field, sentence."""
-    return [
-        {"entry_id": entry.id, "field": field, "sentence": reason.removeprefix(f"{CHANGED}: ")}
-        for entry in entries
-        for field, told in entry.translations.items()
-        if (reason := told.reason or "").startswith(f"{CHANGED}: ")
-    ]
-
-
-# Shards into entries: cluster, prove expressions, draft, name, put into words, check.
 
 #: Told of (stage, items done, items in all).
 Progress = Callable[[str, int, int], None]
@@ -87,9 +46,7 @@ class Made:
     """What became of the clusters."""
 
     clusters: tuple[Cluster, ...]  # those of the partition, with their regular expressions
-    entries: tuple[KnowledgeEntry, ...]
-    digests: Mapping[str, str]  # of each entry by its id
-    coverage: tuple[FieldCoverage, ...]  # of Chinese
+    entries: Worded  # in the order of their ids
     withheld: tuple[store.WithheldRow, ...]
     skipped: tuple[Skipped, ...]
     unsaid: tuple[Skipped, ...]  # statements that are not passed on: of imports, and of what claims came to
@@ -144,13 +101,9 @@ def make(
     work = _Work(grouped, drafting, assigned, translators, memory, progress)
     mined, broken, unsaid = _worded(enough, work)
     foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
-    entries = tuple(sorted([*mined, *foreign], key=lambda entry: entry.id))
-    told = {assigned.ids[one.cluster.cluster_id]: one.result.told for one in enough if one.result.accepted}
     return Made(
         clusters=partition.clusters,
-        entries=entries,
-        digests=told | {entry.id: results.digest([entry.model_dump_json()]) for entry in foreign},
-        coverage=tuple(coverage(entries)),
+        entries=Worded([*mined, *(One.of(one, results.digest([one.model_dump_json()])) for one in foreign)]),
         withheld=tuple(_kept_aside(sketches)),
         skipped=(*few, *broken, *refused),
         unsaid=(*unsaid, *_unsaid(foreign)),
@@ -169,6 +122,12 @@ class _Sketch:
     needed: results.Needed
     result: results.Result
     drafted: Draft | None
+    entry: KnowledgeEntry | None = None  # as it was put into words now
+
+    def worded(self, form: str) -> KnowledgeEntry:
+        """The entry, whole or without an explanation that says too little."""
+        entry = self.entry or results.entry_of(self.result)
+        return translate.without_general(entry) if form == GENERAL else entry
 
     def draft(self, drafting: reduce.Drafting) -> Draft:
         """The draft."""
@@ -279,40 +238,52 @@ class _Work:
         )
 
 
-def _worded(sketches: Sequence[_Sketch], work: _Work) -> tuple[list[KnowledgeEntry], list[Skipped], list[Skipped]]:
+def _worded(sketches: Sequence[_Sketch], work: _Work) -> tuple[list[One], list[Skipped], list[Skipped]]:
     """The entries that keep every rule, the others with the rules they break, and what is not passed on."""
-    made: list[KnowledgeEntry] = []
+    ids_of = work.assigned.ids
     unsaid: list[Skipped] = []
+    shapes: dict[str, tuple[str, ...]] = {}
     for number, sketch in enumerate(sketches, 1):
-        made.append(_entry(sketch, work))
+        _word(sketch, work)
         unsaid += sketch.result.unsaid
+        shapes[ids_of[sketch.cluster.cluster_id]] = sketch.result.facts.shape
         if number % _REPORT_EVERY == 0 or number == len(sketches):
             work.progress("entries", number, len(sketches))
+    general = translate.too_general(shapes)
     context = validate.Context(proven=_regexes(work.grouped.partition))
-    accepted: list[KnowledgeEntry] = []
+    accepted: list[One] = []
     lost: list[Skipped] = []
-    for sketch, whole, entry in zip(sketches, made, translate.without_general(made), strict=True):
-        form = "whole" if entry is whole else "general"
-        if sketch.result.accepted == form:
-            accepted.append(entry)
-            continue
-        _sort(validate.verdict(entry, context), accepted, lost)
-        is_accepted = bool(accepted) and accepted[-1] is entry
-        sketch.result = replace(sketch.result, accepted=form if is_accepted else "")
+    for sketch in sketches:
+        entry_id = ids_of[sketch.cluster.cluster_id]
+        form = GENERAL if entry_id in general else WHOLE
+        if sketch.result.accepted != form:
+            found = validate.verdict(sketch.worded(form), context)
+            if isinstance(found, validate.Rejected):
+                lost.append(_lost(found))
+            sketch.result = replace(sketch.result, accepted=form if isinstance(found, validate.Accepted) else "")
+        if sketch.result.accepted:
+            read = partial(sketch.worded, form)
+            accepted.append(One(entry_id, sketch.result.facts.of_form(form), sketch.result.told, read))
     return accepted, lost, unsaid
 
 
-def _entry(sketch: _Sketch, work: _Work) -> KnowledgeEntry:
-    """The entry of a sketch, whose result holds it then; the one that was made before, if nothing of it changed."""
+def _word(sketch: _Sketch, work: _Work) -> None:
+    """Nothing; the result of a sketch holds its entry then: the one that was made before, if nothing of it changed."""
     entry_id = work.assigned.ids[sketch.cluster.cluster_id]
     digest = work.memory.worded(sketch.needed, entry_id, work.assigned.aliases_of(entry_id), work.names)
     if digest and sketch.result.worded == digest:
-        return results.entry_of(sketch.result)
+        return
     draft = sketch.draft(work.drafting)
     entry, unsaid = _passed_on(work.worded(draft), draft, work)
-    told = entry.model_dump_json()
-    sketch.result = replace(sketch.result, worded=digest, entry=told, unsaid=tuple(unsaid), accepted="")
-    return entry
+    sketch.entry = entry
+    sketch.result = replace(
+        sketch.result,
+        worded=digest,
+        entry=entry.model_dump_json(),
+        facts=Facts.of(entry),
+        unsaid=tuple(unsaid),
+        accepted="",
+    )
 
 
 def _passed_on(entry: KnowledgeEntry, draft: Draft, work: _Work) -> tuple[KnowledgeEntry, list[Skipped]]:
@@ -383,7 +354,11 @@ def _sort(found: validate.Verdict, accepted: list[KnowledgeEntry], lost: list[Sk
     if isinstance(found, validate.Accepted):
         accepted.append(found.entry)
     else:
-        lost.append(Skipped("entries", found.entry_id, "breaks_a_rule", "; ".join(map(str, found.reasons))[:1000]))
+        lost.append(_lost(found))
+
+
+def _lost(found: validate.Rejected) -> Skipped:
+    return Skipped("entries", found.entry_id, "breaks_a_rule", "; ".join(map(str, found.reasons))[:1000])
 
 
 def _split(sketches: Iterable[_Sketch], min_documents: int) -> tuple[list[_Sketch], list[Skipped]]:
@@ -441,7 +416,8 @@ def error_counts(result: shards.MapResult) -> Counter[str]:
 
 def figures(grouped: Grouped, made: Made) -> dict[str, object]:
     """What a run's summary says of them: numbers of signatures, clusters and entries, tiers, how Chinese came to be."""
-    tiers = Counter(entry.verification_tier for entry in made.entries)
+    facts = made.entries.facts
+    tiers, answered = Counter(one.tier for one in facts), Counter(one.domain for one in facts if one.is_answered)
     changed = changed_sources(made.entries)
     return {
         **({"changed_sources": changed} if changed else {}),
@@ -449,6 +425,9 @@ def figures(grouped: Grouped, made: Made) -> dict[str, object]:
         "clusters": len(made.clusters),
         "entries": len(made.entries),
         "tiers": dict(sorted(tiers.items())),
-        "answers": {row.domain: {"entries": row.entries, "answered": row.answered} for row in answers(made.entries)},
-        "zh": {row.field: dict(row.by_status) for row in made.coverage},
+        "answers": {
+            name: {"entries": count, "answered": answered[name]}
+            for name, count in sorted(Counter(one.domain for one in facts).items())
+        },
+        "zh": {row.field: dict(row.by_status) for row in coverage(facts)},
     }

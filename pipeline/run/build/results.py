@@ -24,6 +24,7 @@ from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import Damaged, KeptFile, Verdict
 from pipeline.run.build import reduce
+from pipeline.run.build.worded import NO_FACTS, Facts
 from pipeline.run.shards.columns import Table
 
 _LIST = "results.json"
@@ -42,7 +43,8 @@ class Result:
     document_count: int
     withheld: tuple[Withheld, ...]
     worded: str = ""  # digest of what its entry was made from; "" where none was made
-    entry: str = ""  # JSON, before explanations that say too little are taken out
+    entry: str = ""  # JSON, before an explanation that says too little is taken out
+    facts: Facts = NO_FACTS  # of that entry
     unsaid: tuple[Skipped, ...] = ()
     accepted: str = ""  # "whole", or "general" without such an explanation: what kept every rule; "" if nothing did
 
@@ -172,8 +174,10 @@ def read(folder: Path, code: str) -> State:
     return State(**{name: tuple(table.read(tables[name])) for name, table in _TABLES.items()})
 
 
-def write(folder: Path, code: str, state: State) -> None:
+def write(folder: Path, code: str, state: State, *, standing: State = State()) -> None:
     """Nothing; `folder` holds what the next build by this code may take over: nothing where `code` is "".
+
+    `standing` is what `read` says of it now: nothing is written where that is what is to be there.
 
     Raises:
         StoreError: the disk refuses.
@@ -182,11 +186,13 @@ def write(folder: Path, code: str, state: State) -> None:
     if not code:
         _forget(folder)
         return
+    ordered = {name: sorted(getattr(state, name), key=lambda one: one.cluster_id) for name in _TABLES}
+    if standing.results and all(rows == list(getattr(standing, name)) for name, rows in ordered.items()):
+        return
     bodies = {}
     for name, table in _TABLES.items():
         out = io.BytesIO()
-        ordered = sorted(getattr(state, name), key=lambda one: one.cluster_id)
-        pq.write_table(table.write(ordered), out, compression="zstd", compression_level=1)
+        pq.write_table(table.write(ordered[name]), out, compression="zstd", compression_level=1)
         bodies[f"{name}.parquet"] = out.getvalue()
     try:
         for name, body in bodies.items():
