@@ -80,10 +80,11 @@ def main() -> None:
             store.bring(path, contents, told, note=note)
             costs.append(time.process_time() - begun)
             sizes.append(path.stat().st_size)
-        copies = sum(after < before for before, after in pairwise(sizes))
+        shrunk = sum(after < before for before, after in pairwise(sizes))
         print(f"{options.rounds} rounds: {statistics.median(costs):.2f} CPU s each, {max(costs):.2f} at most")
         print(
-            f"size: {sizes[-1] / whole:.2f} of a file written whole, {max(sizes) / whole:.2f} at most; {copies} copies"
+            f"size: {sizes[-1] / whole:.2f} of a file written whole, {max(sizes) / whole:.2f} at most; "
+            f"it shrank {shrunk} times"
         )
         print(f"the same rows: {store.digest(path) == sound}")
 
