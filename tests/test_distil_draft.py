@@ -12,7 +12,7 @@ import pytest
 
 from pipeline import distil
 from pipeline.distil.drafts import remedies, support
-from pipeline.records import Claim, ClaimKind, Cluster, DocRecord, DocRemedy, Neighbour, Quote, entry
+from pipeline.records import Claim, ClaimKind, Cluster, DocRecord, DocRemedy, Neighbour, Quote, Slot, entry
 from pipeline.records.draft import Draft
 from tests.distil_factory import document, events, facts, occurrences
 
@@ -181,6 +181,13 @@ def test_parameters_say_how_the_occurrences_differ() -> None:
     draft = _drafted([*THREE, other])
     required = next(p for p in draft.parameters if p.name == "required")
     assert (required.least, required.greatest, required.values[0], required.count) == (263168, 526336, "263168", 4)
+
+
+def test_what_is_too_great_for_a_number_is_a_value_and_no_extreme() -> None:
+    [shown, *_] = occurrences(document(THREE[0]))
+    slots = (Slot("token", "3e8765", float("inf"), None), Slot("token", "7", 7.0, None))
+    [found] = support.parameters([replace(shown, slots=slots)])
+    assert (found.least, found.greatest, found.count) == (7.0, 7.0, 2)
 
 
 def test_without_statements_rates_and_confidence_are_null() -> None:

@@ -16,6 +16,8 @@ from pipeline.records.errors import CatalogueError
 from pipeline.run.build.worded import Facts, coverage
 from pipeline.translate import entry, render, rendering, shape_of, too_general, without_general
 from pipeline.translate.engines import NoOffer, Offer
+from pipeline.translate.meaning import meaning
+from pipeline.translate.remembered import SIGNATURE, Memory, key
 from tests.each import each
 
 CASES = sorted((Path(__file__).parent / "cases" / "translate").iterdir())
@@ -270,6 +272,14 @@ def test_a_shape_leaves_out_neither_a_word_nor_a_second_sentence():
     assert explained("failed to load layer tensor", exception_type=None).signature_zh == "加载层张量失败。"
     assert explained("failed to load layer tensor for tests", exception_type=None).signature_zh is None
     assert explained("failed to load layer tensor. Its header is torn", exception_type=None).signature_zh is None
+
+
+def test_a_remembered_sentence_that_its_values_spoil_is_not_offered():
+    known = Memory({key(SIGNATURE, "Drawer of the till is jammed at {1}"): "收银台的抽屉卡住，位于 {1}"})
+    for place, wanted in (("north", "收银台的抽屉卡住，位于 north。"), ("x" * 100, None)):
+        given = draft(text=f"Drawer of the till is jammed at '{place}'", exception_type=None, meaning=None)
+        found = meaning(given, given.cluster.headline, (known,))
+        assert (found.chinese if found else None) == wanted
 
 
 def test_an_engine_may_explain_a_message_that_nobody_knows():

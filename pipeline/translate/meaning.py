@@ -80,7 +80,11 @@ def _by_sentence(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
 
 
 def _by_shipped(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
-    return _by_template(draft, [engine for engine in engines if isinstance(engine, Memory)])
+    found = _by_template(draft, [engine for engine in engines if isinstance(engine, Memory)])
+    if found is None:
+        return None
+    said = gates.check_explanation(draft.cluster.headline, found.chinese)  # names that it lacks are put behind it later
+    return found if all(passed for name, passed in said.items() if name != "identifiers") else None
 
 
 def _by_template(draft: Draft, memories: Sequence[Accepted | Memory]) -> Meaning | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Literal, NamedTuple, cast
 
 from pipeline.distil.material import DocumentFacts, Occurrence
@@ -208,7 +208,8 @@ def parameters(occurrences: Sequence[Occurrence]) -> tuple[Parameter, ...]:
 
 
 def _parameter(name: str, unit: str, slots: Sequence[Slot]) -> Parameter:
-    numbers = [slot.number for slot in slots if slot.number is not None]
+    # "Token{3e8765" is printed as a number, and is none that JSON has
+    numbers = [slot.number for slot in slots if slot.number is not None and isfinite(slot.number)]
     values = Counter(slot.value[:80] for slot in slots)
     return Parameter(
         name=name,
