@@ -58,6 +58,7 @@ SEVERITIES = [
     (FRAME + "RuntimeError: 4312 [/srv/pool/7.bin]\n", ["empty"]),
     # look-alikes
     (FRAME + "PoolError: 4312 [/srv/pool/7.bin]\n", ["error"]),
+    (FRAME + "RuntimeError: 池已空，无法取出\n", ["error"]),
     (FRAME + "RuntimeError: CUDA error: 700\n", ["error"]),
     (FRAME + "AssertionError\n", ["error"]),
     (FRAME + "NotImplementedError\n", ["error"]),
