@@ -103,3 +103,13 @@ def _look(text: str, line: blocks.Line) -> sight.Line:
 def test_a_hostile_text_takes_linear_time(unit: str) -> None:
     linear.check(lambda text: sight.read(text, []), unit)
     linear.check(lambda text: sight.read(text, []), f"```\n{unit * 60}\n")
+
+
+def test_the_ends_of_a_paragraph_are_looked_for_once_however_many_lines_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    paragraph = blocks.paragraph
+    monkeypatch.setattr(blocks, "paragraph", lambda text, place: asked.append(place) or paragraph(text, place))
+    one = "ERROR: failed to open the kiln\n" * 200
+    found = sight.read(f"{one}\n{one}", [])
+    assert asked == [0, len(one) + 1]
+    assert [event.start > len(one) for event in found] == [False, True]

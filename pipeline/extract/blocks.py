@@ -95,12 +95,11 @@ def lines(text: str) -> Iterator[Line]:
         yield Line(line, start, lang, bool(told_by & _IS_LOUD), opened, closed)
 
 
-def around(text: str, line: Line) -> tuple[int, int]:
-    """From where to where the block of a line goes; in prose, its paragraph."""
-    if line.lang is not None:
-        return line.opened, line.closed
-    stop = text.find("\n\n", line.start)
-    return text.rfind("\n\n", 0, line.start) + 2, stop if stop >= 0 else len(text)
+def paragraph(text: str, place: int) -> tuple[int, int]:
+    """From where to where the paragraph goes in which `place` stands: blank lines part them."""
+    stop = text.find("\n\n", place)
+    start = text.rfind("\n\n", 0, place)
+    return start + 2 if start >= 0 else 0, stop if stop >= 0 else len(text)
 
 
 def is_fence(line: str) -> bool:

@@ -100,10 +100,16 @@ def read(text: str, failures: Sequence[Event], others: Sequence[Event] = ()) -> 
     """
     best: dict[tuple[int, int], tuple[int, Line]] = {}
     leads: dict[int, str] = {}
+    paragraph = (0, 0)  # the one read last: the end of a long one is far to look for from each of its lines
     for found in blocks.lines(text):
         if not is_worth(found):
             continue
-        block = blocks.around(text, found)
+        if found.lang is not None:
+            block = found.opened, found.closed
+        else:
+            if not paragraph[0] <= found.start < paragraph[1]:
+                paragraph = blocks.paragraph(text, found.start)
+            block = paragraph
         if _holds(failures, *block) or _holds(others, found.start, found.start + len(found.text)):
             continue
         line = look(text, found, leads)
