@@ -140,6 +140,12 @@ def test_what_translators_wrote_becomes_rows_without_the_english(tmp_path):
     assert again.offer("The till 5 was jammed by `key.drop()`.").text == "收银台 5 被 `key.drop()` 卡住。"
 
 
+def test_a_row_stays_one_row_where_a_translator_broke_the_line(tmp_path):
+    found, refused = learnt(po((SIGNATURE, JAMMED, "收银台 {2} 的\n抽屉 {1}\t卡住")), tmp_path)
+    assert refused == []
+    assert memory("", compile_memory.written(found)).pairs == {key(SIGNATURE, JAMMED): "收银台 {2} 的 抽屉 {1} 卡住"}
+
+
 def test_a_refused_line_makes_no_row_and_a_fuzzy_one_takes_its_row_out(tmp_path):
     found, [reason] = learnt(po((SIGNATURE, JAMMED, "抽屉 {1} 卡住")), tmp_path)
     assert (found, "places" in reason) == ({}, True)

@@ -43,7 +43,7 @@ _NO_ROW = "it has other values than the English"
 def _row(line: exchange.Line) -> tuple[str, str] | None:
     """(key, Chinese with places); of a statement that stands there with its values, they become places."""
     if line.context == SIGNATURE:
-        return key(SIGNATURE, line.text), line.chinese
+        return key(SIGNATURE, line.text), " ".join(line.chinese.split())
     english, chinese = template(line.text), template(line.chinese)
     if english is None or chinese is None:
         return None
