@@ -87,3 +87,14 @@ def test_a_row_that_knows_a_diagnostic_counts_before_one_that_knows_its_tool_and
     assert dict(read(known).gate)["kind"] == "nvcc-unsupported-host-compiler"
     first = "a.cpp:9:2: error: ‘f’ is not a member of ‘g’\nb.cpp:3: undefined reference to `h'"
     assert dict(read(first).gate) == {"kind": "compiler-says", "feature": "_ is not a member of _"}
+
+
+def test_functions_of_an_unnamed_namespace_are_told_apart_and_undefined_all_the_same() -> None:
+    for told in ("main.o: undefined reference to `{}(int)'", "ld.lld: error: undefined symbol: {}(int)"):
+        for name in (
+            "(anonymous namespace)::heat",
+            "kiln::(anonymous namespace)::heat",
+            "kiln::(anonymous namespace)::cool",
+        ):
+            found = dict(read(told.format(name)).gate)
+            assert found == {"kind": "linker-undefined-reference", "symbol": name}
