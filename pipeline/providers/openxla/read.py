@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from importlib.util import find_spec
 from urllib.parse import urljoin, urlsplit
 
 from pipeline.lexicon import catalogues
@@ -23,6 +24,11 @@ from pipeline.providers.openxla import remedies as xla_remedies
 from pipeline.providers.openxla.blocks import Builder, Section, anchor_of, sections
 from pipeline.providers.saved.thread import page_text
 from pipeline.records import DocRecord, DocRemedy, Document, DocumentKind, Post, PostKind, RawPage, Skipped
+
+if (
+    find_spec("bs4") is None
+):  # it is loaded where a page is HTML; an installation without it is to say so before the work
+    raise ModuleNotFoundError("No module named 'bs4'", name="bs4")
 
 _INDEXES = ("/xla/error_codes", "/xla/errors_overview")
 _HISTORY = "xla-history"
