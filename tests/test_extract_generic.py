@@ -114,3 +114,11 @@ def test_a_hostile_text_takes_linear_time(unit: str) -> None:
 )
 def test_a_command_a_question_and_another_way_to_go_on_are_no_guess(text: str) -> None:
     assert _guess(text[0] if isinstance(text, tuple) else text) is None
+
+
+@each("words", [("unrecognized option --glaze",), ("unknown argument -g",), ("cannot find -lkiln",)])
+def test_an_error_that_names_a_flag_is_no_command(words: tuple[str, ...]) -> None:
+    assert not generic.is_no_failure(words[0])
+    found = _guess(f"```\n{words[0]} of the kiln\n```")
+    assert found is not None
+    assert found.message == f"{words[0]} of the kiln"

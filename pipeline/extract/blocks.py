@@ -95,6 +95,11 @@ def lines(text: str) -> Iterator[Line]:
         yield Line(line, start, lang, bool(told_by & _IS_LOUD), opened, closed)
 
 
+def holds_sign(text: str) -> bool:
+    """Whether a word that errors are told with stands in it."""
+    return any(_KNOWN_BY[sign] & _TELLS for sign in _SIGNS.seen(text))
+
+
 def paragraph(text: str, place: int) -> tuple[int, int]:
     """From where to where the paragraph goes in which `place` stands: blank lines part them."""
     stop = text.find("\n\n", place)

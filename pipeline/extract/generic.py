@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pipeline.extract.blocks import FEWEST, PLAIN, WORDS, Line, lines, words_at
+from pipeline.extract.blocks import FEWEST, PLAIN, WORDS, Line, holds_sign, lines, words_at
 from pipeline.records import Event, Severity
 
 DIALECT = "generic"
@@ -144,7 +144,10 @@ _GOES_ON = re.compile(r"\bfall(?:s|ing|en)? ?back\b|\bdefaulting to\b|\?[`\"')\s
 
 def is_no_failure(words: str) -> bool:
     """Whether the words are a command, a question, or tell what is done instead of something."""
-    return _COMMAND.match(words) is not None or _GOES_ON.search(words) is not None
+    command = _COMMAND.match(words)
+    # "unrecognized option --glaze" names a flag, too, and is no command
+    is_command = command is not None and not holds_sign(command.group())
+    return is_command or _GOES_ON.search(words) is not None
 
 
 #: An exception that stands anywhere among the words, before a colon or at their end, or a result that Windows names.
