@@ -3,8 +3,8 @@
 A small network over the units of a thread (`network`), which learned from labels and from what a larger model says of
 threads that nobody labelled (`benchmarks/learning`). It cannot tell surely enough for an entry which error a unit is
 about and whether what it says stood; so each candidate carries the share of labelled units of such a score that were
-right, and people choose; the surest are an entry's leads (`drafts.leads`). What a rule takes
- for a cause or a remedy and this reader does not is no statement either (`doubts`).
+right, and people choose; the surest are an entry's leads (`drafts.leads`). What a rule takes for
+a cause or for advice and this reader does not is no statement either (`doubts`).
 """
 
 from __future__ import annotations
