@@ -25,9 +25,8 @@ from pipeline.providers.openxla.blocks import Builder, Section, anchor_of, secti
 from pipeline.providers.saved.thread import page_text
 from pipeline.records import DocRecord, DocRemedy, Document, DocumentKind, Post, PostKind, RawPage, Skipped
 
-if (
-    find_spec("bs4") is None
-):  # it is loaded where a page is HTML; an installation without it is to say so before the work
+# loaded where a page is HTML; an installation without it is to say so before the work
+if find_spec("bs4") is None:
     raise ModuleNotFoundError("No module named 'bs4'", name="bs4")
 
 _INDEXES = ("/xla/error_codes", "/xla/errors_overview")
