@@ -82,7 +82,7 @@ def test_a_chain_is_one_finding() -> None:
     assert len(asked(text).findings) == 1
 
 
-EXIT = "RuntimeError: mpirun failed with exit code 1"
+EXIT = "mpi.LauncherError: mpirun failed with exit code 1"
 
 
 def test_an_exit_status_below_its_cause_stands_with_it_and_far_from_one_alone() -> None:

@@ -204,7 +204,7 @@ def test_a_build_that_was_killed_before_its_database_took_its_place_is_not_in_th
     before = journal(home)
     bring(home, MORE)
     with monkeypatch.context() as patch:
-        patch.setattr(store, "write", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(store, "bring", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             build(home)
     assert journal(home) == before

@@ -9,6 +9,8 @@ from tests.walk import walked
 MOST_MODULES = 140
 #: Where `reduce` reads the package that raised an error from its frames: of the walk's steps the one that goes back.
 FRAMES = ("cluster", "normalise")
+#: What a build hands to the store reads each entry when the store asks for it: of its calls the one that goes up.
+ENTRIES = ("pipeline.store.writing", "pipeline.run.build.worded")
 
 
 def test_an_issue_visits_few_rooms_each_once_and_never_calls_upwards() -> None:
@@ -16,4 +18,4 @@ def test_an_issue_visits_few_rooms_each_once_and_never_calls_upwards() -> None:
     assert len(walk.modules) <= MOST_MODULES
     assert len(walk.rooms) <= 16  # packs, whose rows all others read, are one
     assert walk.steps_back == [FRAMES]
-    assert not walk.upwards
+    assert set(walk.upwards) <= {ENTRIES}
