@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -109,6 +111,15 @@ def test_a_copy_without_what_is_dead_has_the_order_of_a_file_that_is_written_who
     assert sorted(path.name for path in found.parent.iterdir()) == ["database.json", "database.parquet", "x.duckdb"]
 
 
+def _written_and_killed(path: Path) -> None:
+    """Nothing; beside the file lies what a process wrote into it that was killed before it put it there."""
+    program = (
+        "import duckdb, os, sys; one = duckdb.connect(sys.argv[1]); one.execute('DELETE FROM evidence'); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(path)], check=True)
+    assert path.with_name(f"{path.name}.wal").exists()
+
+
 def _flipped(path: Path) -> None:
     body = bytearray(path.read_bytes())
     body[len(body) // 2] ^= 1
@@ -124,8 +135,9 @@ def _flipped(path: Path) -> None:
         lambda folder: _flipped(folder / "database.parquet"),
         lambda folder: (folder / "database.json").unlink(),
         lambda folder: (folder / "database.json").write_text("{}"),
+        lambda folder: _written_and_killed(folder / "x.duckdb"),
     ],
-    ids=["damaged", "another", "none", "note damaged", "no note", "note of others"],
+    ids=["damaged", "another", "none", "note damaged", "no note", "note of others", "a log of a writer"],
 )
 def test_where_nothing_sure_is_known_of_the_file_it_is_written_whole(
     change: Change, tmp_path: Path, in_place: list[Path], spoil: Callable[[Path], object]

@@ -53,8 +53,22 @@ class Held:
     whole: Size  # when it was last written whole: nothing in it was dead
 
     def fits(self, path: Path) -> bool:
-        """Whether the file at `path` is that file, to the bit."""
-        return self.checksum == checksum(path)
+        """Whether the file at `path` is that file, to the bit, and no log beside it says more."""
+        return self.checksum == checksum(path) and not log_of(path).exists()
+
+
+def log_of(path: Path) -> Path:
+    """Where DuckDB leaves what a writer who was killed had not yet put into the file at `path`; readers see it too."""
+    return path.with_name(f"{path.name}.wal")
+
+
+def is_of(folder: Path, path: Path) -> bool:
+    """Whether the note in `folder` is of the file at `path` as it is now."""
+    try:
+        told = kept.unsealed_json(folder / _LIST).get("checksum")
+    except Damaged:
+        return False
+    return told == checksum(path) and not log_of(path).exists()
 
 
 def checksum(path: Path) -> str:

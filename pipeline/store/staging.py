@@ -11,6 +11,7 @@ import duckdb
 
 from pipeline.records.errors import StoreError
 from pipeline.store import opening
+from pipeline.store.noted import log_of
 
 #: What the file is written for: DuckDB from 1.0 on reads it. Their own default is the newest form, which no earlier
 #: release opens. The price: without zstd, which came with 1.2, the corpus' file has 92 MB instead of 37.
@@ -73,6 +74,7 @@ def _publish(staged: Path, path: Path) -> None:
         finally:
             os.close(descriptor)
         if target is staged:
+            log_of(path).unlink(missing_ok=True)  # it is of the old file, and DuckDB would write it into the new one
             staged.replace(path)
 
 
