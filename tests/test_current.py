@@ -6,12 +6,15 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import pytest
 
-from pipeline import packs
+from pipeline import packs, store
 from pipeline import run as running
 from pipeline.config import read_settings
-from pipeline.run import Places, build, configured, is_built, is_exported, note_built, note_exported
+from pipeline.run import Places, build, configured, is_built, is_exported, note_built, note_exported, publish
+from pipeline.run.build.building import planned
+from pipeline.run.home import translations
 from tests import cli, golden
 
 
@@ -27,6 +30,28 @@ def home(sample_home: Path, tmp_path: Path) -> Path:
 def verdict(home: Path) -> tuple[bool, bool]:
     places = Places.of(home)
     return is_built(places, configured.seen(read_settings(home=home))), is_exported(places)
+
+
+def _emptied(path: Path) -> None:
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("DELETE FROM entries")
+
+
+@pytest.mark.parametrize("name", ["sys.version", "duckdb.__version__"])
+def test_another_python_or_another_duckdb_is_seen(home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(name, "0.1")
+    assert verdict(home) == (False, True)
+
+
+def test_what_a_schedule_publishes_anew_is_exported_anew(home: Path) -> None:
+    places = Places.of(home)
+    shown = "SELECT signature, signature_zh FROM entries ORDER BY signature"
+    signature, before = store.query(places.database, shown).rows[0]
+    translations.keep(home, [translations.Translated("signature", signature, "程序停止了。", ())])
+    publish(places, planned(places, partition_documents=500).partitions)  # as the tasks of a flow do, without `build`
+    note_built(places, configured.seen(read_settings(home=home)))
+    assert store.query(places.database, shown).rows[0][1] != before
+    assert verdict(home) == (True, False)
 
 
 def _first(home: Path, pattern: str) -> Path:
@@ -57,6 +82,9 @@ def test_nothing_came(home: Path) -> None:
         (lambda home: build(Places.of(home), workers=1, partition_documents=500), (False, False)),
         (lambda home: (home / "curated" / "errmine.duckdb").unlink(), (False, False)),
         (lambda home: (home / "curated" / "errmine.duckdb").write_bytes(b"none"), (False, False)),
+        (lambda home: _emptied(home / "curated" / "errmine.duckdb"), (False, True)),
+        (lambda home: _grow(home / "curated" / "errmine.duckdb"), (False, True)),
+        (lambda home: (home / ".errmine" / "state" / "database.json").unlink(), (False, True)),
         (lambda home: _grow(home / "curated" / "manifest.json"), (True, False)),
         (lambda home: (home / "curated" / "entries.jsonl").unlink(), (True, False)),
         (lambda home: (home / ".errmine" / "published.json").unlink(), (True, False)),

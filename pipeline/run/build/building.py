@@ -123,7 +123,6 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
         RawError: raw holds less than it did, and nobody accepted the loss.
     """
     store.check_replaceable(places.database)  # before an hour of work, not after it
-    places.current.unlink(missing_ok=True)
     reduce.read(overrides)  # likewise
     planned_now = planned(places, partition_documents=partition_documents, is_loss_accepted=is_loss_accepted)
     partitions = planned_now.partitions
@@ -247,6 +246,7 @@ def publish(
     progress: Progress = lambda _stage, _done, _total: None,
 ) -> Summary:
     """The reduce step: read the shards of `partitions`, make the entries, write the database, drop stale shards."""
+    places.current.unlink(missing_ok=True)  # whoever is killed from here on leaves a build that nobody knows of
     wanted = {partition.name for partition in partitions}
     used = [paths for name, paths in sorted(shards_of(places.shards).items()) if partition_of(name) in wanted]
     decided = reduce.read(overrides)

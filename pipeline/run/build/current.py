@@ -16,14 +16,17 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline import packs, store
+import duckdb
+
+from pipeline import store
 from pipeline.export.writing import BUNDLE_NAMES
 from pipeline.records import kept
 from pipeline.records.errors import StoreError
 from pipeline.records.summary import Summary
+from pipeline.run.build import asked
 from pipeline.run.build.building import Places
-from pipeline.run.build.mapping import own_files, releases
 from pipeline.run.home import translations
+from pipeline.store import noted
 
 #: In `.errmine/`, what a build leaves there.
 _STATE = ("shards", "enriched", "journal.jsonl")
@@ -46,19 +49,21 @@ def seen(places: Places, *, told: str, overrides: Path | None) -> Seen:
 
     Taken before the build: pages that come meanwhile are the next one's.
     """
-    package = hashlib.blake2b(digest_size=16)
-    for path, content in own_files():
-        package.update(path.encode() + b"\x1f" + content)
-    own = [package.hexdigest(), releases(), packs.active().digest(*packs.Stage), told]
+    own = [asked.made_by(), duckdb.__version__, told]
     pages = sorted(path for path in places.raw.glob("*") if path.name not in _OF_RAW)
     told_by_people = [translations.path_of(places.home), *([overrides] if overrides else ())]
     return Seen(_digest(own, [*pages, *told_by_people]))
 
 
 def is_built(places: Places, now: Seen | None) -> bool:
-    """True if a build would read what the last one read, and what that one left is untouched and opens."""
+    """True if a build would read what the last one read, and what that one left is untouched.
+
+    The database is read for it, to the last bit: who is told to build because it is damaged gets another one.
+    """
     last = _last(places)
-    return now is not None and bool(last.left) and last.read == now.read and last.left == _left(places)
+    if now is None or not last.left or last.read != now.read or last.left != _left(places):
+        return False
+    return noted.is_of(places.state, places.database)
 
 
 def is_exported(places: Places) -> bool:
