@@ -326,23 +326,32 @@ def first_difference(seed: int, steps: int) -> tuple[int, str, list[str]] | None
     return None
 
 
-def main() -> None:
-    """Run histories, or search for what each mutant breaks."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def search(
+    mutants: Mapping[str, Patch],
+    first: Callable[[int, int], tuple[int, str, list[str]] | None],
+    *,
+    told: str | None,
+    steps: int,
+) -> None:
+    """What the command line asks for: histories run, or searched for what each of `mutants` breaks.
+
+    `first` gives the first difference in the history of a seed with so many steps; `told` is the help.
+    """
+    parser = argparse.ArgumentParser(description=told, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("histories", type=int)
-    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--mutants", action="store_true")
     options = parser.parse_args()
     seeds = range(options.seed, options.seed + options.histories)
-    for name, patch in (MUTANTS if options.mutants else {"": lambda: lambda: None}).items():
+    for name, patch in (mutants if options.mutants else {"": lambda: lambda: None}).items():
         undo = patch()
         try:
-            found = next(((seed, one) for seed in seeds if (one := first_difference(seed, options.steps))), None)
+            found = next(((seed, one) for seed in seeds if (one := first(seed, options.steps))), None)
         finally:
             undo()
         print(json.dumps({"mutant": name, "histories": options.histories, "first": found}), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    search(MUTANTS, first_difference, told=__doc__, steps=12)

@@ -5,8 +5,6 @@ python -m tests.stored_histories 100 [--seed 1] [--mutants]
 
 from __future__ import annotations
 
-import argparse
-import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -109,23 +107,5 @@ def first_difference(seed: int, count: int) -> tuple[int, str, list[str]] | None
     return None
 
 
-def main() -> None:
-    """Run histories, or search for what each mutant breaks."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("histories", type=int)
-    parser.add_argument("--steps", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mutants", action="store_true")
-    options = parser.parse_args()
-    seeds = range(options.seed, options.seed + options.histories)
-    for name, patch in (MUTANTS if options.mutants else {"": lambda: lambda: None}).items():
-        undo = patch()
-        try:
-            found = next(((seed, one) for seed in seeds if (one := first_difference(seed, options.steps))), None)
-        finally:
-            undo()
-        print(json.dumps({"mutant": name, "histories": options.histories, "first": found}), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    histories.search(MUTANTS, first_difference, told=__doc__, steps=8)
