@@ -8,6 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from pipeline.text.literals import Seen, Signs
+from pipeline.text.names import Column
 from pipeline.text.people import Folder, Person, people_rules
 from pipeline.text.settings import Header, Setting, setting_rules
 from pipeline.text.tokens import KeyBlock, PlaceGate, TokenForm, token_rules
@@ -105,7 +106,10 @@ Rule = TokenForm | KeyBlock | Setting | Header | Person
 _QUOTING = b"\\\n\r\"'`\t >|*]"
 #: Both begin with one character, which is faster than what they begin with otherwise.
 _BREAK = re.compile(r"<wbr ?/?>")
-_ESCAPED_LINE_END, _JOINED = re.compile(r"\\(?:r\\)?n"), re.compile(r"\+(?<=[\"'] \+)")
+_ESCAPED_LINE_END, _JOINED = (
+    re.compile(r"\\(?:(?:r\\)?n|u(?:200[b-fB-F]|2060|feff|FEFF|00ad|00AD))"),
+    re.compile(r"\+(?<=[\"'] \+)"),
+)
 #: So many keywords are looked for in each part of a text before a rule is tried on it; a pattern is faster than more.
 _FEW = 4
 
@@ -156,7 +160,7 @@ def _numbers() -> dict[str, tuple[tuple[int, PlaceGate | None], ...]]:
     numbers: dict[str, tuple[tuple[int, PlaceGate | None], ...]] = {}
     for number, rule in enumerate(redaction_rules()):
         for sign in dict.fromkeys(bare(keyword).decode() for keyword in rule.keywords):
-            gate = rule.place_gate(sign) if isinstance(rule, TokenForm | Header | Setting | Folder) else None
+            gate = rule.place_gate(sign) if isinstance(rule, TokenForm | Header | Setting | Folder | Column) else None
             numbers[sign] = (*numbers.get(sign, ()), (number, gate))
     return numbers
 

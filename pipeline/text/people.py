@@ -10,6 +10,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from pipeline.text.names import Column, Named, named_rules
 from pipeline.text.tokens import PlaceGate, Span
 
 # The longest name in front of an @ that mail allows.
@@ -70,9 +71,16 @@ class Address:
             head = text[max(done, match.start() - _MAX_NAME) : match.start()]
             name = head[len(head.rstrip(_NAME_LETTERS)) :].lstrip("\\.%")
             end = self._end(text, match)
+            if name and self._is_nobody(name, match["domain"]):
+                continue
             if name and end and name not in self.keep and self._is_no_file(text, match.start() - len(name), match, end):
                 yield (match.start() - len(name), end, "<email>")
                 done = end
+
+    def _is_nobody(self, name: str, domain: str) -> bool:
+        """Whether no person reads it: an address for no answers, or one of an office in a domain kept for examples."""
+        name = name.lower()
+        return name in _UNREAD or ((name in self.words["roles"] or name in _ANYBODY) and domain.lower() in _RESERVED)
 
     def _end(self, text: str, match: re.Match[str]) -> int:
         """Behind the last part that is a top-level domain; 0 if none is, or if it is an attribute of something."""
@@ -108,6 +116,12 @@ class Address:
         )
 
 
+_UNREAD = frozenset(("noreply", "no-reply", "donotreply", "do-not-reply"))
+_ANYBODY = frozenset(
+    ("user", "username", "you", "your", "your-email", "youremail", "me", "name", "test", "foo", "someone")
+)
+#: RFC 2606.
+_RESERVED = frozenset(("example.com", "example.org", "example.net"))
 _PLAIN_NAME = re.compile(r"(?!_)[a-z][a-z0-9]*(?:[._+-][a-z0-9]+)*$|[a-z]+[0-9]*$")
 _GOES_ON_AS_FILE = re.compile(r":\d|\.\w|[(\[/]")
 _HOST = re.compile(r"[a-z][a-z0-9-]{2,}$")
@@ -137,7 +151,7 @@ class Prompt:
         for match in _PROMPT.finditer(text):
             head = text[max(done, match.start() - _MAX_NAME) : match.start()]
             name = head[len(head.rstrip(_PROMPT_LETTERS)) :]
-            if name and name not in self.keep:
+            if name and name not in self.keep and not (name == "root" and match[0].endswith("@localhost")):
                 yield (match.start() - len(name), match.end(), "user@host")
                 done = match.end()
 
@@ -276,7 +290,7 @@ def _prose(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-Person = Folder | Address | Prompt | Mention
+Person = Folder | Address | Prompt | Mention | Named | Column
 
 
 @cache
@@ -299,6 +313,7 @@ def people_rules() -> tuple[Person, ...]:
     mail, mention = table["mail"], table["mention"]
     words = {row: frozenset(mail[row]) for row in ("files", "domains", "stems", "roles", "introduced")}
     return (
+        *named_rules(table),
         *(
             Address(
                 name="mail address",

@@ -16,7 +16,17 @@ from typing import Any
 
 from pipeline.text.literals import Literals
 from pipeline.text.tokens import SECRET, PlaceGate, Span
-from pipeline.text.undone import LEAST_KEY, LEAST_VARIABLE, Undone, is_key, is_password, is_strong, looks_random, undone
+from pipeline.text.undone import (
+    LEAST_KEY,
+    LEAST_VARIABLE,
+    Undone,
+    is_key,
+    is_password,
+    is_strong,
+    is_token,
+    looks_random,
+    undone,
+)
 
 #: A value is looked at this far; longer ones are tokens with a form of their own.
 _LONGEST_VALUE = 500
@@ -28,8 +38,8 @@ _LEAST_VARIED = 3
 _AROUND = r"""[\\"'`’”*_\])]{0,6}(?:&quot;|&\#3[49];)?[ \t]{0,30}"""
 _SEPARATOR = (
     r"(?::\s?(?:str|[Ss]tring|Optional\[str\])(?:\s?\|\s?None)?\s?=|=>|:=|:{1,2}|={1,2}|[：＝]|\\u003[dDaA]"
-    r"|(?<=[ \t])is(?=[ \t])|是|为|は|,\s?(?=[\"'])(?<=[\"'],\s|.[\"'],)"
-    r"|,?\s{0,40}+[{\"']{0,2}+\s{0,40}+(?:[Vv]alue|default)[\"']?[ \t]?[=:])"
+    r"|,?\s{0,40}+[{\"']{0,2}+\s{0,40}+(?:[Vv]alue|default)[\"']?[ \t]?[=:]"
+    r"|(?<=[ \t])is(?=[ \t])|是|为|は|,\s?(?=[\"'])(?<=[\"'],\s|.[\"'],))"
     r"[ \t]{0,4}(?:\*{1,2}[ \t]?)?(?:[|>]-?\s{1,8}|\n[ \t]{1,40}(?=[\"']))?"
 )
 # What a value in quotes is wrapped in; any other call is given a name, not the value: getenv("DB_PASSWORD").
@@ -37,7 +47,7 @@ _WRAPPER = (
     r"(?:(?:new[ ])?(?:Some|Just|[Ss]tring(?:::from|\.valueOf)?|&?str|bytes|\[\]byte"
     r"|Secret(?:Str|String)?(?:::(?:new|from))?|SecureString|Optional\.of|Buffer\.from)\([ ]?(?=[fbru$]?[\"'`]))?"
 )
-_OPENING = r"""(?P<opening>[fbru$]?\\{0,4}["'`“‘「『«»„]|&quot;|&\#3[49];)?"""
+_OPENING = r"""(?P<opening>[fbru$]?\\{0,4}(?:"{3}|'{3}|["'`“‘「『«»„])|&quot;|&\#3[49];)?"""
 _VALUE_FOLLOWS = re.compile(_AROUND + "+" + _SEPARATOR + _WRAPPER + _OPENING)
 _VARIABLE_FOLLOWS = re.compile(r"""\\{0,4}["'`]?\]?[ ]?[=:：＝][ ]{0,2}""" + _OPENING)
 # A value of keys in a text without quoting, behind what parts it from its name; it has a digit.
@@ -77,6 +87,8 @@ _STOP = re.compile(r"[,;&(){}\[\]|\\]")
 _TAIL = ".,:!?)]}*_\\"
 # `Blue.horse508` is none: names of code end in one digit at most.
 _EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$(?<![0-9]{2})|[A-Za-z_][\w.]*[(\[]")
+#: `N0rthern.Pike`, in quotes.
+_DIGIT_INSIDE = re.compile(r"[A-Za-z][0-9][a-z]")
 _PATH = re.compile(r"(?:\.{0,2}/|~|[A-Za-z]:[\\/]|https?:)")
 _FIRST_OF_NONE = "<$%{[(*…^@&|\\"
 
@@ -180,7 +192,8 @@ class Setting:
             or len(value.strip("xX*")) < _LEAST_PASSWORD
         ):
             return False
-        if after in ("(", "[") or _EXPRESSION.match(value) or _PATH.match(value):
+        is_expression = _EXPRESSION.match(value) and not (opening and _DIGIT_INSIDE.search(value))
+        if after in ("(", "[") or is_expression or _PATH.match(value):
             return False
         if self.name == "passwords":
             return is_password(value, is_quoted=bool(opening))
@@ -214,6 +227,7 @@ class Header:
     gate: re.Pattern[str] | None
     pattern: re.Pattern[str]
     start: re.Pattern[bytes] | None = None  # what stands where a keyword does, in a text without quoting
+    is_judged: bool = False  # the value has to look drawn by chance
 
     def place_gate(self, keyword: str) -> PlaceGate | None:
         """What has to stand at a place of the keyword in a text without quoting; None if anything may."""
@@ -223,7 +237,11 @@ class Header:
         """The places of the values."""
         for match in self.pattern.finditer(text):
             group = match.lastgroup or 0
-            if len(set(match[group])) >= _LEAST_VARIED and "..." not in match[group]:
+            if (
+                len(set(match[group])) >= _LEAST_VARIED
+                and "..." not in match[group]
+                and not (self.is_judged and not is_token(match[group]))
+            ):
                 yield (*match.span(group), SECRET)
 
     def is_quoted(self, text: str, bare: str) -> bool:
@@ -338,7 +356,7 @@ def _follows_elsewhere(joins: Iterable[str]) -> re.Pattern[str]:
     between = r"(?:(?:[ \t_-][^\W\d_]{1,20}){1,5}?|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,6}?)"
     joined = rf"[ \t]{{0,2}}(?:{words})[ \t：:]{{1,3}}|[ \t]{{0,2}}(?:是|为|為|成|は|が|を|는|은|가|이)[ \t：:]{{0,3}}"
     join = rf"(?P<join>{between}?(?:[ \t]{{0,4}}{_SEPARATOR}|{joined})|[ \t]{{1,4}})"
-    return re.compile(rf"{_AROUND}(?:{_SEPARATOR}|{join}){_OPENING}")
+    return re.compile(rf"{_AROUND}(?:（[^（）\n]{{1,20}}）)?(?:{_SEPARATOR}|{join}){_OPENING}")
 
 
 def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
@@ -351,7 +369,8 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
         re.compile(
             rf"""(?:{written})\\{{0,4}}["'`*]{{0,3}}(?:\s?[:=：]|(?<=["']),)\s{{0,2}}\\{{0,4}}[fb]?["'`]?"""
             r"(?:(?:[Bb]asic|BASIC|[Bb]earer|BEARER|[Tt]oken|[Aa]pi[Kk]ey|SSWS|[Dd]igest|AWS4-HMAC-SHA256|KakaoAK|Negotiate|NTLM)\s)?"
-            r"(?P<secret>(?![$<*{(\[%])(?=[^\n\d\"'<>]{0,200}[0-9=])[^\n\"'<>`\\ \u3000-\u9fff，；。]{7,4000}"
+            r"(?P<secret>(?![$<*{(\[%]|username=[\"'])(?=[^\n\d\"'<>]{0,200}[0-9=])"
+            r"[^\n\"'<>`\\ \u3000-\u9fff，；。]{7,4000}"
             r"(?:[;,] [\w.%-]{1,60}=[^\n\"'<>`\\;, ]{0,2000}){0,60})"
         ),
     )
@@ -361,7 +380,7 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
         None,
         re.compile(
             r"""[Cc]ookie\\{0,4}["']?\s?[:：]\s?\\{0,4}["'](?P<secret>[^"'\n]{7,4000})"""
-            r"""|[Cc]ookie\s?[:：]\s?(?P<other>[\w.%-]{1,80}=[^\n'<>`\\]{4,4000})"""
+            r"""|[Cc]ookie\s?[:：]\s?(?P<other>(?=[^\n]{0,300}?=[^\s;=&]{8})(?=[^\n]{0,300}?[0-9])[\w.%-]{1,80}=[^\n'<>`\\]{4,4000})"""
         ),
     )
     yield Header(
@@ -382,7 +401,10 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
     )
     schemes = "|".join(sorted(map(re.escape, table["data_schemes"]), key=len, reverse=True))
     # What is written in the place of a password is none: user:password@, root:root@.
-    nobody = r"(?!(?:user|username|login|root|<user>):(?:pass|password|passwd|pwd|secret|root|x{2,20}|\*{2,20}|\.{3})@)"
+    nobody = (
+        r"(?!(?i:user|username|login|root|<user>):(?i:pass|password|passwd|pwd|secret|root|x{2,20}|\*{2,20}|\.{3})@|"
+        r"[\w.-]{0,60}:[$%][{(]?\w{1,60}[)}%]?@)"
+    )
     yield Header(
         "password in URL",
         ("://",),
@@ -400,6 +422,8 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
             tuple(row["keywords"]),
             re.compile(row["gate"]) if "gate" in row else None,
             re.compile(row["pattern"]),
+            re.compile(row["start"].encode()) if "start" in row else None,
+            is_judged=row.get("judged", False),
         )
 
 

@@ -20,6 +20,8 @@ _LEAST_VARIED = 6
 _LONGEST_BLOCK = 20_000
 #: Characters of a secret that are looked at to tell whether it is one.
 _JUDGED = 200
+#: Characters behind a head without an end that are a part of a key.
+_LEAST_BODY = 12
 #: How often the kind of letter changes at the least in what may be a token, as `looks_random` counts it.
 _SOME_CHANGES = 0.08
 #: A line below the last one of a token that is none of it but short: `Xy7`.
@@ -75,7 +77,7 @@ class TokenForm:
                 for match in joined
             )
         found = [match[0] for match in self.pattern.finditer(bare) if match[0] not in text]
-        if not any(word.isupper() or looks_random(word, least=_SOME_CHANGES) for word in found):
+        if not any(word.isupper() or looks_random(word, least=_SOME_CHANGES) or _is_numbers(word) for word in found):
             return False
         if not self.is_named:
             return True
@@ -117,7 +119,8 @@ class TokenForm:
             is_name = _NAMES.match(view.text, border + len(line)) is not None
             if is_name or (not looks_random(line) and not _is_rest(view, line, min([*after, end]))):
                 return border
-        if self.is_open and not looks_random(view.text[_secret(match)[0] : end]):
+        secret = view.text[_secret(match)[0] : end]
+        if self.is_open and not (looks_random(secret) or _is_numbers(secret)):
             return 0
         return end
 
@@ -161,7 +164,9 @@ class KeyBlock:
                 yield mark.start(), after.end()
             else:
                 lines = _KEY_LINES.match(text, mark.end(), mark.end() + _LONGEST_BLOCK)
-                yield mark.start(), mark.end() + (len(lines[0].rstrip("\\\"' \n\t>|,+.")) if lines else 0)
+                body = lines[0].rstrip("\\\"' \n\t>|,+.") if lines else ""
+                if len(body) >= _LEAST_BODY or not mark["head"].endswith("-"):  # else words about a head, without a key
+                    yield mark.start(), mark.end() + len(body)
 
 
 def _first_line(text: str, start: int, end: int) -> int:
@@ -199,6 +204,11 @@ def _ends(text: str, end: int, view: Undone | None) -> bool:
 def _is_varied(match: re.Match[str]) -> bool:
     start, end = _secret(match)
     return len(set(match.string[start : min(end, start + _JUDGED)])) >= _LEAST_VARIED
+
+
+def _is_numbers(word: str) -> bool:
+    """Whether a token is made of numbers for the most part, as Slack's are: the kind of letter changes rarely there."""
+    return 2 * sum(letter.isdigit() for letter in word) > len(word)
 
 
 def _is_broken(text: str, match: re.Match[str]) -> bool:

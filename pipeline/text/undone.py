@@ -22,6 +22,7 @@ _RANDOM_CHANGES = 0.2
 LEAST_KEY, LEAST_VARIABLE = 16, 8
 #: Characters of a token behind a vendor's own beginning.
 LEAST_TOKEN = 16
+_FEW_VOWELS = 4
 #: Characters of a long value that are judged.
 _JUDGED = 100
 #: Behind a beginning that says what it is: 16 characters of hex have 2.5 bits and more (all but 1 of 1,000), capitals
@@ -40,6 +41,7 @@ _RUN = re.compile(r"[A-Za-z0-9]+")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}$|[\w.$]+@[0-9a-f]{1,16}$")
 _A_DIGIT, _A_LETTER, _BLANK = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]"), re.compile(r"\s")
 _CALL = re.compile(r"[\w.]*[(\[{]")
+_LETTERS_ALONE = re.compile(r"[a-z]{16}$")  # the same without its blanks
 _GROUPS = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}$")  # a password of an application, as Google shows it
 _SYMBOL = re.compile(r"[!#$%^&*+?~@]")
 
@@ -51,7 +53,9 @@ _QUOTED = re.compile(
     r"|(?P<joined>[\"'](?<=[A-Za-z0-9_+/=.-].)(?:[ \t]{0,8}[+.&][ \t]{0,8}|[ \t]{1,8}|[ \t]{0,8}[+.&\\]?[ \t]{0,8}"
     rf"{_LINE_END}[ \t]{{0,40}}[+.&]?[ \t]{{0,8}})[fbr]?[\"'](?=[A-Za-z0-9_+/=. -]))"
     rf"|(?P<line>{_LINE_END}[ \t]{{0,40}}(?:(?:>[ \t]?){{1,6}}|[|#*+][ \t]{{1,4}}|//[ \t]{{0,4}})?)"
-    r"|<wbr ?/?>"
+    r"|<wbr ?/?>|\\{1,4}u(?:200[b-fB-F]|2060|[fF][eE][fF][fF]|00[aA][dD])"
+    # letters that stand apart, one by one; a blank behind a dot or around a line in a token
+    r"|[ ](?:(?<=[\s\"'`]\S[ ])(?=[\w.-](?:[\s\"'`.,]|\Z))|(?<=[A-Za-z0-9][._-][ ])(?=\w)|(?=_ \w)|(?<=\w _ ))"
     r"|\\{1,4}(?=[!-/:-@\[\]-`{-~])"
 )
 _NAMED = {
@@ -253,6 +257,8 @@ def is_password(value: str, *, is_quoted: bool) -> bool:
         return has_digit or bool(_SYMBOL.search(value)) or (len(value) >= LEAST_VARIABLE and looks_random(value))
     if not value.isascii() or _CALL.match(value):
         return False
+    if _LETTERS_ALONE.match(value):  # of 16 letters drawn by chance four are vowels, of English six
+        return sum(letter in "aeiouy" for letter in value) <= _FEW_VOWELS
     return (has_digit and (not value.isdigit() or len(value) >= 6)) or bool(_SYMBOL.search(value[1:]))
 
 
