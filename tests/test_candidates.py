@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from pipeline import distil
 from pipeline.distil.claims import candidates, network
@@ -46,6 +47,20 @@ def test_a_unit_that_sounds_like_a_cause_is_a_candidate_with_its_share_and_its_e
     assert found.signature_ids == (signature.signature_id,)
     assert int(found.key) in {share for _, share in network.network().steps["cause"]}
     assert found.quote.text in made.text
+
+
+SAID = "It reads the wrong key there, because the wheel uses the old name of it."
+
+
+@pytest.mark.parametrize(
+    ("before", "share", "told"), [(2, 60, 60), (3, 60, 35), (3, 50, 35), (3, 25, 25), (3, 70, 70), (2, 35, 35)]
+)
+def test_behind_the_third_comment_only_the_surest_finds_stay_sure(
+    before: int, share: int, told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = _thread(*["Thanks."] * before, SAID)
+    monkeypatch.setattr(candidates.Reader, "_shares", property(lambda self: [[share] * 4 for _ in self._seen]))
+    assert ("reader.cause", str(told)) in {(one.rule, one.key) for one in _found(made) if one.quote.text == SAID}
 
 
 def test_what_a_rule_has_found_is_no_candidate() -> None:

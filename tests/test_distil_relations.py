@@ -200,6 +200,15 @@ def test_what_helped_does_not_say_that_the_error_stays() -> None:
     assert not any(map(tables.persists().search, table["lookalikes"]))
 
 
+def test_what_contests_an_act_finds_its_examples_and_no_look_alike() -> None:
+    table = tables.table("cues.toml")["contested"]
+    pattern, refuse = tables.contested()
+    contests = {one: bool(pattern.search(one) and not refuse.search(one)) for one in table["examples"]}
+    assert all(contests.values()), contests
+    leaves = {one: bool(pattern.search(one) and not refuse.search(one)) for one in table["lookalikes"]}
+    assert not any(leaves.values()), leaves
+
+
 TAKEN_BACK = [
     ("Sorry, that was not it.", ["refuted"]),
     ("I was wrong, the pool is large enough.", ["refuted"]),

@@ -111,6 +111,27 @@ def test_what_one_post_suggests_and_another_confirms_is_in_doubt(monkeypatch: py
     assert sorted(map(str, _read(made, 60, monkeypatch))) == ["70", "None"]
 
 
+@pytest.mark.parametrize(
+    ("said", "later", "doubt"),
+    [
+        (WORKED, ("Same error here on the new wheel.",), 45),
+        (WORKED, ("Thanks for the hint!", "Unfortunately the wheel still stops for me."), 45),
+        (WORKED, ("Thanks!", "I will look.", "I still see it with the new wheel."), None),
+        (WORKED, ("Thanks, that did it for me as well.",), None),
+        (WORKED, ("Do you still see it?", "Let me know if the same error comes again."), None),
+        (WORKED, ("```\nit is the same error still\n```",), None),
+        ("This is fixed in #12.", ("I still see it with the new wheel.",), 45),
+        ("This is fixed in #12.", ("Great, closing.",), None),
+        ("Setting `FIXTURE_POOL=2` did not help.", ("I still see it with the new wheel.",), None),
+    ],
+    ids=["next", "second", "third", "agrees", "asks", "in a block", "a fix", "a fix that stays", "a dead end"],
+)
+def test_what_the_next_posts_contest_is_in_doubt(
+    said: str, later: tuple[str, ...], doubt: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _read(_thread(said, *later), 60, monkeypatch) == [doubt]
+
+
 def test_a_doubted_statement_is_a_lead_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     made = _thread(WORKED, title="Nothing starts", body=BARE)
     assert _read(made, 60, monkeypatch) == [70]

@@ -260,6 +260,13 @@ def persists() -> Pattern:
 
 
 @cache
+def contested() -> tuple[Pattern, Pattern]:
+    """(words by which a post casts doubt on what the one before says, words of a sentence that only asks)."""
+    table_ = table("cues.toml")["contested"]
+    return _compiled(table_["pattern"]), _compiled(table_["refuse"])
+
+
+@cache
 def before_version() -> frozenset[str]:
     """Words that stand between "fixed" and a version and name no product."""
     return frozenset(table("cues.toml")["about"]["before_version"])

@@ -48,18 +48,18 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
         claim = made if isinstance(made, Skipped) else passed_on(document, made)
         if isinstance(claim, Claim) and claim.kind.is_statement:
             quoted.append(claim.quote)
-            claim = _weighed(document, errors, claim, reader)
+            claim = _weighed(text, errors, claim, reader)
         yield claim
     for claim in _candidates(text, reader):
         if not any(said.start < claim.quote.end and claim.quote.start < said.end for said in quoted):
             yield passed_on(document, claim)
 
 
-def _weighed(document: Document, errors: Sequence[Pair], claim: Claim, reader: candidates.Reader) -> Claim:
+def _weighed(text: Prose, errors: Sequence[Pair], claim: Claim, reader: candidates.Reader) -> Claim:
     """The statement, marked where a person makes it and it is not sure enough to be counted."""
     if claim.quote.author_role == PROGRAM or claim.rule.startswith(BY_TRACKER):
         return claim
-    return replace(claim, doubt=doubts.doubt(document, errors, claim, reader))
+    return replace(claim, doubt=doubts.doubt(text, errors, claim, reader))
 
 
 def _candidates(text: Prose, reader: candidates.Reader) -> Iterator[Claim]:
