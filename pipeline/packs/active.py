@@ -63,11 +63,20 @@ def _shipped() -> tuple[Pack, ...]:
 
 
 _added: tuple[Pack, ...] = ()
+#: What `active` gave last, and of what: whoever asks every table for its rows gets the very same packs.
+_last: tuple[tuple[Pack, ...], tuple[Pack, ...], Active] | None = None
 
 
 def active() -> Active:
     """The packs that are active now; those that ship, until `activate` was called."""
-    return Active((*_added, *_shipped()))
+    global _last  # noqa: PLW0603  (kept, so that it need not be compared)
+    added, shipped = _added, _shipped()
+    kept = _last
+    if kept is not None and kept[0] is added and kept[1] is shipped:
+        return kept[2]
+    found = Active((*added, *shipped))
+    _last = added, shipped, found
+    return found
 
 
 def reading(folders: Iterable[Path | str]) -> Active:

@@ -36,6 +36,7 @@ class Table(Generic[R]):
         self.row = row
         self.hits: Hits | None = None
         self.wholes: list[Callable[[], object]] = []
+        self._last: tuple[tuple[Pack, ...] | None, tuple[R, ...]] = None, ()
         # by the packs: two of them are active by turns where one is tried
         self._rows = functools.lru_cache(maxsize=2)(lambda packs: tuple(row for one in packs for row in self.of(one)))
         self._of = functools.cache(self._read)  # by the pack alone: what ships is read once
@@ -47,7 +48,11 @@ class Table(Generic[R]):
         Raises:
             PackError: a row is wrong.
         """
-        rows: tuple[R, ...] = self._rows(active().packs)
+        packs = active().packs
+        known, rows = self._last
+        if known is not packs:  # packs are long to compare
+            rows = self._rows(packs)
+            self._last = packs, rows
         return rows
 
     def of(self, pack: Pack) -> tuple[R, ...]:
