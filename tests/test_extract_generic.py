@@ -6,7 +6,7 @@ import pytest
 
 from pipeline import extract
 from pipeline.ask import reading
-from pipeline.extract import generic
+from pipeline.extract import blocks, generic
 from pipeline.records import Event
 from tests import linear
 from tests.each import each
@@ -100,8 +100,8 @@ def test_a_guess_is_grouped_but_does_not_decide_what_a_pasted_text_is() -> None:
     ],
 )
 def test_a_hostile_text_takes_linear_time(unit: str) -> None:
-    linear.check(generic.read, unit)
-    linear.check(generic.read, f"```\n{unit * 60}\n")
+    linear.check(lambda text: generic.read(blocks.lines(text)), unit)
+    linear.check(lambda text: generic.read(blocks.lines(text)), f"```\n{unit * 60}\n")
 
 
 @each(

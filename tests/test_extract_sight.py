@@ -79,7 +79,7 @@ def test_what_is_learned_is_whole_numbers() -> None:
 
 
 def test_a_score_is_the_sum_of_what_is_seen_in_any_order() -> None:
-    line = next(blocks.lines(_KILN))
+    line = blocks.lines(_KILN)[0]
     seen = sight.seen(looked := _look(_KILN, line))
     known = sight.learned()
     every = [
@@ -101,8 +101,8 @@ def _look(text: str, line: blocks.Line) -> sight.Line:
     "unit", ["not found ", "a.b.", "Error: ", "```\nfailed to x\n", "\n\nno such x", "0x8007 ", "(x:"]
 )
 def test_a_hostile_text_takes_linear_time(unit: str) -> None:
-    linear.check(lambda text: sight.read(text, []), unit)
-    linear.check(lambda text: sight.read(text, []), f"```\n{unit * 60}\n")
+    linear.check(lambda text: sight.read(text, blocks.lines(text), []), unit)
+    linear.check(lambda text: sight.read(text, blocks.lines(text), []), f"```\n{unit * 60}\n")
 
 
 def test_the_ends_of_a_paragraph_are_looked_for_once_however_many_lines_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,6 +110,7 @@ def test_the_ends_of_a_paragraph_are_looked_for_once_however_many_lines_it_has(m
     paragraph = blocks.paragraph
     monkeypatch.setattr(blocks, "paragraph", lambda text, place: asked.append(place) or paragraph(text, place))
     one = "ERROR: failed to open the kiln\n" * 200
-    found = sight.read(f"{one}\n{one}", [])
+    text = f"{one}\n{one}"
+    found = sight.read(text, blocks.lines(text), [])
     assert asked == [0, len(one) + 1]
     assert [event.start > len(one) for event in found] == [False, True]

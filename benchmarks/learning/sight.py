@@ -69,7 +69,7 @@ def silver() -> Iterator[tuple[str, str, list[list[Any]]]]:
                 said = [one["body"] for one in row["comments"] or [] if not one.get("is_bot")][:_COMMENTS]
                 for number, body in enumerate((row["body"], *said)):
                     text = clean(body or "")
-                    if _SHORTEST < len(text) <= _LONGEST and next(blocks.lines(text), None) is not None:
+                    if _SHORTEST < len(text) <= _LONGEST and blocks.lines(text):
                         title = row["title"] or "" if number == 0 else ""
                         yield f"{row['uid']}.{number}", text, _silver(text, title)
 

@@ -15,6 +15,7 @@ from itertools import islice, takewhile
 from pipeline import packs
 from pipeline.extract import (
     bare,
+    blocks,
     chain,
     displays,
     faulthandler,
@@ -59,7 +60,7 @@ _TELLING = frozenset((Severity.ERROR, Severity.WRAPPER, Severity.INTERRUPTION))
 @packs.cached
 def looked_for() -> Literals:
     """Everything that a reader of some dialect looks for; a text without any of it is read no further."""
-    return Literals((*lines.literals(), *native.literals(), *stacks.literals()))
+    return Literals((*lines.literals(), *native.literals(), *stacks.literals(), *blocks.SIGNS))
 
 
 def events(text: str) -> list[Event]:
@@ -68,11 +69,15 @@ def events(text: str) -> list[Event]:
     In a block in which no rule knows more than that a command failed, the line that states why, if one seems to, is an
     event of the dialect "generic"; so is, of a text in which nothing is known so, what looks most like an error.
     """
-    found, ends = _known(text)
+    seen = looked_for().seen(text)
+    if not seen:
+        return []
+    found, ends = _known(text, seen)
     telling = [one for one in found if one.severity in _TELLING]
     failures = [one for one in telling if one.start not in ends and not _is_mere_end(one)]
-    guesses = sight.read(text, failures, found)
-    if not telling and (guess := generic.read(text)) is not None and not _overlaps(guess, guesses):
+    read = blocks.told(text, seen)
+    guesses = sight.read(text, read, failures, found)
+    if not telling and (guess := generic.read(read)) is not None and not _overlaps(guess, guesses):
         guesses.append(guess)
     guesses = [_with_codes(one) for one in guesses if not generic.is_no_failure(one.detail)]
     new = [one for one in guesses if not _overlaps(one, found) and not _is_told_again(one, found)]
@@ -90,11 +95,8 @@ def _is_mere_end(event: Event) -> bool:
     return event.dialect == "signal" and not event.frames
 
 
-def _known(text: str) -> tuple[list[Event], frozenset[int]]:
+def _known(text: str, seen: Seen) -> tuple[list[Event], frozenset[int]]:
     """The failures that rules know, and where those begin that only tell how something ended."""
-    seen = looked_for().seen(text)
-    if not seen:
-        return [], frozenset()
     tracebacks = _tracebacks(text, seen)
     others = stacks.events(text, seen, [(one.start, one.end) for one in tracebacks if one.frames])
     whole = _apart(tracebacks, others) if others else tracebacks

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from pipeline.text import prefixes
-from pipeline.text.literals import Literals
+from pipeline.text.literals import Literals, Seen
 
 #: So much is looked at of a text, of a line. What is longer is data.
 _MOST, _WIDEST = 60_000, 700
@@ -51,7 +50,9 @@ _KNOWN_BY = {
     **dict.fromkeys(("rror", "ERR", "atal", "FATAL", "SEVERE", "CRIT", "anic", "ault", "bort"), _TELLS | _IS_LOUD),
     **dict.fromkeys(("```", "~~~", "{code", "{noformat", "<pre", "</pre"), _IS_FENCE),
 }
-_SIGNS = Literals(_KNOWN_BY)
+#: What `told` wants to have been looked for.
+SIGNS = tuple(_KNOWN_BY)
+_SIGNS = Literals(SIGNS)
 
 
 class Line(NamedTuple):
@@ -70,17 +71,19 @@ class Line(NamedTuple):
         return self.lang in PLAIN
 
 
-def lines(text: str) -> Iterator[Line]:
+def lines(text: str) -> list[Line]:
     """The lines that hold a sign, in order, without those that begin or end a block of code."""
+    return told(text, _SIGNS.seen(text[:_MOST]))
+
+
+def told(text: str, seen: Seen) -> list[Line]:
+    """The same where it is known where the signs stand."""
     text = text[:_MOST]
-    told: dict[int, int] = {}
-    for sign, places in _SIGNS.seen(text).items():
-        for at in places:
-            start = text.rfind("\n", 0, at) + 1
-            told[start] = told.get(start, 0) | _KNOWN_BY[sign]
-    fences = _fences(text, sorted(start for start, told_by in told.items() if told_by & _IS_FENCE))
+    signs = _signs(text, seen)
+    fences = _fences(text, sorted(start for start, (told_by, _) in signs.items() if told_by & _IS_FENCE))
     begins = [start for start, _ in fences]
-    for start, told_by in sorted(told.items()):
+    found: list[Line] = []
+    for start, (told_by, end) in sorted(signs.items()):
         if not told_by & _TELLS:
             continue
         opened = closed = -1
@@ -90,9 +93,32 @@ def lines(text: str) -> Iterator[Line]:
                 continue
             if (lang := fences[place - 1][1]) is not None:
                 opened, closed = begins[place - 1], begins[place] if place < len(begins) else len(text)
-        end = text.find("\n", start, start + _WIDEST)
-        line = text[start : end if end >= 0 else start + _WIDEST]
-        yield Line(line, start, lang, bool(told_by & _IS_LOUD), opened, closed)
+        line = text[start : end if end - start < _WIDEST else start + _WIDEST]
+        found.append(Line(line, start, lang, bool(told_by & _IS_LOUD), opened, closed))
+    return found
+
+
+def _signs(text: str, seen: Seen) -> dict[int, tuple[int, int]]:
+    """The lines that hold a sign, by where they begin: what the signs say of them, and where they end."""
+    found: dict[int, tuple[int, int]] = {}
+    size = len(text)
+    for sign in seen.keys() & _KNOWN_BY.keys():
+        told_by, last, end = _KNOWN_BY[sign], size - len(sign), -1
+        for at in seen[sign]:
+            if at < end:
+                continue
+            if at > last:
+                break
+            start = text.rfind("\n", 0, at) + 1
+            known = found.get(start)
+            if known is None:
+                end = text.find("\n", at)
+                end = size if end < 0 else end
+                found[start] = told_by, end
+            else:
+                end = known[1]
+                found[start] = known[0] | told_by, end
+    return found
 
 
 def holds_sign(text: str) -> bool:
@@ -117,7 +143,8 @@ def _fences(text: str, starts: list[int]) -> list[tuple[int, str | None]]:
     found: list[tuple[int, str | None]] = []
     lang: str | None = None
     for start in starts:
-        if (fence := _FENCE.match(text[start : start + _WIDEST].partition("\n")[0])) is not None:
+        end = text.find("\n", start, start + _WIDEST)
+        if (fence := _FENCE.match(text, start, end if end >= 0 else start + _WIDEST)) is not None:
             lang = None if lang is not None else (fence["lang"] or fence["kind"] or "").lower().strip(":")
             found.append((start, lang))
     return found

@@ -7,10 +7,10 @@ programs print: in blocks of code, at the beginning of lines, in quotes behind w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pipeline.extract.blocks import FEWEST, PLAIN, WORDS, Line, holds_sign, lines, words_at
+from pipeline.extract.blocks import FEWEST, PLAIN, WORDS, Line, holds_sign, words_at
 from pipeline.records import Event, Severity
 
 DIALECT = "generic"
@@ -105,6 +105,8 @@ _THROWN = re.compile(
     r"(?P<said>(?:[A-Za-z_]\w{0,60}(?:\.|::|\\)){1,8}\w{0,60}(?:Exception|Error)\b)",
     re.IGNORECASE,
 )
+#: The end of such a name.
+_EXCEPTION = re.compile(r"[.:\\]\w{0,60}(?:Exception|Error)\b", re.IGNORECASE)
 
 # What is no such line.
 
@@ -172,10 +174,10 @@ class _Guess(NamedTuple):
     message: str
 
 
-def read(text: str) -> Event | None:
-    """The most telling line of a text without failures that rules know, None if none looks printed to tell of one."""
+def read(lines: Iterable[Line]) -> Event | None:
+    """The most telling of the lines of a text without failures that rules know, None if none looks printed."""
     best: _Guess | None = None
-    for line in lines(text):
+    for line in lines:
         for guess in _guesses(line, is_sure=best is not None):
             if best is None or guess.score > best.score:
                 best = guess
@@ -257,7 +259,8 @@ def _outside(line: Line, *, is_sure: bool) -> Iterator[_Guess]:
     if not is_sure:
         for at, said in _quoted(line.text):
             yield _guess(_LIKELY, line.start + at, said)
-        if (thrown := _THROWN.search(line.text)) is not None:
+        # what stands before the verb is asked at each letter: the name of an exception is the quicker question
+        if _EXCEPTION.search(line.text) and (thrown := _THROWN.search(line.text)) is not None:
             yield _Guess(_TOLD_OF, line.start + thrown.start("said"), thrown["said"])
     if not line.is_loud:
         return

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise, repeat
@@ -93,24 +93,18 @@ class Learned(NamedTuple):
     gate: Mapping[str, int]  # by a word between blanks, and by the kind of a line: whether it is worth a look
 
 
-def read(text: str, failures: Sequence[Event], others: Sequence[Event] = ()) -> list[Event]:
-    """The best line of each block without a failure, by start; none of a line that one of the others holds.
+def read(
+    text: str, lines: Iterable[blocks.Line], failures: Sequence[Event], others: Sequence[Event] = ()
+) -> list[Event]:
+    """The best of the lines of each block without a failure, by start; none of a line that one of the others holds.
 
     Both stand apart and by start.
     """
     best: dict[tuple[int, int], tuple[int, Line]] = {}
     leads: dict[int, str] = {}
-    paragraph = (0, 0)  # the one read last: the end of a long one is far to look for from each of its lines
-    for found in blocks.lines(text):
-        if not is_worth(found):
-            continue
-        if found.lang is not None:
-            block = found.opened, found.closed
-        else:
-            if not paragraph[0] <= found.start < paragraph[1]:
-                paragraph = blocks.paragraph(text, found.start)
-            block = paragraph
-        if _holds(failures, *block) or _holds(others, found.start, found.start + len(found.text)):
+    failed, known = _Spans(failures), _Spans(others)
+    for found, block in _worth_a_look(text, lines, failed):
+        if known.meet(found.start, found.start + len(found.text)):
             continue
         line = look(text, found, leads)
         told = score(line) - LEAST[line.kind] if line is not None else -1
@@ -119,10 +113,38 @@ def read(text: str, failures: Sequence[Event], others: Sequence[Event] = ()) -> 
     return sorted((generic.stated(line.read, line.start, line.words) for _, line in best.values()), key=_start)
 
 
-def _holds(events: Sequence[Event], begin: int, end: int) -> bool:
-    """Whether some of one of the events stands between the two places."""
-    place = bisect_left(events, end, key=_start)
-    return place > 0 and events[place - 1].end > begin
+def _worth_a_look(
+    text: str, lines: Iterable[blocks.Line], failed: _Spans
+) -> Iterator[tuple[blocks.Line, tuple[int, int]]]:
+    """The lines that by their words may state an error, each with its block; none of a block that has a failure."""
+    block = (-1, -1)  # the block of code read last
+    is_failed = False
+    paragraph = (0, 0)  # the one read last: the end of a long one is far to look for from each of its lines
+    for found in lines:
+        if found.lang is not None:
+            if block != (found.opened, found.closed):
+                block = found.opened, found.closed
+                is_failed = failed.meet(*block)
+            if not is_failed and is_worth(found):
+                yield found, block
+        elif is_worth(found):
+            if not paragraph[0] <= found.start < paragraph[1]:
+                paragraph = blocks.paragraph(text, found.start)
+            if not failed.meet(*paragraph):
+                yield found, paragraph
+
+
+class _Spans:
+    """Where events stand, which stand apart and by start."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._starts = [event.start for event in events]
+        self._ends = [event.end for event in events]
+
+    def meet(self, begin: int, end: int) -> bool:
+        """Whether some of one of them stands between the two places."""
+        place = bisect_left(self._starts, end)
+        return place > 0 and self._ends[place - 1] > begin
 
 
 def _start(event: Event) -> int:
