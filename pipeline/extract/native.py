@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -34,7 +35,7 @@ _OWN: tuple[Rule, ...] = (*crash.RULES, *glog.RULES, *compiler.RULES, *statuslin
 
 
 #: A compiler counts the errors of one source: what follows is another source's.
-_COUNTED = re.compile(r"\b\d{1,6} errors? (?:detected in the compilation of|generated)\b")
+_COUNTED = Lazy(r"\b\d{1,6} errors? (?:detected in the compilation of|generated)\b")
 
 
 class _Rules(NamedTuple):
@@ -107,9 +108,8 @@ def _hits(text: str) -> list[announced.Line]:
 
 
 def _blocks(text: str, seen: Seen) -> Iterator[Block]:
-    known = _rules().rules
     for start, end, rules in _candidates(text, seen):
-        for rule in (known[index] for index in rules):
+        for rule in rules:
             match = _match(text, rule, start, end)
             if match and not _is_listing(text, match, rule):
                 yield _block(text, rule, match)
@@ -137,7 +137,7 @@ def _holds(text: str, literals: Iterable[str], start: int, end: int) -> bool:
     return False
 
 
-def _candidates(text: str, seen: Seen) -> list[tuple[int, int, list[int]]]:
+def _candidates(text: str, seen: Seen) -> Iterator[tuple[int, int, tuple[Rule, ...]]]:
     """Lines that hold a literal, each once, with the rules to try on it in order."""
     lines: dict[int, tuple[int, frozenset[int]]] = {}
     by_trigger = _rules().by_trigger
@@ -151,11 +151,22 @@ def _candidates(text: str, seen: Seen) -> list[tuple[int, int, list[int]]]:
                 continue
             first = at + skipped
             start = max(text.rfind("\n", max(first - _BEFORE, 0), first) + 1, first - _BEFORE, 0)
-            end = text.find("\n", first, first + _BEHIND)
-            end = min(first + _BEHIND, len(text)) if end < 0 else end
             known = lines.get(start)
+            if known is not None and known[0] - start < _BEFORE:
+                end = known[0]
+            else:
+                end = text.find("\n", first, first + _BEHIND)
+                end = min(first + _BEHIND, len(text)) if end < 0 else end
             lines[start] = (end, rules) if known is None else (known[0], known[1] | rules)
-    return [(start, end, sorted(rules)) for start, (end, rules) in sorted(lines.items())]
+    for start in sorted(lines):
+        end, numbers = lines[start]
+        yield start, end, _in_order(numbers)
+
+
+@lru_cache(maxsize=8192)  # lines of a log call for the same ones
+def _in_order(numbers: frozenset[int]) -> tuple[Rule, ...]:
+    """The rules of those numbers, in the order in which they are tried."""
+    return tuple(map(_rules().rules.__getitem__, sorted(numbers)))
 
 
 def _is_listing(text: str, match: re.Match[str], rule: Rule) -> bool:

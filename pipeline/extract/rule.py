@@ -9,27 +9,44 @@ from enum import StrEnum
 from sys import maxsize
 
 from pipeline.records import Severity
+from pipeline.text import needed
 
 
 class Lazy:
     """An expression that is compiled when it is first tried: of two hundred rules a text asks for a few.
 
-    `^` and `$` mean the ends of a line. What its methods do, those of `re.Pattern` do.
+    `^` and `$` mean the ends of a line. What its methods do, those of `re.Pattern` do; where a text lacks a literal
+    that the expression asks for, it is not searched at all.
     """
 
-    __slots__ = ("_tried", "flags", "pattern")
+    __slots__ = ("_needed", "_tried", "flags", "pattern")
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self.pattern = pattern
         self.flags = flags
         self._tried: re.Pattern[str] | None = None
+        self._needed: tuple[needed.Clause, ...] | None = None
 
     def _compiled(self) -> re.Pattern[str]:
         self._tried = tried = re.compile(self.pattern, self.flags | re.MULTILINE)
         return tried
 
+    def _may_match(self, text: str, start: int, end: int) -> bool:
+        """Whether the literals stand there without which nothing matches."""
+        if self._needed is None:
+            self._needed = needed.clauses(self.pattern, self.flags)
+        for clause in self._needed:
+            for literal in clause:
+                if text.find(literal, start, end) >= 0:
+                    break
+            else:
+                return False
+        return True
+
     def search(self, text: str, start: int = 0, end: int = maxsize) -> re.Match[str] | None:
         """The first place."""
+        if not self._may_match(text, start, end):
+            return None
         return (self._tried or self._compiled()).search(text, start, end)
 
     def match(self, text: str, start: int = 0, end: int = maxsize) -> re.Match[str] | None:
@@ -38,6 +55,8 @@ class Lazy:
 
     def finditer(self, text: str, start: int = 0, end: int = maxsize) -> Iterator[re.Match[str]]:
         """Every place."""
+        if not self._may_match(text, start, end):
+            return iter(())
         return (self._tried or self._compiled()).finditer(text, start, end)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Set
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
 from pipeline import packs
+from pipeline.text.needed import Alternatives
 
 #: A line carries at most this many prefixes in a row (the corpus shows up to six).
 MOST_PREFIXES = 8
@@ -130,12 +131,14 @@ def filled(pattern: str, parts: Mapping[str, str]) -> str:
     return pattern
 
 
-def joined(some: Iterable[Row], *, group: str = "(?:{pattern})") -> re.Pattern[str]:
+def joined(some: Iterable[Row], *, group: str = "(?:{pattern})") -> Alternatives:
     """The rows as one expression: the first that matches takes the prefix."""
-    return re.compile("|".join(group.format(name=row.name.replace("-", "_"), pattern=row.pattern) for row in some))
+    return Alternatives(
+        (row.pattern, group.format(name=row.name.replace("-", "_"), pattern=row.pattern)) for row in some
+    )
 
 
-#: A line whose first character is none of these has no prefix that a row of prefixes.toml knows.
+#: How lines begin that carry a prefix; where a row takes other letters too (`../kiln.py:3`), a message goes on.
 _BEGINS = re.compile(r"[\x1b\ufffd^\[>(#|│┃A-Z0-9a-z\xa0]")
 
 
@@ -149,12 +152,12 @@ class _Forms(NamedTuple):
     """The rows, joined for each use."""
 
     begins: re.Pattern[str]
-    any: re.Pattern[str]  # most lines have no prefix, which an expression without groups tells twice as fast
-    named: re.Pattern[str]  # the groups name the row
-    named_first: re.Pattern[str]
-    message: re.Pattern[str]
-    message_first: re.Pattern[str]
-    template: re.Pattern[str]
+    any: Alternatives  # most lines have no prefix, which an expression without groups tells twice as fast
+    named: Alternatives  # the groups name the row
+    named_first: Alternatives
+    message: Alternatives
+    message_first: Alternatives
+    template: Alternatives
     carried: frozenset[str]
 
 
@@ -177,16 +180,18 @@ def _forms() -> _Forms:
 def prefixes(line: str) -> tuple[Prefix, ...]:
     """The prefixes at the head of a printed line, in order; none for most lines."""
     forms = _forms()
-    if not line or not forms.begins.match(line):
+    if not forms.begins.match(line) or forms.any.match(line) is None:
         return ()
     found: list[Prefix] = []
     column = 0
-    while len(found) < MOST_PREFIXES and column < WIDEST_PREFIX and forms.any.match(line, column) is not None:
+    while True:
         step = (forms.named if column else forms.named_first).match(line, column)
         if step is None:
             break
         column = step.end()
         found.append(Prefix(str(step.lastgroup).replace("_", "-"), step.start(), column))
+        if len(found) == MOST_PREFIXES or column >= WIDEST_PREFIX or forms.any.match(line, column) is None:
+            break
     return tuple(found)
 
 
@@ -244,7 +249,7 @@ def shape(prefix: str, *, is_fixed: bool = False) -> re.Pattern[str]:
     core = prefix.rstrip()
     trail = re.escape(prefix[len(core) :])  # exact: what follows it is indentation
     if is_fixed and _NUMBERED.match(core):
-        return re.compile(re.escape(core) + trail)
+        return _compiled(re.escape(core) + trail)
     out: list[str] = []
     at = 0
     for kept in _IDENTITY.finditer(core):
@@ -252,7 +257,12 @@ def shape(prefix: str, *, is_fixed: bool = False) -> re.Pattern[str]:
         out.append(re.escape(kept.group()))
         at = kept.end()
     out += _loosen(core[at:])
-    return re.compile("".join(out) + trail)
+    return _compiled("".join(out) + trail)
+
+
+@lru_cache(maxsize=2048)  # `re` keeps 512 of all, and streams of one program come again and again
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression)
 
 
 def _loosen(piece: str) -> list[str]:

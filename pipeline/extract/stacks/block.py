@@ -151,7 +151,13 @@ def _is_runtime(pattern: re.Pattern[str], one: Frame) -> bool:
 
 def listed(block: str) -> tuple[Frame, ...]:
     """The frames below a native program's diagnostic, which its own rule announces, outermost first."""
-    return next((found for form in FORMS.rows() if (found := frames_of(form, block))), ())
+    return next((found for form in _inside() if (found := frames_of(form, block))), ())
+
+
+@packs.cached
+def _inside() -> tuple[Form, ...]:
+    """The forms whose frames stand below what rules announce."""
+    return tuple(form for form in FORMS.rows() if form.inside)
 
 
 def frames_of(form: Form, text: str) -> tuple[Frame, ...]:

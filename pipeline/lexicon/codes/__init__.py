@@ -38,13 +38,23 @@ def _signs() -> Signs:
     return Signs(sign for way in ways() for sign in way.signs)
 
 
+@packs.cached
+def _by_sign() -> dict[str, tuple[int, ...]]:
+    """The numbers of the ways that a sign calls for."""
+    found: dict[str, tuple[int, ...]] = {}
+    for number, way in enumerate(ways()):
+        for sign in way.signs:
+            found[sign] = (*found.get(sign, ()), number)
+    return found
+
+
 def mentions(text: str) -> Iterator[tuple[Way, Mention]]:
     """Every code that the text names, with the way and the place, in the order of the ways."""
     present = _signs().present(text.lower())
     if present:
-        for way in ways():
-            if not present.isdisjoint(way.signs):
-                yield from ((way, mention) for mention in way.read(text))
+        by_sign, every = _by_sign(), ways()
+        for number in sorted({number for sign in present for number in by_sign[sign]}):
+            yield from ((every[number], mention) for mention in every[number].read(text))
 
 
 def codes_in(text: str) -> tuple[str, ...]:
