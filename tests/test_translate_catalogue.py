@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
+from collections import Counter
+from pathlib import Path
 
 import polib
 import pytest
@@ -87,15 +90,28 @@ def test_the_cause_that_a_cuda_or_nccl_code_names_passes_every_gate():
 MESSAGES_PO = PO.parents[3] / "memory" / "messages_zh_Hans.po"
 
 
-@each("entry", polib.pofile(str(MESSAGES_PO)))
-def test_every_message_is_explained_with_its_names(entry):
-    names = {f"{{{number}}}": f"Layer{number}" for number in range(1, 6)}
-    english, chinese = entry.msgid, entry.msgstr
+SHIPPED = [*((entry.msgid, entry.msgstr) for entry in polib.pofile(str(MESSAGES_PO))), *messages.programs()]
+
+
+@each("row", SHIPPED)
+def test_every_message_is_explained_with_its_names(row):
+    names = {f"{{{number}}}": f"Layer{number}" for number in range(1, 10)}
+    english, chinese = row
     for place, name in names.items():
         english, chinese = english.replace(place, f"'{name}'"), chinese.replace(place, name)
     assert messages.explained(english.replace(" ...", " and `more`.")) == chinese
     assert all(gates.check_explanation(english, chinese).values()), chinese
-    assert set(re.findall(r"\{\d\}", entry.msgid)) == set(re.findall(r"\{\d\}", entry.msgstr))
+    assert set(re.findall(r"\{\d\}", row[0])) == set(re.findall(r"\{\d\}", row[1]))
+
+
+def test_the_tables_of_programs_say_each_message_once_in_the_order_of_their_letters():
+    rows = messages.programs()
+    assert len(rows) > 5_000
+    said = Counter(messages.PLACE.sub("{}", english).rstrip(".").lower() for english, _ in SHIPPED)
+    assert [english for english, _ in rows if said[messages.PLACE.sub("{}", english).rstrip(".").lower()] > 1] == []
+    for table in sorted((MESSAGES_PO.parent / "programs").glob("*.tsv")):
+        lines = table.read_text(encoding="utf-8").splitlines()
+        assert lines == sorted(lines, key=lambda line: (line.partition("\t")[0].lower(), line)), table.name
 
 
 @pytest.mark.parametrize(
@@ -115,7 +131,51 @@ def test_a_message_must_match_as_a_whole(text, wanted):
     assert messages.explained(text) == wanted
 
 
-@pytest.mark.parametrize("unit", ["' ", "'a' ", "a", "( ", "a, ", "<n> ", '"'])
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        # each part says why the one before it came
+        ("failed to create <path>: permission denied", "无法创建 <path>：没有权限"),
+        ("failed calling webhook 'a.b': failed to call webhook: Post '<quoted>': no such host",
+         "调用 webhook a.b 失败：向 <quoted> 发送 POST 请求失败：没有该主机"),
+        ("geese: failed to open <path>: permission denied", None),  # no name by its look
+        ("goose_farm.toml: failed to open <path>: permission denied", "goose_farm.toml：无法打开 <path>：没有权限"),
+        ("failed to create <path>: the pond is frozen over", None),
+        ("failed to create <path>: goose_farm", None),  # nothing says what went wrong
+        ("the pond is frozen over: permission denied", None),
+        # the case of the first letter says nothing
+        ("Permission denied", "没有权限"), ("No space left on device", "设备上没有剩余空间"),
+        ("no space left on device", "设备上没有剩余空间"),
+        # quotes of compilers, a colon behind a name
+        ("unknown type name ‘goose’", "未知的类型名 goose"),
+        ("goose: command not found", "找不到命令 goose"),
+        # a type before a message is no file, a plain word with more behind it no name
+        ("TypeError: invalid ELF header", None), ("goose.so: invalid ELF header", "goose.so 的 ELF 头无效"),
+        ("failed to open the pond", None),
+    ],
+)  # fmt: skip
+def test_messages_in_a_chain_are_all_known_or_none_is_said(text, wanted):
+    assert messages.explained(text) == wanted
+
+
+def test_a_message_is_found_by_its_words_as_by_asking_every_row():
+    known = messages.known_messages()
+    judged = (Path(__file__).parent / "quality" / "zh_judged.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = [json.loads(line)["en"] for line in judged[::4]]
+    rows = [messages.message(*pair) for pair in SHIPPED]
+    assert len(known) >= len(rows)
+    for text in texts:
+        wanted = {row.chinese for row in rows if row.may_be(text)}
+        assert wanted <= {row.chinese for row in known.candidates(text)} | _without_a_whole_word(rows, text)
+
+
+def _without_a_whole_word(rows, text):
+    """Rows whose letters are in the text, but inside of other words ("tensor" in "tensors")."""
+    words = set(re.findall(r"[a-z]{3,40}", text.lower()))
+    return {row.chinese for row in rows if row.may_be(text) and not words.issuperset(row.words)}
+
+
+@pytest.mark.parametrize("unit", ["' ", "'a' ", "a", "( ", "a, ", "<n> ", '"', "a: ", ": ", "<n>: ", "failed: "])
 def test_hostile_messages_are_read_in_no_time(unit):
     started = time.perf_counter()
     for length in (messages.LONGEST, 100_000):
