@@ -322,6 +322,24 @@ def test_an_explanation_made_by_shape_that_stands_for_more_than_two_messages_is_
         assert one.translations["signature_zh"].reason == "too general: it would fit other messages as well"
 
 
+def test_a_row_that_leaves_out_what_makes_messages_differ_is_too_general_for_three():
+    why = ("the pond is dry", "the geese have left", "nobody is in")
+    made = [
+        explained(f"Failed to load ApplicationContext because {one}", entry_id=f"a/{n}") for n, one in enumerate(why)
+    ]
+    assert {one.signature_zh for one in made} == {"ValueError：加载 ApplicationContext 失败。"}
+    assert {one.translations["signature_zh"].engine for one in made} == {"tm/messages"}
+    assert {one.signature_zh for one in unless_general(made)} == {None}
+    assert unless_general(made[:2]) == made[:2]
+
+
+def test_what_a_type_means_is_never_too_general():
+    texts = ("the pond is dry", "the geese have left", "nobody is in")
+    made = [explained(text, exception_type="RecursionError", entry_id=f"a/{n}") for n, text in enumerate(texts)]
+    assert len({one.signature_zh for one in made}) == 1
+    assert unless_general(made) == made
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

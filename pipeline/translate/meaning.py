@@ -242,23 +242,25 @@ def _named(names: Sequence[str], chinese: str) -> str:
 
 # What stands for many sentences says none of them.
 
-#: A Chinese sentence that is made by shape and stands for more English ones than this names too little of them.
+#: A Chinese sentence that stands for more English ones than this names too little of them.
 MOST_SENTENCES = 2
 GENERAL = "too general: it would fit other messages as well"
+#: What makes it from the words of a message. A code or a type of exception means the same under any message.
 _BY_SHAPE = engine_name("shape.").partition("@")[0]
+_FROM_WORDS = (_BY_SHAPE, "tm/messages", "tm/signatures")
 _VALUE = re.compile(r"<\w{1,20}>|\d+|'[^'\n]{0,120}'|\"[^\"\n]{0,120}\"|`[^`\n]{0,120}`")
 
 
 def shape_of(entry: KnowledgeEntry) -> tuple[str, ...]:
-    """The explanation of an entry that was made by shape, and the words of its message; nothing of any other."""
+    """The explanation of an entry that was made from its words, and these words; nothing of any other."""
     made = entry.translations.get("signature_zh")
-    if entry.signature_zh and made and (made.engine or "").startswith(_BY_SHAPE):
-        return (_said(entry), _words_of(entry))
+    if entry.signature_zh and made and (made.engine or "").startswith(_FROM_WORDS):
+        return (_said(entry, made.engine or ""), _words_of(entry))
     return ()
 
 
 def too_general(shapes: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
-    """The ids of entries whose explanation, made by shape, is that of more than two different English messages.
+    """The ids of entries whose explanation, made from words, is that of more than two different English messages.
 
     `shapes` has of each entry by its id what `shape_of` says. Measured on the home itself: messages differ if their
     words differ, values aside.
@@ -274,10 +276,11 @@ def too_general(shapes: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
     return frozenset(entry_id for said in many for entry_id in entries_of[said])
 
 
-def _said(entry: KnowledgeEntry) -> str:
-    """The explanation without the type before it and the names behind it."""
+def _said(entry: KnowledgeEntry, engine: str) -> str:
+    """The explanation without the type before it and, where it names none itself, the names behind it."""
     said = entry.signature_zh or ""
-    names = [name for name in gates.lasting_names(entry.signature) if name in said]
+    is_shape = engine.startswith(_BY_SHAPE)
+    names = [name for name in gates.lasting_names(entry.signature) if name in said] if is_shape else []
     for first in range(len(names)):
         said = said.removesuffix(f"{_named(names[first:], '')}。").removesuffix(f"{_named(names[first:], '）。')}。")
     return said.removeprefix(f"{entry.exception_type}：") if entry.exception_type else said
