@@ -102,9 +102,9 @@ def _woken(stem: str, starts: dict[str, list[str]], wakes: dict[str, list[int]])
     found = set(wakes[stem])
     for at in range(len(stem)):
         rest = stem[at:]
-        inside = [s for n in range(1, len(rest) + 1) for s in starts.get(rest[:n], ()) if rest.startswith(s)]
-        for other in [*inside, *starts.get(rest, ())]:
-            found.update(wakes[other])
+        inside = (rest[:length] for length in range(1, len(rest) + 1))
+        for other in (*inside, *starts.get(rest, ())):
+            found.update(wakes.get(other, ()))
     return tuple(sorted(found))
 
 
