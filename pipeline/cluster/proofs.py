@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -202,13 +202,22 @@ def proven_on(expressions: Mapping[str, tuple[str, Sequence[str]]]) -> frozenset
         return frozenset()
     keys, regexes = list(held), [expressions[key][0] for key in held]
     texts = [held[key] for key in keys]
-    with duckdb.connect(config={"threads": 1}) as connection:
-        connection.execute("SET enable_progress_bar = false")
+    with _engine().cursor() as connection:
         try:
             found = _matched(connection, regexes, texts)
         except duckdb.Error:  # one expression that RE2 refuses spoils the whole query: find it
             found = [_is_matched_alone(connection, regex, text) for regex, text in zip(regexes, texts, strict=True)]
     return frozenset(key for key, is_found in zip(keys, found, strict=True) if is_found)
+
+
+@cache
+def _engine() -> duckdb.DuckDBPyConnection:
+    """DuckDB in memory, whose regexp functions are RE2; a build asks three times, and to start it takes 30 ms."""
+    import duckdb  # noqa: PLC0415  50 ms that `errmine match` does not have
+
+    made = duckdb.connect(config={"threads": 1})
+    made.execute("SET enable_progress_bar = false")
+    return made
 
 
 def _finds(regex: str, texts: Iterable[str]) -> bool:
