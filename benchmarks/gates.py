@@ -115,8 +115,10 @@ def lost(one: Judged) -> Iterator[tuple[Label, str]]:
         why.setdefault(unit, []).append(skipped.reason)
     for piece, same in pieces(one.thread.labels):
         if not any((unit, piece.kind) in told for unit in same):
-            reasons = why.get(piece.unit, [])
-            yield piece, reasons[0] if reasons else "" if piece.error in one.asked else "not asked about"
+            # what is refused of a relation is named by the unit that describes the act
+            reasons = why.get(piece.unit, []) or why.get(-1 if piece.of is None else piece.of, [])
+            missing = "" if piece.error in one.asked else "of no event" if piece.error == "other" else "not asked about"
+            yield piece, reasons[0] if reasons else missing
 
 
 def _unit_at(thread: Thread, start: int) -> int:
