@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import islice
 from typing import NamedTuple
 
 from pipeline.text import prefixes
@@ -148,6 +149,11 @@ def _fences(text: str, starts: list[int]) -> list[tuple[int, str | None]]:
             lang = None if lang is not None else (fence["lang"] or fence["kind"] or "").lower().strip(":")
             found.append((start, lang))
     return found
+
+
+def word_count(line: str, end: int) -> int:
+    """How many words stand in a line up to `end`, as far as anybody asks: at most one more than `FEWEST`."""
+    return len(tuple(islice(WORDS.finditer(line, 0, end), FEWEST + 1)))
 
 
 def words_at(line: str) -> int:

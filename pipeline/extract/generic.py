@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from pipeline.extract.blocks import FEWEST, PLAIN, WORDS, Line, holds_sign, words_at
+from pipeline.extract.blocks import FEWEST, PLAIN, Line, holds_sign, word_count, words_at
 from pipeline.records import Event, Severity
 
 DIALECT = "generic"
@@ -234,7 +234,7 @@ def _inside(line: Line, lang: str, *, is_sure: bool) -> Iterator[_Guess]:
     """In a block of code: a line that announces an error, or says what failed."""
     at = words_at(line.text)
     words = line.text[at:].rstrip()
-    count = len(WORDS.findall(words[:_READ]))
+    count = word_count(words, _READ)
     if count < FEWEST:
         return
     # the expression for code is the slowest, and asked last
@@ -266,7 +266,7 @@ def _outside(line: Line, *, is_sure: bool) -> Iterator[_Guess]:
         return
     at = words_at(line.text)
     words = line.text[at:].rstrip()
-    count = len(WORDS.findall(words[:_READ]))
+    count = word_count(words, _READ)
     if count < FEWEST:
         return
     if _LOGGED.match(line.text):
@@ -286,7 +286,7 @@ def _quoted(line: str) -> Iterator[tuple[int, str]]:
     for told in (*_TOLD.finditer(line), *others, *_SAID_SINGLE.finditer(line)):
         said = told["said"].strip()
         is_printed = any(find(said) for find in (_ANNOUNCED.match, _NAMED.match, _BEGINS.match, _SAYS.search))
-        if is_printed and len(WORDS.findall(said)) > FEWEST and not _CODE.search(said):
+        if is_printed and word_count(said, len(said)) > FEWEST and not _CODE.search(said):
             yield line.index(said, told.start("said")), said
 
 

@@ -181,6 +181,8 @@ class Lines:
     def at(self, number: int) -> Line | None:
         """The line of that number, None behind the last one."""
         kept = self._kept
+        if number < len(kept):
+            return kept[number]
         while len(kept) <= number:
             if self._next > self._limit or number >= MOST_LINES:
                 return None

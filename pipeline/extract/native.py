@@ -359,7 +359,8 @@ def _severity(block: Block, before: str, message: str) -> Severity:
 def _clean(message: str) -> str:
     """The message up to an escaped line break, without trailing blanks and marks."""
     first = _ESCAPED_BREAK.split(message, maxsplit=1)[0]
-    return _WRAP.sub(" ", _trimmed(first).strip())[:_MOST_MESSAGE]
+    words = _trimmed(first).strip()
+    return (_WRAP.sub(" ", words) if "\n" in words else words)[:_MOST_MESSAGE]
 
 
 def _trimmed(text: str) -> str:

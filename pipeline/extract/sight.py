@@ -12,7 +12,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise, repeat
 from typing import NamedTuple
@@ -171,11 +171,7 @@ def look(text: str, line: blocks.Line, leads: dict[int, str]) -> Line | None:
     """A line with what stands around it, None if its words are few or a listing's; `leads` are kept for its text."""
     at = blocks.words_at(line.text)
     words = line.text[at:].rstrip()
-    if (
-        _WARNS.search(line.text[: at + _WARNED])
-        or words.endswith(_LISTED)
-        or len(blocks.WORDS.findall(words[:_READ])) < blocks.FEWEST
-    ):
+    if _warns(line.text[: at + _WARNED]) or words.endswith(_LISTED) or blocks.word_count(words, _READ) < blocks.FEWEST:
         return None
     above, below = _beside(text, line.start)
     lead = above
@@ -185,6 +181,11 @@ def look(text: str, line: blocks.Line, leads: dict[int, str]) -> Line | None:
             leads[opened] = text[max(0, opened - _BESIDE) : opened].rstrip().rpartition("\n")[2]
         lead = leads[opened]
     return Line(words, line.start + at, line.text[:at], above, below, lead, kind_of(line), line)
+
+
+def _warns(words: str) -> bool:
+    """Whether a program itself calls what it says a warning."""
+    return ("W" in words or "warning" in words) and _WARNS.search(words) is not None
 
 
 def _beside(text: str, start: int) -> tuple[str, str]:
@@ -234,12 +235,16 @@ def seen(line: Line) -> Seen:
     if before and not before.isspace():
         traits += ("behind", "behind place") if _PLACE.match(before) else ("behind",)
         traits += {f"l{level.lower()}" for level in _LEVEL.findall(before)[:2]}
-    mark = "L" if kind == "o" else "l"
-    traits += {f"{mark} {word}" for word in _LEADS.findall(line.lead[-_LEAD:].lower())}
-    if line.lead.rstrip().endswith(":"):
-        traits.append(f"{mark}:")
+    traits += _led("L" if kind == "o" else "l", line.lead)
     tokens = _TOKEN.findall(words)[:_MOST_WORDS]
     return Seen(frozenset(plain) | _SIGNS.intersection(words), frozenset(pairwise(tokens)), traits)
+
+
+@lru_cache(maxsize=256)  # the lines of a block have the same one
+def _led(mark: str, lead: str) -> tuple[str, ...]:
+    """What is seen of the line that leads to another."""
+    ends = (f"{mark}:",) if lead.rstrip().endswith(":") else ()
+    return (*dict.fromkeys(f"{mark} {word}" for word in _LEADS.findall(lead[-_LEAD:].lower())), *ends)
 
 
 def _shape(line: str) -> str:
