@@ -16,7 +16,6 @@ Whatever is refused raises a :class:`pipeline.PipelineError`; its `hint()` says 
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
@@ -30,13 +29,14 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.records import kept
 from pipeline.records.errors import ConfigError, ExportError, PipelineError
+from pipeline.records.leaves import Opened
 
 if TYPE_CHECKING:
     import duckdb
 
     from pipeline.ask import Answer, Digest, Findings, Matcher
     from pipeline.records import Cluster
-    from pipeline.records.bundle import Manifest
+    from pipeline.records.bundle import Manifest, Registry
     from pipeline.records.entry import KnowledgeEntry
 
 __all__ = ["Bundle", "Hit", "PipelineError", "open_bundle"]
@@ -96,10 +96,11 @@ class Bundle:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._listing = self._listed()
+        self._opened = self._listed()
+        self._listing = self._opened.listing
 
     def __repr__(self) -> str:
-        return f"<bundle {self.folder}: {sum(name.startswith('entries/') for name in self._listing.sums):,} entries>"
+        return f"<bundle {self.folder}: {self.manifest.counts.get('entries', 0):,} entries>"
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -118,12 +119,14 @@ class Bundle:
 
     def entry(self, wanted: str) -> KnowledgeEntry | None:
         """The entry of an id, of a former one, or of a cluster's id; None if there is none."""
-        name = wanted if self._has(wanted) else self._registered(wanted)
-        if name is None:
+        found = self._line(wanted)
+        if found is None and (name := self._registered(wanted)):
+            wanted, found = name, self._line(name)
+        if found is None:
             return None
         from pipeline.export import reading
 
-        return reading.entries_of(self.folder / f"entries/{name}.json", [self._read(f"entries/{name}.json")])[0]
+        return reading.entries_of(self.folder / self._opened.path_of(wanted), [found])[0]
 
     def digest(self, wanted: str) -> Digest | None:
         """What people want first of an entry: what helped before what nobody confirmed, who said so, and where."""
@@ -133,10 +136,11 @@ class Bundle:
         return digest(found.model_dump(mode="json")) if found else None
 
     def entries(self) -> Iterator[KnowledgeEntry]:
-        """Every entry, by id. 6,500 of them take two seconds; for questions over all of them SQL is quicker."""
+        """Every entry, by id within a leaf. 6,500 take two seconds; for questions over all of them SQL is quicker."""
         from pipeline.export import reading
 
-        yield from reading.read_entries(self.folder)
+        for own in reading.entries_by_leaf(self.folder):
+            yield from own
 
     def search(self, words: str, *, limit: int = 10) -> list[Hit]:
         """At most `limit` entries that have some of `words`, in English or Chinese, best first.
@@ -209,11 +213,19 @@ class Bundle:
 
     @cached_property
     def _index(self) -> dict[str, Any]:
-        return self._json("index.json")
+        try:
+            return self._opened.index()
+        except kept.Damaged as error:
+            raise _unreadable(error.path, error) from error
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise _unreadable(self.folder / "index.json", error) from error
 
     @cached_property
-    def _registry(self) -> dict[str, Any]:
-        return self._json("registry.json")
+    def _registry(self) -> Registry:
+        from pipeline.export import reading
+
+        paths = self._opened.paths("registry.json")
+        return reading.registry_of((self.folder / path, self._read(path)) for path in paths)
 
     @cached_property
     def _searched(self) -> Path:
@@ -233,28 +245,27 @@ class Bundle:
         contents = store.Contents(
             entries=tuple(self.entries()),
             clusters=tuple(filter(None, map(_cluster, self._index["entries"]))),
-            aliases=self._registry.get("aliases", {}),
-            cluster_aliases=self._registry.get("cluster_aliases", {}),
+            aliases=self._registry.aliases,
+            cluster_aliases=self._registry.cluster_aliases,
             meta={"made_of": f"bundle {self.manifest.bundle_id}"},
         )
         return store.write(path, contents)
 
-    def _has(self, entry_id: str) -> bool:
-        return f"entries/{entry_id}.json" in self._listing.sums  # a name that the manifest has not leads nowhere
+    def _line(self, entry_id: str) -> bytes | None:
+        """The JSON of an entry; a name that the manifest or the lines of a leaf have not leads nowhere."""
+        try:
+            return self._opened.entry(entry_id)
+        except kept.Damaged as error:
+            raise _unreadable(error.path, error) from error
 
     def _registered(self, wanted: str) -> str | None:
         """The id of today of a former id or of a cluster's id."""
-        former = self._registry.get("aliases", {}).get(wanted, wanted)
-        clusters = {one["cluster_id"]: name for name, one in self._registry.get("ids", {}).items() if self._has(name)}
-        cluster = self._registry.get("cluster_aliases", {}).get(wanted, wanted)
-        return next((name for name in (former, clusters.get(cluster)) if name and self._has(name)), None)
-
-    def _json(self, name: str) -> dict[str, Any]:
-        try:
-            found: dict[str, Any] = json.loads(self._read(name))
-        except ValueError as error:
-            raise _unreadable(self.folder / name, error) from error
-        return found
+        former = self._registry.aliases.get(wanted)
+        if former is not None and self._line(former) is not None:
+            return former
+        cluster = self._registry.cluster_aliases.get(wanted, wanted)
+        named = (name for name, one in self._registry.ids.items() if one.cluster_id == cluster)
+        return next((name for name in named if self._line(name) is not None), None)
 
     def _read(self, name: str) -> bytes:
         try:
@@ -262,9 +273,9 @@ class Bundle:
         except kept.Damaged as error:
             raise _unreadable(error.path, error) from error
 
-    def _listed(self) -> kept.Listing:
+    def _listed(self) -> Opened:
         try:
-            return kept.Listing.of_bundle(self.folder)
+            return Opened.of(self.folder)
         except kept.Damaged as error:
             raise _unreadable(error.path, error) from error
 

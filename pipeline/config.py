@@ -82,6 +82,9 @@ class Publish(Section):
     """`[publish]`: which clusters become entries, and where they go."""
 
     min_documents: Annotated[int, Field(ge=1)] = Field(default=1, description="Least number of documents of an entry.")
+    pages: bool = Field(
+        default=False, description="Whether each entry has a file of its own also in a bundle of several leaves."
+    )
     to: Annotated[str, Field(pattern=r"^((s3|gs|abfss?)://[^\s@]+)?$")] = Field(
         default="", description="Where every export puts the bundle too: an object store, as s3://bucket/prefix."
     )

@@ -126,7 +126,7 @@ def publish_task(home: str, config: str, run_id: str = "") -> Summary:
 def export_task(home: str, config: str) -> Summary:
     """Write the bundle."""
     settings = _settings(home, config)
-    return joined.export(Places.of(settings.home), to=settings.publish.to)
+    return joined.export(Places.of(settings.home), to=settings.publish.to, pages=settings.publish.pages)
 
 
 @task(name="reconcile", description="Nothing was changed: it only looks.", **_TASK)

@@ -20,13 +20,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline import export
-from pipeline.export import writing
-from pipeline.records import Template, kept
+from pipeline.export import placing, writing
+from pipeline.records import Template, kept, leaves
 from pipeline.records.bundle import Delta, FileRecord, Published, Registry, bundle_id
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
 from pipeline.run.build import ids
 from tests import entry_factory as make
+from tests.killing import killed_at
 
 ENTRIES = [make.entry(), make.entry(id="cuda/illegal-address", signature="CUDA error: 非法", domain="cuda")]
 TEMPLATE = Template(
@@ -150,7 +151,7 @@ def test_a_failure_leaves_the_old_bundle(bundle: Path, monkeypatch: pytest.Monke
     def full(_folder: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(writing, "_flush", full)
+    monkeypatch.setattr(placing, "_flush", full)
     with pytest.raises(ExportError, match="No space left"):
         export.write(bundle, ENTRIES[:1])
     assert tree(bundle) == before
@@ -158,7 +159,7 @@ def test_a_failure_leaves_the_old_bundle(bundle: Path, monkeypatch: pytest.Monke
 
 
 def test_a_system_that_cannot_exchange_folders_is_served(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "_exchange", lambda *_: False)
+    monkeypatch.setattr(placing, "_exchange", lambda *_: False)
     (bundle / "errmine.duckdb").write_bytes(b"database")
     export.write(bundle, ENTRIES[:1], facts=FACTS)
     assert [entry.id for entry in export.read_entries(bundle)] == [ENTRIES[0].id]
@@ -464,7 +465,7 @@ def test_a_delta_of_a_stranger_is_asked_what_every_statement_is_asked(
 ) -> None:
     newer, before = tmp_path / "newer", tree(bundle)
     with monkeypatch.context() as patched:  # who made it has no gate
-        patched.setattr(writing, "passed_on", lambda entries: (sorted(entries, key=lambda one: one.id), ()))
+        patched.setattr(writing, "_refused", lambda _fields: None)
         export.write(newer, [make.entry(root_cause=words), *ENTRIES[1:]])
     change = export.delta(bundle, newer)
     with pytest.raises(ExportError, match="not passed on"):
@@ -506,36 +507,14 @@ def test_a_delta_takes_nothing_through_a_link(bundle: Path, tmp_path: Path) -> N
 
 #: `ERRMINE_KILLS` makes the test kill at every step; some of them are enough for every change.
 KILLS_ALL = "ERRMINE_KILLS" in os.environ
-#: What changes files, as Python tells its audit hooks of it, and the call that exchanges two folders.
-STEPS = frozenset({
-    "open", "os.rename", "os.link", "os.mkdir", "os.remove", "os.rmdir", "os.unlink", "shutil.rmtree",
-    "ctypes.call_function", "exchanged",
-})  # fmt: skip
 
 
-def killed_at(step: int, folder: Path, change: Delta, *, exchanges: bool) -> bool:
-    """Whether a process that applies the delta was killed at its step of that number; there may be fewer."""
-    child = os.fork()
-    if child == 0:
-        count = 0
-
-        def look(event: str, _: object) -> None:
-            nonlocal count
-            if event in STEPS:
-                count += 1
-                if count == step:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        whole = writing._exchange
-        writing._exchange = lambda one, other: exchanges and (whole(one, other), sys.audit("exchanged"))[0]
-        sys.addaudithook(look)
-        export.apply(folder, change, into=folder)
-        os._exit(0)
-    return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-
-
+@pytest.mark.parametrize("size", [leaves.LEAF_BYTES, 1], ids=["one leaf", "a leaf an entry"])
 @pytest.mark.parametrize("exchanges", [True, False], ids=["in one call", "one by one"])
-def test_a_delta_that_was_killed_at_any_step_is_applied_by_the_same_call(tmp_path: Path, exchanges: bool) -> None:
+def test_a_delta_that_was_killed_at_any_step_is_applied_by_the_same_call(
+    tmp_path: Path, exchanges: bool, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaves, "LEAF_BYTES", size)
     older, newer, folder = tmp_path / "older", tmp_path / "newer", tmp_path / "in" / "curated"
     export.write(older, ENTRIES, facts=FACTS)
     export.write(newer, newer_entries(), facts=FACTS)
@@ -547,7 +526,7 @@ def test_a_delta_that_was_killed_at_any_step_is_applied_by_the_same_call(tmp_pat
         (folder / "errmine.duckdb").write_bytes(b"a database")
         (folder / "notes").mkdir()
         (folder / "notes" / "mine.txt").write_text("mine")
-        was_killed = killed_at(step, folder, change, exchanges=exchanges)
+        was_killed = killed_at(step, lambda: export.apply(folder, change, into=folder), exchanges=exchanges)
         export.apply(folder, change, into=folder)
         strangers = {"errmine.duckdb": b"a database", "notes/mine.txt": b"mine"}
         assert tree(folder) == {**tree(newer), **strangers}, step

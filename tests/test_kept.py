@@ -217,7 +217,7 @@ READERS: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "read_entries": (bundles.read_entries, ["manifest.json", "entries.jsonl"]),
     "match": (lambda folder: Matcher.read(folder).entry(PAGE[8:-5]), ["manifest.json", "index.json", PAGE]),
     "delta": (
-        lambda folder: bundles.delta_since(OLDER, folder),
+        lambda folder: bundles.delta_since(bundles.Before(OLDER, {}, has_pages=True), folder),
         ["manifest.json", "index.json", "registry.json", PAGE],
     ),
     "form": (

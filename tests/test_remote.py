@@ -18,7 +18,7 @@ from pyarrow.fs import FileSelector, FileType, S3FileSystem
 import pipeline
 from pipeline import export
 from pipeline.export import reading, remote
-from pipeline.records import kept
+from pipeline.records import kept, leaves
 from pipeline.records.errors import ConfigError, ExportError
 from tests import entry_factory as make
 from tests import golden, s3_server
@@ -126,6 +126,22 @@ def test_what_did_not_change_is_not_sent_again_and_the_manifest_comes_last(
     now = {file.sha256 for file in export.read_manifest(bundle).files}
     assert sorted(watched.put[:-1]) == sorted(now - before)
     assert kept.sha256((bundle / "entries/triton/out-of-resources-shared-memory.json").read_bytes()) not in watched.put
+
+
+def test_of_a_bundle_of_leaves_those_are_sent_and_read_that_have_to_be(
+    tmp_path: Path, url: str, watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaves, "LEAF_BYTES", 20_000)
+    entries = [make.entry(id=f"triton/entry-{number}") for number in range(60)]
+    export.write(tmp_path / "large", entries)
+    assert remote.publish(tmp_path / "large", url).sent_count > 30
+    export.write(tmp_path / "large", [entries[0].model_copy(update={"tags": ["changed"]}), *entries[1:]])
+    assert remote.publish(tmp_path / "large", url).sent_count == 2, "the lines and the table of one leaf"
+    watched.read.clear()
+    found = pipeline.open_bundle(url).entry("triton/entry-0")
+    assert found is not None
+    assert found.tags == ["changed"]
+    assert len(watched.read) == 2, "the manifest and the leaf"
 
 
 def test_a_reader_goes_on_with_its_bundle_while_another_is_published(bundle: Path, url: str) -> None:

@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 
 from pipeline import export
-from pipeline.export.schemas import OF_BUNDLE, schemas
+from pipeline.export.content import OF_BUNDLE
+from pipeline.export.schemas import schemas
 from tests import entry_factory as make
 
 FOLDER = Path(__file__).parents[1] / "schemas"

@@ -19,8 +19,9 @@ from pipeline.ask.findings import Findings, gathered, of_words, telling
 from pipeline.ask.known import KnownErrors, Row
 from pipeline.ask.reading import Reading, read_pasted, set_aside
 from pipeline.packs import marked
-from pipeline.records import Event, Signature, kept
+from pipeline.records import Event, Signature, kept, leaves
 from pipeline.records.errors import ExportError
+from pipeline.records.leaves import Opened, entry_of, page_path
 
 if TYPE_CHECKING:
     from pipeline.cluster import Abstention
@@ -88,15 +89,15 @@ class Matcher:
         Raises:
             ExportError: there is no bundle, or its index cannot be read.
         """
-        path = folder / "index.json"
+        path = folder / leaves.INDEX
         if not path.exists() and not (folder / kept.MANIFEST).exists():
             hint = "Run `errmine run` or `errmine export` first, or name a bundle with --bundle."
             raise ExportError(f"there is no bundle in {folder}", path=path, hint=hint)
         try:
-            return cls(folder, json.loads(kept.of_bundle(folder, path.name)))
+            return cls(folder, Opened.of(folder).index())
         except kept.Damaged as error:
             raise _unreadable(error.path, error) from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise _unreadable(path, error) from error
 
     def unlike_packs(self) -> str:
@@ -194,13 +195,16 @@ class Matcher:
 
     def entry(self, entry_id: str) -> dict[str, Any]:
         """The entry as published."""
-        path = self._folder / "entries" / f"{entry_id}.json"
+        path = self._folder / page_path(entry_id)
         if not _ENTRY_ID.fullmatch(entry_id):
             raise ExportError(
                 f"{entry_id!r} is no id of an entry", path=path, hint="Check the bundle: errmine validate."
             )
         try:
-            entry: dict[str, Any] = json.loads(kept.of_bundle(self._folder, f"entries/{entry_id}.json"))
+            found = entry_of(self._folder, entry_id)
+            if found is None:
+                raise _unreadable(path, ValueError(f"the bundle has no entry {entry_id}"))
+            entry: dict[str, Any] = json.loads(found)
         except kept.Damaged as error:
             raise _unreadable(error.path, error) from error
         except ValueError as error:

@@ -69,7 +69,7 @@ def _repair(chosen: Settings) -> None:
             left = joined.repair(
                 places,
                 build=lambda: built(chosen, None, engines, run_id=record.run_id, is_quiet=True),
-                export=lambda: joined.export(places),
+                export=lambda: joined.export(places, pages=chosen.publish.pages),
             )
             record.status = joined.DAMAGED if left else record.status
     except HomeBusy:

@@ -14,7 +14,8 @@ from pipeline.records.errors import ConfigError
 
 if TYPE_CHECKING:
     from pipeline.config import Settings
-    from pipeline.records.bundle import Delta, Manifest
+    from pipeline.export import Before
+    from pipeline.records.bundle import Delta
 
 To = Annotated[Path | None, typer.Option("--to", help="Where the result goes.", metavar="PATH")]
 
@@ -64,11 +65,13 @@ def export(  # noqa: PLR0913, PLR0917  (all that may be asked, one option each)
         return
     if to is not None and since is None:
         raise ConfigError("--to without --since or --form", hint="The bundle goes to curated/ of the home.")
-    before = _manifest(since) if since is not None else None
+    before = _before(since) if since is not None else None
     wait = chosen.schedule.wait_seconds
     with joined.recorded(chosen.home, "export", wait_seconds=wait, told=say_waiting) as record:
         to_store = chosen.publish.to if publish is None else publish
-        summary = record.summary = joined.export(joined.Places.of(chosen.home), to=to_store, again=again)
+        summary = record.summary = joined.export(
+            joined.Places.of(chosen.home), to=to_store, again=again, pages=chosen.publish.pages
+        )
         change = None if before is None else _write_delta(before, chosen, to)
     if change is None:
         _finish(summary, chosen, is_quiet=quiet, as_json=as_json)
@@ -98,21 +101,21 @@ def apply(
     _tell(change, to or folder, is_quiet=quiet, as_json=as_json)
 
 
-def _manifest(since: Path) -> Manifest:
+def _before(since: Path) -> Before:
     from pipeline import export as bundles
 
     if not since.exists():
         raise ConfigError(f"{since}: no such bundle", hint="Give the folder of the older bundle, or its manifest.json.")
     if since.is_dir():
-        return bundles.read_manifest(since)
+        return bundles.Before.read(since)
     if since.name != "manifest.json":
         raise ConfigError(
             f"{since} is no manifest.json", hint="Give the folder of the older bundle, or its manifest.json."
         )
-    return bundles.read_manifest(since.parent)
+    return bundles.Before.read(since.parent)
 
 
-def _write_delta(before: Manifest, chosen: Settings, to: Path | None) -> tuple[Delta, Path]:
+def _write_delta(before: Before, chosen: Settings, to: Path | None) -> tuple[Delta, Path]:
     from pipeline import export as bundles
 
     change = bundles.delta_since(before, chosen.curated_path)

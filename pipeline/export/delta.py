@@ -5,51 +5,106 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.export import content
-from pipeline.export.reading import entries_of, read_file, read_manifest, read_registry
-from pipeline.export.writing import BUNDLE_NAMES, MANIFEST, finish, passed_on, publish, told_beside
-from pipeline.records.bundle import Delta, Manifest, answers, bundle_id, parsed
+from pipeline.export.placing import BUNDLE_NAMES, finish, publish
+from pipeline.export.reading import entries_of, opened, read_file, read_manifest, read_registry
+from pipeline.export.writing import passed_on, told_beside
+from pipeline.records import leaves
+from pipeline.records.bundle import BUNDLE_VERSION, Delta, Manifest, bundle_id, parsed
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
+from pipeline.records.kept import MANIFEST
+from pipeline.records.leaves import page_path
 
-#: Made again from the entries when a delta is applied: its bytes need not travel.
-_REMADE = "entries.parquet"
+#: Made again of the entries when a delta is applied: their bytes need not travel.
+_REMADE = frozenset({leaves.LINES, leaves.TABLE})
 #: Made again as well, because programs take orders from them: no delta from elsewhere brings words of its own.
 _TOLD = re.compile(r"llms\.txt|schemas/[a-z0-9.-]{1,60}\.json")
-_LINES = "entries.jsonl"
-#: What a bundle has: pages of entries, and the files beside them.
-_PATH = re.compile(r"entries/[a-z0-9][a-z0-9_-]{0,60}/[a-z0-9][a-z0-9._-]{0,200}\.json")
+#: Pages of entries.
+_PAGE = re.compile(r"entries/([a-z0-9][a-z0-9_-]{0,60}/[a-z0-9][a-z0-9._-]{0,200})\.json")
+#: Files of leaves, and what they have in common.
+_LEAF = re.compile(rf"{leaves.FOLDER}/(?:[0-9a-f]{{1,16}}/(?:{'|'.join(map(re.escape, leaves.NAMES))})|index\.json)")
 _FETCH = "Fetch the delta anew from where the bundle comes from, or the whole new bundle."
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """A bundle, as far as it has to be known to tell what changed since."""
+
+    manifest: Manifest
+    digests: Mapping[str, str]  # entry id -> sha256 of its page, or of its line in a bundle without pages
+    has_pages: bool
+
+    @classmethod
+    def read(cls, folder: Path) -> Before:
+        """The bundle in `folder`. Of one with pages the manifest is enough; of any other the lines are read."""
+        manifest = read_manifest(folder)
+        if pages := _pages(manifest):
+            return cls(manifest, pages, has_pages=True)
+        has_entries = any(leaf.entries for leaf in manifest.leaves)
+        return cls(manifest, dict(_digests(folder, of_pages=False)) if has_entries else {}, has_pages=False)
 
 
 def delta(older: Path, newer: Path) -> Delta:
     """What turns the bundle in `older` into the one in `newer`."""
-    return delta_since(read_manifest(older), newer)
+    return delta_since(Before.read(older), newer)
 
 
-def delta_since(before: Manifest, newer: Path) -> Delta:
-    """What turns the bundle of the manifest `before` into the one in `newer`; no older file is needed."""
+def delta_since(before: Before, newer: Path) -> Delta:
+    """What turns the bundle `before` into the one in `newer`.
+
+    Entries travel as pages, also where neither bundle has any; index and registry by the leaf.
+    """
     after = read_manifest(newer)
-    old_files = {file.path: file.sha256 for file in before.files}
+    old_files = {file.path: file.sha256 for file in before.manifest.files}
     new_files = {file.path: file.sha256 for file in after.files}
-    old_ids, new_ids = _pages(old_files), _pages(new_files)
-    changed = [path for path, digest in sorted(new_files.items()) if old_files.get(path) != digest]
-    texts = {path: _text(newer, path) for path in (*_travelling(changed), MANIFEST)}
-    removed = sorted(set(old_ids) - set(new_ids))
+    digests = (_pages(after) if before.has_pages else {}) or dict(_digests(newer, of_pages=before.has_pages))
+    added = sorted(digests.keys() - before.digests.keys())
+    changed = sorted(name for name in digests.keys() & before.digests.keys() if digests[name] != before.digests[name])
+    removed = sorted(before.digests.keys() - digests.keys())
+    differing = {path for path, digest in new_files.items() if old_files.get(path) != digest}
+    sides = (path for path in _travelling(differing) if not _PAGE.fullmatch(path))
+    texts = {path: read_file(newer, path).decode() for path in sides}
+    texts |= {page_path(name): _page(newer, name) for name in (*added, *changed)}
     aliases = read_registry(newer).aliases
     return Delta(
-        from_bundle=before.bundle_id,
+        from_bundle=before.manifest.bundle_id,
         to_bundle=after.bundle_id,
-        added=sorted(set(new_ids) - set(old_ids)),
-        changed=sorted(name for name in set(new_ids) & set(old_ids) if new_ids[name] != old_ids[name]),
+        added=added,
+        changed=changed,
         removed=removed,
         aliased={name: aliases[name] for name in removed if name in aliases},
-        files=texts,
+        files=dict(sorted({**texts, MANIFEST: (newer / MANIFEST).read_text(encoding="utf-8")}.items())),
         deleted_files=sorted(set(old_files) - set(new_files)),
     )
+
+
+def _pages(manifest: Manifest) -> dict[str, str]:
+    """Entry id -> sha256 of its page; of a bundle without entries or pages nothing."""
+    found = ((_PAGE.fullmatch(file.path), file.sha256) for file in manifest.files)
+    return {page[1]: digest for page, digest in found if page}
+
+
+def _digests(folder: Path, *, of_pages: bool) -> Iterator[tuple[str, str]]:
+    """(id, sha256) of every entry of a bundle without pages: of its line, or of the page that it would have."""
+    for path in opened(folder).paths(leaves.LINES):
+        for line in read_file(folder, path).splitlines():
+            fields = json.loads(line)
+            body = content.page(fields).encode() if of_pages else line
+            yield fields["id"], hashlib.sha256(body).hexdigest()
+
+
+def _page(folder: Path, entry_id: str) -> str:
+    """The page of an entry, which the bundle has or could have."""
+    there = opened(folder)
+    if page_path(entry_id) in there.listing.sums:
+        return read_file(folder, page_path(entry_id)).decode()
+    read_file(folder, there.path_of(entry_id))
+    return content.page(json.loads(there.entry(entry_id) or b"{}"))
 
 
 def read_delta(path: Path) -> Delta:
@@ -79,6 +134,10 @@ def apply(folder: Path, change: Delta, *, into: Path) -> None:
 
     Killed at any point, the same call does the rest.
     """
+    if change.bundle_version != BUNDLE_VERSION:
+        told = f"the delta was made for bundles {change.bundle_version}, and this errmine makes {BUNDLE_VERSION}"
+        hint = f"Apply it with the errmine that made it, or fetch the whole new bundle: bundles of {BUNDLE_VERSION}"
+        raise ExportError(told, path=folder, hint=f"{hint} take deltas from bundles of before.")
     for place in (folder, into):
         finish(place)
     manifest = read_manifest(folder)
@@ -92,8 +151,7 @@ def apply(folder: Path, change: Delta, *, into: Path) -> None:
             hint="Fetch the delta that begins at this bundle, or the whole new bundle.",
         )
     _check_paths(folder, change)
-    kept = [file.path for file in manifest.files if file.path not in change.deleted_files]
-    publish(into, lambda staged: _fill(staged, folder, change, kept))
+    publish(into, lambda staged: _Applying(staged, folder, change).fill())
 
 
 def _check_paths(folder: Path, change: Delta) -> None:
@@ -103,7 +161,9 @@ def _check_paths(folder: Path, change: Delta) -> None:
     named = {file.path for file in _new_manifest(change, folder).files}
     for path in (*named, *change.files):
         _inside(folder, path)
-    strangers = sorted(set(change.files) - named - {MANIFEST})
+    # of a bundle without pages the entries travel as such all the same
+    entries = set() if any(map(_PAGE.fullmatch, named)) else set(map(page_path, (*change.added, *change.changed)))
+    strangers = sorted(set(change.files) - named - entries - {MANIFEST})
     if strangers:
         told = ", ".join(map(repr, strangers[:3]))
         raise ExportError(f"the delta brings files that its manifest does not name: {told}", path=folder, hint=_FETCH)
@@ -116,27 +176,109 @@ def _new_manifest(change: Delta, folder: Path) -> Manifest:
         raise ExportError(f"the manifest that the delta brings: {error}", path=folder, hint=_FETCH) from error
 
 
-def _fill(staged: Path, folder: Path, change: Delta, kept: list[str]) -> None:
-    named = {file.path for file in _new_manifest(change, staged).files}
-    for path in sorted(_travelling({*kept, *change.files} & {*named, *change.files})):
-        body = change.files[path].encode() if path in change.files else read_file(_unlinked(folder, path), path)
-        place = _inside(staged, path)
+class _Applying:
+    """The newer bundle that is made of the older one and what the delta brings, leaf by leaf."""
+
+    def __init__(self, staged: Path, folder: Path, change: Delta) -> None:
+        self._staged, self._folder, self._change = staged, folder, change
+        self._manifest = _new_manifest(change, staged)
+        self._named = {file.path: file.sha256 for file in self._manifest.files}
+        self._old = opened(folder)
+        self._brought = dict(_brought(staged, change))
+        self._dropped = {*change.removed, *self._brought}
+
+    def fill(self) -> None:
+        """Nothing; the newer bundle stands in `staged`, and is what its manifest says."""
+        prefixes = leaves.prefixes(self._named)
+        for prefix in prefixes:
+            self._lines(prefix)
+        for path in sorted(_travelling(self._named)):
+            page = _PAGE.fullmatch(path)
+            if path in self._change.files:
+                self._put(path, self._change.files[path].encode())
+            elif path in self._old.listing.sums:
+                self._put(path, self._read(path))
+            elif page and (line := self._old.entry(page[1])):
+                self._put(path, content.page(json.loads(line)).encode())
+        for path, body in told_beside(self._manifest.answers, prefixes).items():
+            if path in self._named:  # a bundle of before has neither
+                self._put(path, body)
+        # last, as in a bundle that is written: one that has a manifest is whole
+        self._put(MANIFEST, self._change.files[MANIFEST].encode())
+        _check(self._staged, self._change)
+
+    def _lines(self, prefix: str) -> None:
+        """Nothing; the lines and the table of a leaf stand there: those of before, if they are the same."""
+        paths = [leaves.path(prefix, name) for name in (leaves.LINES, leaves.TABLE)]
+        if all(self._old.listing.sums.get(path) == self._named.get(path, "") for path in paths):
+            for path in paths:
+                self._put(path, self._read(path))
+            return
+        lines = {**self._left(prefix), **{name: line for name, line in self._brought.items() if _is_in(name, prefix)}}
+        ordered = [lines[name] for name in sorted(lines)]
+        entries = entries_of(self._staged / paths[0], ordered)
+        fields = list(map(content.fields_of, entries))
+        self._put(paths[0], b"".join(ordered))
+        self._put(paths[1], content.parquet(fields, [line.decode() for line in ordered]))
+
+    def _left(self, prefix: str) -> dict[str, bytes]:
+        """The lines of before, by id, that stay and belong to the leaf."""
+        found: dict[str, bytes] = {}
+        for old in self._old.prefixes:
+            path = leaves.path(old, leaves.LINES)
+            if (old.startswith(prefix) or prefix.startswith(old)) and path in self._old.listing.sums:
+                for line in self._read(path).splitlines(keepends=True):
+                    name = str(json.loads(line)["id"])
+                    if name not in self._dropped and _is_in(name, prefix):
+                        found[name] = line
+        return found
+
+    def _read(self, path: str) -> bytes:
+        return read_file(_unlinked(self._folder, path), path)
+
+    def _put(self, path: str, body: bytes) -> None:
+        place = _inside(self._staged, path)
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(body)
-    _remake(staged, named)
-    # last, as in a bundle that is written: one that has a manifest is whole
-    (staged / MANIFEST).write_bytes(change.files[MANIFEST].encode())
-    _check(staged, change)
+
+
+def _is_in(name: str, prefix: str) -> bool:
+    return leaves.place_of(name).startswith(prefix)
+
+
+def _brought(staged: Path, change: Delta) -> Iterator[tuple[str, bytes]]:
+    """(id, line) of every entry that the delta brings.
+
+    Raises:
+        ExportError: one is not what it is called, or errmine would not publish it.
+    """
+    found: dict[str, bytes] = {}
+    for path, text in change.files.items():
+        if not (page := _PAGE.fullmatch(path)):
+            continue
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ExportError(f"{path}: {error}", path=staged / path, hint=_FETCH) from error
+        if not isinstance(value, dict) or value.get("id") != page[1]:
+            raise ExportError(f"{path} is not the entry that it is called", path=staged / path, hint=_FETCH)
+        found[page[1]] = content.line(value).encode()
+    _ask(staged, entries_of(staged / leaves.LINES, list(found.values())))
+    yield from found.items()
 
 
 def _travelling(paths: Iterable[str]) -> set[str]:
     """Those of the paths whose bytes a delta brings; the manifest, which it always brings, apart."""
-    return {path for path in {*paths} - {_REMADE, _LINES, MANIFEST} if not _TOLD.fullmatch(path)}
+    return {
+        path
+        for path in paths
+        if path.rpartition("/")[2] not in _REMADE and path != MANIFEST and not _TOLD.fullmatch(path)
+    }
 
 
 def _inside(folder: Path, path: str) -> Path:
     """The place of `path` in `folder`; a delta or a bundle from elsewhere must not lead outside."""
-    if path not in BUNDLE_NAMES and not _PATH.fullmatch(path) and not _TOLD.fullmatch(path):
+    if path not in BUNDLE_NAMES and not any(form.fullmatch(path) for form in (_PAGE, _LEAF, _TOLD)):
         raise ExportError(f"the delta names a path outside the bundle: {path!r}", path=folder, hint=_FETCH)
     return folder / path
 
@@ -147,19 +289,6 @@ def _unlinked(folder: Path, path: str) -> Path:
     if place.resolve() != folder.resolve() / path:
         raise ExportError(f"{place} is a link: a bundle has none", path=place, hint=_FETCH)
     return folder
-
-
-def _remake(staged: Path, named: set[str]) -> None:
-    pages = sorted(staged.glob("entries/*/*.json"), key=lambda page: f"{page.parent.name}/{page.stem}")
-    lines = [content.compact_json(_value(page)) + "\n" for page in pages]
-    (staged / _LINES).write_bytes("".join(lines).encode())
-    entries = entries_of(staged / _LINES, [line.encode() for line in lines])
-    _ask(staged, entries)
-    (staged / _REMADE).write_bytes(content.parquet(list(map(content.fields_of, entries)), lines))
-    for path, body in told_beside(answers(entries)).items():
-        if path in named:  # a bundle of before has neither
-            (staged / path).parent.mkdir(exist_ok=True)
-            (staged / path).write_bytes(body)
 
 
 def _ask(staged: Path, entries: Iterable[KnowledgeEntry]) -> None:
@@ -174,13 +303,6 @@ def _ask(staged: Path, entries: Iterable[KnowledgeEntry]) -> None:
         )
 
 
-def _value(page: Path) -> object:
-    try:
-        return json.loads(page.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise ExportError(f"entries/{page.parent.name}/{page.name}: {error}", path=page, hint=_FETCH) from error
-
-
 def _check(staged: Path, change: Delta) -> None:
     manifest = read_manifest(staged)
     for file in manifest.files:
@@ -191,22 +313,11 @@ def _check(staged: Path, change: Delta) -> None:
                 path=staged,
                 hint="The bundles were made by different versions of errmine: fetch the whole new bundle.",
             )
-    there = {path.relative_to(staged).as_posix() for path in staged.glob("entries/**/*") if not path.is_dir()}
+    inside = (path for name in ("entries", leaves.FOLDER) for path in staged.glob(f"{name}/**/*"))
+    there = {path.relative_to(staged).as_posix() for path in inside if not path.is_dir()}
     if strangers := sorted(there - {file.path for file in manifest.files}):
         raise ExportError(
             f"after the delta there is {strangers[0]!r}, which no manifest names", path=staged, hint=_FETCH
         )
     if bundle_id(manifest.files) != change.to_bundle:
         raise ExportError("the delta does not lead to the bundle that it names", path=staged)
-
-
-def _pages(files: dict[str, str]) -> dict[str, str]:
-    """Entry id -> sha256 of its page."""
-    prefix, suffix = "entries/", ".json"
-    return {path[len(prefix) : -len(suffix)]: digest for path, digest in files.items() if path.startswith(prefix)}
-
-
-def _text(folder: Path, path: str) -> str:
-    if path == MANIFEST:
-        return (folder / path).read_text(encoding="utf-8")
-    return read_file(folder, path).decode()

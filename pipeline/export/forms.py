@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pipeline.export import errorcanon, markdown
-from pipeline.export.writing import passed_on, publish
+from pipeline.export.placing import publish
+from pipeline.export.writing import passed_on
 from pipeline.records import Skipped
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ConfigError

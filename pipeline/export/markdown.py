@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from pipeline.export import llms
+from pipeline.export import content
 from pipeline.lexicon import headings, vocabulary
 from pipeline.records.bundle import answers
 from pipeline.records.entry import Case, CaseStatement, DeadEnd, Evidence, KnowledgeEntry, Lead, Workaround, is_answered
@@ -37,7 +37,7 @@ def pages(entries: Sequence[KnowledgeEntry]) -> Iterator[tuple[str, str]]:
         yield f"{entry.id}.md", page(entry)
     yield "README.md", _contents("Known errors", ordered)
     answered = [(*_named(entry), _reported(entry)) for entry in ordered if is_answered(entry)]
-    yield llms.NAME, llms.text(answers(ordered), pages=_PAGES, files=answered)
+    yield content.LLMS, content.llms(answers(ordered), pages=_PAGES, beside=answered)
 
 
 def page(entry: KnowledgeEntry) -> str:

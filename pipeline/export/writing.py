@@ -1,199 +1,31 @@
-"""The bundle on disk: written beside the old one, then exchanged with it."""
+"""The bundle made of entries: leaf by leaf, and of those only the ones in which something changed."""
 
 from __future__ import annotations
 
-import ctypes
-import errno
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from pipeline.export import content, llms, schemas
+from pipeline.export import content
 from pipeline.export.content import Facts
-from pipeline.export.passed import Passed, digest
+from pipeline.export.passed import Fields, MadeFile, MadeLeaf, Passed, Tally, digest
+from pipeline.export.placing import publish
 from pipeline.lexicon import advice
-from pipeline.records import Skipped, kept
-from pipeline.records.bundle import Answers, FileRecord, answers, bundle_id
+from pipeline.records import Skipped, kept, leaves
+from pipeline.records.bundle import Answers, FileRecord, bundle_id
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
+from pipeline.records.exported import Row, Rows, Sign
 
-# A finished folder takes the place of another: in one system call where the system can, manifest last where not.
-
-#: Names in curated/ that belong to the bundle; anything else there (errmine.duckdb) is carried over.
-BUNDLE_NAMES = (
-    "entries", "entries.jsonl", "entries.parquet", "index.json", "registry.json", "schemas", "llms.txt",
-    "manifest.json",
-)  # fmt: skip
-MANIFEST = "manifest.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Names in a folder that belong to what is published there; anything else in it is carried over."""
-
-    names: tuple[str, ...]
-    manifest: str  # the one that is written last, and moved last: what has it is whole
-
-
-BUNDLE = Layout(BUNDLE_NAMES, MANIFEST)
 _NONE_PASSED = Passed()
-
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
-#: What a kernel or file system says that cannot exchange two folders (or has one mounted).
-_CANNOT_EXCHANGE = frozenset({errno.ENOSYS, errno.EINVAL, errno.EXDEV, errno.EBUSY, errno.EPERM, errno.ENOTSUP})
-
-
-def publish(folder: Path, fill: Callable[[Path], None], layout: Layout = BUNDLE) -> None:
-    """Nothing; `folder` then holds what `fill` wrote into an empty folder; if anything failed, what it held before."""
-    target = folder.resolve()
-    staged = target.with_name(f".{target.name}.new-{os.getpid()}")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        _clear_leftovers(target, layout)
-        staged.mkdir()
-        fill(staged)
-        _flush(staged)
-        _swap(staged, target, layout)
-    except OSError as error:
-        _retire(staged, target, layout)
-        raise ExportError(f"cannot write {folder}: {error.strerror or error}", path=folder) from error
-    except BaseException:
-        _retire(staged, target, layout)
-        raise
-    _retire(staged, target, layout)
-
-
-def _swap(staged: Path, target: Path, layout: Layout) -> None:
-    if not target.exists():
-        staged.rename(target)
-    elif _link_strangers(staged, target, layout) and _exchange(staged, target):
-        _move_strangers(staged, target, layout)
-    else:
-        _replace_one_by_one(staged, target, layout)
-    _flush_folder(target.parent)
-
-
-def _strangers(folder: Path, layout: Layout) -> Iterable[Path]:
-    return sorted(path for path in folder.iterdir() if path.name not in layout.names)
-
-
-def _link_strangers(staged: Path, target: Path, layout: Layout) -> bool:
-    """True if every plain file of `target` that is not published has a second name in `staged` now."""
-    try:
-        for path in _strangers(target, layout):
-            if path.is_file() and not path.is_symlink():
-                os.link(path, staged / path.name)
-    except OSError:
-        return False
-    return True
-
-
-def _move_strangers(old: Path, target: Path, layout: Layout) -> None:
-    for path in _strangers(old, layout):
-        if not os.path.lexists(target / path.name):
-            path.rename(target / path.name)
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """True if the two folders changed places; False if this system cannot."""
-    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if call is None:
-        return False
-    if call(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
-        return True
-    code = ctypes.get_errno()
-    if code in _CANNOT_EXCHANGE:
-        return False
-    raise OSError(code, os.strerror(code))
-
-
-def finish(folder: Path) -> None:
-    """Nothing; what a killed run was doing to the bundle in `folder` is done to its end, or undone.
-
-    Raises:
-        ExportError: the folder cannot be written.
-    """
-    target = folder.resolve()
-    try:
-        _clear_leftovers(target, BUNDLE)
-    except OSError as error:
-        raise ExportError(f"cannot write the bundle {folder}: {error.strerror or error}", path=folder) from error
-
-
-def _replace_one_by_one(staged: Path, target: Path, layout: Layout) -> None:
-    """A bundle without manifest is not whole: readers refuse it during the moment this takes."""
-    manifest = layout.manifest
-    source = staged
-    if staged.stat().st_dev != target.stat().st_dev:  # the folder is a mount point
-        source = target / f".new-{os.getpid()}"
-        shutil.copytree(staged, source)
-    gone = [name for name in layout.names if (target / manifest).exists() and not (source / name).exists()]
-    (target / manifest).unlink(missing_ok=True)
-    for name in gone:  # of a bundle without entries; where a killed run is taken up, they were moved before
-        if (target / name).is_dir():
-            shutil.rmtree(target / name, ignore_errors=True)
-        else:
-            (target / name).unlink(missing_ok=True)
-    for name in layout.names:
-        if not (source / name).exists():
-            continue
-        if (target / name).is_dir():
-            shutil.rmtree(target / name)
-        (source / name).replace(target / name)
-    if source is not staged:
-        shutil.rmtree(source)
-    _flush_folder(target)
-
-
-def _clear_leftovers(target: Path, layout: Layout) -> None:
-    """Nothing; what a killed run left beside `target` is gone, and what it had not carried over yet is back."""
-    for leftover in sorted(target.parent.glob(f".{target.name}.new-*")):
-        pid = leftover.name.rpartition("-")[2]
-        if pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists():
-            continue
-        # the manifest is written last and moved last: what has one was whole, and its names were being moved
-        if target.exists() and (leftover / layout.manifest).exists() and not (target / layout.manifest).exists():
-            _replace_one_by_one(leftover, target, layout)
-        _retire(leftover, target, layout)
-    for leftover in target.glob(".new-*") if target.exists() else ():  # copies for a mounted folder
-        shutil.rmtree(leftover)
-
-
-def _retire(old: Path, target: Path, layout: Layout) -> None:
-    if not old.exists():
-        return
-    with suppress(OSError):
-        if target.exists():
-            _move_strangers(old, target, layout)
-        shutil.rmtree(old)
-
-
-def _flush(folder: Path) -> None:
-    """Nothing; everything in `folder` is on the disk: one call for thousands of files instead of one each."""
-    call = getattr(ctypes.CDLL(None), "syncfs", None)
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        if call is None or call(descriptor) != 0:
-            os.sync()
-    finally:
-        os.close(descriptor)
-
-
-def _flush_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-# Entries into a folder of files.
+#: Bytes of rows that are read at a time: some leaves at once, because every question to a database looks at all ids.
+_BATCH_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,23 +38,22 @@ class Written:
     file_count: int  # with the manifest
     byte_count: int
     refused: tuple[Skipped, ...] = ()  # entries that are not passed on
-    passed: Passed = _NONE_PASSED  # what the next export need not ask
+    passed: Passed = _NONE_PASSED  # what the next export need not ask or make
     known_count: int = 0  # entries that were not asked now
+    leaf_count: int = 1
+    made_count: int = 1  # of these, leaves that were made now
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
-    """An entry that may be published."""
+class _Entry:
+    """An entry that may be published, before its line is made."""
 
-    fields: content.Fields
-    line: str
-    key: str = ""  # by which it is kept, "" if it is not
-    page: FileRecord | None = None  # of the bundle before, made of the same line
-
-    @property
-    def entry_id(self) -> str:
-        found: str = self.fields["id"]
-        return found
+    entry_id: str
+    place: str
+    size: int  # bytes of its line
+    digest: str  # of its line
+    indexed: str  # as in `Sign`
+    is_row: bool  # its row is its line
 
 
 def passed_on(entries: Iterable[KnowledgeEntry]) -> tuple[list[KnowledgeEntry], tuple[Skipped, ...]]:
@@ -238,7 +69,7 @@ def passed_on(entries: Iterable[KnowledgeEntry]) -> tuple[list[KnowledgeEntry], 
     return passed, tuple(lost)
 
 
-def _refused(fields: content.Fields) -> Skipped | None:
+def _refused(fields: Fields) -> Skipped | None:
     place, refusal = next(advice.refused(fields), ("", None))
     if refusal is None:
         return None
@@ -246,122 +77,241 @@ def _refused(fields: content.Fields) -> Skipped | None:
     return Skipped("export", fields["id"], refusal.reason, detail)
 
 
+class _Given:
+    """Entries that are there as records."""
+
+    def __init__(self, entries: Iterable[KnowledgeEntry], facts: Facts) -> None:
+        clusters = {cluster.cluster_id: cluster for cluster in facts.clusters}
+        templates = {template.signature_id: template for template in facts.templates}
+        self._rows = []
+        for entry in sorted(entries, key=lambda entry: entry.id):
+            cluster = clusters.get(entry.cluster_id or "")
+            members = cluster.members if cluster else ()
+            own = tuple(templates[member] for member in members if member in templates)
+            line = content.line(content.fields_of(entry))[:-1]
+            medoid, score = (cluster.medoid, cluster.lowest_score) if cluster else (None, None)
+            row = Row(entry.id, line, medoid, score, own)
+            self._rows.append((Sign(entry.id, len(row.json.encode()), digest(row.json), ""), row))
+
+    def signs(self) -> Sequence[Sign]:
+        return [sign for sign, _ in self._rows]
+
+    def rows(self, ids: Sequence[str]) -> Iterator[Row]:
+        wanted = set(ids)
+        return (row for _, row in self._rows if row.entry_id in wanted)
+
+
 def write(folder: Path, entries: Iterable[KnowledgeEntry], *, facts: Facts | None = None) -> Written:
     """What was written: the bundle of `entries` in `folder`, in place of the one there was, whole or not at all."""
-    ordered, refused = passed_on(entries)
-    ready = [_Ready(fields, content.line(fields)) for fields in map(content.fields_of, ordered)]
-    return _write(folder, ready, refused, facts or Facts())
+    told = facts or Facts()
+    return write_rows(folder, _Given(entries, told), facts=told, passed=_NONE_PASSED)
 
 
-def write_rows(folder: Path, rows: Iterable[str], *, facts: Facts, passed: Passed) -> Written:
-    """`write` of entries that are given as JSON, as a database has them.
+def write_rows(folder: Path, rows: Rows, *, facts: Facts, passed: Passed) -> Written:
+    """`write` of entries as a database has them.
 
-    Of one that stands in `passed` nothing is asked: its row is its line, and its page is that of the bundle in `folder`
-    if that is whole.
+    Of one that stands in `passed` nothing is asked: its row is its line. A leaf of which nothing changed is that of the
+    bundle in `folder`, if nothing has touched that.
     """
-    ready: list[_Ready] = []
-    refused: list[Skipped] = []
-    known = 0
-    for row in rows:
-        key = digest(row)
-        if key in passed.pages:
-            known += 1
-            ready.append(_Ready(json.loads(row), f"{row}\n", key, passed.pages[key]))
-            continue
-        # what the file holds may be older than the gate, and than a field that is added
-        fields = content.fields_of(KnowledgeEntry.model_validate(json.loads(row)))
-        if (lost := _refused(fields)) is not None:
-            refused.append(lost)
-            continue
-        line = content.line(fields)
-        ready.append(_Ready(fields, line, digest(line[:-1])))
-    ready.sort(key=lambda one: one.entry_id)
-    return replace(_write(folder, ready, tuple(refused), facts, passed), known_count=known)
+    signs = rows.signs()
+    _check_ids(folder, signs)
+    known = [_known(sign) for sign in signs if sign.digest in passed.lines]
+    entries, refused = _asked(rows, [sign for sign in signs if sign.digest not in passed.lines])
+    filling = _Filling(folder.resolve(), rows, facts, passed)
+    publish(folder, lambda staged: filling.fill(staged, [*known, *entries]))
+    return replace(filling.written(folder), refused=refused, known_count=len(known))
 
 
-def _write(
-    folder: Path, ready: Sequence[_Ready], refused: tuple[Skipped, ...], facts: Facts, passed: Passed = _NONE_PASSED
-) -> Written:
-    _check_ids(folder, ready)
-    filled = _Filling(folder.resolve(), passed)
-    publish(folder, lambda staged: filled.fill(staged, ready, facts))
-    records = filled.records
-    return Written(
-        folder,
-        bundle_id(records[:-1]),
-        len(ready),
-        len(records),
-        sum(record.bytes for record in records),
-        refused,
-        Passed(passed.made_by, filled.pages, filled.tables),
-    )
-
-
-def _check_ids(folder: Path, ordered: Sequence[_Ready]) -> None:
+def _check_ids(folder: Path, ordered: Sequence[Sign]) -> None:
     for one, other in pairwise(ordered):
         if one.entry_id == other.entry_id:
             hint = "Give ids through run.build.ids."
             raise ExportError(f"two entries are called {one.entry_id}", path=folder, hint=hint)
 
 
-def told_beside(told: Sequence[Answers]) -> dict[str, bytes]:
-    """Path -> bytes of what a bundle says of itself: the schemas of its files, and llms.txt."""
-    return {**schemas.of_bundle(), llms.NAME: llms.text(told).encode()}
+def _known(sign: Sign) -> _Entry:
+    place = leaves.place_of(sign.entry_id)
+    return _Entry(sign.entry_id, place, sign.size + 1, sign.digest, sign.indexed, is_row=True)
+
+
+def _asked(rows: Rows, signs: Sequence[Sign]) -> tuple[list[_Entry], tuple[Skipped, ...]]:
+    """(those that pass the gate, the others)."""
+    by_id = {sign.entry_id: sign for sign in signs}
+    entries: list[_Entry] = []
+    refused: list[Skipped] = []
+    for batch in _batches([(sign.size, [sign.entry_id]) for sign in signs]):
+        for row in rows.rows([name for own in batch for name in own]):
+            fields = _fields(row.json)
+            lost = _refused(fields)
+            if lost is not None:
+                refused.append(lost)
+                continue
+            line = content.line(fields)
+            made = replace(by_id[row.entry_id], size=len(line.encode()) - 1, digest=digest(line[:-1]))
+            entries.append(replace(_known(made), is_row=line[:-1] == row.json))
+    return entries, tuple(refused)
+
+
+def _fields(row: str) -> Fields:
+    """What a row says: what the file holds may be older than the gate, and than a field that is added."""
+    return content.fields_of(KnowledgeEntry.model_validate(json.loads(row)))
+
+
+def _batches(sized: Iterable[tuple[int, list[str]]]) -> Iterator[list[list[str]]]:
+    """The lists of ids in groups of `_BATCH_BYTES`, one at least."""
+    batch: list[list[str]] = []
+    total = 0
+    for size, names in sized:
+        if batch and total + size > _BATCH_BYTES:
+            yield batch
+            batch, total = [], 0
+        batch.append(names)
+        total += size
+    if batch:
+        yield batch
+
+
+def told_beside(told: Sequence[Answers], prefixes: Collection[str]) -> dict[str, bytes]:
+    """Path -> bytes of what a bundle of these leaves says of itself: the schemas of its files, and llms.txt."""
+    beside, count = (content.LLMS_FILES, 0) if "" in prefixes else (content.LLMS_FILES_OF_LEAVES, len(prefixes))
+    text = content.llms(told, beside=beside, leaf_count=count)
+    return {**content.schemas(), content.LLMS: text.encode()}
 
 
 class _Filling:
     """The folder that is being made, beside the bundle of before."""
 
-    def __init__(self, before: Path, passed: Passed) -> None:
-        self._before, self._passed = before, passed
-        self.records: list[FileRecord] = []  # of all files, the manifest's last
-        self.pages: dict[str, FileRecord | None] = {}  # as in `Passed`
-        self.tables: dict[str, FileRecord] = {}
+    def __init__(self, before: Path, rows: Rows, facts: Facts, passed: Passed) -> None:
+        self._before, self._rows, self._facts, self._passed = before, rows, facts, passed
+        self._ignored = content.ignored(facts)
+        self._leaves: dict[str, list[_Entry]] = {}
+        self._registries: dict[str, str] = {}  # of each leaf
+        self._made: dict[str, MadeLeaf] = {}
+        self._made_count = 0
+        self._lines: frozenset[str] = frozenset()
+        self._records: list[FileRecord] = []  # of all files, the manifest's last
 
-    def fill(self, staged: Path, ready: Sequence[_Ready], facts: Facts) -> None:
+    def fill(self, staged: Path, entries: Sequence[_Entry]) -> None:
         """Nothing; the files of the bundle stand in `staged`."""
-        for domain in sorted({one.entry_id.partition("/")[0] for one in ready}):
-            (staged / "entries" / domain).mkdir(parents=True)
-        (staged / "schemas").mkdir()
-        entries = [one.fields for one in ready]
-        for one in ready:
-            page = self._taken(staged, one.page) or self._put(staged, content.page_path(one.entry_id), _page(one))
-            if one.key:
-                self.pages[one.key] = page
-        lines = [one.line for one in ready]
-        self._put(staged, "entries.jsonl", "".join(lines).encode())
-        self._put_table(staged, entries, lines)
-        self._put(staged, "index.json", content.index(entries, facts).encode())
-        self._put(staged, "registry.json", content.registry(facts.registry).encode())
-        for name, body in told_beside(answers(entries)).items():
+        self._lines = frozenset(entry.digest for entry in entries)
+        self._lay_out(entries)
+        told = {prefix: self._told(prefix) for prefix in self._leaves}
+        stale = [prefix for prefix in self._leaves if not self._taken(staged, prefix, told[prefix])]
+        self._made_count = len(stale)
+        self._make(staged, stale, told)
+        tally = Tally()
+        for leaf in self._made.values():
+            tally.add(leaf.tally)
+        if self._is_split:
+            head = content.index((), normaliser=self._facts.normaliser, ignored=self._ignored)
+            self._put(staged, leaves.HEAD, head.encode())
+        for name, body in told_beside(tally.answers(), self._leaves).items():
             self._put(staged, name, body)
-        self._put(staged, MANIFEST, content.manifest(entries, facts, self.records))
+        counts = {prefix: leaf.count for prefix, leaf in self._made.items()}
+        self._put(staged, kept.MANIFEST, content.manifest(tally, self._facts, self._records, counts))
 
-    def _put_table(self, staged: Path, entries: Sequence[content.Fields], lines: Sequence[str]) -> None:
-        """Nothing; the table of all lines stands there: that of before, if it was made of the same ones."""
-        of_lines = self.records[-1].sha256
-        table = self._taken(staged, self._passed.tables.get(of_lines))
-        self.tables[of_lines] = table or self._put(staged, "entries.parquet", content.parquet(entries, lines))
+    def written(self, folder: Path) -> Written:
+        """What stands in `folder`, which was filled."""
+        return Written(
+            folder,
+            bundle_id(self._records[:-1]),
+            len(self._lines),
+            len(self._records),
+            sum(record.bytes for record in self._records),
+            passed=Passed(self._passed.made_by, self._lines, self._made),
+            leaf_count=len(self._made),
+            made_count=self._made_count,
+        )
+
+    @property
+    def _is_split(self) -> bool:
+        return "" not in self._leaves
+
+    @property
+    def _has_pages(self) -> bool:
+        return self._facts.has_pages or not self._is_split
+
+    def _lay_out(self, entries: Sequence[_Entry]) -> None:
+        """Nothing; it is known which entries and which rows of the registry each leaf has."""
+        others = content.names_of(self._facts.registry)
+        sized = [*((entry.place, entry.size) for entry in entries), *((leaves.place_of(name), 0) for name in others)]
+        self._leaves = {prefix: [] for prefix in leaves.split(sized)}
+        for entry in sorted(entries, key=lambda entry: entry.entry_id):
+            self._leaves[str(leaves.holding(self._leaves, entry.place))].append(entry)
+        self._registries = content.registries(self._facts.registry, self._leaves)
+
+    def _told(self, prefix: str) -> str:
+        """A digest of all that a leaf is made of."""
+        facts = self._facts
+        found = hashlib.blake2b(digest_size=16)
+        ignored = [] if self._is_split else [one.model_dump() for one in self._ignored]
+        head = [self._passed.made_by, facts.normaliser, self._has_pages, prefix, ignored]
+        found.update(content.compact_json(head).encode())
+        for entry in self._leaves[prefix]:
+            found.update(f"\x1e{entry.entry_id}\x1f{entry.digest}\x1f{entry.indexed}".encode())
+        found.update(b"\x1d" + self._registries[prefix].encode())
+        return found.hexdigest()
+
+    def _taken(self, staged: Path, prefix: str, told: str) -> bool:
+        """Whether the leaf stands in `staged` now: second names of the files of before, which nothing has touched."""
+        last = self._passed.leaves.get(prefix)
+        if not self._passed.made_by or last is None or last.told != told:
+            return False
+        if not all(file.is_at(self._before) for file in last.files):
+            return False
+        try:
+            files = tuple(self._linked(staged, file) for file in last.files)
+        except OSError:  # it went a moment ago
+            return False
+        self._made[prefix] = replace(last, files=files)
+        self._records += [file.record for file in files]
+        return True
+
+    def _linked(self, staged: Path, file: MadeFile) -> MadeFile:
+        old, new = self._before / file.record.path, staged / file.record.path
+        new.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):  # a leaf that could not be linked to its end
+            try:
+                os.link(old, new)
+            except FileNotFoundError:
+                raise
+            except OSError:  # this file system gives a file one name alone
+                shutil.copyfile(old, new)
+        return MadeFile.look(staged, file.record)
+
+    def _make(self, staged: Path, prefixes: Sequence[str], told: Mapping[str, str]) -> None:
+        """Nothing; these leaves stand in `staged`, made of rows that are read now."""
+        sized = [(sum(entry.size for entry in self._leaves[one]), [one]) for one in prefixes]
+        for batch in _batches(sized):
+            own = [prefix for group in batch for prefix in group]
+            ids = [entry.entry_id for prefix in own for entry in self._leaves[prefix]]
+            rows = {row.entry_id: row for row in self._rows.rows(ids)}
+            for prefix in own:
+                self._made[prefix] = self._leaf(staged, prefix, rows, told[prefix])
+
+    def _leaf(self, staged: Path, prefix: str, rows: Mapping[str, Row], told: str) -> MadeLeaf:
+        own = [(entry, rows[entry.entry_id]) for entry in self._leaves[prefix]]
+        entries = [json.loads(row.json) if entry.is_row else _fields(row.json) for entry, row in own]
+        made = [f"{row.json}\n" if e.is_row else content.line(f) for (e, row), f in zip(own, entries, strict=True)]
+        index = [content.index_line(f, row) for (_, row), f in zip(own, entries, strict=True)]
+        aside = () if self._is_split else self._ignored
+        bodies = {
+            leaves.LINES: "".join(made).encode(),
+            leaves.TABLE: content.parquet(entries, made),
+            leaves.INDEX: content.index(index, normaliser=self._facts.normaliser, ignored=aside).encode(),
+            leaves.REGISTRY: self._registries[prefix].encode(),
+        }
+        files = {leaves.path(prefix, name): body for name, body in bodies.items()}
+        if self._has_pages:
+            files |= {content.page_path(fields["id"]): content.page(fields).encode() for fields in entries}
+        records = [self._put(staged, path, body) for path, body in files.items()]
+        looked = tuple(MadeFile.look(staged, record) for record in records)
+        return MadeLeaf(told, len(own), looked, Tally.of(entries))
 
     def _put(self, staged: Path, path: str, body: bytes) -> FileRecord:
-        (staged / path).write_bytes(body)
-        self.records.append(content.record_of(path, body))
-        return self.records[-1]
-
-    def _taken(self, staged: Path, record: FileRecord | None) -> FileRecord | None:
-        """The record, if its file stands in `staged` now: a second name of the old one, which is what was written."""
-        if record is None:
-            return None
-        old = self._before / record.path
-        try:
-            if old.is_symlink() or kept.sha256(old.read_bytes()) != record.sha256:
-                return None
-            os.link(old, staged / record.path)
-        except OSError:  # it is gone, or this file system gives a file one name alone
-            return None
-        self.records.append(record)
-        return record
-
-
-def _page(one: _Ready) -> bytes:
-    return content.page(one.fields).encode()
+        place = staged / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)  # a second name of a leaf that could not be linked to its end
+        place.write_bytes(body)
+        self._records.append(content.record_of(path, body))
+        return self._records[-1]

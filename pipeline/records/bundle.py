@@ -15,7 +15,7 @@ from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered
 from pipeline.records.matched import MatchResult
 
 #: Version of the bundle's layout. A minor step adds, a major step changes.
-BUNDLE_VERSION = "1.0"
+BUNDLE_VERSION = "2.0"
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
@@ -31,6 +31,15 @@ class FileRecord(_Part):
     path: str = Field(description="Relative to the manifest, with forward slashes.")
     sha256: Sha256
     bytes: Count
+
+
+class LeafRecord(_Part):
+    """One part of the entries."""
+
+    prefix: str = Field(
+        description='Its entries are those for whose id blake2b (8 bytes) begins so, in `leaves/<prefix>/`; "": all.'
+    )
+    entries: Count
 
 
 class Coverage(_Part):
@@ -85,6 +94,10 @@ class Manifest(_Part):
     chinese: list[Coverage]
     answers: list[Answers] = Field(default=[], description="By domain; empty in bundles of before.")
     licence_note: str = Field(description="What the quotes are and where their rights lie.")
+    leaves: list[LeafRecord] = Field(
+        default=[],
+        description="The parts in which the entries stand, by prefix; empty in bundles of before: all is one.",
+    )
     files: list[FileRecord] = Field(description="Every file but this one, by path.")
     seal: Sha256 | None = Field(
         default=None,

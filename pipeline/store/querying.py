@@ -1,10 +1,12 @@
-"""Questions to the file: their answers batch by batch, and the limits of what one may cost."""
+"""Questions to the file: their answers batch by batch, what one may cost, and those that an export asks."""
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,8 +16,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from pipeline.records import Template
 from pipeline.records.errors import ConfigError, LimitReached, PipelineError
-from pipeline.store.opening import is_damage, read_only
+from pipeline.records.exported import Row, Sign
+from pipeline.store.opening import held, is_damage, meta, read_only
 
 #: Rows that are asked for at a time: one vector of DuckDB.
 _BATCH_ROWS = 2_048
@@ -198,3 +202,93 @@ def _fitting(batch: pa.RecordBatch, size: int) -> int:
     if batch.nbytes <= size:
         return int(batch.num_rows)
     return bisect_right(range(1, batch.num_rows + 1), size, key=lambda count: batch.slice(0, count).nbytes)
+
+
+# What an export asks: a sign of every entry, and what the bundle has of the few that changed.
+#
+# The engine hashes what stays in it: of a million entries nothing but this comes into Python.
+_SIGNS = """
+WITH members AS (
+    SELECT a.cluster_id, sha256(to_json(list({
+        'i': s.signature_id, 'e': s.exception_type, 't': s.signature, 'g': s.gate, 'w': s.is_gate_complete,
+        'c': s.is_truncated, 'n': s.event_count, 'd': s.first_seen
+    } ORDER BY s.signature_id))::VARCHAR) AS told
+    FROM assignments a JOIN signatures s USING (signature_id) GROUP BY ALL
+)
+SELECT e.entry_id, strlen(e.json::VARCHAR), sha256(e.json::VARCHAR),
+    coalesce(sha256(to_json({'m': c.signature_id, 's': c.lowest_score, 'o': m.told})::VARCHAR), '')
+FROM entries e LEFT JOIN clusters c ON c.cluster_id = e.cluster_id LEFT JOIN members m ON m.cluster_id = c.cluster_id
+ORDER BY e.entry_id
+"""
+_ROWS = """
+SELECT e.entry_id, e.json, c.signature_id, c.lowest_score, c.cluster_id
+FROM entries e LEFT JOIN clusters c ON c.cluster_id = e.cluster_id
+WHERE e.entry_id IN (SELECT unnest($1::VARCHAR[])) ORDER BY e.entry_id
+"""
+_MEMBERS = """
+SELECT a.cluster_id, s.signature_id, s.exception_type, s.signature, s.gate, s.is_gate_complete, s.is_truncated,
+    s.event_count, s.first_seen
+FROM assignments a JOIN signatures s USING (signature_id)
+WHERE a.cluster_id IN (SELECT cluster_id FROM entries WHERE entry_id IN (SELECT unnest($1::VARCHAR[])))
+ORDER BY s.signature_id
+"""
+_TEXTS = "SELECT signature_id, signature FROM signatures WHERE signature_id IN (SELECT unnest($1::VARCHAR[]))"
+_SOURCES = "SELECT source, count(*) FROM documents GROUP BY source"
+_HAS_OVERRIDES = "FROM duckdb_tables() WHERE table_name = 'overrides'"  # a file of before may have none
+# Of two rows about one text the first says why.
+_IGNORED = """
+SELECT signature_id, arg_min(reason, ordinal) FROM (
+    SELECT unnest(flatten(signature_ids)) AS signature_id, reason, ordinal FROM overrides WHERE kind = 'ignore'
+) GROUP BY signature_id
+"""
+_DIGESTS = "SELECT sha256(json::VARCHAR) FROM entries"
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The entries of the file at a path, as an export asks for them."""
+
+    path: Path
+
+    def signs(self) -> Sequence[Sign]:
+        """One of every entry, by id."""
+        return [Sign(*row) for row in query(self.path, _SIGNS).rows]
+
+    def rows(self, ids: Sequence[str]) -> Iterator[Row]:
+        """The entries of these ids, by id."""
+        with held(self.path):
+            found = query(self.path, _ROWS, parameters=[list(ids)]).rows
+            members: dict[str, list[Template]] = defaultdict(list)
+            for cluster_id, *cells in query(self.path, _MEMBERS, parameters=[list(ids)]).rows:
+                members[cluster_id].append(_template(*cells))
+        for entry_id, body, medoid, score, cluster_id in found:
+            yield Row(entry_id, body, medoid, score, tuple(members.get(cluster_id, ())))
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a bundle needs of the file besides its entries."""
+
+    meta: dict[str, str]
+    sources: dict[str, int]  # source -> documents
+    ignored: dict[str, str]  # signature that people ignore -> their reason
+    texts: dict[str, str]  # of these signatures
+
+
+def facts(path: Path) -> Facts:
+    """The file's own facts, its sources, and what people said is no error."""
+    with held(path):
+        reasons = dict(query(path, _IGNORED).rows) if query(path, _HAS_OVERRIDES).rows else {}
+        texts = dict(query(path, _TEXTS, parameters=[sorted(reasons)]).rows) if reasons else {}
+        return Facts(meta(path), dict(query(path, _SOURCES).rows), reasons, texts)
+
+
+def digests(path: Path) -> frozenset[str]:
+    """The sha256 of the row of every entry."""
+    return frozenset(row[0] for row in query(path, _DIGESTS).rows)
+
+
+def _template(*row: Any) -> Template:
+    name, kind, text, gate, whole, cut, count, day = row
+    gates = tuple((key, value) for key, value in json.loads(gate))
+    return Template(name, kind, text, gates, whole, cut, count=count, first_seen=str(day or ""))

@@ -154,11 +154,6 @@ def entries(path: Path) -> list[dict[str, Any]]:
     return [json.loads(row[0]) for row in query(path, _ENTRIES).rows]
 
 
-def entry_rows(path: Path) -> list[str]:
-    """The JSON of all entries as text, by id."""
-    return [row[0] for row in query(path, _ENTRIES).rows]
-
-
 def source_counts(path: Path) -> dict[str, int]:
     """How many documents there are of each source."""
     return dict(query(path, _SOURCES).rows)

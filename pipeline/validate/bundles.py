@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.records import kept
+from pipeline.records import kept, leaves
 from pipeline.records.bundle import Index, Manifest, Registry, bundle_id, parsed
 from pipeline.validate.problem import Problem, items, mapping, omitted, statements, text, values
 
+_PAGES = re.compile(r"entries/[^/]+/[^/]+")
 _RELATIONS = ("leads_to", "preceded_by", "frequently_confused_with")
 #: Files of the folder that are not of the bundle's own making.
 _STRANGERS = frozenset({"manifest.json", "errmine.duckdb", "errmine.duckdb.wal"})
+#: Where files of a bundle may stand besides its own folder.
+_FOLDERS = ("schemas/*", "entries/*/*", f"{leaves.FOLDER}/*", f"{leaves.FOLDER}/*/*")
 
 
 def check_bundle(folder: Path, check: Callable[[object], list[Problem]]) -> tuple[int, list[Problem]]:
@@ -24,12 +28,15 @@ def check_bundle(folder: Path, check: Callable[[object], list[Problem]]) -> tupl
     except (OSError, ValueError) as error:
         return 0, [Problem("bundle_manifest", "manifest.json", f"cannot be read: {error}")]
     problems = [*_seal_problems(folder), *_file_problems(folder, manifest)]
-    entries, unreadable = _entries(folder)
+    prefixes = leaves.prefixes(file.path for file in manifest.files) or [""]
+    entries, unreadable = _entries(folder, prefixes)
     problems += unreadable
     problems += [problem for entry in entries for problem in check(entry)]
-    problems += _page_problems(folder, entries)
+    has_pages = prefixes == [""] or any(_PAGES.fullmatch(file.path) for file in manifest.files)
+    problems += _page_problems(folder, entries if has_pages else [])
+    problems += _leaf_problems(manifest, prefixes)
     problems += _count_problems(manifest, entries)
-    problems += _reference_problems(folder, entries)
+    problems += _reference_problems(folder, entries, prefixes)
     return len(entries), problems
 
 
@@ -54,8 +61,8 @@ def _file_problems(folder: Path, manifest: Manifest) -> Iterator[Problem]:
         if len(body) != file.bytes or kept.sha256(body) != file.sha256:
             yield Problem("bundle_files", file.path, "is not the file that the manifest describes")
     listed = {file.path for file in manifest.files}
-    schemas = (f"schemas/{path.name}" for path in folder.glob("schemas/*"))
-    names = {*(p.name for p in folder.iterdir() if p.is_file()), *_pages(folder), *schemas}
+    inside = (path for pattern in _FOLDERS for path in folder.glob(pattern) if not path.is_dir())
+    names = {*(p.name for p in folder.iterdir() if p.is_file()), *(str(path.relative_to(folder)) for path in inside)}
     for name in sorted(names - listed - _STRANGERS):
         yield Problem("bundle_files", name, "is not in the manifest")
     if bundle_id(manifest.files) != manifest.bundle_id:
@@ -66,23 +73,45 @@ def _pages(folder: Path) -> list[str]:
     return [str(page.relative_to(folder)) for page in folder.glob("entries/*/*")]
 
 
-def _entries(folder: Path) -> tuple[list[dict[str, Any]], list[Problem]]:
+def _entries(folder: Path, prefixes: Sequence[str]) -> tuple[list[dict[str, Any]], list[Problem]]:
+    """(the entries of all leaves, what cannot be read or stands in a leaf that is not its own)."""
+    entries: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    for prefix in prefixes:
+        path = leaves.path(prefix, leaves.LINES)
+        own, wrong = _lines(folder, path)
+        entries += own
+        problems += wrong
+        for name in (text(entry, "id") or "" for entry in own):
+            if not leaves.place_of(name).startswith(prefix):
+                problems.append(Problem("bundle_leaves", path, "the entry belongs to another leaf", name))
+    return entries, problems
+
+
+def _lines(folder: Path, path: str) -> tuple[list[dict[str, Any]], list[Problem]]:
     entries, problems = [], []
     try:
-        lines = (folder / "entries.jsonl").read_bytes().splitlines()
+        lines = (folder / path).read_bytes().splitlines()
     except OSError as error:
-        return [], [Problem("bundle_files", "entries.jsonl", f"cannot be read: {error.strerror}")]
+        return [], [Problem("bundle_files", path, f"cannot be read: {error.strerror}")]
     for place, line in enumerate(lines, 1):
         try:
             entry = json.loads(line)
         except (ValueError, RecursionError) as error:
-            problems.append(Problem("json", f"entries.jsonl line {place}", str(error)))
+            problems.append(Problem("json", f"{path} line {place}", str(error)))
             continue
         if isinstance(entry, dict):
             entries.append(entry)
         else:
-            problems.append(Problem("json", f"entries.jsonl line {place}", "is no JSON object"))
+            problems.append(Problem("json", f"{path} line {place}", "is no JSON object"))
     return entries, problems
+
+
+def _leaf_problems(manifest: Manifest, prefixes: Sequence[str]) -> Iterator[Problem]:
+    """The manifest tells of the leaves that are there; a bundle of before tells of none."""
+    told = [leaf.prefix for leaf in manifest.leaves]
+    if told and told != list(prefixes):
+        yield Problem("bundle_leaves", "leaves", f"says {len(told):,} leaves, there are {len(prefixes):,}")
 
 
 def _page_problems(folder: Path, entries: list[dict[str, Any]]) -> Iterator[Problem]:
@@ -151,7 +180,7 @@ def _answer_problems(manifest: Manifest, entries: list[dict[str, Any]]) -> Itera
             yield Problem("bundle_counts", f"answers.{name}", message)
 
 
-def _reference_problems(folder: Path, entries: list[dict[str, Any]]) -> Iterator[Problem]:
+def _reference_problems(folder: Path, entries: list[dict[str, Any]], prefixes: Sequence[str]) -> Iterator[Problem]:
     ids = [text(entry, "id") or "" for entry in entries]
     for name, count in sorted(Counter(ids).items()):
         if count > 1:
@@ -161,7 +190,11 @@ def _reference_problems(folder: Path, entries: list[dict[str, Any]]) -> Iterator
         if alias in ids:
             yield Problem("bundle_ids", "aliases", f"the former id {alias} is another entry's id", entry_id)
     known = {*ids, *(alias for alias, _ in former)}
-    yield from _side_file_problems(folder, set(ids))
+    of_leaf: dict[str, set[str]] = {prefix: set() for prefix in prefixes}
+    for name in ids:  # one that is in no leaf is told of where it stands
+        of_leaf.get(str(leaves.holding(of_leaf, leaves.place_of(name))), set()).add(name)
+    for prefix, own in of_leaf.items():
+        yield from _side_file_problems(folder, prefix, own, set(ids))
     for entry in entries:
         graph = mapping(entry, "transition_graph")
         for relation in _RELATIONS:
@@ -173,15 +206,17 @@ def _reference_problems(folder: Path, entries: list[dict[str, Any]]) -> Iterator
                     )
 
 
-def _side_file_problems(folder: Path, ids: set[str]) -> Iterator[Problem]:
+def _side_file_problems(folder: Path, prefix: str, own: set[str], ids: set[str]) -> Iterator[Problem]:
+    """What a leaf says beside its entries, whose ids are `own`."""
+    indexes, registries = (leaves.path(prefix, name) for name in (leaves.INDEX, leaves.REGISTRY))
     try:
-        index = parsed((folder / "index.json").read_bytes(), Index)
-        registry = parsed((folder / "registry.json").read_bytes(), Registry)
+        index = parsed((folder / indexes).read_bytes(), Index)
+        registry = parsed((folder / registries).read_bytes(), Registry)
     except (OSError, ValueError) as error:
-        yield Problem("bundle_files", "index.json, registry.json", f"cannot be read: {error}")
+        yield Problem("bundle_files", f"{indexes}, {registries}", f"cannot be read: {error}")
         return
     indexed = {entry.id for entry in index.entries}
-    for name in sorted(indexed ^ ids):
-        yield Problem("bundle_references", "index.json", "stands in only one of index.json and entries.jsonl", name)
+    for name in sorted(indexed ^ own):
+        yield Problem("bundle_references", indexes, "stands in only one of index.json and entries.jsonl", name)
     for name in sorted(set(registry.aliases) & ids):
-        yield Problem("bundle_ids", "registry.json", "is a former id and an id", name)
+        yield Problem("bundle_ids", registries, "is a former id and an id", name)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from pipeline.records import leaves
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.validate.bundles import check_bundle
 from pipeline.validate.canon import FORM_RULES, flattened, is_canon
@@ -55,10 +56,11 @@ def check_text(body: str) -> tuple[int, list[Problem]]:
 def check_path(path: Path) -> Report:
     """What is wrong with the entry, the file of entries, or the bundle at `path`."""
     if path.is_dir():
-        if not (path / "manifest.json").exists() and (path / "entries.jsonl").exists():
-            count, problems = _checked_file(path / "entries.jsonl")
+        lines = [path / leaves.LINES, *sorted(path.glob(leaves.path("*", leaves.LINES)))]
+        if not (path / "manifest.json").exists() and any(file.exists() for file in lines):
+            found = [_checked_file(file) for file in lines if file.exists() and file.stat().st_size]
             missing = Problem("bundle_manifest", "manifest.json", "there is no manifest: the bundle is not whole")
-            return Report("bundle", count, (missing, *problems))
+            return Report("bundle", sum(count for count, _ in found), (missing, *(p for _, own in found for p in own)))
         if not (path / "manifest.json").exists():
             return _folder(path)
         count, problems = check_bundle(path, check)

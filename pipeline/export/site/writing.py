@@ -15,11 +15,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pipeline import __version__
-from pipeline.export import content, llms
+from pipeline.export import content
 from pipeline.export import reading as bundles
+from pipeline.export.placing import Layout, publish
 from pipeline.export.site import lists, paths, reading, rendering
 from pipeline.export.site.pages import Page, Site, pages
-from pipeline.export.writing import Layout, passed_on, publish
+from pipeline.export.writing import passed_on
 from pipeline.lexicon.advice import tables
 from pipeline.records import Skipped, kept
 from pipeline.records.entry import KnowledgeEntry
@@ -218,7 +219,8 @@ def _others(site: Site) -> Iterable[tuple[str, bytes]]:
     root = site.site_url or "/"  # a server shows it under any address
     told = {"root": root, "paths_by_language": {lang: f"{lang}/index.html" for lang in paths.LANGUAGES}}
     yield "404.html", site.renderer.page("missing.html", missing, "en", told).encode()
-    yield llms.NAME, llms.text(site.manifest.answers, pages=_PAGES, files=llms.FILES[:1]).encode()
+    made = content.llms(site.manifest.answers, pages=_PAGES, beside=content.LLMS_FILES[:1])
+    yield content.LLMS, made.encode()
     if site.site_url:
         yield "robots.txt", f"User-agent: *\nAllow: /\nSitemap: {site.site_url}sitemap.xml\n".encode()
         yield "sitemap.xml", _sitemap(site).encode()

@@ -11,7 +11,7 @@ from pathlib import Path
 from pipeline import packs
 from pipeline.export import Passed
 from pipeline.run.build.mapping import files_of, own_files, releases
-from pipeline.store import reading
+from pipeline.store import querying
 
 
 def known(path: Path) -> Passed:
@@ -27,7 +27,7 @@ def keep(path: Path, passed: Passed) -> None:
 
 def note(path: Path, database: Path) -> None:
     """Nothing; the file at `path` says then that every entry of the database has passed."""
-    keep(path, known(path).only(reading.entry_rows(database)))
+    keep(path, known(path).only(querying.digests(database)))
 
 
 def made_by(package: Traversable | None = None) -> str:

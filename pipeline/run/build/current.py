@@ -19,8 +19,8 @@ from pathlib import Path
 import duckdb
 
 from pipeline import store
-from pipeline.export.writing import BUNDLE_NAMES
-from pipeline.records import kept
+from pipeline.export.placing import BUNDLE_NAMES
+from pipeline.records import kept, leaves
 from pipeline.records.errors import StoreError
 from pipeline.records.summary import Summary
 from pipeline.run.build import asked
@@ -94,7 +94,8 @@ def _left(places: Places) -> str:
 
 
 def _exported(places: Places) -> str:
-    names = [name for name in BUNDLE_NAMES if name != "entries"]  # thousands of pages: the manifest stands for them
+    # thousands of files: the manifest stands for them
+    names = [name for name in BUNDLE_NAMES if name not in ("entries", leaves.FOLDER)]
     return _digest([_database(places)], [places.shards.parent / "published.json", *map(places.curated.joinpath, names)])
 
 

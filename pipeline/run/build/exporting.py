@@ -5,20 +5,24 @@ from __future__ import annotations
 import json
 
 from pipeline import export as bundle
+from pipeline import store
 from pipeline.export import remote
 from pipeline.records.bundle import PackRecord, Registry
 from pipeline.records.summary import MOST_EXAMPLES, Summary, count
 from pipeline.run.build import asked
 from pipeline.run.build.building import Places
 from pipeline.run.build.mapping import uncollected
-from pipeline.store import reading
+from pipeline.store import querying
 
 
-def export(places: Places, *, to: str = "", again: bool = False) -> Summary:
-    """Write the bundle from the database, whole or not at all; then put it into the store `to`, `again` all of it."""
-    with uncollected():
-        rows = reading.entry_rows(places.database)
-        facts = reading.facts(places.database)
+def export(places: Places, *, to: str = "", again: bool = False, pages: bool = False) -> Summary:
+    """Write the bundle from the database, whole or not at all; then put it into the store `to`, `again` all of it.
+
+    With `pages` each entry has a file of its own however large the bundle is.
+    """
+    with uncollected(), store.held(places.database):
+        rows = querying.Entries(places.database)
+        facts = querying.facts(places.database)
         registry = Registry.model_validate(json.loads(facts.meta["registry"]))
         places.registry.check_successor(registry)
         written = bundle.write_rows(
@@ -26,19 +30,21 @@ def export(places: Places, *, to: str = "", again: bool = False) -> Summary:
             rows,
             facts=bundle.Facts(
                 normaliser=facts.meta["normaliser"],
-                clusters=facts.clusters,
-                templates=facts.templates,
                 registry=registry,
                 sources=facts.sources,
                 ignored=facts.ignored,
+                texts=facts.texts,
+                has_pages=pages,
                 packs=tuple(PackRecord.model_validate(row) for row in json.loads(facts.meta.get("packs", "[]"))),
             ),
             passed=asked.known(places.passed),
         )
     places.registry.keep(registry)
     asked.keep(places.passed, written.passed)
-    stage = count("export", taken=len(rows), given=written.entry_count, lost=written.refused)
+    taken = written.entry_count + len(written.refused)
+    stage = count("export", taken=taken, given=written.entry_count, lost=written.refused)
     figures = {"bundle": written.bundle_id[:16], "files": written.file_count, "unchanged_entries": written.known_count}
+    figures |= {"leaves": written.leaf_count, "made_leaves": written.made_count}
     if to:
         sent = remote.publish(places.curated, to, again=again)
         figures |= {"published_files": sent.sent_count, "removed_files": sent.removed_count}

@@ -117,17 +117,15 @@ def _lost(there: Mapping[str, str], pages: Collection[str], layer: raw.RawLayer)
 
 def _quoted(curated: Path) -> dict[str, str]:
     """The page of each document that the bundle's own entries quote."""
-    if not (curated / "entries.jsonl").exists():
-        return {}
+    quoted: dict[str, str] = {}
     try:
-        entries = bundle.read_entries(curated)
-    except ExportError:  # it is damaged as well
+        for entry in (one for own in bundle.entries_by_leaf(curated) for one in own):
+            if entry.provenance.origin == "mined":
+                pieces: list[Evidence | Lead] = [*entry.evidence, *entry.leads]
+                quoted |= {piece.document_id: piece.raw_sha256 for piece in pieces}
+    except ExportError:  # there is none, or it is damaged as well
         return {}
-    quoted: list[Evidence | Lead] = []
-    for entry in entries:
-        if entry.provenance.origin == "mined":
-            quoted += [*entry.evidence, *entry.leads]
-    return {piece.document_id: piece.raw_sha256 for piece in quoted}
+    return quoted
 
 
 def shrunk(folder: Path, what: str, examples: Sequence[str]) -> RawError:

@@ -16,10 +16,11 @@ from pathlib import Path
 
 from pipeline import export as bundle
 from pipeline import store
-from pipeline.records import kept
-from pipeline.records.bundle import Published, Registry, parsed
+from pipeline.records import kept, leaves
+from pipeline.records.bundle import BUNDLE_VERSION, Published, Registry, parsed
 from pipeline.records.errors import ExportError, StoreError
 from pipeline.records.kept import Damaged, KeptFile, Verdict
+from pipeline.records.leaves import Opened
 from pipeline.run.build import changes
 
 #: A slug is part of a file name and of links that people paste.
@@ -90,6 +91,7 @@ def assign(wanted: Iterable[Wanted], registry: Registry) -> Assigned:
             "merged": former,
             "aliases": _aliases(registry, {**gone, **published}, former=former, moved={**renamed, **merged}),
             "withdrawn": withdrawn,
+            "schema_version": BUNDLE_VERSION,
         }
     )
     reasons = {ids[want.cluster_id]: _why_renamed(want, ids[want.cluster_id]) for want in ordered}
@@ -239,7 +241,7 @@ class Kept:
 
     @property
     def path(self) -> Path:
-        """Of registry.json."""
+        """Of registry.json; a bundle of several leaves has one in each."""
         return self.curated / bundle.REGISTRY
 
     def published(self) -> tuple[Registry, tuple[KeptFile, ...]]:
@@ -249,25 +251,39 @@ class Kept:
             ExportError: what is there is not what was published, and no copy is.
         """
         try:
-            sums = kept.Listing.of_bundle(self.curated).sums
+            listing = kept.Listing.of_bundle(self.curated)
         except Damaged as error:
             return self._without_manifest(error)
-        try:
-            body = kept.checked(self.path, sums.get(bundle.REGISTRY, ""))
-        except Damaged as error:
-            body = next((copy for copy in self._copies() if kept.sha256(copy) == sums.get(bundle.REGISTRY)), b"")
-            if not body:
-                raise self._refused(str(error)) from error
-            kept.write(self.path, body)
-            return self._parsed(body), (KeptFile(self.path, "registry", error.verdict, _CURE),)
-        registry = self._parsed(body)
+        prefixes = leaves.prefixes(listing.sums) or [""]
+        bodies: dict[str, bytes] = {}
+        damaged: list[Damaged] = []
+        for path in (leaves.path(prefix, bundle.REGISTRY) for prefix in prefixes):
+            try:
+                bodies[path] = listing.read(path)
+            except Damaged as error:
+                damaged.append(error)
+        if damaged:
+            return self._restored(listing, prefixes, damaged)
+        registry = self._parsed(bodies)
         self._check_whole(registry)
         return registry, ()
+
+    def _restored(
+        self, listing: kept.Listing, prefixes: Sequence[str], damaged: Sequence[Damaged]
+    ) -> tuple[Registry, tuple[KeptFile, ...]]:
+        """The registry of the copy that the list means, with the files that were written anew of it."""
+        for copy in self._copies():
+            bodies = _files(copy, prefixes)
+            if all(kept.sha256(body) == listing.sums.get(path) for path, body in bodies.items()):
+                for path in (str(one.path.relative_to(self.curated)) for one in damaged):
+                    kept.write(self.curated / path, bodies[path])
+                return copy, tuple(KeptFile(one.path, "registry", one.verdict, _CURE) for one in damaged)
+        raise self._refused(str(damaged[0]), damaged[0].path) from damaged[0]
 
     def keep(self, registry: Registry) -> None:
         """Nothing; the copy is that of the bundle that was just written."""
         try:
-            kept.write(self.copy, kept.sealed_json({"registry": bundle.registry_text(registry)}))
+            kept.write(self.copy, kept.sealed_json({"registry": registry.model_dump_json()}))
         except OSError as error:
             raise ExportError(f"cannot write {self.copy}: {error.strerror or error}", path=self.copy) from error
 
@@ -277,7 +293,7 @@ class Kept:
         Raises:
             ExportError: some are not: the database is older than the bundle that it would replace.
         """
-        published = {*self._listed(), *(_known(self._parsed(copy)) if (copy := self._own_copy()) else ())}
+        published = {*self._listed(), *(_known(copy) if (copy := self._own_copy()) else ())}
         if lost := self._lost(published, registry):
             raise ExportError(
                 f"{self.database} does not know {len(lost):,} ids that were published, such as {', '.join(lost[:3])}",
@@ -295,22 +311,25 @@ class Kept:
         """The manifest is missing or damaged: what it would say, the copies have to."""
         copies = list(self._copies())
         manifest = KeptFile(missing.path, "bundle", missing.verdict, "`errmine export` makes the bundle anew.")
-        if not self.path.exists():
+        there = [self.path, *sorted(self.curated.glob(leaves.path("*", bundle.REGISTRY)))]
+        bodies = {str(path.relative_to(self.curated)): path.read_bytes() for path in there if path.is_file()}
+        if not bodies:
             own = self._own_copy()
             if own is None and missing.verdict == Verdict.MISSING:
                 return Registry(), ()  # nothing was ever exported here
-            if not (body := own or next(iter(copies), b"")):
+            if (found := own or next(iter(copies), None)) is None:
                 raise self._refused("it is missing, and the manifest is damaged")
-            return self._parsed(body), (manifest, KeptFile(self.path, "registry", Verdict.MISSING, _CURE))
-        body = self.path.read_bytes()
-        if body not in copies and (copies or missing.verdict == Verdict.DAMAGED):
+            return found, (manifest, KeptFile(self.path, "registry", Verdict.MISSING, _CURE))
+        prefixes = leaves.prefixes(bodies)
+        is_known = any(_files(copy, prefixes) == bodies for copy in copies)
+        if not is_known and (copies or missing.verdict == Verdict.DAMAGED):
             raise self._refused("no manifest says what it has to be, and no copy is the same")
-        return self._parsed(body), (manifest,)
+        return self._parsed(bodies), (manifest,)
 
     def _check_whole(self, registry: Registry) -> None:
         """Nothing, or an error: a bundle took the place of the last one that knows less than it did."""
         own = self._own_copy()
-        if own is not None and (lost := self._lost(_known(self._parsed(own)), registry)):
+        if own is not None and (lost := self._lost(_known(own), registry)):
             raise ExportError(
                 f"{self.path} does not know {len(lost):,} ids that this home published, such as {', '.join(lost[:3])}",
                 path=self.path,
@@ -320,41 +339,45 @@ class Kept:
     def _lost(self, published: Iterable[str], registry: Registry) -> list[str]:
         return sorted(name for name in {*published} - _known(registry) if not (self.is_gone and self.is_gone(name)))
 
-    def _copies(self) -> Iterator[bytes]:
-        """What registry.json was, or is to be, as far as copies tell."""
+    def _copies(self) -> Iterator[Registry]:
+        """What the registry was, or is to be, as far as copies tell."""
         if own := self._own_copy():
             yield own
         try:
-            yield bundle.registry_text(parsed(store.meta(self.database)["registry"], Registry)).encode()
+            yield parsed(store.meta(self.database)["registry"], Registry)
         except (StoreError, KeyError, ValueError):
             return
 
-    def _own_copy(self) -> bytes | None:
+    def _own_copy(self) -> Registry | None:
         try:
-            return str(kept.unsealed_json(self.copy)["registry"]).encode()
+            return parsed(str(kept.unsealed_json(self.copy)["registry"]), Registry)
         except (Damaged, KeyError):
             return None
-
-    def _listed(self) -> set[str]:
-        """The ids of the entries that the bundle's manifest names pages of; none if it cannot be read."""
-        try:
-            sums = kept.Listing.of_bundle(self.curated).sums
-        except Damaged:
-            return set()
-        return {name[len("entries/") : -len(".json")] for name in sums if name.startswith("entries/")}
-
-    def _parsed(self, body: bytes) -> Registry:
-        try:
-            return parsed(body, Registry)
         except ValueError as error:
             raise self._refused(str(error)) from error
 
-    def _refused(self, reason: str) -> ExportError:
+    def _listed(self) -> set[str]:
+        """The ids of the entries that the bundle has, as far as it can be read."""
+        try:
+            return Opened.of(self.curated).published()
+        except (Damaged, ValueError, KeyError, TypeError):
+            return set()
+
+    def _parsed(self, bodies: Mapping[str, bytes]) -> Registry:
+        return bundle.registry_of((self.curated / path, body) for path, body in bodies.items())
+
+    def _refused(self, reason: str, path: Path | None = None) -> ExportError:
         return ExportError(
-            f"cannot read {self.path}: {reason}",
-            path=self.path,
+            f"cannot read {path or self.path}: {reason}",
+            path=path or self.path,
             hint="`errmine export` makes the bundle anew from the database; else restore it from a backup.",
         )
+
+
+def _files(registry: Registry, prefixes: Sequence[str]) -> dict[str, bytes]:
+    """Path -> bytes of the files in which a bundle of these leaves has a registry."""
+    texts = bundle.registry_texts(registry, prefixes)
+    return {leaves.path(prefix, bundle.REGISTRY): text.encode() for prefix, text in texts.items()}
 
 
 def _known(registry: Registry) -> set[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from pipeline import raw
 from pipeline.lexicon import repositories
 from pipeline.providers import documents
-from pipeline.records import Document
+from pipeline.records import Document, leaves
 from pipeline.validate import Problem
 
 #: The name of this rule in reports.
@@ -49,8 +49,8 @@ def quote_problems(entries: Iterable[Mapping[str, Any]], raw_path: Path) -> tupl
 def entries_at(path: Path) -> Iterator[dict[str, Any]]:
     """Every entry that can be read at `path`: bundle, folder or file. What cannot, `validate.check_path` names."""
     if path.is_dir():
-        lines = path / "entries.jsonl"
-        files = [lines] if lines.exists() else sorted(path.rglob("*.json"))
+        lines = [path / leaves.LINES, *sorted(path.glob(leaves.path("*", leaves.LINES)))]
+        files = [file for file in lines if file.exists()] or sorted(path.rglob("*.json"))
     else:
         files = [path]
     for file in files:
