@@ -52,9 +52,8 @@ def _marked(block: Block, said: str) -> str:
         case "item":
             marker = block.marker if block.marker[:1].isdigit() else "-"
             return f"{'  ' * (block.level - 1)}{marker} {said}"
-        case "table":
-            head, *rows = (" | ".join(row.split(" | ")) for row in said.splitlines())
-            return "\n".join(f"| {row} |" for row in (head, " | ".join(["---"] * (head.count(" | ") + 1)), *rows))
+        case "table":  # a row is translated as one sentence
+            return "\n".join(f"- {row}" for row in said.splitlines())
         case _:
             return said
 

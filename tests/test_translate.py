@@ -16,7 +16,7 @@ from pipeline.records.errors import CatalogueError
 from pipeline.run.build.worded import Facts, coverage
 from pipeline.translate import entry, render, rendering, shape_of, too_general, without_general
 from pipeline.translate.engines import NoOffer, Offer
-from pipeline.translate.meaning import meaning
+from pipeline.translate.meaning import failing, meaning
 from pipeline.translate.remembered import SIGNATURE, Memory, key
 from tests.each import each
 
@@ -350,6 +350,33 @@ def test_what_a_type_means_is_never_too_general():
     ],
 )
 def test_a_shape_that_leaves_the_reason_out_is_no_explanation(text, wanted):
+    assert explained(text).signature_zh == wanted
+
+
+@pytest.mark.parametrize(
+    ("chinese", "message", "wanted"),
+    [
+        ("加载池塘：没有水", "error loading pond: no water", "加载池塘时出错：没有水"),
+        ("正在加载池塘", "Error loading pond <name>", "加载池塘时出错"),
+        ("加载池塘时：没有水", "pond.py: Error while loading pond: no water", "加载池塘时出错：没有水"),
+        ("加载池塘失败：没有水", "error loading pond: no water", "加载池塘失败：没有水"),
+        ("池塘：没有水", "Error: pond: no water", "池塘：没有水"),
+        ("加载池塘，没有水", "error loading pond, no water", "加载池塘，没有水"),
+    ],
+)
+def test_an_error_of_doing_something_is_said_to_be_one(chinese, message, wanted):
+    assert failing(chinese, message) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Failed to verify code signature", "ValueError：校验代码签名失败。"),
+        ("Failed to verify code signature of <path>", None),  # of which is what it says
+        ("Input must have NDArray type", None),  # it is of that type, it contains none
+    ],
+)
+def test_a_shape_says_nothing_where_it_leaves_out_of_what_it_is_said(text, wanted):
     assert explained(text).signature_zh == wanted
 
 

@@ -32,6 +32,8 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 #: A shape explains a message of which it leaves out at most so many words. With one, of 281 explanations about half
 #: left out what the message is about ("Could not get config of HLO"); null waits for a translator instead.
 MOST_WORDS_LEFT = 0
+#: Of such a thing it is said, so that a shape which leaves it out says of nothing: "generating AST for <path>".
+_LOST = re.compile(r"\b(?:for|of) ['\"]?<\w{1,20}>")
 
 #: A message of fewer words says less than the fact that its code or figures are: "failed: CUDA_ERROR_OUT_OF_MEMORY".
 LEAST_WORDS_OF_A_SENTENCE = 3
@@ -91,7 +93,23 @@ def _by_template(draft: Draft, memories: Sequence[Accepted | Memory]) -> Meaning
     forms = dict.fromkeys((draft.cluster.headline, *messages.peeled(_without_type(draft))))
     offers = (memory.explanation(form) for memory in memories for form in forms)
     offer = next((found for found in offers if found is not None), None)
-    return None if offer is None else Meaning(_sentence(draft, offer.text.rstrip("。")), offer.status, offer.engine)
+    if offer is None:
+        return None
+    said = failing(offer.text.rstrip("。"), _without_type(draft))
+    return Meaning(_sentence(draft, said), offer.status, offer.engine)
+
+
+#: An error of doing something: its template begins behind the word "error", and what was translated may have lost it.
+_DOING = re.compile(r"(?:\S{1,80}: )?error (?:when |while )?[a-z]{2,20}ing ", re.IGNORECASE)
+_FAILED = re.compile("错|失败|无法|异常|不能")
+
+
+def failing(chinese: str, message: str) -> str:
+    """The Chinese of "Error loading <path>: ..." with the error, where it says only that something is loaded."""
+    clause, colon, rest = chinese.removeprefix("正在").partition("：")
+    if not _DOING.match(message) or _FAILED.search(chinese) or "，" in clause:
+        return chinese
+    return f"{clause.removesuffix('时')}时出错{colon}{rest}"
 
 
 def _known_message(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
@@ -105,6 +123,8 @@ def _known_message(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 def _named_shape(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     found = None if _is_bare(draft) else shapes.read(_without_type(draft))
     if found is None or engine_name(found.fact.template) in UNNAMED or found.words_left > MOST_WORDS_LEFT:
+        return None
+    if _LOST.search(found.left):
         return None
     return Meaning(render(found.fact, "zh"), "template", engine_name(found.fact.template))
 
