@@ -73,7 +73,7 @@ _BEFORE = {
 _TABLE = re.compile(r"CREATE TABLE (\w+) \( -- (.+)")
 _COLUMN = re.compile(r"    (\w+) ([^-]+?),? -- (.+)")
 _SHOWN = re.compile(r"^COMMENT ON VIEW (\w+) .+\n-- Columns: (\w+(?:, \w+)*)$", re.MULTILINE)
-_COMMENTS = "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal"
+_COMMENTS = "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE database_name = current_database()"
 
 
 def sql(name: str) -> str:

@@ -21,13 +21,13 @@ from pathlib import Path
 import duckdb
 
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.store import noted, opening
+from pipeline.store import engine, noted, opening
 from pipeline.store.contents import Contents, RunRow
 from pipeline.store.noted import Held, Size, Told
 from pipeline.store.opening import read_only
 from pipeline.store.rows import ENTRY_TABLES, run_row
 from pipeline.store.staging import staged, transaction
-from pipeline.store.writing import explain, files_of, insert_entries, insert_others, write
+from pipeline.store.writing import files_of, insert_entries, insert_others, write
 
 #: A file may be so much larger than its rows were in one that was written whole. 26 of 7,560 entries a round make it
 #: half a per cent larger, so that a copy is due every second day of hourly rounds.
@@ -35,12 +35,11 @@ _MOST_DEAD = 1.25
 #: `ioctl` that lets two files share their blocks until one of them changes, on file systems that know of it.
 _FICLONE = 0x40049409
 
-#: Tables of rows that no document and no entry owns.
+#: Tables of rows that no document and no entry owns. Those of what errmine itself knows (`insert_known`) are not among
+#: them: who makes the file is who made it before.
 _OTHERS = (
     "assignments",
     "neighbours",
-    "catalogue",
-    "glossary",
     "withheld",
     "skipped",
     "aliases",
@@ -49,7 +48,6 @@ _OTHERS = (
     "cluster_aliases",
     "stage_counts",
     "runs",
-    "schema_versions",
     "meta",
     "clusters",
 )
@@ -124,11 +122,8 @@ def add_run(path: Path, run: RunRow, *, note: Path | None = None) -> None:
     before = noted.checksum(path) if note else ""
     with staged(path, telling="cannot add a run to") as made:
         _copy(path, made)
-        connection = duckdb.connect(str(made))
-        try:
+        with transaction(made) as connection:
             connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", list(run_row(run)))
-        finally:
-            connection.close()
     if note:
         noted.renew(note, before, path)
 
@@ -177,11 +172,11 @@ def _brought(path: Path, contents: Contents, told: Told, last: Held) -> Size:
             _bring_entries(connection, [contents.entries[places[one]] for one in entries if one in places])
             _bring_others(connection, contents)
             _bring_words(connection)
-        now = _size(made)
-        if now.byte_count <= _MOST_DEAD * last.whole.byte_count * now.row_count / max(last.whole.row_count, 1):
+            row_count = _row_count(connection)
+        if made.stat().st_size <= _MOST_DEAD * last.whole.byte_count * row_count / max(last.whole.row_count, 1):
             return last.whole
         _compact(made)
-        return _size(made)
+        return Size(made.stat().st_size, row_count)
 
 
 def _copy(path: Path, made: Path) -> None:
@@ -194,9 +189,17 @@ def _copy(path: Path, made: Path) -> None:
 
 def _size(path: Path) -> Size:
     with read_only(path) as connection:
-        names = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
-        counts = [connection.execute(f'SELECT count(*) FROM "{name}"').fetchall()[0][0] for name in names]  # noqa: S608
-    return Size(path.stat().st_size, sum(counts))
+        return Size(path.stat().st_size, _row_count(connection))
+
+
+def _row_count(connection: duckdb.DuckDBPyConnection) -> int:
+    """The rows of all tables of the file, in one question: each costs more than counting does."""
+    names = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+    ).fetchall()
+    counts = " UNION ALL ".join(f'SELECT count(*) AS n FROM "{name}"' for (name,) in names)  # noqa: S608  (as above)
+    ((count,),) = connection.execute(f"SELECT sum(n)::BIGINT FROM ({counts})").fetchall()  # noqa: S608
+    return int(count)
 
 
 def _name(connection: duckdb.DuckDBPyConnection, table: str, column: str, ids: list[str]) -> None:
@@ -283,15 +286,10 @@ def _compact(path: Path) -> None:
     """Nothing; the file at `path` has the same rows, in the order of one that is written whole, and nothing else."""
     made = path.with_name(f"{path.name}.whole")
     made.unlink(missing_ok=True)
-    file = str(path).replace("'", "''")
-    with transaction(made) as connection:
-        connection.execute(f"ATTACH '{file}' AS grown (READ_ONLY)")
-        schema = opening.sql("schema.sql")
-        connection.execute(schema)
-        for table, _ in opening.tables(schema):
+    with transaction(made, is_new=True) as connection:
+        grown = engine.beside(connection, path)
+        for table, _ in opening.tables(opening.sql("schema.sql")):
             order = _ORDER.get(table, "rowid")
             by = order if order in ("ALL", "rowid") else f"{order}, rowid"
-            connection.execute(f"INSERT INTO {table} SELECT * FROM grown.main.{table} ORDER BY {by}")  # noqa: S608
-        explain(connection)
-        connection.execute(opening.sql("search.sql"))
+            connection.execute(f"INSERT INTO {table} SELECT * FROM {grown}.main.{table} ORDER BY {by}")  # noqa: S608
     made.replace(path)

@@ -10,12 +10,9 @@ from pathlib import Path
 import duckdb
 
 from pipeline.records.errors import StoreError
-from pipeline.store import opening
+from pipeline.store import engine, opening
 from pipeline.store.noted import log_of
 
-#: What the file is written for: DuckDB from 1.0 on reads it. Their own default is the newest form, which no earlier
-#: release opens. The price: without zstd, which came with 1.2, the corpus' file has 92 MB instead of 37.
-_WRITTEN_FOR = "v1.0.0"
 #: What DuckDB raises where the disk is full or fails: while it writes, and when it commits.
 _DISK_ERRORS = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 _ADVICE = "Check free space and rights of the folder; the old file is unharmed."
@@ -44,26 +41,16 @@ def staged(path: Path, *, telling: str = "cannot write") -> Iterator[Path]:
 
 
 @contextmanager
-def transaction(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to the file at `path`, which is made where there is none; committed at the end, or not at all.
+def transaction(path: Path, *, is_new: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection to the file at `path`, committed at the end or not at all; a new one has all tables, without rows.
 
     One thread: rows keep the order of their ORDER BY in every table.
     """
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "threads": 1,
-        "preserve_insertion_order": True,
-        "storage_compatibility_version": _WRITTEN_FOR,
-    }
-    connection = duckdb.connect(str(path), config=config)
-    try:
-        connection.execute("SET TimeZone = 'UTC'")
-        opening.hush(connection)
+    with engine.opened(path, is_new=is_new) as connection:
         connection.execute("BEGIN")
         yield connection
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT")
-    finally:
-        connection.close()
 
 
 def _publish(staged: Path, path: Path) -> None:

@@ -55,26 +55,15 @@ def write(path: Path, contents: Contents) -> Path:
 
 
 def _fill(path: Path, contents: Contents) -> None:
-    with transaction(path) as connection:
-        connection.execute(opening.sql("schema.sql"))
+    with transaction(path, is_new=True) as connection:
         for _, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
             if files := files_of(contents)[kind]:
                 connection.execute(statement, {"files": files})
         insert_entries(connection, contents.entries)
+        insert_known(connection)
         insert_others(connection, contents)
-        explain(connection)
-        connection.execute(opening.sql("search.sql"))
         connection.execute("CREATE TEMP TABLE to_search AS SELECT entry_id FROM entries")
         connection.execute(opening.sql("searched.sql"))
-
-
-def explain(connection: duckdb.DuckDBPyConnection) -> None:
-    """Nothing; tables and columns have their comments then, and there are the views with theirs."""
-    connection.execute(";\n".join(opening.comments(opening.sql("schema.sql"))))
-    views = opening.sql("views.sql")
-    connection.execute(views)
-    for comment in opening.view_comments(connection, views):
-        connection.execute(comment)
 
 
 def files_of(contents: Contents) -> dict[str, list[str]]:
@@ -95,7 +84,7 @@ def insert_entries(connection: duckdb.DuckDBPyConnection, entries: Iterable[Know
 
 
 def insert_others(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
-    """Nothing; every table that neither shards nor entries fill has its rows, and `clusters` has its counts.
+    """Nothing; every table that shards, entries and `insert_known` leave has its rows, and `clusters` its counts.
 
     Shards and entries are in their tables before: clusters are counted from them.
     """
@@ -104,8 +93,6 @@ def insert_others(connection: duckdb.DuckDBPyConnection, contents: Contents) -> 
         "bare_clusters": sorted(cluster_row(cluster) for cluster in contents.clusters),
         "assignments": sorted(row("assignments", one) for one in contents.assignments),
         "neighbours": sorted(row("neighbours", one) for one in contents.neighbours),
-        "catalogue": [row("catalogue", code) for code in catalogues.listed()],
-        "glossary": sorted(glossary.pairs()),
         "withheld": sorted((row("withheld", one) for one in contents.withheld), key=lambda cells: cells[:2]),
         "skipped": sorted(row("skipped", one) for one in contents.skipped),
         "aliases": sorted(contents.aliases.items()),
@@ -114,13 +101,23 @@ def insert_others(connection: duckdb.DuckDBPyConnection, contents: Contents) -> 
         "cluster_aliases": sorted(contents.cluster_aliases.items()),
         "stage_counts": [row("stage_counts", one) for one in contents.stage_counts],
         "runs": [run_row(run) for run in contents.runs],
-        "schema_versions": [row("schema_versions", step) for step in VERSIONS],
         "meta": sorted(_meta(contents.meta).items()),
     }
     for name, rows in tables.items():
         _insert(connection, name, rows)
     connection.execute(_CLUSTER_COUNTS if contents.events else _ENTRY_COUNTS)
     connection.execute(_CLUSTERS)
+
+
+def insert_known(connection: duckdb.DuckDBPyConnection) -> None:
+    """Nothing; the tables of what this errmine and its packs know, whatever there is in raw, have their rows."""
+    tables: dict[str, list[Row]] = {
+        "catalogue": [row("catalogue", code) for code in catalogues.listed()],
+        "glossary": sorted(glossary.pairs()),
+        "schema_versions": [row("schema_versions", step) for step in VERSIONS],
+    }
+    for name, rows in tables.items():
+        _insert(connection, name, rows)
 
 
 def _meta(given: Mapping[str, str]) -> dict[str, str]:
