@@ -150,6 +150,7 @@ _WALLS: dict[str, str | bool | int | float | list[str]] = {
 _OPENING = Lock()
 
 _HELD: ContextVar[tuple[Path | None, duckdb.DuckDBPyConnection | None]] = ContextVar("held", default=(None, None))
+_LASTING: ContextVar[dict[Path, duckdb.DuckDBPyConnection] | None] = ContextVar("lasting", default=None)
 
 
 @contextmanager
@@ -197,6 +198,23 @@ def held(path: Path) -> Iterator[None]:
             _HELD.reset(before)
 
 
+@contextmanager
+def lasting() -> Iterator[None]:
+    """Nothing; a file that this thread reads in the context, or checks, is opened once and stays open until its end.
+
+    For what reads a file several times in a row, whether it is whole or not. No file is to be replaced meanwhile by
+    whoever is in the context: DuckDB would go on with the one that it has open.
+    """
+    kept: dict[Path, duckdb.DuckDBPyConnection] = {}
+    before = _LASTING.set(kept)
+    try:
+        yield
+    finally:
+        _LASTING.reset(before)
+        for connection in kept.values():
+            connection.close()
+
+
 def meta(path: Path) -> dict[str, str]:
     """The file's own facts: schema_version, normaliser, ..."""
     with read_only(path) as connection:
@@ -235,6 +253,16 @@ def check_replaceable(path: Path) -> None:
 
 
 def _connected(path: Path) -> duckdb.DuckDBPyConnection:
+    """A connection to the file, which whoever asked for it closes."""
+    kept = _LASTING.get()
+    if kept is None:
+        return _opened(path)
+    if path not in kept:
+        kept[path] = _opened(path)
+    return kept[path].cursor()
+
+
+def _opened(path: Path) -> duckdb.DuckDBPyConnection:
     if not path.is_file():
         raise StoreError(f"there is no database at {path}", path=path, hint=_MAKE_IT)
     try:

@@ -122,9 +122,10 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
     Raises:
         RawError: raw holds less than it did, and nobody accepted the loss.
     """
-    store.check_replaceable(places.database)  # before an hour of work, not after it
-    reduce.read(overrides)  # likewise
-    planned_now = planned(places, partition_documents=partition_documents, is_loss_accepted=is_loss_accepted)
+    with store.lasting():
+        store.check_replaceable(places.database)  # before an hour of work, not after it
+        reduce.read(overrides)  # likewise
+        planned_now = planned(places, partition_documents=partition_documents, is_loss_accepted=is_loss_accepted)
     partitions = planned_now.partitions
     names = map_partitions(
         partitions,
@@ -293,8 +294,9 @@ def publish(
     progress("publish", 0, 1)
     rows = (used, added)
     _write(places, rows, grouped, made, past, stages=stages, run_id=run_id, told=_told(places, code, memory, made))
-    holding.Held.note(places.held, places.database, places.planned)
-    asked.note(places.passed, places.database)  # each was asked, as `entries` made it
+    with store.lasting():
+        holding.Held.note(places.held, places.database, places.planned)
+        asked.note(places.passed, places.database)  # each was asked, as `entries` made it
     results.write(places.state, code, results.State(made.results, *grouped.proofs), standing=standing)
     drop_shards(places.shards, {partition_of(name) for name in shards.names(places.shards)} - wanted)
     shards.discard_leftovers(places.shards)
