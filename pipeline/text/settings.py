@@ -402,7 +402,7 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
     schemes = "|".join(sorted(map(re.escape, table["data_schemes"]), key=len, reverse=True))
     # What is written in the place of a password is none: user:password@, root:root@.
     nobody = (
-        r"(?!(?i:user|username|login|root|<user>):(?i:pass|password|passwd|pwd|secret|root|x{2,20}|\*{2,20}|\.{3})@|"
+        r"(?!(?i:user|username|login|root|<user>):(?i:pass|password|passwd|pwd|secret|root|x{2,20}|\*{2,20}|\.{3})@|guest:guest@|"
         r"[\w.-]{0,60}:[$%][{(]?\w{1,60}[)}%]?@)"
     )
     yield Header(

@@ -23,6 +23,8 @@ LEAST_KEY, LEAST_VARIABLE = 16, 8
 #: Characters of a token behind a vendor's own beginning.
 LEAST_TOKEN = 16
 _FEW_VOWELS = 4
+#: A password of letters alone, without quotes, has so many, and capitals and small ones follow each other so often.
+_LONG_PASSWORD, _MIXED = 12, 0.35
 #: Characters of a long value that are judged.
 _JUDGED = 100
 #: Behind a beginning that says what it is: 16 characters of hex have 2.5 bits and more (all but 1 of 1,000), capitals
@@ -259,6 +261,8 @@ def is_password(value: str, *, is_quoted: bool) -> bool:
         return False
     if _LETTERS_ALONE.match(value):  # of 16 letters drawn by chance four are vowels, of English six
         return sum(letter in "aeiouy" for letter in value) <= _FEW_VOWELS
+    if len(value) >= _LONG_PASSWORD and not has_digit and looks_random(value, least=_MIXED) and not _is_name(value):
+        return True
     return (has_digit and (not value.isdigit() or len(value) >= 6)) or bool(_SYMBOL.search(value[1:]))
 
 

@@ -11,6 +11,7 @@ they hand to each other are followed, and what a command reads, runs, deletes, s
     scripts.py    Python (`ast`); powershell.py what is written with brackets
     understood.py commands in known shapes: what no row of commands.toml takes is not passed on; `snippets` says which
                   lines are commands, `pythonic` asks the same of Python
+    persuasion.py plain words, by a trained reader
     settings.py   checks that a variable, an option or a sentence switches off
     addressed.py  words said to language models
 
@@ -30,7 +31,7 @@ from typing import Any, NamedTuple
 #: Every name that a refusal may have.
 KINDS = (
     "runs-the-network", "hidden-code", "deletes", "credentials", "reverse-shell", "checks-off", "security-off",
-    "foreign-source", "typosquat", "unreadable",
+    "safeguards-off", "foreign-source", "typosquat", "unreadable",
 )  # fmt: skip
 
 
@@ -55,8 +56,10 @@ def refusal(words: str, *, owners: tuple[str, ...] = ()) -> Refusal | None:
     """
     if len(words) > _LONGEST:
         return Refusal("not_understood", "length")
+    from pipeline.lexicon.advice import persuasion  # noqa: PLC0415
+
     if not is_awake(words):
-        return None
+        return Refusal("not_understood", "words") if persuasion.is_refused(words) else None
     from pipeline.lexicon.advice import addressed, origins, reading, snippets, spelling  # noqa: PLC0415  (most texts name nothing judged)
 
     readings = list(spelling.readings(words))
@@ -68,6 +71,8 @@ def refusal(words: str, *, owners: tuple[str, ...] = ()) -> Refusal | None:
     if origins.is_mixed(words):
         return Refusal("unsafe_action", "hidden-code")
     unknown = snippets.not_understood(readings[-1], owners)
+    if unknown is None and persuasion.is_refused(readings[-1]):
+        unknown = "words"
     return Refusal("not_understood", unknown) if unknown else None
 
 
@@ -118,7 +123,7 @@ def is_awake(words: str) -> bool:
 def _waking() -> tuple[frozenset[str], tuple[str, ...]]:
     wake, programs, settings, commands = (_data(name) for name in ("wake", "programs", "settings", "commands"))
     names = {name for row, listed in programs.items() if row not in ("passing", "code_options") for name in listed}
-    named = {name.lower() for kind in ("checks-off", "security-off") for name in settings[kind]}
+    named = {name.lower() for kind in ("checks-off", "security-off", "safeguards-off") for name in settings[kind]}
     optional = {option.lower() for options in settings["options"].values() for option in options}
     names |= {name for row in commands["row"] for name in row["names"]} - set(commands["ambiguous"])
     names -= set(wake["everyday"])

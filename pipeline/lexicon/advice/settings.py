@@ -13,7 +13,7 @@ from pipeline.lexicon.advice.tables import table
 _VALUE = (
     r"""["'`\]\)]{0,3}[ \t]{0,8}(?P<sign>=>|:=|==?|:|,|->)?[ \t]{0,8}(?P<open>["'`]?)(?P<value>[^\s"'`,;)\]}]{0,80})"""
 )
-_FLAGS = ("checks-off", "security-off")
+_FLAGS = ("checks-off", "security-off", "safeguards-off")
 
 
 @cache
