@@ -13,7 +13,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -235,7 +235,7 @@ def _holding(connection: duckdb.DuckDBPyConnection, files: Mapping[str, list[str
     return {kind: [path for path in paths if Path(path).stem in names] for kind, paths in files.items()}
 
 
-def _bring_entries(connection: duckdb.DuckDBPyConnection, entries: Iterable[KnowledgeEntry]) -> None:
+def _bring_entries(connection: duckdb.DuckDBPyConnection, entries: Sequence[KnowledgeEntry]) -> None:
     for table in ENTRY_TABLES:
         connection.execute(f"DELETE FROM {table} WHERE entry_id IN (FROM changed_entries)")  # noqa: S608
     insert_entries(connection, entries)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -47,6 +47,10 @@ CREATE TEMP TABLE bare_clusters (cluster_id VARCHAR, signature_id VARCHAR, excep
 """
 
 
+#: Entries of which the rows are held at once.
+_ENTRIES_AT_ONCE = 500
+
+
 def write(path: Path, contents: Contents) -> Path:
     """`path`, now a file with `contents`; the old file stays whole until the new one replaces it by rename."""
     with staged(path) as made:
@@ -77,10 +81,14 @@ def files_of(contents: Contents) -> dict[str, list[str]]:
     return {kind: sorted(map(str, files)) for kind, files in paths.items()}
 
 
-def insert_entries(connection: duckdb.DuckDBPyConnection, entries: Iterable[KnowledgeEntry]) -> None:
-    """Nothing; every table that entries fill has the rows of `entries` as well, in the order of their ids."""
-    for name, rows in tables_of(sorted(entries, key=lambda entry: entry.id)).items():
-        _insert(connection, name, rows)
+def insert_entries(connection: duckdb.DuckDBPyConnection, entries: Sequence[KnowledgeEntry]) -> None:
+    """Nothing; every table that entries fill has the rows of `entries` as well, which are in the order of their ids.
+
+    So many are held at once: a home may have more than memory does.
+    """
+    for start in range(0, len(entries), _ENTRIES_AT_ONCE):
+        for name, rows in tables_of(entries[start : start + _ENTRIES_AT_ONCE]).items():
+            _insert(connection, name, rows)
 
 
 def insert_others(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
