@@ -113,9 +113,9 @@ def run_stage(stage: str, home: Path, workers: int) -> None:
     begun = _cpu_seconds()
     before = _made(home) if stage in THEN else Counter()
     looked = _cpu_seconds() - begun  # at what there was: no part of the stage
-    partitions = (
-        run.plan(places.raw, partition_documents=PARTITION_DOCUMENTS) if stage in ("extract", "publish") else []
-    )
+    partitions = []
+    if stage in ("extract", "publish"):  # kept, as builds do: documents are read when somebody asks for them
+        partitions = run.plan(places.raw, partition_documents=PARTITION_DOCUMENTS, folder=places.planned)
     if stage in ("import", "import more"):
         run.import_files(places.raw, [home / ("threads.jsonl.gz" if stage == "import" else "more.jsonl.gz")])
     elif stage == "extract":

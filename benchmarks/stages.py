@@ -24,6 +24,7 @@ from pipeline.providers import documents
 from pipeline.records import Document
 from pipeline.run import Places, import_files, shards
 from pipeline.run.build import reduce
+from pipeline.run.build import rows as rows_of_shards
 from pipeline.run.build.mapping import map_text, uncollected
 
 T = TypeVar("T")
@@ -72,14 +73,14 @@ def measure(source: Path, home: Path) -> tuple[list[Row], float, int]:
     )
     paths, seconds = timed(lambda: shards.write(places.shards, "all", result))
     note("write shards", len(messages), "messages", seconds)
-    known = reduce.knowledge(result)
-    templates = reduce.templates(known)
-    partition, seconds = timed(lambda: cluster.partition(templates))
+    with rows_of_shards.opened([paths], spill=home / "spill") as there:
+        partition, seconds = timed(lambda: cluster.partition(there.templates()))
     note("cluster", len(messages), "messages", seconds)
-    drafts, seconds = timed(lambda: reduce.drafts(known, partition))
+    drafting = reduce.Drafting(reduce.knowledge(result), partition.cluster_of(), reduce.near_of(partition))
+    drafts, seconds = timed(lambda: [drafting.draft(found) for found in partition.clusters])
     note("distil: drafts", len(drafts), "clusters", seconds)
     entries, seconds = timed(
-        lambda: [translate.entry(reduce.with_names(d, _NAMELESS), entry_id=f"bench/{n}") for n, d in enumerate(drafts)]
+        lambda: [translate.entry(reduce.with_names(d, {}), entry_id=f"bench/{n}") for n, d in enumerate(drafts)]
     )
     note("translate", len(entries), "entries", seconds)
     contents = store.Contents(
@@ -92,9 +93,6 @@ def measure(source: Path, home: Path) -> tuple[list[Row], float, int]:
     note("export", len(entries), "entries", seconds)
     floor = group_by([event.detail or event.message for event in messages])
     return rows, floor, len(messages)
-
-
-_NAMELESS = reduce.Naming({}, {})
 
 
 def group_by(texts: list[str]) -> float:

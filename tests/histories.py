@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import json
 import random
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -26,7 +27,8 @@ from pipeline.providers import documents
 from pipeline.records import DocLink, Document, LinkKind
 from pipeline.records.bundle import Registry
 from pipeline.run import shards
-from pipeline.run.build import entries, mapping, results
+from pipeline.run.build import entries, mapping, results, rows
+from pipeline.run.shards.columns import Part
 from pipeline.translate.remembered import Accepted
 from tests import distil_factory
 from tests.golden import SAMPLE
@@ -189,8 +191,6 @@ class World:
 @cache
 def sample() -> tuple[Document, ...]:
     """Every document of the bundled sample, official pages among them."""
-    import tempfile
-
     from pipeline import run
 
     with tempfile.TemporaryDirectory() as folder:
@@ -208,10 +208,13 @@ def digest_of(made: Document) -> str:
     return hashlib.blake2b(repr(made).encode(), digest_size=8).hexdigest()
 
 
-def mapped(world: World) -> tuple[shards.MapResult, dict[str, str]]:
-    """The rows of all documents, and their digests."""
-    digests = {name: digest_of(made) for name, made in world.documents.items()}
-    return sum((map_of(world.documents[name]) for name in sorted(digests)), shards.MapResult()), digests
+def sharded(world: World, folder: Path) -> list[shards.ShardPaths]:
+    """The rows of all documents, in two shards."""
+    parts = [Part(name, digest_of(made), map_of(made)) for name, made in sorted(world.documents.items())]
+    return [
+        shards.write_parts(folder, f"p{bit}", [one for one in parts if int(one.digest[0], 16) % 2 == bit])
+        for bit in (0, 1)
+    ]
 
 
 def map_of(made: Document) -> shards.MapResult:
@@ -234,46 +237,41 @@ class History:
 
     def steps(self, count: int) -> Iterator[tuple[str, entries.Made, entries.Made, int]]:
         """Of each step what happened, what was made with and without memory, and how many entries were taken over."""
-        self.world = world = World(self.seed)
-        for _ in range(count):
-            told = world.step()
-            result, digests = mapped(world)
-            overrides = Overrides(world.said.rows) if world.said.rows else cluster.NONE
-            with mapping.uncollected():
-                anew = entries.group(result, overrides)
-                grouped = entries.group(result, overrides, proofs=(self.kept.on_templates, self.kept.on_messages))
-            self.grouped = grouped
-            world.known = sorted({one.text for one in grouped.templates})
-            fingerprint = hashlib.blake2b(repr(sorted(world.said.texts.items())).encode()).hexdigest()
-            known = {one.drafted: one for one in self.kept.results}
+        self.world = World(self.seed)
+        with tempfile.TemporaryDirectory() as folder:
+            for number in range(count):
+                told, place = self.world.step(), Path(folder) / str(number)
+                used = sharded(self.world, place)
+                with rows.opened(used, spill=place / "spill") as there, mapping.uncollected():
+                    yield told, *self._made(there, place)
 
-            def make(
-                grouped: entries.Grouped, known: Mapping[str, results.Result], options: Mapping[str, Any]
-            ) -> entries.Made:
-                return entries.make(
-                    grouped,
-                    registry=self.registry,
-                    min_documents=1,
-                    progress=lambda *_: None,
-                    translators=[Accepted(options["texts"])],
-                    memory=results.Memory(options["fingerprint"], options["digests"], known),
-                )
+    def _made(self, there: rows.Rows, place: Path) -> tuple[entries.Made, entries.Made, int]:
+        world = self.world
+        overrides = Overrides(world.said.rows) if world.said.rows else cluster.NONE
+        anew = entries.group(there, overrides)
+        self.grouped = grouped = entries.group(there, overrides, proofs=(self.kept.on_templates, self.kept.on_messages))
+        world.known = sorted({one.text for one in grouped.templates})
+        known = {one.drafted: one for one in self.kept.results}
 
-            options = {"texts": world.said.texts, "fingerprint": fingerprint, "digests": digests}
-            fresh = make(anew, {}, options)
-            found = make(grouped, known, options)
-            before = {one.worded for one in known.values()} - {""}
-            taken = [one for one in found.results if one.worded in before]
-            world.signatures = sorted({entry.signature for entry in fresh.entries})
-            self.kept = results.State(found.results, *grouped.proofs)
-            if world.rng.random() < 0.8:  # otherwise nobody exported it: the next one starts from the same registry
-                self.registry = fresh.registry
-            yield told, found, fresh, len(taken)
+        def make(grouped: entries.Grouped, name: str, memory: results.Memory) -> entries.Made:
+            means = entries.Means(place / name, translators=[Accepted(world.said.texts)], memory=memory)
+            return entries.make(there, grouped, means, registry=self.registry, min_documents=1)
+
+        fingerprint = hashlib.blake2b(repr(sorted(world.said.texts.items())).encode()).hexdigest()
+        fresh = make(anew, "fresh", results.Memory(fingerprint))
+        found = make(grouped, "found", results.Memory(fingerprint, known, self.kept.texts))
+        before = {one.worded for one in known.values()} - {""}
+        taken = [one for one in found.results if one.worded in before]
+        world.signatures = sorted({entry.signature for entry in fresh.entries})
+        self.kept = results.State(found.results, *grouped.proofs, found.texts)
+        if world.rng.random() < 0.8:  # otherwise nobody exported it: the next one starts from the same registry
+            self.registry = fresh.registry
+        return found, fresh, len(taken)
 
 
 def differs(found: entries.Made, fresh: entries.Made) -> list[str]:
     """The fields in which two builds differ."""
-    names = [name for name in fresh.__slots__ if getattr(found, name) != getattr(fresh, name)]
+    names = [name for name in fresh.__slots__ if name != "texts" and getattr(found, name) != getattr(fresh, name)]
     told = [[one.model_dump_json() for one in made.entries] for made in (found, fresh)]
     return [*names, *(["bytes"] if told[0] != told[1] else [])]
 

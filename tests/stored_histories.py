@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import store
-from pipeline.run import shards
 from pipeline.run.build import entries, reduce
-from pipeline.run.shards.columns import Part
 from pipeline.store import replacing
 from tests import histories
 
@@ -34,11 +32,7 @@ def contents_of(
 ) -> tuple[store.Contents, store.Told]:
     """What a build hands to the store, of documents in two shards."""
     digests = {name: histories.digest_of(one) for name, one in world.documents.items()}
-    parts = [Part(name, digest, histories.map_of(world.documents[name])) for name, digest in sorted(digests.items())]
-    used = [
-        shards.write_parts(folder, f"p{bit}", [one for one in parts if int(one.digest[0], 16) % 2 == bit])
-        for bit in (0, 1)
-    ]
+    used = histories.sharded(world, folder)
     contents = store.Contents(
         documents=tuple(one.documents for one in used),
         events=tuple(one.events for one in used),
@@ -53,7 +47,7 @@ def contents_of(
         aliases=made.registry.aliases,
         journal=made.journal,
         overrides=reduce.rows(made.rulings),
-        stage_counts=(store.StageCount("documents", "documents", len(parts), len(parts), 0),),
+        stage_counts=(store.StageCount("documents", "documents", len(digests), len(digests), 0),),
         meta={"registry": made.registry.model_dump_json()},
     )
     return contents, store.Told("these tests", digests, made.entries.digests)

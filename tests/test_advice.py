@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from pipeline.records.bundle import Registry
 from pipeline.records.entry import CaseStatement, KnowledgeEntry
 from pipeline.run import shards
 from pipeline.run.build import entries, mapping
+from pipeline.run.build.rows import opened
 from tests import distil_factory, linear
 from tests import entry_factory as make
 from tests.each import each
@@ -240,9 +242,13 @@ def made_of(*comments: tuple[str, str], late: Callable[[], None] = lambda: None)
             {"kind": "comment", "text": text, "role": role, "author": f"a{number}"},
         ]
         results.append(mapping.map_text(distil_factory.document({"number": number, "kind": "issue", "posts": posts})))
-    grouped = entries.group(sum(results, shards.MapResult()))
-    late()
-    return entries.make(grouped, registry=Registry(), min_documents=1, progress=lambda *_: None)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        used = [shards.write(folder, "p", sum(results, shards.MapResult()))]
+        with opened(used, spill=folder / "spill") as there:
+            grouped = entries.group(there)
+            late()
+            return entries.make(there, grouped, entries.Means(folder / "made"), registry=Registry(), min_documents=1)
 
 
 GOOD = ("MEMBER", "Setting `PLAN_ROWS=64` fixed it for me.")

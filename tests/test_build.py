@@ -158,15 +158,6 @@ def test_what_workers_are_forked_from_has_read_an_error_and_what_helped() -> Non
     assert {claim.rule.partition(".")[0] for claim in read.claims if claim.kind != "candidate"} == {"worked", "failed"}
 
 
-def event(document_id: str, ordinal: int, message: str, signature: str) -> SimpleNamespace:
-    return SimpleNamespace(
-        document_id=document_id,
-        ordinal=ordinal,
-        event=SimpleNamespace(message=message),
-        signature=SimpleNamespace(signature_id=signature),
-    )
-
-
 def test_an_event_that_is_read_anew_is_found_by_its_document_and_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
     before = [
         ("github.com/dmlc/tvm#1", "old:a", "the lamp is dark"),  # its repository has another name now
@@ -176,11 +167,12 @@ def test_an_event_that_is_read_anew_is_found_by_its_document_and_its_words(monke
     ]
     monkeypatch.setattr(history.reading, "event_signatures", lambda _database, _gone: before)
     now = [
-        event("github.com/apache/tvm#1", 0, "the lamp is dark", "new:a"),
-        event("github.com/errmine-fixtures/pond#2", 0, "two", "new:b"),
-        event("github.com/errmine-fixtures/pond#2", 1, "three and more", "new:c"),  # of two, nobody knows which it was
-        event("github.com/errmine-fixtures/pond#3", 0, "the words were cut short", "new:d"),
+        ("github.com/apache/tvm#1", "the lamp is dark", "new:a"),
+        ("github.com/errmine-fixtures/pond#2", "two", "new:b"),
+        ("github.com/errmine-fixtures/pond#2", "three and more", "new:c"),  # of two, nobody knows which it was
+        ("github.com/errmine-fixtures/pond#3", "the words were cut short", "new:d"),
     ]
+    rows = SimpleNamespace(messages_of=lambda wanted: [row for row in now if row[0] in wanted])
     last = history.LastBuild(memberships=(SimpleNamespace(cluster_id="cluster:1", members=("old:a",)),))
-    found = history.moved(Path("x"), last, SimpleNamespace(events=now), normaliser="2")
+    found = history.moved(Path("x"), last, rows, ["new:a"], normaliser="2")
     assert dict(found.counts) == {("old:a", "new:a"): 1, ("old:b", "new:b"): 1, ("old:d", "new:d"): 1}

@@ -16,10 +16,12 @@ from pipeline.cluster.people import Override, Overrides
 from pipeline.records.bundle import Registry
 from pipeline.records.errors import StoreError
 from pipeline.run import Places
-from pipeline.run.build import building, mapping, reduce, results
+from pipeline.run.build import building, entries, mapping, reduce, results, wording
+from pipeline.run.build.rows import opened
 from pipeline.run.check import integrity
 from pipeline.store import replacing
 from tests import cli, distil_factory, golden, histories
+from tests.test_closings import pull, thread
 
 
 @pytest.mark.parametrize("seed", [2, 16])  # people ignore errors in the second
@@ -53,27 +55,28 @@ def test_what_a_result_depends_on_cannot_be_left_out(mutant: str) -> None:
         undo()
 
 
-def test_a_claim_that_others_place_is_part_of_what_a_draft_is_made_from() -> None:
+def test_a_claim_that_others_place_is_part_of_what_a_draft_is_made_from(tmp_path: Path) -> None:
     world = histories.World(5)
-    while True:
-        world.step()
-        result, digests = histories.mapped(world)
-        known = reduce.knowledge(result)
-        spoken = [one for one, claims in known.claims.items() if claims and one in known.events]
-        if spoken:
-            break
-    grouped = building.entries.group(result)
-    drafting = reduce.Drafting.of(known, grouped.partition)
-    (found,) = [one for one in grouped.partition.clusters if spoken[0] in one.members]
-    fewer = replace(drafting, known=replace(known, claims={**known.claims, spoken[0]: []}))
-    memory = results.Memory("x", digests)
-    assert memory.needed(found, drafting) == memory.needed(found, reduce.Drafting.of(known, grouped.partition))
-    assert memory.needed(found, drafting).digest != memory.needed(found, fewer).digest
-    told, untold = (results.drafted_from(found, each, digests) for each in (drafting, fewer))
-    assert told["claims"] != untold["claims"]
+    report = replace(thread(number=2), document_id="github.com/errmine-fixtures/pond#2")
+    world.documents = {one.document_id: one for one in (report, pull("Fixes #2"))}
+    used = histories.sharded(world, tmp_path / "rows")
+    with opened(used, spill=tmp_path / "spill") as there:
+        grouped = building.entries.group(there)
+        (placed,) = there.placed
+        told = {one.cluster_id: one for one in there.decisive()}
+    with opened(used, spill=tmp_path / "spill") as there:
+        there.placed = ()
+        there.of_members(grouped.cluster_of)
+        untold = {one.cluster_id: one for one in there.decisive()}
+    found = next(one for one in grouped.partition.clusters if set(placed.signature_ids) & set(one.members))
+    memory, around = results.Memory("x"), results.Around(grouped.cluster_of, {}, {})
+    one, other = told[found.cluster_id], untold[found.cluster_id]
+    assert memory.needed(found, one, around) == memory.needed(found, replace(one), around)
+    assert memory.needed(found, one, around).digest != memory.needed(found, other, around).digest
+    assert one.claims != other.claims
 
 
-def test_a_link_to_an_error_that_people_ignore_is_cited_no_more() -> None:
+def test_a_link_to_an_error_that_people_ignore_is_cited_no_more(tmp_path: Path) -> None:
     world, (inner, outer) = histories.World(1), (f"{error} at the press" for error in ("ValueError: tray", "E: belt"))
     trace = histories.TRACE.replace("{f}", "press").replace("{n}", "7")
     alone = trace.replace("{error}", inner)
@@ -82,23 +85,27 @@ def test_a_link_to_an_error_that_people_ignore_is_cited_no_more() -> None:
         posts = [{"kind": "body", "text": body, "at": "2024-01-02T10:00:00Z", "role": "NONE", "author": "a"}]
         made = distil_factory.document({"kind": "issue", "number": number, "posts": posts})
         world.documents[made.document_id] = made
-    result, digests = histories.mapped(world)
     ignored = Overrides((Override("ignore", "noise", ("belt at the press",), place="row 1"),))
-    memory, told = results.Memory("x", digests), []
-    for said in (cluster.NONE, ignored):
-        grouped = building.entries.group(result, said)
-        options = {"registry": Registry(), "min_documents": 1, "progress": lambda *_: None}
-        fresh = building.entries.make(grouped, **options, memory=replace(memory, results={}))
-        found = building.entries.make(grouped, **options, memory=memory)
-        memory = replace(memory, results={one.drafted: one for one in found.results})
-        assert histories.differs(found, fresh) == []
-        told.append(sorted(one.document_count for one in found.results))
+    memory, told = results.Memory("x"), []
+    with opened(histories.sharded(world, tmp_path / "rows"), spill=tmp_path / "spill") as there:
+        for said in (cluster.NONE, ignored):
+            grouped = building.entries.group(there, said)
+
+            def make(remembered: results.Memory, name: str, grouped: entries.Grouped = grouped) -> entries.Made:
+                means = entries.Means(tmp_path / name, memory=remembered)
+                return entries.make(there, grouped, means, registry=Registry(), min_documents=1)
+
+            fresh = make(replace(memory, results={}), f"fresh{len(told)}")
+            found = make(memory, f"found{len(told)}")
+            memory = replace(memory, results={one.drafted: one for one in found.results}, texts=found.texts)
+            assert histories.differs(found, fresh) == []
+            told.append(sorted(one.document_count for one in found.results))
     assert told == [[1, 2], [1]]
 
 
 def test_former_ids_are_part_of_what_an_entry_is_made_from() -> None:
-    memory, names = results.Memory("x"), reduce.Naming({}, {})
-    one, other = (memory.worded(results.Needed("d"), "a/b", former, names) for former in ([], ["a/old"]))
+    memory = results.Memory("x")
+    one, other = (memory.worded(results.Needed("d"), "a/b", former, {}) for former in ([], ["a/old"]))
     assert one != other
 
 
@@ -109,7 +116,7 @@ def state(home: Path) -> tuple[dict[str, bytes], str, bytes]:
     """The bytes of the bundle, the digest of the database, and the bytes of the results that are kept."""
     places = Places.of(home)
     # of proofs a witness is told, which is not the only one there may be
-    kept = (places.state / "results.parquet").read_bytes()
+    kept = (places.state / "results.parquet").read_bytes() + (places.state / "entries.zst").read_bytes()
     return golden.bundle_bytes(places.curated), store.digest(places.database), kept
 
 
@@ -203,8 +210,8 @@ def test_nothing_is_worded_anew_where_nothing_came(
 ) -> None:
     home = golden.copied(sample_home, tmp_path / "home")
     before = state(home)
-    monkeypatch.setattr(building.entries.translate, "entry", None)
-    monkeypatch.setattr(building.entries.validate, "verdict", None)
+    monkeypatch.setattr(wording.translate, "entry", None)
+    monkeypatch.setattr(wording.validate, "verdict", None)
     monkeypatch.setattr(reduce.distil, "draft", None)
     monkeypatch.setattr(mapping, "map_document", None)
     made(home)

@@ -14,7 +14,7 @@ import pytest
 from pipeline import store
 from pipeline.records.bundle import Registry
 from pipeline.records.errors import StoreError
-from pipeline.run.build import entries
+from pipeline.run.build import entries, rows
 from pipeline.store import noted, opening, replacing, staging
 from tests import histories, stored_histories
 
@@ -48,8 +48,12 @@ def change(tmp_path_factory: pytest.TempPathFactory) -> Change:
 
     def now(name: str) -> tuple[store.Contents, store.Told]:
         nonlocal registry
-        grouped = entries.group(histories.mapped(world)[0])
-        made = entries.make(grouped, registry=registry, min_documents=1, progress=lambda *_: None)
+        used = histories.sharded(world, folder / f"{name} rows")
+        with rows.opened(used, spill=folder / "spill") as there:
+            grouped = entries.group(there)
+            made = entries.make(
+                there, grouped, entries.Means(folder / f"{name} made"), registry=registry, min_documents=1
+            )
         registry = made.registry
         return stored_histories.contents_of(world, grouped, made, folder / name)
 

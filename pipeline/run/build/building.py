@@ -5,20 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
-from pipeline import distil, normalise, packs, raw, store
-from pipeline.records import Skipped
+from pipeline import cluster, distil, normalise, packs, raw, store
+from pipeline.records import ClaimKind, Skipped
+from pipeline.records.bundle import Registry
 from pipeline.records.kept import KeptFile, Verdict
 from pipeline.records.seen import Seen
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
-from pipeline.run.build import asked, changes, entries, history, holding, ids, planning, reduce, results
+from pipeline.run.build import asked, changes, entries, history, holding, ids, making, planning, reduce, results, rows
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
 from pipeline.run.build.mapping import (
     UNREAD,
@@ -82,6 +84,11 @@ class Places:
         return self.state / "plan"
 
     @property
+    def work(self) -> Path:
+        """Room for what is too much for the memory of a build, as long as it runs."""
+        return self.shards.parent / "work"
+
+    @property
     def seen(self) -> Path:
         """Tells of the files that were whole when they were last read."""
         return self.shards.parent / "seen.json"
@@ -141,6 +148,7 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
     summary = publish(
         places,
         partitions,
+        workers=workers,
         min_documents=min_documents,
         engines=engines,
         overrides=overrides,
@@ -240,13 +248,17 @@ def publish(
     places: Places,
     partitions: Sequence[Partition],
     *,
+    workers: int = 1,
     min_documents: int = 1,
     engines: Engines = NO_ENGINES,
     overrides: Path | None = None,
     run_id: str = "",
     progress: Progress = lambda _stage, _done, _total: None,
 ) -> Summary:
-    """The reduce step: read the shards of `partitions`, make the entries, write the database, drop stale shards."""
+    """The reduce step: read the shards of `partitions`, make the entries, write the database, drop stale shards.
+
+    Where many entries are to be made, so many `workers` make them.
+    """
     places.current.unlink(missing_ok=True)  # whoever is killed from here on leaves a build that nobody knows of
     wanted = {partition.name for partition in partitions}
     used = [paths for name, paths in sorted(shards_of(places.shards).items()) if partition_of(name) in wanted]
@@ -255,78 +267,108 @@ def publish(
     damaged = [file for file in _remembered(places) if file.verdict != Verdict.OK]
     if is_gone := places.is_gone:
         published = forgetting.without(published, is_gone)
-    with uncollected():
-        result, added = _read(used, partitions, places, engines, progress)
-        code = _code() if engines == NO_ENGINES else ""  # a model may say otherwise today
-        standing = results.read(places.state, code)
-        grouped = entries.group(result, decided, proofs=(standing.on_templates, standing.on_messages))
-        progress("cluster", 1, 1)
-        last = history.last_build(places.database, home=places.home, is_gone=is_gone)
-        past = changes.against(
-            places.database,
-            last,
-            published,
-            result,
-            grouped.cluster_of,
-            normaliser=packs.marked(normalise.NORMALISER_VERSION),
-        )
-        memory = _memory(places, used, code, standing)
-        made = entries.make(
-            grouped,
-            registry=past.registry,
-            min_documents=min_documents,
-            translators=[Accepted(translations.texts(places.home)), *(one.engine for one in engines.translators)],
-            progress=progress,
-            memory=memory,
-        )
-    stages = _stages(partitions, result, grouped, made, added)
-    figures = entries.figures(grouped, made) | {
-        **reduce.figures(made.rulings),
-        **past.figures(entries.error_counts(result), most=MOST_EXAMPLES),
-        "sources": dict(sorted(Counter(row.source for row in result.documents).items())),
-    }
-    if hidden := sum(row.hidden_count for row in result.documents):
-        figures["hidden_characters"] = hidden
-    if calls := dict(engines.told()):
-        figures["engines"] = calls
-    if warnings := [*last.warnings, *recording.put_aside(places.home)]:
-        figures["warnings"] = warnings
-    progress("publish", 0, 1)
-    rows = (used, added)
-    _write(places, rows, grouped, made, past, stages=stages, run_id=run_id, told=_told(places, code, memory, made))
-    with store.lasting():
-        holding.Held.note(places.held, places.database, places.planned)
-        asked.note(places.passed, places.database)  # each was asked, as `entries` made it
-    results.write(places.state, code, results.State(made.results, *grouped.proofs), standing=standing)
+    progress("cluster", 0, 1)
+    added = _enriched(used, partitions, places, engines, progress)
+    seen = Seen.read(places.seen)
+    for paths in (*used, *added.files):  # DuckDB reads the files itself
+        shards.check(paths, seen)
+    with _workplace(places), rows.opened(used, added.files, spill=places.work / "spill", threads=workers) as found:
+        work = _Build(places, found, added, engines, workers, progress)
+        summary = work.published(used, partitions, decided, published, min_documents=min_documents, run_id=run_id)
     drop_shards(places.shards, {partition_of(name) for name in shards.names(places.shards)} - wanted)
     shards.discard_leftovers(places.shards)
-    drop_answers(places.home / ".errmine" / "answers" / "enrich", (row.document_id for row in result.documents))
     progress("publish", 1, 1)
-    summary = Summary(stages, _examples(*result.skipped, *added.skipped, *made.skipped), figures)
     return made_anew(summary, [*restored, *damaged])
 
 
-def _read(
-    used: Sequence[shards.ShardPaths],
-    partitions: Sequence[Partition],
-    places: Places,
-    engines: Engines,
-    progress: Progress,
-) -> tuple[shards.MapResult, Added]:
-    """The rows of the shards, with the claims that a language model added, and what it added."""
-    progress("cluster", 0, 1)
-    result = shards.read(used)
-    added = _enriched(result, partitions, places, engines, progress)
-    return result + shards.MapResult(claims=added.claims), added
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """What one reduce step works with."""
+
+    places: Places
+    rows: rows.Rows
+    added: Added
+    engines: Engines
+    workers: int
+    progress: Progress
+
+    def published(
+        self,
+        used: Sequence[shards.ShardPaths],
+        partitions: Sequence[Partition],
+        decided: cluster.Overrides,
+        published: Registry,
+        *,
+        min_documents: int,
+        run_id: str,
+    ) -> Summary:
+        """The database is in its place then, with what the next build remembers."""
+        places, found = self.places, self.rows
+        with uncollected():
+            code = _code() if self.engines == NO_ENGINES else ""  # a model may say otherwise today
+            standing = results.read(places.state, code)
+            grouped = entries.group(found, decided, proofs=(standing.on_templates, standing.on_messages))
+            self.progress("cluster", 1, 1)
+            last = history.last_build(places.database, home=places.home, is_gone=places.is_gone)
+            version = packs.marked(normalise.NORMALISER_VERSION)
+            past = changes.against(places.database, last, published, found, grouped, normaliser=version)
+            means = self._means(code, standing)
+            made = entries.make(found, grouped, means, registry=past.registry, min_documents=min_documents)
+        stages = _stages(partitions, found, grouped, made, self.added)
+        figures = self._figures(grouped, made, past)
+        self.progress("publish", 0, 1)
+        told = _told(places, code, found, made)
+        _write(places, (used, self.added), grouped, made, past, stages=stages, run_id=run_id, told=told)
+        with store.lasting():
+            holding.Held.note(places.held, places.database, places.planned)
+            asked.note(places.passed, places.database)  # each was asked, as `entries` made it
+        results.write(places.state, code, results.State(made.results, *grouped.proofs, made.texts), standing=standing)
+        drop_answers(places.home / ".errmine" / "answers" / "enrich", found.document_ids)
+        lost = found.lost(but=distil.STAGE, most=MOST_EXAMPLES)
+        return Summary(stages, _examples(*lost, *self.added.skipped, *made.skipped), figures)
+
+    def _means(self, code: str, standing: results.State) -> entries.Means:
+        texts = translations.texts(self.places.home)
+        return entries.Means(
+            folder=self.places.work / "entries",
+            workers=self.workers if self.engines == NO_ENGINES else 1,  # what a model is asked is counted here
+            translators=[Accepted(texts), *(one.engine for one in self.engines.translators)],
+            memory=_memory(self.places, code, standing),
+            progress=self.progress,
+        )
+
+    def _figures(self, grouped: entries.Grouped, made: entries.Made, past: changes.Past) -> dict[str, Any]:
+        figures = entries.figures(grouped, made) | {
+            **reduce.figures(made.rulings),
+            **past.figures(self.rows.error_counts(), most=MOST_EXAMPLES),
+            "sources": self.rows.counts.sources,
+        }
+        if hidden := self.rows.counts.hidden:
+            figures["hidden_characters"] = hidden
+        if calls := dict(self.engines.told()):
+            figures["engines"] = calls
+        if warnings := [*past.last.warnings, *recording.put_aside(self.places.home)]:
+            figures["warnings"] = warnings
+        return figures
 
 
-def _memory(places: Places, used: Sequence[shards.ShardPaths], code: str, standing: results.State) -> results.Memory:
-    """What the last build made, for one of the shards `used`."""
+@contextmanager
+def _workplace(places: Places) -> Iterator[None]:
+    """Inside the context there is room for what is too much for memory; afterwards nothing of it is left."""
+    making.clear(places.work)  # of a build that was killed
+    try:
+        yield
+    finally:
+        making.clear(places.work)
+
+
+def _memory(places: Places, code: str, standing: results.State) -> results.Memory:
+    """What the last build made, by the code `code`."""
     if not code:
         return results.NONE
     told = repr(sorted(translations.texts(places.home).items())).encode("utf-8", "surrogatepass")
     fingerprint = f"{code} {hashlib.blake2b(told, digest_size=16).hexdigest()}"
-    return results.Memory(fingerprint, shards.digests(used), {one.drafted: one for one in standing.results})
+    return results.Memory(fingerprint, {one.drafted: one for one in standing.results}, standing.texts)
 
 
 def _code() -> str:
@@ -340,7 +382,7 @@ def _remembered(places: Places) -> Iterator[KeptFile]:
     yield from noted.kept_files(places.state)
 
 
-def _told(places: Places, code: str, memory: results.Memory, made: entries.Made) -> store.Told:
+def _told(places: Places, code: str, found: rows.Rows, made: entries.Made) -> store.Told:
     """What tells the rows of the database. What was forgotten is part of who makes them: of a file in which it stood
     nothing stays then, nor what is deleted in it.
     """
@@ -348,13 +390,13 @@ def _told(places: Places, code: str, memory: results.Memory, made: entries.Made)
         return store.Told()
     forgotten = sorted(path.name for path in (places.raw / "forgotten").glob("*"))
     maker = f"{code} {results.digest(forgotten)}"
-    return store.Told(maker, memory.digests, made.entries.digests)
+    return store.Told(maker, found.document_digests(), made.entries.digests)
 
 
 @uncollected()
 def _write(
     places: Places,
-    rows: tuple[Sequence[shards.ShardPaths], Added],
+    files: tuple[Sequence[shards.ShardPaths], Added],
     grouped: entries.Grouped,
     made: entries.Made,
     past: changes.Past,
@@ -364,10 +406,7 @@ def _write(
     told: store.Told,
 ) -> None:
     """The database, in the place of the one before."""
-    used, added = rows
-    seen = Seen.read(places.seen)
-    for paths in (*used, *added.files):  # DuckDB reads the files itself
-        shards.check(paths, seen)
+    used, added = files
     rulings = reduce.rows(made.rulings)
     registry = made.registry.model_copy(update={"cluster_aliases": dict(past.compared.aliases)})
     journal = past.journal(made.journal, rulings, run_id=run_id)
@@ -407,7 +446,11 @@ def _write(
 
 
 def _enriched(
-    result: shards.MapResult, partitions: Sequence[Partition], places: Places, engines: Engines, progress: Progress
+    used: Sequence[shards.ShardPaths],
+    partitions: Sequence[Partition],
+    places: Places,
+    engines: Engines,
+    progress: Progress,
 ) -> Added:
     """What a language model adds to the rows of the shards, if one is switched on."""
     folder = places.shards.parent / "enriched"
@@ -416,6 +459,7 @@ def _enriched(
         return NOTHING_ADDED
     from pipeline.run.build import enriching  # noqa: PLC0415  (nothing of it is loaded while it is off)
 
+    result = shards.read(used)
     return enriching.enrich(result, partitions, engines, raw_path=places.raw, shard_folder=folder, progress=progress)
 
 
@@ -426,24 +470,29 @@ def _examples(*skipped: Skipped) -> tuple[Skipped, ...]:
 
 def _stages(
     partitions: Sequence[Partition],
-    result: shards.MapResult,
+    found: rows.Rows,
     grouped: entries.Grouped,
     made: entries.Made,
     added: Added,
 ) -> list[StageCount]:
     documents = sum(len(partition.documents) for partition in partitions)
-    unread = [item for item in result.skipped if item.stage in UNREAD]
-    set_aside = [row.event.severity for row in result.events if row.signature is None]
+    counts = found.counts
+    unread = counts.lost_in(*UNREAD)
     ignored = [item.reason for item in grouped.ignored]
-    rests = [item for item in result.skipped if item.stage == "events"]  # of documents with too many: one item each
-    given = len(result.events) - len(set_aside) - len(ignored)
-    stated = sum(claim.kind.is_statement for claim in result.claims)
-    refused = [item.reason for item in (*result.skipped, *made.unsaid) if item.stage == distil.STAGE]
-    foreign = sum(row.payload is not None for row in result.documents)
+    rests = counts.lost_in("events")  # of documents with too many: one item each
+    set_aside = list(counts.set_aside.elements())
+    given = counts.events - len(set_aside) - len(ignored)
+    stated = sum(many for kind, many in counts.claims.items() if ClaimKind(kind).is_statement)
+    refused = [*counts.lost_in(distil.STAGE), *(item.reason for item in made.unsaid if item.stage == distil.STAGE)]
     return [
-        count("documents", taken=documents, given=len(result.documents), lost=unread),
-        count("events", taken=len(result.events) + len(rests), given=given, lost=[*set_aside, *ignored, *rests]),
+        count("documents", taken=documents, given=counts.documents, lost=unread),
+        count(
+            "events",
+            taken=counts.events + len(rests),
+            given=given,
+            lost=[*counts.set_aside.elements(), *ignored, *rests],
+        ),
         count("statements", taken=stated + len(refused), given=stated, lost=refused),
         *added.stages,
-        count("entries", taken=len(made.clusters) + foreign, given=len(made.entries), lost=made.skipped),
+        count("entries", taken=len(made.clusters) + counts.foreign, given=len(made.entries), lost=made.skipped),
     ]

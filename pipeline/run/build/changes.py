@@ -9,12 +9,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline import cluster, store
 from pipeline.records.bundle import Registry
-from pipeline.run import shards
 from pipeline.run.build import history
+from pipeline.run.build.rows import Rows
+
+if TYPE_CHECKING:
+    from pipeline.run.build.entries import Grouped
 
 #: Rows of the map of moved events that a summary holds; the database has all of it in its journal.
 _MOST_MOVED = 50
@@ -180,13 +183,15 @@ def against(
     database: Path,
     last: history.LastBuild,
     published: Registry,
-    result: shards.MapResult,
-    now: Mapping[str, str],
+    rows: Rows,
+    grouped: Grouped,
     *,
     normaliser: str,
 ) -> Past:
-    """What is replaced by a build with the clusters `now`; `published` is the registry of the last bundle."""
-    read_anew = history.moved(database, last, result, normaliser=normaliser)
+    """What is replaced by a build with the clusters `grouped`; `published` is the registry of the last bundle."""
+    now = grouped.cluster_of
+    signatures = (template.signature_id for template in grouped.templates)
+    read_anew = history.moved(database, last, rows, signatures, normaliser=normaliser)
     return Past(published, last, read_anew, compared(last, now, read_anew, known=published.cluster_aliases), now)
 
 

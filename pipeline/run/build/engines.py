@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,13 +43,14 @@ class Engines:
             yield name, {"calls": tally.calls, "kept": tally.kept, "tokens": tally.tokens, **_refused(tally)}
 
 
-def drop_answers(folder: Path, document_ids: Iterable[str]) -> None:
+def drop_answers(folder: Path, document_ids: Callable[[], Iterable[str]]) -> None:
     """Nothing; of what models answered in `folder` only that about the documents named is left.
 
     A thread that was forgotten or withdrawn takes along what was answered about it, also while engines are off.
     """
-    current = {shelf_of(document_id) for document_id in document_ids}
-    for shelf in folder.glob("thread-*"):
+    shelves = list(folder.glob("thread-*"))
+    current = {shelf_of(document_id) for document_id in document_ids()} if shelves else set()
+    for shelf in shelves:
         if shelf.name not in current:
             shutil.rmtree(shelf)
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from pipeline import cluster, distil, normalise, packs, store, translate, validate
-from pipeline.lexicon import advice
-from pipeline.records import Cluster, Severity, Skipped, Template
+from pipeline.records import Claim, Cluster, Skipped, Template
 from pipeline.records.bundle import Registry
-from pipeline.records.draft import Draft
-from pipeline.records.entry import Evidence, KnowledgeEntry, Lead
-from pipeline.run import shards
-from pipeline.run.build import ids, reduce, results
-from pipeline.run.build.worded import GENERAL, WHOLE, Facts, One, Worded, changed_sources, coverage
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.run.build import ids, making, reduce, results, wording
+from pipeline.run.build.rows import Rows
+from pipeline.run.build.texts import Texts
+from pipeline.run.build.worded import GENERAL, WHOLE, One, Worded, changed_sources, coverage
 from pipeline.translate.engines import Engine
 
 #: Told of (stage, items done, items in all).
@@ -26,19 +26,14 @@ _REPORT_EVERY = 500
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """The rows of all shards, and the clusters that their errors make."""
+    """The clusters that the errors of all documents make."""
 
-    known: reduce.Knowledge
     templates: tuple[Template, ...]
     partition: cluster.Partition
     cluster_of: Mapping[str, str]  # signature id -> cluster id
     rulings: tuple[cluster.Ruling, ...]  # the overrides, applied
+    ignored: tuple[Skipped, ...]  # the events that people set aside
     proofs: tuple[tuple[cluster.Proof, ...], tuple[cluster.Proof, ...]] = ((), ())  # on templates, and on messages
-
-    @property
-    def ignored(self) -> tuple[Skipped, ...]:
-        """The events that people set aside."""
-        return reduce.ignored(self.known, self.partition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,53 +49,61 @@ class Made:
     journal: tuple[store.JournalRow, ...]
     rulings: tuple[cluster.Ruling, ...]  # the overrides, with those that asked for a name in vain
     results: tuple[results.Result, ...]  # for the memory of the next build
+    texts: Texts  # the words of their entries
 
 
 def group(
-    result: shards.MapResult,
+    rows: Rows,
     overrides: cluster.Overrides = cluster.NONE,
     *,
     proofs: tuple[Iterable[cluster.Proof], Iterable[cluster.Proof]] = ((), ()),
 ) -> Grouped:
-    """The clusters of all errors in `result`, as the texts alone and the people of `overrides` say.
+    """The clusters of all errors in `rows`, as the texts alone and the people of `overrides` say.
 
     `proofs` are those of the last build: what they prove still is not proven again.
 
     Raises:
         ConfigError: two rows of `overrides` contradict each other.
     """
-    known = reduce.knowledge(result)
-    templates = tuple(sorted(reduce.templates(known), key=lambda template: template.signature_id))
+    templates = tuple(rows.templates())
     on_templates, on_messages = ({one.cluster_id: one for one in each} for each in proofs)
     partition = cluster.partition(templates, overrides=overrides, kept=on_templates)
-    proven = _proofs(known, partition, on_messages)
+    cluster_of = partition.cluster_of()
+    rows.of_members(cluster_of)
+    proven = _proofs(rows, partition, on_messages)
     clusters = tuple(replace(found, regex=proven[found.cluster_id].regex) for found in partition.clusters)
     rulings = cluster.rulings(overrides, templates)
     told = (partition.proofs, tuple(proven[found.cluster_id] for found in clusters))
-    return Grouped(known, templates, replace(partition, clusters=clusters), partition.cluster_of(), rulings, told)
+    partition = replace(partition, clusters=clusters)
+    return Grouped(templates, partition, cluster_of, rulings, reduce.ignored(rows, partition), told)
 
 
-def make(
-    grouped: Grouped,
-    *,
-    registry: Registry,
-    min_documents: int,
-    progress: Progress,
-    translators: Sequence[Engine] = (),
-    memory: results.Memory = results.NONE,
-) -> Made:
-    """The entries of the clusters; `registry` holds the ids published before, `memory` what was made before."""
-    known, partition, rulings = grouped.known, grouped.partition, grouped.rulings
-    drafting = reduce.Drafting.of(known, partition)
-    sketches = [_sketch(found, drafting, memory) for found in sorted(partition.clusters, key=lambda c: c.cluster_id)]
+@dataclass(frozen=True, slots=True)
+class Means:
+    """With what entries are made."""
+
+    folder: Path  # for what is too much for memory; gone afterwards
+    workers: int = 1
+    translators: Sequence[Engine] = ()
+    memory: results.Memory = results.NONE
+    progress: Progress = lambda _stage, _done, _total: None
+
+
+def make(rows: Rows, grouped: Grouped, means: Means, *, registry: Registry, min_documents: int) -> Made:
+    """The entries of the clusters of `rows`; `registry` holds the ids published before.
+
+    Their words are read when somebody asks for them, as long as the folder of `means` is there.
+    """
+    partition, rulings = grouped.partition, grouped.rulings
+    work = _Work.of(rows, grouped, means)
+    sketches = _sketched(work)
     enough, few = _split(sketches, min_documents)
     names, set_aside = reduce.name_of(rulings), _set_aside(partition)
     wanted = [_wanted(sketch, names, set_aside.get(sketch.cluster.cluster_id, ())) for sketch in enough]
     assigned = ids.assign(wanted, registry)
     rulings = _with_refused(rulings, enough, assigned)
-    work = _Work(grouped, drafting, assigned, translators, memory, progress)
-    mined, broken, unsaid = _worded(enough, work)
-    foreign, refused = _imported(known, taken={*assigned.registry.ids, *assigned.registry.aliases})
+    mined, broken, unsaid = _worded(enough, work, assigned)
+    foreign, refused = _imported(rows, taken={*assigned.registry.ids, *assigned.registry.aliases})
     return Made(
         clusters=partition.clusters,
         entries=Worded([*mined, *(One.of(one, results.digest([one.model_dump_json()])) for one in foreign)]),
@@ -111,47 +114,82 @@ def make(
         journal=tuple(_journal(assigned, rulings, grouped.cluster_of)),
         rulings=rulings,
         results=tuple(sketch.result for sketch in sketches),
+        texts=work.texts,
     )
 
 
 @dataclass(slots=True)
 class _Sketch:
-    """A cluster with what is known of its draft, which is made only where somebody needs all of it."""
+    """A cluster, with what its draft and its entry came to."""
 
     cluster: Cluster
     needed: results.Needed
     result: results.Result
-    drafted: Draft | None
-    entry: KnowledgeEntry | None = None  # as it was put into words now
 
-    def worded(self, form: str) -> KnowledgeEntry:
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What making entries needs."""
+
+    rows: Rows
+    partition: cluster.Partition
+    around: results.Around
+    means: Means
+    maker: making.Maker
+    texts: Texts
+    placed: Mapping[str, Sequence[Claim]]  # by signature id
+
+    @classmethod
+    def of(cls, rows: Rows, grouped: Grouped, means: Means) -> _Work:
+        """For the clusters of `grouped`."""
+        rows.of_members(grouped.cluster_of)
+        placed: dict[str, list[Claim]] = defaultdict(list)
+        for claim in rows.placed:
+            for signature_id in claim.signature_ids:
+                placed[signature_id].append(claim)
+        shared = making.Shared(
+            means.folder,
+            reduce.gathered(rows.pages, ()),
+            tuple(means.translators),
+            packs.active().folders,
+            packs.active().digest(*packs.Stage),
+        )
+        around = results.Around(grouped.cluster_of, reduce.near_of(grouped.partition), rows.page_digests)
+        texts = Texts(means.folder / "entries", means.memory.texts)
+        return cls(rows, grouped.partition, around, means, making.Maker(rows, shared, means.workers), texts, placed)
+
+    def order(self, sketch: _Sketch, named: wording.Named | None = None) -> making.Order:
+        """What is asked for a cluster."""
+        found = sketch.cluster
+        item = wording.Item(
+            found, tuple(self.around.near.get(found.cluster_id, ())), sketch.needed.others, sketch.result, named
+        )
+        placed = {one.claim_id: one for member in found.members for one in self.placed.get(member, ())}
+        return making.Order(item, sketch.needed.digest, tuple(placed.values()))
+
+    def entry(self, sketch: _Sketch, form: str) -> KnowledgeEntry:
         """The entry, whole or without an explanation that says too little."""
-        entry = self.entry or results.entry_of(self.result)
+        entry = results.entry_of(sketch.result, self.texts)
         return translate.without_general(entry) if form == GENERAL else entry
 
-    def draft(self, drafting: reduce.Drafting) -> Draft:
-        """The draft."""
-        if self.drafted is None:
-            self.drafted = drafting.draft(self.cluster)
-        return self.drafted
+
+#: Of a cluster whose draft is not made yet.
+_UNMADE = results.Result("", "", "", (), "", 0, ())
 
 
-def _sketch(found: Cluster, drafting: reduce.Drafting, memory: results.Memory) -> _Sketch:
-    needed = memory.needed(found, drafting)
-    known = memory.of(needed)
-    if known is not None:
-        return _Sketch(found, needed, known, None)
-    draft = drafting.draft(found)
-    result = results.Result(
-        cluster_id=found.cluster_id,
-        drafted=needed.digest,
-        domain=draft.domain,
-        slugs=draft.slugs,
-        page_slug=draft.page_slug,
-        document_count=reduce.document_count(draft),
-        withheld=draft.withheld,
-    )
-    return _Sketch(found, needed, result, draft)
+def _sketched(work: _Work) -> list[_Sketch]:
+    """Each cluster, sorted by id, with the result of its draft: of the last build, or made now."""
+    memory, sketches, weights = work.means.memory, [], work.maker.weights
+    clusters = sorted(work.partition.clusters, key=lambda one: one.cluster_id)
+    for found, decisive in zip(clusters, work.rows.decisive(), strict=True):
+        assert found.cluster_id == decisive.cluster_id
+        needed = memory.needed(found, decisive, work.around)
+        sketches.append(_Sketch(found, needed, memory.of(needed) or _UNMADE))
+        weights[found.cluster_id] = decisive.weight
+    unmade = {one.cluster.cluster_id: one for one in sketches if one.result is _UNMADE}
+    for result in work.maker.drafted([work.order(one) for one in unmade.values()]):
+        unmade[result.cluster_id].result = result
+    return sketches
 
 
 def _journal(
@@ -186,150 +224,73 @@ def _with_refused(
     return tuple(made)
 
 
-def _proofs(
-    known: reduce.Knowledge, partition: cluster.Partition, kept: Mapping[str, cluster.Proof]
-) -> dict[str, cluster.Proof]:
+def _proofs(rows: Rows, partition: cluster.Partition, kept: Mapping[str, cluster.Proof]) -> dict[str, cluster.Proof]:
     """By cluster an expression that finds every member's own words and no other cluster's."""
-    quotes = {
-        found.cluster_id: sorted(
-            {words for member in found.members for row in known.events[member] for words in _words(row)}
-        )
-        for found in partition.clusters
-    }
-    return cluster.regexes_for(partition.clusters, quotes, kept)
+    quotes: dict[str, set[str]] = defaultdict(set)
+    for cluster_id, words, is_official in rows.quotes():
+        quotes[cluster_id].add(words)
+        if is_official:  # also its form, or its example values would stay
+            quotes[cluster_id].add(normalise.masked(words))
+    return cluster.regexes_for(partition.clusters, {one: sorted(found) for one, found in quotes.items()}, kept)
 
 
-def _words(row: shards.EventRow) -> Iterator[str]:
-    """The words that an expression must find; of an official sample also its form, or its example values would stay."""
-    yield row.quote
-    if row.event.severity == Severity.OFFICIAL:
-        yield normalise.masked(row.quote)
-
-
-def _regexes(partition: cluster.Partition) -> frozenset[str]:
-    return frozenset(found.regex for found in partition.clusters if found.regex)
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """What putting drafts into words needs."""
-
-    grouped: Grouped
-    drafting: reduce.Drafting
-    assigned: ids.Assigned
-    translators: Sequence[Engine]
-    memory: results.Memory
-    progress: Progress
-
-    @property
-    def names(self) -> reduce.Naming:
-        """What entries are called."""
-        return reduce.Naming(self.assigned.ids, self.assigned.registry.aliases)
-
-    def worded(self, draft: Draft) -> KnowledgeEntry:
-        """The entry of a draft."""
-        entry_id = self.assigned.ids[draft.cluster.cluster_id]
-        return translate.entry(
-            reduce.with_names(draft, self.names),
-            entry_id=entry_id,
-            aliases=self.assigned.aliases_of(entry_id),
-            engines=self.translators,
-            normaliser=packs.marked(normalise.NORMALISER_VERSION),
-        )
-
-
-def _worded(sketches: Sequence[_Sketch], work: _Work) -> tuple[list[One], list[Skipped], list[Skipped]]:
+def _worded(
+    sketches: Sequence[_Sketch], work: _Work, assigned: ids.Assigned
+) -> tuple[list[One], list[Skipped], list[Skipped]]:
     """The entries that keep every rule, the others with the rules they break, and what is not passed on."""
-    ids_of = work.assigned.ids
-    unsaid: list[Skipped] = []
-    shapes: dict[str, tuple[str, ...]] = {}
-    for number, sketch in enumerate(sketches, 1):
-        _word(sketch, work)
-        unsaid += sketch.result.unsaid
-        shapes[ids_of[sketch.cluster.cluster_id]] = sketch.result.facts.shape
-        if number % _REPORT_EVERY == 0 or number == len(sketches):
-            work.progress("entries", number, len(sketches))
-    general = translate.too_general(shapes)
-    context = validate.Context(proven=_regexes(work.grouped.partition))
+    _word(sketches, work, assigned)
+    ids_of = assigned.ids
+    unsaid = [one for sketch in sketches for one in sketch.result.unsaid]
+    general = translate.too_general({ids_of[one.cluster.cluster_id]: one.result.facts.shape for one in sketches})
     accepted: list[One] = []
     lost: list[Skipped] = []
     for sketch in sketches:
         entry_id = ids_of[sketch.cluster.cluster_id]
         form = GENERAL if entry_id in general else WHOLE
         if sketch.result.accepted != form:
-            found = validate.verdict(sketch.worded(form), context)
+            found = wording.verdict(work.entry(sketch, form), sketch.cluster)
             if isinstance(found, validate.Rejected):
                 lost.append(_lost(found))
             sketch.result = replace(sketch.result, accepted=form if isinstance(found, validate.Accepted) else "")
         if sketch.result.accepted:
-            read = partial(sketch.worded, form)
+            read = partial(work.entry, sketch, form)
             accepted.append(One(entry_id, sketch.result.facts.of_form(form), sketch.result.told, read))
     return accepted, lost, unsaid
 
 
-def _word(sketch: _Sketch, work: _Work) -> None:
-    """Nothing; the result of a sketch holds its entry then: the one that was made before, if nothing of it changed."""
-    entry_id = work.assigned.ids[sketch.cluster.cluster_id]
-    digest = work.memory.worded(sketch.needed, entry_id, work.assigned.aliases_of(entry_id), work.names)
-    if digest and sketch.result.worded == digest:
-        return
-    draft = sketch.draft(work.drafting)
-    entry, unsaid = _passed_on(work.worded(draft), draft, work)
-    sketch.entry = entry
-    sketch.result = replace(
-        sketch.result,
-        worded=digest,
-        entry=entry.model_dump_json(),
-        facts=Facts.of(entry),
-        unsaid=tuple(unsaid),
-        accepted="",
-    )
+def _word(sketches: Sequence[_Sketch], work: _Work, assigned: ids.Assigned) -> None:
+    """Nothing; the results of the sketches are those of entries: made before, where nothing of them changed."""
+    changed: dict[str, _Sketch] = {}
+    orders = []
+    for sketch in sketches:
+        cluster_id = sketch.cluster.cluster_id
+        entry_id, named = assigned.ids[cluster_id], _names(sketch, assigned)
+        aliases = assigned.aliases_of(entry_id)
+        digest = work.means.memory.worded(sketch.needed, entry_id, aliases, named)
+        if not digest or sketch.result.worded != digest:
+            changed[cluster_id] = sketch
+            orders.append(work.order(sketch, wording.Named(entry_id, tuple(aliases), named, digest)))
+    for done, made in enumerate(work.maker.worded(orders), len(sketches) - len(orders) + 1):
+        changed[made.result.cluster_id].result = made.result
+        work.texts.add(made.result.cluster_id, made.body)
+        if done % _REPORT_EVERY == 0:
+            work.means.progress("entries", done, len(sketches))
+    if sketches:
+        work.means.progress("entries", len(sketches), len(sketches))
 
 
-def _passed_on(entry: KnowledgeEntry, draft: Draft, work: _Work) -> tuple[KnowledgeEntry, list[Skipped]]:
-    """The entry without the claims of which something must not be passed on, and those: no stranger's words take the
-    others of an entry with them. Claims were asked one by one before; here what was made of them is.
-    """
-    drafting, gone = work.drafting, []
-    while refusals := dict(advice.refused(entry.model_dump())):
-        told = dict(advice.statements(entry.model_dump()))
-        pieces = [piece for place in refusals for piece in _cited(entry, place, told[place])]
-        known, claims = reduce.without(drafting.known, draft.cluster, pieces)
-        if not claims:
-            break  # no person's claim says it: `validate` names the entry
-        why = next(iter(refusals.values()))
-        gone += [Skipped(distil.STAGE, f"{c.quote.document_id}@{c.quote.start}", *why) for c in claims]
-        drafting = replace(drafting, known=known)
-        draft = drafting.draft(draft.cluster)
-        entry = work.worded(draft)
-    return entry, gone
+def _names(sketch: _Sketch, assigned: ids.Assigned) -> dict[str, str]:
+    """The ids of the entries that a cluster's entry may name, by cluster."""
+    spoken = {sketch.cluster.cluster_id, *(cluster_id for _, cluster_id in sketch.needed.others)}
+    return {cluster_id: assigned.ids[cluster_id] for cluster_id in sorted(spoken) if cluster_id in assigned.ids}
 
 
-def _cited(entry: KnowledgeEntry, place: str, words: str) -> Sequence[Evidence | Lead]:
-    """The evidence of what stands at a place of an entry: that which says it in these words, else all that is named."""
-    field, _, number = place.partition("]")[0].partition("[")
-    listed = getattr(entry, field.removesuffix("_zh"), None)
-    if field in ("evidence", "leads"):
-        return [getattr(entry, field)[int(number)]]
-    if field.startswith("root_cause"):
-        named = entry.root_cause_evidence
-    elif field == "cases":
-        said = int(place.rpartition("[")[2].partition("]")[0])
-        named = entry.cases[int(number)].statements[said].evidence
-    else:
-        named = listed[int(number)].evidence if isinstance(listed, list) and number else []
-    behind = [piece for piece in entry.evidence if piece.evidence_id in named]
-    saying = [piece for piece in behind or entry.evidence if words in piece.quote and piece.role != "occurrence"]
-    return saying or behind
-
-
-def _imported(known: reduce.Knowledge, *, taken: set[str]) -> tuple[list[KnowledgeEntry], list[Skipped]]:
+def _imported(rows: Rows, *, taken: set[str]) -> tuple[list[KnowledgeEntry], list[Skipped]]:
     """The entries that were made elsewhere, unproven, under a name that none of ours has."""
     accepted: list[KnowledgeEntry] = []
     lost: list[Skipped] = []
-    for row in sorted(known.documents.values(), key=lambda row: row.document_id):
-        if row.payload is None:
-            continue
+    for row in rows.foreign():
+        assert row.payload is not None
         try:
             entry = validate.imported(row.payload)
         except ValueError as error:
@@ -402,15 +363,6 @@ def _wanted(sketch: _Sketch, names: Mapping[str, tuple[str, str]], set_aside: tu
         name=name,
         name_reason=reason,
         set_aside=set_aside,
-    )
-
-
-def error_counts(result: shards.MapResult) -> Counter[str]:
-    """Errors by signature."""
-    return Counter(
-        row.signature.signature_id
-        for row in result.events
-        if row.signature is not None and row.event.severity == Severity.ERROR
     )
 
 

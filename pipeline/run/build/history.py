@@ -28,7 +28,7 @@ from pipeline.lexicon.repositories import current_key
 from pipeline.records import chained
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import ConfigError, StoreError
-from pipeline.run import shards
+from pipeline.run.build.rows import Rows
 from pipeline.run.home import forgetting
 from pipeline.store import reading
 
@@ -304,21 +304,22 @@ class Moved:
         return registry.model_copy(update={"ids": anew(registry.ids), "merged": anew(registry.merged)})
 
 
-def moved(database: Path, last: LastBuild, result: shards.MapResult, *, normaliser: str) -> Moved:
-    """The events of `result` that this normaliser reads otherwise than the one of the last build.
+def moved(database: Path, last: LastBuild, rows: Rows, signatures: Iterable[str], *, normaliser: str) -> Moved:
+    """The events of `rows` that this normaliser reads otherwise than the one of the last build.
 
     An event is the same if its document has the same words for it, under whatever name its repository has now, or if it
-    was and is the only one there; where in the text it stands, another reader may say otherwise.
+    was and is the only one there; where in the text it stands, another reader may say otherwise. `signatures` are all
+    that there are now.
     """
-    now = _Events(result)
-    gone = sorted(last.cluster_of().keys() - now.signatures)
+    gone = sorted(last.cluster_of().keys() - set(signatures))
     try:
-        rows = reading.event_signatures(database, gone) if gone else []
+        before = reading.event_signatures(database, gone) if gone else []
     except (StoreError, ConfigError):  # damaged in a part that nobody asked for before
-        rows = []
-    only = Counter(current_key(document_id) for document_id, _, _ in rows)
+        before = []
+    only = Counter(current_key(document_id) for document_id, _, _ in before)
+    now = _Events(rows.messages_of(only) if only else ())
     counts: Counter[tuple[str, str]] = Counter()
-    for document_id, old, message in rows:
+    for document_id, old, message in before:
         key = current_key(document_id)
         new = now.signature_of(key, message, is_only=only[key] == 1)
         if new is not None:
@@ -327,19 +328,14 @@ def moved(database: Path, last: LastBuild, result: shards.MapResult, *, normalis
 
 
 class _Events:
-    """The events of a build by their documents, for who looks for one that was read before."""
+    """The events of documents, for who looks for one that was read before."""
 
-    def __init__(self, result: shards.MapResult) -> None:
-        self.signatures: set[str] = set()
+    def __init__(self, events: Iterable[tuple[str, str, str]]) -> None:
         self._by_words: dict[tuple[str, str], str] = {}
         self._by_document: dict[str, list[str]] = {}
-        for row in sorted(result.events, key=lambda row: (row.document_id, row.ordinal)):
-            if row.signature is None:
-                continue
-            signature_id = row.signature.signature_id
-            self.signatures.add(signature_id)
-            self._by_words.setdefault((row.document_id, row.event.message), signature_id)
-            self._by_document.setdefault(row.document_id, []).append(signature_id)
+        for document_id, message, signature_id in events:
+            self._by_words.setdefault((document_id, message), signature_id)
+            self._by_document.setdefault(document_id, []).append(signature_id)
 
     def signature_of(self, document_id: str, message: str, *, is_only: bool) -> str | None:
         """The signature of the event with these words; of the document's only one, if it was its only one."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline import cluster, distil, normalise, store, text
-from pipeline.ask import read_overrides, template_of
+from pipeline.ask import read_overrides
 from pipeline.records import (
     Claim,
     ClaimKind,
@@ -22,12 +22,14 @@ from pipeline.records import (
     Quote,
     Severity,
     Skipped,
-    Template,
     iso,
 )
 from pipeline.records.draft import Draft
 from pipeline.records.entry import Edge, Evidence, Lead, TransitionGraph
 from pipeline.run import shards
+
+if TYPE_CHECKING:
+    from pipeline.run.build.rows import Rows
 
 # What people decided about grouping: read once a build, told of in its summary, kept in the database.
 
@@ -43,13 +45,11 @@ def read(path: Path | None) -> cluster.Overrides:
     return read_overrides(path)
 
 
-def ignored(known: Knowledge, partition: cluster.Partition) -> tuple[Skipped, ...]:
+def ignored(rows: Rows, partition: cluster.Partition) -> tuple[Skipped, ...]:
     """The events that people set aside, each with their reason."""
-    return tuple(
-        Skipped("events", row.event_id, "ignored", one.reason)
-        for one in partition.ignored
-        for row in known.events[one.signature_id]
-    )
+    reasons = {one.signature_id: one.reason for one in partition.ignored}
+    events = rows.events_of(list(reasons)) if reasons else []
+    return tuple(Skipped("events", event_id, "ignored", reasons[signature_id]) for signature_id, event_id in events)
 
 
 def name_of(rulings: Iterable[cluster.Ruling]) -> dict[str, tuple[str, str]]:
@@ -92,8 +92,6 @@ def figures(rulings: Sequence[cluster.Ruling]) -> Mapping[str, Any]:
 # Only unique templates are clustered; what is known about a cluster is gathered by cluster and then drafted, worded and
 # checked one by one. Rows are sorted before they are used, so the number and order of shards change nothing.
 
-_UNKNOWN_DATE = "9999"
-
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
@@ -106,16 +104,28 @@ class Knowledge:
     official: Mapping[str, list[distil.Official]]  # by code
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
-    """The id of each cluster's entry, and the ids that it had before."""
+class Shown(NamedTuple):
+    """An error where a document shows it."""
 
-    entry_ids: Mapping[str, str]  # cluster id -> "domain/slug"
-    aliases: Mapping[str, str]  # former entry id -> entry id
+    signature_id: str
+    document_id: str
+    ordinal: int
+    posted_at: datetime | None
 
 
 def knowledge(result: shards.MapResult) -> Knowledge:
-    """`result`, indexed."""
+    """`result`, of which nothing is missing, indexed."""
+    documents = {row.document_id: row for row in result.documents}
+    errors = [
+        Shown(row.signature.signature_id, row.document_id, row.ordinal, row.posted_at)
+        for row in result.events
+        if row.signature is not None and row.event.severity == Severity.ERROR
+    ]
+    return gathered(result, placed(result.claims, documents, opening(documents, errors)))
+
+
+def gathered(result: shards.MapResult, others: Iterable[Claim]) -> Knowledge:
+    """`result` and the claims that others than the error's own documents make (`placed`), indexed."""
     documents = {row.document_id: row for row in result.documents}
     events: dict[str, list[shards.EventRow]] = defaultdict(list)
     for row in sorted(result.events, key=lambda row: (row.document_id, row.ordinal)):
@@ -124,37 +134,40 @@ def knowledge(result: shards.MapResult) -> Knowledge:
     claims: dict[str, list[Claim]] = defaultdict(list)
     candidates: dict[str, list[Claim]] = defaultdict(list)
     pages: dict[str, list[Claim]] = defaultdict(list)
-    opening = _opening(documents, events)
     for claim in sorted(result.claims, key=lambda claim: claim.claim_id):
-        if claim.share is not None:
-            for signature_id in claim.signature_ids:
-                candidates[signature_id].append(claim)
-            continue
         if claim.kind == ClaimKind.OFFICIAL:
             pages[claim.quote.document_id].append(claim)
-        placed = _closing(claim, opening.get(claim.key, ())) if claim.kind == ClaimKind.CLOSING else claim
-        for signature_id in placed.signature_ids:
-            claims[signature_id].append(placed)
-    for released in _released(result.claims, documents, opening):
-        for signature_id in released.signature_ids:
-            claims[signature_id].append(released)
+        if claim.kind != ClaimKind.CLOSING:
+            said = claims if claim.share is None else candidates
+            for signature_id in claim.signature_ids:
+                said[signature_id].append(claim)
+    for claim in others:
+        for signature_id in claim.signature_ids:
+            claims[signature_id].append(claim)
     return Knowledge(documents, events, claims, candidates, _official_pages(documents, pages))
 
 
-def _opening(
-    documents: Mapping[str, shards.DocumentRow], events: Mapping[str, Sequence[shards.EventRow]]
-) -> dict[str, tuple[str, ...]]:
+def opening(documents: Mapping[str, shards.DocumentRow], errors: Iterable[Shown]) -> dict[str, tuple[str, ...]]:
     """The errors that each closed report opens with: what closed it was about those, not about what came below."""
     found: dict[str, set[str]] = defaultdict(set)
-    for signature_id, rows in events.items():
-        for row in rows:
-            document = documents[row.document_id]
-            if document.kind != DocumentKind.ISSUE or not distil.is_fixed(document.state, document.state_reason):
-                continue
-            is_first = row.ordinal == 0 if row.posted_at is None else row.posted_at == document.opened_at
-            if is_first and row.event.severity == Severity.ERROR:
-                found[row.document_id].add(signature_id)
+    for error in errors:
+        document = documents[error.document_id]
+        if document.kind != DocumentKind.ISSUE or not distil.is_fixed(document.state, document.state_reason):
+            continue
+        if error.ordinal == 0 if error.posted_at is None else error.posted_at == document.opened_at:
+            found[error.document_id].add(error.signature_id)
     return {document_id: tuple(sorted(ids)) for document_id, ids in found.items()}
+
+
+def placed(
+    claims: Sequence[Claim], documents: Mapping[str, shards.DocumentRow], first: Mapping[str, tuple[str, ...]]
+) -> list[Claim]:
+    """What merged pull requests and releases are said to have closed, as claims about the errors of those reports.
+
+    `first` are the errors that each closed report opens with.
+    """
+    closed = [_closing(claim, first.get(claim.key, ())) for claim in claims if claim.kind == ClaimKind.CLOSING]
+    return [*sorted(closed, key=lambda claim: claim.claim_id), *_released(claims, documents, first)]
 
 
 def _closing(claim: Claim, signature_ids: tuple[str, ...]) -> Claim:
@@ -188,19 +201,6 @@ def _released(
             told.setdefault(first.claim_id, (first, set()))[1].update(opening[report])
     for claim, signature_ids in told.values():
         yield _closing(claim, tuple(sorted(signature_ids)))
-
-
-def templates(known: Knowledge) -> list[Template]:
-    """The distinct signatures with their counts: all that clustering sees."""
-    made = []
-    for rows in known.events.values():
-        signature = rows[0].signature
-        assert signature is not None
-        dates = sorted(_date(row, known.documents) for row in rows)
-        seen = "" if dates[0] == _UNKNOWN_DATE else dates[0]
-        is_official = any(row.event.severity == Severity.OFFICIAL for row in rows)
-        made.append(replace(template_of(signature, count=len(rows), first_seen=seen), is_official=is_official))
-    return made
 
 
 def without(known: Knowledge, found: Cluster, cited: Iterable[Evidence | Lead]) -> tuple[Knowledge, tuple[Claim, ...]]:
@@ -237,20 +237,6 @@ class Drafting:
     known: Knowledge
     cluster_of: Mapping[str, str]  # signature id -> cluster id
     near: Mapping[str, Sequence[Neighbour]]  # by cluster id
-    pages: Mapping[str, Sequence[str]]  # ids of the official pages of each code
-
-    @classmethod
-    def of(cls, known: Knowledge, partition: cluster.Partition) -> Drafting:
-        """For the clusters of `partition`."""
-        near: dict[str, list[Neighbour]] = defaultdict(list)
-        for neighbour in partition.neighbours:
-            near[neighbour.cluster_id].append(neighbour)
-            near[neighbour.other_id].append(neighbour)
-        pages: dict[str, list[str]] = defaultdict(list)
-        for row in known.documents.values():
-            if row.record is not None:
-                pages[row.record.code].append(row.document_id)
-        return cls(known, {found.signature_id: found.cluster_id for found in partition.assignments}, near, pages)
 
     def draft(self, found: Cluster) -> Draft:
         """The draft of a cluster."""
@@ -258,10 +244,13 @@ class Drafting:
         return distil.draft(found, _material(self.known, found, cluster_of=self.cluster_of, near=near))
 
 
-def drafts(known: Knowledge, partition: cluster.Partition) -> list[Draft]:
-    """One draft for each of the partition's clusters, sorted by cluster id."""
-    drafting = Drafting.of(known, partition)
-    return [drafting.draft(found) for found in sorted(partition.clusters, key=lambda c: c.cluster_id)]
+def near_of(partition: cluster.Partition) -> dict[str, list[Neighbour]]:
+    """The neighbours of each cluster, and the clusters that it is a neighbour of."""
+    near: dict[str, list[Neighbour]] = defaultdict(list)
+    for neighbour in partition.neighbours:
+        near[neighbour.cluster_id].append(neighbour)
+        near[neighbour.other_id].append(neighbour)
+    return near
 
 
 def document_count(draft: Draft) -> int:
@@ -269,8 +258,8 @@ def document_count(draft: Draft) -> int:
     return len({piece.document_id for piece in draft.evidence})
 
 
-def with_names(draft: Draft, names: Naming) -> Draft:
-    """`draft` with entry ids in its graph in the place of cluster ids; edges to clusters without an entry go."""
+def with_names(draft: Draft, names: Mapping[str, str]) -> Draft:
+    """`draft` with the ids of entries, by cluster id, in its graph; edges to clusters without an entry go."""
     graph = draft.graph
     return replace(
         draft,
@@ -282,12 +271,8 @@ def with_names(draft: Draft, names: Naming) -> Draft:
     )
 
 
-def _named(edges: Iterable[Edge], names: Naming) -> list[Edge]:
-    kept = [
-        edge.model_copy(update={"entry_id": names.entry_ids[edge.entry_id]})
-        for edge in edges
-        if edge.entry_id in names.entry_ids
-    ]
+def _named(edges: Iterable[Edge], names: Mapping[str, str]) -> list[Edge]:
+    kept = [edge.model_copy(update={"entry_id": names[edge.entry_id]}) for edge in edges if edge.entry_id in names]
     return sorted(kept, key=lambda edge: edge.entry_id)
 
 
@@ -386,8 +371,3 @@ def _official_pages(
         told = replace(record, remedies=tuple(record.remedies[place] for place in places))
         found[record.code].append(distil.Official(told, quotes.get("summary"), tuple(kept.values())))
     return found
-
-
-def _date(row: shards.EventRow, documents: Mapping[str, shards.DocumentRow]) -> str:
-    moment = row.posted_at or documents[row.document_id].opened_at
-    return moment.astimezone(UTC).date().isoformat() if moment else _UNKNOWN_DATE

@@ -13,7 +13,7 @@ from typing import Any
 from pipeline import cluster, normalise, packs, store
 from pipeline.records import Template
 from pipeline.run import pool, shards
-from pipeline.run.build import changes, history, reduce
+from pipeline.run.build import changes, history, reduce, rows
 from pipeline.run.build.building import Places
 from pipeline.run.build.mapping import Partition, finished, map_partitions, partition_of, shards_of, uncollected
 from pipeline.run.build.planning import plan
@@ -85,14 +85,16 @@ def foreseen(
     decided = reduce.read(overrides)
     store.meta(places.database)
     partitions = plan(places.raw, partition_documents=partition_documents)
-    with _shard_folder(places, is_kept=is_kept) as folder:
-        result = _mapped(places, partitions, folder, workers=workers, limits=limits)
     last = history.last_build(places.database, home=places.home, is_gone=places.is_gone)
-    with uncollected():
-        templates = reduce.templates(reduce.knowledge(result))
-        rulings = cluster.rulings(decided, templates)
-        now = cluster.partition(templates, overrides=decided).cluster_of()
-    moved = history.moved(places.database, last, result, normaliser=packs.marked(normalise.NORMALISER_VERSION))
+    with _shard_folder(places, is_kept=is_kept) as folder, uncollected():
+        used = _mapped(places, partitions, folder, workers=workers, limits=limits)
+        with rows.opened(used, spill=folder / "spill") as there:
+            templates = there.templates()
+            rulings = cluster.rulings(decided, templates)
+            now = cluster.partition(templates, overrides=decided).cluster_of()
+            names = (template.signature_id for template in templates)
+            version = packs.marked(normalise.NORMALISER_VERSION)
+            moved = history.moved(places.database, last, there, names, normaliser=version)
     found = changes.compared(last, now, moved, known={})
     said = reduce.rows(rulings)
     kinds = Counter(change.kind for change in found.changes)
@@ -119,8 +121,8 @@ def _shard_folder(places: Places, *, is_kept: bool) -> Iterator[Path]:
 
 def _mapped(
     places: Places, partitions: Sequence[Partition], folder: Path, *, workers: int, limits: pool.Limits
-) -> shards.MapResult:
-    """Documents and events of everything in raw."""
+) -> list[shards.ShardPaths]:
+    """The shards of everything in raw."""
     done = finished(partitions, places.shards)
     missing = [one for one in partitions if one.name not in done]
     names = map_partitions(
@@ -131,12 +133,7 @@ def _mapped(
     new = {one.name for one in missing}
     found = {name: paths for name, paths in shards_of(places.shards).items() if partition_of(name) in done}
     found |= {name: paths for name, paths in shards_of(folder).items() if partition_of(name) in new}
-    used = [paths for _, paths in sorted(found.items())]
-    with uncollected():
-        return shards.MapResult(
-            documents=tuple(shards.read_documents([paths.documents for paths in used])),
-            events=tuple(shards.read_events([paths.events for paths in used])),
-        )
+    return [paths for _, paths in sorted(found.items())]
 
 
 def _rows(found: changes.Comparison, database: Path, templates: Mapping[str, Template]) -> tuple[Row, ...]:

@@ -1,8 +1,9 @@
 """What the last build made of each cluster, kept by a digest of all that it was made from.
 
-A draft follows from its cluster and the rows of the documents that speak of it, and these from the documents' digests;
-an entry follows from its draft, its names and those of its neighbours. What has the digest that it had is taken as it
-was: nothing is ever found stale, because nothing is looked up under anything but what it was made from.
+A draft follows from its cluster and the rows of the documents that speak of it, and these from the documents' digests
+(`rows.Decisive`); an entry follows from its draft, its names and those of its neighbours. What has the digest that it
+had is taken as it was: nothing is ever found stale, because nothing is looked up under anything but what it was made
+from.
 """
 
 from __future__ import annotations
@@ -18,22 +19,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.cluster import Proof
-from pipeline.records import Cluster, Skipped, kept
+from pipeline.records import Cluster, Neighbour, Skipped, kept
 from pipeline.records.draft import Withheld
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import Damaged, KeptFile, Verdict
-from pipeline.run.build import reduce
+from pipeline.run.build import texts
+from pipeline.run.build.rows import Decisive
 from pipeline.run.build.worded import NO_FACTS, Facts
 from pipeline.run.shards.columns import Table
-
-_LIST = "results.json"
-_CURE = "`errmine build` makes it anew."
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of one cluster."""
+    """What became of one cluster; the words of its entry lie beside (`Texts`)."""
 
     cluster_id: str
     drafted: str  # digest of what its draft was made from
@@ -43,7 +42,7 @@ class Result:
     document_count: int
     withheld: tuple[Withheld, ...]
     worded: str = ""  # digest of what its entry was made from; "" where none was made
-    entry: str = ""  # JSON, before an explanation that says too little is taken out
+    said: str = ""  # digest of the entry's JSON, before an explanation that says too little is taken out
     facts: Facts = NO_FACTS  # of that entry
     unsaid: tuple[Skipped, ...] = ()
     accepted: str = ""  # "whole", or "general" without such an explanation: what kept every rule; "" if nothing did
@@ -51,7 +50,7 @@ class Result:
     @property
     def told(self) -> str:
         """A digest of the entry that was accepted."""
-        return digest([self.accepted, self.entry])
+        return digest([self.accepted, self.said])
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +62,34 @@ class Needed:
 
 
 @dataclass(frozen=True, slots=True)
+class Around:
+    """What surrounds the clusters of a build, and decides their drafts as well."""
+
+    cluster_of: Mapping[str, str]  # signature id -> cluster id
+    near: Mapping[str, Sequence[Neighbour]]  # by cluster id
+    pages: Mapping[str, Sequence[tuple[str, str]]]  # by code the id and the digest of each official page
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """The results of the last build, and what tells whether they are still those of this one."""
 
     fingerprint: str  # of the code, of the packs, and of what people translated; "" remembers nothing
-    digests: Mapping[str, str] = field(default_factory=dict)  # by document id
     results: Mapping[str, Result] = field(default_factory=dict)  # by the digest of the draft
+    texts: Mapping[str, bytes] = field(default_factory=dict)  # the words of their entries, by cluster id
 
-    def needed(self, found: Cluster, drafting: reduce.Drafting) -> Needed:
+    def needed(self, found: Cluster, decisive: Decisive, around: Around) -> Needed:
         """What the draft of a cluster is made from."""
-        if not self.fingerprint:
-            return Needed("")
-        near = {name for one in drafting.near.get(found.cluster_id, ()) for name in (one.cluster_id, one.other_id)}
-        spoken = {one: drafting.cluster_of.get(one, "") for one in _spoken_of(found, drafting.known)}
+        near = {name for one in around.near.get(found.cluster_id, ()) for name in (one.cluster_id, one.other_id)}
+        spoken = {one: around.cluster_of.get(one, "") for one in (*found.members, *decisive.spoken)}
         others = set(spoken.items()) | {(one, one) for one in near}
-        rules = drafted_from(found, drafting, self.digests)
+        rules = drafted_from(found, decisive, around) if self.fingerprint else {}
         return Needed(
-            digest([self.fingerprint, *_lines(rules)]),
+            digest([self.fingerprint, *_lines(rules)]) if rules else "",
             tuple(sorted(pair for pair in others if pair[1] not in ("", found.cluster_id))),
         )
 
-    def worded(self, needed: Needed, entry_id: str, aliases: Sequence[str], names: reduce.Naming) -> str:
+    def worded(self, needed: Needed, entry_id: str, aliases: Sequence[str], names: Mapping[str, str]) -> str:
         """A digest of what the entry of a draft is made from; "" where nothing is remembered."""
         if not self.fingerprint:
             return ""
@@ -98,46 +104,35 @@ class Memory:
 NONE = Memory("")
 
 
-def drafted_from(found: Cluster, drafting: reduce.Drafting, digests: Mapping[str, str]) -> dict[str, Iterable[str]]:
+def drafted_from(found: Cluster, decisive: Decisive, around: Around) -> dict[str, Iterable[str]]:
     """What decides the draft of a cluster but its graph, whose names are part of the words; by the rule that says so.
 
     The rows of a document are those of its digest. Which documents speak of an error others may decide: what closed a
     report is placed by the report. A link to an error that people ignore is no edge, and cited for none.
     """
-    known = drafting.known
-    rows = [row for member in found.members for row in known.events[member]]
-    claims = [claim for member in found.members for claim in known.claims.get(member, ())]
-    spoken = _spoken_of(found, known)
-    candidates = [claim for member in found.members for claim in known.candidates.get(member, ())]
-    codes = {code for row in rows for code in row.event.codes} | {value for key, value in found.gate if key == "code"}
-    documents = {row.document_id for row in rows} | {claim.quote.document_id for claim in (*claims, *candidates)}
-    pages = {page for code in codes for page in drafting.pages.get(code, ())}
+    codes = {*decisive.codes, *(value for key, value in found.gate if key == "code")}
+    pages = {page for code in codes for page in around.pages.get(code, ())}
+    spoken = {*found.members, *decisive.spoken}
     return {
         "cluster": [repr(found)],
-        "documents": [f"{one}\x1f{digests[one]}" for one in sorted(documents)],
-        "claims": ["\x1f".join((claim.claim_id, claim.kind, claim.key, *claim.signature_ids)) for claim in claims],
-        "grouped": sorted(one for one in spoken if one in drafting.cluster_of),
-        "candidates": ["\x1f".join((claim.claim_id, str(claim.share), *claim.signature_ids)) for claim in candidates],
-        "pages": [f"{one}\x1f{digests[one]}" for one in sorted(pages)],
-        "neighbours": map(repr, drafting.near.get(found.cluster_id, ())),
+        "documents": [decisive.documents],
+        "claims": [decisive.claims],
+        "grouped": sorted(one for one in spoken if one in around.cluster_of),
+        "candidates": [decisive.candidates],
+        "pages": ["\x1f".join(page) for page in sorted(pages)],
+        "neighbours": map(repr, around.near.get(found.cluster_id, ())),
     }
 
 
 def worded_from(
-    needed: Needed, entry_id: str, aliases: Sequence[str], names: reduce.Naming
+    needed: Needed, entry_id: str, aliases: Sequence[str], names: Mapping[str, str]
 ) -> dict[str, Iterable[str]]:
     """What decides the words of an entry besides its draft, by the rule that says so."""
     return {
         "id": [entry_id],
         "aliases": aliases,
-        "names": ["\x1f".join((*pair, names.entry_ids.get(pair[1], ""))) for pair in needed.others],
+        "names": ["\x1f".join((*pair, names.get(pair[1], ""))) for pair in needed.others],
     }
-
-
-def _spoken_of(found: Cluster, known: reduce.Knowledge) -> set[str]:
-    """The signatures of a cluster, and those that claims about them name too."""
-    claims = (claim for member in found.members for claim in known.claims.get(member, ()))
-    return {*found.members, *(one for claim in claims for one in claim.signature_ids)}
 
 
 def _lines(rules: Mapping[str, Iterable[str]]) -> Iterator[str]:
@@ -151,6 +146,13 @@ def digest(lines: Iterable[str]) -> str:
     return hashlib.blake2b("\x1e".join(lines).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
+# ---------------------------------------------------------------- kept for the next build
+
+_LIST = "results.json"
+_TEXTS = "entries.zst"
+_CURE = "`errmine build` makes it anew."
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """What a build leaves for the next one."""
@@ -158,6 +160,7 @@ class State:
     results: tuple[Result, ...] = ()
     on_templates: tuple[Proof, ...] = ()  # how expressions were proven on what is grouped
     on_messages: tuple[Proof, ...] = ()  # and on what documents say
+    texts: Mapping[str, bytes] = field(default_factory=dict, compare=False)  # of the entries, by cluster id
 
 
 def read(folder: Path, code: str) -> State:
@@ -167,11 +170,15 @@ def read(folder: Path, code: str) -> State:
             return State()
         listing = kept.Listing.of(folder, _LIST)
         tables = {name: pq.read_table(io.BytesIO(listing.read(f"{name}.parquet"))) for name in _TABLES}
-    except (Damaged, OSError, pa.ArrowException):
+        listing.check(_TEXTS)
+        if any(not tables[name].schema.equals(table.schema) for name, table in _TABLES.items()):
+            return State()
+        found = {name: tuple(table.read(tables.pop(name))) for name, table in _TABLES.items()}
+        return State(
+            **found, texts=texts.Texts.of(folder / _TEXTS, [one.cluster_id for one in found["results"] if one.said])
+        )
+    except (Damaged, OSError, ValueError, pa.ArrowException):
         return State()
-    if any(not tables[name].schema.equals(table.schema) for name, table in _TABLES.items()):
-        return State()
-    return State(**{name: tuple(table.read(tables[name])) for name, table in _TABLES.items()})
 
 
 def write(folder: Path, code: str, state: State, *, standing: State = State()) -> None:
@@ -194,10 +201,13 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
         out = io.BytesIO()
         pq.write_table(table.write(ordered[name]), out, compression="zstd", compression_level=1)
         bodies[f"{name}.parquet"] = out.getvalue()
+    worded = [one.cluster_id for one in ordered["results"] if one.said]
     try:
+        told = texts.write(folder / _TEXTS, worded, state.texts)
         for name, body in bodies.items():
             kept.write(folder / name, body)
-        kept.write(folder / _LIST, kept.sealed_json({"files": kept.listed(bodies.items()), "code": code}))
+        files = [*kept.listed(bodies.items()), told]
+        kept.write(folder / _LIST, kept.sealed_json({"files": files, "code": code}))
     except OSError as error:
         hint = "Check free space and rights of the folder, then run `errmine build` again."
         raise StoreError(f"cannot write {folder}: {error.strerror or error}", path=folder, hint=hint) from error
@@ -205,7 +215,7 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
 
 def _forget(folder: Path) -> None:
     """Nothing; nothing is left for the next build."""
-    for name in (_LIST, *(f"{name}.parquet" for name in _TABLES)):
+    for name in (_LIST, _TEXTS, *(f"{name}.parquet" for name in _TABLES)):
         (folder / name).unlink(missing_ok=True)
 
 
@@ -226,9 +236,9 @@ def kept_files(folder: Path) -> Iterator[KeptFile]:
     yield from (KeptFile(path, "results", verdict, _CURE) for path, verdict in verdicts)
 
 
-def entry_of(result: Result) -> KnowledgeEntry:
-    """The entry that a result holds."""
-    return KnowledgeEntry.model_validate_json(result.entry)
+def entry_of(result: Result, found: Mapping[str, bytes]) -> KnowledgeEntry:
+    """The entry of a result, whose words are among `found`."""
+    return KnowledgeEntry.model_validate_json(texts.unpacked(found[result.cluster_id]))
 
 
 _TABLES: dict[str, Table[Any]] = {

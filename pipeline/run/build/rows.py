@@ -1,0 +1,350 @@
+"""The rows of all shards by key: what is asked of all of them at once is counted in DuckDB, records are read of a few.
+
+A build never holds the records of all documents. It asks for the templates, for what decides the draft of each
+cluster, and for the records of one batch of clusters after the other (`laid_out`). What DuckDB has of every row is a
+few columns; beyond its share of memory they lie on the disk.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.records import Claim, ClaimKind, Skipped, Template
+from pipeline.run import shards
+from pipeline.run.build import reduce, rows_sql
+from pipeline.run.shards.columns import Record, Table
+from pipeline.run.shards.files import CLAIMS, DOCUMENTS, EVENTS, ORIGINS, SKIPPED
+
+#: What DuckDB may hold at once; the rest of its tables and sorts goes to the disk.
+_MEMORY = "768MB"
+_TEMPLATES = Table(Template)
+_SCHEMAS: Mapping[str, Table[Any]] = {
+    "documents": DOCUMENTS,
+    "events": EVENTS,
+    "claims": CLAIMS,
+    "skipped": SKIPPED,
+    "origins": ORIGINS,
+}
+#: Claims that say nothing of an error by themselves: of these `reduce` makes some that do, and official pages.
+_PLACED_BY_OTHERS = (ClaimKind.CLOSING, ClaimKind.RELEASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Decisive:
+    """What decides the draft of a cluster beside itself; equal digests, equal rows."""
+
+    cluster_id: str
+    documents: str  # digest of the documents that speak of it, each with its own digest
+    claims: str  # of what is claimed of its errors
+    candidates: str  # of what is a lead at most
+    spoken: tuple[str, ...]  # signatures that these claims name, sorted
+    codes: tuple[str, ...]  # codes of its events that have official pages, sorted
+    weight: int  # how many documents
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many rows there are, for the summary."""
+
+    documents: int
+    foreign: int  # entries made elsewhere
+    hidden: int  # invisible characters that were taken out
+    sources: Mapping[str, int]
+    events: int
+    set_aside: Counter[str]  # events that are not grouped, by severity
+    claims: Counter[str]  # by kind
+    lost: Counter[tuple[str, str]]  # by stage and reason
+
+    def lost_in(self, *stages: str) -> list[str]:
+        """The reasons for which items of these stages were lost, each as often."""
+        return [reason for (stage, reason), many in self.lost.items() if stage in stages for _ in range(many)]
+
+
+@contextmanager
+def opened(
+    used: Sequence[shards.ShardPaths], added: Sequence[shards.ShardPaths] = (), *, spill: Path, threads: int = 1
+) -> Iterator[Rows]:
+    """The rows of the shards `used`, with the claims of the shards `added`; what memory does not hold is in `spill`."""
+    config: dict[str, Any] = {
+        "threads": threads,
+        "memory_limit": _MEMORY,
+        "temp_directory": str(spill),
+        "preserve_insertion_order": False,
+    }
+    with duckdb.connect(config=config) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("SET enable_progress_bar = false")
+        yield Rows(connection, used, added)
+
+
+class Rows:
+    """The rows of shards; see the module."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        used: Sequence[shards.ShardPaths],
+        added: Sequence[shards.ShardPaths],
+    ) -> None:
+        self._connection = connection
+        every = [*used, *added]
+        self._files = {kind: [str(getattr(one, kind)) for one in every] for kind in _SCHEMAS}
+        for kind in ("documents", "events", "skipped", "origins"):  # of what was added only the claims are asked for
+            self._files[kind] = self._files[kind][: len(used)]
+        numbered = [(path, number) for files in self._files.values() for number, path in enumerate(files)]
+        self._put("files", pa.table({"filename": [p for p, _ in numbered], "shard_number": [n for _, n in numbered]}))
+        for kind, table in _SCHEMAS.items():
+            self._put(f"no_{kind}", table.schema.empty_table())
+        sources = {kind: self._source(kind, files) for kind, files in self._files.items()}
+        for statement in rows_sql.TABLES.format(**sources).split(";\n"):
+            connection.execute(statement)
+        self._sources = sources
+
+    # ------------------------------------------------------------ of all
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How many rows there are."""
+        ((documents, foreign, hidden),) = self._rows(
+            "SELECT count(*), count_if(is_foreign), coalesce(sum(hidden_count), 0) FROM every_document"
+        )
+        ((events,),) = self._rows("SELECT count(*) FROM events")
+        lost = self._rows(f"SELECT stage, reason, count(*) FROM {self._sources['skipped']} GROUP BY ALL")  # noqa: S608
+        return Counts(
+            documents=documents,
+            foreign=foreign,
+            hidden=int(hidden),
+            sources=dict(self._rows("SELECT source, count(*) FROM every_document GROUP BY source ORDER BY source")),
+            events=events,
+            set_aside=Counter(
+                dict(self._rows("SELECT severity, count(*) FROM events WHERE signature_id IS NULL GROUP BY ALL"))
+            ),
+            claims=Counter(dict(self._rows("SELECT kind, count(*) FROM claims WHERE shard IS NOT NULL GROUP BY ALL"))),
+            lost=Counter({(stage, reason): count for stage, reason, count in lost}),
+        )
+
+    def lost(self, *, but: str, most: int) -> list[Skipped]:
+        """The first lost items of the shards, in their order, but those of one stage."""
+        names = ", ".join(SKIPPED.schema.names)
+        return [
+            Skipped(*cells)
+            for cells in self._rows(
+                f"""SELECT {names} FROM {self._sources["skipped"]} JOIN files USING (filename)
+                WHERE stage <> $but ORDER BY shard_number, file_row_number LIMIT $most""",  # noqa: S608  (from this module)
+                {"but": but, "most": most},
+            )
+        ]
+
+    def templates(self) -> list[Template]:
+        """The distinct signatures with their counts, sorted by id: all that clustering sees."""
+        names = ", ".join(_TEMPLATES.schema.names)
+        return _TEMPLATES.read(self._arrow(f"SELECT {names} FROM ({rows_sql.OF_TEMPLATES.format(**self._sources)})"))  # noqa: S608
+
+    def error_counts(self) -> dict[str, int]:
+        """Errors by signature."""
+        return dict(
+            self._rows("""SELECT signature_id, count(*) FROM events
+            WHERE signature_id IS NOT NULL AND severity = 'error' GROUP BY ALL""")
+        )
+
+    def document_digests(self) -> dict[str, str]:
+        """By its id the digest of each document; of one that several keys lead to, theirs together."""
+        return dict(self._rows("SELECT document_id, digest FROM documents"))
+
+    def document_ids(self) -> Iterator[str]:
+        """The ids of all documents."""
+        return (document_id for (document_id,) in self._rows("SELECT document_id FROM documents"))
+
+    # ------------------------------------------------------------ by key
+
+    def of_members(self, members: Mapping[str, str]) -> None:
+        """Nothing; what is asked of clusters from here on is asked of those with these members, by signature."""
+        table = pa.table({"signature_id": list(members.keys()), "cluster_id": list(members.values())})
+        self._put("members", table.cast(pa.schema([(name, pa.string()) for name in table.column_names])))
+
+    def decisive(self) -> Iterator[Decisive]:
+        """What decides the draft of each cluster, sorted by its id."""
+        self._place()
+        cursor = self._connection.cursor()
+        cursor.execute(rows_sql.DECISIVE)
+        while found := cursor.fetchmany(1000):
+            for cluster_id, documents, claims, candidates, spoken, codes, weight in found:
+                yield Decisive(cluster_id, documents, claims, candidates, tuple(spoken), tuple(codes), weight)
+
+    def quotes(self) -> Iterator[tuple[str, str, bool]]:
+        """(cluster, words, whether an official page says them) of all events of clusters, each once."""
+        cursor = self._connection.cursor()
+        cursor.execute(
+            f"""SELECT cluster_id, quote, bool_or(event.severity = 'official')
+            FROM {self._sources["events"]} JOIN members ON signature_id = signature.signature_id
+            GROUP BY cluster_id, quote"""  # noqa: S608  (from this module)
+        )
+        while found := cursor.fetchmany(5000):
+            yield from found
+
+    def events_of(self, signature_ids: Sequence[str]) -> list[tuple[str, str]]:
+        """(signature, event) ids of the events with these signatures, in the order of their documents."""
+        self._wanted(signature_ids)
+        return self._rows(
+            """SELECT signature_id, event_id FROM events JOIN wanted ON id = signature_id
+            ORDER BY document_id, ordinal, shard, place"""
+        )
+
+    def messages_of(self, document_ids: Iterable[str]) -> list[tuple[str, str, str]]:
+        """(document, message, signature) of the grouped events of documents, in the order of their texts."""
+        self._wanted(document_ids)
+        shards_there = "SELECT DISTINCT shard FROM events JOIN wanted ON id = document_id"
+        return self._rows(
+            f"""SELECT document_id, event.message, signature.signature_id
+            FROM {self._source("events", self._of_shards("events", shards_there))} JOIN files USING (filename)
+            JOIN wanted ON id = document_id WHERE signature.signature_id IS NOT NULL
+            ORDER BY document_id, ordinal, shard_number, file_row_number"""  # noqa: S608  (from this module)
+        )
+
+    def foreign(self) -> Iterator[shards.DocumentRow]:
+        """The entries that were made elsewhere, by their ids."""
+        rows = self._records("documents", DOCUMENTS, "SELECT shard, place FROM documents WHERE is_foreign")
+        return iter(sorted(rows, key=lambda row: row.document_id))
+
+    @cached_property
+    def pages(self) -> shards.MapResult:
+        """The official pages, with the claims that hold their words."""
+        rows = self._records("documents", DOCUMENTS, "SELECT * FROM documents WHERE code IS NOT NULL")
+        words = """SELECT claims.* FROM claims SEMI JOIN (FROM documents WHERE code IS NOT NULL) USING (document_id)
+            WHERE kind = 'official'"""
+        return shards.MapResult(documents=tuple(rows), claims=tuple(self._records("claims", CLAIMS, words)))
+
+    @cached_property
+    def page_digests(self) -> dict[str, list[tuple[str, str]]]:
+        """By their code (id, digest) of the official pages."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        rows = self._rows("SELECT code, document_id, digest FROM documents WHERE code IS NOT NULL ORDER BY 1, 2")
+        for code, document_id, digest in rows:
+            found.setdefault(code, []).append((document_id, digest))
+        return found
+
+    @cached_property
+    def placed(self) -> tuple[Claim, ...]:
+        """What closed reports and what releases name, as claims about the errors of these reports."""
+        kinds = ", ".join(f"'{kind}'" for kind in _PLACED_BY_OTHERS)
+        told = self._records("claims", CLAIMS, f"SELECT * FROM claims WHERE kind IN ({kinds})")  # noqa: S608
+        if not told:
+            return ()
+        named = sorted({claim.key for claim in told})
+        self._wanted(named)
+        reports = "SELECT shard, place FROM documents JOIN wanted ON id = document_id"
+        documents = self._records("documents", DOCUMENTS, reports)
+        releases = [claim.key for claim in told if claim.kind == ClaimKind.RELEASE]
+        if releases:  # they may name what closed a report
+            documents += self._closed_by(releases)
+        known = {row.document_id: row for row in documents}
+        self._wanted(known)
+        errors = self._rows(
+            """SELECT signature_id, document_id, ordinal, posted_at FROM events JOIN wanted ON id = document_id
+            WHERE signature_id IS NOT NULL AND severity = 'error'"""
+        )
+        opening = reduce.opening(known, [reduce.Shown(*cells) for cells in errors])
+        return tuple(reduce.placed(told, known, opening))
+
+    def _closed_by(self, names: Sequence[str]) -> list[shards.DocumentRow]:
+        """The documents that say they were closed by one of these."""
+        self._wanted(names)
+        rows = self._arrow(
+            f"""SELECT {", ".join(DOCUMENTS.schema.names)}
+            FROM {self._sources["documents"]} JOIN files USING (filename)
+            SEMI JOIN documents d ON d.shard = shard_number AND d.place = file_row_number
+            WHERE list_has_any((links::JSON->>'$[*].target')::VARCHAR[], (SELECT list(id) FROM wanted))"""  # noqa: S608
+        )
+        return DOCUMENTS.read(rows)
+
+    def _place(self) -> None:
+        """Nothing; what decides drafts knows of the claims that others place."""
+        if self._rows("SELECT count(*) FROM claims WHERE shard IS NULL") == [(0,)] and self.placed:
+            cells = [(c.claim_id, str(c.kind), c.key, c.quote.document_id, list(c.signature_ids)) for c in self.placed]
+            ids, kinds, keys, documents, signatures = zip(*cells, strict=True)
+            columns = [pa.array(column) for column in (ids, kinds, keys, documents, signatures)]
+            self._put("newly_placed", pa.Table.from_arrays(columns, ["claim_id", "kind", "key", "document_id", "ids"]))
+            self._connection.execute(
+                "INSERT INTO claims SELECT claim_id, kind, key, NULL, document_id, ids, NULL, NULL FROM newly_placed"
+            )
+
+    # ------------------------------------------------------------ batches
+
+    def lay_out(self, batches: Sequence[Iterable[str]], folder: Path) -> None:
+        """Nothing; `folder` holds the records that speak of each batch of signatures, for `laid_out`."""
+        self._place()
+        cells = [(signature_id, number) for number, batch in enumerate(batches) for signature_id in batch]
+        names, numbers = zip(*cells, strict=True)
+        self._put("batches", pa.table({"signature_id": pa.array(names, pa.string()), "batch": numbers}))
+        folder.mkdir(parents=True, exist_ok=True)
+        for kind, chosen in rows_sql.CHOSEN.items():
+            path = str(folder / f"{kind}.parquet").replace("'", "''")
+            files = self._source(kind, self._of_shards(kind, f"SELECT DISTINCT shard FROM ({chosen})"))  # noqa: S608
+            columns = ", ".join(f'rows."{name}"' for name in _SCHEMAS[kind].schema.names)
+            self._connection.execute(
+                f"""COPY (SELECT batch, {columns} FROM {files} rows JOIN files USING (filename)
+                JOIN ({chosen}) chosen ON shard = shard_number AND place = file_row_number
+                ORDER BY batch, shard_number, file_row_number)
+                TO '{path}' (FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE {rows_sql.ROW_GROUP})"""  # noqa: S608
+            )
+
+    # ------------------------------------------------------------ how
+
+    def _source(self, kind: str, files: Sequence[str]) -> str:
+        """What stands behind FROM for the rows of these files, with their numbers."""
+        if not files:
+            return f"(SELECT *, '' AS filename, 0::BIGINT AS file_row_number FROM no_{kind})"  # noqa: S608
+        listed = ", ".join("'" + path.replace("'", "''") + "'" for path in files)
+        return f"read_parquet([{listed}], filename = true, file_row_number = true)"
+
+    def _of_shards(self, kind: str, numbers: str) -> list[str]:
+        """The files of a kind in the shards that a query names."""
+        return [self._files[kind][number] for (number,) in sorted(self._rows(numbers))]
+
+    def _records(self, kind: str, table: Table[Record], chosen: str) -> list[Record]:
+        """The records at the places (shard, place) that a query names, in the order of the shards."""
+        files = self._source(kind, self._of_shards(kind, f"SELECT DISTINCT shard FROM ({chosen})"))  # noqa: S608
+        columns = ", ".join(f'rows."{name}"' for name in table.schema.names)
+        return table.read(
+            self._arrow(
+                f"""SELECT {columns} FROM {files} rows JOIN files USING (filename)
+                SEMI JOIN ({chosen}) chosen ON chosen.shard = shard_number AND chosen.place = file_row_number
+                ORDER BY shard_number, file_row_number"""  # noqa: S608  (from this module)
+            )
+        )
+
+    def _wanted(self, ids: Iterable[str]) -> None:
+        self._put("wanted", pa.table({"id": pa.array(sorted(set(ids)), pa.string())}))
+
+    def _put(self, name: str, table: pa.Table) -> None:
+        """Nothing; there is a table of that name with these rows."""
+        self._connection.register("incoming", table)
+        self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM incoming")  # noqa: S608
+        self._connection.unregister("incoming")
+
+    def _arrow(self, statement: str) -> pa.Table:
+        return self._connection.sql(statement).to_arrow_table()
+
+    def _rows(self, statement: str, parameters: Mapping[str, Any] | None = None) -> list[Any]:
+        return self._connection.execute(statement, parameters or {}).fetchall()
+
+
+def laid_out(folder: Path, batch: int) -> shards.MapResult:
+    """The records of a batch that `Rows.lay_out` put into `folder`."""
+
+    def read(kind: str, table: Table[Record]) -> tuple[Record, ...]:
+        names = table.schema.names
+        path, chosen = folder / f"{kind}.parquet", [("batch", "=", batch)]
+        return tuple(table.read(pq.read_table(path, columns=names, filters=chosen, use_threads=False)))
+
+    return shards.MapResult(read("documents", DOCUMENTS), read("events", EVENTS), read("claims", CLAIMS))

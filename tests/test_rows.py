@@ -1,0 +1,163 @@
+"""What a build asks of the rows of shards by key is what the rows say that somebody holds all at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from pipeline import cluster
+from pipeline.ask import template_of
+from pipeline.records import ClaimKind, Skipped, Template
+from pipeline.records.bundle import Registry
+from pipeline.run import shards
+from pipeline.run.build import entries, making, reduce, results, texts
+from pipeline.run.build.rows import Rows, laid_out, opened
+from tests import histories
+from tests.test_closings import pull, thread
+from tests.test_releases import released, report
+
+
+@dataclass(frozen=True)
+class Both:
+    """The rows of one world: by key, and all at once."""
+
+    rows: Rows
+    result: shards.MapResult
+    known: reduce.Knowledge
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    """Threads, official pages, a merged pull request that closed a report, a release that names it, lost items."""
+    folder, world = tmp_path_factory.mktemp("rows"), histories.World(3)
+    for _ in range(14):
+        world.step()
+    closed = replace(thread(number=2), document_id="github.com/errmine-fixtures/pond#2", repo="errmine-fixtures/pond")
+    made = [closed, pull("Fixes #2"), report(), released("Jams (#2)", at="2026-05-01T00:00:00Z"), *histories.sample()]
+    world.documents |= {one.document_id: one for one in made}
+    used = histories.sharded(world, folder / "shards")
+    lost = shards.MapResult(skipped=tuple(Skipped("raw", f"page {number}", "damaged_page") for number in range(3)))
+    used.append(shards.write(folder / "shards", "p2", lost))
+    result = sum((shards.read([one]) for one in used), shards.MapResult())
+    with opened(used, spill=folder / "spill", threads=2) as rows:
+        yield Both(rows, result, reduce.knowledge(result), folder)
+
+
+def expected(known: reduce.Knowledge) -> list[Template]:
+    """The templates, as the rows themselves say."""
+    found = []
+    for shown in known.events.values():
+        signature = shown[0].signature
+        assert signature is not None
+        dates = [row.posted_at or known.documents[row.document_id].opened_at for row in shown]
+        first = min((date.date().isoformat() for date in dates if date), default="")
+        made = template_of(signature, count=len(shown), first_seen=first)
+        found.append(replace(made, is_official=any(row.event.severity == "official" for row in shown)))
+    return sorted(found, key=lambda template: template.signature_id)
+
+
+def test_templates_are_those_of_all_events(both: Both) -> None:
+    assert both.rows.templates() == expected(both.known)
+    assert any(one.is_official for one in both.rows.templates())
+
+
+def test_rows_are_counted_as_they_are(both: Both) -> None:
+    counts, result = both.rows.counts, both.result
+    assert counts.documents == len(result.documents)
+    assert counts.sources == dict(sorted(Counter(row.source for row in result.documents).items()))
+    assert counts.events == len(result.events)
+    assert counts.set_aside == Counter(row.event.severity for row in result.events if row.signature is None)
+    assert counts.claims == Counter(claim.kind for claim in result.claims)
+    assert Counter(counts.lost_in("raw")) == {"damaged_page": 3}
+    assert both.rows.lost(but="statements", most=2) == [one for one in result.skipped if one.stage != "statements"][:2]
+    assert both.rows.error_counts() == Counter(
+        row.signature.signature_id for row in result.events if row.signature and row.event.severity == "error"
+    )
+
+
+def test_messages_of_documents_are_those_of_their_grouped_events(both: Both) -> None:
+    grouped = [row for row in both.result.events if row.signature is not None]
+    wanted = sorted({row.document_id for row in grouped})[::2]
+    found = sorted(grouped, key=lambda row: (row.document_id, row.ordinal))
+    assert both.rows.messages_of(wanted) == [
+        (row.document_id, row.event.message, row.signature.signature_id)
+        for row in found
+        if row.document_id in wanted and row.signature
+    ]
+    assert both.rows.messages_of(["none of them"]) == []
+
+
+def test_what_others_place_is_placed_by_a_few_records(both: Both) -> None:
+    rules = {claim.rule for claim in both.rows.placed}
+    assert {"fix.closed_by_pull", "fix.release_notes"} <= rules
+    fixes = {one.claim_id: one for said in both.known.claims.values() for one in said if one.kind == ClaimKind.FIX}
+    assert [claim for claim in both.rows.placed if claim.signature_ids and fixes[claim.claim_id] != claim] == []
+
+
+def test_drafts_of_batches_are_those_of_everything_at_once(both: Both) -> None:
+    partition = cluster.partition(both.rows.templates())
+    around = reduce.near_of(partition)
+    whole = reduce.Drafting(both.known, partition.cluster_of(), around)
+    batches = [partition.clusters[start : start + 3] for start in range(0, len(partition.clusters), 3)]
+    both.rows.lay_out([[one for found in batch for one in found.members] for batch in batches], both.folder / "laid")
+    pages = reduce.gathered(both.rows.pages, ())
+    assert pages.official == both.known.official != {}
+    for number, batch in enumerate(batches):
+        known = reduce.gathered(laid_out(both.folder / "laid", number), both.rows.placed)
+        known = replace(known, documents={**pages.documents, **known.documents}, official=pages.official)
+        drafting = replace(whole, known=known)
+        for found in batch:
+            assert [known.events[one] for one in found.members] == [both.known.events[one] for one in found.members]
+            assert drafting.draft(found) == whole.draft(found)
+
+
+def test_a_digest_names_each_document_that_speaks_of_a_cluster(both: Both) -> None:
+    partition = cluster.partition(both.rows.templates())
+    both.rows.of_members(partition.cluster_of())
+    found = {one.cluster_id: one for one in both.rows.decisive()}
+    assert found.keys() == {one.cluster_id for one in partition.clusters}
+    for one in partition.clusters:
+        rows = [row for member in one.members for row in both.known.events[member]]
+        said = [claim for member in one.members for claim in both.known.claims.get(member, ())]
+        leads = [claim for member in one.members for claim in both.known.candidates.get(member, ())]
+        cited = {row.document_id for row in rows} | {claim.quote.document_id for claim in (*said, *leads)}
+        assert found[one.cluster_id].weight == len(cited)
+        assert found[one.cluster_id].spoken == tuple(sorted({name for claim in said for name in claim.signature_ids}))
+
+
+def test_a_pool_makes_what_one_process_makes(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "FEWEST_FOR_A_POOL", 0)
+    monkeypatch.setattr(making, "MOST_CLUSTERS", 7)
+    grouped = entries.group(both.rows)
+
+    def make(workers: int) -> entries.Made:
+        means = entries.Means(both.folder / f"{workers}", workers=workers, memory=results.Memory("x"))
+        return entries.make(both.rows, grouped, means, registry=Registry(), min_documents=1)
+
+    one, two = make(1), make(2)
+    assert histories.differs(two, one) == []
+    assert len(one.entries) > 7
+
+
+def test_texts_are_found_by_their_keys(tmp_path: Path) -> None:
+    said = {f"cluster:{number}": "long " * number + "\ud800 末" for number in range(40)}
+    older = texts.Texts(tmp_path / "older")
+    for key in sorted(said)[:20]:
+        older.add(key, texts.packed(said[key]))
+    made = texts.Texts(tmp_path / "made", older)
+    for key in sorted(said)[10:]:
+        made.add(key, texts.packed("another"))
+        made.add(key, texts.packed(said[key]))
+    assert {key: texts.unpacked(made[key]) for key in made} == said
+    told = texts.write(tmp_path / "kept", sorted(said), made)
+    assert told["bytes"] == (tmp_path / "kept").stat().st_size
+    kept = texts.Texts.of(tmp_path / "kept", sorted(said))
+    assert {key: texts.unpacked(kept[key]) for key in kept} == said
+    for wrong in (sorted(said)[:-1], [*sorted(said), "one more"]):
+        with pytest.raises(ValueError, match="does not hold"):
+            texts.Texts.of(tmp_path / "kept", wrong)
