@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.records import Claim, ClaimKind, Skipped, Template
+from pipeline.records.errors import StoreError
 from pipeline.run import shards
 from pipeline.run.build import reduce, rows_sql
 from pipeline.run.shards.columns import Record, Table
@@ -74,17 +75,25 @@ class Counts:
 def opened(
     used: Sequence[shards.ShardPaths], added: Sequence[shards.ShardPaths] = (), *, spill: Path, threads: int = 1
 ) -> Iterator[Rows]:
-    """The rows of the shards `used`, with the claims of the shards `added`; what memory does not hold is in `spill`."""
+    """The rows of the shards `used`, with the claims of the shards `added`; what memory does not hold is in `spill`.
+
+    Raises:
+        StoreError: the disk refuses.
+    """
     config: dict[str, Any] = {
         "threads": threads,
         "memory_limit": _MEMORY,
         "temp_directory": str(spill),
         "preserve_insertion_order": False,
     }
-    with duckdb.connect(config=config) as connection:
-        connection.execute("SET TimeZone = 'UTC'")
-        connection.execute("SET enable_progress_bar = false")
-        yield Rows(connection, used, added)
+    try:
+        with duckdb.connect(config=config) as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            connection.execute("SET enable_progress_bar = false")
+            yield Rows(connection, used, added)
+    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        hint = "Check free space and rights of the folder, then run `errmine build` again."
+        raise StoreError(f"cannot count rows, with room at {spill}: {error}", path=spill, hint=hint) from error
 
 
 class Rows:

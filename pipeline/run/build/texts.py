@@ -19,8 +19,11 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from pipeline.records.errors import StoreError
+
 _LENGTH = struct.Struct("<I")
 _CODEC = "zstd"
+_ADVICE = "Check free space and rights of the folder, then run `errmine build` again."
 
 
 def packed(text: str) -> bytes:
@@ -79,12 +82,21 @@ class Texts(Mapping[str, bytes]):
         return made
 
     def add(self, key: str, body: bytes) -> None:
-        """Nothing; there is the record `body` of `key`, in the place of any that there was."""
-        if self._descriptor is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._open(os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-        assert self._descriptor is not None
-        os.pwrite(self._descriptor, body, self._end)
+        """Nothing; there is the record `body` of `key`, in the place of any that there was.
+
+        Raises:
+            StoreError: the disk refuses.
+        """
+        try:
+            if self._descriptor is None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._open(os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+            assert self._descriptor is not None
+            left = memoryview(body)
+            while left:
+                left = left[os.write(self._descriptor, left) :]
+        except OSError as error:
+            raise StoreError(f"cannot write {self._path}: {error.strerror}", path=self._path, hint=_ADVICE) from error
         self._places[key] = (self._end, len(body))
         self._end += len(body)
 
