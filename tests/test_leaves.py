@@ -219,6 +219,18 @@ def test_an_entry_that_the_bundle_has_not_is_named(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- what is made again
 
 
+def test_a_leaf_that_was_damaged_without_a_trace_is_made_again(places: Places) -> None:
+    whole = golden.bundle_bytes(places.curated)
+    for path in sorted(places.curated.rglob("leaves/*/*"))[:6]:
+        times = path.stat()
+        body = bytearray(path.read_bytes())
+        body[len(body) // 2] ^= 4
+        path.write_bytes(body)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert run.export(places).figures["made_leaves"] > 0
+    assert golden.bundle_bytes(places.curated) == whole
+
+
 def test_only_leaves_in_which_something_changed_are_made_again(places: Places, tmp_path: Path) -> None:
     before = inodes(places.curated)
     assert run.export(places).figures["made_leaves"] == 0

@@ -2,14 +2,13 @@
 
 A line is known by its digest, under the digest of all else that decides what is made of it: the code and the tables of
 the gate and of the export, the packs, the libraries. Where any of that is another, nothing is known. The file holds no
-words. A file of a leaf is known by size, inode and time of change, as `make` knows files: to read it is what this
-saves; who reads the bundle compares it with its sha256.
+words. A file of a leaf is known by its sha256: to make it is what this saves, not to read it, so that no damage is
+published again.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -136,40 +135,22 @@ def digest(line: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class MadeFile:
-    """A file that was made, and what the file system says of it since."""
-
-    record: FileRecord
-    inode: int
-    changed: int  # nanoseconds
-
-    @classmethod
-    def look(cls, folder: Path, record: FileRecord) -> MadeFile:
-        """The file of the bundle in `folder` as it is now.
-
-        Raises:
-            OSError: it is gone.
-        """
-        found = os.lstat(folder / record.path)
-        return cls(record, found.st_ino, found.st_mtime_ns)
-
-    def is_at(self, folder: Path) -> bool:
-        """Whether nothing has touched the file of the bundle in `folder` since."""
-        try:
-            found = os.lstat(folder / self.record.path)
-        except OSError:
-            return False
-        return (found.st_ino, found.st_mtime_ns, found.st_size) == (self.inode, self.changed, self.record.bytes)
-
-
-@dataclass(frozen=True, slots=True)
 class MadeLeaf:
     """A leaf that was made: of what, its files, and what the manifest counts of it."""
 
     told: str  # a digest of all that it was made of
     count: int  # entries
-    files: tuple[MadeFile, ...]
+    files: tuple[FileRecord, ...]
     tally: Tally
+
+    def is_whole(self, folder: Path) -> bool:
+        """Whether the bundle in `folder` has every file of the leaf as it was made."""
+        try:
+            for file in self.files:
+                kept.checked(folder / file.path, file.sha256)
+        except kept.Damaged:
+            return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,13 +202,12 @@ def kept_files(path: Path) -> Iterable[kept.KeptFile]:
 
 
 def _row(leaf: MadeLeaf) -> dict[str, Any]:
-    files = [[one.record.path, one.record.sha256, one.record.bytes, one.inode, one.changed] for one in leaf.files]
+    files = [[one.path, one.sha256, one.bytes] for one in leaf.files]
     return {"told": leaf.told, "count": leaf.count, "files": files, **leaf.tally.as_json()}
 
 
 def _leaf(row: Mapping[str, Any]) -> MadeLeaf:
     files = tuple(
-        MadeFile(FileRecord.model_construct(path=path, sha256=sha256, bytes=size), inode, changed)
-        for path, sha256, size, inode, changed in row["files"]
+        FileRecord.model_construct(path=path, sha256=sha256, bytes=size) for path, sha256, size in row["files"]
     )
     return MadeLeaf(row["told"], row["count"], files, Tally.read(row))

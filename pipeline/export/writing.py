@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pipeline.export import content
 from pipeline.export.content import Facts
-from pipeline.export.passed import Fields, MadeFile, MadeLeaf, Passed, Tally, digest
+from pipeline.export.passed import Fields, MadeLeaf, Passed, Tally, digest
 from pipeline.export.placing import publish
 from pipeline.lexicon import advice
 from pipeline.records import Skipped, kept, leaves
@@ -253,22 +253,23 @@ class _Filling:
         return found.hexdigest()
 
     def _taken(self, staged: Path, prefix: str, told: str) -> bool:
-        """Whether the leaf stands in `staged` now: second names of the files of before, which nothing has touched."""
+        """Whether the leaf stands in `staged` now: second names of the files of before, which are whole."""
         last = self._passed.leaves.get(prefix)
         if not self._passed.made_by or last is None or last.told != told:
             return False
-        if not all(file.is_at(self._before) for file in last.files):
+        if not last.is_whole(self._before):
             return False
         try:
-            files = tuple(self._linked(staged, file) for file in last.files)
+            for file in last.files:
+                self._link(staged, file)
         except OSError:  # it went a moment ago
             return False
-        self._made[prefix] = replace(last, files=files)
-        self._records += [file.record for file in files]
+        self._made[prefix] = last
+        self._records += last.files
         return True
 
-    def _linked(self, staged: Path, file: MadeFile) -> MadeFile:
-        old, new = self._before / file.record.path, staged / file.record.path
+    def _link(self, staged: Path, file: FileRecord) -> None:
+        old, new = self._before / file.path, staged / file.path
         new.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):  # a leaf that could not be linked to its end
             try:
@@ -277,7 +278,6 @@ class _Filling:
                 raise
             except OSError:  # this file system gives a file one name alone
                 shutil.copyfile(old, new)
-        return MadeFile.look(staged, file.record)
 
     def _make(self, staged: Path, prefixes: Sequence[str], told: Mapping[str, str]) -> None:
         """Nothing; these leaves stand in `staged`, made of rows that are read now."""
@@ -304,9 +304,8 @@ class _Filling:
         files = {leaves.path(prefix, name): body for name, body in bodies.items()}
         if self._has_pages:
             files |= {content.page_path(fields["id"]): content.page(fields).encode() for fields in entries}
-        records = [self._put(staged, path, body) for path, body in files.items()]
-        looked = tuple(MadeFile.look(staged, record) for record in records)
-        return MadeLeaf(told, len(own), looked, Tally.of(entries))
+        records = tuple(self._put(staged, path, body) for path, body in files.items())
+        return MadeLeaf(told, len(own), records, Tally.of(entries))
 
     def _put(self, staged: Path, path: str, body: bytes) -> FileRecord:
         place = staged / path
