@@ -11,7 +11,6 @@ they hand to each other are followed, and what a command reads, runs, deletes, s
     scripts.py    Python (`ast`); powershell.py what is written with brackets
     understood.py commands in known shapes: what no row of commands.toml takes is not passed on; `snippets` says which
                   lines are commands, `pythonic` asks the same of Python
-    persuasion.py plain words, by a trained reader
     settings.py   checks that a variable, an option or a sentence switches off
     addressed.py  words said to language models
 
@@ -56,10 +55,8 @@ def refusal(words: str, *, owners: tuple[str, ...] = ()) -> Refusal | None:
     """
     if len(words) > _LONGEST:
         return Refusal("not_understood", "length")
-    from pipeline.lexicon.advice import persuasion  # noqa: PLC0415
-
     if not is_awake(words):
-        return Refusal("not_understood", "words") if persuasion.is_refused(words) else None
+        return None
     from pipeline.lexicon.advice import addressed, origins, reading, snippets, spelling  # noqa: PLC0415  (most texts name nothing judged)
 
     readings = list(spelling.readings(words))
@@ -71,8 +68,6 @@ def refusal(words: str, *, owners: tuple[str, ...] = ()) -> Refusal | None:
     if origins.is_mixed(words):
         return Refusal("unsafe_action", "hidden-code")
     unknown = snippets.not_understood(readings[-1], owners)
-    if unknown is None and persuasion.is_refused(readings[-1]):
-        unknown = "words"
     return Refusal("not_understood", unknown) if unknown else None
 
 

@@ -125,7 +125,7 @@ class Rows:
     def counts(self) -> Counts:
         """How many rows there are."""
         ((documents, foreign, hidden),) = self._rows(
-            "SELECT count(*), count_if(is_foreign), coalesce(sum(hidden_count), 0) FROM every_document"
+            "SELECT count(*), coalesce(count_if(is_foreign), 0), coalesce(sum(hidden_count), 0) FROM every_document"
         )
         ((events,),) = self._rows("SELECT count(*) FROM events")
         lost = self._rows(f"SELECT stage, reason, count(*) FROM {self._sources['skipped']} GROUP BY ALL")  # noqa: S608
