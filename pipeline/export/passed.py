@@ -144,9 +144,11 @@ class MadeLeaf:
     tally: Tally
 
     def is_whole(self, folder: Path) -> bool:
-        """Whether the bundle in `folder` has every file of the leaf as it was made."""
+        """Whether the bundle in `folder` has every file of the leaf as it was made; a link to such a file is none."""
         try:
             for file in self.files:
+                if (folder / file.path).is_symlink():
+                    return False
                 kept.checked(folder / file.path, file.sha256)
         except kept.Damaged:
             return False
