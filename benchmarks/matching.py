@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import unrelated
 
-from pipeline import cluster, raw, store
+from pipeline import cluster, export, raw, store
 from pipeline.ask import Answer, Matcher
 from pipeline.providers import documents
 from pipeline.records import Document, Template
@@ -271,8 +271,7 @@ def quotes(curated: Path, *, misses: int) -> None:
     matcher = Matcher.read(curated)
     matcher.prepare()
     counts: Counter[str] = Counter()
-    for line in (curated / "entries.jsonl").read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
+    for entry in (one.model_dump(mode="json") for one in export.read_entries(curated)):
         for piece in entry["evidence"]:
             if piece["role"] != "occurrence":
                 continue

@@ -21,6 +21,7 @@ from typing import Any
 
 from benchmarks.internal import ROOT
 from benchmarks.knowledge import read_documents
+from pipeline import export
 from pipeline.records import Document
 
 VERDICTS = ROOT / "tests" / "quality" / "statements.jsonl"
@@ -55,9 +56,8 @@ class Statement:
 
 def published(home: Path) -> Iterator[Statement]:
     """What the bundle of a home says by people, programs or trackers: causes, remedies, dead ends, cases."""
-    with (home / "curated" / "entries.jsonl").open(encoding="utf-8") as lines:
-        for entry in map(json.loads, lines):
-            yield from _of_entry(entry)
+    for entry in export.read_entries(home / "curated"):
+        yield from _of_entry(entry.model_dump(mode="json"))
 
 
 def _of_entry(entry: dict[str, Any]) -> Iterator[Statement]:

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pipeline
+from benchmarks import statements
 from pipeline import export, run, validate
 from pipeline.ask import Matcher
 from pipeline.export import content, placing, writing
@@ -164,6 +165,12 @@ def test_every_reader_reads_leaves_as_it_reads_one(split_home: Path, sample_home
     assert validate.check_path(parted).problems == ()
     rows = [row for path in sorted(parted.glob("leaves/*/entries.parquet")) for row in pq.read_table(path).to_pylist()]
     assert sorted(row["id"] for row in rows) == [entry.id for entry in export.read_entries(whole)]
+
+
+def test_a_draw_for_readers_is_taken_from_leaves_too(split_home: Path, sample_home: Path) -> None:
+    drawn = list(statements.published(split_home))
+    assert drawn
+    assert drawn == list(statements.published(sample_home))
 
 
 def test_who_asks_gets_the_same_answers(split_home: Path, sample_home: Path) -> None:
