@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pipeline import normalise
 from pipeline.lexicon import vocabulary
 from pipeline.lexicon.vocabulary import Class, Clues
 from pipeline.records import Frame
+from pipeline.text.frames import raising_package
 
 
 @pytest.mark.parametrize("name", vocabulary.VOCABULARIES)
@@ -155,7 +155,7 @@ def test_reports_to_several_projects_are_no_projects_error() -> None:
 def test_the_package_that_raises_is_that_of_the_innermost_code_of_its_own(
     frames: list[tuple[str, str]], expected: str
 ) -> None:
-    assert normalise.raising_package([Frame(file, 1, function) for file, function in frames]) == expected
+    assert raising_package([Frame(file, 1, function) for file, function in frames]) == expected
 
 
 def test_an_unknown_id_has_no_label() -> None:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline import extract, normalise
+from pipeline import extract
 from pipeline.ask.findings import Findings, gathered, of_words, telling
 from pipeline.ask.known import KnownErrors, Row
 from pipeline.ask.reading import Reading, read_pasted, set_aside
@@ -22,6 +22,7 @@ from pipeline.packs import marked
 from pipeline.records import Event, Signature, kept, leaves
 from pipeline.records.errors import ExportError
 from pipeline.records.leaves import Opened, entry_of, page_path
+from pipeline.text import frames
 
 if TYPE_CHECKING:
     from pipeline.cluster import Abstention
@@ -272,8 +273,8 @@ def _holding(found: Sequence[Event], place: int) -> Event:
 
 
 def _placed(answer: Answer, event: Event) -> Answer:
-    frame = normalise.innermost(event.frames) or None
-    return replace(answer, start=event.start, end=event.end, frame=frame, packages=normalise.packages(event.frames))
+    frame = frames.innermost(event.frames) or None
+    return replace(answer, start=event.start, end=event.end, frame=frame, packages=frames.packages(event.frames))
 
 
 def nearest_case(cases: Sequence[Row], answer: Answer) -> int | None:

@@ -8,27 +8,17 @@ Gate keys, closed: code, resource, space, backend, library, assertion, module, s
 feature, tool, errno, signal, and `kind`, the id of a known family.
 """
 
-from pipeline.normalise.assemble import (
-    NORMALISER_VERSION,
-    innermost,
-    is_empty,
-    packages,
-    raising_package,
-    signature,
-)
+from pipeline.normalise.assemble import NORMALISER_VERSION, is_empty, signature
 from pipeline.normalise.masks import template as masked
 from pipeline.normalise.other_readings import readings
 from pipeline.normalise.text_signature import is_consequence, main_event, rank, signature_of_text
 
 __all__ = [
     "NORMALISER_VERSION",
-    "innermost",
     "is_consequence",
     "is_empty",
     "main_event",
     "masked",
-    "packages",
-    "raising_package",
     "rank",
     "readings",
     "signature",

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline import cluster, distil, normalise, store, text
+from pipeline import cluster, distil, store, text
 from pipeline.ask import read_overrides
 from pipeline.records import (
     Claim,
@@ -27,6 +27,7 @@ from pipeline.records import (
 from pipeline.records.draft import Draft
 from pipeline.records.entry import Edge, Evidence, Lead, TransitionGraph
 from pipeline.run import shards
+from pipeline.text import frames
 
 if TYPE_CHECKING:
     from pipeline.run.build.rows import Rows
@@ -335,7 +336,7 @@ def occurrence(row: shards.EventRow, document: shards.DocumentRow) -> distil.Occ
         slots=signature.slots,
         codes=row.event.codes,
         frame=signature.frame_key.rpartition(" > ")[2],
-        package=normalise.raising_package(row.event.frames),
+        package=frames.raising_package(row.event.frames),
         dialect=row.event.dialect,
     )
 
