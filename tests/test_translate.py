@@ -14,10 +14,11 @@ from pipeline.records.draft import Draft, Remedy, Statement
 from pipeline.records.entry import Evidence, TransitionGraph, rate
 from pipeline.records.errors import CatalogueError
 from pipeline.run.build.worded import Facts, coverage
-from pipeline.translate import entry, render, rendering, shape_of, too_general, without_general
+from pipeline.translate import entry, render, rendering, shape_of
 from pipeline.translate.engines import NoOffer, Offer
 from pipeline.translate.meaning import failing, meaning
 from pipeline.translate.remembered import SIGNATURE, Memory, key
+from pipeline.validate import too_general, without_general
 from tests.each import each
 
 CASES = sorted((Path(__file__).parent / "cases" / "translate").iterdir())

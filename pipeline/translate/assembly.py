@@ -20,7 +20,7 @@ from pipeline.records.entry import (
     rate,
 )
 from pipeline.translate.engines import Engine
-from pipeline.translate.meaning import GENERAL, meaning, occurrences
+from pipeline.translate.meaning import meaning, occurrences
 from pipeline.translate.remembered import shipped_memory
 from pipeline.translate.wording import Wording, of_page, statement_in_words, translation, typed_cause, untranslated
 
@@ -104,12 +104,6 @@ def _provenance(draft: Draft, normaliser: str) -> Provenance:
         imported_from=None,
         withheld=dict(sorted(Counter(kept.reason for kept in draft.withheld).items())),
     )
-
-
-def without_general(entry: KnowledgeEntry) -> KnowledgeEntry:
-    """An entry whose explanation says too little (`meaning.too_general`): it is null and says why."""
-    said = untranslated(entry.signature, GENERAL)
-    return entry.model_copy(update={"signature_zh": None, "translations": {**entry.translations, "signature_zh": said}})
 
 
 def _cause(cause: Statement | None, put: Callable[[Statement], Wording]) -> Wording:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -260,11 +260,8 @@ def _named(names: Sequence[str], chinese: str) -> str:
     return fill(sentence, {"names": "、".join(names)}, template) if sentence else ""
 
 
-# What stands for many sentences says none of them.
+# What of an explanation was made from the words of its message: what stands for many messages says none of them.
 
-#: A Chinese sentence that stands for more English ones than this names too little of them.
-MOST_SENTENCES = 2
-GENERAL = "too general: it would fit other messages as well"
 #: What makes it from the words of a message. A code or a type of exception means the same under any message.
 _BY_SHAPE = engine_name("shape.").partition("@")[0]
 _FROM_WORDS = (_BY_SHAPE, "tm/messages", "tm/signatures")
@@ -277,23 +274,6 @@ def shape_of(entry: KnowledgeEntry) -> tuple[str, ...]:
     if entry.signature_zh and made and (made.engine or "").startswith(_FROM_WORDS):
         return (_said(entry, made.engine or ""), _words_of(entry))
     return ()
-
-
-def too_general(shapes: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
-    """The ids of entries whose explanation, made from words, is that of more than two different English messages.
-
-    `shapes` has of each entry by its id what `shape_of` says. Measured on the home itself: messages differ if their
-    words differ, values aside.
-    """
-    messages_of: dict[str, set[str]] = {}
-    entries_of: dict[str, list[str]] = {}
-    for entry_id, shape in shapes.items():
-        if shape:
-            said, words = shape
-            messages_of.setdefault(said, set()).add(words)
-            entries_of.setdefault(said, []).append(entry_id)
-    many = (said for said, found in messages_of.items() if len(found) > MOST_SENTENCES)
-    return frozenset(entry_id for said in many for entry_id in entries_of[said])
 
 
 def _said(entry: KnowledgeEntry, engine: str) -> str:

@@ -6,6 +6,7 @@ use the same `RULES`. `imported` turns an entry made elsewhere into ours, with w
 
 from pipeline.validate.bundles import check_bundle
 from pipeline.validate.foreign import Report, check, check_path, check_text
+from pipeline.validate.generality import too_general, without_general
 from pipeline.validate.imported import imported
 from pipeline.validate.problem import Context, Problem, Rule
 from pipeline.validate.rules import RULES, Accepted, Rejected, Verdict, verdict
@@ -24,5 +25,7 @@ __all__ = [
     "check_path",
     "check_text",
     "imported",
+    "too_general",
     "verdict",
+    "without_general",
 ]

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from pipeline import cluster, distil, normalise, packs, store, translate, validate
+from pipeline import cluster, distil, normalise, packs, store, validate
 from pipeline.records import Claim, Cluster, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
@@ -170,7 +170,7 @@ class _Work:
     def entry(self, sketch: _Sketch, form: str) -> KnowledgeEntry:
         """The entry, whole or without an explanation that says too little."""
         entry = results.entry_of(sketch.result, self.texts)
-        return translate.without_general(entry) if form == GENERAL else entry
+        return validate.without_general(entry) if form == GENERAL else entry
 
 
 #: Of a cluster whose draft is not made yet.
@@ -241,7 +241,7 @@ def _worded(
     _word(sketches, work, assigned)
     ids_of = assigned.ids
     unsaid = [one for sketch in sketches for one in sketch.result.unsaid]
-    general = translate.too_general({ids_of[one.cluster.cluster_id]: one.result.facts.shape for one in sketches})
+    general = validate.too_general({ids_of[one.cluster.cluster_id]: one.result.facts.shape for one in sketches})
     accepted: list[One] = []
     lost: list[Skipped] = []
     for sketch in sketches:
