@@ -57,13 +57,40 @@ def expected(known: reduce.Knowledge) -> list[Template]:
         dates = [row.posted_at or known.documents[row.document_id].opened_at for row in shown]
         first = min((date.date().isoformat() for date in dates if date), default="")
         made = template_of(signature, count=len(shown), first_seen=first)
-        found.append(replace(made, is_official=any(row.event.severity == "official" for row in shown)))
+        read = [row.signature for row in shown if row.signature]
+        made = replace(
+            made,
+            is_gate_complete=any(one.is_gate_complete for one in read),
+            is_truncated=all(one.is_truncated for one in read),
+            is_official=any(row.event.severity == "official" for row in shown),
+        )
+        found.append(made)
     return sorted(found, key=lambda template: template.signature_id)
 
 
 def test_templates_are_those_of_all_events(both: Both) -> None:
     assert both.rows.templates() == expected(both.known)
     assert any(one.is_official for one in both.rows.templates())
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_a_text_that_one_report_cut_is_whole_where_another_shows_all_of_it(
+    order: tuple[int, int], tmp_path: Path
+) -> None:
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    x\nRuntimeError: the kiln is jammed'
+    ends = dict(zip(order, ("...", ""), strict=True))  # who comes first decides nothing
+    world = histories.World(3)
+    world.documents = {
+        f"github.com/errmine-fixtures/kiln#{number}": replace(
+            thread(number=number, body=f"```\n{trace}{ends[number]}\n```"),
+            document_id=f"github.com/errmine-fixtures/kiln#{number}",
+        )
+        for number in (1, 2)
+    }
+    used = histories.sharded(world, tmp_path / "shards")
+    with opened(used, spill=tmp_path / "spill") as rows:
+        (found,) = [one for one in rows.templates() if one.text == "the kiln is jammed"]
+    assert (found.count, found.is_truncated) == (2, False)
 
 
 def test_rows_are_counted_as_they_are(both: Both) -> None:

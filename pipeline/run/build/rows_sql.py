@@ -24,7 +24,8 @@ SELECT document_id, last.*, digest FROM (
 
 CREATE TABLE events AS
 SELECT document_id, ordinal, event_id, posted_at, event.severity AS severity, event.codes AS codes,
-    signature.signature_id AS signature_id, shard_number AS shard, file_row_number AS place
+    signature.signature_id AS signature_id, signature.is_gate_complete AS is_gate_complete,
+    signature.is_truncated AS is_truncated, shard_number AS shard, file_row_number AS place
 FROM {events} JOIN files USING (filename);
 
 CREATE TABLE claims AS
@@ -35,15 +36,16 @@ FROM {claims} JOIN files USING (filename);
 CREATE TABLE firsts AS
 SELECT signature_id, arg_min({{shard: shard, place: place}}, {{document_id: document_id, ordinal: ordinal, shard: shard,
     place: place}}) AS first, count(*) AS count, min(coalesce(posted_at, opened_at)) AS seen,
+    bool_or(is_gate_complete) AS is_gate_complete, bool_and(is_truncated) AS is_truncated,
     bool_or(severity = 'official') AS is_official
 FROM (SELECT * FROM events WHERE signature_id IS NOT NULL) LEFT JOIN
     (SELECT document_id, opened_at FROM documents) USING (document_id)
 GROUP BY signature_id;
 """
-#: The distinct signatures; of events that differ in what is no part of the id the first decides.
+#: The distinct signatures: whole if one event shows them whole; of what else is no part of the id the first decides.
 OF_TEMPLATES = """
 SELECT signature_id, signature.exception_type AS exception_type, signature.text AS text, signature.gate AS gate,
-    signature.is_gate_complete AS is_gate_complete, signature.is_truncated AS is_truncated, count,
+    firsts.is_gate_complete AS is_gate_complete, firsts.is_truncated AS is_truncated, count,
     coalesce(strftime(seen AT TIME ZONE 'UTC', '%Y-%m-%d'), '') AS first_seen, is_official
 FROM {events} JOIN files USING (filename)
 JOIN firsts ON first.shard = shard_number AND first.place = file_row_number
