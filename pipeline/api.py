@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.records import kept
 from pipeline.records.errors import ConfigError, ExportError, PipelineError
-from pipeline.records.leaves import Opened
+from pipeline.records.leaves import Opened, is_remote
 
 if TYPE_CHECKING:
     import duckdb
@@ -76,7 +76,7 @@ def open_bundle(
         from pipeline.packs import activate
 
         activate([Path(one) for one in packs])
-    if "://" in os.fspath(folder):
+    if is_remote(folder):
         from pipeline.export import remote
 
         return Bundle(remote.local(folder))

@@ -29,6 +29,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pipeline.records import kept
 from pipeline.records.errors import ConfigError, ExportError
+from pipeline.records.leaves import is_remote
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -59,11 +60,6 @@ class _There(NamedTuple):
 
     size: int  # bytes
     at: float  # when it was put, in seconds
-
-
-def is_remote(place: str | os.PathLike[str]) -> bool:
-    """Whether `place` is an address of a store, not a path."""
-    return "://" in os.fspath(place)
 
 
 def local(place: str | os.PathLike[str]) -> Path:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -32,6 +33,11 @@ HEAD = f"{FOLDER}/index.json"
 #: What a leaf has; the first is in every leaf of any bundle.
 LINES, TABLE, INDEX, REGISTRY = NAMES = ("entries.jsonl", "entries.parquet", "index.json", "registry.json")
 _PLACE_BYTES = 8
+
+
+def is_remote(place: str | os.PathLike[str]) -> bool:
+    """Whether a bundle at `place` is in a store: an address, not a path."""
+    return "://" in os.fspath(place)
 
 
 def place_of(name: str) -> str:
