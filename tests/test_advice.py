@@ -223,7 +223,7 @@ def test_every_text_of_an_entry_is_asked_about() -> None:
         "parameters", "transition_graph", "translations", "provenance", "confidence", "fix_success_rate",
         "evidence_count", "evidence_omitted", "occurrence_count",
     }  # fmt: skip
-    asked = {*advice.SINGLE, *advice.LISTS, *advice.PLAIN_LISTS, "os_specific", "cases"}
+    asked = {*advice.SINGLE, *advice.LISTS, *advice.PLAIN_LISTS, "os_specific", "cases", "documentation"}
     assert set(KnowledgeEntry.model_fields) == ours | asked
     said = {"kind", "text_lang", "cause_type", "worked", "failed", "tier", "sources", "evidence"}
     assert set(CaseStatement.model_fields) == said | set(advice.SAID)

@@ -469,8 +469,20 @@ def test_status_tells_how_much_chinese_there_is_and_how_it_came_to_be(home: Path
 def test_status_and_the_manifest_tell_how_many_entries_of_each_domain_have_an_answer(home: Path) -> None:
     told = json.loads(run("status", "--home", home, "--json").out)["answers"]
     bundle = json.loads((Places.of(home).curated / "manifest.json").read_text(encoding="utf-8"))
-    counted = [{"domain": r["domain"], "entries": r["entry_count"], "answered": r["answered_count"]} for r in told]
+    counted = [
+        {
+            "domain": r["domain"],
+            "entries": r["entry_count"],
+            "answered": r["answered_count"],
+            "documented": r["documented_count"],
+            "known": r["known_count"],
+        }
+        for r in told
+    ]
     assert counted == bundle["answers"]
+    for name in ("documented", "known"):
+        assert sum(row[name] for row in counted) == bundle["counts"][name]
+    assert bundle["counts"]["answered"] < bundle["counts"]["known"]
     assert sum(row["answered"] for row in counted) == bundle["counts"]["answered"] < bundle["counts"]["entries"]
     assert "entries with an answer" in run("status", "--home", home).out
 

@@ -177,6 +177,7 @@ ROW = {
     "entry_id": "cuda/out-of-memory",
     "cluster_id": None,
     "is_answered": False,
+    "is_documented": False,
     "first_seen": "2026-01-02",
     "last_seen": "2026-03-04",
     "signature": "RuntimeError: 显存不足" * 40 + "\x1b[31m",

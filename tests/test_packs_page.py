@@ -45,7 +45,7 @@ def test_the_pack_of_the_page_is_sound_and_reads_the_log_of_the_page(tmp_path: P
     proven = command("pack", "test", folder / "glazer")
     assert (proven.code, proven.out.strip()) == (
         0,
-        "glazer: sound; rows: codes 1, domains 1, lines 1, stacks 1; 10 texts tried",
+        "glazer: sound; rows: codes 1, domains 1, lines 1, meanings 1, stacks 1; 10 texts tried",
     )
     assert proven.out.strip() in TEXT
     seen = command("extract", "--pack", folder / "glazer", "--json", folder / "glazer.log")

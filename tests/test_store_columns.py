@@ -49,7 +49,10 @@ MIRRORS: dict[str, tuple[type[Any], str, str]] = {
     "translations": (published.Translation, "entry_id field", ""),
     "entries": (
         published.KnowledgeEntry,
-        "entry_id workaround_count dead_end_count origin is_answered json",
+        (
+            "entry_id workaround_count dead_end_count origin is_answered json "
+            "documentation_zh documentation_url documentation_row is_documented"
+        ),
         PARTS,
     ),
 }

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.agents.answers import Brief, Entry, Fix, Lead, Quote, Remedy, Thread
+from pipeline.agents.answers import Brief, Documented, Entry, Fix, Lead, Quote, Remedy, Thread
 from pipeline.ask import Digest, Saying, standing
 from pipeline.ask import Lead as ToldLead
 from pipeline.ask import Remedy as Told
@@ -60,6 +60,7 @@ def entry(told: Digest, measure: Measure, *, is_matched: bool = False) -> Entry:
         **_first_lines(told, measure),
         category=told.category,
         standing_zh=standing(told, "zh"),
+        documentation=_documented(told, measure),
         cause=_text(told.cause or told.cause_zh, measure),
         cause_lang="en" if told.cause else "zh" if told.cause_zh else None,
         cause_zh=_text(told.cause_zh, measure),
@@ -94,6 +95,18 @@ def entry(told: Digest, measure: Measure, *, is_matched: bool = False) -> Entry:
             )
             if len(own) > most
         },
+    )
+
+
+def _documented(told: Digest, measure: Measure) -> Documented | None:
+    found = told.documentation
+    if found is None:
+        return None
+    return Documented(
+        text=cut(found["text"], measure.characters),
+        text_zh=cut(found["text_zh"], measure.characters),
+        look_at_first=[cut(one["text"], measure.characters) for one in found["checks"]],
+        url=_name(found["url"]),
     )
 
 

@@ -141,6 +141,7 @@ class Digest:
     causes: tuple[Remedy, ...] = ()  # what single projects say of why; `action` is the sentence
     leads: tuple[Lead, ...] = ()  # counted in nothing here; best first
     is_explained: bool = False  # somebody says why it comes, not the program alone
+    documentation: Row | None = None  # what its project's documentation says that it means: no statement of anybody
 
     @property
     def has_remedy(self) -> bool:
@@ -207,6 +208,7 @@ def digest(entry: Row) -> Digest:
         causes=tuple(_of_cases(entry, "cause", evidence)),
         leads=tuple(Lead(**{one.name: row[one.name] for one in fields(Lead)}) for row in entry.get("leads", ())),
         is_explained=is_explained(entry),
+        documentation=entry.get("documentation"),
     )
 
 
@@ -241,8 +243,7 @@ def answers(told: Digest, lang: str = "en") -> str:
     if lang == "zh":
         words = ("个办法有人确认有效", "个办法在个别项目中有效", "个官方办法", "个建议尚无人确认")
         told_zh = [f"{number:,} {one}" for number, one in zip(numbers, words, strict=True) if number]
-        unfixed = "有人说明了原因，尚无人报告解决办法" if told.is_explained else "尚无人报告解决办法"
-        return "，".join(told_zh) or unfixed
+        return "，".join(told_zh) or f"{_unfixed(told)[1]}尚无人报告解决办法"
     nouns = (
         ("remedy that helped", "remedies that helped"),
         ("remedy that helped a single project", "remedies that helped single projects"),
@@ -250,7 +251,14 @@ def answers(told: Digest, lang: str = "en") -> str:
         ("suggestion that nobody confirmed", "suggestions that nobody confirmed"),
     )
     told_en = [counted(number, *noun) for number, noun in zip(numbers, nouns, strict=True) if number]
-    return ", ".join(told_en) or ("the cause is told, " if told.is_explained else "") + "nobody reported a fix"
+    return ", ".join(told_en) or f"{_unfixed(told)[0]}nobody reported a fix"
+
+
+def _unfixed(told: Digest) -> tuple[str, str]:
+    """What is known of an error that nobody knows a remedy for, in both languages."""
+    if told.is_explained:
+        return "the cause is told, ", "有人说明了原因，"
+    return ("documentation says what it means, ", "文档说明了其含义，") if told.documentation else ("", "")
 
 
 def _weighed(pieces: Iterable[Row]) -> list[Row]:

@@ -112,6 +112,7 @@ def bounded(told: Digest) -> dict[str, Any]:
         "document_count": told.document_count,
         "thread_count": told.thread_count,
         "occurrence_count": told.occurrence_count,
+        "documentation": told.documentation,
         "cause": told.cause,
         "cause_zh": told.cause_zh,
         "cause_type": told.cause_type,

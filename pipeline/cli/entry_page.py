@@ -57,6 +57,7 @@ def print_entry(
     """Print an entry. `nearest` is the number of the reader's own case; `titles` are those of threads, by their ids."""
     told, most = digest(entry), depth.value
     _print_head(entry, told, lang)
+    print_documentation(told, lang)
     groups = remedy_groups(told, nearest, most.remedies, most.tried)
     if most.cases:  # what single projects say stands below, with its place
         groups = [(key, [one for one in group if one.case is None], limit) for key, group, limit in groups]
@@ -70,6 +71,19 @@ def print_entry(
     _print_facts(entry, told, lang, most)
     if most.evidence:
         _print_evidence(entry, lang, most, titles or {})
+
+
+def print_documentation(told: Digest, lang: Language) -> None:
+    """Print what documentation says that the error means, and what to look at first; nothing where it says nothing."""
+    found = told.documentation
+    if found is None:
+        return
+    say(f"\n{word('documentation', lang)}", style="bold")
+    print_pair(found["text"], found["text_zh"], lang, lead="  ", mark=_ENGLISH)
+    for check in found["checks"]:
+        lead = f"  - {small('check_first', lang, 'words')}{colon(lang)}"
+        print_pair(check["text"], check["text_zh"], lang, lead=lead, mark=_ENGLISH)
+    say(f"    {found['url']}", style="dim")
 
 
 def remedy_groups(known: Digest, case: int | None, most: int, tried: int) -> list[tuple[str, list[Remedy], int]]:

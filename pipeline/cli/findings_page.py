@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipeline.ask import standing
-from pipeline.cli.entry_page import Depth, print_leads, print_pair, print_remedies, print_sayings, remedy_groups
+from pipeline.cli.entry_page import (
+    Depth,
+    print_documentation,
+    print_leads,
+    print_pair,
+    print_remedies,
+    print_sayings,
+    remedy_groups,
+)
 from pipeline.cli.labels import Language, bracketed, colon, one_of, threads_to_read, word
 from pipeline.cli.output import say
 from pipeline.text import counted
@@ -125,6 +133,7 @@ def _print_known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) 
         say(known.signature_zh)
     for lang_code in lang.each:
         say(standing(known, lang_code), style="bold" if known.standing == "confirmed" else "")
+    print_documentation(known, lang)
     most = depth.value
     for key, group, limit in remedy_groups(known, one.case, most.remedies, most.tried):
         print_remedies(word(key, lang), group[:limit], lang, said=most.said, left=len(group) - limit)

@@ -19,16 +19,21 @@ def print_errors(rows: Sequence[Mapping[str, Any]]) -> None:
             _print_fields(
                 row["document_count"],
                 row["entry_id"] or row["cluster_id"],
-                "answered" if row["is_answered"] else "no answer",
+                _known(row),
                 row["last_seen"] or "",
                 row["signature"],
             )
         return
     for row in rows:
-        told = "answered" if row["is_answered"] else "no answer"
+        told = _known(row)
         days = dict.fromkeys(filter(None, ((row["first_seen"] or "")[:7], (row["last_seen"] or "")[:7])))
         say(f"{row['document_count']:>6,}  {row['entry_id'] or row['cluster_id']}", style="bold")
         _print_cut(f"{', '.join(filter(None, (told, ' – '.join(days))))}: {row['signature']}", indent=8)
+
+
+def _known(row: Mapping[str, Any]) -> str:
+    """Whether threads have an answer; where they have none, whether documentation says what it means."""
+    return "answered" if row["is_answered"] else "documented" if row["is_documented"] else "no answer"
 
 
 def print_hits(hits: Sequence[Mapping[str, Any]]) -> None:

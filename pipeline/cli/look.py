@@ -180,10 +180,15 @@ def status(
     if found["skipped"]:
         print_table("skipped", ["stage", "reason", "items"], [tuple(row.values()) for row in found["skipped"]])
     answers = [
-        (row["domain"], row["entry_count"], row["answered_count"], f"{row['share']:.0%}") for row in found["answers"]
+        (
+            *(row["domain"], row["entry_count"], row["answered_count"], f"{row['share']:.0%}"),
+            *(row.get("documented_count", ""), row.get("known_count", "")),
+        )
+        for row in found["answers"]
     ]
     if answers:
-        print_table("entries with an answer", ["domain", "entries", "answered", "share"], answers)
+        columns = ["domain", "entries", "answered", "share", "documented", "either"]
+        print_table("entries with an answer, and explained by documentation", columns, answers)
     chinese = [(row["field"], row["status"], row["items"], f"{row['share']:.0%}") for row in found["chinese"]]
     if chinese:
         print_table("Chinese, by how it came to be", ["field", "status", "values", "share"], chinese)

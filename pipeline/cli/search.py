@@ -90,8 +90,8 @@ def list_(  # noqa: PLR0913, PLR0917  (one an option)
 ) -> None:
     """List the errors that fit, most reported first. Exit status 1 if none does.
 
-    On a terminal a list for people; elsewhere a line an entry with tabs between: documents, id, answered or not, last
-    day, message.
+    On a terminal a list for people; elsewhere a line an entry with tabs between: documents, id, whether it is answered,
+    documented only, or neither, last day, message.
     """
     wanted = {"domain": domain, "code": code, "repository": repository, "since": _day(since)}
     _list(database(home, bundle), {**wanted, "is_unanswered": unanswered}, limit, as_json=as_json)

@@ -78,6 +78,7 @@ def _finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> Ite
 def _known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> Iterator[str]:
     yield f"**{escaped(_standing(known, lang))}**"
     most, mark = depth.value, colon(lang)
+    yield from _documentation(known, lang)
     for key, group, limit in remedy_groups(known, one.case, most.remedies, most.tried):
         if group:
             yield f"{word(key, lang)}{mark.rstrip()}\n\n" + "\n".join(
@@ -94,6 +95,19 @@ def _known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> Ite
         yield f"{word('leads', lang)}{mark.rstrip()}\n\n{leads}"
     if known.standing == "none":
         yield _threads(known, lang)
+
+
+def _documentation(known: Digest, lang: Language) -> Iterator[str]:
+    """What documentation says that the error means, and what to look at first."""
+    found = known.documentation
+    if found is None:
+        return
+    keys = {Language.EN: ("text",), Language.ZH: ("text_zh",)}.get(lang, ("text", "text_zh"))
+    source, mark = link(word("source", lang, "lines"), found["url"]), colon(lang)
+    yield f"{word('documentation', lang)}{mark}{' '.join(escaped(found[key]) for key in keys)} {source}"
+    checks = [f"- {' '.join(escaped(check[key]) for key in keys)}" for check in found["checks"]]
+    if checks:
+        yield f"{word('check_first', lang)}{mark.rstrip()}\n\n" + "\n".join(checks)
 
 
 def _lead(one: Lead, lang: Language) -> str:

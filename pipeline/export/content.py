@@ -33,6 +33,7 @@ from pipeline.records.bundle import (
     Registry,
     bundle_id,
 )
+from pipeline.records.documented import is_documented
 from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered
 from pipeline.records.exported import Row
 
@@ -185,6 +186,7 @@ def index_line(entry: Fields, row: Row) -> str:
     told |= {
         "medoid": row.medoid,
         "answered": is_answered(entry),
+        "documented": is_documented(entry),
         "lowest_score": row.lowest_score,
         "templates": [{name: getattr(template, name) for name in _OF_TEMPLATE} for template in row.templates],
     }
@@ -261,7 +263,8 @@ _DOMAIN = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _LLMS_HEAD = """# errmine
 
 > What public bug reports say about errors: grouped, counted and cited, in English and Simplified Chinese. Of
-> {entries:,} errors, {answered:,} have an answer: somebody says why they come or what helps.
+> {entries:,} errors, {answered:,} have an answer: somebody says why they come or what helps. For
+> {documented:,}, documentation says what the code or the message means; no thread said so, and they are counted apart.
 
 Every statement stands on quotes with permalinks; what nobody said is null. Cite the `url` of what you pass on.
 `worked` and `failed` count threads in which somebody said so; a remedy with neither is a suggestion. Where nothing
@@ -278,7 +281,11 @@ and check a command before anybody runs it.
 - In Python: `import pipeline; pipeline.open_bundle(FOLDER).match(text)`
 """
 LLMS_FILES = (
-    ("Entry", "entries/{domain}/{slug}.json", "one error: cause, remedies, dead ends, versions, machines, evidence"),
+    (
+        "Entry",
+        "entries/{domain}/{slug}.json",
+        "one error: meaning, cause, remedies, dead ends, versions, machines, evidence",
+    ),
     ("Index", "index.json", "every error in a line: signature in both languages, codes, how often, whether answered"),
     ("All entries", "entries.jsonl", "one a line; entries.parquet has the same as columns"),
     ("Manifest", "manifest.json", "versions, counts, and the sha256 of every file"),
@@ -312,7 +319,8 @@ def llms(
     """
     domains = [row for row in answers if _DOMAIN.fullmatch(row.domain)]
     entries, answered = sum(row.entries for row in answers), sum(row.answered for row in answers)
-    lines = [_LLMS_HEAD.format(entries=entries, answered=answered)]
+    documented = sum(row.documented for row in answers)
+    lines = [_LLMS_HEAD.format(entries=entries, answered=answered, documented=documented)]
     if told := [f"- [{what}]({address})" for what, address in pages]:
         lines += ["## Pages", "", *told, ""]
     lines += ["## Files", "", *(f"- [{what}]({address}): {about}" for what, address, about in beside)]
@@ -321,7 +329,10 @@ def llms(
     lines += [
         "## Domains",
         "",
-        *(f"- {row.domain}: {row.answered:,} of {row.entries:,} answered" for row in domains),
+        *(
+            f"- {row.domain}: {row.answered:,} of {row.entries:,} answered, {row.known:,} answered or documented"
+            for row in domains
+        ),
     ]
     return "\n".join(lines) + "\n"
 

@@ -48,6 +48,7 @@ def page(entry: KnowledgeEntry) -> str:
         code_block(entry.signature),
         _optional(entry.signature_zh),
         _facts(entry),
+        _section(headings.both("words", "documentation"), _documentation(entry)),
         _section(headings.both("words", "causes"), causes),
         _section(headings.both("words", "confirmed"), [_workarounds(entry, lambda one: one.worked > 0)]),
         _section(headings.both("words", "documented"), [_workarounds(entry, _is_official)]),
@@ -86,6 +87,16 @@ def _picked(entry: KnowledgeEntry) -> str:
     if entry.root_cause_type != "model":
         return ""
     return f"({vocabulary.label('root_cause_types', 'model', 'en')})"
+
+
+def _documentation(entry: KnowledgeEntry) -> list[str]:
+    """What documentation says that the error means, and what to look at first."""
+    told = entry.documentation
+    if told is None:
+        return []
+    label = headings.both("words", "check_first")
+    checks = [f"- {label}: {escaped(one.text)}\n  {escaped(one.text_zh)}" for one in told.checks]
+    return [escaped(told.text), escaped(told.text_zh), "\n".join(checks), link("documentation", told.url)]
 
 
 def _facts(entry: KnowledgeEntry) -> str:

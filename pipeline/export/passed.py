@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.records import kept, leaves
-from pipeline.records.bundle import Answers, Coverage, FileRecord
-from pipeline.records.entry import is_answered
+from pipeline.records.bundle import Answers, Coverage, FileRecord, known_by
 
 # What the manifest counts, leaf by leaf: what is counted of a leaf that did not change is not counted again.
 
@@ -28,7 +27,10 @@ _OF_ENTRY = {"signature_zh": "signature", "root_cause_zh": "root_cause"}
 _LISTS = ("workarounds_zh", "dead_ends_zh")
 _COVERED = (*_OF_ENTRY, *_LISTS, "cases_zh")
 #: What is counted of every bundle, also where there is none of it.
-_ALWAYS = ("entries", "answered", "evidence", "occurrences", "workarounds", "dead_ends", "case_statements")
+_ALWAYS = (
+    "entries", "answered", "documented", "known", "evidence", "occurrences", "workarounds", "dead_ends",
+    "case_statements",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +83,18 @@ class Tally:
 
     def answers(self) -> list[Answers]:
         """One row for each domain, by its name."""
-        domains = sorted(key[1] for key in self.counts if key[0] == "domain")
-        return [
-            Answers(domain=name, entries=self.counts["domain", name], answered=self.counts["answered", name])
-            for name in domains
-        ]
+        told: dict[str, dict[str, int]] = {}
+        for key, count in self.counts.items():
+            if key[0] == "answers":
+                told.setdefault(key[2], {"answered": 0})[key[1]] = count
+        return [Answers.model_validate({"domain": name, **told[name]}) for name in sorted(told)]
 
 
 def _counted(entry: Fields) -> Counter[tuple[str, ...]]:
     found: Counter[tuple[str, ...]] = Counter()
-    answered = is_answered(entry)
+    known = known_by(entry)
     named = {
-        "entries": 1,
-        "answered": int(answered),
+        **known,
         "evidence": len(entry["evidence"]) + entry["evidence_omitted"],
         "occurrences": entry["occurrence_count"],
         "workarounds": len(entry["workarounds"]),
@@ -102,9 +103,7 @@ def _counted(entry: Fields) -> Counter[tuple[str, ...]]:
         f"tier.{entry['verification_tier']}": 1,
     }
     found.update({("count", name): count for name, count in named.items() if count})
-    found["domain", entry["domain"]] += 1
-    if answered:
-        found["answered", entry["domain"]] += 1
+    found.update({("answers", name, entry["domain"]): int(count) for name, count in known.items() if count})
     for name, value in _chinese(entry):
         found["wanted", name] += 1
         if value is not None:

@@ -240,6 +240,12 @@ def entry(code: str) -> Entry | None:
     return entries.get(code) or next((row for row in entries.values() if name in row.also), None)
 
 
+def is_open(family: str) -> bool:
+    """Whether a family of a pack has codes that its catalogue does not list."""
+    found = families().get(family)
+    return found is not None and found.is_open
+
+
 def code_name(code: str) -> str | None:
     """The catalogue name of a code: "xla:E1001" gives "CompileTimeScopedVmemOom"."""
     if code.startswith("xla:"):

@@ -15,7 +15,7 @@ from pipeline.packs.active import Active, activate, activated, active, cached, m
 from pipeline.packs.folder import CHINESE, TABLES, Pack, Stage, read_pack
 from pipeline.packs.installed import installed
 from pipeline.packs.problem import PackError, Problem
-from pipeline.packs.row import Expression, Place, Row, compiled, is_shipped
+from pipeline.packs.row import Expression, Place, Row, Text, compiled, is_shipped
 from pipeline.packs.table import Files, Table, check, tables, together
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Row",
     "Stage",
     "Table",
+    "Text",
     "activate",
     "activated",
     "active",

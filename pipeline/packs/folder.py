@@ -43,6 +43,7 @@ TABLES = {
     "hints": Stage.CLAIMS,
     "categories": Stage.ENTRIES,
     "domains": Stage.ENTRIES,
+    "meanings": Stage.ENTRIES,
 }
 #: What a pack may have beside the tables: a folder of catalogues of codes, and Chinese.
 CODES, CHINESE = "codes", "zh.po"

@@ -6,11 +6,13 @@ Like `entry`: frozen, unknown fields refused, schemas generated from here, a fie
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pipeline.records.documented import is_documented
 from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered
 from pipeline.records.matched import MatchResult
 
@@ -59,15 +61,23 @@ class Answers(_Part):
     domain: str
     entries: Count
     answered: Count = Field(description="Those of them that have one; dead ends alone are none.")
+    documented: Count = Field(default=0, description="Those that documentation explains, answered or not.")
+    known: Count = Field(default=0, description="Those that are answered or documented.")
 
 
 def answers(entries: Iterable[KnowledgeEntry | Mapping[str, Any]]) -> list[Answers]:
     """One row for each domain of `entries`, records or their JSON, sorted by its name."""
-    told: dict[str, list[bool]] = {}
+    told: dict[str, Counter[str]] = {}
     for entry in entries:
         domain = entry["domain"] if isinstance(entry, Mapping) else entry.domain
-        told.setdefault(domain, []).append(is_answered(entry))
-    return [Answers(domain=name, entries=len(told[name]), answered=sum(told[name])) for name in sorted(told)]
+        told.setdefault(domain, Counter()).update(known_by(entry))
+    return [Answers.model_validate({"domain": name, **told[name]}) for name in sorted(told)]
+
+
+def known_by(entry: KnowledgeEntry | Mapping[str, Any]) -> dict[str, int]:
+    """What an entry adds to the row of its domain."""
+    answered, documented = is_answered(entry), is_documented(entry)
+    return {"entries": 1, "answered": answered, "documented": documented, "known": answered or documented}
 
 
 class PackRecord(_Part):
@@ -138,6 +148,9 @@ class IndexEntry(_Part):
     answered: bool | None = Field(
         default=None,
         description="Whether it has a cause, a remedy, a fix, or text of an official page; null in bundles of before.",
+    )
+    documented: bool | None = Field(
+        default=None, description="Whether documentation says what it means; null in bundles of before."
     )
     lowest_score: float | None
     templates: list[IndexTemplate]

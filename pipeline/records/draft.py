@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pipeline.records import Cluster, Fact
+from pipeline.records.documented import Documentation
 from pipeline.records.entry import Environment, Evidence, Lead, Parameter, Tier, TransitionGraph, Version
 
 
@@ -103,3 +104,4 @@ class Draft:
     withheld: tuple[Withheld, ...] = ()
     cases: tuple[LocalCase, ...] = ()
     leads: tuple[Lead, ...] = ()
+    documentation: Documentation | None = None

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.records.claims import Role
+from pipeline.records.documented import Documentation
 
 SCHEMA_VERSION = "1.0"
 
@@ -263,6 +264,11 @@ class KnowledgeEntry(_Part):
     )
     root_cause_zh: str | None
     root_cause_evidence: list[str]
+    documentation: Documentation | None = Field(
+        default=None,
+        description="What the documentation of its project says that the code or the message means; no thread said it, "
+        "and it is no answer. Null where no row of a pack explains it, or an official page is its cause.",
+    )
     versions: list[Version]
     environment: list[Environment]
     parameters: list[Parameter]

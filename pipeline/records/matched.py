@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipeline.records.documented import Documentation
 from pipeline.records.entry import KnowledgeEntry
 
 Count = Annotated[int, Field(ge=0)]
@@ -107,6 +108,9 @@ class MatchKnown(_Part):
     document_count: Count
     thread_count: Count
     occurrence_count: Count
+    documentation: Documentation | None = Field(
+        default=None, description="What its project's documentation says that it means; nobody reported it."
+    )
     cause: str | None
     cause_zh: str | None
     cause_type: str | None

@@ -14,7 +14,8 @@ from pipeline.store.querying import query
 # last part too.
 _LISTED = """
 SELECT s.entry_id, s.cluster_id, s.signature, s.signature_zh, s.domain, s.document_count, s.event_count,
-    s.first_seen::VARCHAR AS first_seen, s.last_seen::VARCHAR AS last_seen, s.is_answered
+    s.first_seen::VARCHAR AS first_seen, s.last_seen::VARCHAR AS last_seen, s.is_answered,
+    {documented} AS is_documented
 FROM cluster_summary s
 WHERE s.document_count > 0
   AND ($domain = '' OR s.domain = $domain)
@@ -28,6 +29,9 @@ WHERE s.document_count > 0
         WHERE lower(repo) = lower($repository) OR ends_with(lower(repo), '/' || lower($repository))))
 ORDER BY s.document_count DESC, s.event_count DESC, s.cluster_id
 LIMIT $limit
+"""
+_HAS_DOCUMENTATION = """
+FROM duckdb_columns() WHERE table_name = 'cluster_summary' AND column_name = 'is_documented' AND NOT internal
 """
 _IDS = """
 SELECT entry_id FROM entries WHERE starts_with(entry_id, $1)
@@ -71,7 +75,9 @@ def listed(path: Path, wanted: Wanted, *, limit: int) -> list[dict[str, Any]]:
         "unanswered": wanted.is_unanswered,
         "limit": limit,
     }
-    found = query(path, _LISTED, parameters=parameters)
+    has_documentation = query(path, _HAS_DOCUMENTATION).rows
+    listed_as = _LISTED.replace("{documented}", "s.is_documented" if has_documentation else "false")
+    found = query(path, listed_as, parameters=parameters)
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 
 

@@ -50,6 +50,11 @@ VERSIONS = (
         "comments",
     ),
     Version("2.1", "Added claims.doubt"),
+    Version(
+        "2.2",
+        "Added entries.documentation, documentation_zh, documentation_url, documentation_row and is_documented; "
+        "is_documented in cluster_summary and unanswered, documented_count and known_count in answer_shares",
+    ),
 )
 #: The version that is written.
 SCHEMA_VERSION = VERSIONS[-1].version

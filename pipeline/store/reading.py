@@ -58,7 +58,7 @@ SELECT field, status, items, round(items / sum(items) OVER (PARTITION BY field),
 FROM (SELECT split_part(field, '[', 1) AS field, status, count(*) AS items FROM translations GROUP BY ALL)
 ORDER BY field, items DESC, status
 """
-_ANSWERS = "SELECT domain, entry_count, answered_count, share FROM answer_shares"
+_ANSWERS = "FROM answer_shares"
 _ENTRIES = "SELECT json FROM entries ORDER BY entry_id"
 _JOURNAL = "SELECT * EXCLUDE (ordinal) FROM journal ORDER BY ordinal"
 _OVERRIDES = """

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from pipeline.records import Cluster
+from pipeline.records.documented import is_documented
 from pipeline.records.entry import (
     CaseStatement,
     DeadEnd,
@@ -56,6 +57,7 @@ def tables_of(entries: Iterable[KnowledgeEntry]) -> dict[str, list[Row]]:
 
 
 def _entries(entry: KnowledgeEntry) -> Iterator[Row]:
+    told = entry.documentation
     yield row(
         "entries",
         entry,
@@ -64,6 +66,11 @@ def _entries(entry: KnowledgeEntry) -> Iterator[Row]:
         dead_end_count=len(entry.dead_ends),
         origin=entry.provenance.origin,
         is_answered=is_answered(entry),
+        documentation=told.text if told else None,
+        documentation_zh=told.text_zh if told else None,
+        documentation_url=told.url if told else None,
+        documentation_row=told.row if told else None,
+        is_documented=is_documented(entry),
         json=canonical(shown(entry).model_dump(mode="json")),
     )
 

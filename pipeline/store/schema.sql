@@ -152,6 +152,10 @@ CREATE TABLE entries ( -- One row a published entry; json holds all of it
     root_cause_zh VARCHAR, -- Chinese side
     root_cause_type VARCHAR, -- documented, quoted, program, generic (imported) or model (picked by a language model)
     cause_type VARCHAR, -- Kind of cause, of the closed set in docs/causes.md; null where none is sure
+    documentation VARCHAR, -- What its project's documentation says that the code or message means; null where no row of a pack explains it
+    documentation_zh VARCHAR, -- The same in Chinese
+    documentation_url VARCHAR, -- Where that can be read
+    documentation_row VARCHAR, -- The row of a pack that says it
     error_code VARCHAR, -- The code that names this error
     codes VARCHAR[], -- Every code seen with it
     verification_tier VARCHAR, -- documented > maintainer_confirmed > user_confirmed > reported > ai_generated
@@ -170,6 +174,7 @@ CREATE TABLE entries ( -- One row a published entry; json holds all of it
     tags VARCHAR[], -- Tags
     origin VARCHAR, -- mined, catalogue or imported
     is_answered BOOLEAN, -- Whether it has a cause, a remedy, a fix, or text of an official page
+    is_documented BOOLEAN, -- Whether documentation says what it means; no answer of anybody's, and counted apart
     json JSON -- The entry as published
 );
 CREATE TABLE evidence ( -- One row a quote that an entry rests on, those too that its json omits

@@ -5,7 +5,7 @@ CREATE VIEW cluster_summary AS
 SELECT c.cluster_id, c.entry_id, coalesce(e.signature, c.signature) AS signature, e.signature_zh, e.domain, e.category,
     e.verification_tier, c.exception_type, c.document_count, c.event_count, c.signature_count,
     coalesce(e.workaround_count, 0) AS workaround_count, coalesce(e.dead_end_count, 0) AS dead_end_count,
-    coalesce(e.is_answered, false) AS is_answered, c.first_seen, c.last_seen, c.lowest_score
+    coalesce(e.is_answered, false) AS is_answered, coalesce(e.is_documented, false) AS is_documented, c.first_seen, c.last_seen, c.lowest_score
 FROM clusters c LEFT JOIN entries e ON e.entry_id = c.entry_id
 ORDER BY c.document_count DESC, c.event_count DESC, c.cluster_id;
 COMMENT ON VIEW cluster_summary IS 'One line an error, most reported first: what it is, how often, since when, how many remedies';
@@ -17,19 +17,23 @@ SELECT s.* EXCLUDE (workaround_count, is_answered),
     (SELECT count(*) FROM withheld w WHERE w.cluster_id = s.cluster_id) AS withheld_count
 FROM cluster_summary s WHERE NOT s.is_answered
 ORDER BY s.document_count DESC, s.event_count DESC, s.cluster_id;
-COMMENT ON VIEW unanswered IS 'What is missing: errors without a cause, a remedy, a fix or official text, most reported first';
+COMMENT ON VIEW unanswered IS 'What is missing: errors without a cause, a remedy, a fix or official text, most reported first; is_documented: documentation says what they mean';
 -- Columns: cluster_summary
 COMMENT ON COLUMN unanswered.withheld_count IS 'Claims about it that no entry shows, in withheld_claims';
 
 CREATE VIEW answer_shares AS
 SELECT domain, count(*) AS entry_count, count(*) FILTER (is_answered) AS answered_count,
-    round(count(*) FILTER (is_answered) / count(*), 4) AS share
+    round(count(*) FILTER (is_answered) / count(*), 4) AS share,
+    count(*) FILTER (is_documented) AS documented_count,
+    count(*) FILTER (is_answered OR is_documented) AS known_count
 FROM entries GROUP BY domain ORDER BY domain;
-COMMENT ON VIEW answer_shares IS 'How many entries of each domain have an answer';
+COMMENT ON VIEW answer_shares IS 'How many entries of each domain have an answer, and how many documentation explains';
 -- Columns: entries
 COMMENT ON COLUMN answer_shares.entry_count IS 'Entries of the domain';
 COMMENT ON COLUMN answer_shares.answered_count IS 'Those of them that have an answer, as entries.is_answered';
 COMMENT ON COLUMN answer_shares.share IS 'answered_count / entry_count, 0 to 1';
+COMMENT ON COLUMN answer_shares.documented_count IS 'Those that documentation explains, as entries.is_documented; answered or not';
+COMMENT ON COLUMN answer_shares.known_count IS 'Those that have an answer, or that documentation explains';
 
 CREATE VIEW entries_zh AS
 SELECT entry_id, signature, signature_zh, root_cause_zh, domain, category, verification_tier, evidence_count,

@@ -145,6 +145,9 @@ def _count_problems(manifest: Manifest, entries: list[dict[str, Any]]) -> Iterat
         counted["case_statements"] = sum(1 for entry in entries for _ in statements(entry))
     if "answered" in manifest.counts:  # likewise
         counted["answered"] = sum(map(_has_answer, entries))
+        if "documented" in manifest.counts:
+            counted["documented"] = sum(map(_is_documented, entries))
+            counted["known"] = sum(_has_answer(entry) or _is_documented(entry) for entry in entries)
         yield from _answer_problems(manifest, entries)
     for name, count in counted.items():
         if manifest.counts.get(name) != count:
@@ -167,13 +170,18 @@ def _has_answer(entry: dict[str, Any]) -> bool:
     return told or bool(entry.get("workarounds")) or fixed or official or bool(kinds & {"cause", "workaround"})
 
 
+def _is_documented(entry: dict[str, Any]) -> bool:
+    return bool(mapping(entry, "documentation")) or text(entry, "root_cause_type") == "documented"
+
+
 def _answer_problems(manifest: Manifest, entries: list[dict[str, Any]]) -> Iterator[Problem]:
-    told = {row.domain: (row.entries, row.answered) for row in manifest.answers}
-    counted: dict[str, tuple[int, int]] = {}
+    is_new = "documented" in manifest.counts
+    told = {row.domain: (row.entries, row.answered, row.documented, row.known) for row in manifest.answers}
+    counted: dict[str, tuple[int, ...]] = {}
     for entry in entries:
-        name = text(entry, "domain") or ""
-        every, answered = counted.get(name, (0, 0))
-        counted[name] = (every + 1, answered + _has_answer(entry))
+        name, answered, documented = text(entry, "domain") or "", _has_answer(entry), is_new and _is_documented(entry)
+        own = (1, answered, documented, is_new and (answered or documented))
+        counted[name] = tuple(map(sum, zip(counted.get(name, (0, 0, 0, 0)), own, strict=True)))
     for name in sorted(told.keys() | counted.keys()):
         if told.get(name) != counted.get(name):
             message = f"says {told.get(name)}, there are {counted.get(name)}{_again('answered')}"

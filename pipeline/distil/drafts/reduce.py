@@ -15,8 +15,9 @@ from pipeline.distil.drafts.reach import Reach
 from pipeline.distil.drafts.remedies import cases, group_remedies, ranked, remedy
 from pipeline.distil.drafts.support import Ledger
 from pipeline.distil.material import Material, Occurrence, Official
-from pipeline.lexicon import catalogues, vocabulary
+from pipeline.lexicon import catalogues, meanings, vocabulary
 from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Cluster
+from pipeline.records.documented import Documentation
 from pipeline.records.draft import Draft, Remedy, Statement
 from pipeline.records.entry import Edge, Tier, TransitionGraph, rate
 
@@ -95,7 +96,15 @@ def draft(cluster: Cluster, material: Material) -> Draft:
             reach=reach,
             evidence=evidence,
         ),
+        documentation=_documentation(cluster, occurrences) if cause_type != "documented" else None,
     )
+
+
+def _documentation(cluster: Cluster, occurrences: Sequence[Occurrence]) -> Documentation | None:
+    """What documentation says of the error: by its gate, its words, and the codes that every occurrence prints."""
+    printed = [set(occurrence.codes) for occurrence in occurrences]
+    codes = sorted(set.intersection(*printed)) if printed else []
+    return meanings.documentation(meanings.Named(cluster.exception_type or "", dict(cluster.gate), codes, cluster.text))
 
 
 def _class(

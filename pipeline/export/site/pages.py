@@ -122,6 +122,7 @@ def told(site: Site, entry: KnowledgeEntry, lang: str, known: Sequence[tuple[str
         "last_seen": headings.written_day(entry.last_confirmed or "", lang),
         "codes": [{"name": code, "path": paths.code(lang, code)} for code in entry.codes],
         "is_answered": is_answered(entry),
+        "documentation": reading.documentation(entry, lang),
         "cause": cause,
         "cause_kind": labels("root_cause_types", lang).get(cause.kind, "") if cause else "",
         "cause_types": labels("cause_types", lang),

@@ -242,6 +242,33 @@ def source(piece: Evidence, lang: str) -> Source:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What documentation says that the error means, in the page's language: both are originals."""
+
+    text: str
+    checks: tuple[str, ...]
+    url: str | None
+    name: str  # of the place
+    lang: str
+
+
+def documentation(entry: KnowledgeEntry, lang: str) -> Meant | None:
+    """What documentation says that the error means."""
+    told = entry.documentation
+    if told is None:
+        return None
+    is_chinese = lang == "zh"
+    url = paths.address(told.url)
+    return Meant(
+        told.text_zh if is_chinese else told.text,
+        tuple(one.text_zh if is_chinese else one.text for one in told.checks),
+        url,
+        (url or told.url).partition("://")[2].partition("/")[0],
+        paths.TAGS[lang],
+    )
+
+
 def leads(entry: KnowledgeEntry, lang: str) -> list[Hint]:
     """What people may have said, by a trained reader alone, in their words."""
     authors = headings.table("authors", lang)

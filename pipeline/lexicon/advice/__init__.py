@@ -170,6 +170,7 @@ def statements(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             for field in fields:
                 yield from _text(f"{name}[{number}].{field}", item.get(field))
     yield from _said_in_cases(entry)
+    yield from _documented(entry)
     for name in PLAIN_LISTS:
         for number, item in enumerate(_listed(entry, name)):
             yield from _text(f"{name}[{number}]", item)
@@ -177,6 +178,15 @@ def statements(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for system, quotes in systems.items() if isinstance(systems, Mapping) else ():
         for number, quote in enumerate(quotes if isinstance(quotes, list | tuple) else ()):
             yield from _text(f"os_specific.{system}[{number}]", quote)
+
+
+def _documented(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    told = entry.get("documentation")
+    if isinstance(told, Mapping):
+        checks = [one for one in _listed(told, "checks") if isinstance(one, Mapping)]
+        for place, part in (("", told), *((f".checks[{number}]", one) for number, one in enumerate(checks))):
+            for field in ("text", "text_zh"):
+                yield from _text(f"documentation{place}.{field}", part.get(field))
 
 
 def _said_in_cases(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -370,6 +370,8 @@ def figures(grouped: Grouped, made: Made) -> dict[str, object]:
     """What a run's summary says of them: numbers of signatures, clusters and entries, tiers, how Chinese came to be."""
     facts = made.entries.facts
     tiers, answered = Counter(one.tier for one in facts), Counter(one.domain for one in facts if one.is_answered)
+    documented = Counter(one.domain for one in facts if one.is_documented)
+    known = Counter(one.domain for one in facts if one.is_answered or one.is_documented)
     changed = changed_sources(made.entries)
     return {
         **({"changed_sources": changed} if changed else {}),
@@ -378,7 +380,12 @@ def figures(grouped: Grouped, made: Made) -> dict[str, object]:
         "entries": len(made.entries),
         "tiers": dict(sorted(tiers.items())),
         "answers": {
-            name: {"entries": count, "answered": answered[name]}
+            name: {
+                "entries": count,
+                "answered": answered[name],
+                "documented": documented[name],
+                "known": known[name],
+            }
             for name, count in sorted(Counter(one.domain for one in facts).items())
         },
         "zh": {row.field: dict(row.by_status) for row in coverage(facts)},

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import overload
 
 from pipeline import translate
+from pipeline.records.documented import is_documented
 from pipeline.records.entry import KnowledgeEntry, is_answered
 from pipeline.translate.official import CHANGED
 
@@ -23,6 +24,7 @@ class Facts:
     domain: str = ""
     tier: str = ""
     is_answered: bool = False
+    is_documented: bool = False
     statuses: tuple[str, ...] = ()  # of each `*_zh` value: its field and how it came to be
     changed: tuple[str, ...] = ()  # fields whose sentence an official page says otherwise now, with that sentence
     shape: tuple[str, ...] = ()  # see `translate.shape_of`
@@ -35,6 +37,7 @@ class Facts:
             domain=entry.domain,
             tier=entry.verification_tier,
             is_answered=is_answered(entry),
+            is_documented=is_documented(entry),
             statuses=tuple(f"{field.partition('[')[0]} {made.status}" for field, made in told),
             changed=tuple(
                 f"{field} {made.reason.removeprefix(f'{CHANGED}: ')}"
