@@ -10,13 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from pipeline import store
 from pipeline.records import Skipped
 from pipeline.records.errors import ConfigError, StoreError
-from pipeline.store import opening
+from pipeline.store import opening, writing
 from tests import entry_factory as make
 
 
@@ -210,6 +211,20 @@ def test_a_run_is_told_of_without_changing_the_digest(tmp_path: Path) -> None:
     store.add_run(path, store.RunRow("run:1", "build", "completed", None, None, {"documents": 3}))
     assert ask(path, "SELECT flow, detail->>'documents' FROM runs") == [("build", "3")]
     assert store.digest(path) == before
+
+
+def test_rows_that_stand_in_the_file_are_held_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = tuple(make.entry(id=f"press/belt-{number:04d}") for number in range(50))
+    before, held = pa.total_allocated_bytes(), []
+    known = writing.insert_known
+
+    def looked(connection: duckdb.DuckDBPyConnection) -> None:
+        held.append(pa.total_allocated_bytes())  # the transaction goes on
+        known(connection)
+
+    monkeypatch.setattr(writing, "insert_known", looked)
+    store.write(tmp_path / "errmine.duckdb", store.Contents(entries=entries))
+    assert held == [before]
 
 
 def test_writing_leaves_one_file(tmp_path: Path) -> None:
