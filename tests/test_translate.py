@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.lexicon import gates
+from pipeline.lexicon import explanations, gates
 from pipeline.records import Cluster, Fact
 from pipeline.records.draft import Draft, Remedy, Statement
 from pipeline.records.entry import Evidence, TransitionGraph, rate
@@ -103,7 +103,7 @@ def test_a_fact_reads_as_expected_in_both_languages(case):
 def test_every_fact_has_chinese_that_passes_every_gate(some):
     english, chinese = render(some, "en"), render(some, "zh")
     if some.template.startswith(("meaning.", "shape.")):
-        assert all(gates.check_explanation(english, chinese).values()), (english, chinese)
+        assert all(explanations.check(english, rendering.plain(chinese)).values()), (english, chinese)
     else:
         assert all(gates.check(english, chinese).values()), (english, chinese, gates.check(english, chinese))
 
@@ -259,7 +259,7 @@ def test_a_type_is_explained_where_it_says_all_or_stands_alone(exception_type, t
 def test_a_message_without_a_meaning_has_no_explanation_but_a_code_in_it_has():
     assert entry(draft(text="no message", exception_type=None, meaning=None), entry_id="a/b").signature_zh is None
     made = entry(draft(text="got CUBLAS_STATUS_ALLOC_FAILED", exception_type=None, meaning=None), entry_id="a/b")
-    assert made.signature_zh == "CUBLAS_STATUS_ALLOC_FAILED：cuBLAS 内部分配资源失败，通常是显存不足。"
+    assert made.signature_zh == "CUBLAS_STATUS_ALLOC_FAILED：cuBLAS 内部分配资源失败。"
 
 
 def test_a_code_that_the_message_does_not_print_explains_nothing_of_it():
@@ -273,6 +273,22 @@ def test_a_shape_leaves_out_neither_a_word_nor_a_second_sentence():
     assert explained("failed to load layer tensor", exception_type=None).signature_zh == "加载层张量失败。"
     assert explained("failed to load layer tensor for tests", exception_type=None).signature_zh is None
     assert explained("failed to load layer tensor. Its header is torn", exception_type=None).signature_zh is None
+
+
+@pytest.mark.parametrize(
+    ("text", "fact_", "wanted"),
+    [
+        ("Cuda failure '<quoted>'", ("meaning.cuda_code", {"code": "cudaErrorStreamCaptureIsolation"}), None),
+        ("CUDA error: out of memory", ("meaning.cuda_code", {"code": "cudaErrorMemoryAllocation"}), "显存不足"),
+        ("Fatal Till error: Till_Open: no drawer", ("meaning.signal", {"signal": "Till"}), None),
+        ("Library not loaded: @<path>", ("meaning.missing_library", {"library": "libtill.so.5"}), None),
+    ],
+)
+def test_what_stood_only_in_a_value_of_a_report_is_not_said_of_the_message(text, fact_, wanted):
+    template, slots = fact_
+    told = fact(template, **slots, **({"string": "x"} if "code" in slots else {}))
+    made = entry(draft(text=text, exception_type=None, meaning=told), entry_id="a/b")
+    assert (wanted in made.signature_zh) if wanted else made.signature_zh is None
 
 
 def test_a_remembered_sentence_that_its_values_spoil_is_not_offered():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.lexicon import gates
+from pipeline.lexicon import explanations, gates
 
 HUMAN = Path(__file__).parent / "quality" / "zh_human.jsonl"
 NEGATION = re.compile(r"无法|不能|没有|不会|不是|未能|[不没无未]")
@@ -201,8 +201,8 @@ def test_slots_of_a_signature_are_no_identifiers():
 
 
 def test_an_explanation_may_name_more_but_not_less():
-    assert all(gates.check_explanation("index < `num_warps`", "索引应小于 num_warps，见 BLOCK_SIZE。").values())
-    assert not gates.check_explanation("index < `num_warps`", "索引过大。")["identifiers"]
+    assert all(explanations.check("index < `num_warps`", "索引应小于 num_warps，见 BLOCK_SIZE。").values())
+    assert not explanations.check("index < `num_warps`", "索引过大。")["identifiers"]
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n"])

@@ -137,3 +137,67 @@ def test_any_text_is_read_without_an_error():
         found = shapes.shape(" ".join(chance.choices(words.split(" "), k=chance.randint(0, 14))))
         assert found is None or render(found, "zh").endswith("。")
         assert found is None or isinstance(found, Fact)
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        "kernel", "the image", "docker host image", "sample", "binary", "activation",  # of which field is not said
+        "dtype resource", "column name label",  # names that look like terms
+        "file file", "property attribute", "image: acme:1",
+    ],
+)  # fmt: skip
+def test_a_phrase_whose_sense_is_not_said_is_none(phrase):
+    assert phrases.chinese(phrase) is None
+
+
+@pytest.mark.parametrize(
+    ("phrase", "chinese"),
+    [
+        ("the docker image", "Docker 镜像"),
+        ("CUDA kernel", "CUDA 核函数"),
+        ("kernel size", "卷积核大小"),
+        ("activation key", "激活密钥"),
+        ("API key", "API 密钥"),
+        ("DNS resolution", "DNS 解析"),
+    ],
+)
+def test_words_beside_it_decide_the_sense_of_a_term(phrase, chinese):
+    assert phrases.chinese(phrase) == chinese
+
+
+@pytest.mark.parametrize(
+    ("message", "check", "behind"),
+    [
+        ("Check failed: it != spare_map_.end() StackV2/Internal/_3", "it != spare_map_.end()", "StackV2/Internal/_3"),
+        ("Check failed: size % step == 0 file is not aligned", "size % step == 0", "file is not aligned"),
+        ("GGML_ASSERT: <path>: svcntb() == QK8_0", "svcntb() == QK8_0", ""),
+        ("Check failed: not done and ready or x in y", "not done and ready or x in y", ""),
+    ],
+)
+def test_a_check_ends_where_two_names_meet(message, check, behind):
+    found = shapes.read(message)
+    assert dict(found.fact.slots)["check"] == check
+    assert found.behind.strip() == behind
+
+
+@pytest.mark.parametrize(
+    ("message", "says_less"),
+    [
+        ("failed to copy file '<quoted>' to '<quoted>'", True),
+        ("Input must be <n>-d or <n>-d", True),
+        ("Cannot cast tensor to", True),
+        ("Unknown OpenSSL error", True),
+        ("Check failed: a == b (<n> vs. <n>)", False),
+        ("failed to open '<quoted>'", False),
+    ],
+)
+def test_a_shape_that_leaves_out_a_thing_or_the_end_says_less(message, says_less):
+    assert shapes.read(message).says_less is says_less
+
+
+def test_what_stands_behind_the_colon_of_a_failure_is_its_reason_and_no_name():
+    assert shapes.read("Error while parsing header: TornHeaderReading") is None or "Torn" not in render(
+        shapes.read("Error while parsing header: TornHeaderReading").fact, "zh"
+    )
+    assert render(shapes.shape("Failed to create a directory: <path>"), "zh") == "创建目录 <path> 失败。"

@@ -11,7 +11,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.resources import files
 
 from pipeline.lexicon import glossary
@@ -60,11 +60,14 @@ _IDENTIFIER = (
 #: Spans that are no prose: code, paths, names of programs. Bounded everywhere, so linear in the text.
 PROTECTED = re.compile(_IDENTIFIER, re.ASCII)
 
-#: What a compiler numbers in one program: "copy.289", "%tuple.64".
-_INSTANCE = re.compile(r"%?[A-Za-z_][\w-]{0,60}\.\d{1,9}", re.ASCII)
-
 _WORDS = tomllib.loads((files("pipeline") / "data" / "gate_words.toml").read_text(encoding="utf-8"))
 _NOT_IDENTIFIERS = frozenset(_WORDS["not_identifiers"])
+#: Two sentences without the space between them: "was not true.Node number 3". A name has other words there.
+_GLUED = re.compile(
+    rf"(?<![\w./:\\$@>-])(?:(?:{'|'.join(_WORDS['sentence_ends'])})|[a-z]{{2,30}}(?=\.(?:{'|'.join(_WORDS['sentence_starts'])})\b))"
+    r"\.(?=[A-Z][a-z]{1,30}\b(?![.(\w:]\S))",
+    re.ASCII,
+)
 _FUNCTION_WORDS = frozenset(_WORDS["function_words"])
 _DIGITS_EN: dict[str, str] = _WORDS["digits_en"]
 _DIGITS_ZH: dict[str, str] = _WORDS["digits_zh"]
@@ -88,13 +91,14 @@ _NAMED = re.compile(r"\b[A-Z]{2}[A-Za-z0-9]{0,30}\b|(?<=[a-z,;:(] )[A-Z][A-Za-z0
 _TRADITIONAL_NAMES = re.compile(r"昇(?=腾|思|騰)")
 
 
-def _prose(text: str) -> str:
+def without_code(text: str) -> str:
+    """The text without code, names and numbers of programs."""
     return PROTECTED.sub(" ", text)
 
 
 def _words(text: str) -> list[str]:
     """English words of a text without code; acronyms and single letters are no sign of English."""
-    return [word for word in _WORD.findall(_prose(text)) if len(word) > 1 and not word.isupper()]
+    return [word for word in _WORD.findall(without_code(text)) if len(word) > 1 and not word.isupper()]
 
 
 def _han_count(text: str) -> int:
@@ -103,7 +107,7 @@ def _han_count(text: str) -> int:
 
 def script(_source: str, zh: str) -> bool:
     """Whether the text is Chinese at all: Han characters against Latin words, code apart."""
-    prose = _prose(zh)
+    prose = without_code(zh)
     han, latin = _han_count(prose), len(_words(zh))
     return han >= 1 and han / (han + latin) >= LEAST_HAN_RATIO
 
@@ -141,13 +145,23 @@ def numbers(source: str, zh: str) -> bool:
     return in_source <= in_zh | spelled_zh and in_zh <= in_source | spelled_en
 
 
+#: TensorFlow Lite ends any message with the node, without a space: "was not initializedNode number 3".
+_GLUED_NODE = re.compile(r"(?<=[a-z0-9)\]>])\.?(?=Node number )")
+
+
+def unglued(text: str) -> str:
+    """The text with a space between two sentences that stand there as one word: "not true.Node number"."""
+    return _GLUED.sub(lambda end: f"{end[0]} ", _GLUED_NODE.sub(". ", text))
+
+
 def protected(text: str) -> Counter[str]:
     """The identifiers of a text (code, flags, names, paths) with their counts; slots such as `<n>` are none."""
-    found = (span.strip("`").rstrip(".:") for span in PROTECTED.findall(text) if not span.startswith("<"))
+    found = (span.strip("`").rstrip(".:") for span in PROTECTED.findall(unglued(text)) if not span.startswith("<"))
     return Counter(span for span in found if span and span not in _NOT_IDENTIFIERS)
 
 
-def _has_all(zh: str, wanted: Counter[str]) -> bool:
+def has_all(zh: str, wanted: Counter[str]) -> bool:
+    """Whether each of the names stands in the text as a whole."""
     return all(re.search(rf"(?<![A-Za-z0-9_]){re.escape(span)}(?![A-Za-z0-9_])", zh) for span in wanted)
 
 
@@ -155,24 +169,24 @@ def identifiers(source: str, zh: str) -> bool:
     """Whether every identifier of the source stands unchanged in the Chinese, and none was made up."""
     # a name may be written in its usual case (NVLink for nvlink), so what was made up is looked for without case
     invented = Counter(span.lower() for span in protected(zh))
-    return _has_all(zh, protected(source)) and _has_all(source.lower(), invented)
+    return has_all(zh, protected(source)) and has_all(source.lower(), invented)
 
 
 def identifiers_kept(source: str, zh: str) -> bool:
     """Whether every identifier of the source stands unchanged in the Chinese; more may be named."""
-    return _has_all(zh, protected(source))
+    return has_all(zh, protected(source))
 
 
 def invented(source: str, text: str) -> list[str]:
     """The numbers and identifiers of `text` that `source` does not have, sorted; case of names does not count."""
     numbers_there, folded = set(_numbers(source)), source.lower()
     made_up = {number for number in _numbers(text) if number not in numbers_there}
-    return sorted(made_up | {name for name in protected(text) if not _has_all(folded, Counter([name.lower()]))})
+    return sorted(made_up | {name for name in protected(text) if not has_all(folded, Counter([name.lower()]))})
 
 
 def length(source: str, zh: str) -> bool:
     """Whether the Chinese is neither cut off nor padded, code apart."""
-    english, chinese = _prose(source), _prose(zh)
+    english, chinese = without_code(source), without_code(zh)
     words = len(_WORD.findall(english))
     if words < LEAST_WORDS:
         return _han_count(chinese) <= 12 * max(words, 1)
@@ -183,7 +197,7 @@ def length(source: str, zh: str) -> bool:
 
 def terms(source: str, zh: str) -> bool:
     """Whether the terms that translators agree on are rendered as they render them."""
-    hard = [term for term in glossary.found_in(_prose(source)) if term.adherence >= glossary.HARD_ADHERENCE]
+    hard = [term for term in glossary.found_in(without_code(source)) if term.adherence >= glossary.HARD_ADHERENCE]
     if not hard:
         return True
     folded = zh.lower()
@@ -193,7 +207,7 @@ def terms(source: str, zh: str) -> bool:
 
 def polarity(source: str, zh: str) -> bool:
     """Whether a negation of the source is there, and none was added."""
-    english, chinese = _prose(source), _NEUTRAL_ZH.sub("", zh)
+    english, chinese = without_code(source), _NEUTRAL_ZH.sub("", zh)
     if _NEGATION_EN.search(english):
         return bool(_NEGATIVE_ZH.search(chinese))
     return not _NEGATION_ZH.search(chinese) or bool(_NEGATIVE_EN.search(english))
@@ -242,12 +256,12 @@ def specific(source: str, zh: str) -> bool:
 def _anchors(source: str) -> list[tuple[str, ...]]:
     """What a translation can take up: each name, number and term, with the ways in which it may stand there."""
     names: list[tuple[str, ...]] = [(span.lower(),) for span in protected(source)]
-    names += [(products()[word].lower(),) for word in _WORD.findall(_prose(source).lower()) if word in products()]
-    names += [(word.lower(), word.lower().removesuffix("s")) for word in _NAMED.findall(_prose(source))]
+    names += [(products()[word].lower(),) for word in _WORD.findall(without_code(source).lower()) if word in products()]
+    names += [(word.lower(), word.lower().removesuffix("s")) for word in _NAMED.findall(without_code(source))]
     numbers_ = [(number,) for number in _numbers(source)]
-    terms_ = [tuple(form.lower() for form in term.renderings()) for term in glossary.found_in(_prose(source))]
+    terms_ = [tuple(form.lower() for form in term.renderings()) for term in glossary.found_in(without_code(source))]
     words = glossary.message_words()["words"]
-    plain = [word.lower() for word in _WORD.findall(_prose(source))]
+    plain = [word.lower() for word in _WORD.findall(without_code(source))]
     known = ((words.get(word) or words.get(glossary.singular(word)), word) for word in plain)
     return names + numbers_ + terms_ + [(chinese.lower(), word) for chinese, word in known if chinese]
 
@@ -273,17 +287,6 @@ GATES: dict[str, Gate] = {
     "specific": specific,
 }
 
-#: Gates of an explanation (`signature_zh`): it says what a message means, it does not follow its words.
-EXPLANATION_GATES: dict[str, Gate] = {
-    "script": script,
-    "english_run": lambda _source, zh: english_run("", zh),
-    "identifiers": identifiers_kept,
-    "repetition": repetition,
-    "simplified": simplified,
-    "punctuation": punctuation,
-}
-
-
 #: Gates that look at a sentence as it is read, whatever marks its identifiers carried when its template was gated.
 UNMARKED = {name: GATES[name] for name in ("script", "repetition", "simplified")}
 
@@ -306,22 +309,3 @@ def check(source: str, zh: str, *, gates: dict[str, Gate] | None = None) -> dict
     if not zh.strip() or max(len(source), len(zh)) > LONGEST:
         return dict.fromkeys(asked, False)
     return {name: gate(source, zh) for name, gate in asked.items()}
-
-
-def check_explanation(signature: str, zh: str, quotes: Sequence[str] = ()) -> dict[str, bool]:
-    """What each gate says of `zh` as an explanation of an error message, which stays in English.
-
-    Of its identifiers those are demanded that belong to the error (`lasting_names`); `quotes` are its occurrences.
-    """
-    said = check(signature, zh, gates=EXPLANATION_GATES)
-    if said["identifiers"] is False and zh.strip() and max(len(signature), len(zh)) <= LONGEST:
-        said["identifiers"] = _has_all(zh, Counter(lasting_names(signature, quotes)))
-    return said
-
-
-def lasting_names(signature: str, quotes: Sequence[str] = ()) -> list[str]:
-    """The identifiers of a signature that belong to the error, in its order: every occurrence shows them, and none is
-    the number that a compiler gave one value of one program ("copy.289").
-    """
-    names = (name for name in protected(signature) if not _INSTANCE.fullmatch(name))
-    return [name for name in names if all(_has_all(quote, Counter([name])) for quote in quotes)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from pipeline.lexicon import gates
+from pipeline.lexicon import explanations
 from pipeline.records.draft import Draft, LocalCase, Remedy, Said, Statement
 from pipeline.records.entry import (
     SCHEMA_VERSION,
@@ -122,7 +122,7 @@ def _signature_wording(draft: Draft, signature: str, engines: Sequence[Engine]) 
     found = meaning(draft, signature, engines)
     if found is None:
         return Wording(signature, None, untranslated(signature, "the meaning of the message is not known"))
-    said = gates.check_explanation(signature, found.chinese, occurrences(draft))
+    said = explanations.check(signature, found.chinese, occurrences(draft), is_fact=found.is_fact)
     failed = sorted(name for name, passed in said.items() if not passed)
     if failed:
         reason = f"{found.engine} failed {', '.join(failed)}"

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from pipeline.lexicon import gates
+from pipeline.lexicon import codes, explanations, gates
+from pipeline.records import Fact
 from pipeline.records.draft import Draft
 from pipeline.records.entry import KnowledgeEntry, TranslationStatus
 from pipeline.translate import messages, rendering, shapes
@@ -32,7 +33,7 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 #: A shape explains a message of which it leaves out at most so many words. With one, of 281 explanations about half
 #: left out what the message is about ("Could not get config of HLO"); null waits for a translator instead.
 MOST_WORDS_LEFT = 0
-#: Of such a thing it is said, so that a shape which leaves it out says of nothing: "generating AST for <path>".
+#: Of such a thing it is said, so that a shape behind it says of nothing: "for <path>: no such file".
 _LOST = re.compile(r"\b(?:for|of) ['\"]?<\w{1,20}>")
 
 #: A message of fewer words says less than the fact that its code or figures are: "failed: CUDA_ERROR_OUT_OF_MEMORY".
@@ -43,6 +44,11 @@ _NAMES = rendering.MessageTemplate("signature.names", "({names})", {"names": "id
 _NAMES_TOO = rendering.MessageTemplate("signature.names_too", ", of {names}", {"names": "identifier"})
 
 
+#: The family of the code that a fact names, and the slots whose value a message prints as it is.
+_FAMILIES = {"meaning.cuda_code": "cuda", "meaning.nccl_code": "nccl", "meaning.xla_code": "xla"}
+_PRINTED = frozenset({"module", "symbol", "library", "assertion"})
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """A Chinese sentence for a message, and what made it."""
@@ -50,6 +56,11 @@ class Meaning:
     chinese: str
     status: TranslationStatus
     engine: str
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether it tells what is known of the message rather than its words."""
+        return self.engine.startswith(_BY_FACT)
 
 
 def meaning(draft: Draft, signature: str, engines: Sequence[Engine]) -> Meaning | None:
@@ -68,7 +79,19 @@ def occurrences(draft: Draft) -> tuple[str, ...]:
 
 
 def _precise_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
-    return _fact(draft) if draft.meaning is not None and draft.meaning.template in PRECISE else None
+    fact = draft.meaning
+    return _fact(draft) if fact is not None and fact.template in PRECISE and _is_said(draft, fact) else None
+
+
+def _is_said(draft: Draft, fact: Fact) -> bool:
+    """Whether the message itself says the fact: what only stood in a value of its reports, it does not say."""
+    said, told = draft.cluster.headline, dict(fact.slots)
+    family = _FAMILIES.get(fact.template)
+    if family is not None:
+        return f"{family}:{told['code']}" in codes.codes_in(said)
+    if fact.template == "meaning.signal":
+        return told["signal"].startswith("SIG")
+    return all(value in said for name, value in told.items() if name in _PRINTED)
 
 
 def _by_home(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
@@ -85,12 +108,12 @@ def _by_shipped(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
     found = _by_template(draft, [engine for engine in engines if isinstance(engine, Memory)])
     if found is None:
         return None
-    said = gates.check_explanation(draft.cluster.headline, found.chinese)  # names that it lacks are put behind it later
+    said = explanations.check(draft.cluster.headline, found.chinese)  # names that it lacks are put behind it later
     return found if all(passed for name, passed in said.items() if name != "identifiers") else None
 
 
 def _by_template(draft: Draft, memories: Sequence[Accepted | Memory]) -> Meaning | None:
-    forms = dict.fromkeys((draft.cluster.headline, *messages.peeled(_without_type(draft))))
+    forms = dict.fromkeys((gates.unglued(draft.cluster.headline), *messages.peeled(_without_type(draft))))
     offers = (memory.explanation(form) for memory in memories for form in forms)
     offer = next((found for found in offers if found is not None), None)
     if offer is None:
@@ -124,7 +147,7 @@ def _named_shape(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     found = None if _is_bare(draft) else shapes.read(_without_type(draft))
     if found is None or engine_name(found.fact.template) in UNNAMED or found.words_left > MOST_WORDS_LEFT:
         return None
-    if _LOST.search(found.left):
+    if found.says_less or _LOST.search(found.before):
         return None
     return Meaning(render(found.fact, "zh"), "template", engine_name(found.fact.template))
 
@@ -166,12 +189,14 @@ def _telling_type(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     is_telling = name in TELLING or rendering.is_listed(f"jax:{name}")
     if not (is_telling or _is_bare(draft)) or not _is_explained(exception) or name in BROAD:
         return None
-    return Meaning(_sentence(draft, rendering.explanation(exception) or ""), "template", engine_name("type"))
+    return Meaning(
+        _sentence(draft, rendering.plain(rendering.explanation(exception) or "")), "template", engine_name("type")
+    )
 
 
 def _named_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     fact = draft.meaning
-    if fact is None or fact.template not in NAMED:
+    if fact is None or fact.template not in NAMED or not _is_said(draft, fact):
         return None
     told = _without_type(draft)
     for value in dict(fact.slots).values() if fact.template in QUOTED else ():
@@ -187,7 +212,7 @@ def _named_code(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     named = next((code for code in printed if rendering.annotated(code) != code), None)
     if named is None or not _is_about(draft, named):
         return None
-    alone = f"{named}：{rendering.explanation(named)}。"  # with a type in front the meaning stands in brackets
+    alone = f"{named}：{rendering.plain(rendering.explanation(named) or '')}。"
     sentence = f"{rendering.annotated(named)}。" if draft.cluster.exception_type else alone
     return Meaning(sentence, "template", engine_name("code"))
 
@@ -221,7 +246,9 @@ WAYS: tuple[Callable[[Draft, Sequence[Engine]], Meaning | None], ...] = (
 
 def _fact(draft: Draft) -> Meaning | None:
     fact = draft.meaning
-    return None if fact is None else Meaning(render(fact, "zh"), "template", engine_name(fact.template))
+    return (
+        None if fact is None else Meaning(rendering.plain(render(fact, "zh")), "template", engine_name(fact.template))
+    )
 
 
 def _sentence(draft: Draft, clause: str) -> str:
@@ -247,9 +274,8 @@ def _with_full_type(chinese: str, exception: str | None) -> str:
 def _with_names(chinese: str, signature: str, quotes: Sequence[str]) -> str:
     if len(signature) > gates.LONGEST:
         return chinese
-    missing = [
-        name for name in gates.lasting_names(signature, quotes) if not gates.identifiers_kept(f"`{name}`", chinese)
-    ]
+    names = explanations.lasting_names(signature, quotes)
+    missing = [name for name in names if not gates.identifiers_kept(f"`{name}`", chinese)]
     return f"{chinese.removesuffix('。')}{_named(missing, chinese)}。" if missing else chinese
 
 
@@ -263,7 +289,7 @@ def _named(names: Sequence[str], chinese: str) -> str:
 # What of an explanation was made from the words of its message: what stands for many messages says none of them.
 
 #: What makes it from the words of a message. A code or a type of exception means the same under any message.
-_BY_SHAPE = engine_name("shape.").partition("@")[0]
+_BY_SHAPE, _BY_FACT = (engine_name(kind).partition("@")[0] for kind in ("shape.", "meaning."))
 _FROM_WORDS = (_BY_SHAPE, "tm/messages", "tm/signatures")
 _VALUE = re.compile(r"<\w{1,20}>|\d+|'[^'\n]{0,120}'|\"[^\"\n]{0,120}\"|`[^`\n]{0,120}`")
 
@@ -280,7 +306,7 @@ def _said(entry: KnowledgeEntry, engine: str) -> str:
     """The explanation without the type before it and, where it names none itself, the names behind it."""
     said = entry.signature_zh or ""
     is_shape = engine.startswith(_BY_SHAPE)
-    names = [name for name in gates.lasting_names(entry.signature) if name in said] if is_shape else []
+    names = [name for name in explanations.lasting_names(entry.signature) if name in said] if is_shape else []
     for first in range(len(names)):
         said = said.removesuffix(f"{_named(names[first:], '')}。").removesuffix(f"{_named(names[first:], '）。')}。")
     return said.removeprefix(f"{entry.exception_type}：") if entry.exception_type else said

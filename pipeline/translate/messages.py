@@ -17,7 +17,7 @@ from functools import cache
 from importlib.resources import files
 
 from pipeline import packs
-from pipeline.lexicon import gates
+from pipeline.lexicon import explanations, gates
 from pipeline.packs import CHINESE
 from pipeline.translate import rendering
 
@@ -40,6 +40,13 @@ _VALUE = (
 _LEAD = re.compile(
     r"(?:(?:<path>|<n>|<time>|\[[^\]\n]{1,40}\]|\(<n>\)|<list>|FAILED|ERROR|Error|error|fatal error|LINK|E\d{4}"
     r"|\[?[A-Z][A-Z0-9]{0,11}(?:[-_][A-Z]{0,4})?(?:<n>|\d{2,6})\]?)[:,]? ?){1,6}"
+)
+#: What stands before and is of the sentence, its subject or a count: "<n> not in range", "<path> must be absolute".
+#: A number behind the letters of a code is none ("E<n>", "LNK<n>"), that behind others is ("SHA<n> mismatch").
+_SUBJECT = re.compile(
+    r"(?<!\bE)(?<!\bC)(?<!\bW)(?<!\b[A-Z]\d)(?<!\b(?:QH|TS|CS))(?<!\bLNK)<n> ?\|(?=[a-z]{2,}\b)"
+    r"|(?:<path>|<list>) ?\|(?=(?:not|is|are|was|were|must|should|has|have|does|do|did|can|could|cannot|will|needs?"
+    r"|requires?|contains?|already|failed|exited|returned)\b)"
 )
 #: What TensorFlow puts behind a message: the op, its name, the input shapes.
 _TAIL = re.compile(
@@ -161,7 +168,7 @@ def refusals(english: str, chinese: str) -> list[str]:
     names = {place: f"Layer{place}" for place in PLACE.findall(english)}
     said = PLACE.sub(lambda place: f"'{names[place[1]]}'", english)
     told = PLACE.sub(lambda place: names[place[1]], chinese)
-    return [name for name, passed in gates.check_explanation(said, told).items() if not passed]
+    return [name for name, passed in explanations.check(said, told).items() if not passed]
 
 
 def _breadth(english: str) -> tuple[bool, int]:
@@ -187,9 +194,11 @@ def peeled(text: str) -> list[str]:
 
     Each form once; none that is empty or longer than a message.
     """
-    bare = _TAIL.sub("", text)
+    whole = gates.unglued(text)
+    bare = _TAIL.sub("", whole)
     lead = _LEAD.match(bare)
-    forms = dict.fromkeys((text, bare, bare[lead.end() :] if lead else ""))
+    behind = bare[lead.end() :] if lead and not _SUBJECT.search(bare[: lead.end()] + "|" + bare[lead.end() :]) else ""
+    forms = dict.fromkeys((whole, bare, behind))
     return [form for form in forms if form and len(form) <= LONGEST]
 
 

@@ -42,7 +42,9 @@ def tables() -> Mapping[str, Mapping[str, str]]:
 
 @cache
 def _left_out() -> tuple[frozenset[str], frozenset[str]]:
-    return frozenset(glossary.message_words()["determiners"]), frozenset(glossary.message_words()["not_nouns"])
+    """(articles and their like, words that are no nouns or of which the phrase does not tell the sense)."""
+    words = glossary.message_words()
+    return frozenset(words["determiners"]), frozenset(words["not_nouns"]) | frozenset(words["ambiguous"])
 
 
 def chinese(phrase: str) -> str | None:
@@ -83,11 +85,14 @@ def _simple(phrase: str, *, starts_sentence: bool) -> tuple[str, list[str]] | No
     bare = [token for token in tokens if token.lower() not in determiners]
     if not bare or len(bare) > MOST_WORDS:
         return None
+    naming = glossary.message_words()["naming"]
     parts: list[str] = []
     spans: list[str] = []
     at = 0
     while at < len(bare):
         known, length = _term(bare, at)
+        if known is not None and (parts[-1:] == [known] or (at and bare[at - 1].lower() in naming)):
+            return None  # "file file", and a name that looks like a term: "dtype resource"
         if known is None:
             name = _name(bare[at], is_first=starts_sentence and at == 0 and len(bare) == len(tokens))
             if name is None:
@@ -122,7 +127,7 @@ def _term(tokens: Sequence[str], at: int) -> tuple[str | None, int]:
         run = [token.lower() for token in tokens[at : at + length]]
         for last in (run[-1], glossary.singular(run[-1])):
             english = " ".join([*run[:-1], last])
-            if english in words:
+            if english in words and (length > 1 or english not in not_nouns):
                 return words[english], length
             found = glossary.terms().get(english)
             if found is not None and english not in not_nouns and found.grade != "D":
@@ -135,6 +140,8 @@ def _name(token: str, *, is_first: bool) -> str | None:
     quoted = _QUOTED.fullmatch(token)
     if quoted:
         return quoted.group(2)
+    if token.endswith(":") or (token.isupper() and token.lower() in _left_out()[1]):
+        return None  # "image: sqlflow:mysql", "BUILD IMAGE"
     if _NAME.fullmatch(token) or gates.PROTECTED.fullmatch(token):
         return token
     if token.lower() in products():

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from pipeline.lexicon import gates
+from pipeline.lexicon import explanations, gates
 from pipeline.translate import rendering
 from pipeline.translate.engines import Offer
 from pipeline.translate.rendering import pairs
@@ -89,7 +89,7 @@ def refusals(context: str, english: str, chinese: str) -> dict[str, bool]:
     places = set(PLACE.findall(english))
     said = PLACE.sub(r"`Layer\1`", english)
     told = filled(chinese, tuple(f"`Layer{number}`" for number in range(1, MOST_PLACES + 1))) or ""
-    asked = gates.GATES if context == STATEMENT else gates.EXPLANATION_GATES | {"specific": gates.specific}
+    asked = gates.GATES if context == STATEMENT else explanations.GATES | {"specific": gates.specific}
     passed = {"places": places == set(PLACE.findall(chinese))} | gates.check(said, told, gates=asked)
     if not passed["repetition"]:  # values differ where places are alike
         passed["repetition"] = gates.repetition("", PLACE.sub("", chinese))

@@ -217,9 +217,18 @@ def is_listed(code: str) -> bool:
 
 
 def annotated(name: str) -> str:
-    """A name of a message; a code among them followed by what it means."""
+    """A name of a message; a code among them followed by what it means, without what it is often due to."""
     text = explanation(name) if name.isupper() or name.startswith(("cudaError", "nccl", "hipError")) else None
-    return f"{name}（{text}）" if text else name
+    return f"{name}（{plain(text)}）" if text else name
+
+
+#: What a code is as a rule due to, or an example of it: no message that prints the code says so.
+_OFTEN = re.compile("，(?:通常|常见于|例如)[^。（）]{0,80}|（例如[^（）]{0,40}）")
+
+
+def plain(explained: str) -> str:
+    """What a code means without what it is often due to."""
+    return _OFTEN.sub("", explained)
 
 
 def term(slot: str, value: str) -> str | None:

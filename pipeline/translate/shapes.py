@@ -40,6 +40,21 @@ _NO_WORDS = re.compile(
     r"|failure|assert|assertion|check|path)\b",
     re.IGNORECASE,
 )
+#: Where the expression of a check ends: two names with nothing between them that an expression has there.
+_TWO_OPERANDS = re.compile(
+    r"(?<=[\w)\]'\">])(?<!\bnot)(?<!\band)(?<!\bor)(?<!\bin)(?<!\bis) (?=[A-Za-z_\"'])"
+    r"(?!(?:and|or|not|in|is|if|else)\b)"
+)
+#: Where the sentence names more things than the shape, it says less than the message: "to <path>", "from '<quoted>'".
+_NAMES_MORE = re.compile(r"<[a-z_]{1,20}>")
+#: Figures in brackets behind a check are its own, and where it stands.
+_OF_CHECK = re.compile(r"[(\[]<n> (?:vs\.|[!=<>]{1,2}) <n>[)\]]|\bin function '?<[a-z]{1,20}>'?|\(<[a-z]{1,20}>\)")
+#: Cut off behind such a word, a message would say more.
+_CUT_OFF = re.compile(r"\W{0,3}(?:[a-z]{2,12} )?(?:in|at|to|as|from|with|for|of|by|and|or|on|into)\W{0,3}")
+#: "Unknown OpenSSL error" is no unknown OpenSSL.
+_OF_ERROR = re.compile(r" (?:errors?|exceptions?|failures?)\b", re.IGNORECASE)
+#: Behind a colon of what failed stands why, where it is no file and no name of one word or two.
+_REASON = re.compile(r": ?(?:[A-Z][a-z]+){3,}$")
 #: Other spellings of terms.
 _SPELLINGS = {"initialized": "initialised", "too big": "too large", "provided": "given"}
 
@@ -95,15 +110,27 @@ def shape(text: str) -> Fact | None:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a message states by its shape, and what of its sentence that is not."""
+    """What a message states by its shape, and what of its sentence that is not: before the shape and behind it."""
 
     fact: Fact
-    left: str
+    before: str
+    behind: str
+
+    @property
+    def left(self) -> str:
+        """What of the sentence the fact does not say."""
+        return f"{self.before} {self.behind}"
 
     @property
     def words_left(self) -> int:
         """How many words of the sentence the fact does not say."""
         return words(self.left)
+
+    @property
+    def says_less(self) -> bool:
+        """Whether what stands behind the shape names what the shape does not, or was cut off where it would."""
+        told = _OF_CHECK.sub("", self.behind)
+        return bool(_NAMES_MORE.search(told) or _CUT_OFF.fullmatch(told.strip()) or _OF_ERROR.match(self.behind))
 
 
 def words(text: str) -> int:
@@ -124,15 +151,23 @@ def read(text: str) -> Read | None:
 def _facts(row: Shape, text: str, rest: str) -> Iterator[Read]:
     for found in row.pattern.finditer(text):
         slots: dict[str, str] = {}
+        behind = f"{text[found.end() :]} {rest}".rstrip()
         for group, value in found.groupdict().items():
             if value is not None:
-                kept = _slot(group.rstrip("0123456789"), value, found.start(group) == 0)
-                if kept is None:
+                name = group.rstrip("0123456789")
+                told, beside = _expression(value) if name == "check" else (value, "")
+                kept = _slot(name, told, found.start(group) == 0)
+                if kept is None or (row.template == "shape.failed_what" and _REASON.search(kept)):
                     break
-                slots[group.rstrip("0123456789")] = kept
+                slots[name], behind = kept, f"{beside}{behind}"
         else:
-            left = f"{text[: found.start()]} {text[found.end() :]} {rest}"
-            yield Read(Fact(row.template, tuple(sorted(slots.items()))), left)
+            yield Read(Fact(row.template, tuple(sorted(slots.items()))), text[: found.start()], behind)
+
+
+def _expression(check: str) -> tuple[str, str]:
+    """(the expression of a check, what was printed behind it)."""
+    end = _TWO_OPERANDS.search(check)
+    return (check, "") if end is None else (check[: end.start()], check[end.start() :])
 
 
 def _slot(name: str, value: str, starts_sentence: bool) -> str | None:

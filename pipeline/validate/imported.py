@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from typing import Any, get_origin
 
-from pipeline.lexicon import advice, gates, vocabulary
+from pipeline.lexicon import advice, explanations, gates, vocabulary
 from pipeline.records.entry import (
     SCHEMA_VERSION,
     KnowledgeEntry,
@@ -162,7 +162,7 @@ def _gated(field: str, source: str | None, chinese: str | None, said: dict[str, 
         return None
     if chinese and advice.refusal(chinese) is not None:
         chinese = None
-    look = gates.check_explanation if field == "signature_zh" else gates.check
+    look = explanations.check if field == "signature_zh" else gates.check
     passed = look(source, chinese) if chinese else {}
     is_good = bool(passed) and all(passed.values()) and chinese != source
     failed = sorted(name for name, is_passed in passed.items() if not is_passed)

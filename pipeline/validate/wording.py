@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import duckdb
 
-from pipeline.lexicon import advice, gates
+from pipeline.lexicon import advice, explanations, gates
 from pipeline.validate.problem import (
     Context,
     Finding,
@@ -215,7 +215,7 @@ def _said(pair: _Pair, made: Raw) -> Mapping[str, bool]:
     if status == "reviewed":
         return {**recorded, **gates.check(source, chinese, gates=gates.REVIEWED)}
     if pair.place == "signature_zh":
-        return {**recorded, **gates.check_explanation(source, chinese, pair.quotes)}
+        return {**recorded, **explanations.check(source, chinese, pair.quotes)}
     return {**recorded, **gates.check(source, chinese)}
 
 
