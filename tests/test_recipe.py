@@ -1,6 +1,7 @@
 """The recipe of deploy/README.md on a throw-away server: cron fires, build and export follow, SIGTERM stops it all.
 
 It ends as soon as the bundle is there. Its cron lines have a sixth field, the second: nobody waits for a full minute.
+A deployment is paused when its first run begins, so that no other is started.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ pytestmark = pytest.mark.prefect
 ROOT = golden.ROOT
 #: The whole recipe may take this long, on a busy machine.
 LIMIT_SECONDS = 480
+#: A cron line for the first seconds in which what is started can be ready.
+SOON = "* * * * * */5"
 #: Commands of Prefect's, one after the other: to import it takes each as long as what it does.
 PREFECT = """
 import json, sys
@@ -39,14 +42,6 @@ for words in json.loads(sys.argv[1]):
         if end.code:
             raise
 """
-
-
-def soon(server: Started) -> str:
-    """A cron line for once a minute, the first time as soon as what is started now can be ready.
-
-    That takes about as long as `server` took to start; a schedule that comes later than its second waits a minute.
-    """
-    return f"* * * * * {int(time.time() + 1.2 * server.seconds + 3) % 60}"
 
 
 def prefect(*commands: list[str], env: dict[str, str]) -> None:
@@ -74,7 +69,7 @@ def test_the_recipe_from_server_to_bundle(server: Started, tmp_path: Path) -> No
     work = [sys.executable, "-m", "prefect", "worker", "start", "--pool", "errmine", "--limit", "2"]
     assert not open_to_pages(env)
     # the first line is that of ingest-files: there is nothing else to ingest
-    deployments.write_text((ROOT / "prefect.yaml").read_text().replace("17 * * * *", soon(server), 1))
+    deployments.write_text((ROOT / "prefect.yaml").read_text().replace("17 * * * *", SOON, 1))
     prefect(
         ["work-pool", "create", "errmine", "--type", "process", "--overwrite"],
         ["--no-prompt", "deploy", "--all", "--prefect-file", str(deployments)],
@@ -82,8 +77,8 @@ def test_the_recipe_from_server_to_bundle(server: Started, tmp_path: Path) -> No
         env=env,
     )
     with running([*work, "--install-policy", "never"], env, tmp_path / "worker.log"):
-        until(lambda: artifact(env, "ingest-files-summary"), end=end, what="a run that cron started")
-        until(lambda: paused(env, "ingest-files/hourly"), end=end, what="a pause")
+        until(lambda: paused(env, "ingest-files/hourly"), end=end, what="a run that cron started")
+        until(lambda: artifact(env, "ingest-files-summary"), end=end, what="the end of that run")
         until(lambda: artifact(env, "export-summary"), end=end, what="the export after the build after the ingest")
     (scheduled,) = [row for row in recording.rows(server.home) if row.flow == "ingest-files"][:1]
     assert scheduled.status == "completed"
@@ -101,15 +96,15 @@ def test_serve_does_the_same_in_one_process_and_stops_by_sigterm(server: Started
     database = home / ".errmine" / "prefect" / "prefect.db"
     database.parent.mkdir(parents=True)
     shutil.copyfile(server.database, database)
-    settings = f'[sources]\npaths = ["{golden.SAMPLE}"]\n[schedule]\ningest = "{soon(server)}"\n'
+    settings = f'[sources]\npaths = ["{golden.SAMPLE}"]\n[schedule]\ningest = "{SOON}"\n'
     (home / "errmine.toml").write_text(settings, encoding="utf-8")
     env = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT")} | EAGER
     errmine = [sys.executable, "-c", "from pipeline.cli import main; main()"]
     with running([*errmine, "serve", "--home", str(home), "--port", str(port)], env | {"PYTHONPATH": str(ROOT)}, log):
-        until(lambda: "ingest-files" in flows_of(home), end=end, what="a run that cron started")
         api = {"PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
+        until(lambda: paused(api, "ingest-files/scheduled"), end=end, what="a run that cron started")
         assert not open_to_pages(api)
-        until(lambda: paused(api, "ingest-files/scheduled"), end=end, what="a pause")
+        until(lambda: "ingest-files" in flows_of(home), end=end, what="the end of that run")
         until(lambda: {"build", "export"} <= flows_of(home), end=end, what="the export after the build")
         until(lambda: "export completed: export 36 in" in log.read_text(), end=end, what="a line that tells of it")
     assert log.read_text().endswith("stopped; what runs had finished is kept\n")
@@ -123,8 +118,12 @@ def flows_of(home: Path) -> set[str]:
 
 
 def paused(env: dict[str, str], name: str) -> bool:
-    """That no cron starts the deployment again: on busy cores each minute's runs would hold up those before them."""
+    """Whether the deployment has begun a run; then no cron starts it again: runs would hold up those before them."""
     deployment = asked(env, f"/deployments/name/{name}")
+    begun = {"deployments": {"id": {"any_": [deployment["id"]]}}}
+    begun["flow_runs"] = {"state": {"type": {"any_": ["PENDING", "RUNNING", "COMPLETED"]}}}
+    if not asked(env, "/flow_runs/filter", begun):
+        return False
     asked(env, f"/deployments/{deployment['id']}/pause_deployment", {})
     return True
 
