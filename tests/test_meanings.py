@@ -90,6 +90,11 @@ def test_a_row_of_an_added_pack_stands_before_one_that_ships(pack: Path) -> None
     assert _row(named) == "ml/cuda-illegal-address"
 
 
+@pytest.mark.parametrize("text", ["No space left on device", "IOException: No space left on device"])
+def test_a_type_before_the_message_is_no_part_of_its_words(text: str) -> None:
+    assert _row(Named("java.io.IOException", {}, (), text)) == "jvm/no-space"
+
+
 def test_where_two_codes_are_explained_neither_row_is_chosen(pack: Path) -> None:
     codes = ("cuda:cudaErrorIllegalAddress", "signal:SIGKILL")
     with packs.using(pack):

@@ -240,10 +240,10 @@ def entry(code: str) -> Entry | None:
     return entries.get(code) or next((row for row in entries.values() if name in row.also), None)
 
 
-def is_open(family: str) -> bool:
-    """Whether a family of a pack has codes that its catalogue does not list."""
+def is_closed(family: str) -> bool:
+    """Whether a catalogue lists all codes of a family; of others the lines of packs print what they like."""
     found = families().get(family)
-    return found is not None and found.is_open
+    return family in own_families() or (found is not None and not found.is_open)
 
 
 def code_name(code: str) -> str | None:

@@ -40,7 +40,9 @@ class Meaning(packs.Row):
     lookalikes: tuple[packs.Text, ...] = Field(default=(), description="Errors that it does not explain.")
     codes: tuple[Name, ...] = Field(default=(), description="Codes with their family, one of which it has: `exit:137`.")
     kinds: tuple[Name, ...] = Field(default=(), description="Kinds of known errors, one of which it is.")
-    gate: dict[str, str] = Field(default={}, description="What else of a known error must be so: key -> value.")
+    gate: dict[str, str] = Field(
+        default={}, description="What else of a known error must be so: key -> value, {} for what varies."
+    )
     types: tuple[Name, ...] = Field(default=(), description="Names of its class, whole, one of which it has.")
     says: tuple[Words, ...] = Field(
         default=(), description="How its message begins, as `errmine list` shows it, {} for what varies."
@@ -162,15 +164,27 @@ def _holds(row: Meaning, named: Named) -> bool:
     return (
         (not row.codes or any(code in row.codes for code in _codes(named)))
         and (not row.kinds or named.gate.get("kind") in row.kinds)
-        and all(named.gate.get(key) == value for key, value in row.gate.items())
+        and all(_is(named.gate.get(key, ""), value) for key, value in row.gate.items())
         and (not row.types or named.exception_type in row.types)
-        and (not row.says or any(_begins(named.text[:_READ], words) for words in row.says))
+        and (not row.says or any(_begins(_message(named), words) for words in row.says))
     )
 
 
-def _weight(row: Meaning) -> tuple[bool, int, bool, bool, bool]:
+def _message(named: Named) -> str:
+    """The beginning of its message, without the type that some programs print before it once more."""
+    text = named.text[:_READ]
+    kind, colon, rest = text.partition(": ")
+    return rest if colon and kind and named.exception_type.endswith(kind) else text
+
+
+def _is(value: str, words: str) -> bool:
+    return _begins(value, words) if _HOLE in words else value == words
+
+
+def _weight(row: Meaning) -> tuple[bool, int, int, bool, bool, bool]:
     """How closely a row says which error it is: by its words, by what else is known, by its kind, code, type."""
-    return bool(row.says), len(row.gate), bool(row.kinds), bool(row.codes), bool(row.types)
+    whole = sum(_HOLE not in value for value in row.gate.values())
+    return bool(row.says), len(row.gate), whole, bool(row.kinds), bool(row.codes), bool(row.types)
 
 
 def _begins(text: str, words: str) -> bool:
@@ -197,13 +211,13 @@ def _explained(words: str) -> list[Meaning]:
 
 @MEANINGS.whole
 def known() -> None:
-    """Nothing; every code of every row stands in a catalogue.
+    """Nothing; every code of every row stands in the catalogue of its family, where that has one.
 
     Raises:
         PackError: one does not.
     """
     for row in MEANINGS.rows():
         for code in row.codes:
-            if catalogues.entry(code) is None and not catalogues.is_open(code.partition(":")[0]):
+            if catalogues.entry(code) is None and catalogues.is_closed(code.partition(":")[0]):
                 advice = "Write it as the table `catalogue` shows it, family:NAME, or add it to a catalogue."
                 raise packs.PackError.of(row.place.path, row.place.line, f"{code!r} is no code of a catalogue", advice)
