@@ -63,6 +63,34 @@ def test_behind_the_third_comment_only_the_surest_finds_stay_sure(
     assert ("reader.cause", str(told)) in {(one.rule, one.key) for one in _found(made) if one.quote.text == SAID}
 
 
+ACT = "I put the wheel in before the loader and took the old key away."
+AGAIN = '```\nTraceback (most recent call last):\n  File "b.py", line 9, in go\nKeyError: the pool is empty\n```'
+
+
+@pytest.mark.parametrize(
+    ("posts", "body", "rule", "is_lead"),
+    [
+        ((SAID, "Thanks."), SHOWN, "reader.cause", True),
+        ((SAID, "Unfortunately I still see it."), SHOWN, "reader.cause", False),
+        (("Thanks.",), f"{SHOWN}\n\n{SAID}", "reader.cause", False),
+        ((ACT, "Thanks."), SHOWN, "reader.remedy", True),
+        ((ACT, "That does not help me."), SHOWN, "reader.remedy", False),
+        ((ACT, "Thanks.", AGAIN), SHOWN, "reader.remedy", False),
+    ],
+    ids=["cause", "contested", "of who reports", "act", "contested act", "another error in the thread"],
+)
+def test_a_find_that_the_thread_speaks_against_is_no_lead(
+    posts: tuple[str, ...], body: str, rule: str, is_lead: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates.Reader, "_shares", property(lambda self: [[70] * 4 for _ in self._seen]))
+    shares = [
+        one.share or 0
+        for one in _found(_thread(*posts, body=body))
+        if one.rule == rule and one.quote.text in (SAID, ACT)
+    ]
+    assert [share >= LEAST_LEAD_SHARE for share in shares] == [is_lead]
+
+
 def test_what_a_rule_has_found_is_no_candidate() -> None:
     made = _thread("Setting `FIXTURE_POOL=2` fixed it for me.")
     assert [claim.rule for claim in distil.read(made, *events(made)).claims] == ["worked.doing_fixes"]

@@ -335,5 +335,33 @@ def test_what_closed_the_report_of_a_failing_test_fixes_what_the_test_raises(
     assert bool(fixes(tracked(**shown, comments=said))) is is_said
 
 
+EMPTY = (
+    "java.lang.NullPointerException\n\tat org.fixture.Tray.fill(Tray.java:7)\n\tat org.fixture.Main.run(Main.java:3)"
+)
+FULL = "java.lang.IllegalStateException: the drawer jams\n\tat org.fixture.Drawer.pull(Drawer.java:9)"
+AWAY = "java.net.ConnectException: Connection refused\n\tat org.fixture.Line.dial(Line.java:4)"
+
+
+@pytest.mark.parametrize(
+    ("title", "shown", "said"),
+    [
+        ("Filling the tray twice", [EMPTY], [EMPTY]),
+        ("Filling the tray twice", [EMPTY, FULL], []),
+        ("NPE when the tray is filled twice", [EMPTY, FULL], [EMPTY]),
+        ("Null Pointer Exception in Tray", [EMPTY, FULL], [EMPTY]),
+        ("The drawer jams", [EMPTY, FULL], [FULL]),
+        ("The line should hang up when nobody answers", [AWAY], []),
+        ("ConnectException when the line is dialled twice", [AWAY], [AWAY]),
+    ],
+    ids=["one error", "one of two", "initials", "spelled apart", "message", "met, not made", "met and named"],
+)
+def test_a_tracker_fixes_the_error_that_its_report_is_about(title: str, shown: list[str], said: list[str]) -> None:
+    body = "\n\nand then\n\n".join(f"```\n{one}\n```" for one in shown)
+    made = tracked(title=title, body=f"It ends with\n\n{body}", resolution="Fixed", fix_versions=["0.18.0"])
+    about = {one for claim in fixes(made) for one in claim.signature_ids}
+    types = {e.exception_type for e, s in zip(*events(made), strict=True) if s.signature_id in about}
+    assert types == {one.partition(":")[0].partition("\n")[0] for one in said}
+
+
 def test_githubs_own_word_goes_before_a_resolution() -> None:
     assert tracked(resolution="Fixed", fix_versions=["1.0"], state_reason="not_planned").fixed_in == ()

@@ -106,6 +106,14 @@ def test_a_title_says_whether_only_other_words_are_asked_for(title: str, is_none
     assert bool(tables.no_cure().search(title)) is is_none
 
 
+MET = TABLE["met"]
+
+
+@each("error,is_met", [(one, True) for one in MET["examples"]] + [(one, False) for one in MET["lookalikes"]])
+def test_what_a_program_meets_is_told_from_what_it_makes(error: str, is_met: bool) -> None:
+    assert bool(tables.met().search(error)) is is_met
+
+
 def _told(posts: list[tuple[str, str]], **more: Any) -> list[str]:
     """(kind and outcome) of the statements of a report: title, then (who, what) of each post."""
     made: list[dict[str, Any]] = [{"kind": "title", "text": more.pop("title", "ValueError: the tray is empty")}]

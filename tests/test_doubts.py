@@ -145,3 +145,25 @@ def test_a_doubted_statement_is_a_lead_and_nothing_else(monkeypatch: pytest.Monk
 def test_what_a_program_advises_is_not_doubted_by_a_reader_of_people(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "/usr/bin/ld: a.o: relocation R_X86_64_32 against `x' can not be used when making a shared object"
     assert _read(_thread(body=f"{said}; recompile with -fPIC", title="Nothing starts"), 0, monkeypatch) == [None]
+
+
+@pytest.mark.parametrize(
+    ("said", "later", "doubt"),
+    [
+        ("The problem is that the work of yesterday breaks whatever comes after it.", "I will look.", 50),
+        ("The problem is that the work of yesterday breaks whatever comes after it.", "I still see it.", 45),
+        ("The problem is that the work of yesterday breaks `Pool.refill` after it.", "I will look.", None),
+        ("The problem is that the work of yesterday breaks the wheel that comes after it.", "I will look.", None),
+    ],
+    ids=["names nothing", "names nothing and is contested", "names a part of the program", "names the error"],
+)
+def test_a_cause_in_an_answer_that_names_nothing_is_in_doubt(
+    said: str, later: str, doubt: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _read(_thread(said, later), 60, monkeypatch) == [doubt]
+
+
+def test_who_reports_an_error_may_say_why_without_naming_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "The problem is that the work of yesterday breaks whatever comes after it."
+    made = _thread("I will look.", body=f"{FIRST}\n```\n\n{said}\n\n```\nrun")
+    assert _read(made, 60, monkeypatch) == [None]

@@ -292,6 +292,12 @@ def no_cure() -> Pattern:
 
 
 @cache
+def met() -> Pattern:
+    """Errors that a program meets and does not make, each as its class, a colon and its message."""
+    return _compiled(table("standing.toml")["met"]["pattern"])
+
+
+@cache
 def refers_back() -> tuple[Pattern, Pattern, Pattern]:
     """(how a sentence says why of "this", words of a trouble that "this" may be, how one is known that only greets)."""
     rows = table("standing.toml")["refers_back"]

@@ -10,7 +10,7 @@ from pipeline.distil import tables
 from pipeline.distil.claims.claiming import claim_at
 from pipeline.distil.claims.passing import owners, refused
 from pipeline.distil.claims.prose import MAX_QUOTE, Prose
-from pipeline.distil.claims.subjects import Pair, reported
+from pipeline.distil.claims.subjects import Pair, is_titled, reported
 from pipeline.lexicon import advice
 from pipeline.records import (
     Claim,
@@ -78,13 +78,31 @@ def closed(document: Document, errors: list[Pair]) -> Iterator[Claim | Skipped]:
             yield refused(document, title.start, fault, "fix.closed_by")
         return
     span = (title.start, title.end)
-    if versions is not None:
-        claim = claim_at(document, ClaimKind.FIX, "fix.closed_by_tracker", fact=versions, span=span, about=fixed)
+    sure = _meant(document, errors, fixed) if versions is not None else ()
+    if versions is not None and not sure:
+        yield refused(document, title.start, "untitled", "fix.closed_by_tracker")
+    if versions is not None and sure:
+        claim = claim_at(document, ClaimKind.FIX, "fix.closed_by_tracker", fact=versions, span=span, about=sure)
         yield replace(claim, quote=replace(claim.quote, author_role=None))
     for link in closers:
         fact = _closer(document, link.target.removeprefix("github.com/"), link.title)
         claim = claim_at(document, ClaimKind.FIX, "fix.closed_by_api", fact=fact, span=span, about=fixed)
         yield replace(claim, quote=replace(claim.quote, author_role=None))
+
+
+def _meant(document: Document, errors: Sequence[Pair], about: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of a report's errors that the report is about, as far as its title and what it shows can tell.
+
+    A tracker speaks of the report. Of 300 fix versions that were read 91 were of an error that the title does not name
+    and that stands beside others or is one that programs meet: 15 of those were wrong and 19 half right, of the other
+    209 five and eight.
+    """
+    shown = [(e, s) for e, s in errors if s.signature_id in about]
+    named = [s.signature_id for e, s in shown if is_titled(document.title or "", e)]
+    if named or len(about) > 1:
+        return tuple(dict.fromkeys(named))
+    is_met = any(tables.met().search(f"{e.exception_type or ''}: {e.message}") for e, _ in shown)
+    return () if is_met else about
 
 
 def _versions_with_fix(document: Document) -> Fact | None:

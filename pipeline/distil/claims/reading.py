@@ -50,7 +50,7 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
             quoted.append(claim.quote)
             claim = _weighed(text, errors, claim, reader)
         yield claim
-    for claim in _candidates(text, reader):
+    for claim in _candidates(text, errors, reader):
         if not any(said.start < claim.quote.end and claim.quote.start < said.end for said in quoted):
             yield passed_on(document, claim)
 
@@ -62,14 +62,14 @@ def _weighed(text: Prose, errors: Sequence[Pair], claim: Claim, reader: candidat
     return replace(claim, doubt=doubts.doubt(text, errors, claim, reader))
 
 
-def _candidates(text: Prose, reader: candidates.Reader) -> Iterator[Claim]:
+def _candidates(text: Prose, errors: Sequence[Pair], reader: candidates.Reader) -> Iterator[Claim]:
     """What a trained reader takes for a statement, and what passes as one by its words alone, as candidates."""
     for one in reader.candidates():
         if fault_of_unit(text, one.unit, one.kind) is not None:
             continue
         span, rule = (one.unit.start, one.unit.end), candidates.RULE + one.kind
         claim = claim_at(text.document, ClaimKind.CANDIDATE, rule, fact=None, span=span, about=one.about)
-        yield replace(claim, key=str(one.share))
+        yield replace(claim, key=str(doubts.found_share(text, errors, one)))
 
 
 def _claims(

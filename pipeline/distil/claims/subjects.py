@@ -175,6 +175,28 @@ def _score(words: set[str], event: Event) -> int:
     return len(words.intersection(_WORD.findall(event.message.lower()))) + (_NAMING if is_typed else 0)
 
 
+#: The words of a class's name, and what every class ends in.
+_PARTS = re.compile(r"[A-Z][a-z]+|[A-Z]+(?![a-z])")
+_ENDING = re.compile(r"(?:Exception|Error)$")
+#: Initials of fewer letters, and stems of fewer, are anything's.
+_INITIALS, _STEM = 3, 6
+#: A title that has so many words of a message names it.
+_TOLD = 2
+
+
+def is_titled(title: str, event: Event) -> bool:
+    """True if a title names the error: words of its message, its type however it is written, or the type's initials."""
+    if _score(set(_WORD.findall(title.lower())), event) >= _TOLD:
+        return True
+    kind = re.split(r"[.$]", event.exception_type or "")[-1]
+    initials = "".join(part[0] for part in _PARTS.findall(kind))
+    short = {initials, initials[:-1]} if len(initials) > _INITIALS else {initials}  # "OOM" as well as "OOME"
+    if len(initials) >= _INITIALS and short.intersection(re.findall(r"[A-Z]{3,}", title)):
+        return True
+    stem = _ENDING.sub("", kind).lower()
+    return len(stem) >= _STEM and stem in "".join(filter(str.isalpha, title.lower()))
+
+
 def _is_opening(document: Document, post: int) -> bool:
     return post < 0 or document.posts[post].kind in (PostKind.TITLE, PostKind.BODY)
 
