@@ -273,3 +273,20 @@ def test_a_subject_is_nothing_that_a_program_puts_before_its_message(text, peele
 def test_two_sentences_without_a_space_between_them_are_no_name(text, parted):
     assert gates.unglued(text) == parted
     assert gates.protected(text) == gates.protected(parted)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("failed to create session", None),  # an ordinary word is no name
+        ("failed to create 'session'", "无法创建 session"),
+        (
+            "boost::filesystem::create_drawer: Permission denied",
+            "boost::filesystem::create_drawer：没有权限",
+        ),  # no file
+        ("No module named tillImportError", None),
+        ("UnsatisfiedLinkError: acme.Loader[Drawers[[zip file]] couldn't find 'libtill.so'", None),
+    ],
+)
+def test_what_stands_in_the_place_of_a_value_and_is_none_is_not_named_as_one(text, wanted):
+    assert messages.explained(text) == wanted

@@ -221,3 +221,100 @@ def test_hostile_text_does_not_slow_a_gate_down(unit):
     short = unit * (gates.LONGEST // len(unit))
     gates.check(short, short)
     assert time.perf_counter() - started < 2.0
+
+
+# ---------------------------------------------------------------- explanations: what only they may not do
+
+JUDGED = [json.loads(line) for line in (HUMAN.parent / "zh_judged.jsonl").read_text(encoding="utf-8").splitlines()]
+GOOD = [
+    (row["en"], row["zh"])
+    for row in JUDGED
+    if set(row["verdicts"]) == {"natural"} and all(explanations.check(row["en"], row["zh"]).values())
+]
+SLOT = re.compile(r"<(?:n|path|quoted|name|object|dtype|shape|version|device)>")
+CLAIMS = ("，通常是显存不足", "，可能是版本太旧", "，建议升级", "，例如参数为空")
+
+
+def place_lost(pairs) -> Iterator[tuple[str, str]]:
+    """Each place of each explanation left out."""
+    for english, chinese in pairs:
+        for match in SLOT.finditer(chinese):
+            yield english, chinese[: match.start()] + chinese[match.end() :]
+
+
+def place_made_up(pairs) -> Iterator[tuple[str, str]]:
+    """A place at the end that the message has not so often."""
+    yield from (
+        (english, chinese.removesuffix("。") + "<hex>。") for english, chinese in pairs if "<hex>" not in english
+    )
+
+
+def claim_added(pairs) -> Iterator[tuple[str, str]]:
+    """What is often the reason, or what helps, behind a sentence that says none."""
+    said = re.compile(r"usual|may|might|can|possib|like|recommend|should|e\.g|old|new|version|too|\(|\?", re.IGNORECASE)
+    for english, chinese in pairs:
+        if not said.search(english):
+            yield from ((english, chinese.removesuffix("。") + claim + "。") for claim in CLAIMS)
+
+
+def two_as_one(_pairs) -> Iterator[tuple[str, str]]:
+    """A sentence's end and the next one's begin as a name."""
+    ends = ("true", "supported", "invalid", "instead", "found", "available", "required", "missing")
+    for end in ends:
+        for start in ("This", "It", "Reason", "Expected", "Node"):
+            yield f"the drawer is {end}.{start} was empty", f"抽屉为 {end}.{start}，是空的。"
+
+
+@pytest.mark.parametrize(
+    ("defect", "gate", "least"),
+    [
+        (place_lost, "slots", 0.80),
+        (place_made_up, "slots", 1.0),
+        (claim_added, "claims", 0.98),
+        (two_as_one, "glued", 1.0),
+    ],
+)
+def test_a_defect_put_into_an_explanation_is_found_by_its_own_gate(defect, gate, least):
+    damaged = list(defect(GOOD))
+    assert len(damaged) >= 40
+    assert sum(not explanations.GATES[gate](*pair) for pair in damaged) / len(damaged) >= least
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("one can open the drawer of the till", "不能打开收银台的抽屉。"),
+        ("the drawer is open", "抽屉没有打开。"),
+        ("the till has opened its drawer", "收银台无法打开抽屉。"),
+    ],
+)
+def test_what_a_message_says_outright_is_not_denied(english, chinese):
+    assert not explanations.negation(english, chinese)
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        ("KeyError: 'till'", "KeyError：字典中没有键 till。"),
+        ("Permission denied: <path>", "没有访问 <path> 的权限。"),
+        ("the drawer is read-only", "不能写抽屉。"),
+        ("the drawer is not open", "抽屉没有打开。"),
+    ],
+)
+def test_what_a_message_denies_in_a_word_or_a_name_may_be_denied(english, chinese):
+    assert explanations.negation(english, chinese)
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese", "is_whole"),
+    [
+        ("<path>:<n>: error: no such drawer", "没有这样的抽屉。", True),  # where it was printed is no part of it
+        ("<n> not less than <n>", "不小于 <n>。", False),  # the subject is
+        ("cannot move <path> to <path>", "无法移动 <path>。", False),
+        ("check failed: a == b (<n> vs. <n>)", "检查 a == b 没有通过。", True),
+        ("drawer <n> is open. Total is <n>", "抽屉 <n> 是开着的。", True),
+        ("vector<int> is open", "vector<int> 是开着的。", True),
+    ],
+)
+def test_the_places_of_a_first_sentence_are_all_there(english, chinese, is_whole):
+    assert explanations.slots(english, chinese) is is_whole

@@ -36,7 +36,7 @@ _ASIDE = re.compile(
     r"|\b(?:pc|bp|sp) <hex>|[(\[](?:<[a-z_]{1,20}>|[\s,:;.=-]){1,9}[)\]]\.?$"
     r"|(?:, )?'?<[a-z_]{1,20}>'?(?:, '?<[a-z_]{1,20}>'?){1,99}|: '<quoted>'$"
     r"| for '<quoted>' \(op: .{0,300}"
-    r"|\b(?:in function|at|file|line) ['\"]?<[a-z_]{1,20}>['\"]?|\[Op:\S{1,60}|\[\[.{0,400}|<type |<dtype: "
+    r"|(?:\bin function|\bat|, file|, line) ['\"]?<[a-z_]{1,20}>['\"]?|\[Op:\S{1,60}|\[\[.{0,400}|<type |<dtype: "
 )
 #: A subject in front of what is said of it: no part of what stands before a message.
 _SUBJECT = re.compile(r"<[a-z_]{1,20}> ?$")

@@ -146,7 +146,7 @@ def numbers(source: str, zh: str) -> bool:
 
 
 #: TensorFlow Lite ends any message with the node, without a space: "was not initializedNode number 3".
-_GLUED_NODE = re.compile(r"(?<=[a-z0-9)\]>])\.?(?=Node number )")
+_GLUED_NODE = re.compile(r"(?<=[A-Za-z0-9)\]>])\.?(?=Node number )")
 
 
 def unglued(text: str) -> str:

@@ -68,7 +68,8 @@ def meaning(draft: Draft, signature: str, engines: Sequence[Engine]) -> Meaning 
     found = next((made for way in WAYS if (made := way(draft, engines)) is not None), None)
     if found is None:
         return None
-    chinese = _with_full_type(_with_type(found.chinese, draft.cluster.exception_type), draft.cluster.exception_type)
+    exception = _type_in_front(draft)
+    chinese = _with_full_type(_with_type(found.chinese, exception), exception)
     chinese = chinese.replace(".。", "。")  # a value that ended its English sentence
     return Meaning(_with_names(chinese, signature, occurrences(draft)), found.status, found.engine)
 
@@ -251,8 +252,16 @@ def _fact(draft: Draft) -> Meaning | None:
     )
 
 
+def _type_in_front(draft: Draft) -> str | None:
+    """The exception's type; None of one that the message names as something else than its type."""
+    exception, said = draft.cluster.exception_type, draft.cluster.headline
+    short = (exception or "").rsplit(".", 1)[-1]
+    is_named = exception is not None and short in said and not said.startswith((exception, short))
+    return None if is_named and re.search(rf"\[{re.escape(short)} ", said) else exception
+
+
 def _sentence(draft: Draft, clause: str) -> str:
-    exception = draft.cluster.exception_type
+    exception = _type_in_front(draft)
     clause = clause.removeprefix(f"{exception.rsplit('.', 1)[-1]}：") if exception else clause
     return f"{exception}：{clause}。" if exception and exception not in clause else f"{clause}。"
 

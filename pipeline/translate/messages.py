@@ -17,7 +17,7 @@ from functools import cache
 from importlib.resources import files
 
 from pipeline import packs
-from pipeline.lexicon import explanations, gates
+from pipeline.lexicon import explanations, gates, glossary
 from pipeline.packs import CHINESE
 from pipeline.translate import rendering
 
@@ -50,7 +50,7 @@ _SUBJECT = re.compile(
 )
 #: What TensorFlow puts behind a message: the op, its name, the input shapes.
 _TAIL = re.compile(
-    r" ?(?:\[Op:[\w<>]{1,60}\]|name: [^\s]{1,80}|\[\[[^\n]{1,200}|for '[^'\n]{1,120}' \(op: [^\n]{1,300})$"
+    r" ?(?:\[Op:[\w<>]{1,60}\]|name: [^\s]{1,80}|(?<!\w)\[\[[^\n]{1,200}|for '[^'\n]{1,120}' \(op: [^\n]{1,300})$"
 )
 #: A sentence inside a line: a full stop, then a capital.
 _NEXT_SENTENCE = re.compile(r"(?<=[a-z0-9\])'\"`>])\.(?: (?=[A-Z])|(?=Node number ))|\n")
@@ -60,6 +60,22 @@ _NEXT_SENTENCE = re.compile(r"(?<=[a-z0-9\])'\"`>])\.(?: (?=[A-Z])|(?=Node numbe
 _PLAIN = re.compile(r"[a-z]{2,}")
 #: What stands before a message and is no program or file: "TypeError: argument ..." is not of a file TypeError.
 _TYPE = re.compile(r"[\w.]{0,120}(?:Error|Exception|Warning|Failure)")
+#: Ordinary words that a program prints as names: of types and of truth.
+_TYPES = frozenset(
+    ("int", "float", "str", "string", "list", "dict", "tuple", "bool", "boolean", "integer", "true", "false")
+)
+#: A frame is no value, nor the begin of a list in brackets, nor a name with the exception behind it glued to it:
+#: "numpyImportError".
+_NO_VALUE = re.compile(
+    r"\(\w{1,80}\.(?:java|scala|kt):|\w\[[\w\[]{1,60}$"
+    r"|(?<=[a-z])(?:(?:Import|Attribute|Type|Value|Runtime|Key|Name)Error|object)$"
+)
+#: Behind such words stands a thing, and an ordinary word names none: "cannot find symbol", "Unknown file: x".
+_NOUN = re.compile(
+    r"(?:find|creat(?:e|ing)|load(?:ing)?|open(?:ing)?|connect to|run(?:ning)?|read(?:ing)?|waiting for|unknown"
+    r"|expected|valid|convert|at) $",
+    re.IGNORECASE,
+)
 #: "C:" keeps its colon.
 _DRIVE = 2
 #: Between a message and the one that says why it came.
@@ -221,9 +237,19 @@ def _of(text: str, rows: Iterator[Message]) -> str | None:
 
 def _is_no_value(row: Message, match: re.Match[str]) -> bool:
     """Whether a place holds no value: the type before a message, or a word of a sentence that goes on."""
-    if row.literals[0] == "" and row.literals[1][:1] == ":" and _TYPE.fullmatch(match.group(1)):
+    values = [value for value in match.groups() if value is not None]
+    if any(_NO_VALUE.search(value) for value in values):
+        return True
+    if row.literals[0] == "" and row.literals[1][:1] == ":" and (_TYPE.fullmatch(values[0]) or "::" in values[0]):
+        return True  # nor is a function that did it: "boost::filesystem::create_directory: ..."
+    if any(_NOUN.search(before) and _is_noun(value) for before, value in zip(row.literals, values, strict=False)):
         return True
     return bool(row.behind and row.literals[-1] == "" and _PLAIN.fullmatch(match.group(len(row.places))))
+
+
+def _is_noun(value: str) -> bool:
+    """Whether a value is an ordinary word of messages rather than a name; types of values are names."""
+    return value.islower() and value in glossary.message_words()["words"] and value not in _TYPES
 
 
 def _chained(text: str, messages: Known) -> str | None:

@@ -91,7 +91,7 @@ def _simple(phrase: str, *, starts_sentence: bool) -> tuple[str, list[str]] | No
     at = 0
     while at < len(bare):
         known, length = _term(bare, at)
-        if known is not None and (parts[-1:] == [known] or (at and bare[at - 1].lower() in naming)):
+        if known is not None and (known in parts or (at and bare[at - 1].lower() in naming)):
             return None  # "file file", and a name that looks like a term: "dtype resource"
         if known is None:
             name = _name(bare[at], is_first=starts_sentence and at == 0 and len(bare) == len(tokens))

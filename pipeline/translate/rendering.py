@@ -223,7 +223,7 @@ def annotated(name: str) -> str:
 
 
 #: What a code is as a rule due to, or an example of it: no message that prints the code says so.
-_OFTEN = re.compile("，(?:通常|常见于|例如)[^。（）]{0,80}|（例如[^（）]{0,40}）")
+_OFTEN = re.compile("，(?:通常|常见于|常见原因|例如)[^。（）]{0,80}|（例如[^（）]{0,40}）")
 
 
 def plain(explained: str) -> str:

@@ -50,7 +50,9 @@ _NAMES_MORE = re.compile(r"<[a-z_]{1,20}>")
 #: Figures in brackets behind a check are its own, and where it stands.
 _OF_CHECK = re.compile(r"[(\[]<n> (?:vs\.|[!=<>]{1,2}) <n>[)\]]|\bin function '?<[a-z]{1,20}>'?|\(<[a-z]{1,20}>\)")
 #: Cut off behind such a word, a message would say more.
-_CUT_OFF = re.compile(r"\W{0,3}(?:[a-z]{2,12} )?(?:in|at|to|as|from|with|for|of|by|and|or|on|into)\W{0,3}")
+_CUT_OFF = re.compile(
+    r"\W{0,3}(?:[a-z]{2,12} )?(?:in|at|to|as|from|with|for|of|by|and|or|on|into)(?: [a-z]{1,3})?\W{0,3}"
+)
 #: "Unknown OpenSSL error" is no unknown OpenSSL.
 _OF_ERROR = re.compile(r" (?:errors?|exceptions?|failures?)\b", re.IGNORECASE)
 #: Behind a colon of what failed stands why, where it is no file and no name of one word or two.
