@@ -318,3 +318,11 @@ def test_what_a_message_denies_in_a_word_or_a_name_may_be_denied(english, chines
 )
 def test_the_places_of_a_first_sentence_are_all_there(english, chinese, is_whole):
     assert explanations.slots(english, chinese) is is_whole
+
+
+@pytest.mark.parametrize(
+    ("english", "wrong", "right"), [row["like"] for row in gates._WORDS["senses"]], ids=lambda text: text[:30]
+)
+def test_a_term_in_the_sense_of_another_field_is_found(english, wrong, right):
+    assert not explanations.sense(english, wrong)
+    assert explanations.sense(english, right)

@@ -70,6 +70,14 @@ def claims(source: str, zh: str) -> bool:
     return all(not chinese.search(told) or english.search(source) for chinese, english in _CLAIMS)
 
 
+_SENSES = [(re.compile("|".join(row["en"]), re.IGNORECASE), tuple(row["zh"])) for row in _WORDS["senses"]]
+
+
+def sense(source: str, zh: str) -> bool:
+    """Whether no term stands there in the sense that it has in another field."""
+    return not any(any(word in zh for word in chinese) and english.search(source) for english, chinese in _SENSES)
+
+
 _DENIES = re.compile("|".join(_WORDS["negations_zh"]))
 _SEPARATE = re.compile(r"(?<=[a-z])(?=[A-Z])|[_.]")
 _DENIED = re.compile("|".join(_WORDS["denied_en"]), re.IGNORECASE)
@@ -98,6 +106,7 @@ GATES: dict[str, Gate] = {
     "punctuation": gates.punctuation,
     "slots": slots,
     "claims": claims,
+    "sense": sense,
     "negation": negation,
     "glued": glued,
 }
