@@ -8,13 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import packs
-from pipeline.lexicon import meanings
+from pipeline import ask, packs
+from pipeline.agents import shown
+from pipeline.cli.entry_page import print_entry
+from pipeline.cli.labels import Language
+from pipeline.export import markdown
+from pipeline.export.site import reading
+from pipeline.lexicon import headings, meanings
 from pipeline.lexicon.meanings import MEANINGS, Meaning, Named
 from pipeline.records.documented import Documentation, is_documented
 from pipeline.records.entry import KnowledgeEntry, is_answered
 from pipeline.run.check import proving
 from tests import entry_factory as make
+from tests import golden
 from tests.each import each
 
 ROWS = MEANINGS.rows()
@@ -145,3 +151,65 @@ def test_a_row_names_all_that_must_hold() -> None:
     told = [meanings._weight(row) for row in ROWS]
     assert all(any(weight) for weight in told)
     assert _row(replace(SEGFAULT, gate={}, codes=())) is None
+
+
+SHOWN = "cuda/error-illegal-address"
+
+
+@pytest.fixture(scope="module")
+def entry() -> KnowledgeEntry:
+    """An entry of the sample that documentation explains."""
+    path = golden.ROOT / "curated" / "sample" / "entries" / f"{SHOWN}.json"
+    return KnowledgeEntry.model_validate_json(path.read_bytes())
+
+
+def test_a_page_of_markdown_says_what_it_means_in_both_languages(entry: KnowledgeEntry) -> None:
+    told = entry.documentation
+    assert told is not None
+    page = markdown.page(entry)
+    section = page.partition(f"## {headings.both('words', 'documentation')}")[2].partition("\n## ")[0]
+    for words in (told.text, told.text_zh, told.checks[0].text, told.checks[0].text_zh):
+        assert markdown.escaped(words) in section
+    assert told.url in section
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_site_says_what_it_means_in_the_language_of_the_page(entry: KnowledgeEntry, lang: str) -> None:
+    told, page = entry.documentation, reading.documentation(entry, lang)
+    assert told is not None
+    assert page is not None
+    assert (page.text, page.url) == (told.text_zh if lang == "zh" else told.text, told.url)
+    assert page.checks == tuple(one.text_zh if lang == "zh" else one.text for one in told.checks)
+    assert reading.documentation(entry.model_copy(update={"documentation": None}), lang) is None
+
+
+def test_agents_are_told_what_it_means_within_their_measure(entry: KnowledgeEntry) -> None:
+    told = ask.digest(entry.model_dump(mode="json"))
+    wide = shown.entry(told, shown.WIDE).documentation
+    least = shown.entry(told, shown.LEAST).documentation
+    assert wide is not None
+    assert least is not None
+    assert entry.documentation is not None
+    assert (wide.text, wide.url) == (entry.documentation.text, entry.documentation.url)
+    assert len(least.text) <= shown.LEAST.characters < len(wide.text)
+
+
+@pytest.mark.parametrize(("lang", "words"), [("en", "look at first: run with"), ("zh", "先看：设置")])
+def test_show_prints_what_it_means_before_what_people_said(
+    entry: KnowledgeEntry, lang: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_entry(entry.model_dump(mode="json"), lang=Language(lang))
+    printed = " ".join(capsys.readouterr().out.split())
+    assert entry.documentation is not None
+    text = entry.documentation.text_zh if lang == "zh" else entry.documentation.text
+    assert text[:60] in printed
+    assert words in printed.lower()
+    assert printed.index(text[:60]) < printed.index(entry.evidence[0].url)
+
+
+def test_where_nobody_knows_a_fix_the_answer_says_that_documentation_explains_it() -> None:
+    told = ask.digest(_explained().model_dump(mode="json"))
+    assert ask.answers(told) == "documentation says what it means, nobody reported a fix"
+    assert ask.answers(told, "zh") == "文档说明了其含义，尚无人报告解决办法"
+    without = ask.digest(_explained(documentation=None).model_dump(mode="json"))
+    assert ask.answers(without) == "nobody reported a fix"
