@@ -131,6 +131,8 @@ def _represents(work: Work, position: int) -> tuple[bool, bool, bool]:
 
 
 def _medoid(work: Work, members: Sequence[int]) -> leaders.Medoid:
+    if len(members) == 1:  # nine of ten clusters: they need no look at who may represent whom
+        return leaders.Medoid(members[0], (100.0,))
     counts = [work.templates[position].count for position in members]
     ranks = [_represents(work, position) for position in members]
     has_page = not ranks[0][0]
