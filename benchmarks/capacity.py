@@ -4,7 +4,7 @@
     python -m benchmarks.capacity 100000 --then 50     then so many more come, and then nothing: what a build costs
     python -m benchmarks.capacity --model FILE                                    the table made from these lines
 
-Every stage is a process of its own, so that its peak memory is its own; what workers do for publish only the clock tells.
+Every stage is a process of its own, so that its peak memory is its own; of workers of publish only the clock tells.
 Threads come from `benchmarks.threads`. The model is cost = a + b x N for each stage, fitted by least squares of the
 relative error; how far a fit without the largest size misses that size is told beside it.
 """

@@ -93,6 +93,21 @@ def test_a_text_that_one_report_cut_is_whole_where_another_shows_all_of_it(
     assert (found.count, found.is_truncated) == (2, False)
 
 
+def test_before_the_database_is_written_the_room_of_all_rows_but_documents_is_free(tmp_path: Path) -> None:
+    world = histories.World(3)
+    for _ in range(14):
+        world.step()
+    with opened(histories.sharded(world, tmp_path / "shards"), spill=tmp_path / "spill") as rows:
+        digests, names = rows.document_digests(), sorted(rows.document_ids())
+        rows.of_members(entries.group(rows).cluster_of)
+        assert list(rows.decisive())
+        rows.let_go()
+        assert (rows.document_digests(), sorted(rows.document_ids())) == (digests, names)
+        assert rows.lost(but="", most=5) == []
+        left = {name for name, count in rows._rows("SELECT table_name, estimated_size FROM duckdb_tables()") if count}
+        assert left == {"documents", "files"}
+
+
 def test_rows_are_counted_as_they_are(both: Both) -> None:
     counts, result = both.rows.counts, both.result
     assert counts.documents == len(result.documents)

@@ -15,7 +15,7 @@ import hashlib
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, replace
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -27,7 +27,7 @@ from pipeline.store.noted import Held, Size, Told
 from pipeline.store.opening import read_only
 from pipeline.store.rows import ENTRY_TABLES, run_row
 from pipeline.store.staging import staged, transaction
-from pipeline.store.writing import files_of, insert_entries, insert_others, write
+from pipeline.store.writing import files_of, insert_entries, insert_others, others, write
 
 #: A file may be so much larger than its rows were in one that was written whole. 26 of 7,560 entries a round make it
 #: half a per cent larger, so that a copy is due every second day of hourly rounds.
@@ -131,13 +131,10 @@ def add_run(path: Path, run: RunRow, *, note: Path | None = None) -> None:
 def _others_of(contents: Contents) -> str:
     """A digest of what no document and no entry owns but the runs, with what was lost before there was a document."""
     digest = hashlib.blake2b(digest_size=16)
-    for name in ("clusters", "assignments", "neighbours", "withheld", "skipped", "journal", "overrides"):
+    for name, rows in others(contents):
         digest.update(f"\x1d{name}".encode())
-        for one in sorted(map(repr, getattr(contents, name))) if name != "journal" else map(repr, contents.journal):
-            digest.update(one.encode("utf-8", "surrogatepass") + b"\x1e")
-    for told in (contents.aliases, contents.cluster_aliases, contents.meta):
-        digest.update(repr(sorted(told.items())).encode("utf-8", "surrogatepass"))
-    digest.update(repr([astuple(one) for one in contents.stage_counts]).encode())
+        for cells in rows if name != "runs" else ():
+            digest.update(repr(cells).encode("utf-8", "surrogatepass") + b"\x1e")
     for path in sorted(contents.skipped_files):
         digest.update(path.read_bytes() if path.exists() else b"")
     return digest.hexdigest()

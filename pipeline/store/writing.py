@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import duckdb
@@ -47,8 +47,8 @@ CREATE TEMP TABLE bare_clusters (cluster_id VARCHAR, signature_id VARCHAR, excep
 """
 
 
-#: Entries of which the rows are held at once.
-_ENTRIES_AT_ONCE = 500
+#: Entries of which the rows are held at once, and rows that travel at once.
+_ENTRIES_AT_ONCE, _ROWS_AT_ONCE = 500, 20_000
 
 
 def write(path: Path, contents: Contents) -> Path:
@@ -97,24 +97,26 @@ def insert_others(connection: duckdb.DuckDBPyConnection, contents: Contents) -> 
     Shards and entries are in their tables before: clusters are counted from them.
     """
     connection.execute(_BARE_CLUSTERS)
-    tables: dict[str, list[Row]] = {
-        "bare_clusters": sorted(cluster_row(cluster) for cluster in contents.clusters),
-        "assignments": sorted(row("assignments", one) for one in contents.assignments),
-        "neighbours": sorted(row("neighbours", one) for one in contents.neighbours),
-        "withheld": sorted((row("withheld", one) for one in contents.withheld), key=lambda cells: cells[:2]),
-        "skipped": sorted(row("skipped", one) for one in contents.skipped),
-        "aliases": sorted(contents.aliases.items()),
-        "journal": [row("journal", one, ordinal=n) for n, one in enumerate(contents.journal)],
-        "overrides": [row("overrides", one, ordinal=n) for n, one in enumerate(contents.overrides)],
-        "cluster_aliases": sorted(contents.cluster_aliases.items()),
-        "stage_counts": [row("stage_counts", one) for one in contents.stage_counts],
-        "runs": [run_row(run) for run in contents.runs],
-        "meta": sorted(_meta(contents.meta).items()),
-    }
-    for name, rows in tables.items():
+    for name, rows in others(contents):
         _insert(connection, name, rows)
     connection.execute(_CLUSTER_COUNTS if contents.events else _ENTRY_COUNTS)
     connection.execute(_CLUSTERS)
+
+
+def others(contents: Contents) -> Iterator[tuple[str, list[Row]]]:
+    """Name and rows of each table that no document and no entry fills, in their order; one table after the other."""
+    yield "bare_clusters", sorted(cluster_row(cluster) for cluster in contents.clusters)
+    yield "assignments", sorted(row("assignments", one) for one in contents.assignments)
+    yield "neighbours", sorted(row("neighbours", one) for one in contents.neighbours)
+    yield "withheld", sorted((row("withheld", one) for one in contents.withheld), key=lambda cells: cells[:2])
+    yield "skipped", sorted(row("skipped", one) for one in contents.skipped)
+    yield "aliases", sorted(contents.aliases.items())
+    yield "journal", [row("journal", one, ordinal=n) for n, one in enumerate(contents.journal)]
+    yield "overrides", [row("overrides", one, ordinal=n) for n, one in enumerate(contents.overrides)]
+    yield "cluster_aliases", sorted(contents.cluster_aliases.items())
+    yield "stage_counts", [row("stage_counts", one) for one in contents.stage_counts]
+    yield "runs", [run_row(run) for run in contents.runs]
+    yield "meta", sorted(_meta(contents.meta).items())
 
 
 def insert_known(connection: duckdb.DuckDBPyConnection) -> None:
@@ -138,8 +140,7 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Ro
     DuckDB finds them under the name that they have here. What is registered under a name a transaction holds to its
     end, though the name is taken back: of 1e6 threads three gigabytes.
     """
-    if not rows:
-        return
-    arrays = [pa.array(column) for column in zip(*rows, strict=True)]
-    incoming = pa.Table.from_arrays(arrays, names=[f"c{place}" for place in range(len(arrays))])  # noqa: F841
-    connection.execute(f"INSERT INTO {table} SELECT * FROM incoming")  # noqa: S608  (a name from this module)
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        arrays = [pa.array(column) for column in zip(*rows[start : start + _ROWS_AT_ONCE], strict=True)]
+        incoming = pa.Table.from_arrays(arrays, names=[f"c{place}" for place in range(len(arrays))])  # noqa: F841
+        connection.execute(f"INSERT INTO {table} SELECT * FROM incoming")  # noqa: S608  (a name from this module)

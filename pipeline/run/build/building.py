@@ -318,6 +318,7 @@ class _Build:
         figures = self._figures(grouped, made, past)
         self.progress("publish", 0, 1)
         told = _told(places, code, found, made)
+        found.let_go()  # writing needs the room
         _write(places, (used, self.added), grouped, made, past, stages=stages, run_id=run_id, told=told)
         with store.lasting():
             holding.Held.note(places.held, places.database, places.planned)

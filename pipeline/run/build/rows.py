@@ -307,6 +307,12 @@ class Rows:
                 TO '{path}' (FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE {rows_sql.ROW_GROUP})"""  # noqa: S608
             )
 
+    def let_go(self) -> None:
+        """Nothing; from here on only documents are asked for, and what was lost: the room of the others is free."""
+        for (name,) in self._rows("SELECT table_name FROM duckdb_tables()"):
+            if name not in ("documents", "files") and not name.startswith("no_"):
+                self._connection.execute(f"DROP TABLE {name}")
+
     # ------------------------------------------------------------ how
 
     def _source(self, kind: str, files: Sequence[str]) -> str:
