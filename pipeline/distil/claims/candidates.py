@@ -73,7 +73,12 @@ class Reader:
     def __init__(
         self, document: Document, units: Sequence[Unit], errors: Sequence[Pair], findings: Sequence[Finding]
     ) -> None:
-        self._seen = list(seen(document, units, errors, findings))
+        self._thread = (document, units, errors, findings)
+
+    @cached_property
+    def _seen(self) -> list[Seen]:
+        """Every unit of the thread, once the reader is asked."""
+        return list(seen(*self._thread))
 
     def candidates(self) -> Iterator[Candidate]:
         """The units that may say something about an error, in the order of the text, kinds in that of `KINDS`."""
