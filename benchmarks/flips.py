@@ -1,11 +1,12 @@
 """Single bits turned in every kind of kept file: is any of it published, or read, without a word?
 
-    python -m benchmarks.flips [--flips 1200] [--seed 14] [--whole 20]
+    python -m benchmarks.flips [--flips 1200] [--seed 14] [--whole 20] [--kinds 'bundle: leaf']
 
-A home is built from the bundled sample. Each try turns a bit of one file (the kinds in turn, file and bit drawn), asks
-every reader of that file, does what a build does with what it keeps, and compares what comes out with the undamaged
-home, byte for byte. Every `--whole`th try is a whole build, export and validate besides; the others stop where all that
-a build would read is what it was.
+A home is built from the bundled sample, and one whose bundle stands in leaves, as a large one does. Each try turns a
+bit of one file (the kinds in turn, file and bit drawn), asks every reader of that file, does what a build does with
+what it keeps, and compares what comes out with the undamaged home, byte for byte. Every `--whole`th try is a whole
+build, export and validate besides; the others stop where all that a build would read is what it was. `--kinds` draws
+only from kinds whose names begin so.
 
 ::
 
@@ -24,7 +25,8 @@ import shutil
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,7 +35,7 @@ from pipeline import export, packs, raw, run, store, validate
 from pipeline.ask import Matcher
 from pipeline.engines.answers import Answer, Answers, question_id
 from pipeline.providers.github.fetch.ledger import Ledger, Progress, Validator
-from pipeline.records import kept
+from pipeline.records import kept, leaves
 from pipeline.records.errors import PipelineError
 from pipeline.run import Places
 from pipeline.run.build import building, mapping, results
@@ -43,6 +45,8 @@ from pipeline.store import noted, reading
 SAMPLE = Path(__file__).parent.parent / "raw" / "sample"
 PARTITION_DOCUMENTS = 5
 _ANSWERS = 5
+#: Kinds of files in leaves begin so; leaves of so many bytes make several of the sample.
+_SPLIT, _SPLIT_BYTES = "bundle: leaf: ", 20_000
 _STATE = Progress(watermark="2026-03-01T00:00:00Z", threads=50)
 
 
@@ -53,16 +57,31 @@ class Sound:
     places: Places
     files: Mapping[str, list[Path]]  # kind -> files, relative to the home
     digests: Mapping[str, str]  # of the database's tables
-
     registry: object
+    leaf_bytes: int  # of the leaves that its bundle is exported in
 
     def body(self, path: Path) -> bytes:
         """The bytes of a file of the home."""
         return (self.places.home / path).read_bytes()
 
 
-def made(home: Path) -> Sound:
+@contextmanager
+def _in_leaves(most: int) -> Iterator[None]:
+    """Bundles are exported in leaves of so many bytes."""
+    before, leaves.LEAF_BYTES = leaves.LEAF_BYTES, most
+    try:
+        yield
+    finally:
+        leaves.LEAF_BYTES = before
+
+
+def made(home: Path, *, leaf_bytes: int = leaves.LEAF_BYTES) -> Sound:
     """A home with every kind of kept file."""
+    with _in_leaves(leaf_bytes):
+        return _made(home)
+
+
+def _made(home: Path) -> Sound:
     places = Places.of(home)
     run.import_files(places.raw, [SAMPLE])
     run.build(places, workers=1, partition_documents=PARTITION_DOCUMENTS)
@@ -76,12 +95,18 @@ def made(home: Path) -> Sound:
     for file in integrity.kept_files(places):
         files[_kind(file.kind, file.path)].append(file.path.relative_to(home))
     files["raw segment"] = [path.relative_to(home) for path in sorted((places.raw / "segments").glob("*.zip"))]
-    return Sound(places, dict(files), store.digests(places.database), places.registry.published()[0])
+    registry = places.registry.published()[0]
+    return Sound(places, dict(files), store.digests(places.database), registry, leaves.LEAF_BYTES)
 
 
 def _kind(kind: str, path: Path) -> str:
-    """Of the bundle each file but the pages is a kind of its own: there are few of them."""
-    return f"bundle: {'page' if 'entries' in path.parts else path.name}" if kind == "bundle" else kind
+    """Of the bundle each file but the pages is a kind of its own, and each of a leaf: there are few of them."""
+    if kind != "bundle":
+        return kind
+    if leaves.FOLDER in path.parts:
+        return f"{_SPLIT}{'head' if path.parent.name == leaves.FOLDER else path.name}"
+    grouped = {"entries": "page", "schemas": "schema"}
+    return f"bundle: {next((name for folder, name in grouped.items() if folder in path.parts), path.name)}"
 
 
 def answers(places: Places) -> Answers:
@@ -100,7 +125,8 @@ def attempt(sound: Sound, home: Path, path: Path, bit: int, *, is_whole: bool) -
         body = bytearray((home / path).read_bytes())
         body[bit // 8] ^= 1 << bit % 8
         (home / path).write_bytes(body)
-        return _outcome(sound, Places.of(home), path, is_whole=is_whole)
+        with _in_leaves(sound.leaf_bytes):
+            return _outcome(sound, Places.of(home), path, is_whole=is_whole)
     finally:
         shutil.rmtree(home)
 
@@ -201,15 +227,16 @@ def _built(sound: Sound, places: Places, path: Path, *, is_whole: bool) -> str:
     return "repaired" if named or restored else "same"
 
 
-def measure(flips: int, *, seed: int, whole: int) -> dict[str, Counter[str]]:
+def measure(flips: int, *, seed: int, whole: int, only: str = "") -> dict[str, Counter[str]]:
     """Outcomes by kind of file."""
     draw = random.Random(seed)
     found: dict[str, Counter[str]] = defaultdict(Counter)
     with tempfile.TemporaryDirectory() as folder:
-        sound = made(Path(folder) / "sound")
-        kinds = sorted(sound.files)
+        drawn = _drawn(made(Path(folder) / "sound"), made(Path(folder) / "split", leaf_bytes=_SPLIT_BYTES))
+        kinds = sorted(kind for kind in drawn if kind.startswith(only))
         for number in range(flips):
             kind = kinds[number % len(kinds)]
+            sound = drawn[kind]
             path = draw.choice(sound.files[kind])
             bit = draw.randrange(len(sound.body(path)) * 8)
             outcome = attempt(sound, Path(folder) / "home", path, bit, is_whole=_is_whole(number, whole, len(kinds)))
@@ -217,6 +244,11 @@ def measure(flips: int, *, seed: int, whole: int) -> dict[str, Counter[str]]:
             if outcome == "silent":
                 print(f"silent: bit {bit} of {path}")
     return found
+
+
+def _drawn(sound: Sound, split: Sound) -> dict[str, Sound]:
+    """By kind of file the home whose files are drawn: of the second only those in leaves."""
+    return dict.fromkeys(sound.files, sound) | {kind: split for kind in split.files if kind.startswith(_SPLIT)}
 
 
 def _is_whole(number: int, whole: int, kinds: int) -> bool:
@@ -239,10 +271,11 @@ def main() -> None:
     parser.add_argument("--flips", type=int, default=1_200)
     parser.add_argument("--seed", type=int, default=14)
     parser.add_argument("--whole", type=int, default=20)
+    parser.add_argument("--kinds", default="", metavar="BEGIN")
     chosen = parser.parse_args()
     logging.disable(logging.WARNING)  # a line for every ledger that is made anew
     began = time.perf_counter()
-    show(measure(chosen.flips, seed=chosen.seed, whole=chosen.whole))
+    show(measure(chosen.flips, seed=chosen.seed, whole=chosen.whole, only=chosen.kinds))
     print(f"seed {chosen.seed}, every {chosen.whole}th try a whole build; {time.perf_counter() - began:.0f} s")
 
 

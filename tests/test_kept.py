@@ -17,7 +17,7 @@ from pipeline import run, store, validate
 from pipeline.ask import Matcher
 from pipeline.engines.answers import Answer, Answers, question_id
 from pipeline.providers.github.fetch.ledger import Ledger, Progress, Validator, read_progress
-from pipeline.records import kept
+from pipeline.records import kept, leaves
 from pipeline.records.errors import ExportError, PipelineError, StoreError
 from pipeline.run import Places
 from pipeline.run.check import integrity
@@ -448,9 +448,10 @@ def test_a_home_of_before_has_no_copy_of_its_registry_and_goes_on(places: Places
 
 
 def test_no_bit_that_is_turned_in_a_kept_file_is_published_or_read_without_a_word() -> None:
-    """Each kind of file three times, one of them with a whole build; `python -m benchmarks.flips` tries 1,200."""
-    found = flips.measure(36, seed=1, whole=12)
+    """Each kind of file once or twice, three with a whole build; `python -m benchmarks.flips` tries 1,200."""
+    found = flips.measure(40, seed=1, whole=12)
     assert set(found) >= {"answer", "ledger", "shard", "database", "registry", "raw segment", "bundle: registry.json"}
+    assert {f"bundle: leaf: {name}" for name in ("head", *leaves.NAMES)} <= set(found)
     assert {kind: counts["silent"] for kind, counts in found.items() if counts["silent"]} == {}
     # what an answer, a ledger, a plan, a copy of the registry or what passed would have said is asked again, or by none
     for kind in set(found) - {"answer", "ledger", "passed", "plan", "registry"}:
