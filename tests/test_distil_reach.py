@@ -161,6 +161,17 @@ def test_a_fix_of_one_report_of_three_is_no_remedy_for_the_others() -> None:
     assert {w.reason for w in _drafted(same_place).withheld} == {"fix_of_one_report"}
 
 
+def test_a_cause_in_one_program_is_not_why_others_print_what_one_library_raises() -> None:
+    threads = [(repo, "load", OWN, CAUSE if repo == "one/a" else "Same.") for repo in ("one/a", "two/b", "six/c")]
+    draft = _drafted(threads)
+    assert draft.cause is None
+    assert _told(draft) == [("one/a", "load:load", ["cause"])]
+    alone = _drafted(threads[:1])
+    assert alone.cause is not None
+    of_one_project = _drafted([("one/a", "load", OWN, said) for _, _, _, said in threads])
+    assert of_one_project.cause is not None
+
+
 def test_that_errors_end_in_the_same_plumbing_says_nothing() -> None:
     short = "EOFError: Compressed file ended before the end-of-stream marker was reached"
     threads = [(repo, "gzip", short, WORKED) for repo in ("one/a", "two/b", "six/c")]

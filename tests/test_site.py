@@ -455,7 +455,10 @@ def test_every_heading_is_asked_for() -> None:
     lists = "\n".join(re.findall(r".*(?:\bname(?:, \w+)? in \(|_LISTS = |chosen = ).*", said))
     words = set(re.findall(r"\bt\.(\w+)", said)) | set(re.findall(r"\"(\w+)\"", lists))
     begin = r"(?:\bword\(|\bsmall\(|\b_both\(|\bwords\[|label\(\"words\", |both\([\"']words[\"'], )"
-    words |= set(re.findall(rf"{begin}[\"'](\w+)", said)) | {"confirmed_one"}  # of the groups of `errmine match`
+    words |= set(re.findall(rf"{begin}[\"'](\w+)", said)) | {
+        "confirmed_one",
+        "suggested_one",
+    }  # of the groups of `errmine match`
     asked = {
         "words": words,
         "lines": set(re.findall(r"word\([\"'](\w+)[\"'], [^()]*(?:\([^()]*\))?[^()]*[\"']lines[\"']\)", said)),

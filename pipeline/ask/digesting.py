@@ -234,14 +234,22 @@ def standing(told: Digest, lang: str = "en") -> str:
 def answers(told: Digest, lang: str = "en") -> str:
     """Whether anybody knows what to do against it: what helped, what officials say, what nobody confirmed."""
     of_one = sum(one.case is not None for one in told.confirmed)
+    said_in_one = sum(one.case is not None for one in told.suggested)
     numbers = (
         len(told.confirmed) - of_one,
         of_one,
         len(told.official),
-        len(told.suggested) + len(told.fixed_in),
+        len(told.suggested) - said_in_one + len(told.fixed_in),
+        said_in_one,
     )
     if lang == "zh":
-        words = ("个办法有人确认有效", "个办法在个别项目中有效", "个官方办法", "个建议尚无人确认")
+        words = (
+            "个办法有人确认有效",
+            "个办法在个别项目中有效",
+            "个官方办法",
+            "个建议尚无人确认",
+            "个来自个别项目的建议尚无人确认",
+        )
         told_zh = [f"{number:,} {one}" for number, one in zip(numbers, words, strict=True) if number]
         return "，".join(told_zh) or f"{_unfixed(told)[1]}尚无人报告解决办法"
     nouns = (
@@ -249,6 +257,7 @@ def answers(told: Digest, lang: str = "en") -> str:
         ("remedy that helped a single project", "remedies that helped single projects"),
         ("official remedy", "official remedies"),
         ("suggestion that nobody confirmed", "suggestions that nobody confirmed"),
+        ("unconfirmed suggestion of a single project", "unconfirmed suggestions of single projects"),
     )
     told_en = [counted(number, *noun) for number, noun in zip(numbers, nouns, strict=True) if number]
     return ", ".join(told_en) or f"{_unfixed(told)[0]}nobody reported a fix"

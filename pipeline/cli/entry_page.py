@@ -87,14 +87,23 @@ def print_documentation(told: Digest, lang: Language) -> None:
 
 
 def remedy_groups(known: Digest, case: int | None, most: int, tried: int) -> list[tuple[str, list[Remedy], int]]:
-    """(label, remedies, how many are shown) of each group; what helped the reader's own project helped, not others'."""
-    own = [one for one in known.confirmed if one.case is None or one.case == case]
-    others = [one for one in known.confirmed if one not in own]
+    """(label, remedies, how many are shown) of each group; what helped the reader's own project helped, not others'.
+
+    Of what other projects suggest and nobody confirmed one is shown, behind all that is said of the error itself.
+    """
+
+    def parted(remedies: Sequence[Remedy]) -> tuple[list[Remedy], list[Remedy]]:
+        own = [one for one in remedies if one.case is None or one.case == case]
+        return sorted(own, key=lambda one: one.case is None), [one for one in remedies if one not in own]
+
+    own, others = parted(known.confirmed)
+    said, said_elsewhere = parted(known.suggested)
     return [
-        ("confirmed", sorted(own, key=lambda one: one.case is None), most),
+        ("confirmed", own, most),
         ("documented", list(known.official), most),
-        ("suggested", sorted(known.suggested, key=lambda one: case is None or one.case != case), most),
+        ("suggested", said, most),
         ("confirmed_one", others, most),
+        ("suggested_one", said_elsewhere, min(most, 1)),
         ("dead_ends", list(known.dead_ends), tried),
     ]
 

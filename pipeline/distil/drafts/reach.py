@@ -234,7 +234,11 @@ class Reach:
             return ""
         if claim.kind == ClaimKind.FIX:
             return self.reason or ("fix_of_one_project" if self._home_count >= _MANY_HOMES else "")
-        return "" if self._is_tied(claim) else self.reason
+        if self._is_tied(claim):
+            return ""
+        # what was wrong in one program is not why all others print it, also where one library raises it for them
+        is_of_many = self._home_count > 1 and self._document_count >= _MANY_REPORTS
+        return self.reason or ("cause_of_one_report" if claim.kind == ClaimKind.CAUSE and is_of_many else "")
 
     def _is_tied(self, claim: Claim) -> bool:
         """True if the statement names what the error names, or is about the quantity that ran out."""
