@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -106,6 +107,16 @@ def test_before_the_database_is_written_the_room_of_all_rows_but_documents_is_fr
         assert rows.lost(but="", most=5) == []
         left = {name for name, count in rows._rows("SELECT table_name, estimated_size FROM duckdb_tables()") if count}
         assert left == {"documents", "files"}
+
+
+def test_what_memory_does_not_hold_has_room_in_a_home_that_has_no_folder_for_it_yet(
+    both: Both, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[Rows.__module__], "_MEMORY", "24MB")
+    files = histories.sharded(histories.World(3), tmp_path / "shards")
+    with opened(files, spill=tmp_path / "no" / "folder" / "spill") as rows:
+        (many,) = rows._rows("SELECT count(DISTINCT i::VARCHAR || repeat('x', 40)) FROM range(2_000_000) t(i)")
+    assert many == (2_000_000,)
 
 
 def test_rows_are_counted_as_they_are(both: Both) -> None:
