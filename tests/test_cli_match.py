@@ -122,7 +122,7 @@ def test_where_nobody_knows_the_threads_to_read_are_named(tmp_path: Path) -> Non
     bundle(tmp_path / "b", STRANGE, **nothing)
     done = run("match", "--bundle", tmp_path / "b", "--lang", "en", stdin=STRANGE)
     assert done.code == 0
-    assert "known since 2026-03-01, reported in 3 threads; nobody reported a fix" in done.out
+    assert "known since 2026-03-01, in 3 documents; nobody reported a fix" in done.out
     assert (
         "errmine-fixtures/kernels#2 (closed, 2026-03-02)  https://github.com/errmine-fixtures/kernels/issues/2"
         in done.out

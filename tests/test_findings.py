@@ -206,11 +206,11 @@ def test_what_helped_stands_apart_from_what_is_only_suggested() -> None:
     assert found.confirmed[0].said[0].is_by_maintainer
     assert found.standing == "confirmed"
     assert standing(found) == (
-        "known since 2026-03-01, reported in 2 threads; 1 remedy that helped, 1 official remedy, "
+        "known since 2026-03-01, in 3 documents; 1 remedy that helped, 1 official remedy, "
         "2 suggestions that nobody confirmed"
     )
     assert standing(found, "zh") == (
-        "自 2026 年 3 月 1 日起已知，2 个讨论报告过；1 个办法有人确认有效，1 个官方办法，2 个建议尚无人确认"
+        "自 2026 年 3 月 1 日起已知，见于 3 份文档；1 个办法有人确认有效，1 个官方办法，2 个建议尚无人确认"
     )
 
 
@@ -220,8 +220,8 @@ def test_where_nobody_knows_it_is_said() -> None:
     )
     found = digest(entry)
     assert (found.standing, found.has_remedy) == ("none", False)
-    assert standing(found) == "known since 2026-03-01, reported in 1 thread; nobody reported a fix"
-    assert standing(found, "zh").endswith("1 个讨论报告过；尚无人报告解决办法")
+    assert standing(found) == "known since 2026-03-01, in 1 document; nobody reported a fix"
+    assert standing(found, "zh").endswith("见于 1 份文档；尚无人报告解决办法")
     assert [thread.name for thread in found.threads] == ["errmine-fixtures/kernels#1"]
 
 

@@ -11,12 +11,16 @@ import duckdb
 import pytest
 
 from pipeline import export, store, validate
-from pipeline.ask import digest
+from pipeline.ask import digest, standing
+from pipeline.export import site
+from pipeline.export.site import lists
+from pipeline.export.site import reading as site_reading
 from pipeline.lexicon import advice
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.shown import MOST_EVIDENCE, shown
 from pipeline.store import reading
 from tests import entry_factory as make
+from tests.cli import run
 
 THREADS, WORKED, FAILED = 450, 300, 60
 
@@ -133,6 +137,31 @@ def test_the_database_has_every_piece_and_publishes_what_is_shown(database: Path
     with duckdb.connect(str(database), read_only=True) as connection:
         [(pieces,)] = connection.execute("SELECT count(*) FROM evidence WHERE entry_id = ?", [WHOLE.id]).fetchall()
     assert pieces == THREADS + WORKED + FAILED
+
+
+def test_one_number_says_everywhere_how_many_documents_an_entry_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fix = make.evidence(9, role="fix", quote="The next release asks for less.", kind="pull")
+    page = make.evidence(8, role="official", quote="Ask for less.", kind="doc")
+    raw = WHOLE.model_dump(mode="json")
+    raw["evidence"] = [*raw["evidence"], fix | {"document_id": "fix"}, page | {"document_id": "page"}]
+    every = KnowledgeEntry.model_validate(raw | {"evidence_count": THREADS + 2})
+    cut = shown(every)
+    export.write(tmp_path / "bundle", [cut], facts=export.Facts(clusters=(make.CLUSTER,)))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    [top] = json.loads(run("top", "--bundle", tmp_path / "bundle", "--json").out)
+    told = digest(cut.model_dump(mode="json"))
+    row = lists.row_of(cut)
+    _, threads = site_reading.threads(cut, "en")
+    assert [told.document_count, top["document_count"], row.report_count] == [THREADS + 2] * 3
+    assert told.thread_count == threads == THREADS + 1
+    assert f"in {THREADS + 2} documents;" in standing(told)
+    assert f"见于 {THREADS + 2} 份文档；" in standing(told, "zh")
+    site.write(tmp_path / "site", tmp_path / "bundle", search=False)
+    for lang, words in (("en", f"{THREADS + 2} documents"), ("zh", f"{THREADS + 2} 份文档")):
+        [entry_page] = (tmp_path / "site" / lang).rglob(f"{WHOLE.id.rpartition('/')[2]}.html")
+        assert f"<span>{words}</span>" in entry_page.read_text(encoding="utf-8")
 
 
 def test_one_query_walks_every_count_back_to_its_quotes(database: Path) -> None:

@@ -221,13 +221,13 @@ def evidence_by_weight(entry: Row) -> list[Row]:
 
 
 def standing(told: Digest, lang: str = "en") -> str:
-    """Since when it is known, how often it was reported, and whether anybody knows what to do; `lang` is en or zh."""
+    """Since when it is known, in how many documents, and whether anybody knows what to do; `lang` is en or zh."""
     if lang == "zh":
         since = f"自 {written_day(told.first_seen)}起已知" if told.first_seen else "出现时间不详"
-        reported = f"{told.thread_count:,} 个讨论报告过" if told.thread_count else "尚无讨论报告"
+        reported = f"见于 {told.document_count:,} 份文档" if told.thread_count else "尚无讨论报告"
         return f"{since}，{reported}；{answers(told, lang)}"
     since = f"known since {told.first_seen}" if told.first_seen else "of unknown age"
-    reported = f"reported in {counted(told.thread_count, 'thread')}" if told.thread_count else "in no thread yet"
+    reported = f"in {counted(told.document_count, 'document')}" if told.thread_count else "in no thread yet"
     return f"{since}, {reported}; {answers(told, lang)}"
 
 

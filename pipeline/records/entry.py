@@ -304,7 +304,10 @@ class KnowledgeEntry(_Part):
     first_seen: IsoDate | None
     last_confirmed: IsoDate | None
     last_updated: IsoDate | None
-    evidence_count: Count = Field(description="Distinct documents in `evidence`, and in what is omitted of it.")
+    evidence_count: Count = Field(
+        description="Distinct documents in `evidence` and in what `evidence_omitted` leaves out of it: those that show "
+        "the error and those that explain it, fix it or say what helped."
+    )
     occurrence_count: Count = Field(description="Events of the cluster, repeats inside a document included.")
     evidence: list[Evidence]
     evidence_omitted: Count = Field(

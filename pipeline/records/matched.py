@@ -101,12 +101,12 @@ class MatchKnown(_Part):
     category: str
     tier: str
     standing: Literal["confirmed", "official", "suggested", "none"] = Field(description="The best that is known.")
-    sentence: str = Field(description='"known since 2024-03-01, reported in 4 threads; nobody reported a fix".')
+    sentence: str = Field(description='"known since 2024-03-01, in 4 documents; nobody reported a fix".')
     sentence_zh: str
     first_seen: str | None
     last_seen: str | None
-    document_count: Count
-    thread_count: Count
+    document_count: Count = Field(description="The entry's `evidence_count`.")
+    thread_count: Count = Field(description="Those of them that are no pages of documentation.")
     occurrence_count: Count
     documentation: Documentation | None = Field(
         default=None, description="What its project's documentation says that it means; nobody reported it."

@@ -10,13 +10,14 @@ from typing import Any
 from pipeline.records.errors import StoreError
 from pipeline.store.querying import query
 
-# Conditions that are not asked for hold for every row. A code is named with its family or without; a repository by its
-# last part too.
+# How many documents an entry has is what its own page and `match` say. Conditions that are not asked for hold for every
+# row. A code is named with its family or without; a repository by its last part too.
 _LISTED = """
-SELECT s.entry_id, s.cluster_id, s.signature, s.signature_zh, s.domain, s.document_count, s.event_count,
+SELECT s.entry_id, s.cluster_id, s.signature, s.signature_zh, s.domain,
+    coalesce(e.evidence_count, s.document_count) AS document_count, s.event_count,
     s.first_seen::VARCHAR AS first_seen, s.last_seen::VARCHAR AS last_seen, s.is_answered,
     {documented} AS is_documented
-FROM cluster_summary s
+FROM cluster_summary s LEFT JOIN entries e USING (entry_id)
 WHERE s.document_count > 0
   AND ($domain = '' OR s.domain = $domain)
   AND NOT ($unanswered AND s.is_answered)
@@ -27,7 +28,7 @@ WHERE s.document_count > 0
   AND ($repository = '' OR s.entry_id IN (
         SELECT entry_id FROM evidence
         WHERE lower(repo) = lower($repository) OR ends_with(lower(repo), '/' || lower($repository))))
-ORDER BY s.document_count DESC, s.event_count DESC, s.cluster_id
+ORDER BY document_count DESC, s.event_count DESC, s.cluster_id
 LIMIT $limit
 """
 _HAS_DOCUMENTATION = """

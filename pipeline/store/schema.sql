@@ -165,7 +165,7 @@ CREATE TABLE entries ( -- One row a published entry; json holds all of it
     first_seen DATE, -- From the evidence
     last_confirmed DATE, -- From the evidence
     last_updated DATE, -- From the evidence
-    evidence_count BIGINT, -- Distinct documents in evidence
+    evidence_count BIGINT, -- Distinct documents in evidence: that show the error, explain it, fix it or say what helped
     occurrence_count BIGINT, -- Events, repeats inside a document included
     workaround_count BIGINT, -- Rows in remedies of kind workaround
     dead_end_count BIGINT, -- Rows in remedies of kind dead_end

@@ -313,7 +313,7 @@ def quotes(entry: KnowledgeEntry, lang: str) -> list[Quotes]:
 
 
 def threads(entry: KnowledgeEntry, lang: str) -> tuple[list[Thread], int]:
-    """(the newest threads that report the error, how many there are)."""
+    """(the newest threads of its evidence, how many there are with those that it does not show)."""
     first: dict[str, Evidence] = {}
     reported = (piece for piece in entry.evidence if piece.kind != "doc")
     for piece in sorted(reported, key=lambda one: (one.role != "occurrence", one.posted_at or "", one.url)):
@@ -328,7 +328,8 @@ def threads(entry: KnowledgeEntry, lang: str) -> tuple[list[Thread], int]:
         )
         for piece in newest[:MOST_THREADS]
     ]
-    return made, len(first)
+    documents = len({piece.document_id for piece in entry.evidence if piece.kind == "doc"})
+    return made, entry.evidence_count - documents
 
 
 def months(entry: KnowledgeEntry) -> Counter[str]:
