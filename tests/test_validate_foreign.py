@@ -197,6 +197,23 @@ def test_a_file_too_many_is_named(bundle: Path, name: str) -> None:
     assert found(validate.check_path(bundle).problems) == {("bundle_files", name)}
 
 
+def test_what_a_repository_says_beside_a_bundle_is_not_of_it(bundle: Path) -> None:
+    (bundle / "README.md").write_text("What `make run` made.")
+    assert validate.check_path(bundle).problems == ()
+
+
+def test_of_a_damaged_file_the_cause_is_told_first_and_its_consequences_are_counted(tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    export.write(folder, [make.entry(id=f"triton/error-{n}", cluster_id=f"{n:016x}") for n in range(40)])
+    assert validate.check_path(folder).problems == ()
+    (folder / "entries.jsonl").write_bytes((folder / "entries.jsonl").read_bytes()[:300])
+    problems = validate.check_path(folder).problems
+    assert (problems[0].rule, problems[0].place) == ("bundle_files", "entries.jsonl")
+    assert {"json", "bundle_pages", "bundle_counts", "bundle_references"} <= {one.rule for one in problems}
+    assert len(problems) < 12
+    assert [one.message[:7] for one in problems if one.rule == "bundle_pages"][1:] == ["39 more"]
+
+
 def test_a_page_that_differs_is_named(bundle: Path) -> None:
     page = (bundle / PAGE).read_text()
     (bundle / PAGE).write_text(page.replace("Raise num_warps.", "Raise num_stages."))

@@ -15,8 +15,11 @@ from pipeline.validate.problem import Problem, items, mapping, omitted, statemen
 
 _PAGES = re.compile(r"entries/[^/]+/[^/]+")
 _RELATIONS = ("leads_to", "preceded_by", "frequently_confused_with")
-#: Files of the folder that are not of the bundle's own making.
-_STRANGERS = frozenset({"manifest.json", "errmine.duckdb", "errmine.duckdb.wal"})
+#: What is said of a file that is not whole: what is read from it is wrong for that reason.
+_NOT_THE_FILE, _UNREADABLE = "is not the file that the manifest describes", "cannot be read"
+_DAMAGED = (_NOT_THE_FILE, _UNREADABLE)
+#: Files of the folder that are not of the bundle's own making; a repository may say beside it what the folder is.
+_STRANGERS = frozenset({"manifest.json", "errmine.duckdb", "errmine.duckdb.wal", "README.md"})
 #: Where files of a bundle may stand besides its own folder.
 _FOLDERS = ("schemas/*", "entries/*/*", f"{leaves.FOLDER}/*", f"{leaves.FOLDER}/*/*")
 
@@ -27,7 +30,8 @@ def check_bundle(folder: Path, check: Callable[[object], list[Problem]]) -> tupl
         manifest = parsed((folder / "manifest.json").read_bytes(), Manifest)
     except (OSError, ValueError) as error:
         return 0, [Problem("bundle_manifest", "manifest.json", f"cannot be read: {error}")]
-    problems = [*_seal_problems(folder), *_file_problems(folder, manifest)]
+    files = [*_seal_problems(folder), *_file_problems(folder, manifest)]
+    problems: list[Problem] = []
     prefixes = leaves.prefixes(file.path for file in manifest.files) or [""]
     entries, unreadable = _entries(folder, prefixes)
     problems += unreadable
@@ -37,7 +41,17 @@ def check_bundle(folder: Path, check: Callable[[object], list[Problem]]) -> tupl
     problems += _leaf_problems(manifest, prefixes)
     problems += _count_problems(manifest, entries)
     problems += _reference_problems(folder, entries, prefixes)
-    return len(entries), problems
+    is_damaged = any(problem.message.startswith(_DAMAGED) for problem in files)
+    return len(entries), [*files, *(_once(problems) if is_damaged else problems)]
+
+
+def _once(problems: Sequence[Problem]) -> Iterator[Problem]:
+    """Of a bundle whose files are damaged: the first that each rule finds, and how many more."""
+    counts = Counter(problem.rule for problem in problems)
+    for rule in counts:
+        yield next(problem for problem in problems if problem.rule == rule)
+        if counts[rule] > 1:
+            yield Problem(rule, "", f"{counts[rule] - 1:,} more, while files are not those of the manifest")
 
 
 def _seal_problems(folder: Path) -> Iterator[Problem]:
@@ -56,10 +70,10 @@ def _file_problems(folder: Path, manifest: Manifest) -> Iterator[Problem]:
         try:
             body = (folder / file.path).read_bytes()
         except OSError as error:
-            yield Problem("bundle_files", file.path, f"cannot be read: {error.strerror}")
+            yield Problem("bundle_files", file.path, f"{_UNREADABLE}: {error.strerror}")
             continue
         if len(body) != file.bytes or kept.sha256(body) != file.sha256:
-            yield Problem("bundle_files", file.path, "is not the file that the manifest describes")
+            yield Problem("bundle_files", file.path, _NOT_THE_FILE)
     listed = {file.path for file in manifest.files}
     inside = (path for pattern in _FOLDERS for path in folder.glob(pattern) if not path.is_dir())
     names = {*(p.name for p in folder.iterdir() if p.is_file()), *(str(path.relative_to(folder)) for path in inside)}
