@@ -11,6 +11,7 @@ from pipeline import store
 from pipeline.records.errors import StoreError
 from pipeline.run import Places
 from pipeline.store import reading
+from tests import entry_factory as make
 from tests import golden, store_versions
 from tests.cli import run
 
@@ -93,6 +94,18 @@ def test_chinese_finds_an_entry_that_only_has_the_english_words(database):
 def test_who_has_more_of_the_words_comes_first(database):
     hits = reading.search(database, "out of resource shared memory", limit=1000)
     assert len(hits[0]["found"]) == 5
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+
+
+def test_of_entries_that_fit_about_as_well_that_of_more_documents_comes_first(tmp_path: Path) -> None:
+    rare = make.entry(id="shop/key-error", signature="shop.errors.KeyError", evidence_count=1)
+    common = make.entry(id="python/key-error", signature="KeyError: the key <n> is in no table", evidence_count=40)
+    other = make.entry(id="python/table", signature="ValueError: no table", evidence_count=400)
+    entries = (rare, common, other)
+    path = store.write(tmp_path / "errmine.duckdb", store.Contents(entries=entries))
+    assert ids(path, "KeyError")[0] == common.id
+    assert [ids(path, entry.signature)[0] for entry in entries] == [entry.id for entry in entries]
+    hits = reading.search(path, "KeyError", limit=9)
     assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
 
 
