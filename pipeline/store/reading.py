@@ -45,9 +45,9 @@ SELECT e.event_id, e.url, e.posted_at, e.quote, s.notes FROM cluster_events e JO
 WHERE e.cluster_id = $1 ORDER BY e.posted_at, e.event_id LIMIT $2
 """
 _HAS_SEARCH = "FROM duckdb_tables() WHERE table_name = 'search_terms' AND NOT temporary"
-#: Few words fit many entries about as well: then that of more documents is asked for more often. Many words tell entries
-#: apart, and less is added. On 8,734 entries "cuda out of memory" and "KeyError" then give the most reported one first; of
-#: 60 whole signatures 57 find their own entry first (58 without), all 60 among the first three.
+#: Few words fit many entries about as well: then that of more documents is asked for more often. Many words tell
+#: entries apart, and less is added. On 8,734 entries "cuda out of memory" and "KeyError" then give the most reported
+#: one first; of 60 whole signatures 57 find their own entry first (58 without), all 60 among the first three.
 _SEARCH = """
 SELECT * REPLACE (round(
     score * (1 + least(0.15, 2.4 / greatest(len(terms_of($1)), 1) ** 2) * ln(greatest(evidence_count, 1))), 3) AS score)
