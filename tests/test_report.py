@@ -74,7 +74,7 @@ def test_numbers_are_those_of_the_database(home: Path) -> None:
     unanswered = store.query(database, "SELECT entry_id FROM entries WHERE NOT is_answered").rows
     assert {row["entry_id"] for row in told.unanswered} == {name for (name,) in unanswered}
     assert told.trending
-    assert all(row["recent"] > row["earlier"] for row in told.trending)
+    assert all(row["recent"] > max(row["earlier"], 1) for row in told.trending)  # one document is no trend
     assert {row["field"] for row in told.chinese} >= {"signature_zh", "workarounds_zh"}
 
 
@@ -107,6 +107,13 @@ def test_words_of_strangers_are_text_in_both_forms(home: Path) -> None:
     text = reports.markdown(hostile)
     assert "<" not in text
     assert "\u202e" not in text
+
+
+def test_a_list_that_is_cut_says_how_many_it_shows(home: Path) -> None:
+    told = overview.report(home)
+    assert len(told.new) > 20
+    assert f"## New · 最新出现 (20 / {len(told.new)})" in reports.markdown(told)
+    assert f"<small>20 / {len(told.new)}</small>" in reports.html(told)
 
 
 def test_a_run_that_is_not_there_is_named(home: Path) -> None:

@@ -23,7 +23,7 @@ ORDER BY e.evidence_count DESC, e.entry_id
 _TRENDING = f"""
 SELECT {_COLUMNS}, t.recent_documents AS recent, t.earlier_documents AS earlier
 FROM trending($1) t JOIN entries e USING (entry_id)
-WHERE t.recent_documents > t.earlier_documents
+WHERE t.recent_documents > t.earlier_documents AND t.recent_documents > 1 -- one document is no trend
 ORDER BY t.recent_documents - t.earlier_documents DESC, t.recent_documents DESC, e.entry_id LIMIT $2
 """  # noqa: S608
 _FIXED = f"""

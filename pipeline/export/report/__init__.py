@@ -66,7 +66,7 @@ def html(report: Report) -> str:
         policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
         style=style,
         word=_both,
-        lists=[(name, _both(name), rows[:_MOST_NEW], len(rows)) for name, rows in _lists(report)],
+        lists=[(name, _both(name), rows[:_MOST_NEW], _how_many(rows)) for name, rows in _lists(report)],
         charts={
             "months": charts.timeline({row["month"]: row["documents"] for row in report.months}, title="Reports"),
             "domains": charts.bars(_domain_bars(report), title="Domains"),
@@ -101,7 +101,7 @@ def markdown(report: Report) -> str:
     """The same as Markdown: what strangers wrote is escaped, so that none of it becomes a link or HTML."""
     parts = [f"# errmine: {_title(report)}", ""]
     for name, rows in _lists(report):
-        parts += [f"## {_both(name)} ({len(rows):,})", "", *_listed(rows[:_MOST_NEW], name), ""]
+        parts += [f"## {_both(name)} ({_how_many(rows)})", "", *_listed(rows[:_MOST_NEW], name), ""]
     domains = [(name, *rest) for name, *rest in _domains(report)]
     parts += [f"## {_both('domains')}", "", *_table(("domain", "errors", "answered", "since then"), domains)]
     versions = [(row["version"], row["documents"]) for row in report.versions]
@@ -118,6 +118,11 @@ def markdown(report: Report) -> str:
 def _title(report: Report) -> str:
     since = f"since {report.since}, {report.since_day}" if report.since else "all that is known"
     return f"{since}; data to {report.newest}" if report.newest else since
+
+
+def _how_many(rows: Rows) -> str:
+    """How many there are, and how many of them are listed where those are fewer."""
+    return f"{_MOST_NEW:,} / {len(rows):,}" if len(rows) > _MOST_NEW else f"{len(rows):,}"
 
 
 def _lists(report: Report) -> Iterator[tuple[str, Rows]]:
