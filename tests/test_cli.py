@@ -281,6 +281,13 @@ def test_explain_says_why_templates_stand_together(home: Path, entry_id: str) ->
     assert json.loads(by_template.out)["cluster_id"] == found["cluster_id"]
 
 
+def test_a_bundle_explains_as_its_home_does(home: Path, entry_id: str) -> None:
+    of_home = run("explain", entry_id, "--home", home, "--json")
+    of_bundle = run("explain", entry_id, "--bundle", Places.of(home).curated, "--json")
+    assert of_bundle.code == 0
+    assert json.loads(of_bundle.out) == json.loads(of_home.out)
+
+
 def test_explain_of_an_unknown_id_exits_with_1(home: Path) -> None:
     assert run("explain", "cluster:none", "--home", home).code == 1
 

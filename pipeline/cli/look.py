@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipeline.cli.app import Home, Json, Packs, app, settings
+from pipeline.cli.app import BundlePlace, Home, Json, Packs, app, settings
+from pipeline.cli.asked import database
 from pipeline.cli.output import complain, print_json, print_table, say
 from pipeline.records.errors import ConfigError
 
@@ -29,6 +30,7 @@ def explain(
         str, typer.Argument(metavar="[OTHER]", help="A second one: why are the two one error, or not?")
     ] = "",
     home: Home = None,
+    bundle: BundlePlace = None,
     as_json: Json = False,
 ) -> None:
     """Say why occurrences stand together, and why look-alikes do not; as stored when it was decided.
@@ -37,12 +39,13 @@ def explain(
     """
     from pipeline.store import reading
 
+    path = database(home, bundle)
     if other:
-        _explain_two(settings(home).database_path, subject, other, as_json=as_json)
+        _explain_two(path, subject, other, as_json=as_json)
         return
-    found = reading.explanation(settings(home).database_path, subject)
+    found = reading.explanation(path, subject)
     if found is None:
-        hint = _meant(settings(home).database_path, subject)
+        hint = _meant(path, subject)
         complain(f"nothing called {subject}", hint=hint or "Give an entry id, or an id that `errmine group` printed.")
         raise typer.Exit(1)
     if as_json:
