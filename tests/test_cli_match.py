@@ -222,8 +222,9 @@ def test_every_reason_that_the_matching_gives_reads_in_chinese() -> None:
         why_not(90.0, FAR),
         why_not(90.0, apart_words("reworded")),
         set_aside("printed by a healthy start"),
-        "no known text of its gate is near",
-        f"no known error has the gate {gate_words((('exception', 'TillError'),))}",
+        "no known error of the same code or names is worded like it",
+        "no known error without a code or a name is worded like it",
+        f"no known error names {gate_words((('exception', 'TillError'),))}",
         "a cut text that no known text alone continues",
         "scored 88.1",
     ]

@@ -62,7 +62,7 @@ def test_a_cut_text_joins_what_continues_it(index: Index) -> None:
 def test_the_same_text_under_another_gate_is_new_and_names_the_look_alike(index: Index) -> None:
     found = index.assign(new("the oven overheated while baking <n> loaves", gate={"module": "kiln"}))
     assert isinstance(found, Abstention)
-    assert found.reason == "no known error has the gate module kiln"
+    assert found.reason == "no known error names module kiln"
     assert found.nearest is not None
     assert found.nearest.cluster_id == cluster_of(TEMPLATES[2])
 
@@ -82,7 +82,7 @@ def test_something_else_is_new(index: Index) -> None:
 
 def test_an_empty_index_abstains() -> None:
     found = Index(partition([]), []).assign(new("anything at all"))
-    assert found == Abstention("no known error has the gate none", None)
+    assert found == Abstention("no known error without a code or a name is worded like it", None)
 
 
 def test_members_of_a_merged_cluster_are_found_under_each_of_their_gates() -> None:

@@ -163,7 +163,8 @@ class Index:
         if template.is_truncated:
             return self._by_prefix(own, template.gate)
         if block is None:
-            reason = f"no known error has the gate {gate_words(template.gate)}"
+            named = f"no known error names {gate_words(template.gate)}"
+            reason = named if template.gate else "no known error without a code or a name is worded like it"
             return Abstention(reason, self._nearest_anywhere(own))
         return self._by_text(own, block, template.gate)
 
@@ -241,7 +242,7 @@ class Index:
     def _abstention(self, own: Shape, ranked: Sequence[tuple[int, float]], refused: str) -> Abstention:
         nearest = self._candidate(ranked)
         if nearest is None:
-            return Abstention("no known text of its gate is near", self._nearest_anywhere(own))
+            return Abstention("no known error of the same code or names is worded like it", self._nearest_anywhere(own))
         is_review = bool(refused) or nearest.score >= REVIEW
         return Abstention(why_not(nearest.score, refused), nearest, is_review=is_review)
 
