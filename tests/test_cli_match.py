@@ -11,10 +11,11 @@ import jsonschema
 import pytest
 
 from pipeline import export
-from pipeline.ask import Pasted, template_of
+from pipeline.ask import Pasted, digest, template_of
 from pipeline.ask.matcher import Matcher
 from pipeline.ask.reading import read, set_aside
 from pipeline.ask.telling import told_of
+from pipeline.cli.findings_page import print_threads
 from pipeline.cli.labels import Language
 from pipeline.cli.summary import summary
 from pipeline.cluster.leaders import FAR, apart_words, why_not
@@ -210,6 +211,13 @@ def test_a_summary_in_chinese_has_chinese_marks(home: Path) -> None:
     assert "（第 1–4 行）" in out
     assert "有效的办法：\n" in out
     assert not re.search(r"[\u4e00-\u9fff]:", out)
+
+
+def test_a_thread_without_an_address_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    page = f"urn:sha256:{'7' * 64}"
+    piece = make.evidence(1, repo=None, number=None, url=page)
+    print_threads(digest(make.raw_entry(evidence=[piece])), Language.EN)
+    assert capsys.readouterr().out.count(page) == 1
 
 
 def test_every_reason_that_the_matching_gives_reads_in_chinese() -> None:

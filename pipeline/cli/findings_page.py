@@ -159,4 +159,5 @@ def print_threads(known: Digest, lang: Language) -> None:
         return
     say(f"{word('threads', lang, 'lines')}{colon(lang).rstrip()}")
     for thread, facts in threads_to_read(known, lang):
-        say(f"  {thread.name}{facts}  {thread.url}")
+        address = f"  {thread.url}" if thread.url != thread.name else ""
+        say(f"  {thread.name}{facts}{address}")
