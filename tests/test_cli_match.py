@@ -215,7 +215,7 @@ def test_a_summary_in_chinese_has_chinese_marks(home: Path) -> None:
 
 def test_a_thread_without_an_address_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
     page = f"urn:sha256:{'7' * 64}"
-    piece = make.evidence(1, repo=None, number=None, url=page)
+    piece = make.evidence(1, repo=None, url=page) | {"number": None}
     print_threads(digest(make.raw_entry(evidence=[piece])), Language.EN)
     assert capsys.readouterr().out.count(page) == 1
 
