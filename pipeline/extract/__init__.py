@@ -107,7 +107,8 @@ def _known(text: str, seen: Seen) -> tuple[list[Event], frozenset[int]]:
         found = [one for one in found if one.severity != Severity.WARNING or one.dialect != "exception-line"]
     trailing = frozenset(event.start for event, rule in natives if rule.trails)
     ends = frozenset(event.start for event, rule in natives if rule.trails and event.dialect in _ENDINGS)
-    return _with_wrappers(found, trailing), ends
+    exits = frozenset(event.start for event, rule in natives if rule.exits)
+    return _with_wrappers(found, trailing, exits), ends
 
 
 def _apart(tracebacks: list[Event], others: list[Event]) -> list[Event]:
@@ -124,17 +125,21 @@ def _overlaps(event: Event, others: Sequence[Event]) -> bool:
     )
 
 
-def _with_wrappers(found: list[Event], trailing: frozenset[int]) -> list[Event]:
+def _with_wrappers(found: list[Event], trailing: frozenset[int], exits: frozenset[int]) -> list[Event]:
     """The events, where those that only say that something failed are wrappers if a failure is shown near them.
 
-    `trailing`: where diagnostics begin whose rules say so of them.
+    `trailing`: where diagnostics begin whose rules say so of them; `exits`: where those whose program then ended in
+    good order, which is no reason for a crash.
     """
     is_wrapper = [_is_wrapper(one) or (one.start in trailing and not one.chain and not one.frames) for one in found]
     shown = [one for one, wraps in zip(found, is_wrapper, strict=True) if not wraps and one.severity == Severity.ERROR]
     if not shown or not any(is_wrapper):
         return found
+    crashing = [one for one in shown if one.start not in exits]
     return [
-        replace(one, severity=Severity.WRAPPER) if wraps and _is_near(one, shown) else one
+        replace(one, severity=Severity.WRAPPER)
+        if wraps and _is_near(one, crashing if one.dialect == "signal" else shown)
+        else one
         for one, wraps in zip(found, is_wrapper, strict=True)
     ]
 

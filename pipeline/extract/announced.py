@@ -47,6 +47,10 @@ class Line(packs.Row):
     most_lines: Annotated[int, Field(ge=1, le=200, description="Of what goes on.")] = 12
     says_more: Expression | None = Field(None, description="Searched in all of it: its group `msg` is the message.")
     joins: bool = Field(False, description="Neighbours of this dialect are one failure: a compiler's list.")
+    follows: Expression | None = Field(
+        None, description="Where it joins: only a message in which this is found goes on with the error above."
+    )
+    exits: bool = Field(False, description="Its program ends with it in good order: a crash below is another's.")
     trails: bool = Field(False, description="Right behind another error it only tells how that one ended.")
     yields: bool = Field(False, description="It gives way to an error that follows within a few lines.")
 
@@ -103,6 +107,8 @@ def _rule(row: Line) -> Rule:
         most_lines=row.most_lines,
         says_more=_lazy(row.says_more),
         joins=row.joins,
+        follows=_lazy(row.follows),
+        exits=row.exits,
         trails=row.trails,
         yields=row.yields,
         severity=row.severity,

@@ -152,6 +152,16 @@ RULES: tuple[Rule, ...] = (
         joins=True,
     ),
     Rule(
+        "cc-header",  # as people copy it: its place was cut off
+        "cc",
+        ("fatal error: ",),
+        Lazy(
+            r"^[ \t>]{0,8}fatal error: (?P<msg>[^\s:'\"]{1,200}: No such file or directory"
+            r"|'[^'\n]{1,200}' file not found)"
+        ),
+        joins=True,
+    ),
+    Rule(
         "mlir-bare",
         "mlir",
         (": error",),

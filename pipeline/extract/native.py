@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pipeline import packs
-from pipeline.extract import announced, bare, compiler, crash, foreign, glog, stacks, statusline
+from pipeline.extract import announced, bare, compiler, crash, foreign, glog, joining, stacks, statusline
 from pipeline.extract.rule import Block, Lazy, Rule, Where
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Frame, Severity
@@ -23,19 +23,12 @@ from pipeline.text.literals import Literals, Seen
 
 #: What is looked at of one line: before the literal and behind it. Longer lines are data, not diagnostics.
 _BEFORE, _BEHIND = 1500, 4000
-#: Lines that may stand between two diagnostics of one compiler run, or between a failure and its `Aborted`.
-_JOIN_LINES, _JOIN_WIDTH = 12, 3000
-_TRAIL_LINES = 4
 _MOST_DETAIL = 4000
 _MOST_MESSAGE = 1000
 #: Of one line so many places are looked at that a pattern matches, each with so much of what stands before it.
 _MOST_PLACES, _LEAD = 4, 400
 
 _OWN: tuple[Rule, ...] = (*crash.RULES, *glog.RULES, *compiler.RULES, *statusline.RULES)
-
-
-#: A compiler counts the errors of one source: what follows is another source's.
-_COUNTED = Lazy(r"\b\d{1,6} errors? (?:detected in the compilation of|generated)\b")
 
 
 class _Rules(NamedTuple):
@@ -98,7 +91,7 @@ def events(text: str, seen: Seen | None = None) -> list[Event]:
 def found(text: str, seen: Seen | None = None) -> list[tuple[Event, Rule]]:
     """The same with the rule that found each."""
     seen = _alone().seen(text) if seen is None else seen
-    blocks = _joined(text, _without_overlap(sorted(_blocks(text, seen), key=lambda block: (block.start, -block.end))))
+    blocks = joining.joined(text, sorted(_blocks(text, seen), key=lambda block: (block.start, -block.end)))
     return [(_event(text, block), block.rule) for block in blocks]
 
 
@@ -256,57 +249,6 @@ def _goes_on(text: str, goes_on: Lazy, line: int, *, is_prefixed: bool) -> bool:
     return prefix > 0 and goes_on.match(text[line + prefix : line + 600]) is not None
 
 
-def _without_overlap(blocks: list[Block]) -> list[Block]:
-    kept: list[Block] = []
-    for block in blocks:
-        if kept and block.start < kept[-1].end:
-            kept[-1].end = max(kept[-1].end, block.end)
-        else:
-            kept.append(block)
-    return kept
-
-
-def _joined(text: str, blocks: list[Block]) -> list[Block]:
-    """The blocks with one failure's parts made one."""
-    joined: list[Block] = []
-    for block in blocks:
-        if joined and _yields(text, joined[-1], block):
-            joined[-1] = block
-        elif joined and _belongs(text, joined[-1], block):
-            joined[-1].said = joined[-1].said or joined[-1].end
-            joined[-1].end = block.end
-        else:
-            joined.append(block)
-    return joined
-
-
-def _yields(text: str, before: Block, block: Block) -> bool:
-    """Whether the earlier line only announced what follows."""
-    if not before.rule.yields or block.rule.trails or block.start - before.end > _JOIN_WIDTH:
-        return False
-    if before.rule.is_of_pack and before.rule.name == block.rule.name:
-        return False  # the next line of a log announces no more than this one
-    return text.count("\n", before.end, block.start) <= _JOIN_LINES
-
-
-def _belongs(text: str, before: Block, block: Block) -> bool:
-    gap = text[before.end : block.start] if block.start - before.end <= _JOIN_WIDTH else "```"
-    if "```" in gap or "\n\n\n" in gap:
-        return False
-    lines = gap.count("\n")
-    if block.rule.trails:
-        return lines <= (_JOIN_LINES if block.rule.dialect == "build" else _TRAIL_LINES)
-    if block.rule.joins and before.rule.joins and block.rule.dialect == before.rule.dialect:
-        return lines <= _JOIN_LINES and not _COUNTED.search(
-            text, max(before.start, block.start - _JOIN_WIDTH), block.start
-        )
-    return lines <= 2 and _masked(block.message) == _masked(before.message)
-
-
-def _masked(message: str) -> str:
-    return re.sub(r"\d+|0x[0-9a-f]+", "0", message)
-
-
 def _event(text: str, block: Block) -> Event:
     whole = text[block.start : block.end]
     message = _clean(block.message)
@@ -321,7 +263,7 @@ def _event(text: str, block: Block) -> Event:
         detail=_detail(_own(text, block), block, message)[:_MOST_DETAIL],
         frames=found,
         chain=(),
-        codes=tuple(sorted({*codes_in(whole[:_MOST_DETAIL]), *block.codes})),
+        codes=tuple(sorted({*codes_in(_own(text, block)[:_MOST_DETAIL]), *block.codes})),
         start=block.start,
         end=block.end,
         is_truncated=message.endswith(("...", "…")),

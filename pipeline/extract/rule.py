@@ -88,6 +88,8 @@ class Rule:
     says_more: Lazy | None = None  # searched in the block, group `msg` replaces the message
     named_above: Lazy | None = None  # the line before, where it may name the exception: group `type`
     joins: bool = False  # neighbours of this dialect are one failure (a compiler's list of errors)
+    follows: Lazy | None = None  # of neighbours that join, only a message in which this is found goes on with one above
+    exits: bool = False  # its program ends with it in good order: a crash below is another program's
     trails: bool = False  # only the end of another diagnostic where one stands right before (Aborted, ninja stopped)
     yields: bool = False  # gives way to a diagnostic that follows within a few lines
     severity: Severity = Severity.ERROR
