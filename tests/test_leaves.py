@@ -147,7 +147,8 @@ def test_the_reader_of_the_documentation_reads_every_kind_of_bundle(split_home: 
     exec(code, named)
     for folder in (Places.of(split_home).curated, Places.of(sample_home).curated, BEFORE):
         for entry in export.read_entries(folder):
-            assert named["entry"](folder, entry.id) == entry.model_dump(mode="json")
+            # what a later errmine added is not in what an earlier one wrote
+            assert KnowledgeEntry.model_validate(named["entry"](folder, entry.id)) == entry
         assert named["entry"](folder, "triton/nowhere") is None
 
 
@@ -512,7 +513,8 @@ def test_a_delta_leads_from_a_bundle_of_before_to_one_of_now(
     export.write(tmp_path / "newer", [every[0].model_copy(update={"tags": ["changed"]}), *every[1:]])
     older = Path(shutil.copytree(BEFORE, tmp_path / "older"))
     change = export.delta(older, tmp_path / "newer")
-    assert (change.added, change.changed, change.removed) == ([], [every[0].id], [])
+    # every line has a field more than what was written before 2.2
+    assert (change.added, change.changed, change.removed) == ([], sorted(one.id for one in every), [])
     export.apply(older, change, into=older)
     assert tree(older) == tree(tmp_path / "newer")
 
