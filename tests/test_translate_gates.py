@@ -326,3 +326,18 @@ def test_the_places_of_a_first_sentence_are_all_there(english, chinese, is_whole
 def test_a_term_in_the_sense_of_another_field_is_found(english, wrong, right):
     assert not explanations.sense(english, wrong)
     assert explanations.sense(english, right)
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese", "is_kept"),
+    [
+        ("till.has({a: null}, 'drawer.coin') is refused", "till.has({a: null}, drawer.coin) 被拒绝。", False),
+        ("till.has({a: null}, 'drawer.coin') is refused", "till.has({a: null}, 'drawer.coin') 被拒绝。", True),
+        ('CHECK(till != NULL && "no till here") failed', 'CHECK(till != NULL && "这里没有收银台") 失败。', False),
+        ("no drawer 'coin' in the till", "收银台中没有抽屉 coin。", True),
+        ("no till --- End of inner", "没有收银台，内部。", False),
+        ("no till at Shop.Open() in <path>:line <n>", "没有收银台，位于 <path> 第 <n> 行。", False),
+    ],
+)
+def test_code_stays_as_it_is_and_a_stack_is_no_sentence(english, chinese, is_kept):
+    assert explanations.code(english, chinese) is is_kept

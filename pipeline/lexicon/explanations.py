@@ -97,6 +97,18 @@ def glued(source: str, zh: str) -> bool:
     return gates.unglued(zh) == zh or gates.unglued(source) == source
 
 
+_CALL = re.compile(r"(?P<name>\w\()(?P<values>[^()\n]{1,160})\)")
+_LITERAL = re.compile(r"(?P<mark>['\"])[\w.:/-][\w .:/-]{0,58}[\w.:/-](?P=mark)")
+#: Of a stack that runs on behind a message, what reads as words.
+_OF_STACK = re.compile(r"--- End of\b|:line <n>")
+
+
+def code(source: str, zh: str) -> bool:
+    """Whether a call that stands in both has its literals in both, and no stack is read as a part of the sentence."""
+    shown = [call["values"] for call in _CALL.finditer(source) if call["name"] in zh]
+    return all(one[0] in zh for values in shown for one in _LITERAL.finditer(values)) and not _OF_STACK.search(source)
+
+
 GATES: dict[str, Gate] = {
     "script": gates.script,
     "english_run": lambda _source, zh: gates.english_run("", zh),
@@ -109,6 +121,7 @@ GATES: dict[str, Gate] = {
     "sense": sense,
     "negation": negation,
     "glued": glued,
+    "code": code,
 }
 
 

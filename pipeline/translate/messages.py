@@ -282,7 +282,11 @@ def _longest(parts: Sequence[str], at: int, messages: Known) -> tuple[str | None
 
 
 def _filled(chinese: str, values: dict[str, str]) -> str:
-    order = [rendering.annotated(_shown(values[place])) for place in PLACE.findall(chinese)]
+    given = "".join(rendering.IN_CALL.findall(chinese))  # its quotes are of the code
+    order = [
+        values[place] if f"{{{place}}}" in given else rendering.annotated(_shown(values[place]))
+        for place in PLACE.findall(chinese)
+    ]
     return rendering.restore(rendering.set_marks(PLACE.sub(rendering.MARK, chinese)), order)
 
 

@@ -22,6 +22,8 @@ from pipeline.translate import phrases
 _STRING = re.compile(r'^(msgctxt|msgid|msgstr)? ?"(.*)"$')
 _ESCAPE = re.compile(r"\\(.)")
 _FUZZY = re.compile(r"^#,.*\bfuzzy\b", re.MULTILINE)
+#: What a call is given.
+IN_CALL = re.compile(r"\w\([^()\n]{1,160}\)", re.ASCII)
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
