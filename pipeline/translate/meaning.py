@@ -253,11 +253,14 @@ def _fact(draft: Draft) -> Meaning | None:
 
 
 def _type_in_front(draft: Draft) -> str | None:
-    """The exception's type; None of one that the message names as something else than its type."""
+    """The exception's type as the message prints it; None of one that it names as something else than its type."""
     exception, said = draft.cluster.exception_type, draft.cluster.headline
     short = (exception or "").rsplit(".", 1)[-1]
-    is_named = exception is not None and short in said and not said.startswith((exception, short))
-    return None if is_named and re.search(rf"\[{re.escape(short)} ", said) else exception
+    if exception is None or short not in said:
+        return exception
+    if not said.startswith((exception, short)) and re.search(rf"\[{re.escape(short)} ", said):
+        return None
+    return exception if exception in said else short
 
 
 def _sentence(draft: Draft, clause: str) -> str:
