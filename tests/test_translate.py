@@ -227,6 +227,15 @@ def test_a_message_is_known_with_and_without_the_name_of_its_exception(exception
     assert entry(draft(text=text, exception_type=exception_type), entry_id="a/b").signature_zh == wanted
 
 
+def test_an_exception_is_named_as_the_message_names_it():
+    printed = draft(
+        text="AssertionError: No such file or directory", exception_type="acme.AssertionError", meaning=None
+    )
+    made = entry(printed, entry_id="a/b")
+    assert made.signature == "AssertionError: No such file or directory"
+    assert made.signature_zh == "AssertionError：没有那个文件或目录。"
+
+
 def test_a_qualified_exception_is_named_once():
     given = draft(
         text="at <n>:<n>:",
