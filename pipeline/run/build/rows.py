@@ -88,13 +88,20 @@ def opened(
     }
     try:
         spill.parent.mkdir(parents=True, exist_ok=True)  # DuckDB makes the last folder of its path and no other
+    except OSError as error:
+        raise _no_room(spill, error) from error
+    try:
         with duckdb.connect(config=config) as connection:
             connection.execute("SET TimeZone = 'UTC'")
             connection.execute("SET enable_progress_bar = false")
             yield Rows(connection, used, added)
-    except (duckdb.IOException, duckdb.OutOfMemoryException, FileExistsError, PermissionError) as error:
-        hint = "Check free space and rights of the folder, then run `errmine build` again."
-        raise StoreError(f"cannot count rows, with room at {spill}: {error}", path=spill, hint=hint) from error
+    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        raise _no_room(spill, error) from error
+
+
+def _no_room(spill: Path, error: Exception) -> StoreError:
+    hint = "Check free space and rights of the folder, then run `errmine build` again."
+    return StoreError(f"cannot count rows, with room at {spill}: {error}", path=spill, hint=hint)
 
 
 class Rows:
