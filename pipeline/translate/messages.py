@@ -282,7 +282,7 @@ def _longest(parts: Sequence[str], at: int, messages: Known) -> tuple[str | None
 
 
 def _filled(chinese: str, values: dict[str, str]) -> str:
-    given = "".join(rendering.IN_CALL.findall(chinese))  # its quotes are of the code
+    given = rendering.given_to_calls(chinese)
     order = [
         values[place] if f"{{{place}}}" in given else rendering.annotated(_shown(values[place]))
         for place in PLACE.findall(chinese)

@@ -76,11 +76,8 @@ def filled(chinese: str, values: tuple[str, ...]) -> str | None:
 
 
 def explained(chinese: str, values: tuple[str, ...]) -> str | None:
-    """As `filled`, for a message: a name without its quotes, a code with what it means; more words of code as code.
-
-    What a call is given keeps its quotes: without them it is another call.
-    """
-    given = {int(number) - 1 for call in rendering.IN_CALL.findall(chinese) for number in PLACE.findall(call)}
+    """As `filled`, for a message: a name without its quotes, a code with what it means; more words of code as code."""
+    given = {int(number) - 1 for number in PLACE.findall(rendering.given_to_calls(chinese))}
     return filled(chinese, tuple(value if place in given else _shown(value) for place, value in enumerate(values)))
 
 

@@ -22,8 +22,13 @@ from pipeline.translate import phrases
 _STRING = re.compile(r'^(msgctxt|msgid|msgstr)? ?"(.*)"$')
 _ESCAPE = re.compile(r"\\(.)")
 _FUZZY = re.compile(r"^#,.*\bfuzzy\b", re.MULTILINE)
-#: What a call is given.
-IN_CALL = re.compile(r"\w\([^()\n]{1,160}\)", re.ASCII)
+#: A call, with what it is given.
+_CALL = re.compile(r"\w\([^()\n]{1,160}\)", re.ASCII)
+
+
+def given_to_calls(chinese: str) -> str:
+    """The calls of a text: a value that stands in one keeps its quotes, without them it is another call."""
+    return "".join(_CALL.findall(chinese))
 
 
 def pairs(text: str) -> list[tuple[str, str]]:
