@@ -557,8 +557,16 @@ def test_the_meaning_of_a_code_is_said_once():
     text = "failed: CUDA_ERROR_OUT_OF_MEMORY"
     meaning = fact("meaning.cuda_code", code="cudaErrorMemoryAllocation", string="out of memory")
     made = entry(draft(text=text, exception_type="RuntimeError", meaning=meaning), entry_id="a/b").signature_zh
-    assert made.startswith("RuntimeError：CUDA 返回错误 cudaErrorMemoryAllocation：")
-    assert made.endswith("（CUDA_ERROR_OUT_OF_MEMORY）。")
+    assert made == "RuntimeError：CUDA 返回错误 CUDA_ERROR_OUT_OF_MEMORY：显存不足，无法完成分配。"  # as it is printed
+
+
+def test_a_list_behind_a_phrase_is_not_what_the_phrase_speaks_of():
+    made = [
+        entry(draft(text=text, meaning=None), entry_id="a/b").signature_zh
+        for text in ("Invalid argument <list>", "Invalid argument 'fixture_rows'")
+    ]
+    assert made[0] is None or "<list>" not in made[0]
+    assert made[1] is not None
 
 
 def test_every_rate_of_an_entry_is_rounded_by_one_function():

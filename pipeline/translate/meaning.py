@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from pipeline.lexicon import codes, explanations, gates
@@ -35,6 +35,8 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 MOST_WORDS_LEFT = 0
 #: Of such a thing it is said, so that a shape behind it says of nothing: "for <path>: no such file".
 _LOST = re.compile(r"\b(?:for|of) ['\"]?<\w{1,20}>")
+#: What stands in brackets behind a phrase tells of it; it is not what the phrase is about: "Invalid argument <list>".
+_IS_LIST = re.compile(r"\s*<list>\s*")
 
 #: A message of fewer words says less than the fact that its code or figures are: "failed: CUDA_ERROR_OUT_OF_MEMORY".
 LEAST_WORDS_OF_A_SENTENCE = 3
@@ -47,6 +49,8 @@ _NAMES_TOO = rendering.MessageTemplate("signature.names_too", ", of {names}", {"
 #: The family of the code that a fact names, and the slots whose value a message prints as it is.
 _FAMILIES = {"meaning.cuda_code": "cuda", "meaning.nccl_code": "nccl", "meaning.xla_code": "xla"}
 _PRINTED = frozenset({"module", "symbol", "library", "assertion"})
+#: A code where it is printed by its name, not by its text or number: "CUDA_ERROR_OUT_OF_MEMORY".
+_NAME_OF_A_CODE = re.compile(r"(?=\w*[A-Z])[A-Za-z]\w*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,21 @@ def occurrences(draft: Draft) -> tuple[str, ...]:
 
 def _precise_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     fact = draft.meaning
-    return _fact(draft) if fact is not None and fact.template in PRECISE and _is_said(draft, fact) else None
+    if fact is None or fact.template not in PRECISE or not _is_said(draft, fact):
+        return None
+    found = _fact(draft)
+    return found and replace(found, chinese=_as_printed(found.chinese, fact, draft.cluster.headline))
+
+
+def _as_printed(chinese: str, fact: Fact, said: str) -> str:
+    """The sentence with the code's name as the message prints it: a code of the runtime may be the driver's there."""
+    code = dict(fact.slots).get("code", "")
+    family = _FAMILIES.get(fact.template)
+    if family is None or code in said:
+        return chinese
+    named = (m for _, m in codes.mentions(said) if m.code == f"{family}:{code}")
+    printed = next((word for m in named if _NAME_OF_A_CODE.fullmatch(word := said[m.start : m.end])), code)
+    return chinese.replace(code, printed)
 
 
 def _is_said(draft: Draft, fact: Fact) -> bool:
@@ -148,7 +166,7 @@ def _named_shape(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     found = None if _is_bare(draft) else shapes.read(_without_type(draft))
     if found is None or engine_name(found.fact.template) in UNNAMED or found.words_left > MOST_WORDS_LEFT:
         return None
-    if found.says_less or _LOST.search(found.before):
+    if found.says_less or _LOST.search(found.before) or any(_IS_LIST.fullmatch(value) for _, value in found.fact.slots):
         return None
     return Meaning(render(found.fact, "zh"), "template", engine_name(found.fact.template))
 
