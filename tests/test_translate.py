@@ -569,6 +569,32 @@ def test_a_list_behind_a_phrase_is_not_what_the_phrase_speaks_of():
     assert made[1] is not None
 
 
+def test_what_failed_as_an_assertion_is_an_expression_and_no_sentence():
+    said = {}
+    for asserted in (
+        "not self.kiln_rows",
+        "kiln.rows is None",
+        "kiln_rows == 4 rows do not fit",
+        "rows of no equal size",
+    ):
+        meaning = fact("meaning.assertion", assertion=asserted)
+        made = draft(text=f"Check failed: {asserted}", exception_type=None, meaning=meaning)
+        said[asserted] = entry(made, entry_id="a/b").signature_zh
+    assert [asserted for asserted, chinese in said.items() if chinese and f"`{asserted}`" in chinese] == [
+        "not self.kiln_rows",
+        "kiln.rows is None",
+    ]
+
+
+def test_a_code_brings_along_no_advice_that_its_message_does_not_print():
+    meaning = fact("meaning.nccl_code", code="ncclInvalidArgument", string="invalid argument")
+    bare = draft(text="NCCL error in: kiln.cpp:7, invalid argument", exception_type="RuntimeError", meaning=meaning)
+    made = entry(bare, entry_id="a/b").signature_zh
+    assert made is not None
+    assert "ncclInvalidArgument" in made
+    assert "NCCL_DEBUG" not in made
+
+
 def test_every_rate_of_an_entry_is_rounded_by_one_function():
     act = fact("remedy.set_env", name="FIXTURE_MODE", value="1")
     tried = remedy(act, worked=2, failed=1)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 
-from pipeline.lexicon import codes, explanations, gates
-from pipeline.records import Fact
+from pipeline.lexicon import explanations, gates
 from pipeline.records.draft import Draft
 from pipeline.records.entry import KnowledgeEntry, TranslationStatus
-from pipeline.translate import messages, rendering, shapes
+from pipeline.translate import facts_said, messages, rendering, shapes
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.remembered import PLACE, Accepted, Memory, template
 from pipeline.translate.rendering import engine_name, fill, render
@@ -33,10 +32,11 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 #: A shape explains a message of which it leaves out at most so many words. With one, of 281 explanations about half
 #: left out what the message is about ("Could not get config of HLO"); null waits for a translator instead.
 MOST_WORDS_LEFT = 0
-#: Of such a thing it is said, so that a shape behind it says of nothing: "for <path>: no such file".
-_LOST = re.compile(r"\b(?:for|of) ['\"]?<\w{1,20}>")
+#: Of such a thing it is said, so that a shape behind it says of nothing: "for <path>: no such
+#: file", "<path>; Bad address".
+_LOST = re.compile(r"\b(?:for|of) ['\"]?<\w{1,20}>|<(?:path|list)>(?::<n>)?; ?$")
 #: What stands in brackets behind a phrase tells of it; it is not what the phrase is about: "Invalid argument <list>".
-_IS_LIST = re.compile(r"\s*<list>\s*")
+_IS_LIST = re.compile(r"(?:^| )<list>\s*$")
 
 #: A message of fewer words says less than the fact that its code or figures are: "failed: CUDA_ERROR_OUT_OF_MEMORY".
 LEAST_WORDS_OF_A_SENTENCE = 3
@@ -44,13 +44,6 @@ LEAST_WORDS_OF_A_SENTENCE = 3
 #: What stands at a sentence's end, before its full stop: in brackets, or after the ones that it has already.
 _NAMES = rendering.MessageTemplate("signature.names", "({names})", {"names": "identifier"})
 _NAMES_TOO = rendering.MessageTemplate("signature.names_too", ", of {names}", {"names": "identifier"})
-
-
-#: The family of the code that a fact names, and the slots whose value a message prints as it is.
-_FAMILIES = {"meaning.cuda_code": "cuda", "meaning.nccl_code": "nccl", "meaning.xla_code": "xla"}
-_PRINTED = frozenset({"module", "symbol", "library", "assertion"})
-#: A code where it is printed by its name, not by its text or number: "CUDA_ERROR_OUT_OF_MEMORY".
-_NAME_OF_A_CODE = re.compile(r"(?=\w*[A-Z])[A-Za-z]\w*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,32 +78,9 @@ def occurrences(draft: Draft) -> tuple[str, ...]:
 
 def _precise_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     fact = draft.meaning
-    if fact is None or fact.template not in PRECISE or not _is_said(draft, fact):
+    if fact is None or fact.template not in PRECISE or not facts_said.is_said(fact, draft.cluster.headline):
         return None
-    found = _fact(draft)
-    return found and replace(found, chinese=_as_printed(found.chinese, fact, draft.cluster.headline))
-
-
-def _as_printed(chinese: str, fact: Fact, said: str) -> str:
-    """The sentence with the code's name as the message prints it: a code of the runtime may be the driver's there."""
-    code = dict(fact.slots).get("code", "")
-    family = _FAMILIES.get(fact.template)
-    if family is None or code in said:
-        return chinese
-    named = (m for _, m in codes.mentions(said) if m.code == f"{family}:{code}")
-    printed = next((word for m in named if _NAME_OF_A_CODE.fullmatch(word := said[m.start : m.end])), code)
-    return chinese.replace(code, printed)
-
-
-def _is_said(draft: Draft, fact: Fact) -> bool:
-    """Whether the message itself says the fact: what only stood in a value of its reports, it does not say."""
-    said, told = draft.cluster.headline, dict(fact.slots)
-    family = _FAMILIES.get(fact.template)
-    if family is not None:
-        return f"{family}:{told['code']}" in codes.codes_in(said)
-    if fact.template == "meaning.signal":
-        return told["signal"].startswith("SIG")
-    return all(value in said for name, value in told.items() if name in _PRINTED)
+    return _fact(draft)
 
 
 def _by_home(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
@@ -166,7 +136,7 @@ def _named_shape(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     found = None if _is_bare(draft) else shapes.read(_without_type(draft))
     if found is None or engine_name(found.fact.template) in UNNAMED or found.words_left > MOST_WORDS_LEFT:
         return None
-    if found.says_less or _LOST.search(found.before) or any(_IS_LIST.fullmatch(value) for _, value in found.fact.slots):
+    if found.says_less or _LOST.search(found.before) or any(_IS_LIST.search(value) for _, value in found.fact.slots):
         return None
     return Meaning(render(found.fact, "zh"), "template", engine_name(found.fact.template))
 
@@ -215,7 +185,7 @@ def _telling_type(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 
 def _named_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     fact = draft.meaning
-    if fact is None or fact.template not in NAMED or not _is_said(draft, fact):
+    if fact is None or fact.template not in NAMED or not facts_said.is_said(fact, draft.cluster.headline):
         return None
     told = _without_type(draft)
     for value in dict(fact.slots).values() if fact.template in QUOTED else ():
@@ -265,9 +235,10 @@ WAYS: tuple[Callable[[Draft, Sequence[Engine]], Meaning | None], ...] = (
 
 def _fact(draft: Draft) -> Meaning | None:
     fact = draft.meaning
-    return (
-        None if fact is None else Meaning(rendering.plain(render(fact, "zh")), "template", engine_name(fact.template))
-    )
+    if fact is None:
+        return None
+    told = facts_said.in_its_words(rendering.plain(render(fact, "zh")), fact, draft.cluster.headline)
+    return Meaning(told, "template", engine_name(fact.template))
 
 
 def _type_in_front(draft: Draft) -> str | None:

@@ -65,7 +65,7 @@ _TYPES = frozenset(
     ("int", "float", "str", "string", "list", "dict", "tuple", "bool", "boolean", "integer", "true", "false")
 )
 #: A frame is no value, nor the begin of a list in brackets, nor a name with the exception behind it glued to it:
-#: "numpyImportError".
+#: "numpyImportError". Nor is the begin of a call one (`_is_no_value`).
 _NO_VALUE = re.compile(
     r"\(\w{1,80}\.(?:java|scala|kt):|\w\[[\w\[]{1,60}$"
     r"|(?<=[a-z])(?:(?:Import|Attribute|Type|Value|Runtime|Key|Name)Error|object)$"
@@ -238,7 +238,7 @@ def _of(text: str, rows: Iterator[Message]) -> str | None:
 def _is_no_value(row: Message, match: re.Match[str]) -> bool:
     """Whether a place holds no value: the type before a message, or a word of a sentence that goes on."""
     values = [value for value in match.groups() if value is not None]
-    if any(_NO_VALUE.search(value) for value in values):
+    if any(_NO_VALUE.search(value) or value.count("(") > value.count(")") for value in values):
         return True
     if row.literals[0] == "" and row.literals[1][:1] == ":" and (_TYPE.fullmatch(values[0]) or "::" in values[0]):
         return True  # nor is a function that did it: "boost::filesystem::create_directory: ..."
