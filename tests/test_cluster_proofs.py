@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipeline import cluster
-from pipeline.cluster import proofs
+from pipeline.cluster import foreigners, proofs
+from pipeline.cluster.foreigners import Foreigners
 from pipeline.cluster.proofs import Proof
 from pipeline.records import Cluster, Template
 from tests.test_cluster import template
@@ -110,9 +114,49 @@ def test_what_is_proven_still_is_not_proven_again(monkeypatch: pytest.MonkeyPatc
     assert cluster.regexes_for(before.clusters, told, proven) == proven
 
 
-def test_of_a_text_all_words_of_an_expression_are_asked() -> None:
+#: Owners that are asked about: so many that an index is made, and so few that texts are read.
+MANY, FEW = 100, 0
+
+
+@pytest.mark.parametrize("asked", [MANY, FEW])
+def test_of_a_text_all_words_of_an_expression_are_asked(asked: int) -> None:
     words = ("alpha", "bravo", "charlie", "delta", "echo")
     pattern = proofs.patterns.known(r"\balpha bravo charlie delta echo\b")
     texts = [("other", " ".join(words)), ("other", " ".join(words[:4])), ("own", " ".join(words))]
-    assert proofs.Foreigners(texts).could_match(pattern, "own") == [("other", " ".join(words))]
-    assert proofs.Foreigners(texts).could_match(replace(pattern, words=frozenset()), "own") == texts[:2]
+    made = Foreigners(texts, asked=asked)
+    assert made.could_match(pattern, "own") == [("other", " ".join(words))]
+    assert made.could_match(replace(pattern, words=frozenset()), "own") == texts[:2]
+    assert Foreigners([], asked=asked).could_match(pattern, "own") == []
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("ab"), st.text("xyz \0\ud800é", max_size=9)), max_size=20),
+    st.frozensets(st.text("xyzé", min_size=1, max_size=3), min_size=1, max_size=6),
+)
+def test_texts_that_are_read_are_those_that_an_index_knows(texts: list[tuple[str, str]], words: frozenset[str]) -> None:
+    pattern = replace(proofs.patterns.known("x"), words=words)
+    expected = [(owner, text) for owner, text in texts if owner != "a" and words <= set(re.findall(r"\w+", text))]
+    assert [Foreigners(texts, asked=asked).could_match(pattern, "a") for asked in (MANY, FEW)] == [expected] * 2
+
+
+def test_few_are_asked_by_reading_and_many_by_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [("other", f"text {number}") for number in range(foreigners._TEXTS_A_READING + 1)]
+    monkeypatch.setattr(foreigners, "_Index", None)
+    Foreigners(texts, asked=1)
+    with pytest.raises(TypeError):
+        Foreigners(texts, asked=2)
+
+
+def test_so_many_clusters_are_proven_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    shop = Shop(4)
+    for _ in range(4):
+        shop.step()
+    whole = cluster.partition(shop.templates)
+    told = shop.messages(whole.clusters)
+    proven = cluster.regexes_for(whole.clusters, told)
+    assert len(whole.clusters) > 2
+    monkeypatch.setattr(proofs, "_TRIED_AT_ONCE", 2)
+    parted = cluster.partition(shop.templates)
+    assert (parted, parted.proofs) == (whole, whole.proofs)
+    assert cluster.regexes_for(whole.clusters, told) == proven

@@ -9,8 +9,7 @@ from pipeline.cluster.words import conflict, is_variant
 
 
 def shape(text: str) -> Shape:
-    parts = tokens(folded(text))
-    return Shape(folded(text), parts, frozenset(parts) - {"\ue000"})
+    return Shape(folded(text), tokens(folded(text)))
 
 
 LONG = "the feeder of press <n> lost its grip on sheet <n> while the drum was turning at full speed"

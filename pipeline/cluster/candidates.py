@@ -33,8 +33,7 @@ def bare(gate: Gate, shape: Shape) -> Shape:
     text = shape.text.removeprefix(f"{kind.lower()}: ") if kind is not None else shape.text
     if text == shape.text:
         return shape
-    parts = tokens(text)
-    return Shape(text, parts, frozenset(parts) - {SLOT_CHARACTER})
+    return Shape(text, tokens(text))
 
 
 class Untyped:

@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 
 from pipeline.cluster.aligned import is_same
 from pipeline.cluster.candidates import Gate, Ints, bare, hard
-from pipeline.cluster.shapes import SLOT_CHARACTER, Shape, tokens
+from pipeline.cluster.shapes import Shape, tokens
 from pipeline.cluster.words import conflict
 
 # Cut texts: they join the one cluster that continues them, and found a group only where nothing does.
@@ -75,8 +75,7 @@ def prefix_score(cut: Shape, full: Shape) -> float:
 
 def _without_last(parts: tuple[str, ...]) -> Shape:
     """The shape of the words but the last, which may be half a word."""
-    kept = parts[:-1]
-    return Shape("", kept, frozenset(kept) - {SLOT_CHARACTER})
+    return Shape("", parts[:-1])
 
 
 # The representative of a group: the text that is nearest to all, weighted by how often each was seen.

@@ -10,7 +10,7 @@ with the one without them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -68,7 +68,11 @@ def partition(
     said = Said(apart, bonds(overrides, meaning, apart))
     elect(work, edges(work), said)
     # what people ignore goes last, so that the others stand as they stood with it
-    return _finished(work, _names(work, overrides, meaning), ignored_positions(overrides, meaning), kept)
+    drawn = _drawn(work, _names(work, overrides, meaning), ignored_positions(overrides, meaning))
+    known = {template.signature_id: template for template in work.templates}
+    del work  # its shapes are larger than all that is proven
+    proven, proofs = with_regexes(drawn.clusters, known, kept)
+    return replace(drawn, clusters=tuple(proven), proofs=proofs)
 
 
 def _names(work: Work, overrides: Overrides, meaning: Meaning) -> dict[int, str]:
@@ -88,7 +92,8 @@ def founder(members: Sequence[Template]) -> Template:
     )
 
 
-def _finished(work: Work, names: Mapping[int, str], ignored: Mapping[int, str], kept: Mapping[str, Proof]) -> Partition:
+def _drawn(work: Work, names: Mapping[int, str], ignored: Mapping[int, str]) -> Partition:
+    """The groups of `work` as clusters, without expressions."""
     clusters: list[Cluster] = []
     assignments: list[Assignment] = []
     set_aside: list[SetAside] = []
@@ -111,16 +116,13 @@ def _finished(work: Work, names: Mapping[int, str], ignored: Mapping[int, str], 
         clusters.append(cluster)
         assignments.extend(_assignments(work, cluster, members, found, named_after=named_after))
         medoid_of[leader] = found.position
-    known = {template.signature_id: template for template in work.templates}
     here = {leader: id_of[leader] for leader in medoid_of}
-    proven, found_proofs = with_regexes(sorted(clusters, key=lambda cluster: cluster.cluster_id), known, kept)
     return Partition(
-        clusters=tuple(proven),
+        clusters=tuple(sorted(clusters, key=lambda cluster: cluster.cluster_id)),
         assignments=tuple(sorted(assignments, key=lambda one: one.signature_id)),
         neighbours=neighbours.neighbours(work, here, medoid_of),
         names=tuple(sorted((here[leader], name) for leader, name in names.items() if leader in here)),
         ignored=tuple(sorted(set_aside)),
-        proofs=found_proofs,
     )
 
 
@@ -184,6 +186,8 @@ class Ruling:
 
 def rulings(overrides: Overrides, templates: Sequence[Template]) -> tuple[Ruling, ...]:
     """Every row with what it means, in the order of the rows."""
+    if not overrides.rows:
+        return ()
     known = merged(templates)
     meaning = Meaning(known, overrides.read)
     sides = [meaning.sides(row) for row in overrides.rows]

@@ -9,20 +9,22 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pipeline.cluster import patterns
+from pipeline.cluster.foreigners import Foreigners, words_of
 from pipeline.cluster.patterns import Pattern
 from pipeline.records import Cluster, Template
 
 if TYPE_CHECKING:
     import duckdb
 
-#: Words of an expression whose texts are intersected, the rarest first, before the expression itself is tried.
-_RAREST_WORDS = 4
 #: Texts of a cluster that its expression is made from, the representative first; it is tried on all of them.
 MOST_TEXTS = 120
-_WORD = re.compile(r"\w+")
+Item = TypeVar("Item")
+
+#: Clusters whose tries are held at once: those of 10,700 took 25 MB.
+_TRIED_AT_ONCE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +43,6 @@ class Proof:
     anchors: tuple[str, ...] = ()  # of each alternative of the chosen try a word that a text it finds must hold; or ""
 
 
-class Foreigners:
-    """All texts by their words: the few that could match an expression are found without trying it on the rest."""
-
-    def __init__(self, texts: Sequence[tuple[str, str]]) -> None:
-        self._texts = texts  # owner, text
-        self._places: dict[str, list[int]] = {}
-        for place, (_, text) in enumerate(texts):
-            for word in _words(text):
-                self._places.setdefault(word, []).append(place)
-
-    def could_match(self, pattern: Pattern, owner: str) -> list[tuple[str, str]]:
-        """Owner and text of those of others that hold all words of an expression."""
-        lists = sorted((self._places.get(word, []) for word in pattern.words), key=len)[:_RAREST_WORDS]
-        if not lists:
-            return [(other, text) for other, text in self._texts if other != owner]
-        found = [self._texts[place] for place in sorted(set(lists[0]).intersection(*lists[1:]))]
-        is_sure = len(pattern.words) <= _RAREST_WORDS
-        return [(other, text) for other, text in found if other != owner and (is_sure or pattern.words <= _words(text))]
-
-
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text))
-
-
 def digest(*parts: object) -> str:
     """A digest of parts that have a text of their own."""
     return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
@@ -81,17 +59,17 @@ def standing(kept: Mapping[str, Proof], own: Mapping[str, tuple[str, Sequence[st
 
 def _refuted(held: Mapping[str, Proof], came: Sequence[tuple[str, str]]) -> set[str]:
     """The owners of the tries that one of the texts that came is found by; each is filed under one of its words."""
-    if not came:
+    if not held or not came:
         return set()
-    holds = [(other, text, _words(text)) for other, text in came]
-    every = {"", *chain.from_iterable(words for _, _, words in holds)}
+    every = {"", *chain.from_iterable(words_of(text) for _, text in came)}
     anchors: dict[str, list[tuple[str, Pattern]]] = {}
     for owner, proof in held.items():
         if not every.isdisjoint(proof.anchors):  # of seven thousand expressions a few
             for anchor, side in zip(proof.anchors, patterns.sides_of(proof.chosen), strict=True):
                 anchors.setdefault(anchor, []).append((owner, side))
     found: set[str] = set()
-    for other, text, words in holds:
+    for other, text in came:
+        words = words_of(text)
         for owner, side in (one for word in ("", *words) for one in anchors.get(word, ())):
             if owner not in found and owner != other and side.words <= words and _search(side.regex)(text):
                 found.add(owner)
@@ -125,10 +103,16 @@ def with_regexes(
     found = standing(kept, own)
     new = [one for one in clusters if one.cluster_id not in found]
     if new:
-        foreigners = Foreigners([(owner, text) for owner, (_, texts) in own.items() for text in texts])
-        found |= _proven_on_templates(new, templates, foreigners, own)
+        foreigners = Foreigners(((owner, text) for owner, (_, texts) in own.items() for text in texts), asked=len(new))
+        for some in _batches(new):
+            found |= _proven_on_templates(some, templates, foreigners, own)
     made = [replace(one, regex=found[one.cluster_id].regex) for one in clusters]
     return made, tuple(found[one.cluster_id] for one in clusters)
+
+
+def _batches(every: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """So many at a time that what is tried for them takes little room."""
+    return (every[start : start + _TRIED_AT_ONCE] for start in range(0, len(every), _TRIED_AT_ONCE))
 
 
 def _proven_on_templates(
@@ -271,8 +255,10 @@ def regexes_for(
     found = standing(kept, own)
     new = {owner: each for owner, each in work.items() if owner not in found}
     if new:
-        foreigners = Foreigners([(owner, text) for owner, (_, members) in work.items() for text in members])
-        found |= _proven(new, foreigners, own)
+        every = ((owner, text) for owner, (_, members) in work.items() for text in members)
+        foreigners = Foreigners(every, asked=len(new))
+        for some in _batches(list(new)):
+            found |= _proven({owner: new[owner] for owner in some}, foreigners, own)
     _compiled.cache_clear()  # nobody asks for them again
     return found
 

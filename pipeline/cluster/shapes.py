@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from pipeline.records import Template
 SLOT = re.compile(r"<[a-z][a-z0-9_-]{0,30}>")
 #: One character stands for every slot: `<shape>` in both texts must not count as seven equal characters.
 SLOT_CHARACTER = "\ue000"
+_SLOTS = frozenset({SLOT_CHARACTER})
 #: A fuzzy ratio costs length times length / 64; error messages are told apart long before this many characters.
 COMPARED_CHARACTERS = 2000
 #: Ends that say "this text was cut": they are no part of what is compared.
@@ -28,7 +30,11 @@ class Shape:
 
     text: str  # folded: lower case, single spaces, one character a slot, bounded
     tokens: tuple[str, ...]  # words, numbers and slots in order
-    words: frozenset[str]  # the distinct tokens without slots
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The distinct tokens without slots; made when somebody asks: a set is as large as all else of a shape."""
+        return frozenset(self.tokens) - _SLOTS
 
 
 def folded(text: str) -> str:
@@ -38,8 +44,11 @@ def folded(text: str) -> str:
 
 
 def tokens(folded_text: str) -> tuple[str, ...]:
-    """The words, numbers and slots of a folded text in order; a CJK character is a word of its own."""
-    return tuple(TOKEN.findall(folded_text))
+    """The words, numbers and slots of a folded text in order; a CJK character is a word of its own.
+
+    Texts share their words: each is there once.
+    """
+    return tuple(map(sys.intern, TOKEN.findall(folded_text)))
 
 
 def shape(template: Template) -> Shape:
@@ -47,8 +56,7 @@ def shape(template: Template) -> Shape:
     text = folded(template.text)
     if template.is_truncated:
         text = CUT_END.sub("", text)
-    parts = tokens(text)
-    return Shape(text, parts, frozenset(parts) - {SLOT_CHARACTER})
+    return Shape(text, tokens(text))
 
 
 def merged(templates: Iterable[Template]) -> list[Template]:

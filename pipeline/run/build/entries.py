@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from pipeline import cluster, distil, normalise, packs, store, validate
@@ -226,12 +228,17 @@ def _with_refused(
 
 def _proofs(rows: Rows, partition: cluster.Partition, kept: Mapping[str, cluster.Proof]) -> dict[str, cluster.Proof]:
     """By cluster an expression that finds every member's own words and no other cluster's."""
-    quotes: dict[str, set[str]] = defaultdict(set)
-    for cluster_id, words, is_official in rows.quotes():
-        quotes[cluster_id].add(words)
-        if is_official:  # also its form, or its example values would stay
-            quotes[cluster_id].add(normalise.masked(words))
-    return cluster.regexes_for(partition.clusters, {one: sorted(found) for one, found in quotes.items()}, kept)
+    messages = {cluster_id: _messages(found) for cluster_id, found in groupby(rows.quotes(), key=itemgetter(0))}
+    return cluster.regexes_for(partition.clusters, messages, kept)
+
+
+def _messages(quotes: Iterable[tuple[str, str, bool]]) -> list[str]:
+    """The words of a cluster's events, each once."""
+    found: set[str] = set()
+    for _, words, is_official in quotes:
+        # of an official page also its form, or its example values would stay
+        found |= {words, normalise.masked(words)} if is_official else {words}
+    return sorted(found)
 
 
 def _worded(

@@ -199,12 +199,12 @@ class Rows:
                 yield Decisive(cluster_id, documents, claims, candidates, tuple(spoken), tuple(codes), weight)
 
     def quotes(self) -> Iterator[tuple[str, str, bool]]:
-        """(cluster, words, whether an official page says them) of all events of clusters, each once."""
+        """(cluster, words, whether an official page says them) of all events of clusters, each once, by cluster."""
         cursor = self._connection.cursor()
         cursor.execute(
             f"""SELECT cluster_id, quote, bool_or(event.severity = 'official')
             FROM {self._sources["events"]} JOIN members ON signature_id = signature.signature_id
-            GROUP BY cluster_id, quote"""  # noqa: S608  (from this module)
+            GROUP BY cluster_id, quote ORDER BY cluster_id"""  # noqa: S608  (from this module)
         )
         while found := cursor.fetchmany(5000):
             yield from found
