@@ -187,9 +187,25 @@ def listed(files: Iterable[tuple[str, bytes]]) -> list[dict[str, Any]]:
 
 
 @lru_cache(maxsize=1)
-def _manifest(path: Path, body: bytes) -> dict[str, Any]:
-    """`unsealed_json`, once for the same bytes: who asks for several files reads a manifest of megabytes each time."""
-    return unsealed_json(path, body)
+def _manifest(path: Path, body: bytes) -> Mapping[str, str]:
+    """The files that a manifest names, made once of the same bytes: who reads several files asks for it each time.
+
+    Raises:
+        Damaged: it is not what was written, or names what is no file.
+    """
+    return _sums(path, unsealed_json(path, body))
+
+
+def _sums(path: Path, fields: Mapping[str, Any]) -> Mapping[str, str]:
+    """Path in the folder -> sha256, of the files that a list names."""
+    try:
+        sums = {file["path"]: file["sha256"] for file in fields["files"]}
+        strange = [name for name, wanted in sums.items() if not _is_inside(name) or not is_sha256(wanted)]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise Damaged(path, f"it lists no files: {error!r}") from error
+    if strange:  # anybody can seal a list: neither a name nor a hash of it may lead out of a folder
+        raise Damaged(path, f"it lists what is no file of this folder: {strange[0]!r}")
+    return sums
 
 
 #: Folders that hold a list alone -> what brings a file of it, by its sha256.
@@ -217,7 +233,7 @@ class Listing:
             Damaged: the list is missing or not what was written.
         """
         path = folder / name
-        return cls._of(folder, path, unsealed_json(path))
+        return cls(folder, path, _sums(path, unsealed_json(path)))
 
     @classmethod
     def of_bundle(cls, folder: Path) -> Listing:
@@ -231,7 +247,7 @@ class Listing:
         path = folder / MANIFEST
         body = read(path)
         if is_sealed(body):
-            return cls._of(folder, path, _manifest(path, body))
+            return cls(folder, path, _manifest(path, body))
         from pipeline.records.bundle import Manifest, bundle_id, parsed  # noqa: PLC0415  (see above: pydantic)
 
         try:
@@ -241,17 +257,6 @@ class Listing:
         if bundle_id(manifest.files) != manifest.bundle_id:
             raise Damaged(path, "its files are not those that its bundle_id is made of")
         return cls(folder, path, {file.path: file.sha256 for file in manifest.files})
-
-    @classmethod
-    def _of(cls, folder: Path, path: Path, fields: Mapping[str, Any]) -> Listing:
-        try:
-            sums = {file["path"]: file["sha256"] for file in fields["files"]}
-            strange = [name for name, wanted in sums.items() if not _is_inside(name) or not is_sha256(wanted)]
-        except (AttributeError, KeyError, TypeError) as error:
-            raise Damaged(path, f"it lists no files: {error!r}") from error
-        if strange:  # anybody can seal a list: neither a name nor a hash of it may lead out of a folder
-            raise Damaged(path, f"it lists what is no file of this folder: {strange[0]!r}")
-        return cls(folder, path, sums)
 
     def read(self, name: str) -> bytes:
         """The bytes of a file of the list.
