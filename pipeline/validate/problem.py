@@ -15,6 +15,8 @@ from pipeline.records.entry import SCHEMA_VERSION
 # A rule, what it finds, and tolerant access to an entry that may be anybody's JSON.
 
 Raw = Mapping[str, Any]
+#: What an object is an instance of; the first is quick to tell, and most are one.
+_OBJECT = (dict, Mapping)
 #: (place, message)
 Finding = tuple[str, str]
 
@@ -57,7 +59,7 @@ def items(raw: Raw, name: str) -> Iterator[tuple[str, Raw]]:
     """(place, object) of every object in the list `name`; anything else there is the schema's affair."""
     listed = raw.get(name)
     for place, item in enumerate(listed if isinstance(listed, list | tuple) else ()):
-        if isinstance(item, Mapping):
+        if isinstance(item, _OBJECT):
             yield f"{name}[{place}]", item
 
 
@@ -94,7 +96,7 @@ def number(raw: Raw, name: str) -> float | None:
 def mapping(raw: Raw, name: str) -> Raw:
     """The object `name`, empty if it is none."""
     value = raw.get(name)
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, _OBJECT) else {}
 
 
 def is_imported(raw: Raw) -> bool:
