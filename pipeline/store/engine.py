@@ -55,28 +55,35 @@ def _running(path: Path) -> _Engine:
         return _RUNNING[0]
 
 
-def _given_up(engine: _Engine) -> None:
-    """Nothing; the next file is opened in another one: after an error of the disk one may refuse all work."""
-    with _STARTING:
-        if engine in _RUNNING:
-            _RUNNING.remove(engine)
-
-
 @contextmanager
 def opened(path: Path, *, is_new: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection that writes into the file at `path`; a new one has all tables, views and macros, and no rows."""
-    engine = _running(path)
-    name = f"file_{next(engine.numbers)}"
-    connection = engine.connection.cursor()
-    try:
-        version = "" if path.exists() else f" (STORAGE_VERSION '{_WRITTEN_FOR}')"
-        connection.execute(f"ATTACH '{_quoted(path)}' AS {name}{version}")
-        connection.execute(f"USE {name}")
+    version = "" if path.exists() else f"(STORAGE_VERSION '{_WRITTEN_FOR}')"
+    with _attached(path, version) as (engine, connection, name):
         connection.execute("SET TimeZone = 'UTC'")
         opening.hush(connection)
         if is_new:
             _make_tables(engine, connection, name)
         yield connection
+
+
+@contextmanager
+def looked_at(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection that reads the file at `path`, for questions of our own: there are no walls around it."""
+    with _attached(path, "(READ_ONLY)") as (_, connection, _name):
+        yield connection
+
+
+@contextmanager
+def _attached(path: Path, options: str) -> Iterator[tuple[_Engine, duckdb.DuckDBPyConnection, str]]:
+    """What runs, and a connection of it that is at the file, with the file's name there."""
+    engine = _running(path)
+    name = f"file_{next(engine.numbers)}"
+    connection = engine.connection.cursor()
+    try:
+        connection.execute(f"ATTACH '{_quoted(path)}' AS {name} {options}")
+        connection.execute(f"USE {name}")
+        yield engine, connection, name
         _let_go(connection, name)
     except BaseException:
         _give_up(engine)

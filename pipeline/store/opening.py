@@ -171,7 +171,7 @@ def read_only(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         return
     connection = _connected(path)
     try:
-        version = _version(connection)
+        version = version_of(connection)
         _check_version(version, path)
         if version != SCHEMA_VERSION:
             _bring_up_to_date(connection, version)
@@ -238,25 +238,6 @@ def check(path: Path) -> None:
             connection.execute(f'SELECT bit_xor(hash(t)) FROM "{name}" t').fetchall()  # noqa: S608  (from the catalogue)
 
 
-def check_replaceable(path: Path) -> None:
-    """Nothing, or an error: `path` may be replaced if absent, ours and not newer, or broken; not if it is held."""
-    if not path.exists():
-        return
-    try:
-        connection = _connected(path)
-    except StoreError as error:
-        if isinstance(error.__cause__, duckdb.IOException) and "lock" in str(error.__cause__).lower():
-            raise
-        return  # broken: the new file cures it
-    try:
-        version = _version(connection)
-    except (StoreError, duckdb.Error):  # likewise
-        return
-    finally:
-        connection.close()
-    _check_newer(version, path)
-
-
 def _connected(path: Path) -> duckdb.DuckDBPyConnection:
     """A connection to the file, which whoever asked for it closes."""
     kept = _LASTING.get()
@@ -277,11 +258,8 @@ def _opened(path: Path) -> duckdb.DuckDBPyConnection:
                 connection.execute("SET GLOBAL TimeZone = 'UTC'").fetchall()
                 hush(connection)
                 connection.execute("SET lock_configuration = true").fetchall()
-    except duckdb.IOException as error:
-        raise StoreError(_reason(path, error), path=path, hint=_hint(error)) from error
     except duckdb.Error as error:
-        message = f"{path} is no database that can be read: {error}"
-        raise StoreError(message, path=path, hint=_MAKE_ANEW) from error
+        raise refused(path, error) from error
     return connection
 
 
@@ -289,6 +267,13 @@ def hush(connection: duckdb.DuckDBPyConnection) -> None:
     """Nothing; no bar is drawn. In a notebook without ipywidgets it is off, and DuckDB refuses to turn it off."""
     if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
         connection.execute("SET enable_progress_bar = false").fetchall()
+
+
+def refused(path: Path, error: duckdb.Error) -> StoreError:
+    """What there is to say where DuckDB does not open the file."""
+    if isinstance(error, duckdb.IOException):
+        return StoreError(_reason(path, error), path=path, hint=_hint(error))
+    return StoreError(f"{path} is no database that can be read: {error}", path=path, hint=_MAKE_ANEW)
 
 
 def _reason(path: Path, error: duckdb.Error) -> str:
@@ -304,7 +289,12 @@ def _hint(error: duckdb.Error) -> str:
     return _MAKE_ANEW
 
 
-def _version(connection: duckdb.DuckDBPyConnection) -> str:
+def version_of(connection: duckdb.DuckDBPyConnection) -> str:
+    """The version of the tables of the file that is open, "0.0" where it does not say.
+
+    Raises:
+        StoreError: errmine did not make it.
+    """
     try:
         found = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchall()
     except duckdb.Error as error:
@@ -332,7 +322,8 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdigit())
 
 
-def _check_newer(version: str, path: Path) -> None:
+def check_newer(version: str, path: Path) -> None:
+    """Nothing, or an error where the file is of a later errmine."""
     if _numbers(version) > _numbers(SCHEMA_VERSION):
         raise StoreError(
             f"{path} has schema {version}; this errmine knows {SCHEMA_VERSION}",
@@ -342,7 +333,7 @@ def _check_newer(version: str, path: Path) -> None:
 
 
 def _check_version(version: str, path: Path) -> None:
-    _check_newer(version, path)
+    check_newer(version, path)
     if _numbers(version) < _numbers(VERSIONS[0].version):
         raise StoreError(
             f"{path} has schema {version}; this errmine writes {SCHEMA_VERSION}",

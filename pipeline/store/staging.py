@@ -27,7 +27,7 @@ def staged(path: Path, *, telling: str = "cannot write") -> Iterator[Path]:
     Raises:
         StoreError: the file may not be replaced, or the disk refuses; its message begins with `telling`.
     """
-    opening.check_replaceable(path)
+    check_replaceable(path)
     made = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,6 +51,22 @@ def transaction(path: Path, *, is_new: bool = False) -> Iterator[duckdb.DuckDBPy
         yield connection
         connection.execute("COMMIT")
         connection.execute("CHECKPOINT")
+
+
+def check_replaceable(path: Path) -> None:
+    """Nothing, or an error: `path` may be replaced if absent, ours and not newer, or broken; not if it is held."""
+    if not path.exists():
+        return
+    try:
+        with engine.looked_at(path) as connection:
+            version = opening.version_of(connection)
+    except duckdb.IOException as error:
+        if "lock" in str(error).lower():
+            raise opening.refused(path, error) from error
+        return  # broken: the new file cures it
+    except (StoreError, duckdb.Error):  # likewise
+        return
+    opening.check_newer(version, path)
 
 
 def _publish(staged: Path, path: Path) -> None:
