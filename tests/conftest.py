@@ -101,3 +101,11 @@ def fake() -> Iterator[FakeGithub]:
 def place(tmp_path: Path, fake: FakeGithub) -> Place:
     """An empty home that is filled from the stand-in."""
     return Place(tmp_path, fake)
+
+
+@pytest.fixture
+def never_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing; a small database is brought up to date as a large one is, which a build writes whole otherwise."""
+    from pipeline.store import replacing
+
+    monkeypatch.setattr(replacing, "FEW_ROWS", 0)

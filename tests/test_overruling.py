@@ -1,4 +1,7 @@
-"""People overrule the grouping, through the command line: overrides in a home, the journal, and ids that last."""
+"""People overrule the grouping, through the command line: overrides in a home, the journal, and ids that last.
+
+A build writes so small a database whole. One test of each kind of overruling has it brought up to date (`never_few`).
+"""
 
 from __future__ import annotations
 
@@ -94,6 +97,7 @@ def home(first_build: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(first_build, tmp_path / "home"))
 
 
+@pytest.mark.usefixtures("never_few")
 def test_a_merge_teaches_is_journalled_and_can_be_taken_back(home: Path) -> None:
     before = golden.bundle_bytes(Places.of(home).curated)
     old = [matched(home, MESSAGES[2]), matched(home, MESSAGES[3])]
@@ -173,6 +177,7 @@ def test_a_name_that_was_there_from_the_first_build_on_is_undone_too(first_build
     assert json.loads(run("show", name, "--home", renamed, "--json").out)["id"] == matched(plain, MESSAGES[1])
 
 
+@pytest.mark.usefixtures("never_few")
 def test_a_renamed_entry_that_is_merged_and_parts_again_has_its_names_back(home: Path) -> None:
     first, other = str(matched(home, MESSAGES[3])), str(matched(home, MESSAGES[1]))
     rename = RENAME.replace("RuntimeError: widget 7 is gone from the tray of the feeder", MESSAGES[3])
@@ -207,6 +212,7 @@ def test_a_split_is_permanent_and_its_reason_is_shown(home: Path) -> None:
     assert matched(home, MESSAGES[4]) != matched(home, MESSAGES[5])
 
 
+@pytest.mark.usefixtures("never_few")
 def test_what_is_ignored_is_counted_with_its_reason_and_comes_back(home: Path) -> None:
     entry = str(matched(home, MESSAGES[6]))
     summary = json.loads(built(home, IGNORE).out)
@@ -279,6 +285,7 @@ def test_the_file_may_lie_elsewhere_and_must_exist_then(home: Path, tmp_path: Pa
     assert json.loads(run("build", "--home", home, "--json").out)["overrides"] == {"merge": 1}
 
 
+@pytest.mark.usefixtures("never_few")
 def test_overrides_give_the_same_bytes_in_any_order_of_raw(home: Path, tmp_path: Path) -> None:
     made = []
     other = imported(tmp_path / "other", MESSAGES, seed=2)
@@ -378,6 +385,7 @@ def test_two_ids_that_nobody_spoke_of_are_explained_by_gate_or_likeness(home: Pa
 # ---------------------------------------------------------------- another normaliser
 
 
+@pytest.mark.usefixtures("never_few")
 def test_another_normaliser_moves_events_prints_the_map_and_keeps_every_id(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

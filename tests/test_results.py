@@ -150,6 +150,7 @@ def edited(place: int, **changed: object) -> str:
 MERGE = '[[merge]]\nreason = "one limit"\ntexts = ["out of resource: threads", "out of resource: shared memory"]\n'
 
 
+@pytest.mark.usefixtures("never_few")
 def test_a_home_is_what_a_clone_without_memory_makes_of_it(
     sample_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,8 +170,8 @@ def test_a_home_is_what_a_clone_without_memory_makes_of_it(
     ]
     left = Places.of(home).shards.parent / "verify-killed"
     left.mkdir()
-    whole, real = [], replacing.write
-    monkeypatch.setattr(replacing, "write", lambda path, contents: whole.append(path) or real(path, contents))
+    whole, real = [], replacing._written
+    monkeypatch.setattr(replacing, "_written", lambda path, contents: whole.append(path) or real(path, contents))
     for number, step in enumerate(steps):
         step()
         assert left.exists() == (number < 2)  # a clone holds what is forgotten, too

@@ -18,6 +18,8 @@ from pipeline.run.build import entries, rows
 from pipeline.store import noted, opening, replacing, staging
 from tests import histories, stored_histories
 
+pytestmark = pytest.mark.usefixtures("never_few")
+
 
 @dataclass(frozen=True)
 class Change:
@@ -78,8 +80,8 @@ def change(tmp_path_factory: pytest.TempPathFactory) -> Change:
 def in_place(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The files that were written whole since."""
     whole: list[Path] = []
-    real = replacing.write
-    monkeypatch.setattr(replacing, "write", lambda path, contents: whole.append(path) or real(path, contents))
+    real = replacing._written
+    monkeypatch.setattr(replacing, "_written", lambda path, contents: whole.append(path) or real(path, contents))
     return whole
 
 
@@ -88,6 +90,17 @@ def test_a_file_brought_up_to_date_has_the_rows_of_one_that_is_written_whole(
 ) -> None:
     assert change.differing(tmp_path / "one") == []
     assert in_place == []
+
+
+def test_a_file_of_few_rows_is_written_whole_and_one_of_more_is_brought_up_to_date(
+    change: Change, tmp_path: Path, in_place: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = noted.read(change.folder)
+    assert last is not None
+    for few, whole in ((last.whole.row_count, []), (last.whole.row_count + 1, ["more"])):
+        monkeypatch.setattr(replacing, "FEW_ROWS", few)
+        assert change.differing(tmp_path / str(few)) == []
+        assert ["more" for _ in in_place] == whole
 
 
 @pytest.mark.parametrize("mutant", sorted(stored_histories.MUTANTS))

@@ -6,6 +6,7 @@ file that is written whole. Where nothing is known of the file, it is written wh
 
 DuckDB gives deleted space back only in part. What has grown by a quarter beyond what it was when it was last written
 whole, row for row, is copied table by table into a file of its own, in the order in which `writing` puts them.
+A file of few rows is written whole: that is quicker.
 """
 
 from __future__ import annotations
@@ -27,11 +28,14 @@ from pipeline.store.noted import Held, Size, Told
 from pipeline.store.opening import read_only
 from pipeline.store.rows import ENTRY_TABLES, run_row
 from pipeline.store.staging import staged, transaction
-from pipeline.store.writing import files_of, insert_entries, insert_others, others, write
+from pipeline.store.writing import files_of, insert_entries, insert_others, others, row_count, write_counted
 
 #: A file may be so much larger than its rows were in one that was written whole. 26 of 7,560 entries a round make it
 #: half a per cent larger, so that a copy is due every second day of hourly rounds.
 _MOST_DEAD = 1.25
+#: A file of fewer rows is written whole. To bring one up to date takes 0.3 s of CPU whatever it holds, and as much
+#: again where it has grown, which a small one does each time; to write the sample's 8,200 rows takes 0.3 s.
+FEW_ROWS = 10_000
 #: `ioctl` that lets two files share their blocks until one of them changes, on file systems that know of it.
 _FICLONE = 0x40049409
 
@@ -99,10 +103,11 @@ def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> None:
     told = replace(told, others=_others_of(contents))
     last = noted.read(note) if told.made_by else None
     if last is None or last.told.made_by != told.made_by or not last.fits(path):
-        write(path, contents)
-        whole = _size(path)
+        whole = _written(path, contents)
     elif _is_told(last.told, told) and _has_runs(path, contents.runs):
         return
+    elif last.whole.row_count < FEW_ROWS:
+        whole = _written(path, contents)
     else:
         whole = _brought(path, contents, told, last)
     if told.made_by:
@@ -169,11 +174,17 @@ def _brought(path: Path, contents: Contents, told: Told, last: Held) -> Size:
             _bring_entries(connection, [contents.entries[places[one]] for one in entries if one in places])
             _bring_others(connection, contents)
             _bring_words(connection)
-            row_count = _row_count(connection)
-        if made.stat().st_size <= _MOST_DEAD * last.whole.byte_count * row_count / max(last.whole.row_count, 1):
+            count = row_count(connection)
+        if made.stat().st_size <= _MOST_DEAD * last.whole.byte_count * count / max(last.whole.row_count, 1):
             return last.whole
         _compact(made)
-        return Size(made.stat().st_size, row_count)
+        return Size(made.stat().st_size, count)
+
+
+def _written(path: Path, contents: Contents) -> Size:
+    """Puts into the place of the file at `path` one that is written whole; how large that is."""
+    count = write_counted(path, contents)
+    return Size(path.stat().st_size, count)
 
 
 def _copy(path: Path, made: Path) -> None:
@@ -182,21 +193,6 @@ def _copy(path: Path, made: Path) -> None:
         fcntl.ioctl(target, _FICLONE, source.fileno())
         return
     shutil.copyfile(path, made)
-
-
-def _size(path: Path) -> Size:
-    with read_only(path) as connection:
-        return Size(path.stat().st_size, _row_count(connection))
-
-
-def _row_count(connection: duckdb.DuckDBPyConnection) -> int:
-    """The rows of all tables of the file, in one question: each costs more than counting does."""
-    names = connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
-    ).fetchall()
-    counts = " UNION ALL ".join(f'SELECT count(*) AS n FROM "{name}"' for (name,) in names)  # noqa: S608  (as above)
-    ((count,),) = connection.execute(f"SELECT sum(n)::BIGINT FROM ({counts})").fetchall()  # noqa: S608
-    return int(count)
 
 
 def _name(connection: duckdb.DuckDBPyConnection, table: str, column: str, ids: list[str]) -> None:

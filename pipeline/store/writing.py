@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from pipeline import packs
 from pipeline.lexicon import catalogues, glossary
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import opening
@@ -53,21 +54,36 @@ _ENTRIES_AT_ONCE, _ROWS_AT_ONCE = 500, 20_000
 
 def write(path: Path, contents: Contents) -> Path:
     """`path`, now a file with `contents`; the old file stays whole until the new one replaces it by rename."""
-    with staged(path) as made:
-        _fill(made, contents)
+    write_counted(path, contents)
     return path
 
 
-def _fill(path: Path, contents: Contents) -> None:
-    with transaction(path, is_new=True) as connection:
-        for _, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
-            if files := files_of(contents)[kind]:
-                connection.execute(statement, {"files": files})
-        insert_entries(connection, contents.entries)
-        insert_known(connection)
-        insert_others(connection, contents)
-        connection.execute("CREATE TEMP TABLE to_search AS SELECT entry_id FROM entries")
-        connection.execute(opening.sql("searched.sql"))
+def write_counted(path: Path, contents: Contents) -> int:
+    """How many rows the tables of the file have that `write` puts at `path`."""
+    with staged(path) as made, transaction(made, is_new=True) as connection:
+        _fill(connection, contents)
+        return row_count(connection)
+
+
+def row_count(connection: duckdb.DuckDBPyConnection) -> int:
+    """The rows of all tables of the file, in one question: each costs more than counting does."""
+    names = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+    ).fetchall()
+    counts = " UNION ALL ".join(f'SELECT count(*) AS n FROM "{name}"' for (name,) in names)  # noqa: S608  (its catalogue)
+    ((count,),) = connection.execute(f"SELECT sum(n)::BIGINT FROM ({counts})").fetchall()  # noqa: S608
+    return int(count)
+
+
+def _fill(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    for _, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
+        if files := files_of(contents)[kind]:
+            connection.execute(statement, {"files": files})
+    insert_entries(connection, contents.entries)
+    insert_known(connection)
+    insert_others(connection, contents)
+    connection.execute("CREATE TEMP TABLE to_search AS SELECT entry_id FROM entries")
+    connection.execute(opening.sql("searched.sql"))
 
 
 def files_of(contents: Contents) -> dict[str, list[str]]:
@@ -121,13 +137,19 @@ def others(contents: Contents) -> Iterator[tuple[str, list[Row]]]:
 
 def insert_known(connection: duckdb.DuckDBPyConnection) -> None:
     """Nothing; the tables of what this errmine and its packs know, whatever there is in raw, have their rows."""
+    for name, incoming in _known().items():
+        _insert_arrow(connection, name, incoming)
+
+
+@packs.cached
+def _known() -> dict[str, pa.Table]:
+    """The rows of `insert_known` as Arrow columns, by table: they are the same for every file that a process writes."""
     tables: dict[str, list[Row]] = {
         "catalogue": [row("catalogue", code) for code in catalogues.listed()],
         "glossary": sorted(glossary.pairs()),
         "schema_versions": [row("schema_versions", step) for step in VERSIONS],
     }
-    for name, rows in tables.items():
-        _insert(connection, name, rows)
+    return {name: _arrow(rows) for name, rows in tables.items()}
 
 
 def _meta(given: Mapping[str, str]) -> dict[str, str]:
@@ -135,12 +157,21 @@ def _meta(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Row]) -> None:
-    """Nothing; `rows` stand in `table` then. They travel as Arrow columns: row by row is a thousand times slower.
+    """Nothing; `rows` stand in `table` then. They travel as Arrow columns: row by row is a thousand times slower."""
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        _insert_arrow(connection, table, _arrow(rows[start : start + _ROWS_AT_ONCE]))
+
+
+def _arrow(rows: Sequence[Row]) -> pa.Table:
+    """The rows, one at least, as Arrow columns."""
+    arrays = [pa.array(column) for column in zip(*rows, strict=True)]
+    return pa.Table.from_arrays(arrays, names=[f"c{place}" for place in range(len(arrays))])
+
+
+def _insert_arrow(connection: duckdb.DuckDBPyConnection, table: str, incoming: pa.Table) -> None:
+    """Nothing; the rows of `incoming` stand in `table` then.
 
     DuckDB finds them under the name that they have here. What is registered under a name a transaction holds to its
     end, though the name is taken back: of 1e6 threads three gigabytes.
     """
-    for start in range(0, len(rows), _ROWS_AT_ONCE):
-        arrays = [pa.array(column) for column in zip(*rows[start : start + _ROWS_AT_ONCE], strict=True)]
-        incoming = pa.Table.from_arrays(arrays, names=[f"c{place}" for place in range(len(arrays))])  # noqa: F841
-        connection.execute(f"INSERT INTO {table} SELECT * FROM incoming")  # noqa: S608  (a name from this module)
+    connection.execute(f"INSERT INTO {table} SELECT * FROM incoming")  # noqa: S608  (a name from this module)
