@@ -1,4 +1,7 @@
-"""Agents: what the tools answer, how much, how they abstain; by the SDK's own client, on stdio and on HTTP."""
+"""Agents: what the tools answer, how much, how they abstain; by the SDK's own client, on stdio and on HTTP.
+
+To import the SDK takes a second: it is left to the one worker that runs these tests.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +14,28 @@ import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import anyio
 import pytest
 
-pytest.importorskip("mcp", reason="needs the extra: pip install 'errmine[mcp]'")
-
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters
-
 from pipeline import export
-from pipeline.agents import serving, shown, tools
+from pipeline.agents import shown, tools
 from pipeline.agents.answers import UNTRUSTED
 from pipeline.agents.library import Library
-from pipeline.agents.serving import serve_http, server
 from pipeline.export.schemas import schemas
 from pipeline.records.entry import KnowledgeEntry, Workaround, is_answered
 from pipeline.records.errors import ConfigError, ExportError
 from tests import cli
 from tests.golden import GOLDEN, ROOT
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="needs the extra: pip install 'errmine[mcp]'")
 
 THREADS = "triton/out-of-resources-threads"
 LOG = """
@@ -52,8 +55,16 @@ NAMES = ["match_error", "search_errors", "get_entry", "explain", "unanswered"]
 Got = TypeVar("Got")
 
 
+def server(home: Path) -> Any:
+    """The server of a home or a bundle."""
+    from pipeline.agents import serving
+
+    return serving.server(home)
+
+
 def talk(target: Any, conversation: Callable[[Client], Awaitable[Got]], *, mode: str = "auto") -> Got:
     """What a conversation of the SDK's client with `target` gives."""
+    from mcp import Client
 
     async def session() -> Got:
         async with Client(target, mode=mode, read_timeout_seconds=60) as client:
@@ -262,6 +273,8 @@ def _facts() -> export.Facts:
 
 @pytest.mark.parametrize("name", ["c", "the bundle"])
 def test_of_a_message_only_the_place_of_the_bundle_is_left_out(tmp_path: Path, name: str) -> None:
+    from pipeline.agents import serving
+
     folder = tmp_path / name
     told = serving._without(folder, f"{folder}/manifest.json cannot be read: check {folder}, or cut the code")
     assert told == "the bundle/manifest.json cannot be read: check the bundle, or cut the code"
@@ -310,6 +323,8 @@ def _command(*arguments: str) -> list[str]:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_client_talks_to_the_command_on_stdio(mode: str) -> None:
+    from mcp.client.stdio import StdioServerParameters
+
     target = StdioServerParameters(
         command=sys.executable, args=_command("--bundle", str(GOLDEN)), env={"PYTHONPATH": str(ROOT)}
     )
@@ -390,6 +405,8 @@ def test_http_answers_no_page_or_name_from_elsewhere(
 
 
 def test_to_be_reached_by_others_wants_a_name_and_a_port_that_is_held_is_told(sample_home: Path) -> None:
+    from pipeline.agents.serving import serve_http
+
     with pytest.raises(ConfigError, match="can be reached from other machines"):
         serve_http(sample_home, host="0.0.0.0", port=0, listening=print)
     with socket.create_server(("127.0.0.1", 0)) as held:

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -108,8 +109,15 @@ def vague(pairs) -> Iterator[tuple[str, str]]:
 # ---------------------------------------------------------------- measured
 
 PAIRS = human_pairs()
-#: A defect is put into translations that pass; what fails before it would count as found for the wrong reason.
-CLEAN = [pair for pair in PAIRS if all(gates.check(*pair).values())]
+
+
+@cache
+def clean() -> list[tuple[str, str]]:
+    """What a defect is put into: translations that pass. What fails before it would count as found for a wrong reason.
+
+    Asked by the tests alone: every worker reads this file, and one runs it.
+    """
+    return [pair for pair in PAIRS if all(gates.check(*pair).values())]
 
 
 def found_share(damaged) -> float:
@@ -124,7 +132,7 @@ def test_the_human_set_is_large_enough():
 
 
 def test_at_most_five_percent_of_good_translations_are_refused():
-    assert 1 - len(CLEAN) / len(PAIRS) <= 0.05
+    assert 1 - len(clean()) / len(PAIRS) <= 0.05
 
 
 @pytest.mark.parametrize("name", sorted(gates.GATES))
@@ -147,11 +155,11 @@ def test_no_gate_alone_refuses_many_good_translations(name):
     ],
 )
 def test_an_injected_defect_is_found(defect, least):
-    assert found_share(defect(CLEAN)) >= least
+    assert found_share(defect(clean())) >= least
 
 
 def test_what_names_nothing_of_its_source_is_found_by_its_own_gate():
-    damaged = list(vague(pair for pair in CLEAN if gates.specific(pair[0], "") is False))
+    damaged = list(vague(pair for pair in clean() if gates.specific(pair[0], "") is False))
     assert len(damaged) >= 1000
     assert sum(not gates.specific(*pair) for pair in damaged) / len(damaged) >= 0.95
 
@@ -226,11 +234,18 @@ def test_hostile_text_does_not_slow_a_gate_down(unit):
 # ---------------------------------------------------------------- explanations: what only they may not do
 
 JUDGED = [json.loads(line) for line in (HUMAN.parent / "zh_judged.jsonl").read_text(encoding="utf-8").splitlines()]
-GOOD = [
-    (row["en"], row["zh"])
-    for row in JUDGED
-    if set(row["verdicts"]) == {"natural"} and all(explanations.check(row["en"], row["zh"]).values())
-]
+
+
+@cache
+def good() -> list[tuple[str, str]]:
+    """Explanations that all judges call natural and that pass."""
+    return [
+        (row["en"], row["zh"])
+        for row in JUDGED
+        if set(row["verdicts"]) == {"natural"} and all(explanations.check(row["en"], row["zh"]).values())
+    ]
+
+
 SLOT = re.compile(r"<(?:n|path|quoted|name|object|dtype|shape|version|device)>")
 CLAIMS = ("，通常是显存不足", "，可能是版本太旧", "，建议升级", "，例如参数为空")
 
@@ -275,7 +290,7 @@ def two_as_one(_pairs) -> Iterator[tuple[str, str]]:
     ],
 )
 def test_a_defect_put_into_an_explanation_is_found_by_its_own_gate(defect, gate, least):
-    damaged = list(defect(GOOD))
+    damaged = list(defect(good()))
     assert len(damaged) >= 40
     assert sum(not explanations.GATES[gate](*pair) for pair in damaged) / len(damaged) >= least
 
