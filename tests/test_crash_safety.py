@@ -41,7 +41,11 @@ class Undisturbed(NamedTuple):
     seconds: float  # that it took
 
 
-#: A run of build and export on the sample, as the command line does it.
+#: How many threads the homes have: enough for shards of both workers, a merged entry and several others.
+THREADS, SHARE = 9, 2
+
+
+#: A run of build and export, as the command line does it.
 WORK = """
 import sys
 from pathlib import Path
@@ -49,7 +53,7 @@ from pipeline import run
 home = Path(sys.argv[1])
 places = run.Places.of(home)
 with run.recorded(home, "build", wait_seconds=30) as record:
-    record.summary = run.build(places, workers=2, partition_documents=5)
+    record.summary = run.build(places, workers=2, partition_documents=2)
 with run.recorded(home, "export", wait_seconds=30) as record:
     record.summary = run.export(places)
 """
@@ -70,7 +74,7 @@ def finish(home: Path) -> dict[str, bytes]:
     """The bundle after a whole run in this process, as `WORK` does it: a process of its own costs a second to start."""
     places = Places.of(home)
     with run.recorded(home, "build", wait_seconds=30) as record:
-        record.summary = run.build(places, workers=2, partition_documents=5)
+        record.summary = run.build(places, workers=2, partition_documents=SHARE)
     with run.recorded(home, "export", wait_seconds=30) as record:
         record.summary = run.export(places)
     return golden.bundle_bytes(places.curated)
@@ -85,9 +89,18 @@ def finish_apart(home: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A few threads of the sample: every test builds them whole, and each moment of a build comes with few as well."""
+    path = tmp_path_factory.mktemp("source") / "issues.jsonl"
+    lines = (golden.SAMPLE / "issues.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:THREADS]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def imported(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("imported")
-    run.import_files(Places.of(home).raw, [golden.SAMPLE])
+    run.import_files(Places.of(home).raw, [source])
     return home
 
 
@@ -113,7 +126,7 @@ def finished(undisturbed: Undisturbed, tmp_path: Path) -> Path:
 
 def build_and_export(home: Path) -> None:
     with run.recorded(home, "build") as record:
-        record.summary = run.build(Places.of(home), workers=1, partition_documents=5)
+        record.summary = run.build(Places.of(home), workers=1, partition_documents=SHARE)
         run.export(Places.of(home))
 
 
@@ -213,7 +226,7 @@ def test_a_database_held_by_a_writer_is_named_before_the_work(finished: Path) ->
     holder = holding(places.database, read_only=False)
     try:
         with pytest.raises(StoreError, match="held open for writing by another program"):
-            run.build(places, workers=1, partition_documents=5)
+            run.build(places, workers=1, partition_documents=SHARE)
     finally:
         holder.kill()
         holder.communicate()
@@ -234,7 +247,7 @@ def test_a_shard_that_was_damaged_is_named_and_made_anew(finished: Path, undistu
     flipped.write_bytes(body)
     cut.write_bytes(cut.read_bytes()[:-1])
     gone.unlink()
-    summary = run.build(places, workers=1, partition_documents=5)
+    summary = run.build(places, workers=1, partition_documents=SHARE)
     verdicts = {str(flipped): "damaged", str(cut): "damaged", str(gone): "missing"}
     assert {row["path"]: row["verdict"] for row in summary.figures["made_anew"]} == verdicts
     assert finish(finished) == undisturbed.bundle
@@ -271,14 +284,14 @@ def test_a_full_disk_ends_the_run_with_a_message_and_loses_nothing(
     assert finish(home) == undisturbed.bundle
 
 
-def test_a_full_disk_ends_an_import_with_a_message(tiny: Path, imported: Path) -> None:
+def test_a_full_disk_ends_an_import_with_a_message(tiny: Path, source: Path, imported: Path) -> None:
     with (tiny / "filler").open("wb") as file:
         status = os.statvfs(tiny)
         file.write(bytes(status.f_bavail * status.f_frsize - 8192))
     with pytest.raises(PipelineError):
-        run.import_files(tiny / "raw", [golden.SAMPLE])
+        run.import_files(tiny / "raw", [source])
     (tiny / "filler").unlink()
-    run.import_files(tiny / "raw", [golden.SAMPLE])
+    run.import_files(tiny / "raw", [source])
     assert [r.sha256 for r in raw.RawLayer(tiny / "raw").refs()] == [
         r.sha256 for r in raw.RawLayer(Places.of(imported).raw).refs()
     ]
@@ -320,7 +333,7 @@ def test_a_clock_that_is_set_back_changes_no_byte_and_no_run_ends_before_it_bega
 
     monkeypatch.setattr(recording, "datetime", Back)
     places = Places.of(home)
-    for flow, work in (("build", lambda: run.build(places, workers=1, partition_documents=5)),
+    for flow, work in (("build", lambda: run.build(places, workers=1, partition_documents=SHARE)),
                        ("export", lambda: run.export(places))):  # fmt: skip
         with run.recorded(home, flow) as record:
             record.summary = work()
