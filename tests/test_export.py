@@ -252,6 +252,8 @@ def test_of_two_that_want_one_name_the_weightier_gets_it_and_the_other_a_hash() 
 def test_a_published_id_stays_whatever_the_slug_and_weight_say_later() -> None:
     first = ids.assign([want(1)], Registry())
     second = ids.assign([want(1, "better"), want(2, "a", weight=99)], first.registry)
+    (given,) = first.registry.ids
+    assert second.registry.ids[given] is first.registry.ids[given]  # nothing of it changed: there is one record
     assert second.ids == {want(1).cluster_id: "triton/a", want(2).cluster_id: "triton/a-000000"}
     assert [note.action for note in second.journal] == ["new"]
 

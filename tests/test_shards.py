@@ -357,6 +357,39 @@ def test_a_record_of_any_fields_is_written_and_read() -> None:
     assert TABLE.read(TABLE.write([])) == []
 
 
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """A record in another."""
+
+    kinds: tuple[str, ...]
+    rest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """Fields of every form in which a text stands."""
+
+    name: str
+    own: str
+    inner: Inner
+    pairs: tuple[tuple[str, str], ...]
+
+
+def test_texts_of_shared_fields_are_there_once_and_equal_all_the_same() -> None:
+    made = [
+        Outer(f"cluster:{n % 2}", "alone", Inner(("zh missing",), None if n else "no more"), (("code", "E 7"),))
+        for n in range(3)
+    ]
+    plain = columns.Table(Outer)
+    first, second = (columns.Table(Outer, shared=names) for names in (("name", "inner", "pairs"), ("name",)))
+    rows, others = first.read(first.write(made)), second.read(plain.write(made))
+    assert rows == others == plain.read(plain.write(made)) == made
+    assert rows[0].name is rows[2].name is others[0].name
+    assert rows[0].inner.kinds[0] is rows[1].inner.kinds[0]
+    assert rows[0].pairs[0][1] is rows[1].pairs[0][1]
+    assert rows[0].own is not rows[1].own
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "documents").write_text("a file where the folder should be")
     with pytest.raises(StoreError, match="cannot write the shard"):

@@ -6,11 +6,12 @@ Like `entry`: frozen, unknown fields refused, schemas generated from here, a fie
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.records.documented import is_documented
 from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered
@@ -173,13 +174,17 @@ class Index(_Part):
     ignored: list[IgnoredTemplate] = Field(default=[], description="What people said is no error.")
 
 
+#: The id of an error, of its cluster or of a signature: each is there once, however many records name it.
+Id = Annotated[str, AfterValidator(sys.intern)]
+
+
 class Published(_Part):
     """Which error an id was given to."""
 
-    cluster_id: str
-    medoid: str = Field(description="signature_id: the cluster that holds it inherits the id.")
-    renamed_from: list[str] = Field(default=[], description="Other ids that it had; they lead to it for ever.")
-    own_id: str | None = Field(
+    cluster_id: Id
+    medoid: Id = Field(description="signature_id: the cluster that holds it inherits the id.")
+    renamed_from: list[Id] = Field(default=[], description="Other ids that it had; they lead to it for ever.")
+    own_id: Id | None = Field(
         default=None, description="Its id where no row of overrides.toml renames it; null in registries of before."
     )
 
@@ -188,10 +193,10 @@ class Registry(_Part):
     """Every id that was ever published: ids are given once and never reused."""
 
     schema_version: str = BUNDLE_VERSION
-    ids: dict[str, Published] = Field(default_factory=dict, description="Entry id -> the error it names.")
+    ids: dict[Id, Published] = Field(default_factory=dict, description="Entry id -> the error it names.")
     aliases: dict[str, str] = Field(default_factory=dict, description="Former id -> the id that took its place.")
     withdrawn: list[str] = Field(default_factory=list, description="Ids whose evidence is gone.")
-    merged: dict[str, Published] = Field(
+    merged: dict[Id, Published] = Field(
         default_factory=dict,
         description="Id that was merged into another -> the error it named: if it parts again, it has its id back.",
     )

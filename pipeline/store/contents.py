@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +21,11 @@ class JournalRow:
     other_id: str | None
     detail: str
     run_id: str | None = None  # the run that did it, where runs are recorded
+
+    @classmethod
+    def of(cls, cells: Iterable[str | None]) -> JournalRow:
+        """The row with these cells, whose texts are those of other rows: most say that something is new."""
+        return cls(*(cell and sys.intern(cell) for cell in cells))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -183,7 +184,9 @@ class Membership:
 def memberships(path: Path) -> tuple[Membership, ...]:
     """Every cluster of the file with its members, by its id."""
     rows = query(path, _MEMBERSHIPS).rows
-    return tuple(Membership(name, count, tuple(members or ())) for name, count, members in rows)
+    return tuple(
+        Membership(sys.intern(name), count, tuple(map(sys.intern, members or ()))) for name, count, members in rows
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +225,7 @@ def facts(path: Path) -> Facts:
 
 def journal(path: Path) -> tuple[JournalRow, ...]:
     """The journal so far, oldest first."""
-    return tuple(JournalRow(*row) for row in query(path, _JOURNAL).rows)
+    return tuple(JournalRow.of(row) for row in query(path, _JOURNAL).rows)
 
 
 def overrides(path: Path) -> tuple[OverrideRow, ...]:

@@ -50,10 +50,12 @@ def compared(
 
 def _paired(
     was: Mapping[str, str], now: Mapping[str, str], moved_counts: Iterable[tuple[str, str]]
-) -> tuple[dict[str, str], dict[str, str]]:
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """Both maps with a key of its own for each pair of signatures that share events, so that they can be compared."""
-    before, after = dict(was), dict(now)
     pairs = [(old, new) for old, new in moved_counts if new in now]
+    if not pairs:
+        return was, now
+    before, after = dict(was), dict(now)
     for old, new in pairs:
         before[f"{old} {new}"] = was[old]
         after[f"{old} {new}"] = now[new]

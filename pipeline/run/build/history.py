@@ -151,7 +151,7 @@ def _replayed(journal: Journal, lines: Iterable[Mapping[str, Any]]) -> Journal:
     rows, base, before = list(journal.rows), journal.base, journal.before
     for line in lines:
         rows = rows[: line.get("keep", len(rows))]
-        rows += [store.JournalRow(*cells) for cells in line.get("rows", ())]
+        rows += [store.JournalRow.of(cells) for cells in line.get("rows", ())]
         base, before = line.get("base", base), line.get("registry", before)
     return Journal(tuple(rows), base, before)
 
@@ -230,7 +230,10 @@ def _chosen(database: Path, found: LastBuild | str, file: JournalFile) -> LastBu
     there, own = found.journal.rows, file.built.rows
     if file.broken and there:
         return replace(found, warnings=damage)
-    if not own or there in (own, file.noted.rows):
+    for rows in (own, file.noted.rows):
+        if own and there == rows:  # one list of them is enough: a home has two for each error
+            return replace(found, journal=replace(found.journal, rows=rows))
+    if not own:
         return found
     shared = _shared(there, own)
     if shared and shared >= file.built.base and len(there) >= len(own):

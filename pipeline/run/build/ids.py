@@ -193,9 +193,10 @@ def _published(
     old, new = before[want.cluster_id], ids[want.cluster_id]
     was = _record_of(old, registry)
     names = {*was.renamed_from, old} - {new} if was else set()
-    return Published(
+    made = Published(
         cluster_id=want.cluster_id, medoid=want.medoid, renamed_from=sorted(names), own_id=own[want.cluster_id]
     )
+    return was if was == made else made  # nearly all: one record for both registries
 
 
 def _why_renamed(want: Wanted, entry_id: str) -> str:

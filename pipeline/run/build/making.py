@@ -96,7 +96,7 @@ class Maker:
                         f"{found.item.item.cluster.cluster_id} cannot be made: {found.reason}, {found.detail}",
                         hint="Run again with `--workers 1` to see the error itself.",
                     )
-                yield from found
+                yield from (one._replace(result=one.result.shared()) for one in found)
             return
         for task in tasks:
             known = _Known(self.shared, task)

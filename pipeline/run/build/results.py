@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import io
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,16 @@ class Result:
     def told(self) -> str:
         """A digest of the entry that was accepted."""
         return digest([self.accepted, self.said])
+
+    def shared(self) -> Result:
+        """The same, with the texts that others have as well there once: those of a worker come with each batch."""
+        facts = replace(
+            self.facts,
+            domain=sys.intern(self.facts.domain),
+            tier=sys.intern(self.facts.tier),
+            statuses=tuple(map(sys.intern, self.facts.statuses)),
+        )
+        return replace(self, cluster_id=sys.intern(self.cluster_id), domain=sys.intern(self.domain), facts=facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,8 +252,9 @@ def entry_of(result: Result, found: Mapping[str, bytes]) -> KnowledgeEntry:
     return KnowledgeEntry.model_validate_json(texts.unpacked(found[result.cluster_id]))
 
 
+_PROOFS = Table(Proof, shared=("cluster_id", "regex", "chosen", "anchors"))
 _TABLES: dict[str, Table[Any]] = {
-    "results": Table(Result),
-    "on_templates": Table(Proof),
-    "on_messages": Table(Proof),
+    "results": Table(Result, shared=("cluster_id", "domain", "facts")),
+    "on_templates": _PROOFS,
+    "on_messages": _PROOFS,
 }

@@ -28,7 +28,7 @@ from pipeline.run.shards.files import CLAIMS, DOCUMENTS, EVENTS, ORIGINS, SKIPPE
 
 #: What DuckDB may hold at once; the rest of its tables and sorts goes to the disk.
 _MEMORY = "768MB"
-_TEMPLATES = Table(Template)
+_TEMPLATES = Table(Template, shared=("signature_id", "exception_type"))
 _SCHEMAS: Mapping[str, Table[Any]] = {
     "documents": DOCUMENTS,
     "events": EVENTS,

@@ -22,6 +22,7 @@ import pyarrow as pa
 from pipeline.records.errors import StoreError
 
 _LENGTH = struct.Struct("<I")
+_LENGTH_BITS = 32
 _CODEC = "zstd"
 _ADVICE = "Check free space and rights of the folder, then run `errmine build` again."
 
@@ -37,6 +38,10 @@ def unpacked(body: bytes) -> str:
     (length,) = _LENGTH.unpack_from(body)
     found = pa.decompress(body[_LENGTH.size :], decompressed_size=length, codec=_CODEC, asbytes=True)
     return str(found, "utf-8", "surrogatepass")
+
+
+def _packed_place(start: int, length: int) -> int:
+    return start << _LENGTH_BITS | length
 
 
 class Place(NamedTuple):
@@ -58,7 +63,7 @@ class Texts(Mapping[str, bytes]):
     def __init__(self, path: Path, older: Mapping[str, bytes] = MappingProxyType({})) -> None:
         self._path = path
         self._older = older
-        self._places: dict[str, tuple[int, int]] = {}
+        self._places: dict[str, int] = {}  # where the record begins, and in the last bits its length: one number each
         self._end = 0
         self._descriptor: int | None = None
 
@@ -74,7 +79,7 @@ class Texts(Mapping[str, bytes]):
         with path.open("rb") as file:
             for key in keys:
                 (length,) = _LENGTH.unpack(file.read(_LENGTH.size).ljust(_LENGTH.size, b"\0"))
-                made._places[key] = (made._end + _LENGTH.size, length)
+                made._places[key] = _packed_place(made._end + _LENGTH.size, length)
                 made._end += _LENGTH.size + length
                 file.seek(made._end)
         if made._end != size:
@@ -97,7 +102,7 @@ class Texts(Mapping[str, bytes]):
                 left = left[os.write(self._descriptor, left) :]
         except OSError as error:
             raise StoreError(f"cannot write {self._path}: {error.strerror}", path=self._path, hint=_ADVICE) from error
-        self._places[key] = (self._end, len(body))
+        self._places[key] = _packed_place(self._end, len(body))
         self._end += len(body)
 
     def _open(self, flags: int) -> None:
@@ -111,12 +116,15 @@ class Texts(Mapping[str, bytes]):
         if self._descriptor is None:
             self._open(os.O_RDONLY)
         assert self._descriptor is not None
-        start, length = self._places[key]
+        start, length = self._place(key)
         return os.pread(self._descriptor, length, start)
+
+    def _place(self, key: str) -> tuple[int, int]:
+        return self._places[key] >> _LENGTH_BITS, self._places[key] & (1 << _LENGTH_BITS) - 1
 
     def place(self, key: str) -> Place | None:
         """Where the record of `key` is, for other processes; None if it is not in the file."""
-        return Place(self._path, *self._places[key]) if key in self._places else None
+        return Place(self._path, *self._place(key)) if key in self._places else None
 
     def __iter__(self) -> Iterator[str]:
         yield from {**dict.fromkeys(self._older), **self._places}

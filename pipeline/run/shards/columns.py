@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -130,6 +131,7 @@ def event_row(document: Document, event: Event, *, ordinal: int, signature: Sign
 # Work goes column by column: millions of rows pass, and a dict for every row costs more than all that is in it.
 
 Record = TypeVar("Record")
+Text = Callable[[str], str]
 
 _ARROW: dict[Any, pa.DataType] = {
     str: pa.string(),
@@ -157,12 +159,16 @@ class Column(Protocol):
 
 
 class Table(Generic[Record]):
-    """The columns of a record and of the records in it; a row is one record."""
+    """The columns of a record and of the records in it; a row is one record.
 
-    def __init__(self, record: type[Record]) -> None:
+    Of the fields that are `shared` a text that was read is that of every other row, in any table, that has the same.
+    """
+
+    def __init__(self, record: type[Record], *, shared: Collection[str] = ()) -> None:
         self._record = record
         hints = get_type_hints(record)
-        self._columns = {field.name: _column(hints[field.name]) for field in fields(record)}  # type: ignore[arg-type]
+        names = [field.name for field in fields(record)]  # type: ignore[arg-type]
+        self._columns = {name: _column(hints[name], sys.intern if name in shared else None) for name in names}
         self._fields = [pa.field(name, column.arrow) for name, column in self._columns.items()]
         self.arrow = pa.struct(self._fields)
         self.schema = pa.schema(self._fields)
@@ -222,9 +228,9 @@ class _Plain:
 class _Structs:
     """Tuples of named tuples. Field by field: Arrow takes four times as long over a dict for every stack frame."""
 
-    def __init__(self, item: Any) -> None:
+    def __init__(self, item: Any, text: Text | None) -> None:
         self._item = item
-        self._columns = [_column(hint) for hint in get_type_hints(item).values()]
+        self._columns = [_column(hint, text) for hint in get_type_hints(item).values()]
         named = zip(item._fields, self._columns, strict=True)
         self._fields = [pa.field(name, column.arrow) for name, column in named]
         self.arrow = pa.list_(pa.struct(self._fields))
@@ -247,24 +253,33 @@ class _Structs:
 class _Json(_Plain):
     """What no query asks field by field."""
 
-    def __init__(self, hint: Any) -> None:
-        super().__init__(pa.string(), partial(_parsed, _thaw(hint)))
+    def __init__(self, hint: Any, text: Text | None) -> None:
+        super().__init__(pa.string(), partial(_parsed, _thaw(hint, text)))
 
     def array(self, values: Sequence[Any]) -> pa.Array:
         return super().array([None if value is None else _json(value) if value else "[]" for value in values])
 
 
-def _column(hint: Any) -> Column:
+def _column(hint: Any, text: Text | None) -> Column:
     hint = _certain(hint)
     if isinstance(hint, type) and is_dataclass(hint):
-        return Table(hint)
+        return Table(hint, shared=[] if text is None else [field.name for field in fields(hint)])
     if get_origin(hint) is tuple and hasattr(get_args(hint)[0], "_fields"):
-        return _Structs(get_args(hint)[0])
+        return _Structs(get_args(hint)[0], text)
     if _is_enum(hint):
         return _Plain(pa.string(), _member(hint))
     if hint not in _ARROW:
-        return _Json(hint)
-    return _Plain(_ARROW[hint], tuple if get_origin(hint) is tuple else _utc if hint is datetime else None)
+        return _Json(hint, text)
+    if hint is datetime:
+        return _Plain(_ARROW[hint], _utc)
+    if get_origin(hint) is tuple:
+        return _Plain(_ARROW[hint], _tuple_of(get_args(hint)[0], text))
+    return _Plain(_ARROW[hint], text if hint is str else None)
+
+
+def _tuple_of(item: Any, text: Text | None) -> Callable[[list[Any]], tuple[Any, ...]]:
+    """How a list becomes a tuple of texts or numbers."""
+    return tuple if text is None or item is not str else lambda cells: tuple(map(text, cells))
 
 
 def _is_enum(hint: Any) -> bool:
@@ -303,19 +318,19 @@ def _parsed(thaw: Callable[[Any], Any], text: str) -> Any:
     return () if text == "[]" else thaw(json.loads(text))
 
 
-def _thaw(hint: Any) -> Callable[[Any], Any]:
+def _thaw(hint: Any, text: Text | None) -> Callable[[Any], Any]:
     """How what became JSON gets its own types again."""
     hint = _certain(hint)
     if isinstance(hint, type) and is_dataclass(hint):
-        made = {name: _thaw(kind) for name, kind in get_type_hints(hint).items()}
+        made = {name: _thaw(kind, text) for name, kind in get_type_hints(hint).items()}
         return lambda cells: cells and hint(**{name: made[name](cell) for name, cell in cells.items()})
     if _is_enum(hint):
         return _member(hint)
     if get_origin(hint) is not tuple:
-        return lambda cell: cell
+        return lambda cell: text(cell) if text is not None and isinstance(cell, str) else cell
     first = get_args(hint)[0]
-    thaw = _thaw(first)
-    return tuple if first is str else lambda items: tuple(map(thaw, items))
+    thaw = _thaw(first, text)
+    return _tuple_of(first, text) if first is str else lambda items: tuple(map(thaw, items))
 
 
 def _sound(value: Any) -> Any:
