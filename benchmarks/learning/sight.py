@@ -1,5 +1,8 @@
 """What the trained reader of lines learns from, and what it learned: python -m benchmarks.learning.sight OUT [--learn].
 
+`python -m benchmarks.learning.sight --more` asks no teacher: it goes on from the weights that are shipped, with what
+readers said of single lines (`tests/quality/sight_lines.jsonl`) and of posts, and stays near them.
+
 Without `--learn`, writes `silver.jsonl.gz` (posts with the lines that rules find, or that the thread's title repeats in
 a block of code) and `gold.jsonl.gz` (posts with the lines that readers labelled) for `sight_teacher.py`, which runs
 on a machine with a GPU and writes `told.jsonl.gz`: what it says of every line. With `--learn`, reads that, and writes
@@ -29,6 +32,7 @@ from pipeline.records import Event, Severity
 from pipeline.text import clean
 
 SHIPPED = ROOT / "pipeline" / "data" / "extract" / "sight.json"
+LINES = ROOT / "tests" / "quality" / "sight_lines.jsonl"
 #: Posts shorter or longer are left out; so many comments of a thread are read, of the corpus a thread in so many.
 _SHORTEST, _LONGEST, _COMMENTS, _SAMPLED = 60, 9_000, 14, 2
 #: What a line counts for: found by rules, only an ending, beside a find, in a post without any, repeated by the title.
@@ -46,9 +50,13 @@ _SMALLEST, _GATE_SMALLEST = 0.08, 0.1
 def main() -> None:
     """Write the material, or learn."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path)
+    parser.add_argument("out", type=Path, nargs="?", default=Path("sight"))
     parser.add_argument("--learn", action="store_true")
+    parser.add_argument("--more", action="store_true")
     options = parser.parse_args()
+    if options.more:
+        SHIPPED.write_text(json.dumps(continued(), indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+        return
     if options.learn:
         SHIPPED.write_text(json.dumps(learned(options.out), indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
         return
@@ -151,9 +159,7 @@ def _examples(folder: Path) -> Iterator[Example]:
                 looked = sight.look(text, line, leads)
                 if number is None or looked is None or (not is_gold and str(number) not in told.get(post_id, {})):
                     continue
-                what = sight.seen(looked)
-                families = (("w", what.words), ("b", map(" ".join, what.pairs)), ("t", what.traits))
-                seen = sorted({mark + one for mark, family in families for one in family})
+                seen = _features(looked)
                 gate = sorted({f" {looked.kind}", *sight.words_of(line)})
                 if is_gold:
                     yield Example(seen, gate, lines[number][2], 2.0 if lines[number][3] >= 1 else lines[number][3])
@@ -185,6 +191,80 @@ def learned(folder: Path) -> dict[str, Any]:
         "pairs": tables["b"],
         "traits": tables["t"],
     }
+
+
+#: How a line counts by what a reader said of it: the error, only an end, a warning, none, another line is the error.
+_VERDICTS = {"yes": 1.0, "end": 0.5, "warn": 0.0, "no": 0.0, "else": 0.0}
+#: How near the weights stay to those that are shipped (chosen by folds of repositories), and how often they are fitted.
+_NEAR, _EPOCHS = 0.6, 30
+
+
+def judged() -> Iterator[Example]:
+    """The lines that readers judged one by one, and those that they named instead; in the order of the file."""
+    rows = [json.loads(line) for line in LINES.read_text(encoding="utf-8").splitlines()]
+    texts = {(post.label["uid"], post.label["post"]): post.text for post in posts(rows)}
+    for row in rows:
+        text = texts[row["uid"], row["post"]]
+        by_start = {line.start: line for line in blocks.lines(text)}
+        leads: dict[int, str] = {}
+        for start, target in ((row["start"], _VERDICTS[row["verdict"]]), (row.get("instead"), 1.0)):
+            line = by_start.get(start)
+            looked = None if line is None else sight.look(text, line, leads)
+            if looked is not None:
+                yield Example(_features(looked), [], target, 1.0)
+
+
+def continued() -> dict[str, Any]:
+    """What is shipped, gone on from by judged lines and labelled posts; the gate stays as it is."""
+    table = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    names = {"w": "words", "b": "pairs", "t": "traits"}
+    shipped = {mark + one: value / 100 for mark, name in names.items() for one, value in table[name].items()}
+    examples = [*judged(), *(one for one in _labelled() if one.weight > 0)]
+    often = Counter(feature for one in examples for feature in one.seen)
+    known = sorted(feature for feature, count in often.items() if feature in shipped or count >= _LEAST)
+    row_of = {feature: row for row, feature in enumerate(known)}
+    start = np.array([shipped.get(feature, 0.0) for feature in known])
+    weights, bias, own = start.copy(), table["bias"] / 100, table["bias"] / 100
+    sums, own_sum = np.full(len(known), 1e-2), 1e-2
+    random = np.random.RandomState(0)
+    rows = [np.array([row_of[feature] for feature in one.seen if feature in row_of], np.int64) for one in examples]
+    for epoch in range(_EPOCHS):
+        rate = 0.08 * (1 - epoch / _EPOCHS) + 0.005
+        for number in random.permutation(len(rows)):
+            mine, one = rows[number], examples[number]
+            missed = (1 / (1 + np.exp(-(weights[mine].sum() + own))) - one.target) * one.weight
+            steps = missed + _NEAR * (weights[mine] - start[mine])
+            sums[mine] += steps * steps
+            weights[mine] -= rate * steps / np.sqrt(sums[mine])
+            step = missed + _NEAR * (own - bias)
+            own_sum += step * step
+            own -= rate * step / np.sqrt(own_sum)
+    made = shipped | dict(zip(known, map(float, weights), strict=True))
+    for mark, name in names.items():
+        table[name] = {
+            feature[1:]: round(value * 100)
+            for feature, value in sorted(made.items())
+            if feature[0] == mark and abs(value) >= _SMALLEST
+        }
+    return {**table, "bias": round(own * 100)}
+
+
+def _labelled() -> Iterator[Example]:
+    """The lines of the posts that readers labelled as wholes."""
+    for _, text, lines in gold():
+        numbers = {line[5]: number for number, line in enumerate(lines)}
+        leads: dict[int, str] = {}
+        for line in blocks.lines(text):
+            looked, number = sight.look(text, line, leads), numbers.get(line.start)
+            if looked is not None and number is not None:
+                yield Example(_features(looked), [], lines[number][2], min(1.0, lines[number][3]))
+
+
+def _features(looked: sight.Line) -> list[str]:
+    """What is seen of a line, each with the mark of its family."""
+    what = sight.seen(looked)
+    families = (("w", what.words), ("b", map(" ".join, what.pairs)), ("t", what.traits))
+    return sorted({mark + one for mark, family in families for one in family})
 
 
 def _fitted(

@@ -22,7 +22,7 @@ from pipeline.records import Event
 
 #: From this score on, in hundredths of a logit, a line is taken for an error's, by what it stands in. Readers who knew
 #: no score found 92 of 94 lines of a draw to state one from there on, and 32 of 48 below (benchmarks/README.md).
-LEAST = {"p": -100, "c": -100, "o": 0}
+LEAST = {"p": -75, "c": -100, "o": 0}
 
 #: A line gives way to one below it in its block only where that is so much surer.
 _SURER = 100
