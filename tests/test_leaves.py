@@ -7,7 +7,8 @@ import os
 import random
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -310,14 +311,15 @@ def test_an_export_that_was_killed_at_any_step_is_made_whole_by_the_next(tmp_pat
     folder, whole = tmp_path / "in" / "c", tmp_path / "whole"
     after = [one.model_copy(update={"tags": ["changed"]}) if one.id.endswith("7") else one for one in entries(24)]
     export.write(whole, after, facts=facts(24))
+    before, rows = tmp_path / "before", writing._Given(entries(20), facts(20))
+    passed = export.write_rows(before, rows, facts=facts(20), passed=export.Passed("us")).passed
+    (before / "errmine.duckdb").write_bytes(b"a database")
     step = 1
     while True:
         shutil.rmtree(folder.parent, ignore_errors=True)
-        rows = writing._Given(entries(20), facts(20))
-        passed = export.write_rows(folder, rows, facts=facts(20), passed=export.Passed("us")).passed
-        (folder / "errmine.duckdb").write_bytes(b"a database")
+        shutil.copytree(before, folder)
 
-        def work(passed: export.Passed = passed) -> export.Written:
+        def work() -> export.Written:
             return export.write_rows(folder, writing._Given(after, facts(24)), facts=facts(24), passed=passed)
 
         was_killed = killed_at(step, work, exchanges=exchanges)
@@ -426,15 +428,31 @@ def test_a_leaf_of_the_registry_is_restored_from_a_copy(places: Places) -> None:
 STEPS = [(60, 64), (3, 60), (60, 3), (60, 60)]
 
 
+@pytest.fixture(scope="module")
+def bundle_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """A bundle of so many entries, with pages or without, as it is before or after a change; each is made once."""
+    folder = tmp_path_factory.mktemp("bundles")
+
+    @cache
+    def made(count: int, *, has_pages: bool, changed: str = "") -> Path:
+        wanted = [
+            one.model_copy(update={"tags": ["changed"]}) if changed and one.id.endswith(changed) else one
+            for one in entries(count)
+        ]
+        path = folder / f"{count}-{has_pages}-{changed}"
+        export.write(path, wanted, facts=facts(count, has_pages=has_pages))
+        return path
+
+    return made
+
+
 @pytest.mark.parametrize(("before", "after"), STEPS)
 @pytest.mark.parametrize("pages", [(False, False), (True, False), (False, True)])
 def test_a_delta_leads_from_any_bundle_to_any(
-    tmp_path: Path, before: int, after: int, pages: tuple[bool, bool]
+    bundle_of: Callable[..., Path], tmp_path: Path, before: int, after: int, pages: tuple[bool, bool]
 ) -> None:
-    older, newer, folder = tmp_path / "older", tmp_path / "newer", tmp_path / "made"
-    export.write(older, entries(before), facts=facts(before, has_pages=pages[0]))
-    changed = [one.model_copy(update={"tags": ["changed"]}) if one.id.endswith("2") else one for one in entries(after)]
-    export.write(newer, changed, facts=facts(after, has_pages=pages[1]))
+    older, folder = shutil.copytree(bundle_of(before, has_pages=pages[0]), tmp_path / "older"), tmp_path / "made"
+    newer = bundle_of(after, has_pages=pages[1], changed="2")
     change = export.delta(older, newer)
     assert change.added == sorted(f"triton/entry-{n}" for n in range(before, after))
     assert change.removed == sorted(f"triton/entry-{n}" for n in range(after, before))
