@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import compileall
+import fcntl
 import gc
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Generator, Iterator
@@ -81,12 +83,23 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
 
 
 @pytest.fixture(scope="session")
-def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with the sample imported, built and exported, made once for a worker; who works on it takes a copy."""
+def sample_home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the sample imported, built and exported; who works on it takes a copy.
+
+    It is made once: the worker that asks first makes it, under a lock, in the folder that all workers have in common.
+    """
     from tests import golden
 
-    home = tmp_path_factory.mktemp("sample") / "home"
-    golden.make(home)
+    folder = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):
+        folder = folder.parent
+    home, unfinished = folder / "sample-home", folder / "sample-home.unfinished"
+    with (folder / "sample-home.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not home.exists():
+            shutil.rmtree(unfinished, ignore_errors=True)
+            golden.make(unfinished)
+            unfinished.rename(home)
     return home
 
 
