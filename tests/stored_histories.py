@@ -6,7 +6,7 @@ python -m tests.stored_histories 100 [--seed 1] [--mutants]
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,8 @@ def contents_of(
         stage_counts=(store.StageCount("documents", "documents", len(digests), len(digests), 0),),
         meta={"registry": made.registry.model_dump_json()},
     )
-    return contents, store.Told("these tests", digests, made.entries.digests)
+    told = (store.Digests.of(each) for each in (digests, made.entries.digests))
+    return contents, store.Told("these tests", *told)
 
 
 # ---------------------------------------------------------------- mutants
@@ -69,8 +70,8 @@ def without(name: str, value: Any) -> Patch:
     return patch
 
 
-def _keys_alone(real: Callable[[Mapping[str, str], Mapping[str, str]], list[str]]) -> Callable[..., list[str]]:
-    return lambda before, now: real(dict.fromkeys(before, ""), dict.fromkeys(now, ""))
+def _keys_alone(real: Callable[[store.Digests, store.Digests], list[str]]) -> Callable[..., list[str]]:
+    return lambda *given: real(*(store.Digests.of(dict.fromkeys(one.table["key"].to_pylist(), "")) for one in given))
 
 
 def _nothing_of(name: str) -> Callable[[dict[str, str]], dict[str, str]]:

@@ -9,7 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipeline import store
 from pipeline.records.bundle import Registry
@@ -40,6 +43,30 @@ class Change:
         """The tables of that copy which are not those of a file that is written whole."""
         found = store.digests(self.brought(folder))
         return [name for name, digest in self.digests.items() if found[name] != digest]
+
+
+TOLD = st.dictionaries(st.text("ab\u00e9\U0001f600\uffee", max_size=3), st.sampled_from(["", "x", "y"]), max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TOLD, TOLD, st.lists(st.text("ab", max_size=2)))
+def test_digests_by_key_are_those_of_a_dictionary(before: dict[str, str], now: dict[str, str], some: list[str]) -> None:
+    one, other = store.Digests.of(before), store.Digests.of(now)
+    changed = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
+    assert one.changed(other) == changed
+    assert (one == other) == (before == now)
+    assert other.places(some) == [sorted(now).index(key) for key in some if key in now]
+
+
+def test_what_is_noted_is_read_back_in_order(tmp_path: Path) -> None:
+    told = store.Told("me", store.Digests.of({"b": "1", "a": "2"}), store.Digests.of({}), "others")
+    held = noted.Held(told, "checksum", noted.Size(7, 3))
+    noted.write(tmp_path, held)
+    assert noted.read(tmp_path) == held
+    assert pq.read_table(tmp_path / "database.parquet").to_pylist() == [
+        {"kind": "documents", "key": "a", "digest": "2"},
+        {"kind": "documents", "key": "b", "digest": "1"},
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -222,7 +249,8 @@ def test_a_file_grows_by_no_more_than_a_part_of_what_it_holds(
     path = change.brought(tmp_path / "one")
     whole = (change.folder.parent / "y.duckdb").stat().st_size
     for number in range(2):
-        entries = {name: str(number) for name in change.told.entries}
+        names = change.told.entries.table["key"].to_pylist()
+        entries = store.Digests.of(dict.fromkeys(names, str(number)))
         store.bring(path, change.contents, replace(change.told, entries=entries), note=path.parent)
         assert path.stat().st_size <= 1.3 * whole
     assert copies

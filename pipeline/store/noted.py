@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.records import kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import Damaged, KeptFile, Verdict
+from pipeline.store.keyed import Digests
 
 _LIST = "database.json"
 _ROWS = "database.parquet"
@@ -31,8 +34,8 @@ class Told:
     """What decides the rows of a file: equal digests, equal rows."""
 
     made_by: str = ""  # all that makes rows of what is told; "" where the same may be made otherwise tomorrow
-    documents: Mapping[str, str] = field(default_factory=dict)  # by document id
-    entries: Mapping[str, str] = field(default_factory=dict)  # by entry id
+    documents: Digests = field(default_factory=partial(Digests.of, {}))  # by document id
+    entries: Digests = field(default_factory=partial(Digests.of, {}))  # by entry id
     others: str = ""  # of all that belongs to no document and no entry
 
 
@@ -90,13 +93,15 @@ def read(folder: Path) -> Held | None:
         table = pq.read_table(io.BytesIO(kept.Listing.of(folder, _LIST).read(_ROWS)))
         if not table.schema.equals(_SCHEMA):
             return None
-        rows: dict[str, dict[str, str]] = {"documents": {}, "entries": {}}
-        for kind, key, digest in zip(*(column.to_pylist() for column in table.columns), strict=True):
-            rows[kind][key] = digest
+        rows = {kind: Digests(_of_kind(table, kind)) for kind in ("documents", "entries")}
         whole = Size(*told["whole"])
         return Held(Told(str(told["made_by"]), **rows, others=str(told["others"])), str(told["checksum"]), whole)
     except (Damaged, OSError, pa.ArrowException, KeyError, TypeError):
         return None
+
+
+def _of_kind(table: pa.Table, kind: str) -> pa.Table:
+    return table.filter(pc.equal(table["kind"], kind)).select(["key", "digest"])
 
 
 def write(folder: Path, held: Held) -> None:
@@ -106,10 +111,12 @@ def write(folder: Path, held: Held) -> None:
         StoreError: the disk refuses.
     """
     kinds = {"documents": held.told.documents, "entries": held.told.entries}
-    rows = [(kind, *pair) for kind, digests in kinds.items() for pair in sorted(digests.items())]
-    columns = [pa.array([row[place] for row in rows], pa.string()) for place in range(len(_SCHEMA))]
+    parts = [
+        pa.Table.from_arrays([pa.repeat(kind, len(found.table)), *found.table.columns], schema=_SCHEMA)
+        for kind, found in kinds.items()
+    ]
     out = io.BytesIO()
-    pq.write_table(pa.Table.from_arrays(columns, schema=_SCHEMA), out, compression="zstd", compression_level=1)
+    pq.write_table(pa.concat_tables(parts).combine_chunks(), out, compression="zstd", compression_level=1)
     body = out.getvalue()
     told = {
         "files": kept.listed([(_ROWS, body)]),

@@ -24,6 +24,7 @@ import duckdb
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import engine, noted, opening
 from pipeline.store.contents import Contents, RunRow
+from pipeline.store.keyed import Digests
 from pipeline.store.noted import Held, Size, Told
 from pipeline.store.opening import read_only
 from pipeline.store.rows import ENTRY_TABLES, run_row
@@ -156,9 +157,9 @@ def _has_runs(path: Path, runs: Iterable[RunRow]) -> bool:
     return all(run.run_id in there for run in runs)
 
 
-def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+def _changed(before: Digests, now: Digests) -> list[str]:
     """The keys that came, went, or have another digest."""
-    return sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
+    return before.changed(now)
 
 
 def _brought(path: Path, contents: Contents, told: Told, last: Held) -> Size:
@@ -170,8 +171,7 @@ def _brought(path: Path, contents: Contents, told: Told, last: Held) -> Size:
             _name(connection, "changed_documents", "document_id", _changed(last.told.documents, told.documents))
             _name(connection, "changed_entries", "entry_id", entries)
             _bring_documents(connection, contents)
-            places = {entry_id: place for place, entry_id in enumerate(sorted(told.entries))}
-            _bring_entries(connection, [contents.entries[places[one]] for one in entries if one in places])
+            _bring_entries(connection, [contents.entries[place] for place in told.entries.places(entries)])
             _bring_others(connection, contents)
             _bring_words(connection)
             count = row_count(connection)

@@ -391,7 +391,7 @@ def _told(places: Places, code: str, found: rows.Rows, made: entries.Made) -> st
         return store.Told()
     forgotten = sorted(path.name for path in (places.raw / "forgotten").glob("*"))
     maker = f"{code} {results.digest(forgotten)}"
-    return store.Told(maker, found.document_digests(), made.entries.digests)
+    return store.Told(maker, store.Digests(found.document_digests()), store.Digests.of(made.entries.digests))
 
 
 @uncollected()

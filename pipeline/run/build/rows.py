@@ -174,9 +174,9 @@ class Rows:
             WHERE signature_id IS NOT NULL AND severity = 'error' GROUP BY ALL""")
         )
 
-    def document_digests(self) -> dict[str, str]:
-        """By its id the digest of each document; of one that several keys lead to, theirs together."""
-        return dict(self._rows("SELECT document_id, digest FROM documents"))
+    def document_digests(self) -> pa.Table:
+        """The id and the digest of each document, in order; of one that several keys lead to, theirs together."""
+        return self._arrow("SELECT document_id, coalesce(digest, '') FROM documents ORDER BY document_id")
 
     def document_ids(self) -> Iterator[str]:
         """The ids of all documents."""
