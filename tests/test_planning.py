@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 
-from pipeline import raw
+from pipeline import raw, run
 from pipeline.lexicon import repositories
 from pipeline.raw import RawLayer
 from pipeline.records import RawPage, kept
 from pipeline.records.kept import Verdict
 from pipeline.records.seen import Seen
 from pipeline.run.build import mapping, planning
+from tests.golden import SAMPLE
 
 MOST = 3
 WHEN = datetime(2026, 3, 1, tzinfo=UTC)
@@ -206,6 +207,25 @@ def test_a_plan_reads_no_segment_that_it_knows(tmp_path: Path, monkeypatch: pyte
     read.clear()  # who adds pages reads those that are there
     planning.plan(tmp_path / "raw", partition_documents=MOST, folder=tmp_path / "plan")
     assert len(read) == 1
+
+
+def test_who_hands_out_partitions_of_a_kept_plan_reads_none_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.import_files(tmp_path / "raw", [SAMPLE])
+
+    def made(name: str, folder: Path | None) -> dict[str, bytes]:
+        partitions = planning.plan(tmp_path / "raw", partition_documents=8, folder=folder)
+        with monkeypatch.context() as patch:
+            patch.setattr(planning._Documents, "_read", None)
+            done = mapping.map_partitions(
+                partitions, raw_path=tmp_path / "raw", shard_folder=tmp_path / name, workers=1
+            )
+            assert sorted(done) == sorted(one.name for one in partitions)
+        files = sorted(path for path in (tmp_path / name).rglob("*") if path.is_file())
+        return {str(path.relative_to(tmp_path / name)): path.read_bytes() for path in files}
+
+    assert made("kept", tmp_path / "plan") == made("not kept", None)
 
 
 def test_a_plan_of_other_code_or_of_other_names_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

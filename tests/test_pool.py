@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,27 @@ def test_a_worker_that_dies_costs_only_its_item() -> None:
     results, failures = outcome([pool.Task("t", ("a", "abort", "b", "kill", "c")), pool.Task("u", ("d",))])
     assert results == ["aa", "bb", "cc", "dd"]
     assert failures == {"abort": "crash", "kill": "crash"}
+
+
+class Written(Sequence[str]):
+    """Items that are read from a file by whoever works on them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __len__(self) -> int:
+        return len(self.path.read_text().split())
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.path.read_text().split()[place]
+
+
+def test_items_may_be_such_as_only_the_worker_reads(tmp_path: Path) -> None:
+    (tmp_path / "items").write_text("a abort b kill c")
+    assert outcome([pool.Task("t", Written(tmp_path / "items"))]) == (
+        ["aa", "bb", "cc"],
+        {"abort": "crash", "kill": "crash"},
+    )
 
 
 def test_out_of_memory_is_named() -> None:

@@ -45,10 +45,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[T]):
-    """Items that are worked on together, in order."""
+    """Items that are worked on together, in order; they may be such as only the worker reads."""
 
     name: str
-    items: tuple[T, ...]
+    items: Sequence[T]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,14 +196,15 @@ def _death_of(worker: _Worker[T]) -> _Death:
 
 
 def _requeue(queue: _Queue[T], task: Task[T], number: int, death: _Death) -> Failure[T] | None:
-    item = task.items[number]
+    items = tuple(task.items)
+    item = items[number]
     if task.name in queue.suspects:
         return Failure(item, task.name, death.reason, death.detail)
     # numbered by how many came before, not by place: places shift when an item is taken out
     alone = Task(f"{task.name}.{len(queue.suspects)}", (item,))
     queue.suspects.add(alone.name)
     queue.waiting.append(alone)
-    rest = task.items[:number] + task.items[number + 1 :]
+    rest = items[:number] + items[number + 1 :]
     if rest:
         queue.waiting.appendleft(Task(task.name, rest))
     return None

@@ -116,7 +116,7 @@ def map_partitions(
     """
     existing = finished(partitions, shard_folder, seen)
     yield from sorted(existing)
-    waiting = [pool.Task(p.name, tuple(p.documents)) for p in partitions if p.name not in existing]
+    waiting = [pool.Task(p.name, p.documents) for p in partitions if p.name not in existing]
     # what a killed run left of documents that were tried alone: they are tried again
     names = {task.name for task in waiting}
     alone = {name for name in shards.names(shard_folder) if partition_of(name) in names and name not in names}
@@ -213,13 +213,14 @@ def map_task(
     """
     packs.activated(pack_folders, pack_digest, *READING)
     layer = raw.RawLayer(folders.raw)
+    items = tuple(task.items)  # of a kept plan they are read here: who hands out tasks never has all of them
     # of a document that is tried alone no shard can know anything
     is_whole = task.name == partition_of(task.name)
-    carried = carriable(task.name, task.items, folders.kept, pack_digest) if is_whole else []
+    carried = carriable(task.name, items, folders.kept, pack_digest) if is_whole else []
     known = frozenset(key for one in carried for key in one.keys)
     parts = []
     with uncollected():
-        for number, refs in enumerate(task.items):
+        for number, refs in enumerate(items):
             report(number)
             if refs.document_key not in known:
                 parts.append(_part(refs, map_document(layer, refs), pack_digest))
