@@ -228,6 +228,15 @@ def test_who_hands_out_partitions_of_a_kept_plan_reads_none_of_them(
     assert made("kept", tmp_path / "plan") == made("not kept", None)
 
 
+def test_where_nothing_was_built_no_partition_is_read_for_what_may_be_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = run.Places.of(tmp_path)
+    run.import_files(places.raw, [SAMPLE])
+    monkeypatch.setattr(planning._Documents, "_read", None)
+    assert run.planned(places, partition_documents=8).partitions
+
+
 def test_a_plan_of_other_code_or_of_other_names_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     World(tmp_path, 3)._add()
     both(tmp_path)

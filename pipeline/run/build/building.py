@@ -191,7 +191,9 @@ def _is_held(places: Places, layer: raw.RawLayer) -> bool:
 
 
 def _gone(places: Places, layer: raw.RawLayer, partitions: Sequence[Partition]) -> list[str]:
-    pages = {page.sha256 for partition in partitions for refs in partition.documents for page in refs.refs}
+    def pages() -> set[str]:
+        return {page.sha256 for partition in partitions for refs in partition.documents for page in refs.refs}
+
     return holding.gone(places.database, layer, pages, home=places.home)
 
 

@@ -7,7 +7,7 @@ last, whether raw still has the page of each of its documents.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,8 +93,10 @@ def _sign(database: Path) -> str:
     return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def gone(database: Path, layer: raw.RawLayer, pages: Collection[str], *, home: Path) -> list[str]:
+def gone(database: Path, layer: raw.RawLayer, pages: Callable[[], Collection[str]], *, home: Path) -> list[str]:
     """Ids of the documents in the database whose page raw has lost, sorted; `pages` are those that it calls current.
+
+    They are asked for where there are documents that could be gone.
 
     Raw keeps every version of a page, so one that was there once is there, unless its document was forgotten. Where the
     database cannot be read, or is another home's, the entries mined for the bundle say what there was.
@@ -109,8 +111,9 @@ def gone(database: Path, layer: raw.RawLayer, pages: Collection[str], *, home: P
     return lost
 
 
-def _lost(there: Mapping[str, str], pages: Collection[str], layer: raw.RawLayer) -> list[str]:
-    doubtful = {name: page for name, page in there.items() if page not in pages}
+def _lost(there: Mapping[str, str], pages: Callable[[], Collection[str]], layer: raw.RawLayer) -> list[str]:
+    current = pages() if there else ()
+    doubtful = {name: page for name, page in there.items() if page not in current}
     held = {ref.sha256 for ref in layer.refs()} if doubtful else set()
     return sorted(name for name, page in doubtful.items() if page not in held and not layer.is_forgotten(name))
 

@@ -77,7 +77,7 @@ def _in_raw(places: Places) -> Iterator[Wrong]:
     except RawError as error:
         yield Wrong(_relative(error.path, places), str(error), _RESTORE)
         return
-    for name in holding.gone(places.database, layer, pages, home=places.home):
+    for name in holding.gone(places.database, layer, lambda: pages, home=places.home):
         yield Wrong(name, "the last build had the document, and raw has it no more", _RESTORE)
 
 
