@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from pipeline.records import Assignment, Cluster, Neighbour, Skipped
 from pipeline.records.entry import KnowledgeEntry
@@ -23,9 +24,10 @@ class JournalRow:
     run_id: str | None = None  # the run that did it, where runs are recorded
 
     @classmethod
-    def of(cls, cells: Iterable[str | None]) -> JournalRow:
+    def of(cls, cells: Sequence[Any]) -> JournalRow:
         """The row with these cells, whose texts are those of other rows: most say that something is new."""
-        return cls(*(cell and sys.intern(cell) for cell in cells))  # type: ignore[arg-type]
+        action, subject_id, other_id, detail, *run_id = cells
+        return cls(sys.intern(action), sys.intern(subject_id), other_id, sys.intern(detail), *run_id)
 
 
 @dataclass(frozen=True, slots=True)

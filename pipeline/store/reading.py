@@ -225,7 +225,7 @@ def facts(path: Path) -> Facts:
 
 def journal(path: Path) -> tuple[JournalRow, ...]:
     """The journal so far, oldest first."""
-    return tuple(JournalRow.of(row) for row in query(path, _JOURNAL).rows)
+    return tuple(JournalRow(*row) for row in query(path, _JOURNAL).rows)
 
 
 def overrides(path: Path) -> tuple[OverrideRow, ...]:
