@@ -8,6 +8,7 @@ import shutil
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
@@ -81,6 +82,12 @@ class Read(HTMLParser):
                     yield str(attributes[name])
 
 
+@cache
+def read(text: str) -> Read:
+    """The page; several tests look at all pages of a site, and to read one takes longer than to look at it."""
+    return Read(text)
+
+
 def pages(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): path.read_text("utf-8") for path in sorted(folder.rglob("*.html"))}
 
@@ -138,7 +145,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_entry_has_a_page_in_both_languages_and_its_json(made: Path) -> None:
     for entry in export.read_entries(GOLDEN):
         for lang in paths.LANGUAGES:
-            page = Read((made / paths.error(lang, entry.id)).read_text("utf-8"))
+            page = read((made / paths.error(lang, entry.id)).read_text("utf-8"))
             assert page.all("html")[0]["lang"] == paths.TAGS[lang]
             assert entry.id in "".join(page.words)
         assert (made / "entries" / f"{entry.id}.json").read_bytes() == (
@@ -149,7 +156,7 @@ def test_every_entry_has_a_page_in_both_languages_and_its_json(made: Path) -> No
 def test_every_link_within_the_site_leads_to_a_file(made: Path, hostile: Path) -> None:
     for folder, url in ((made, URL), (hostile, "")):
         for path, text in pages(folder).items():
-            for address in Read(text).addresses():
+            for address in read(text).addresses():
                 if address.startswith(("http:", "https:")) and not (url and address.startswith(url)):
                     continue
                 target = address.removeprefix(url) if url and address.startswith(url) else ""
@@ -165,7 +172,7 @@ def test_pages_of_two_languages_name_each_other_and_their_own_address(made: Path
     for path, text in pages(made).items():
         if path in ("index.html", "404.html"):
             continue
-        links = Read(text).all("link")
+        links = read(text).all("link")
         alternates = {str(one["hreflang"]): str(one["href"]) for one in links if one.get("hreflang")}
         assert set(alternates) == {"en", "zh-Hans", "x-default"}, path
         assert alternates["en"] == alternates["x-default"]
@@ -178,7 +185,7 @@ def test_pages_of_two_languages_name_each_other_and_their_own_address(made: Path
 def test_every_page_has_a_policy_and_nothing_in_it_that_the_policy_forbids(made: Path, hostile: Path) -> None:
     for folder in (made, hostile):
         for path, text in pages(folder).items():
-            page = Read(text)
+            page = read(text)
             policy = next(
                 str(one["content"]) for one in page.all("meta") if one.get("http-equiv") == "Content-Security-Policy"
             )
@@ -198,7 +205,7 @@ def test_every_page_has_a_policy_and_nothing_in_it_that_the_policy_forbids(made:
 def test_hostile_words_are_text_wherever_they_stand(hostile: Path) -> None:
     shown = 0
     for path, text in pages(hostile).items():
-        page = Read(text)
+        page = read(text)
         assert not {"img", "style", "iframe"} & {tag for tag, _ in page.tags}, path
         assert "<b>m" not in text, path
         assert re.search(r"<script(?! type=\"application/ld\+json\")", text) is None, path
@@ -215,7 +222,7 @@ def test_hostile_words_are_text_wherever_they_stand(hostile: Path) -> None:
 def test_linked_data_names_the_entry_and_leads_to_its_json(made: Path) -> None:
     entry = export.read_entries(GOLDEN)[0]
     for lang in paths.LANGUAGES:
-        (data,) = Read((made / paths.error(lang, entry.id)).read_text("utf-8")).scripts
+        (data,) = read((made / paths.error(lang, entry.id)).read_text("utf-8")).scripts
         told = json.loads(data)
         assert (told["@type"], told["identifier"], told["inLanguage"]) == ("TechArticle", entry.id, paths.TAGS[lang])
         assert told["encoding"]["contentUrl"] == f"{URL}entries/{entry.id}.json"
