@@ -12,6 +12,7 @@ that is what a second build must reproduce. The table `runs` holds wall-clock ti
 
 from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
 from pipeline.store.digest import digest, digests, table_counts
+from pipeline.store.engine import glanced_at
 from pipeline.store.keyed import Digests
 from pipeline.store.noted import Told
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check, held, lasting, meta, read_only
@@ -43,6 +44,7 @@ __all__ = [
     "check_replaceable",
     "digest",
     "digests",
+    "glanced_at",
     "held",
     "lasting",
     "meta",

@@ -69,9 +69,23 @@ def opened(path: Path, *, is_new: bool = False) -> Iterator[duckdb.DuckDBPyConne
 
 @contextmanager
 def looked_at(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection that reads the file at `path`, for questions of our own: there are no walls around it."""
-    with _attached(path, "(READ_ONLY)") as (_, connection, _name):
-        yield connection
+    """A connection that reads the file at `path`, for questions of our own: there are no walls around it.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    try:
+        with _attached(path, "(READ_ONLY)") as (_, connection, _name):
+            yield connection
+    except duckdb.Error as error:
+        raise opening.refused(path, error) from error
+
+
+@contextmanager
+def glanced_at(path: Path) -> Iterator[None]:
+    """`opening.held`, for a short question or two of our own: it takes a tenth of the time."""
+    with opening.held(path, opener=looked_at):
+        yield
 
 
 @contextmanager

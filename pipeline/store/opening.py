@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib.resources import files
@@ -154,34 +154,33 @@ _WALLS: dict[str, str | bool | int | float | list[str]] = {
 #: Connections of one process to one file share their settings: the first one sets and locks them.
 _OPENING = Lock()
 
+Opener = Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]]
 _HELD: ContextVar[tuple[Path | None, duckdb.DuckDBPyConnection | None]] = ContextVar("held", default=(None, None))
 _LASTING: ContextVar[dict[Path, duckdb.DuckDBPyConnection] | None] = ContextVar("lasting", default=None)
 
 
 @contextmanager
-def read_only(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def read_only(path: Path, *, opener: Opener | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
     """A read-only connection to the file at `path` that reaches nothing else; its schema version is checked.
 
     In a file of an earlier version the tables that were added since are there and empty, and what has another name or
-    type now has it. What `held` has open is not opened again.
+    type now has it. What `held` has open is not opened again. `opener` has other ways, for questions of our own.
     """
     held_path, connection = _HELD.get()
     if held_path == path and connection is not None:
         yield connection
         return
-    connection = _connected(path)
-    try:
-        version = version_of(connection)
-        _check_version(version, path)
-        if version != SCHEMA_VERSION:
-            _bring_up_to_date(connection, version)
-        yield connection
-    except (duckdb.Error, OSError) as error:  # what comes through Arrow is an OSError
-        if not is_damage(error):
-            raise
-        raise StoreError(f"{path} is damaged: {error}", path=path, hint=_MAKE_ANEW) from error
-    finally:
-        connection.close()
+    with (opener or _walled_in)(path) as connection:
+        try:
+            version = version_of(connection)
+            _check_version(version, path)
+            if version != SCHEMA_VERSION:
+                _bring_up_to_date(connection, version)
+            yield connection
+        except (duckdb.Error, OSError) as error:  # what comes through Arrow is an OSError
+            if not is_damage(error):
+                raise
+            raise StoreError(f"{path} is damaged: {error}", path=path, hint=_MAKE_ANEW) from error
 
 
 def is_damage(error: Exception) -> bool:
@@ -190,12 +189,12 @@ def is_damage(error: Exception) -> bool:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
+def held(path: Path, *, opener: Opener | None = None) -> Iterator[None]:
     """Nothing; all that this thread reads of `path` in the context is of one file, though another may take its place.
 
-    It is opened once: DuckDB takes 30 ms to open any file.
+    It is opened once: DuckDB takes 30 ms to open any file, if `opener` does not.
     """
-    with read_only(path) as connection:
+    with read_only(path, opener=opener) as connection:
         before = _HELD.set((path, connection))
         try:
             yield
@@ -236,6 +235,10 @@ def check(path: Path) -> None:
     with read_only(path) as connection:
         for (name,) in connection.execute("SELECT table_name FROM duckdb_tables() WHERE NOT temporary").fetchall():
             connection.execute(f'SELECT bit_xor(hash(t)) FROM "{name}" t').fetchall()  # noqa: S608  (from the catalogue)
+
+
+def _walled_in(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    return closing(_connected(path))
 
 
 def _connected(path: Path) -> duckdb.DuckDBPyConnection:
@@ -312,7 +315,8 @@ def _bring_up_to_date(connection: duckdb.DuckDBPyConnection, version: str) -> No
         if _numbers(version) < _numbers(step):
             for name, question in shown.items():
                 connection.execute(f'CREATE TEMP VIEW {name} AS {question} FROM "{file}".main.{name}')
-    known = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    asked = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database()"
+    known = {name for (name,) in connection.execute(asked).fetchall()}
     for name, columns in tables(sql("schema.sql")):
         if name not in known:
             connection.execute(f"CREATE TEMP TABLE {name} ({columns})")

@@ -60,12 +60,10 @@ def check_replaceable(path: Path) -> None:
     try:
         with engine.looked_at(path) as connection:
             version = opening.version_of(connection)
-    except duckdb.IOException as error:
-        if "lock" in str(error).lower():
-            raise opening.refused(path, error) from error
+    except StoreError as error:
+        if isinstance(error.__cause__, duckdb.IOException) and "lock" in str(error.__cause__).lower():
+            raise
         return  # broken: the new file cures it
-    except (StoreError, duckdb.Error):  # likewise
-        return
     opening.check_newer(version, path)
 
 

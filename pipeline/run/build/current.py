@@ -102,7 +102,8 @@ def _exported(places: Places) -> str:
 def _database(places: Places) -> str:
     """What the database says of itself. Its file is no sign: every run puts its own line into it."""
     try:
-        return json.dumps(store.meta(places.database))
+        with store.glanced_at(places.database):
+            return json.dumps(store.meta(places.database))
     except StoreError:
         return str(uuid.uuid4())  # none that a build left
 

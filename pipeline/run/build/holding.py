@@ -86,7 +86,7 @@ class Held:
 def _sign(database: Path) -> str:
     """What a database says of itself. Its file is no sign: every run puts its own line into it."""
     try:
-        with store.held(database):
+        with store.glanced_at(database):
             told = f"{sorted(store.meta(database).items())} {reading.source_counts(database)}"
     except (OSError, StoreError, ConfigError):
         return ""
