@@ -210,7 +210,8 @@ GENERIC: tuple[Rule, ...] = (
         "ld",
         ("undefined reference to", "multiple definition of"),
         Lazy(
-            r"(?P<msg>undefined reference to (?:symbol )?(?:[`'‘\"]|[\w:~]{2,200}\()[^\n]{1,600}"
+            r"(?P<msg>undefined reference to (?:symbol )?(?:[`'‘\"]|[\w:~]{2,200}\()"
+            r"(?:(?! \S{1,200}: undefined reference to )[^\n]){1,600}"
             r"|multiple definition of [`'‘\"][^\n]{1,600})"
         ),
         joins=True,
