@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from typing import cast
 
 from benchmarks.knowledge import KINDS, SPLITS, Label, Thread, error_digest, named, pieces, threads
-from pipeline import ask, distil
+from pipeline import distil
 from pipeline.engines.chat import ChatModel, Said
 from pipeline.engines.enrich import Reader
 from pipeline.engines.enrich.prompt import questions
 from pipeline.engines.enrich.reader import error_named
 from pipeline.records import MODEL_RULES, Claim, Event, Signature, Skipped
+from pipeline.run.build import mapping
 
 #: What a model would call the labels that are pieces of knowledge, and those that say how something ended.
 _STATED = frozenset({"cause", "remedy", "fix"})
@@ -154,7 +155,7 @@ def main() -> None:
     options = parser.parse_args()
     everything, _ = threads(options.split or ["train", "tune"])
     report(
-        (judged(one, ask.read(one.document.text).signed()) for one in everything),
+        (judged(one, mapping.signed(one.document)) for one in everything),
         refused=options.refused,
     )
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.internal import ROOT, SHARED
-from pipeline import ask, extract, raw, run, store
+from pipeline import extract, raw, run, store
 from pipeline.config import read_settings
 from pipeline.distil.drafts.support import wilson_lower
 from pipeline.engines.batch import Replies
@@ -41,7 +41,7 @@ from pipeline.lexicon import repositories
 from pipeline.providers import documents
 from pipeline.records import Claim, ClaimKind, Document, Event, Outcome, Skipped, shelf_of
 from pipeline.run import configured, shards
-from pipeline.run.build.mapping import map_text, shards_of
+from pipeline.run.build.mapping import map_text, shards_of, signed
 from pipeline.text.units import Unit, units
 
 TRUTH = ROOT / "tests" / "quality" / "knowledge.jsonl"
@@ -351,8 +351,7 @@ def _units(thread: Thread, quotes: Iterable[tuple[int, int, str]]) -> Named:
 
 def by_answers(reader: Reader, thread: Thread) -> Named:
     """The units that the kept answers about a thread name of an error that was asked about, before any gate."""
-    signed = ask.read(thread.document.text).signed()
-    errors = [error_named(event) for event, signature in signed if signature is not None]
+    errors = [error_named(event) for event, signature in signed(thread.document) if signature is not None]
     found: Named = set()
     for question in questions(thread.document, thread.units, errors)[0]:
         said = reader.chat.ask(question.text, shelf=shelf_of(thread.document.document_id))

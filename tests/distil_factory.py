@@ -6,10 +6,10 @@ import hashlib
 from datetime import datetime
 from typing import Any
 
-from pipeline import ask, distil
+from pipeline import distil
 from pipeline.records import Claim, Document, DocumentKind, Event, Post, PostKind, Signature
 from pipeline.run import shards
-from pipeline.run.build import reduce
+from pipeline.run.build import mapping, reduce
 
 REPO = "errmine-fixtures/kernels"
 
@@ -67,7 +67,7 @@ def document(case: dict[str, Any]) -> Document:
 
 def events(text: Document) -> tuple[list[Event], list[Signature]]:
     """The errors of a document with their signatures, as a build reads them."""
-    signed = [(event, signature) for event, signature in ask.read(text.text).signed() if signature is not None]
+    signed = [(event, signature) for event, signature in mapping.signed(text) if signature is not None]
     return [event for event, _ in signed], [signature for _, signature in signed]
 
 

@@ -98,6 +98,14 @@ def _causes(text: str) -> list[str]:
     return [claim.quote.text for claim in found if claim.kind == ClaimKind.CAUSE]
 
 
+WORDS = TABLE["wants_words"]
+
+
+@each("text,asks", [(one, True) for one in WORDS["examples"]] + [(one, False) for one in WORDS["lookalikes"]])
+def test_a_report_that_asks_for_better_words_is_told_from_its_look_alikes(text: str, asks: bool) -> None:
+    assert bool(tables.wants_words().search(text)) is asks
+
+
 CURES = TABLE["no_cure"]
 
 

@@ -114,3 +114,10 @@ def test_the_ends_of_a_paragraph_are_looked_for_once_however_many_lines_it_has(m
     found = sight.read(text, blocks.lines(text), [])
     assert asked == [0, len(one) + 1]
     assert [event.start > len(one) for event in found] == [False, True]
+
+
+def test_a_title_that_speaks_of_an_error_is_told_from_one_that_states_it() -> None:
+    assert sight.is_heading("Undefined symbol at import")
+    assert sight.is_heading("Segmentation fault when the kiln is cold")
+    assert not sight.is_heading('Uncaught (in promise) Error: Unrecognized glaze type: "kiln"')
+    assert not sight.is_heading("cannot import name 'kiln_fire'")

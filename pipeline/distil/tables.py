@@ -292,6 +292,12 @@ def no_cure() -> Pattern:
 
 
 @cache
+def wants_words() -> Pattern:
+    """How a report asks for better words about a mistake, not for its cure."""
+    return _compiled(table("standing.toml")["wants_words"]["pattern"])
+
+
+@cache
 def met() -> Pattern:
     """Errors that a program meets and does not make, each as its class, a colon and its message."""
     return _compiled(table("standing.toml")["met"]["pattern"])

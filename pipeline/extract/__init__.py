@@ -32,10 +32,12 @@ from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Severity
 from pipeline.text.literals import Literals, Seen
 
-__all__ = ["GENERIC", "events"]
+__all__ = ["GENERIC", "events", "is_heading"]
 
 #: The dialect of a guess.
 GENERIC = generic.DIALECT
+
+is_heading = sight.is_heading
 
 #: Between a failure and the signal that ended its process stand at most this many characters.
 WIDEST_AFTERMATH = 120

@@ -35,7 +35,7 @@ def unfixed(document: Document, errors: Sequence[Pair], about: tuple[str, ...], 
     """The reason for which what fixed the report is not said to fix its errors, None if it is."""
     if not fixable(document, errors, about):
         return "of_a_test"
-    if tables.no_cure().search(document.title or ""):
+    if tables.no_cure().search(document.title or "") or tables.wants_words().search(_report(document)):
         return "no_cure"
     # of 7 fixes of bare lines that were read three had fixed something else, of 87 of errors with a class five
     shown = [e for e, s in errors if s.signature_id in about]
@@ -44,6 +44,11 @@ def unfixed(document: Document, errors: Sequence[Pair], about: tuple[str, ...], 
     version = dict(fact.slots).get("version") if fact else None
     is_met = version is not None and re.search(rf"(?<![\w.]){re.escape(version)}(?![\w]|\.\d)", document.title or "")
     return "affected" if is_met else None
+
+
+def _report(document: Document) -> str:
+    """What the report itself says, without its comments."""
+    return "\n".join(document.text[post.start : post.end] for post in document.posts if post.kind == PostKind.BODY)
 
 
 def fixable(document: Document, errors: Sequence[Pair], about: tuple[str, ...]) -> tuple[str, ...]:

@@ -48,6 +48,9 @@ _DIGIT = re.compile(r"\d")
 _LAST_WORD = re.compile(r"([A-Za-z][A-Za-z0-9_.-]{0,39})[\s(`*_\[]{1,4}\Z")
 _RELEASE_OF = re.compile(r"\b(?:version|release|package|wheels?) of (?!the |this |our )(\w+)")
 _BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
+_OF_ANOTHER = re.compile(
+    r"\[[A-Z][A-Z0-9]{1,14}-\d{1,6}\||\b(?:as per|per|see|according to)\b.{0,80}https?://", re.IGNORECASE
+)
 _VERSION = re.compile(
     r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d|\.[x*])", re.IGNORECASE
 )
@@ -274,9 +277,11 @@ def change(words: str, document: Document) -> Fact | None:
 
 
 def _own_version(words: str, document: Document) -> str | None:
-    """The version that words name, if it is one of the report's own project: no other name stands before it."""
+    """The version that words name, if it is one of the report's own project: no other name stands before it, nor is it
+    said of another tracker's report ("as per [KLN-7|https://...], it is fixed in 6.1.25").
+    """
     found = _VERSION.search(actions.without_describe(words))
-    if found is None or words[found.end() : found.end() + 2].lower() == ".x":
+    if found is None or _OF_ANOTHER.search(words) or words[found.end() : found.end() + 2].lower() == ".x":
         return None
     before = _LAST_WORD.search(words, max(0, found.start() - 50), found.start())
     name = before.group(1).lower().strip(".-") if before else ""

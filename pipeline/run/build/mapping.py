@@ -20,7 +20,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar
 
-from pipeline import __version__, ask, distil, normalise, packs, raw
+from pipeline import __version__, ask, distil, extract, normalise, packs, raw
 from pipeline.providers import documents
 from pipeline.records import (
     Claim,
@@ -30,6 +30,7 @@ from pipeline.records import (
     DocumentKind,
     Event,
     Link,
+    PostKind,
     Severity,
     Signature,
     Skipped,
@@ -278,6 +279,18 @@ def map_document(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResul
     return map_text(document)
 
 
+def _is_heading(document: Document, event: Event) -> bool:
+    """Whether an event is a guess of a title that only speaks of an error."""
+    title = document.posts[0]
+    is_guess = event.dialect == extract.GENERIC and title.kind == PostKind.TITLE and event.start < title.end
+    return is_guess and extract.is_heading(document.text[title.start : title.end])
+
+
+def signed(document: Document) -> list[tuple[Event, Signature | None]]:
+    """The errors of a thread with their signatures; a title that only speaks of an error is none."""
+    return [pair for pair in ask.read(document.text).signed() if not _is_heading(document, pair[0])]
+
+
 def map_text(document: Document) -> shards.MapResult:
     """The rows of a document that was read: its events, their signatures, what is said about them."""
     found: list[tuple[Event, Signature | None]]
@@ -286,7 +299,7 @@ def map_text(document: Document) -> shards.MapResult:
     elif document.record is not None:
         found = [(event, normalise.signature(event, document.text)) for event in official(document, document.record)]
     else:
-        found = ask.read(document.text).signed()
+        found = signed(document)
     found, left_out = within_limits(found)
     grouped = [(event, signature) for event, signature in found if signature is not None]
     if document.kind == DocumentKind.RELEASE:
