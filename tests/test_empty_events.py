@@ -55,7 +55,7 @@ SEVERITIES = [
         ["progress"],
     ),
     ("E1001 15:22:33.270001  4353 loop.cc:1350] step 12 took 3.2 s\n", ["progress"]),
-    ("```\nheating the kiln\nProcess finished with exit code 0\n```\n", ["empty"]),
+    ("```\nheating the kiln\nProcess finished with exit code 0\n```\n", []),
     (FRAME + "RuntimeError: 4312 [/srv/pool/7.bin]\n", ["empty"]),
     # look-alikes
     (FRAME + "PoolError: 4312 [/srv/pool/7.bin]\n", ["error"]),
