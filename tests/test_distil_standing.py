@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.distil import actions, tables
 from pipeline.distil.claims import replies
-from pipeline.records import ClaimKind
+from pipeline.records import Claim, ClaimKind
 from tests.distil_factory import claims, document
 from tests.each import each
 
@@ -88,14 +88,28 @@ def test_a_cause_is_quoted_with_the_sentence_that_goes_on_with_it() -> None:
     assert _causes(f"{said} However, the check is {'not ' * 60}locked.") == [said]
 
 
+def test_a_version_that_another_tracker_s_report_names_is_none_of_the_project() -> None:
+    own = _said("It is fixed in 6.1.25 version.")
+    other = _said("As per the defect [KLN-7|https://kiln.example/browse/KLN-7], it is fixed in 6.1.25 version.")
+    assert "fix.in_version" in own
+    assert "fix.in_version" not in other
+
+
 def _causes(text: str) -> list[str]:
+    return [claim.quote.text for claim in _claims(text) if claim.kind == ClaimKind.CAUSE]
+
+
+def _said(text: str) -> set[str]:
+    return {claim.rule for claim in _claims(text)}
+
+
+def _claims(text: str) -> list[Claim]:
     posts: list[dict[str, Any]] = [
         {"kind": "title", "text": "ValueError: the tray is empty"},
         {"kind": "body", "text": THREAD, "author": "a", "at": "2026-01-01T10:00:00Z"},
         {"kind": "comment", "text": text, "author": "b", "at": "2026-01-02T10:00:00Z"},
     ]
-    found = claims(document({"number": 1, "kind": "issue", "posts": posts}))
-    return [claim.quote.text for claim in found if claim.kind == ClaimKind.CAUSE]
+    return claims(document({"number": 1, "kind": "issue", "posts": posts}))
 
 
 WORDS = TABLE["wants_words"]
