@@ -18,7 +18,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,20 +50,26 @@ _SMALLEST, _GATE_SMALLEST = 0.08, 0.1
 def main() -> None:
     """Write the material, or learn."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path, nargs="?", default=Path("sight"))
+    parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--learn", action="store_true")
     parser.add_argument("--more", action="store_true")
     options = parser.parse_args()
     if options.more:
-        SHIPPED.write_text(json.dumps(continued(), indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+        _ship(continued())
         return
+    if options.out is None:
+        parser.error("OUT, the folder of the material, is missing")
     if options.learn:
-        SHIPPED.write_text(json.dumps(learned(options.out), indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+        _ship(learned(options.out))
         return
     options.out.mkdir(parents=True, exist_ok=True)
     for name, made in (("silver", silver()), ("gold", gold())):
         with gzip.open(options.out / f"{name}.jsonl.gz", "wt", encoding="utf-8") as out:
             out.writelines(json.dumps({"id": post_id, "lines": lines}) + "\n" for post_id, _, lines in made)
+
+
+def _ship(made: dict[str, Any]) -> None:
+    SHIPPED.write_text(json.dumps(made, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def silver() -> Iterator[tuple[str, str, list[list[Any]]]]:
@@ -150,21 +156,29 @@ class Example(NamedTuple):
 def _examples(folder: Path) -> Iterator[Example]:
     with gzip.open(folder / "told.jsonl.gz", "rt", encoding="utf-8") as rows:
         told = dict(map(json.loads, rows))
-    for made, is_gold in ((gold(), True), (silver(), False)):
-        for post_id, text, lines in made:
-            numbers = {line[5]: number for number, line in enumerate(lines)}
-            leads: dict[int, str] = {}
-            for line in blocks.lines(text):
-                number = numbers.get(line.start)
-                looked = sight.look(text, line, leads)
-                if number is None or looked is None or (not is_gold and str(number) not in told.get(post_id, {})):
-                    continue
-                seen = _features(looked)
-                gate = sorted({f" {looked.kind}", *sight.words_of(line)})
-                if is_gold:
-                    yield Example(seen, gate, lines[number][2], 2.0 if lines[number][3] >= 1 else lines[number][3])
-                else:
-                    yield Example(seen, gate, 1 / (1 + np.exp(-told[post_id][str(number)])), 1.0)
+    for _, _, looked, label, weight in _read(gold()):
+        yield Example(_features(looked), _gate(looked), label, 2.0 if weight >= 1 else weight)
+    for post_id, number, looked, _, _ in _read(silver()):
+        if (said := told.get(post_id, {}).get(str(number))) is not None:
+            yield Example(_features(looked), _gate(looked), 1 / (1 + np.exp(-said)), 1.0)
+
+
+def _read(
+    made: Iterator[tuple[str, str, list[list[Any]]]],
+) -> Iterator[tuple[str, int, sight.Line, float, float]]:
+    """The lines of posts that may state an error: (id of the post, number, the line, its label and weight)."""
+    for post_id, text, lines in made:
+        numbers = {line[5]: number for number, line in enumerate(lines)}
+        leads: dict[int, str] = {}
+        for line in blocks.lines(text):
+            number, looked = numbers.get(line.start), sight.look(text, line, leads)
+            if number is not None and looked is not None:
+                yield post_id, number, looked, lines[number][2], lines[number][3]
+
+
+def _gate(looked: sight.Line) -> list[str]:
+    """What the gate sees of a line."""
+    return sorted({f" {looked.kind}", *sight.words_of(looked.read)})
 
 
 def learned(folder: Path) -> dict[str, Any]:
@@ -180,17 +194,21 @@ def learned(folder: Path) -> dict[str, Any]:
     kept = {word: weight for word, weight in gate.items() if abs(weight) >= _GATE_SMALLEST}
     kept |= {f" {kind}": gate.get(f" {kind}", 0.0) + bias - least for kind in sight.LEAST}
     bias, weights = _fitted([one.seen for one in examples], targets, counts, _LEAST)
-    tables: dict[str, dict[str, int]] = {"w": {}, "b": {}, "t": {}}
+    gates = {word: round(weight * 100) for word, weight in sorted(kept.items())}
+    return {"bias": round(bias * 100), "gate": gates, **_tables(weights)}
+
+
+#: The tables of what is shipped by the marks of their families.
+_FAMILIES = {"w": "words", "b": "pairs", "t": "traits"}
+
+
+def _tables(weights: Mapping[str, float]) -> dict[str, dict[str, int]]:
+    """The weights that are large enough, by family, as whole numbers."""
+    tables: dict[str, dict[str, int]] = {name: {} for name in _FAMILIES.values()}
     for feature, weight in sorted(weights.items()):
         if abs(weight) >= _SMALLEST:
-            tables[feature[0]][feature[1:]] = round(weight * 100)
-    return {
-        "bias": round(bias * 100),
-        "gate": {word: round(weight * 100) for word, weight in sorted(kept.items())},
-        "words": tables["w"],
-        "pairs": tables["b"],
-        "traits": tables["t"],
-    }
+            tables[_FAMILIES[feature[0]]][feature[1:]] = round(weight * 100)
+    return tables
 
 
 #: How a line counts by what a reader said of it: the error, only an end, a warning, none, another line is the error.
@@ -217,9 +235,9 @@ def judged() -> Iterator[Example]:
 def continued() -> dict[str, Any]:
     """What is shipped, gone on from by judged lines and labelled posts; the gate stays as it is."""
     table = json.loads(SHIPPED.read_text(encoding="utf-8"))
-    names = {"w": "words", "b": "pairs", "t": "traits"}
-    shipped = {mark + one: value / 100 for mark, name in names.items() for one, value in table[name].items()}
-    examples = [*judged(), *(one for one in _labelled() if one.weight > 0)]
+    shipped = {mark + one: value / 100 for mark, name in _FAMILIES.items() for one, value in table[name].items()}
+    posted = (Example(_features(one), [], label, min(1.0, weight)) for *_, one, label, weight in _read(gold()))
+    examples = [*judged(), *(one for one in posted if one.weight > 0)]
     often = Counter(feature for one in examples for feature in one.seen)
     known = sorted(feature for feature, count in often.items() if feature in shipped or count >= _LEAST)
     row_of = {feature: row for row, feature in enumerate(known)}
@@ -240,24 +258,7 @@ def continued() -> dict[str, Any]:
             own_sum += step * step
             own -= rate * step / np.sqrt(own_sum)
     made = shipped | dict(zip(known, map(float, weights), strict=True))
-    for mark, name in names.items():
-        table[name] = {
-            feature[1:]: round(value * 100)
-            for feature, value in sorted(made.items())
-            if feature[0] == mark and abs(value) >= _SMALLEST
-        }
-    return {**table, "bias": round(own * 100)}
-
-
-def _labelled() -> Iterator[Example]:
-    """The lines of the posts that readers labelled as wholes."""
-    for _, text, lines in gold():
-        numbers = {line[5]: number for number, line in enumerate(lines)}
-        leads: dict[int, str] = {}
-        for line in blocks.lines(text):
-            looked, number = sight.look(text, line, leads), numbers.get(line.start)
-            if looked is not None and number is not None:
-                yield Example(_features(looked), [], lines[number][2], min(1.0, lines[number][3]))
+    return {**table, **_tables(made), "bias": round(own * 100)}
 
 
 def _features(looked: sight.Line) -> list[str]:
