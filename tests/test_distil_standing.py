@@ -93,6 +93,9 @@ def test_a_version_that_another_tracker_s_report_names_is_none_of_the_project() 
     other = _said("As per the defect [KLN-7|https://kiln.example/browse/KLN-7], it is fixed in 6.1.25 version.")
     assert "fix.in_version" in own
     assert "fix.in_version" not in other
+    # a change or a release that is named behind a link is the project's all the same
+    assert "fix.in_ref" in _said("See https://kiln.example/docs for more, it was fixed in #5.")
+    assert "fix.in_latest" in _said("See https://kiln.example/docs for more, it is fixed in the latest release.")
 
 
 def _causes(text: str) -> list[str]:

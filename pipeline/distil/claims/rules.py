@@ -48,10 +48,6 @@ _DIGIT = re.compile(r"\d")
 _LAST_WORD = re.compile(r"([A-Za-z][A-Za-z0-9_.-]{0,39})[\s(`*_\[]{1,4}\Z")
 _RELEASE_OF = re.compile(r"\b(?:version|release|package|wheels?) of (?!the |this |our )(\w+)")
 _BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
-#: What follows is said of another tracker's report: "as per [KLN-7|https://...], it is fixed in 6.1.25".
-_OF_ANOTHER = re.compile(
-    r"\[[A-Z][A-Z0-9]{1,14}-\d{1,6}\||\b(?:as per|per|see|according to)\b.{0,80}https?://", re.IGNORECASE
-)
 _VERSION = re.compile(
     r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d|\.[x*])", re.IGNORECASE
 )
@@ -243,7 +239,7 @@ def _stated(
             return (act.fact, act.key, begin + act.end) if not cue.only or act.fact.template in cue.only else None
         return (None, "", begin) if cue.needs == "object" and actions.has_object(region) else None
     if cue.kind == CueKind.FIX:
-        fact = None if _OF_ANOTHER.search(text[:begin]) else _fix(region, cue, document)
+        fact = _fix(region, cue, document)
         return (fact, actions.key(fact), begin) if fact else None
     if cue.kind == CueKind.VERSION:
         named = actions.versioned(region)
