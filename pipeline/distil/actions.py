@@ -10,6 +10,7 @@ from functools import cache
 from pipeline.distil import tables
 from pipeline.lexicon.products import PRODUCTS, Product
 from pipeline.records import Fact
+from pipeline.text.late import late
 
 _SPAN = re.compile(r"`[^`\n]{2,160}`")
 _NOT = re.compile(
@@ -121,7 +122,7 @@ def _verbs() -> dict[str, re.Pattern[str]]:
 def _compiled(pattern: str, fragments: Mapping[str, str]) -> re.Pattern[str]:
     for name, fragment in fragments.items():
         pattern = pattern.replace(f"<{name}>", f"(?:{fragment})")
-    return re.compile(pattern, re.IGNORECASE)
+    return late(pattern, re.IGNORECASE)
 
 
 @cache

@@ -16,6 +16,7 @@ from pipeline.distil import added
 from pipeline.lexicon.products import gpus
 from pipeline.lexicon.products import products as named
 from pipeline.records import Claim, Outcome
+from pipeline.text.late import late
 
 # What a quoted remedy says beside its act: when it applies, why it failed, on which operating system.
 #
@@ -130,7 +131,7 @@ def _branches(node: dict[str, Any]) -> str:
 
 
 def _compiled(pattern: str) -> Pattern:
-    return re.compile(pattern, re.IGNORECASE)
+    return late(pattern, re.IGNORECASE)
 
 
 @packs.cached
@@ -346,7 +347,7 @@ def own_hints() -> tuple[Hint, ...]:
         Hint(
             row["id"],
             row["stem"],
-            re.compile(row["pattern"]),
+            late(row["pattern"]),
             row["template"],
             tuple(sorted(row.get("slots", {}).items())),
         )

@@ -17,6 +17,7 @@ from typing import Any
 from pipeline import packs
 from pipeline.lexicon import repositories
 from pipeline.lexicon.added_classes import CATEGORIES, DOMAINS, Category, Domain
+from pipeline.text.late import late
 
 # The closed list of facts: what `distil` may state and `translate` puts into words, from `data/facts.toml`.
 
@@ -381,7 +382,7 @@ def _expression(written: str | None) -> re.Pattern[str] | None:
 
 
 def _pattern(row: Mapping[str, Any], key: str) -> re.Pattern[str] | None:
-    return re.compile(row[key]) if key in row else None
+    return late(row[key]) if key in row else None
 
 
 # ---------------------------------------------------------------- examples of packs

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.text.late import late
 from pipeline.text.tokens import SECRET, PlaceGate, Span
 
 #: Rows of a table that are looked at, and characters of a line of it.
@@ -100,10 +101,8 @@ def named_rules(table: Mapping[str, Any]) -> tuple[Named | Column, ...]:
             Named(
                 name=row["name"],
                 keywords=tuple(row["keywords"]),
-                gate=re.compile(row["gate"]) if "gate" in row else None,
-                pattern=re.compile(
-                    row["pattern"].replace("{person}", _PERSON).replace("{login}", _LOGIN), re.MULTILINE
-                ),
+                gate=late(row["gate"]) if "gate" in row else None,
+                pattern=late(row["pattern"].replace("{person}", _PERSON).replace("{login}", _LOGIN), re.MULTILINE),
                 keep=nobody | frozenset(row.get("keep", ())),
                 written=row.get("written", "user"),
             )

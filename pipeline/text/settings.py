@@ -14,8 +14,9 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
+from pipeline.text.late import late
 from pipeline.text.literals import Literals
-from pipeline.text.tokens import SECRET, PlaceGate, Span
+from pipeline.text.tokens import SECRET, PlaceGate, Span, placed
 from pipeline.text.undone import (
     LEAST_KEY,
     LEAST_VARIABLE,
@@ -231,7 +232,7 @@ class Header:
 
     def place_gate(self, keyword: str) -> PlaceGate | None:
         """What has to stand at a place of the keyword in a text without quoting; None if anything may."""
-        return self.start.match if self.start else None
+        return placed(self.start)
 
     def spans(self, text: str) -> Iterator[Span]:
         """The places of the values."""
@@ -420,9 +421,9 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
         yield Header(
             "command",
             tuple(row["keywords"]),
-            re.compile(row["gate"]) if "gate" in row else None,
-            re.compile(row["pattern"]),
-            re.compile(row["start"].encode()) if "start" in row else None,
+            late(row["gate"]) if "gate" in row else None,
+            late(row["pattern"]),
+            late(row["start"].encode()) if "start" in row else None,
             is_judged=row.get("judged", False),
         )
 

@@ -11,6 +11,7 @@ from importlib import resources
 from itertools import pairwise
 from typing import Any
 
+from pipeline.text.late import late
 from pipeline.text.undone import LEAST_TOKEN, Undone, is_token, looks_random
 
 SECRET = "<secret>"  # noqa: S105  (what is written in the place of one)
@@ -46,6 +47,17 @@ Span = tuple[int, int, str]
 PlaceGate = Callable[[bytes, int], object]
 
 
+def placed(start: re.Pattern[bytes] | None) -> PlaceGate | None:
+    """The gate that asks for `start`, which is compiled when it first does; None asks for nothing."""
+    if start is None:
+        return None
+
+    def holds(bare: bytes, at: int) -> object:
+        return start.match(bare, at)
+
+    return holds
+
+
 @dataclass(frozen=True, slots=True)
 class TokenForm:
     """One form of token: a row of tokens.toml."""
@@ -61,7 +73,7 @@ class TokenForm:
 
     def place_gate(self, keyword: str) -> PlaceGate | None:
         """What has to stand at a place of the keyword in a text without quoting; None if anything may."""
-        return self.start.match if self.start else None
+        return placed(self.start)
 
     def spans(self, text: str) -> Iterator[Span]:
         """The places of secrets of this form, as they stand in the text."""
@@ -247,11 +259,11 @@ def token_rules() -> tuple[TokenForm | KeyBlock, ...]:
         TokenForm(
             name=row["vendor"],
             keywords=tuple(row["keywords"]),
-            gate=re.compile(row["gate"]) if "gate" in row else None,
-            pattern=re.compile(row["pattern"]),
+            gate=late(row["gate"]) if "gate" in row else None,
+            pattern=late(row["pattern"]),
             is_open=_OPEN_END.search(row["pattern"]) is not None,
             is_named="(?P<" in row["pattern"],
-            start=None if "(?P<" in row["pattern"] else re.compile(row.get("start", row["pattern"]).encode()),
+            start=None if "(?P<" in row["pattern"] else late(row.get("start", row["pattern"]).encode()),
         )
         for row in table["formats"]
     ]
@@ -273,9 +285,9 @@ def _prefix(row: Mapping[str, Any]) -> TokenForm:
         name=f"{row['vendor']}, any length",
         keywords=tuple(row["starts"]),
         gate=None,
-        pattern=re.compile(pattern),
+        pattern=late(pattern),
         is_open=True,
         is_named=False,
-        start=re.compile(pattern.encode()),
+        start=late(pattern.encode()),
         is_judged=True,
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from pipeline.lexicon.advice.tables import table
+from pipeline.text.late import late
 
 #: What may stand between an act and its object, in one clause.
 _GAP = r"([^\n.;!?]{0,60}?)"
@@ -17,7 +18,7 @@ _NEGATED = 40
 @cache
 def rows() -> tuple[tuple[str, re.Pattern[str]], ...]:
     """(kind, pattern) of each row."""
-    return tuple((row["kind"], re.compile("|".join(_forms(row)), re.IGNORECASE)) for row in table("prose")["row"])
+    return tuple((row["kind"], late("|".join(_forms(row)), re.IGNORECASE)) for row in table("prose")["row"])
 
 
 def _forms(row: dict[str, Sequence[str]]) -> Iterator[str]:
@@ -79,12 +80,12 @@ def _pairs() -> tuple[tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str], r
         act = rf"(?:(?:^|[,:(\-]|\b(?:{lead})\b)\W{{0,4}}(?P<order>{order})|\b(?:{did}) (?P<past>{past}))(?![a-z0-9])"
         act += rf"|^(?:{opens})\b[^\n]{{1,60}}? (?P<placed>{order}) (?:{taken})\b"
         act += rf"|(?<![a-z0-9])(?P<state>{state})(?![a-z0-9])"
-        made.append((tuple(row["words"]), _words(row["thing"]), re.compile(act, re.IGNORECASE), _words([past])))
+        made.append((tuple(row["words"]), _words(row["thing"]), late(act, re.IGNORECASE), _words([past])))
     return tuple(made)
 
 
 def _words(listed: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<![a-z0-9])(?:{'|'.join(listed)})(?![a-z0-9])", re.IGNORECASE)
+    return late(rf"(?<![a-z0-9])(?:{'|'.join(listed)})(?![a-z0-9])", re.IGNORECASE)
 
 
 @cache
