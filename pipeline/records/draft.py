@@ -105,3 +105,4 @@ class Draft:
     cases: tuple[LocalCase, ...] = ()
     leads: tuple[Lead, ...] = ()
     documentation: Documentation | None = None
+    place: str = ""  # the function that tells the error from others of the same words, as people name it

@@ -10,6 +10,17 @@ from pipeline.records import Frame
 
 #: Functions in a frame key: the innermost ones carry the identity, library frames further out do not.
 KEY_FRAMES = 3
+#: So many characters of a function's name are looked at: `org.kiln.server.` alone may take as many.
+LONGEST_NAME = 60
+#: Names joined by dots, as of Java, .NET and modules of Python.
+_PACKAGED = re.compile(r"[\w$]{1,80}(?:\.(?:[\w$]{1,80}|<(?:cl)?init>)){1,20}")
+#: Where a function's arguments begin; Go puts the type that a method is of in such brackets too.
+_ARGUMENTS = re.compile(r"(?<=[\w>])\(|\s")
+_LETTERS = re.compile(r"[A-Za-z]{2}")
+#: What makes an object of a class on the JVM has the class' name; nobody knows what another name in angles is.
+_MADE = re.compile(r"\.<(?:cl)?init>\Z")
+_UNNAMED = re.compile(r"[<>?]")
+_PLACED = re.compile(r" \(in \S{2,120}\)\Z")
 
 _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])?(?P<package>[A-Za-z_]\w{0,60})")
 #: Python's own library, and code without a file: it raises for whoever called it.
@@ -36,7 +47,41 @@ def frame_key(frames: Sequence[Frame]) -> str:
     """The three innermost functions that are not mere plumbing, innermost last."""
     telling = (frame for frame in reversed(frames) if frame.function and frame.function not in _QUIET_FUNCTIONS)
     named = list(islice(telling, KEY_FRAMES))[::-1]
-    return " > ".join(f"{_module(frame.file)}:{str(frame.function)[:60]}" for frame in named)
+    return " > ".join(f"{_module(frame.file)}:{_function(str(frame.function))}" for frame in named)
+
+
+def _function(name: str) -> str:
+    """A function's name as far as it is looked at: of one behind its packages the end, of any other the beginning."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    if "/" in name:
+        return name.rpartition("/")[2][:LONGEST_NAME]
+    if _PACKAGED.fullmatch(name):
+        return name[-LONGEST_NAME:].partition(".")[2] or name[-LONGEST_NAME:]
+    return name[:LONGEST_NAME]
+
+
+def place(frame: str) -> str:
+    """How people name the function of a frame's key, with its class or module; "" where none is named."""
+    module, _, function = frame.partition(":")
+    name = _ARGUMENTS.split(function.rpartition("/")[2], maxsplit=1)[0].strip()
+    made = _MADE.sub("", name)
+    if not _LETTERS.search(made) or _UNNAMED.search(made) or ("::" in function and "::" not in made):
+        return ""
+    if made != name or _PACKAGED.fullmatch(made):
+        return ".".join(made.split(".")[-1 if made != name else -2 :])
+    is_plain = made.isidentifier() and module.isidentifier() and not module.startswith("lib")
+    return f"{module}.{made}" if is_plain else made
+
+
+def placed(signature: str, place: str) -> str:
+    """A message with the function that tells which error it is, if one does."""
+    return f"{signature} (in {place})" if place else signature
+
+
+def without_place(signature: str) -> str:
+    """The message alone: what `placed` put behind it is no word of it."""
+    return _PLACED.sub("", signature)
 
 
 def raising_package(frames: Sequence[Frame]) -> str:

@@ -19,8 +19,9 @@ from pipeline.records.entry import (
     Workaround,
     rate,
 )
+from pipeline.text.frames import placed
 from pipeline.translate.engines import Engine
-from pipeline.translate.meaning import meaning, occurrences
+from pipeline.translate.meaning import meaning, occurrences, placed_zh
 from pipeline.translate.remembered import shipped_memory
 from pipeline.translate.wording import Wording, of_page, statement_in_words, translation, typed_cause, untranslated
 
@@ -37,7 +38,7 @@ def entry(
 ) -> KnowledgeEntry:
     """The published entry of a draft; its `translations` say of every Chinese field how it came to be."""
     asked = (shipped_memory(), *engines)
-    signature = draft.cluster.headline
+    signature = placed(draft.cluster.headline, draft.place)
     explained = _signature_wording(draft, signature, asked)
     pages = {piece.evidence_id: piece.url for piece in draft.evidence if piece.role == "official"}
 
@@ -119,15 +120,16 @@ def _cause(cause: Statement | None, put: Callable[[Statement], Wording]) -> Word
 
 def _signature_wording(draft: Draft, signature: str, engines: Sequence[Engine]) -> Wording:
     """The signature, which stays as it is, and what it means in Chinese."""
-    found = meaning(draft, signature, engines)
+    found = meaning(draft, draft.cluster.headline, engines)
     if found is None:
         return Wording(signature, None, untranslated(signature, "the meaning of the message is not known"))
-    said = explanations.check(signature, found.chinese, occurrences(draft), is_fact=found.is_fact)
+    chinese = placed_zh(found.chinese, draft.place)
+    said = explanations.check(signature, chinese, occurrences(draft), is_fact=found.is_fact)
     failed = sorted(name for name, passed in said.items() if not passed)
     if failed:
         reason = f"{found.engine} failed {', '.join(failed)}"
         return Wording(signature, None, untranslated(signature, reason, said=said))
-    return Wording(signature, found.chinese, translation(found.status, signature, engine=found.engine, said=said))
+    return Wording(signature, chinese, translation(found.status, signature, engine=found.engine, said=said))
 
 
 # ---------------------------------------------------------------- remedies

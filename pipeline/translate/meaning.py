@@ -15,6 +15,7 @@ from importlib.resources import files
 from pipeline.lexicon import explanations, gates
 from pipeline.records.draft import Draft
 from pipeline.records.entry import KnowledgeEntry, TranslationStatus
+from pipeline.text.frames import without_place
 from pipeline.translate import facts_said, messages, rendering, shapes
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.remembered import PLACE, Accepted, Memory, template
@@ -44,6 +45,9 @@ LEAST_WORDS_OF_A_SENTENCE = 3
 #: What stands at a sentence's end, before its full stop: in brackets, or after the ones that it has already.
 _NAMES = rendering.MessageTemplate("signature.names", "({names})", {"names": "identifier"})
 _NAMES_TOO = rendering.MessageTemplate("signature.names_too", ", of {names}", {"names": "identifier"})
+#: Behind a message whose words are said of any such mistake stands the function that tells which one it is.
+_IN = rendering.MessageTemplate("signature.in", "(in {place})", {"place": "identifier"})
+_IN_TOO = rendering.MessageTemplate("signature.in_too", ", in {place}", {"place": "identifier"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,13 @@ def meaning(draft: Draft, signature: str, engines: Sequence[Engine]) -> Meaning 
     chinese = _with_full_type(_with_type(found.chinese, exception), exception)
     chinese = chinese.replace(".。", "。")  # a value that ended its English sentence
     return Meaning(_with_names(chinese, signature, occurrences(draft)), found.status, found.engine)
+
+
+def placed_zh(chinese: str, place: str) -> str:
+    """What a message means with the function that tells which error it is, if one does."""
+    template = _IN_TOO if chinese.endswith("）。") else _IN
+    said = rendering.chinese(template.template_id, template.english) if place else ""
+    return f"{chinese.removesuffix('。')}{fill(said, {'place': place}, template)}。" if said else chinese
 
 
 def occurrences(draft: Draft) -> tuple[str, ...]:
@@ -161,7 +172,7 @@ def without_type(text: str, exception: str | None) -> str:
 
 def worded(signature: str, exception: str | None) -> str:
     """A message without its type and what a program puts around it: what its template is made from."""
-    forms = messages.peeled(without_type(signature, exception))
+    forms = messages.peeled(without_type(without_place(signature), exception))
     return forms[-1] if forms else ""
 
 
@@ -303,6 +314,10 @@ def shape_of(entry: KnowledgeEntry) -> tuple[str, ...]:
     return ()
 
 
+#: What `placed_zh` put there.
+_PLACED_ZH = re.compile(r"(?:（位于 \S{2,120}）|，位于 \S{2,120})。\Z")
+
+
 def _said(entry: KnowledgeEntry, engine: str) -> str:
     """The explanation without the type before it and, where it names none itself, the names behind it."""
     said = entry.signature_zh or ""
@@ -310,11 +325,12 @@ def _said(entry: KnowledgeEntry, engine: str) -> str:
     names = [name for name in explanations.lasting_names(entry.signature) if name in said] if is_shape else []
     for first in range(len(names)):
         said = said.removesuffix(f"{_named(names[first:], '')}。").removesuffix(f"{_named(names[first:], '）。')}。")
+    said = _PLACED_ZH.sub("。", said)
     return said.removeprefix(f"{entry.exception_type}：") if entry.exception_type else said
 
 
 def _words_of(entry: KnowledgeEntry) -> str:
-    text = entry.signature
+    text = without_place(entry.signature)
     for name in filter(None, (entry.exception_type, (entry.exception_type or "").rsplit(".", 1)[-1])):
         text = text.removeprefix(f"{name}: ")
     return " ".join(_VALUE.sub("_", text).lower().split())[:200]

@@ -20,6 +20,7 @@ from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Cluster
 from pipeline.records.documented import Documentation
 from pipeline.records.draft import Draft, Remedy, Statement
 from pipeline.records.entry import Edge, Tier, TransitionGraph, rate
+from pipeline.text import frames
 
 _PAIR = 2  # signatures of a "link" claim: the earlier, the later
 #: Why an edge is there: (a program printed both in one chain, people met one after the other).
@@ -63,6 +64,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         category=kind.category,
         subcategory=kind.subcategory,
         meaning=meaning(cluster, kind, codes, occurrences),
+        place=_deciding_place(cluster, occurrences),
         cause=cause,
         root_cause_type=cause_type,
         workarounds=workarounds,
@@ -98,6 +100,12 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         ),
         documentation=_documentation(cluster, occurrences) if cause_type != "documented" else None,
     )
+
+
+def _deciding_place(cluster: Cluster, occurrences: Sequence[Occurrence]) -> str:
+    """The function that is part of which error it is, because its words are said of any such mistake."""
+    symbol = dict(cluster.gate).get("symbol", "")
+    return frames.place(symbol) if any(one.frame == symbol for one in occurrences if symbol) else ""
 
 
 def _documentation(cluster: Cluster, occurrences: Sequence[Occurrence]) -> Documentation | None:
