@@ -17,14 +17,20 @@ from tests import histories
 
 
 def steps(seed: int, count: int, folder: Path) -> Iterator[tuple[str, dict[str, str], dict[str, str]]]:
-    """Of each step what happened, and the digests of the tables: of a file brought up to date, of one written whole."""
+    """Of each step what happened, and the digests of the tables: of a file brought up to date, of one written whole.
+
+    Beside them what is told of the rows of entries.
+    """
     history = histories.History(seed)
     for number, (told, made, _, _) in enumerate(history.steps(count)):
         contents, digests = contents_of(history.world, history.grouped, made, folder / str(number))
         brought = folder / "brought.duckdb"
-        store.bring(brought, contents, digests, note=folder / "state")
+        lines = store.bring(brought, contents, digests, note=folder / "state")
         whole = store.write(folder / "whole.duckdb", contents)
-        yield told, store.digests(brought), store.digests(whole)
+        rows = store.query(whole, "SELECT entry_id, sha256(json::VARCHAR) FROM entries ORDER BY entry_id").rows
+        cells = list(zip(*(lines.table[name].to_pylist() for name in ("key", "digest")), strict=True))
+        there, wanted = {"lines": repr(cells)}, {"lines": repr(rows)}
+        yield told, store.digests(brought) | there, store.digests(whole) | wanted
 
 
 def contents_of(
@@ -83,6 +89,7 @@ MUTANTS: dict[str, Patch] = {
     "signatures that nobody has any more": without("_SIGNATURES_GONE", lambda real: f"{real} LIMIT 0"),
     "signatures that come": without("_SIGNATURES_COME", lambda real: f"{real} LIMIT 0"),
     "titles of documents": without("_FOUND_ANEW", lambda _: "FROM changed_entries"),
+    "rows of entries that came": without("_bring_entries", lambda real: lambda *given: dict.fromkeys(real(*given), "")),
     "words": without("_bring_words", lambda _: lambda _connection: None),
     "shards": without("_holding", lambda real: lambda *given: {kind: one[:1] for kind, one in real(*given).items()}),
     **{f"rows of {name}": without("_CHOSEN", _nothing_of(name)) for name in ("claims", "parameters", "official_docs")},

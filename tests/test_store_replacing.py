@@ -40,9 +40,12 @@ class Change:
         return folder / "x.duckdb"
 
     def differing(self, folder: Path) -> list[str]:
-        """The tables of that copy which are not those of a file that is written whole."""
-        found = store.digests(self.brought(folder))
-        return [name for name, digest in self.digests.items() if found[name] != digest]
+        """The tables of that copy that are not those of a file written whole; "lines" if its note of them is wrong."""
+        path = self.brought(folder)
+        found, note = store.digests(path), noted.read(folder)
+        rows = dict(store.query(path, "SELECT entry_id, sha256(json::VARCHAR) FROM entries").rows)
+        wrong = [name for name, digest in self.digests.items() if found[name] != digest]
+        return wrong if note is not None and note.lines == store.Digests.of(rows) else [*wrong, "lines"]
 
 
 TOLD = st.dictionaries(st.text("ab\u00e9\U0001f600\uffee", max_size=3), st.sampled_from(["", "x", "y"]), max_size=12)
@@ -60,12 +63,13 @@ def test_digests_by_key_are_those_of_a_dictionary(before: dict[str, str], now: d
 
 def test_what_is_noted_is_read_back_in_order(tmp_path: Path) -> None:
     told = store.Told("me", store.Digests.of({"b": "1", "a": "2"}), store.Digests.of({}), "others")
-    held = noted.Held(told, "checksum", noted.Size(7, 3))
+    held = noted.Held(told, "checksum", noted.Size(7, 3), store.Digests.of({"e": "3"}))
     noted.write(tmp_path, held)
     assert noted.read(tmp_path) == held
     assert pq.read_table(tmp_path / "database.parquet").to_pylist() == [
         {"kind": "documents", "key": "a", "digest": "2"},
         {"kind": "documents", "key": "b", "digest": "1"},
+        {"kind": "lines", "key": "e", "digest": "3"},
     ]
 
 

@@ -240,10 +240,15 @@ def _keys_of(tokens: Sequence[Sequence[str]], blocks: Keys) -> Keys:
 
 def word_hashes(words: Sequence[str]) -> Hashes:
     """A 32-bit hash for every word: the same on every machine, any day."""
-    numbers: dict[str, int] = {}
-    codes = np.fromiter((numbers.setdefault(word, len(numbers)) for word in words), np.int64, len(words))
-    table = np.fromiter((zlib.crc32(word.encode("utf-8", "replace")) for word in numbers), np.uint32, len(numbers))
-    return table[codes]
+    return np.fromiter(map(_WordHashes().__getitem__, words), np.uint32, len(words))
+
+
+class _WordHashes(dict[str, int]):
+    """The hash of each word that is asked for, made once."""
+
+    def __missing__(self, word: str) -> int:
+        found = self[word] = zlib.crc32(word.encode("utf-8", "replace"))
+        return found
 
 
 def keys_of_words(words: Hashes, lengths: Ints, blocks: Keys) -> Keys:

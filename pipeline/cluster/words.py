@@ -50,9 +50,8 @@ def _contrasts() -> Mapping[str, frozenset[int]]:
 
 def conflict(one: Shape, other: Shape) -> str:
     """The words that forbid joining two texts, as "row / column" or "not / -"; "" if nothing forbids it."""
-    if one.words == other.words:
-        return ""
-    return conflict_of(one.words - other.words, other.words - one.words, weight(other.words))
+    left, right = one.words, other.words  # made whenever they are asked for
+    return "" if left == right else conflict_of(left - right, right - left, weight(right))
 
 
 def weight(words: frozenset[str]) -> int:

@@ -37,6 +37,12 @@ class Digests:
         found = pc.index_in(pa.array(keys, pa.string()), value_set=self.table["key"])
         return [place for place in found.to_pylist() if place is not None]
 
+    def with_those_of(self, keys: Sequence[str], now: Digests) -> Digests:
+        """The same, of these keys alone as they are in `now`, or without them where that has none."""
+        is_other = pc.is_in(self.table["key"], value_set=pa.array(keys, pa.string()))
+        both = pa.concat_tables([self.table.filter(pc.invert(is_other)), now.table])
+        return Digests(both.sort_by("key").combine_chunks())
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Digests) and bool(self.table.equals(other.table))
 

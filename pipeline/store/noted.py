@@ -25,6 +25,8 @@ from pipeline.store.keyed import Digests
 _LIST = "database.json"
 _ROWS = "database.parquet"
 _SCHEMA = pa.schema([("kind", pa.string()), ("key", pa.string()), ("digest", pa.string())])
+#: Of what a row of the table says a digest.
+_KINDS = ("documents", "entries", "lines")
 _CURE = "`errmine build` makes it anew."
 _CHUNK = 1 << 20
 
@@ -54,6 +56,7 @@ class Held:
     told: Told
     checksum: str
     whole: Size  # when it was last written whole: nothing in it was dead
+    lines: Digests  # by entry id the sha256 of its row
 
     def fits(self, path: Path) -> bool:
         """Whether the file at `path` is that file, to the bit, and no log beside it says more."""
@@ -93,9 +96,10 @@ def read(folder: Path) -> Held | None:
         table = pq.read_table(io.BytesIO(kept.Listing.of(folder, _LIST).read(_ROWS)))
         if not table.schema.equals(_SCHEMA):
             return None
-        rows = {kind: Digests(_of_kind(table, kind)) for kind in ("documents", "entries")}
+        documents, entries, lines = (Digests(_of_kind(table, kind)) for kind in _KINDS)
         whole = Size(*told["whole"])
-        return Held(Told(str(told["made_by"]), **rows, others=str(told["others"])), str(told["checksum"]), whole)
+        told_of = Told(str(told["made_by"]), documents, entries, str(told["others"]))
+        return Held(told_of, str(told["checksum"]), whole, lines)
     except (Damaged, OSError, pa.ArrowException, KeyError, TypeError):
         return None
 
@@ -110,10 +114,9 @@ def write(folder: Path, held: Held) -> None:
     Raises:
         StoreError: the disk refuses.
     """
-    kinds = {"documents": held.told.documents, "entries": held.told.entries}
     parts = [
         pa.Table.from_arrays([pa.repeat(kind, len(found.table)), *found.table.columns], schema=_SCHEMA)
-        for kind, found in kinds.items()
+        for kind, found in zip(_KINDS, (held.told.documents, held.told.entries, held.lines), strict=True)
     ]
     out = io.BytesIO()
     pq.write_table(pa.concat_tables(parts).combine_chunks(), out, compression="zstd", compression_level=1)

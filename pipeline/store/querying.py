@@ -241,7 +241,6 @@ SELECT signature_id, arg_min(reason, ordinal) FROM (
     SELECT unnest(flatten(signature_ids)) AS signature_id, reason, ordinal FROM overrides WHERE kind = 'ignore'
 ) GROUP BY signature_id
 """
-_DIGESTS = "SELECT sha256(json::VARCHAR) FROM entries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,11 +280,6 @@ def facts(path: Path) -> Facts:
         reasons = dict(query(path, _IGNORED).rows) if query(path, _HAS_OVERRIDES).rows else {}
         texts = dict(query(path, _TEXTS, parameters=[sorted(reasons)]).rows) if reasons else {}
         return Facts(meta(path), dict(query(path, _SOURCES).rows), reasons, texts)
-
-
-def digests(path: Path) -> frozenset[str]:
-    """The sha256 of the row of every entry."""
-    return frozenset(row[0] for row in query(path, _DIGESTS).rows)
 
 
 def _template(*row: Any) -> Template:

@@ -90,10 +90,10 @@ _ORDER = {
 }
 
 
-def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> None:
-    """Nothing; the file at `path` has `contents`, which `told` tells, as if `write` had made it anew.
+def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> Digests:
+    """By entry id the sha256 of its row; the file at `path` has `contents`, which `told` tells, as if made anew.
 
-    Entries are in the order of their ids. Of those that stayed as they were none is asked for.
+    Entries are in the order of their ids. Of those that stayed as they were none is asked for, and no row is read.
 
     `note` is the folder in which it stands what the file holds. Killed at any moment, the old file stays whole, or the
     new one is in its place; where the note is not of it, the next call writes it whole.
@@ -104,17 +104,18 @@ def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> None:
     told = replace(told, others=_others_of(contents))
     last = noted.read(note) if told.made_by else None
     if last is None or last.told.made_by != told.made_by or not last.fits(path):
-        whole = _written(path, contents)
+        whole, lines = _written(path, contents)
     elif _is_told(last.told, told) and _has_runs(path, contents.runs):
-        return
+        return last.lines
     elif last.whole.row_count < FEW_ROWS:
-        whole = _written(path, contents)
+        whole, lines = _written(path, contents)
     else:
-        whole = _brought(path, contents, told, last)
+        whole, lines = _brought(path, contents, told, last)
     if told.made_by:
-        noted.write(note, Held(told, noted.checksum(path), whole))
+        noted.write(note, Held(told, noted.checksum(path), whole, lines))
     else:
         noted.forget(note)
+    return lines
 
 
 def add_run(path: Path, run: RunRow, *, note: Path | None = None) -> None:
@@ -162,8 +163,11 @@ def _changed(before: Digests, now: Digests) -> list[str]:
     return before.changed(now)
 
 
-def _brought(path: Path, contents: Contents, told: Told, last: Held) -> Size:
-    """Puts into the file at `path` what differs from what it held; how large it was when nothing in it was dead."""
+def _brought(path: Path, contents: Contents, told: Told, last: Held) -> tuple[Size, Digests]:
+    """Puts into the file at `path` what differs from what it held; how large it was when nothing in it was dead.
+
+    And the sha256 of the row of each entry.
+    """
     entries = _changed(last.told.entries, told.entries)
     with staged(path) as made:
         _copy(path, made)
@@ -171,20 +175,21 @@ def _brought(path: Path, contents: Contents, told: Told, last: Held) -> Size:
             _name(connection, "changed_documents", "document_id", _changed(last.told.documents, told.documents))
             _name(connection, "changed_entries", "entry_id", entries)
             _bring_documents(connection, contents)
-            _bring_entries(connection, [contents.entries[place] for place in told.entries.places(entries)])
+            there = [contents.entries[place] for place in told.entries.places(entries)]
+            lines = last.lines.with_those_of(entries, Digests.of(_bring_entries(connection, there)))
             _bring_others(connection, contents)
             _bring_words(connection)
             count = row_count(connection)
         if made.stat().st_size <= _MOST_DEAD * last.whole.byte_count * count / max(last.whole.row_count, 1):
-            return last.whole
+            return last.whole, lines
         _compact(made)
-        return Size(made.stat().st_size, count)
+        return Size(made.stat().st_size, count), lines
 
 
-def _written(path: Path, contents: Contents) -> Size:
-    """Puts into the place of the file at `path` one that is written whole; how large that is."""
-    count = write_counted(path, contents)
-    return Size(path.stat().st_size, count)
+def _written(path: Path, contents: Contents) -> tuple[Size, Digests]:
+    """Puts into the place of the file at `path` one that is written whole; how large it is, and of each entry's row."""
+    count, lines = write_counted(path, contents)
+    return Size(path.stat().st_size, count), Digests.of(lines)
 
 
 def _copy(path: Path, made: Path) -> None:
@@ -228,10 +233,11 @@ def _holding(connection: duckdb.DuckDBPyConnection, files: Mapping[str, list[str
     return {kind: [path for path in paths if Path(path).stem in names] for kind, paths in files.items()}
 
 
-def _bring_entries(connection: duckdb.DuckDBPyConnection, entries: Sequence[KnowledgeEntry]) -> None:
+def _bring_entries(connection: duckdb.DuckDBPyConnection, entries: Sequence[KnowledgeEntry]) -> dict[str, str]:
+    """What `insert_entries` gives; the rows of the entries that changed are these."""
     for table in ENTRY_TABLES:
         connection.execute(f"DELETE FROM {table} WHERE entry_id IN (FROM changed_entries)")  # noqa: S608
-    insert_entries(connection, entries)
+    return insert_entries(connection, entries)
 
 
 def _bring_others(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:

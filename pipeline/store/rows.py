@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from pipeline.records import Cluster
@@ -37,9 +38,17 @@ def canonical(value: object) -> str:
 
 def row(table: str, record: object, **given: object) -> Row:
     """The cells of `record` in the order of the columns of `table`; those `given` are no fields of it."""
+    if not given:
+        return _cells(table)(record)
     return tuple(
         given[column] if column in given else getattr(record, FIELDS.get(column, column)) for column in _columns(table)
     )
+
+
+@cache
+def _cells(table: str) -> Callable[[object], Row]:
+    """What gives the cells of a record that has a field for each column of a table, of which there are several."""
+    return attrgetter(*(FIELDS.get(column, column) for column in _columns(table)))
 
 
 @cache
@@ -159,6 +168,12 @@ _MAKERS = {
 
 #: Tables that entries fill: each row belongs to the entry whose id it begins with.
 ENTRY_TABLES = tuple(_MAKERS)
+
+
+def lines_of(tables: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
+    """The id of each entry in the rows that `tables_of` gave, with its JSON as the file has it."""
+    names = _columns("entries")
+    return map(itemgetter(names.index("entry_id"), names.index("json")), tables["entries"])
 
 
 def cluster_row(cluster: Cluster) -> Row:

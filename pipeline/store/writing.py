@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import opening
 from pipeline.store.contents import Contents
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS
-from pipeline.store.rows import Row, cluster_row, row, run_row, tables_of
+from pipeline.store.rows import Row, cluster_row, lines_of, row, run_row, tables_of
 from pipeline.store.staging import staged, transaction
 
 #: Counts of each cluster, from the events of its templates.
@@ -58,11 +59,11 @@ def write(path: Path, contents: Contents) -> Path:
     return path
 
 
-def write_counted(path: Path, contents: Contents) -> int:
-    """How many rows the tables of the file have that `write` puts at `path`."""
+def write_counted(path: Path, contents: Contents) -> tuple[int, dict[str, str]]:
+    """Of the file that `write` puts at `path` how many rows its tables have, and what `insert_entries` gives."""
     with staged(path) as made, transaction(made, is_new=True) as connection:
-        _fill(connection, contents)
-        return row_count(connection)
+        lines = _fill(connection, contents)
+        return row_count(connection), lines
 
 
 def row_count(connection: duckdb.DuckDBPyConnection) -> int:
@@ -75,15 +76,16 @@ def row_count(connection: duckdb.DuckDBPyConnection) -> int:
     return int(count)
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+def _fill(connection: duckdb.DuckDBPyConnection, contents: Contents) -> dict[str, str]:
     for _, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
         if files := files_of(contents)[kind]:
             connection.execute(statement, {"files": files})
-    insert_entries(connection, contents.entries)
+    lines = insert_entries(connection, contents.entries)
     insert_known(connection)
     insert_others(connection, contents)
     connection.execute("CREATE TEMP TABLE to_search AS SELECT entry_id FROM entries")
     connection.execute(opening.sql("searched.sql"))
+    return lines
 
 
 def files_of(contents: Contents) -> dict[str, list[str]]:
@@ -97,14 +99,18 @@ def files_of(contents: Contents) -> dict[str, list[str]]:
     return {kind: sorted(map(str, files)) for kind, files in paths.items()}
 
 
-def insert_entries(connection: duckdb.DuckDBPyConnection, entries: Sequence[KnowledgeEntry]) -> None:
-    """Nothing; every table that entries fill has the rows of `entries` as well, which are in the order of their ids.
+def insert_entries(connection: duckdb.DuckDBPyConnection, entries: Sequence[KnowledgeEntry]) -> dict[str, str]:
+    """By id the sha256 of each entry's JSON; every table that entries fill has the rows of `entries` as well then.
 
-    So many are held at once: a home may have more than memory does.
+    They are in the order of their ids. So many are held at once: a home may have more than memory does.
     """
+    lines: dict[str, str] = {}
     for start in range(0, len(entries), _ENTRIES_AT_ONCE):
-        for name, rows in tables_of(entries[start : start + _ENTRIES_AT_ONCE]).items():
+        tables = tables_of(entries[start : start + _ENTRIES_AT_ONCE])
+        for name, rows in tables.items():
             _insert(connection, name, rows)
+        lines |= {entry_id: hashlib.sha256(line.encode()).hexdigest() for entry_id, line in lines_of(tables)}
+    return lines
 
 
 def insert_others(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:

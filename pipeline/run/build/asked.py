@@ -8,10 +8,9 @@ from contextlib import suppress
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from pipeline import packs
+from pipeline import packs, store
 from pipeline.export import Passed
 from pipeline.run.build.mapping import files_of, own_files, releases
-from pipeline.store import querying
 
 
 def known(path: Path) -> Passed:
@@ -25,9 +24,9 @@ def keep(path: Path, passed: Passed) -> None:
         passed.write(path)
 
 
-def note(path: Path, database: Path) -> None:
-    """Nothing; the file at `path` says then that every entry of the database has passed."""
-    keep(path, known(path).only(querying.digests(database)))
+def note(path: Path, lines: store.Digests) -> None:
+    """Nothing; the file at `path` says then that the entries whose rows have these digests have passed."""
+    keep(path, known(path).only(lines.table["digest"].to_pylist()))
 
 
 def made_by(package: Traversable | None = None) -> str:

@@ -321,10 +321,10 @@ class _Build:
         self.progress("publish", 0, 1)
         told = _told(places, code, found, made)
         found.let_go()  # writing needs the room
-        _write(places, (used, self.added), grouped, made, past, stages=stages, run_id=run_id, told=told)
+        lines = _write(places, (used, self.added), grouped, made, past, stages=stages, run_id=run_id, told=told)
         with store.lasting():
             holding.Held.note(places.held, places.database, places.planned)
-            asked.note(places.passed, places.database)  # each was asked, as `entries` made it
+            asked.note(places.passed, lines)  # each was asked, as `entries` made it
         results.write(places.state, code, results.State(made.results, *grouped.proofs, made.texts), standing=standing)
         drop_answers(places.home / ".errmine" / "answers" / "enrich", found.document_ids)
         lost = found.lost(but=distil.STAGE, most=MOST_EXAMPLES)
@@ -407,8 +407,8 @@ def _write(
     stages: Sequence[StageCount],
     run_id: str,
     told: store.Told,
-) -> None:
-    """The database, in the place of the one before."""
+) -> store.Digests:
+    """By entry id the sha256 of its row in the database, which is in the place of the one before."""
     used, added = files
     rulings = reduce.rows(made.rulings)
     registry = made.registry.model_copy(update={"cluster_aliases": dict(past.compared.aliases)})
@@ -416,7 +416,7 @@ def _write(
     past.last.file.note(journal)
     if past.last.is_foreign:
         history.put_aside(places.database, places.home / ".errmine" / "set-aside")
-    store.bring(
+    lines = store.bring(
         places.database,
         store.Contents(
             documents=tuple(paths.documents for paths in used),
@@ -446,6 +446,7 @@ def _write(
         note=places.state,
     )
     past.last.file.settle(journal)
+    return lines
 
 
 def _enriched(

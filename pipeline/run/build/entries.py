@@ -73,7 +73,7 @@ def group(
     cluster_of = partition.cluster_of()
     rows.of_members(cluster_of)
     proven = _proofs(rows, partition, on_messages)
-    clusters = tuple(replace(found, regex=proven[found.cluster_id].regex) for found in partition.clusters)
+    clusters = tuple(found.proven(proven[found.cluster_id].regex) for found in partition.clusters)
     rulings = cluster.rulings(overrides, templates)
     told = (partition.proofs, tuple(proven[found.cluster_id] for found in clusters))
     partition = replace(partition, clusters=clusters)
