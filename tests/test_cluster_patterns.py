@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline import cluster
 from pipeline.cluster import partition, patterns, proofs
+from tests import linear
 from tests.test_cluster import template
 
 
@@ -124,11 +124,9 @@ def test_hostile_text_takes_linear_time(length: int) -> None:
     regex = regexes(template(text))[text]
     piece = "the feeder: 1 then a then b then c or d and e "
     hostile = [piece * (length // len(piece)), " " * length, "the feeder: " * (length // 12)]
-    start = time.perf_counter()
     with duckdb.connect(config={"threads": 1}) as connection:
-        for one in hostile:
-            connection.execute("SELECT regexp_matches(?, ?)", [one, regex]).fetchall()
-    assert time.perf_counter() - start < 5
+        ask = "SELECT regexp_matches(?, ?)"
+        linear.within(5, lambda text: connection.execute(ask, [text, regex]).fetchall(), *hostile)
 
 
 def test_a_number_is_demanded_where_every_member_has_one_and_others_have_none() -> None:
@@ -164,15 +162,13 @@ def test_hostile_lines_cost_an_exact_expression_little_in_python_too() -> None:
     made = patterns.alternatives(["the tray refused key 0", "the tray refused key 17"], is_exact=True)
     assert made is not None
     search = re.compile(made.regex, re.ASCII).search
-    start = time.process_time()
-    for hostile in (
+    hostile = (
         "\n" * 100_000,
         " \t" * 50_000,
         "the tray refused key " * 5_000,
         "the tray refused key 1" + "1" * 100_000,
-    ):
-        search(hostile)
-    assert time.process_time() - start < 5
+    )
+    linear.within(5, search, *hostile)
 
 
 @pytest.mark.parametrize(("exception", "has_expression"), [(None, True), ("FeederError", False)])

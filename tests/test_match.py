@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from pipeline.providers import documents
 from pipeline.records import Document, RawPage, Template, kept
 from pipeline.records.errors import ExportError
 from pipeline.run import Places
-from tests import golden
+from tests import golden, linear
 from tests.each import each
 
 SHARED_MEMORY = """Traceback (most recent call last):
@@ -277,10 +276,8 @@ def test_an_empty_bundle_answers_nothing(tmp_path: Path) -> None:
 
 
 def test_hostile_text_stays_quick(ready: Matcher) -> None:
-    began = time.process_time()
-    for text in ("Error: " * 15_000, "(" * 100_000, "Traceback (most recent call last):\n" * 3_000, "\x00" * 100_000):
-        ready.match(text)
-    assert time.process_time() - began < 5
+    texts = ("Error: " * 15_000, "(" * 100_000, "Traceback (most recent call last):\n" * 3_000, "\x00" * 100_000)
+    linear.within(5, ready.match, *texts)
 
 
 def test_groups_do_not_depend_on_the_order_of_texts() -> None:
