@@ -2,9 +2,13 @@
 
     python -m benchmarks.capacity 3000 10000 30000 [--workers 2] [--out FILE]     measure; a JSON line a stage
     python -m benchmarks.capacity 100000 --then 50     then so many more come, and then nothing: what a build costs
+    python -m benchmarks.capacity 300000 --then 50 --home FOLDER --stages import extract
+    python -m benchmarks.capacity 300000 --then 50 --home FOLDER                  the same in pieces: see below
     python -m benchmarks.capacity --model FILE                                    the table made from these lines
 
-Every stage is a process of its own, so that its peak memory is its own; of workers of publish only the clock tells.
+Every stage is a process of its own, so that its peak memory is its own; of its workers it is looked up every 0.2 s.
+A home in a FOLDER stays, and what was done there is not done again: a large one can be made by one command after the
+other, each with some of the stages, or begun again after a kill.
 Threads come from `benchmarks.threads`. The model is cost = a + b x N for each stage, fitted by least squares of the
 relative error; how far a fit without the largest size misses that size is told beside it.
 """
@@ -19,8 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,6 +32,11 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 
 from benchmarks import threads
+from benchmarks.watching import Watched
+from pipeline.cluster import edges, election, families, work
+from pipeline.records import leaves
+from pipeline.run import shards
+from pipeline.store import noted, reading
 
 if TYPE_CHECKING:
     from pipeline.run import Places
@@ -37,6 +46,8 @@ STAGES = ("import", "extract", "publish", "export")
 #: What follows them where more threads come: a build with these and its export; then, with nothing new, what a command
 #: and a schedule do, who ask first whether anything came, and all of it looked through by who does not.
 THEN = ("import more", "build more", "export more", "build again", "export again", "publish again")
+#: Of these the one after which families are counted that it touched: to find all of them is a part of building.
+CAME = "build more"
 #: What the table has of a stage; of the others the seconds of CPU.
 TOLD = {"publish": "wall_seconds"}
 SIZES = (10**5, 10**6, 10**7, 10**8)
@@ -54,24 +65,51 @@ class Cost:
     stage: str
     workers: int
     wall_seconds: float
-    cpu_seconds: float  # of the stage's own process; of extract those of its workers, which are busy all the time
+    cpu_seconds: float  # of the stage's own process; of extract those of its workers
     peak_bytes: int  # of the stage's own process
     disk_bytes: int  # of what the stage left
-    touched: Mapping[str, int] = field(default_factory=dict)  # documents mapped, clusters drafted anew
+    touched: Mapping[str, int] = field(default_factory=dict)  # see `_touched`
+    worker_cpu_seconds: float = 0.0  # of all processes that the stage started
+    worker_peak_bytes: int = 0  # of the largest of them
 
 
-def measured(sizes: Sequence[int], *, workers: int, then: int = 0) -> list[Cost]:
-    """The cost of every stage at every size; and of `then` more threads."""
-    found = []
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be measured."""
+
+    stages: Sequence[str]
+    workers: int
+    then: int = 0  # threads that come later
+
+
+def measured(sizes: Sequence[int], wanted: Wanted, *, home: Path | None = None) -> list[Cost]:
+    """The cost of the stages at every size, in homes that are gone then; at one size in `home`, which stays."""
+    if home is not None:
+        (size,) = sizes
+        return list(_costs(size, wanted, home))
+    found: list[Cost] = []
     for size in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            home = Path(folder)
-            threads.write(home / "threads.jsonl.gz", size, then=home / "more.jsonl.gz", more=then)
-            for stage in (*STAGES, *(THEN if then else ())):
-                cost = _measured(stage, home, size, workers)
-                print(json.dumps(asdict(cost)), flush=True)
-                found.append(cost)
+            found += _costs(size, wanted, Path(folder))
     return found
+
+
+def _costs(size: int, wanted: Wanted, home: Path) -> Iterator[Cost]:
+    """What each stage costs that was not done in `home`; it is noted there when it is done."""
+    done, note = set(), home / "costs.jsonl"
+    if note.exists():
+        done = {json.loads(line)["stage"] for line in note.read_text(encoding="utf-8").splitlines()}
+    for stage in wanted.stages:
+        if stage in done:
+            continue
+        if stage == "import" and not (home / "more.jsonl.gz").exists():
+            home.mkdir(parents=True, exist_ok=True)
+            threads.write(home / "threads.jsonl.gz", size, then=home / "more.jsonl.gz", more=wanted.then)
+        cost = _measured(stage, home, size, wanted.workers)
+        with note.open("a", encoding="utf-8") as output:
+            output.write(json.dumps(asdict(cost)) + "\n")
+        print(json.dumps(asdict(cost)), flush=True)
+        yield cost
 
 
 def table(costs: Sequence[Cost]) -> str:
@@ -114,7 +152,7 @@ def _told(stage: str) -> str:
 
 def quick() -> None:
     """Two small sizes, for a look."""
-    measured((1000, 3000), workers=min(2, os.cpu_count() or 1))
+    measured((1000, 3000), Wanted(STAGES, min(2, os.cpu_count() or 1)))
 
 
 def run_stage(stage: str, home: Path, workers: int) -> None:
@@ -122,9 +160,6 @@ def run_stage(stage: str, home: Path, workers: int) -> None:
     from pipeline import run
 
     places = run.Places.of(home)
-    begun = _cpu_seconds()
-    before = _made(home) if stage in THEN else Counter()
-    looked = _cpu_seconds() - begun  # at what there was: no part of the stage
     partitions = []
     if stage in (
         "extract",
@@ -147,10 +182,8 @@ def run_stage(stage: str, home: Path, workers: int) -> None:
     elif not run.is_exported(places):
         run.export(places)
         run.note_exported(places)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    told = {"cpu": _cpu_seconds() - looked, "peak": peak}
-    touched = Counter(kind for kind, _ in _made(home) - before) if stage.startswith("build") else {}
-    print(json.dumps(told | {"touched": touched}))
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps({"cpu": own.ru_utime + own.ru_stime, "peak": own.ru_maxrss * 1024}))
 
 
 def _built(places: Places, workers: int) -> None:
@@ -164,32 +197,75 @@ def _built(places: Places, workers: int) -> None:
         run.note_built(places, now)
 
 
-def _cpu_seconds() -> float:
-    own = resource.getrusage(resource.RUSAGE_SELF)
-    return own.ru_utime + own.ru_stime
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What tells the things of a home from any others, by kind, and the families of its errors."""
+
+    things: Mapping[str, frozenset[str]]
+    families: Sequence[frozenset[str]] = ()  # of each the rows of its signatures
 
 
-def _made(home: Path) -> Counter[tuple[str, str]]:
-    """What tells every document that was mapped, and every cluster that was drafted, from any other."""
-    from pipeline.run import shards
+NOTHING = Made({})
 
-    state = home / ".errmine"
-    documents = [one.digest for shard in shards.listing(state / "shards") for one in shards.origins(shard)]
-    results = state / "state" / "results.parquet"
-    drafts = pq.read_table(results, columns=["drafted"])["drafted"].to_pylist() if results.exists() else []
-    return Counter([("documents", one) for one in documents] + [("drafts", one) for one in drafts])
+
+def _made(home: Path, stage: str) -> Made:
+    """What a build made of each document, cluster and entry, or what an export made of each leaf."""
+    if stage.startswith("export"):
+        of_leaf: dict[str, str] = {}
+        for one in json.loads((home / "curated" / "manifest.json").read_bytes())["files"]:
+            if (prefix := leaves.prefix_of(one["path"])) is not None:
+                of_leaf[prefix] = f"{of_leaf.get(prefix, prefix)} {one['sha256']}"
+        return Made({"leaves": frozenset(of_leaf.values())})
+    state = home / ".errmine" / "state"
+    documents = [one.digest for shard in shards.listing(state.parent / "shards") for one in shards.origins(shard)]
+    drafts = pq.read_table(state / "results.parquet", columns=["drafted"])["drafted"].to_pylist()
+    note = noted.read(state)
+    rows = note.lines.table["digest"].to_pylist() if note else []
+    things = {"documents": documents, "drafts": drafts, "entries": rows}
+    return Made({kind: frozenset(found) for kind, found in things.items()}, _families(home) if stage == CAME else ())
+
+
+def _families(home: Path) -> list[frozenset[str]]:
+    """The families of the errors of a home as it was built, without what people said: of each its signatures' rows."""
+    templates = reading.facts(home / "curated" / "errmine.duckdb").templates
+    begun = work.work(templates)
+    found = families.families(begun, edges.edges(begun), election.Said({}, []))
+    return [frozenset(repr(begun.templates[place]) for place in family) for family in found]
+
+
+def _touched(before: Made, after: Made) -> dict[str, int]:
+    """How many things are new or others: documents mapped, clusters drafted, entries, files of leaves, families.
+
+    A family is touched if a signature of it came, or is another, was seen more often or at another time.
+    """
+    found = {kind: len(things - before.things.get(kind, frozenset())) for kind, things in after.things.items()}
+    known = frozenset().union(*before.families)
+    return found | ({"families": sum(not own <= known for own in after.families)} if after.families else {})
 
 
 def _measured(stage: str, home: Path, size: int, workers: int) -> Cost:
-    before = _disk(home)
+    disk, is_looked_at = _disk(home), stage in THEN and not stage.startswith("import")
+    before = _made(home, stage) if is_looked_at else NOTHING  # by this process: what it takes is not measured
     begun = time.perf_counter()
     command = [sys.executable, "-m", "benchmarks.capacity", "--stage", stage, str(home), "--workers", str(workers)]
-    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    told = json.loads(done.stdout.splitlines()[-1])
-    wall = time.perf_counter() - begun
-    # the workers are no children of the stage that could be asked; they are busy as long as it lasts
-    cpu = wall * workers if stage == "extract" else told["cpu"]
-    return Cost(size, stage, workers, wall, cpu, told["peak"], _disk(home) - before, told.get("touched", {}))
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    with process, Watched(process.pid) as seen:
+        said, _ = process.communicate()
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    wall, told = time.perf_counter() - begun, json.loads(said.splitlines()[-1])
+    return Cost(
+        threads=size,
+        stage=stage,
+        workers=workers,
+        wall_seconds=wall,
+        cpu_seconds=seen.worker_seconds if stage == "extract" else told["cpu"],
+        peak_bytes=told["peak"],
+        disk_bytes=_disk(home) - disk,
+        touched=_touched(before, _made(home, stage)) if is_looked_at else {},
+        worker_cpu_seconds=seen.worker_seconds,
+        worker_peak_bytes=seen.worker_peak,
+    )
 
 
 def _disk(home: Path) -> int:
@@ -227,6 +303,8 @@ def main() -> None:
     parser.add_argument("sizes", type=int, nargs="*")
     parser.add_argument("--then", type=int, default=0, metavar="N", help="so many more threads come")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--home", type=Path, help="where the home of one size is made, and stays")
+    parser.add_argument("--stages", nargs="+", choices=(*STAGES, *THEN), help="some of the stages, in their order")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--model", type=Path)
     parser.add_argument("--stage", nargs=2, help=argparse.SUPPRESS)
@@ -238,7 +316,10 @@ def main() -> None:
         costs = [Cost(**json.loads(line)) for line in lines]
         print(table([cost for cost in costs if cost.stage in STAGES]))
     else:
-        costs = measured(options.sizes, workers=options.workers, then=options.then)
+        if options.home and len(options.sizes) != 1:
+            parser.error("--home is of one size")
+        stages = options.stages or (*STAGES, *(THEN if options.then else ()))
+        costs = measured(options.sizes, Wanted(stages, options.workers, options.then), home=options.home)
         if options.out:
             with options.out.open("a", encoding="utf-8") as output:
                 output.writelines(json.dumps(asdict(cost)) + "\n" for cost in costs)
