@@ -6,7 +6,7 @@ import pytest
 
 from pipeline import extract
 from pipeline.ask import reading
-from pipeline.extract import blocks, generic
+from pipeline.extract import blocks, generic, refusals
 from pipeline.records import Event
 from tests import linear
 from tests.each import each
@@ -118,7 +118,7 @@ def test_a_command_a_question_and_another_way_to_go_on_are_no_guess(text: str) -
 
 @each("words", [("unrecognized option --glaze",), ("unknown argument -g",), ("cannot find -lkiln",)])
 def test_an_error_that_names_a_flag_is_no_command(words: tuple[str, ...]) -> None:
-    assert not generic.is_no_failure(words[0])
+    assert refusals.refusal(words[0]) is None
     found = _guess(f"```\n{words[0]} of the kiln\n```")
     assert found is not None
     assert found.message == f"{words[0]} of the kiln"

@@ -414,3 +414,28 @@ def test_a_message_that_is_quoted_ends_where_the_quotation_does() -> None:
     (event,) = events(text)
     signed = signature(replace(event, message="the sheet is torn", detail="the sheet is torn"), text)
     assert text[signed.start : signed.end] == "PressError: the sheet is torn"
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (
+            "java.lang.AssertionError: wrong number of pots expected:<7> but was:<9>",
+            "wrong number of pots expected:<n> but was:<n>",
+        ),
+        (
+            "java.lang.IllegalArgumentException: pots must be round at org.kiln.Pot.<init>(Pot.java:7)",
+            "pots must be round",
+        ),
+        (
+            "java.lang.IllegalStateException: the lid is open; Titanium 5.2.0,2016/02/19 12:45,fd837d1",
+            "the lid is open",
+        ),
+        ("RuntimeError: the kiln got a wrong number of pots: 7", "the kiln got a wrong number of pots"),
+    ],
+)
+def test_what_a_program_puts_behind_its_message_is_no_part_of_it(shown: str, text: str) -> None:
+    (event,) = events(shown)
+    assert text in signature(event, shown).text
+    assert "Pot.java" not in signature(event, shown).text
+    assert "Titanium" not in signature(event, shown).text

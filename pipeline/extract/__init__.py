@@ -24,6 +24,7 @@ from pipeline.extract import (
     lines,
     native,
     pytest_,
+    refusals,
     sight,
     stacks,
 )
@@ -81,7 +82,7 @@ def events(text: str) -> list[Event]:
     guesses = sight.read(text, read, failures, found)
     if not telling and (guess := generic.read(read)) is not None and not _overlaps(guess, guesses):
         guesses.append(guess)
-    guesses = [_with_codes(one) for one in guesses if not generic.is_no_failure(one.detail)]
+    guesses = [_with_codes(one) for one in guesses if refusals.refusal(one.detail) is None]
     new = [one for one in guesses if not _overlaps(one, found) and not _is_told_again(one, found)]
     return sorted([*found, *new], key=lambda one: one.start) if new else found
 

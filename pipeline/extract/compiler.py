@@ -254,11 +254,15 @@ GENERIC: tuple[Rule, ...] = (
         ("CMake Error",),
         Lazy(
             r"CMake Error(?: \([\w-]{1,20}\))?(?: at (?P<file>[^\s:()]{1,300}):(?P<line>\d{1,6})(?: \("
-            r"(?P<function>[^()\n]{1,80})\))?:|: ?(?P<msg>[^\n]{3,600})|:)"
+            r"(?P<function>[^()\n]{1,80})\))?)?:"
+            r"(?: ?(?P<msg>(?!Call Stack)[^\s][^\n]{2,600}?)(?= Call Stack \(|\r?\n|\r?\Z))?"
         ),
-        goes_on=Lazy(r"^(?:[ \t]{1,12}\S|[ \t\r]{0,8}$(?!\n[^\s])|Call Stack)"),
+        # the line below the place is the message, where a post lost its indent as well
+        goes_on=Lazy(r"^(?:[ \t]{1,12}\S|[ \t\r]{0,8}$(?!\n[^\s])|Call Stack|(?<=\):\n)[A-Za-z\"'])"),
         most_lines=30,
-        says_more=Lazy(r"CMake Error[^\n]{0,400}:\s{1,12}(?P<msg>\S[^\n]{1,400}(?:\n {2}\S[^\n]{0,200}){0,6})"),
+        says_more=Lazy(
+            r"CMake Error[^\n]{0,400}:\s{1,12}(?P<msg>(?!Call Stack)\S[^\n]{1,400}(?:\n {2}\S[^\n]{0,200}){0,6})"
+        ),
         joins=True,
     ),
     Rule(

@@ -137,25 +137,22 @@ _NAMED = re.compile(
 )
 
 
-#: A command that somebody typed, a question, a program's word that it goes on in another way: nothing failed there.
-_COMMAND = re.compile(
-    r"(?:sudo )?[a-z][\w.-]{0,30}(?: [\w./@-]{1,60}){0,3} --?[A-Za-z][\w-]{0,30}(?=[ =]|$)(?!.{0,700}: )"
-)
-_GOES_ON = re.compile(r"\bfall(?:s|ing|en)? ?back\b|\bdefaulting to\b|\?[`\"')\s]{0,4}$", re.IGNORECASE)
-
-
-def is_no_failure(words: str) -> bool:
-    """Whether the words are a command, a question, or tell what is done instead of something."""
-    command = _COMMAND.match(words)
-    # "unrecognized option --glaze" names a flag, too, and is no command
-    is_command = command is not None and not holds_sign(command.group())
-    return is_command or _GOES_ON.search(words) is not None
-
-
 #: An exception that stands anywhere among the words, before a colon or at their end, or a result that Windows names.
 _TYPED = re.compile(
     r"(?:(?<=[\s:(\"'`])|\A)(?:(?P<type>(?:[A-Za-z_$][\w$]{0,60}(?:\.|::|\\)){0,8}(?:[A-Z]\w{0,60}(?:Error|Exception)|Error))"
     r"(?:: {1,2}(?P<msg>\S.*)|(?=:?$| at ))|(?P<code>0x8[0-9A-Fa-f]{7})\b)"
+)
+
+
+#: Types that say no more than that something failed.
+_SAYS_NOTHING = frozenset({"Error", "Exception"})
+
+#: A field of an object as JSON has it, as a line that shows a part of one begins, and what stands in such fields.
+_IS_FIELD = re.compile(r"[\[{]{0,2}\s{0,4}\"?\w[\w.-]{0,40}\"\s{0,4}:\s{0,4}[\"{\[]")
+_FIELD = re.compile(
+    r"\"?\b(?:\w{0,20}_)?(?:message|msg|error|err|reason|details?|description|cause|title|text)\"\s{0,4}:\s{0,4}"
+    r"\"(?P<said>(?:[^\"\\\n]|\\.){6,600})",
+    re.IGNORECASE,
 )
 
 
@@ -190,9 +187,20 @@ def stated(line: Line, start: int, words: str) -> Event:
     """The event of a line that states an error from `start` on; of a line of prose, what it quotes as printed."""
     if line.lang is None and (told := next(_outside(line, is_sure=False), None)) is not None:
         return _event(told)
+    at, words = _field(words)
+    start += at
     named = _TYPED.search(words)
-    guess = _Guess(_LIKELY, start, words)
-    return _event(guess, (named["type"] or named["code"], named["msg"] or words) if named is not None else None)
+    if named is None:
+        return _event(_Guess(_LIKELY, start, words))
+    kind, said = named["type"] or named["code"], named["msg"] or words
+    if named["msg"] and kind not in _SAYS_NOTHING and _leads(line, words[: named.start()]):
+        start, words = start + named.start("type"), words[named.start("type") :]
+    return _event(_Guess(_LIKELY, start, words), (kind, said))
+
+
+def _leads(line: Line, words: str) -> bool:
+    """Whether words only lead to what was printed: "then the kiln stops with LidError: lid is open"."""
+    return word_count(words, len(words)) > FEWEST and (line.lang is None or not holds_sign(words))
 
 
 def _event(guess: _Guess, told: tuple[str, str] | None = None) -> Event:
@@ -291,4 +299,13 @@ def _quoted(line: str) -> Iterator[tuple[int, str]]:
 
 
 def _guess(score: int, start: int, words: str) -> _Guess:
-    return _Guess(score, start, words.rstrip("`*\"' ") or words)
+    at, said = _field(words)
+    return _Guess(score, start + at, said if at else said.rstrip("`*\"' ") or said)
+
+
+def _field(words: str) -> tuple[int, str]:
+    """Of a part of an object the field that tells what failed, and where it stands; of other words themselves."""
+    for field in _FIELD.finditer(words) if _IS_FIELD.match(words) else ():
+        if holds_sign(field["said"]) and word_count(field["said"], _READ) > 1:
+            return field.start("said"), field["said"].rstrip()
+    return 0, words

@@ -252,6 +252,7 @@ _ADVICE = re.compile(
 MARKUP = ' .,:;!?*`"~_#'
 _DUNDER = re.compile(r"(?<!\w)__\w+$")
 SLOT = re.compile(r"<[a-z]{1,8}>")
+_LETTER = re.compile(r"[A-Za-z]")
 _WORD = re.compile(r"[A-Za-z][A-Za-z']{2,}")
 _ANY_WORD = re.compile(r"[A-Za-z][A-Za-z']*")
 
@@ -293,9 +294,18 @@ def first_sentence(template: str) -> str:
     return template[: advice.start()] if advice is not None and is_telling(template[: advice.start()]) else template
 
 
+#: A stack of the JVM that runs on behind the message on its line.
+_STACK = re.compile(
+    r"\s(?:at\s)[\w$.]{3,200}\.[\w$<>]{1,80}\((?:[\w$]{1,80}\.(?:java|scala|kt|groovy)\b|Native Method|Unknown Source)"
+)
+
+
 def without_tail(template: str) -> str:
-    """The template without remarks in parentheses, markup left by quoting, and TensorFlow's op and node, at its end."""
+    """The template without remarks in parentheses, markup left by quoting, a stack, and TensorFlow's op and node."""
     template = _OPERATION.sub("", template)
+    stack = _STACK.search(template)
+    if stack is not None and _LETTER.search(template, 0, stack.start()):
+        template = template[: stack.start()]
     found = _TAIL.search(template)
     cut = template[: found.start()] if found is not None and is_telling(template[: found.start()]) else template
     got = _GOT.search(cut)

@@ -31,6 +31,7 @@ _KEYS = re.compile(r"\bdict_(?:keys|values|items)\b(?:\(?<list>\)?)?")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 #: A type with its parts: `<<shape>, <dtype>>`, `pointer<<dtype>>`, `tensor<<shape>, #mma>`, `memref<?x<dtype>>`.
 _TYPE = re.compile(r"(?:!?\b[A-Za-z][\w.]{0,40})?<(?:[^<>\n]{0,60}<[a-z]{1,8}>){1,6}[^<>\n]{0,60}>|\bpointer<\w{2,8}>")
+_ANGLED = re.compile(r"<<[a-z]{1,8}>>")
 #: The same value several times in a row is one value: `<n> + <n> + <n> = <n>`, `<shape>, <shape> and <shape>`.
 _RUN = re.compile(
     r"(?P<one>'?<(?P<kind>[a-z]{1,8})>'?)"
@@ -95,6 +96,9 @@ _REMARK = re.compile(
 _DUMP = re.compile(r"\s?:\s?\(?<[a-z]{1,8}>[^:]{1,400}\Z")
 _TRAILING = re.compile(rf"\s?:\s?{_VALUE}(?:\s?,?\s?{_VALUE}){{0,40}}[\s.,]{{0,3}}\Z")
 
+#: Without what follows such a word nobody knows what is said: "expected:<n> but was".
+_OPEN = re.compile(r"\b(?:but|was|is|are|got|found|actual)\Z")
+
 
 def folded(template: str) -> str:
     """The template with every printed structure as one slot; as it is if that would leave no words."""
@@ -106,9 +110,14 @@ def _list(found: re.Match[str]) -> str:
     return found[0] if _PROSE.search(found[0], 1, found.end() - found.start() - 1) else "<list>"
 
 
+def _type(found: re.Match[str]) -> str:
+    """A printed type; a lone value in angles, as JUnit prints what it compared, stays what it is."""
+    return found[0][1:-1] if _ANGLED.fullmatch(found[0]) else "<type>"
+
+
 def _types_folded(template: str) -> str:
     for _ in range(DEPTH if "<<" in template or ", <" in template or "pointer<" in template else 0):
-        again = _TYPE.sub("<type>", template)
+        again = _TYPE.sub(_type, template)
         if again == template:
             break
         template = again
@@ -158,7 +167,8 @@ def without_ends(template: str) -> str:
     if dump is not None and _is_dump(dump[0]) and peel.is_telling(template[: dump.start()]):
         template = template[: dump.start()]
     end = _TRAILING.search(template)
-    if end is not None and peel.says_enough(template[: end.start()]):
+    is_open = end is not None and _OPEN.search(template, 0, end.start()) is not None
+    if end is not None and not is_open and peel.says_enough(template[: end.start()]):
         template = template[: end.start()]
     return template
 
