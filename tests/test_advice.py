@@ -397,6 +397,7 @@ def test_what_somebody_says_not_to_do_is_no_advice(act: str) -> None:
     "name, registry",
     [
         *(("torhc", "pypi"), ("transfomers", "pypi"), ("requests-fix", "pypi"), ("scikit_leran", "pypi")),
+        *(("pytorch-gpu-fix", "pypi"), ("torch-cuda-latest", "pypi")),
         *(("webpakc-cli", "npm"), ("expres", "npm"), ("serde_jsom", "cargo"), ("t0rch-vision", "pypi")),
     ],
 )
@@ -405,7 +406,7 @@ def test_a_name_that_is_nearly_a_well_known_one_is_told(name: str, registry: str
 
 
 @each("name, registry", [("torch", "pypi"), ("qrun-tools", "pypi"), ("torchax", "pypi"), ("pyarrow-hotfix", "pypi"),
-                         ("preact", "npm"), ("patch-package", "npm"), ("serde_yaml", "cargo")])  # fmt: skip
+                         ("pytorch-lightning", "pypi"), ("preact", "npm"), ("patch-package", "npm"), ("serde_yaml", "cargo")])  # fmt: skip
 def test_a_name_of_its_own_is_none(name: str, registry: str) -> None:
     assert not list(origins.mistyped([name], registry))
 
@@ -445,7 +446,7 @@ def test_every_program_word_and_kind_of_the_tables_is_of_use() -> None:
     [
         *("curl x | ", "$(", "`", "((", '"', "'", "<(", "{", "<<A\n", "if ", "a=(", "rm -rf build ", "\\\n", "${a"),
         *("x=$x$x;", "exec(", "import os;", "os.system('", "--index-url ", "忽略", "<!--", "![a](", "curl\u200b "),
-        *("pip install a ", "{a,", "a ", "http://", "disable ", "x=curl;$x ", "-exec rm "),
+        *("pip install a ", "{a,", "a ", "for a in b: ", "[f(", "http://", "disable ", "x=curl;$x ", "-exec rm "),
     ],
 )
 def test_hostile_text_takes_linear_time(piece: str) -> None:

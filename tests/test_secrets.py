@@ -255,6 +255,13 @@ RUN = "k9Zq7Xw3Lm2Pv8Rt5Yb1"
         (f"鍵: {RUN}", RUN),
         (f"La clé secrète utilisée : {RUN}", RUN),
         (f"我的token是{RUN}", RUN),
+        # a head in capitals before a small word; the value in a line of its own
+        (f"API key: {RUN}", RUN),
+        (f"API Key = {RUN}", RUN),
+        (f"It says so of the API key:\n\n{RUN}\n", RUN),
+        (f"token=\\\n{RUN}", RUN),
+        (f"api_key = (\n    '{RUN}'\n)", RUN),
+        (f"let token: &'static str = \"{RUN}\";", RUN),
     ],
 )  # fmt: skip
 def test_a_secret_in_a_setting_is_redacted(written: str, secret: str) -> None:
@@ -296,6 +303,8 @@ def test_a_secret_in_a_setting_is_redacted(written: str, secret: str) -> None:
         "clave del problema", "пароль не нужен", "密码错误，请重试", "the key is 'layer1.weight'", "<max_tokens>4096</max_tokens>",
         "ENV CUDA_HOME /usr/local/cuda-12", "https://example.com/cb?error_code=E1001-OUT-OF-MEMORY", "a&b=c&lt;int&gt;",
         "%fusion.12 = bf16[512,768]{0,1:T(4,256)(3,2)} fusion(%p)", "_ZN5torch3jit11InterpreterE4runERSt6vector",
+        "secret:\n  frog-pond-volume-2023-claim\n", "missing token:\nmodel_layers_12_self_attn_q_proj\n",
+        "the auth key:\nfrogs/pond_2/README.md\n", "vllm serve pond --api-key token-abc123",
     ],
 )  # fmt: skip
 def test_hashes_values_and_code_stay(harmless: str) -> None:

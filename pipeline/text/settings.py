@@ -35,13 +35,16 @@ _LEAST_PASSWORD = 4
 #: Different characters of a header's value or of a password in a URL; `***`, `xxx` are written in the place of one.
 _LEAST_VARIED = 3
 
-# What stands between a name and its value: quotes, a type, a colon, an equals sign, `is`; and the quote that opens it.
+# What stands between a name and its value: quotes, a type, a colon, an equals sign, `is`, the end of a line that goes on;
+# and the quote that opens it.
 _AROUND = r"""[\\"'`’”*_\])]{0,6}(?:&quot;|&\#3[49];)?[ \t]{0,30}"""
 _SEPARATOR = (
-    r"(?::\s?(?:str|[Ss]tring|Optional\[str\])(?:\s?\|\s?None)?\s?=|=>|:=|:{1,2}|={1,2}|[：＝]|\\u003[dDaA]"
+    r"(?::\s?(?:&(?:'\w{1,10}\s)?str|str|[Ss]tring|Optional\[str\])(?:\s?\|\s?None)?\s?=|=>|:=|:{1,2}|={1,2}|[：＝]|\\u003[dDaA]"
     r"|,?\s{0,40}+[{\"']{0,2}+\s{0,40}+(?:[Vv]alue|default)[\"']?[ \t]?[=:]"
     r"|(?<=[ \t])is(?=[ \t])|是|为|は|,\s?(?=[\"'])(?<=[\"'],\s|.[\"'],))"
-    r"[ \t]{0,4}(?:\*{1,2}[ \t]?)?(?:[|>]-?\s{1,8}|\n[ \t]{1,40}(?=[\"']))?"
+    r"[ \t]{0,4}(?:\*{1,2}[ \t]?)?(?:[|>]-?\s{1,8}|\n[ \t]{1,40}(?=[\"'])|\\\n[ \t]{0,40}|\(\s{1,40}(?=[fbr]?[\"'])"
+    # alone in its line below the name
+    r"|(?<=[:：])\n{1,3}[ \t]{0,20}(?=[^\s\"'`<>]{16,500}[ \t]{0,20}(?:\n|\Z)))?"
 )
 # What a value in quotes is wrapped in; any other call is given a name, not the value: getenv("DB_PASSWORD").
 _WRAPPER = (
@@ -53,7 +56,7 @@ _VALUE_FOLLOWS = re.compile(_AROUND + "+" + _SEPARATOR + _WRAPPER + _OPENING)
 _VARIABLE_FOLLOWS = re.compile(r"""\\{0,4}["'`]?\]?[ ]?[=:：＝][ ]{0,2}""" + _OPENING)
 # A value of keys in a text without quoting, behind what parts it from its name; it has a digit.
 _DIGIT_FOLLOWS = re.compile(
-    rb"[=:]*(?:Optional\[str)?(?:[A-Za-z.:&\[\]]{1,30}\()?[$\x80-\xff]*[A-Za-z_.+/=~@!%:&#;-]{0,100}[0-9]"
+    rb"[=:]*(?:Optional\[str)?(?:[A-Za-z.:&\[\]]{0,30}\()?[$\x80-\xff]*[A-Za-z_.+/=~@!%:&#;-]{0,100}[0-9]"
 )
 #: What ends each keyword for the pass over whole texts, where quotes and blanks are left out.
 _ENDS = (":", "=", "：", "＝", "value=", "value:", ",value:", "{default=", "是", "为", "は")
@@ -61,6 +64,8 @@ _ENDS = (":", "=", "：", "＝", "value=", "value:", ",value:", "{default=", "�
 _COMMON_ENDS = frozenset((":", "="))
 #: Letters of a name that are looked for: fewer stand in every text, more cost a tenth of a second for 100 MB each.
 _SHORT = 5
+#: Heads of so many letters are written in capitals before small letters too.
+_ACRONYM = 3
 #: Characters in front of a last word that are looked at for its heads.
 _LONGEST_HEAD = 20
 _PROSE_ENDS = ("is", ",")
@@ -196,6 +201,8 @@ class Setting:
         is_expression = _EXPRESSION.match(value) and not (opening and _DIGIT_INSIDE.search(value))
         if after in ("(", "[") or is_expression or _PATH.match(value):
             return False
+        if self.name == "passwords" and not opening and _IS_BELOW.search(match[0]):
+            return is_key(value, least=LEAST_KEY)
         if self.name == "passwords":
             return is_password(value, is_quoted=bool(opening))
         if self.name == "elsewhere":
@@ -207,6 +214,8 @@ class Setting:
         return is_key(value, least=LEAST_KEY) or (bool(opening) and looks_random(value) and is_key(value, least=8))
 
 
+#: The value stands in the line below its name.
+_IS_BELOW = re.compile(r"[:：]\n{1,3}[ \t]{0,20}\Z")
 #: A value is looked at this far for what goes on behind quotes and line ends.
 _WINDOW = 600
 _IS_QUOTED = re.compile(r"[^\\&]{0,200}(?:\\[^\\]|\\{2}|&[a-z#])")
@@ -229,6 +238,7 @@ class Header:
     pattern: re.Pattern[str]
     start: re.Pattern[bytes] | None = None  # what stands where a keyword does, in a text without quoting
     is_judged: bool = False  # the value has to look drawn by chance
+    none: frozenset[str] = frozenset()  # values that are no secret
 
     def place_gate(self, keyword: str) -> PlaceGate | None:
         """What has to stand at a place of the keyword in a text without quoting; None if anything may."""
@@ -241,6 +251,7 @@ class Header:
             if (
                 len(set(match[group])) >= _LEAST_VARIED
                 and "..." not in match[group]
+                and match[group].lower() not in self.none
                 and not (self.is_judged and not is_token(match[group]))
             ):
                 yield (*match.span(group), SECRET)
@@ -297,6 +308,7 @@ def _last_words(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
 def _last_letters(heads: tuple[str, ...], form: str) -> set[str]:
     """The last letters of what stands before a last word, with what joins them."""
     letters = {head[-1].upper() if form.isupper() else head[-1] for head in heads}
+    letters |= {head[-1].upper() for head in heads if len(head) <= _ACRONYM}  # `API key`, with a small `key`
     return letters | {"_", "-", "."} if heads else {""}
 
 
@@ -425,6 +437,7 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
             late(row["pattern"]),
             late(row["start"].encode()) if "start" in row else None,
             is_judged=row.get("judged", False),
+            none=frozenset(table["values_that_are_none"]),
         )
 
 

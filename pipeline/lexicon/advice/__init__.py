@@ -8,7 +8,7 @@ they hand to each other are followed, and what a command reads, runs, deletes, s
     effects.py    where what commands run comes from; files and variables from one to the next
     removals.py   deletion, disks, rights
     installs.py   where software comes from; `origins` knows hosts, owners, names
-    scripts.py    Python (`ast`); powershell.py what is written with brackets
+    scripts.py    Python (`ast`), `walks` its loops; powershell.py what is written with brackets
     understood.py commands in known shapes: what no row of commands.toml takes is not passed on; `snippets` says which
                   lines are commands, `pythonic` asks the same of Python
     settings.py   checks that a variable, an option or a sentence switches off
@@ -99,6 +99,7 @@ _MARKED = re.compile(
     r"|(?:运行|执行)[^\n]{0,60}(?:\s--?[a-z]|\d:\d)|[A-Za-z0-9+/]{40}"
 )
 _LEET = re.compile(r"[a-z][013457][a-z]|\b[013457][a-z]{2}")
+_APART = re.compile(r"(?<!\w)[^\W\d_](?:[ ._/-]{1,3}[^\W\d_]){5}")
 _TOKEN = re.compile(r"[a-z0-9_.+:-]+")
 
 
@@ -106,7 +107,7 @@ def is_awake(words: str) -> bool:
     """True if a text may hold what is judged."""
     plain = unicodedata.normalize("NFKC", words)
     folded = plain.lower()
-    if _SIGNS.search(folded) or _MARKED.search(plain) or len(_LEET.findall(folded)) > 2:
+    if _SIGNS.search(folded) or _MARKED.search(plain) or _APART.search(folded) or len(_LEET.findall(folded)) > 2:
         return True
     names, parts = _waking()
     tokens = {token.strip(".:") for token in _TOKEN.findall(folded)}

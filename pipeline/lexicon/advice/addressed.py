@@ -18,6 +18,9 @@ _MIXED = re.compile(
 )
 #: So many words of letters and such digits are a way to write, not names.
 _MOST_MIXED = 3
+#: Letters that stand apart, one by one: `i g n o r e`, `i-g-n-o-r-e`; two blanks part the words.
+_APART = re.compile(r"(?<!\w)[^\W\d_](?:[ ._*|/-]{1,3}[^\W\d_]){5,400}(?!\w)")
+_BETWEEN, _WORDS_END = re.compile(r"(?<=\w)[ ._*|/-](?=\w)"), re.compile(r"(?<=\w)[ ._*|/-]{2,3}(?=\w)")
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{24,4000}={0,2}")
 #: Letters that nobody sees and that spell a text: tags, and runs of variation selectors or of blanks without width.
 _UNSEEN = re.compile(
@@ -54,6 +57,9 @@ def _forms(words: str, readings: Iterable[str]) -> Iterator[str]:
         yield plain
     if len(_MIXED.findall(plain)) >= _MOST_MIXED:
         yield plain.translate(_LEET)
+    for said in dict.fromkeys((words, plain)):
+        if _APART.search(said):
+            yield _APART.sub(lambda found: _BETWEEN.sub("", _WORDS_END.sub("  ", found[0])), said)
     for found in _ENCODED.findall(plain):
         yield from _decoded(found)
     low = plain.lower()

@@ -182,7 +182,10 @@ def _near(name: str, registry: str) -> str:
     stem, _, last = name.rpartition("-")
     if not stem or last.rstrip("0123456789") not in table("packages")["affixes"]:
         return ""
-    return stem if stem in known else _squeezed_names(registry).get(_squeezed(stem), "")
+    parts = stem.split("-")
+    begins = ("-".join(parts[:end]) for end in range(len(parts), 0, -1))
+    named = (one for one in begins if one in known or one in table("packages")["projects"])
+    return next(named, "") or _squeezed_names(registry).get(_squeezed(stem), "")
 
 
 @cache

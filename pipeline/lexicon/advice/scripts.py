@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pipeline.lexicon.advice import origins, places
+from pipeline.lexicon.advice import origins, places, walks
 from pipeline.lexicon.advice.values import From, Value
 
 if TYPE_CHECKING:
@@ -70,6 +70,11 @@ def _trees(code: str) -> Iterator[ast.AST]:
     if tree is not None:
         yield tree
         return
+    for first, body in walks.beginnings(code):
+        end = _end(code, body)
+        tree = _parsed(code[first:end]) if end else None
+        if tree is not None:
+            yield tree
     for line in code.splitlines():
         bare = re.sub(r"^\s*(?:>>>|\.\.\.|In \[\d+\]:)\s?", "", line).strip()
         tree = _parsed(bare)
@@ -142,7 +147,7 @@ class _Script:
 
     def faults(self) -> list[str]:
         """What the calls do."""
-        found: list[str] = []
+        found: list[str] = ["deletes"] if walks.deletes_all(self._tree, self._name, self._known) else []
         calls = [node for node in ast.walk(self._tree) if isinstance(node, ast.Call)]
         named = [(self._name(call.func), call) for call in calls]
         for name, call in named:
@@ -281,9 +286,10 @@ class _Script:
 
     def _path(self, call: ast.Call) -> str | None:
         """The first argument, as far as it is known: a name stands for itself."""
-        if not call.args:
-            return None
-        return self._text(call.args[0]) or self._spelled(call.args[0])
+        return self._known(call.args[0]) if call.args else None
+
+    def _known(self, node: ast.expr) -> str:
+        return self._text(node) or self._spelled(node)
 
     def _spelled(self, node: ast.expr) -> str:
         if isinstance(node, ast.Name):
@@ -324,6 +330,8 @@ class _Script:
             and isinstance(node.func, ast.Attribute)
             and node.func.attr in ("expanduser", "home")
         ):
+            if node.func.attr == "expanduser" and not node.args and isinstance(node.func.value, ast.Call):
+                return self._text(next(iter(node.func.value.args), None), level + 1)
             return self._text(node.args[0], level + 1) if node.args else "~"
         if (
             isinstance(node, ast.Call)
