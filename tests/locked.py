@@ -14,7 +14,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "requirements"
 #: Every file that something is installed from.
-FILES = ("browser", "build", "dev", "notebook", "old-duckdb", "runtime", "tools")
+FILES = ("browser", "build", "dask", "dev", "notebook", "old-duckdb", "runtime", "tools")
 #: What "via" says where pyproject.toml asks: its dependencies and extras, or a group of it.
 ASKED = "errmine"
 

@@ -406,7 +406,8 @@ def test_a_name_that_is_nearly_a_well_known_one_is_told(name: str, registry: str
 
 
 @each("name, registry", [("torch", "pypi"), ("qrun-tools", "pypi"), ("torchax", "pypi"), ("pyarrow-hotfix", "pypi"),
-                         ("pytorch-lightning", "pypi"), ("preact", "npm"), ("patch-package", "npm"), ("serde_yaml", "cargo")])  # fmt: skip
+                         ("pytorch-lightning", "pypi"), ("preact", "npm"), ("patch-package", "npm"),
+                         ("serde_yaml", "cargo")])  # fmt: skip
 def test_a_name_of_its_own_is_none(name: str, registry: str) -> None:
     assert not list(origins.mistyped([name], registry))
 

@@ -53,6 +53,7 @@ def asked_for(name: str) -> list[Requirement]:
             *(each for name in ("dev", "dask", "mcp") for each in EXTRAS[name]),
             *GROUPS["build"],
         ],
+        "dask": [*PROJECT["dependencies"], *EXTRAS["dask"]],
         "runtime": PROJECT["dependencies"],
         "tools": GROUPS["tools"],
         "old-duckdb": ["duckdb==1.0.0"],
@@ -125,6 +126,10 @@ def test_every_row_has_hashes(name: str) -> None:
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", each) for each in row.hashes), row.name
 
 
+def test_no_lock_file_is_left_out() -> None:
+    assert {path.stem for path in locked.FOLDER.glob("*.txt")} - {"floors"} == set(FILES)
+
+
 def test_a_row_without_a_version_is_refused() -> None:
     with pytest.raises(AssertionError, match="not pinned"):
         list(locked.read("requests>=2.33 \\\n    --hash=sha256:00\n    # via errmine (pyproject.toml)\n"))
@@ -133,6 +138,7 @@ def test_a_row_without_a_version_is_refused() -> None:
 def test_the_image_the_suite_and_the_builder_have_the_same_versions() -> None:
     dev = {(row.name, row.version) for row in locked.rows("dev")}
     assert {(row.name, row.version) for row in locked.rows("runtime")} <= dev
+    assert {(row.name, row.version) for row in locked.rows("dask")} <= dev
     assert {(row.name, row.version) for row in locked.rows("build")} <= dev
     assert set(PYPROJECT["build-system"]["requires"]) <= set(GROUPS["build"])
 

@@ -261,6 +261,18 @@ RUN = "k9Zq7Xw3Lm2Pv8Rt5Yb1"
         (f"It says so of the API key:\n\n{RUN}\n", RUN),
         (f"token=\\\n{RUN}", RUN),
         (f"api_key = (\n    '{RUN}'\n)", RUN),
+        (f"API_KEY=\n{RUN}", RUN),
+        (f"token:\n- {RUN}", RUN),
+        (f'"password" : [ "{RUN}" ]', RUN),
+        (f"secret:\n  value: {RUN}", RUN),
+        (f"password: !vault |\n  {RUN}", RUN),
+        (f"The password is: {RUN}", RUN),
+        (f"session token -> {RUN}", RUN),
+        (f'"Authorization" => "Token {RUN}"', RUN),
+        (f"私钥：{RUN}", RUN),
+        (f"the token I used was {RUN}x{RUN[:4]}", RUN),
+        # what parted a token from a word was taken out
+        (f"here is my keynvapi-{RUN}{RUN}{RUN}{RUN[:16]}", RUN),
         (f"let token: &'static str = \"{RUN}\";", RUN),
     ],
 )  # fmt: skip
@@ -305,6 +317,8 @@ def test_a_secret_in_a_setting_is_redacted(written: str, secret: str) -> None:
         "%fusion.12 = bf16[512,768]{0,1:T(4,256)(3,2)} fusion(%p)", "_ZN5torch3jit11InterpreterE4runERSt6vector",
         "secret:\n  frog-pond-volume-2023-claim\n", "missing token:\nmodel_layers_12_self_attn_q_proj\n",
         "the auth key:\nfrogs/pond_2/README.md\n", "vllm serve pond --api-key token-abc123",
+        "def token(self) -> Optional[str]:", "the password is: wrong", "subtask-0123456789abcdef0123", "wghp_model_attention_layers_norm",
+        "_D39TypeInfo_AS3gcc3deh18OurUnwindException6__initZ",
     ],
 )  # fmt: skip
 def test_hashes_values_and_code_stay(harmless: str) -> None:

@@ -35,16 +35,17 @@ _LEAST_PASSWORD = 4
 #: Different characters of a header's value or of a password in a URL; `***`, `xxx` are written in the place of one.
 _LEAST_VARIED = 3
 
-# What stands between a name and its value: quotes, a type, a colon, an equals sign, `is`, the end of a line that goes on;
-# and the quote that opens it.
+# What stands between a name and its value: quotes, a type, a colon, an equals sign, `is`, the end of a line that goes
+# on; and the quote that opens it.
 _AROUND = r"""[\\"'`’”*_\])]{0,6}(?:&quot;|&\#3[49];)?[ \t]{0,30}"""
 _SEPARATOR = (
-    r"(?::\s?(?:&(?:'\w{1,10}\s)?str|str|[Ss]tring|Optional\[str\])(?:\s?\|\s?None)?\s?=|=>|:=|:{1,2}|={1,2}|[：＝]|\\u003[dDaA]"
-    r"|,?\s{0,40}+[{\"']{0,2}+\s{0,40}+(?:[Vv]alue|default)[\"']?[ \t]?[=:]"
-    r"|(?<=[ \t])is(?=[ \t])|是|为|は|,\s?(?=[\"'])(?<=[\"'],\s|.[\"'],))"
-    r"[ \t]{0,4}(?:\*{1,2}[ \t]?)?(?:[|>]-?\s{1,8}|\n[ \t]{1,40}(?=[\"'])|\\\n[ \t]{0,40}|\(\s{1,40}(?=[fbr]?[\"'])"
+    r"(?:[:,]?\s{0,40}+[{\"']{0,2}+\s{0,40}+(?:[Vv]alue|default)[\"']?[ \t]?[=:]"
+    r"|:\s?(?:&(?:'\w{1,10}\s)?str|str|[Ss]tring|Optional\[str\])(?:\s?\|\s?None)?\s?=|=>|:=|:{1,2}|={1,2}|[：＝]|\\u003[dDaA]"
+    r"|(?<=[ \t])is:?(?=[ \t])|->(?=[ \t]?[\w\"'])|是|为|は|,\s?(?=[\"'])(?<=[\"'],\s|.[\"'],))"
+    r"[ \t]{0,4}(?:\*{1,2}[ \t]?)?(?:(?:![\w-]{1,20}[ \t])?[|>]-?\s{1,8}|\n[ \t]{1,40}(?=[\"'])|\\\n[ \t]{0,40}"
+    r"|\(\s{1,40}(?=[fbr]?[\"'])|\[\s{0,20}(?=[\"'])"
     # alone in its line below the name
-    r"|(?<=[:：])\n{1,3}[ \t]{0,20}(?=[^\s\"'`<>]{16,500}[ \t]{0,20}(?:\n|\Z)))?"
+    r"|(?<=[:：=])\n{1,3}[ \t]{0,20}(?:- )?(?=[^\s\"'`<>]{16,500}[ \t]{0,20}(?:\n|\Z)))?"
 )
 # What a value in quotes is wrapped in; any other call is given a name, not the value: getenv("DB_PASSWORD").
 _WRAPPER = (
@@ -59,7 +60,7 @@ _DIGIT_FOLLOWS = re.compile(
     rb"[=:]*(?:Optional\[str)?(?:[A-Za-z.:&\[\]]{0,30}\()?[$\x80-\xff]*[A-Za-z_.+/=~@!%:&#;-]{0,100}[0-9]"
 )
 #: What ends each keyword for the pass over whole texts, where quotes and blanks are left out.
-_ENDS = (":", "=", "：", "＝", "value=", "value:", ",value:", "{default=", "是", "为", "は")
+_ENDS = (":", "=", "：", "＝", "->", "value=", "value:", ",value:", ":value:", "{default=", "是", "为", "は")
 #: Those that stand in every text; behind a word and one of the others what is in front of the word is not looked for.
 _COMMON_ENDS = frozenset((":", "="))
 #: Letters of a name that are looked for: fewer stand in every text, more cost a tenth of a second for 100 MB each.
@@ -215,7 +216,7 @@ class Setting:
 
 
 #: The value stands in the line below its name.
-_IS_BELOW = re.compile(r"[:：]\n{1,3}[ \t]{0,20}\Z")
+_IS_BELOW = re.compile(r"[:：=]\n{1,3}[ \t]{0,20}(?:- )?\Z")
 #: A value is looked at this far for what goes on behind quotes and line ends.
 _WINDOW = 600
 _IS_QUOTED = re.compile(r"[^\\&]{0,200}(?:\\[^\\]|\\{2}|&[a-z#])")
@@ -380,7 +381,7 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
         tuple(name + end for name in names for end in (":", "=", "：", ",")),
         None,
         re.compile(
-            rf"""(?:{written})\\{{0,4}}["'`*]{{0,3}}(?:\s?[:=：]|(?<=["']),)\s{{0,2}}\\{{0,4}}[fb]?["'`]?"""
+            rf"""(?:{written})\\{{0,4}}["'`*]{{0,3}}(?:\s?(?:=>|[:=：])|(?<=["']),)\s{{0,2}}\\{{0,4}}[fb]?["'`]?"""
             r"(?:(?:[Bb]asic|BASIC|[Bb]earer|BEARER|[Tt]oken|[Aa]pi[Kk]ey|SSWS|[Dd]igest|AWS4-HMAC-SHA256|KakaoAK|Negotiate|NTLM)\s)?"
             r"(?P<secret>(?![$<*{(\[%]|username=[\"'])(?=[^\n\d\"'<>]{0,200}[0-9=])"
             r"[^\n\"'<>`\\ \u3000-\u9fff，；。]{7,4000}"

@@ -31,8 +31,11 @@ _SHORT_LINE = 8
 _WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _ESCAPES = ("\\n", "\\t", "\\r")
 _OPEN_END = re.compile(r"(?:\{\d+,\d*\}|[+*])[)?]*(?:=\{\d,\d\}|=\?)?$")
-# What goes on below a token.
-_BELOW = re.compile(r"[\\\"' +]{0,8}(?:\n|\\n)[ \t>\"']{0,40}([A-Za-z0-9_+/=-]{6,200})")
+# What goes on below a token, or behind a sign that joins it.
+_BELOW = re.compile(
+    r"(?:[\\\"' +]{0,8}(?:\n|\\n)[ \t>\"']{0,40}|\\{0,4}[\"'][ \t]{0,8}[+.&]?[ \t]{1,8}\\{0,4}[\"'])"
+    r"([A-Za-z0-9_+/=-]{6,200})"
+)
 _KEY_LINES = re.compile(
     r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[ A-Za-z0-9,.()/:+@-]{0,120}"
     r"|\\{1,4}[nrt]|[\s\\\"'>|,+.]|[A-Za-z0-9+/]{16,}={0,2}"
@@ -110,7 +113,7 @@ class TokenForm:
         while match := self.pattern.search(text, position):
             start, end = match.span()
             if (
-                (self.is_named or _begins(text, start, view))
+                (self.is_named or _begins(text, start, view) or _is_glued(text, start, end))
                 and (self.is_open or _ends(text, end, view))
                 and _is_varied(match)
                 and not (self.is_judged and not is_token(text[match.end(1) : min(end, match.end(1) + _JUDGED)]))
@@ -205,6 +208,20 @@ def _begins(text: str, start: int, view: Undone | None) -> bool:
     if _COLOURED.search(text, max(0, start - _LONGEST_COLOUR), start):
         return True
     return view.is_border(start) if view is not None else text[start - 2 : start] in _ESCAPES
+
+
+#: A beginning that says whose it is by itself: `sk-` ends many words, `ghp_` none.
+_TELLING = re.compile(r"(?=[A-Za-z_-]{4})[A-Za-z]{2,12}[_-]")
+_A_WORD = re.compile(r"[a-z]{6}")
+
+
+def _is_glued(text: str, start: int, end: int) -> bool:
+    """Whether a token that looks drawn by chance stands right behind a word: what parted them was taken out."""
+    head = _TELLING.match(text, start)
+    if head is None or not text[start - 1].isalpha():
+        return False
+    rest = text[head.end() : min(end, head.end() + _JUDGED)]
+    return is_token(rest) and not _A_WORD.search(rest)  # a mangled name has words in it
 
 
 def _ends(text: str, end: int, view: Undone | None) -> bool:

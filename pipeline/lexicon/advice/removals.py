@@ -54,6 +54,8 @@ def _wiped(name: str, texts: Sequence[str]) -> str | None:
         is_wiped = is_wiped or (bool(texts) and places.is_of_the_system(texts[0]))
     elif name in ("truncate", "clear-content", "cp"):
         is_wiped = any(places.is_of_the_system(one) for one in texts[-1:])
+        many = [one for one in texts if "*" in one and not one.startswith("-")] if name != "cp" else []
+        is_wiped = is_wiped or any(not places.is_disposable_pattern(one.rpartition("/")[2]) for one in many)
     elif name == "userdel":
         is_wiped = bool(texts)
     elif name == "dropdb":
