@@ -143,7 +143,8 @@ def _explaining(named: Named) -> list[Meaning]:
     found = {id(row): row for row in _tried(named, message) if _holds(row, named, message)}
     best = max(map(_weight, found.values()), default=None)
     rows = [row for row in found.values() if _weight(row) == best]
-    first = next((one.name for one in packs.active().packs if any(row.place.pack == one.name for row in rows)), "")
+    of = {row.place.pack for row in rows}
+    first = next((one.name for one in packs.active().packs if one.name in of), "")
     return [row for row in rows if row.place.pack == first]
 
 
