@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +76,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: needs_prefect(item.path), reverse=hasattr(config, "workerinput"))
 
 
+#: What ends the Prefect server, while one runs.
+_ENDING = pytest.StashKey[ExitStack]()
+
+
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
+def server(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Started]:
     """A Prefect server of the tests' own for flows that run in this process."""
-    with started(tmp_path_factory.mktemp("prefect")) as running:
+    with ExitStack() as ending:
+        running = ending.enter_context(started(tmp_path_factory.mktemp("prefect")))
+        pytestconfig.stash[_ENDING] = ending
         yield running
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Nothing; behind the last test that may ask for it the Prefect server ends: one without work takes a fortieth of a
+    core.
+    """
+    from tests.scheduling import needs_prefect
+
+    ending = item.config.stash.get(_ENDING, None)
+    if ending is not None and not (nextitem is not None and needs_prefect(nextitem.path)):
+        ending.close()
 
 
 @pytest.fixture(scope="session")

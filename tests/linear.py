@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
+from typing import Any
 
 import pytest
 
@@ -54,10 +55,16 @@ def within(most: float, work: Callable[[str], object], *texts: str) -> None:
 
 def forget(tried: int) -> None:
     """Nothing; what functions keep of single texts is gone, where it was tried before. Tables stay."""
-    for name, module in list(sys.modules.items()) if tried else ():
-        for value in list(vars(module).values()) if name.startswith("pipeline.") else ():
-            if isinstance(value, type(lru_cache(len))) and value.cache_parameters()["maxsize"] is not None:
-                value.cache_clear()
+    for function in _keeping(len(sys.modules)) if tried else ():
+        function.cache_clear()
+
+
+@cache
+def _keeping(_modules: int) -> list[Any]:
+    """The functions of the package that keep what they gave for the last few texts."""
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith("pipeline.")]
+    kept = [value for module in modules for value in vars(module).values() if isinstance(value, type(_keeping))]
+    return [one for one in kept if one.cache_parameters()["maxsize"] is not None]
 
 
 def seconds(work: Callable[[str], object], text: str) -> float:

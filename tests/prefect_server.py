@@ -161,4 +161,4 @@ def until(is_so: Callable[[], Any], *, end: float, what: str) -> Any:
         except (urllib.error.URLError, OSError):
             pass
         assert time.monotonic() < end, f"never came: {what}"
-        time.sleep(0.5)
+        time.sleep(1)  # each look costs the server as much as a step of a flow

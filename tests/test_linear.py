@@ -59,5 +59,6 @@ def test_what_a_function_keeps_of_a_text_is_forgotten_before_it_is_tried_again(
 ) -> None:
     kept = lru_cache(maxsize=8)(lambda _: spend(2.0))
     monkeypatch.setattr(extract, "kept", kept, raising=False)
+    linear._keeping.cache_clear()
     with pytest.raises(pytest.fail.Exception, match=r"2\.000 s"):
         linear.within(1.0, kept, "abc")
