@@ -3,7 +3,8 @@
     python -m benchmarks.hostile [--part 3/8] [--png FILE]
 
 Every text repeats what makes a rule begin: a header, a trigger, a prefix, an open bracket, a chain of names. Text of
-other people is input, so one document of 400 kB may cost no more than four times one of 100 kB. A part is every eighth text.
+other people is input, so one document of 400 kB may cost no more than four times one of 100 kB.
+Part 3/8 is every eighth text from the third on.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ TASKS: dict[str, Task] = {"document": whole, "message": message, "redaction": sh
 
 
 def seconds(task: Task, text: str, *, enough: float = 0.0) -> float:
-    """CPU seconds of a task, the better of two tries; one will do that took more than a second, or less than `enough`."""
+    """CPU seconds of a task, the better of two tries; one will do that took over a second, or less than `enough`."""
     tries = []
     for _ in range(2):
         began = time.process_time()
