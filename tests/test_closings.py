@@ -339,6 +339,7 @@ EMPTY = (
     "java.lang.NullPointerException\n\tat org.fixture.Tray.fill(Tray.java:7)\n\tat org.fixture.Main.run(Main.java:3)"
 )
 FULL = "java.lang.IllegalStateException: the drawer jams\n\tat org.fixture.Drawer.pull(Drawer.java:9)"
+LATE = "java.lang.IllegalArgumentException: the lid is late\n\tat org.fixture.Lid.shut(Lid.java:5)"
 AWAY = "java.net.ConnectException: Connection refused\n\tat org.fixture.Line.dial(Line.java:4)"
 
 
@@ -352,8 +353,20 @@ AWAY = "java.net.ConnectException: Connection refused\n\tat org.fixture.Line.dia
         ("The drawer jams", [EMPTY, FULL], [FULL]),
         ("The line should hang up when nobody answers", [AWAY], []),
         ("ConnectException when the line is dialled twice", [AWAY], [AWAY]),
+        ("The drawer jams", [EMPTY, FULL, AWAY], [FULL]),
+        ("The drawer jams", [EMPTY, FULL, AWAY, LATE], []),
     ],
-    ids=["one error", "one of two", "initials", "spelled apart", "message", "met, not made", "met and named"],
+    ids=[
+        "one error",
+        "one of two",
+        "initials",
+        "spelled apart",
+        "message",
+        "met, not made",
+        "met and named",
+        "of three",
+        "of too many",
+    ],
 )
 def test_a_tracker_fixes_the_error_that_its_report_is_about(title: str, shown: list[str], said: list[str]) -> None:
     body = "\n\nand then\n\n".join(f"```\n{one}\n```" for one in shown)

@@ -130,6 +130,21 @@ def test_a_title_says_whether_only_other_words_are_asked_for(title: str, is_none
     assert bool(tables.no_cure().search(title)) is is_none
 
 
+SIMILAR = TABLE["similar"]
+
+
+@each("text,is_other", [(one, True) for one in SIMILAR["examples"]] + [(one, False) for one in SIMILAR["lookalikes"]])
+def test_a_similar_error_is_another_one(text: str, is_other: bool) -> None:
+    assert bool(tables.similar().search(text)) is is_other
+
+
+def test_a_number_behind_the_name_of_another_repository_is_no_change_of_this_one() -> None:
+    """`kiln#5` in a report of `fixtures/oven` names a repository whose owner is not said."""
+    assert "fix.in_ref" not in _said("It was reported as kiln#4 and fixed just now in kiln#5.")
+    assert "fix.in_ref" in _said("It was reported as #4 and fixed just now in PR#5.")
+    assert "fix.in_ref" in _said("It was fixed just now in fixtures/kiln#5.")
+
+
 MET = TABLE["met"]
 
 

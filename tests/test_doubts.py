@@ -167,3 +167,19 @@ def test_who_reports_an_error_may_say_why_without_naming_it_again(monkeypatch: p
     said = "The problem is that the work of yesterday breaks whatever comes after it."
     made = _thread("I will look.", body=f"{FIRST}\n```\n\n{said}\n\n```\nrun")
     assert _read(made, 60, monkeypatch) == [None]
+
+
+def test_what_helped_against_a_similar_error_is_a_lead(monkeypatch: pytest.MonkeyPatch) -> None:
+    similar = _thread(f"I had a similar issue. {WORKED}")
+    same = _thread(f"I had the same issue. {WORKED}")
+
+    assert _read(similar, 99, monkeypatch) == [50]
+    assert _read(same, 99, monkeypatch) == [None]
+
+
+def test_what_is_fixed_where_a_better_message_is_asked_for_is_a_lead(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = _thread("You have to name the wheel. Let's get a better error message here.", "Fixed in #8.")
+    plain = _thread("You have to name the wheel.", "Fixed in #8.")
+
+    assert _read(asked, 99, monkeypatch) == [50]
+    assert _read(plain, 99, monkeypatch) == [None]

@@ -274,6 +274,12 @@ def before_version() -> frozenset[str]:
 
 
 @cache
+def before_reference() -> frozenset[str]:
+    """Words that stand right before `#5` without naming another repository."""
+    return frozenset(table("cues.toml")["about"]["before_reference"])
+
+
+@cache
 def original() -> Pattern:
     """How a sentence says that it speaks of the report's error, not of one that came up later."""
     return _compiled(table("cues.toml")["about"]["original"])
@@ -296,6 +302,12 @@ def no_cure() -> Pattern:
 def wants_words() -> Pattern:
     """How a report asks for better words about a mistake, not for its cure."""
     return _compiled(table("standing.toml")["wants_words"]["pattern"])
+
+
+@cache
+def similar() -> Pattern:
+    """How somebody says that theirs is another error than the report's, if like it."""
+    return _compiled(table("standing.toml")["similar"]["pattern"])
 
 
 @cache

@@ -36,7 +36,7 @@ _LONG_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
 
 _PR = re.compile(
     r"https?://github\.com/(?P<repo>[\w.-]{1,60}/[\w.-]{1,80})/(?P<path>pull|issues)/(?P<number>\d{1,6})"
-    r"|(?P<short>[\w.-]{1,40}/[\w.-]{1,60})?#(?P<n>\d{1,6})\b"
+    r"|(?:(?P<short>[\w.-]{1,40}/[\w.-]{1,60})|(?<![\w/.-])(?P<near>[A-Za-z][\w.-]{0,39}))?#(?P<n>\d{1,6})\b"
     r"|(?:https?://github\.com/(?P<home>[\w.-]{1,60}/[\w.-]{1,80}))?/commit/(?P<sha>[0-9a-f]{7,40})"
     r"|(?:(?P<of>[\w.-]{1,40}/[\w.-]{1,60})@)?(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
 )
@@ -285,7 +285,13 @@ def _own_version(words: str, document: Document) -> str | None:
 
 
 def _merged(found: re.Match[str], document: Document) -> Fact | None:
-    """The change that a reference names; None for the thread itself, which is no change, and for another report."""
+    """The change that a reference names; None for the thread itself, which is no change, and for another report.
+
+    None too for `name#5` of another repository, whose owner is anybody's guess.
+    """
+    near = (found["near"] or "").lower()
+    if near and near not in tables.before_reference() and near != (document.repo or "").lower().rpartition("/")[2]:
+        return None
     named = _named(found, document)
     is_thread = named.lower() == f"{document.repo}#{document.number}".lower() or found["path"] == "issues"
     return None if is_thread else Fact("fix.merged", (("pr", named),))
