@@ -130,6 +130,14 @@ def test_a_title_says_whether_only_other_words_are_asked_for(title: str, is_none
     assert bool(tables.no_cure().search(title)) is is_none
 
 
+NO_FIX = TABLE["no_fix"]
+
+
+@each("text,is_none", [(one, True) for one in NO_FIX["examples"]] + [(one, False) for one in NO_FIX["lookalikes"]])
+def test_a_change_that_cures_nothing_is_no_fix(text: str, is_none: bool) -> None:
+    assert bool(tables.no_fix().search(text)) is is_none
+
+
 SIMILAR = TABLE["similar"]
 
 

@@ -71,6 +71,14 @@ def answer(line: dict[str, Any]) -> dict[str, Any]:
     return {"claims": [pointed(text, one) for one in told]}
 
 
+def test_a_build_names_no_thread_that_waits_for_an_answer(tmp_path: Path) -> None:
+    made = home_with(tmp_path / "home", ROWS, SETTINGS)
+    done = cli.run("build", "--home", made, "--workers", "1")
+    assert done.code == 0
+    assert "batch file" not in done.err
+    assert "batched 3" in done.out  # the table counts them
+
+
 def test_two_rounds_of_files_say_what_the_network_would_have_said(home: Path, tmp_path: Path) -> None:
     first = written(home, tmp_path / "first.jsonl")
     assert len(first) == 3

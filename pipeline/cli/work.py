@@ -340,6 +340,8 @@ def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
         return
     meanings = reason_meanings()
     for item in summary.examples:
+        if item.reason == "batched":  # nothing is amiss: `errmine enrich prompts` has not been answered yet
+            continue
         detail = f" ({item.detail})" if item.detail else ""
         complain(f"{item.item_id}: {meanings.get(item.reason, item.reason)}{detail}")
     for name, asked in summary.figures.get("engines", {}).items():

@@ -305,6 +305,12 @@ def wants_words() -> Pattern:
 
 
 @cache
+def no_fix() -> Pattern:
+    """How somebody says that a change does not cure what was reported."""
+    return _compiled(table("standing.toml")["no_fix"]["pattern"])
+
+
+@cache
 def similar() -> Pattern:
     """How somebody says that theirs is another error than the report's, if like it."""
     return _compiled(table("standing.toml")["similar"]["pattern"])

@@ -40,6 +40,8 @@ def unfixed(document: Document, errors: Sequence[Pair], about: tuple[str, ...], 
         return "of_a_test"
     if tables.no_cure().search(document.title or "") or tables.wants_words().search(_report(document)):
         return "no_cure"
+    if tables.no_fix().search(document.text):
+        return "contested"
     # of 7 fixes of bare lines that were read three had fixed something else, of 87 of errors with a class five
     shown = [e for e, s in errors if s.signature_id in about]
     if not any(e.exception_type or e.frames or e.codes for e in shown):
