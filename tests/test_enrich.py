@@ -422,6 +422,32 @@ def test_a_change_that_nobody_says_to_help_is_shown_and_counts_nothing(model: Mo
     assert pointed.rule.startswith("llm:")
 
 
+def test_a_block_of_code_is_shown_and_no_assignment_in_it_is_the_act() -> None:
+    words = "mesh = Mesh(\n    rows=64,\n    cols=8,\n    strides=(2, 2),\n)\nmesh.start(plan_rows=64)"
+    found = judged(document(f"This runs for me:\n\n{words}\n\nwith the old launcher."), words)
+    assert isinstance(found, Claim)
+    assert found.fact is None
+
+
+@pytest.mark.parametrize(
+    ("words", "template", "reason"),
+    [
+        ("We have made a change for the second issue.", None, "says_too_little"),
+        ("The mesh was fixed, thank you.", None, "says_too_little"),
+        ("The mesh was fixed in the latest release.", None, None),
+        ("It is fixed on main.", None, None),
+        ("It is fixed by #77.", "fix.merged", None),
+        ("We added a check that Java 1.6 or later is there.", None, None),
+        ("It is fixed since torch 2.1.", "fix.released", None),
+    ],
+)
+def test_a_fix_says_where_it_is(words: str, template: str | None, reason: str | None) -> None:
+    found = judged(document(words), words, kind=ClaimKind.FIX)
+    assert (found.reason if isinstance(found, Skipped) else None) == reason
+    if isinstance(found, Claim):
+        assert (found.fact and found.fact.template) == template
+
+
 def test_people_who_say_that_it_worked_need_no_name_in_their_words() -> None:
     words = "Reinstalling everything from scratch solved it."
     found = judged(document(words), words, rule="checked:llm:m1@host#enrich-2+check-1", outcome=Outcome.WORKED)

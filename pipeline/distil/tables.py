@@ -274,6 +274,18 @@ def before_version() -> frozenset[str]:
 
 
 @cache
+def has_fix() -> Pattern:
+    """What words say beside a version that has the fix; without it the version is something else's."""
+    return _compiled(table("cues.toml")["about"]["has_fix"])
+
+
+@cache
+def has_release() -> Pattern:
+    """How words name a release without its number."""
+    return _compiled(table("cues.toml")["about"]["has_release"])
+
+
+@cache
 def before_reference() -> frozenset[str]:
     """Words that stand right before `#5` without naming another repository."""
     return frozenset(table("cues.toml")["about"]["before_reference"])

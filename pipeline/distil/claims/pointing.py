@@ -34,6 +34,9 @@ STAGE = "enrich-claims"
 
 #: Acts that have no direction: a model's sentence cannot turn them round. "Decrease" for "increase" would pass.
 _WITHOUT_DIRECTION = frozenset({"remedy.set_env", "remedy.set_flag", "remedy.set_parameter", "remedy.pin"})
+#: Of seven statements of a model that two readers called wrong three were the first assignment of a block of code
+#: ("Set dataIndex to 0").
+_MOST_TYPED_LINES = 3
 #: A line that repeats what another post said: its words are not its post's.
 _REPLIED = re.compile(r"[ \t]{0,3}>")
 _NEGATED = re.compile(
@@ -88,7 +91,7 @@ def _stated(
     if not is_checked and tables.refusals("zh" if language_of(words) == "zh" else "en").search(words):
         return None, "no_statement"
     if found.kind == ClaimKind.FIX:
-        return rules.change(words, document), None
+        return rules.change(words, document), None if rules.tells_where(words) else "says_too_little"
     fact = None
     if found.kind == ClaimKind.REMEDY:
         if found.outcome is None and tables.no_help().search(words):
@@ -105,7 +108,12 @@ def _stated(
 
 
 def _typed(words: str, statement: str) -> Fact | None:
-    """The act that the quote describes; else that of the model's sentence, if every part of it stands in the quote."""
+    """The act that the quote describes; else that of the model's sentence, if every part of it stands in the quote.
+
+    A longer block of code is shown as it stands: its first assignment is seldom the one that helped.
+    """
+    if words.strip().count("\n") >= _MOST_TYPED_LINES:
+        return None
     act = actions.action(words)
     if act is not None:
         return act.fact

@@ -266,11 +266,18 @@ def change(words: str, document: Document) -> Fact | None:
     found = _PR.search(words)
     if found is not None:
         return _merged(found, document)
+    if tables.has_fix().search(words) is None:  # "a check that JDK 1.6 is there": no release with the fix
+        return None
     named = actions.versioned(words)
     if named is not None:
         return Fact("fix.released", (("package", named[0]), ("version", named[1])))
     version = _own_version(words, document)
     return _of_repo("fix.released_in", "_repo", ("version", version), document) if version else None
+
+
+def tells_where(words: str) -> bool:
+    """True if words about a fix say where it is to be had: a number, a reference, a branch or a release."""
+    return bool(_DIGIT.search(words) or "#" in words or _BRANCH.search(words) or tables.has_release().search(words))
 
 
 def _own_version(words: str, document: Document) -> str | None:
