@@ -38,6 +38,28 @@ def test_a_line_that_looks_printed_is_a_guess(text: str, message: str) -> None:
     assert text[found.start : found.end] == found.message
 
 
+@each(
+    "line,file,number,message",
+    [
+        (r".\kiln.go:13: invalid variable name _ in the lid", "kiln.go", 13, "invalid variable name _ in the lid"),
+        ("src/kiln.hx:7: Unknown identifier: the_lid", "src/kiln.hx", 7, "Unknown identifier: the_lid"),
+        (
+            "C:\\kiln\\a.pas(12,4): unknown identifier in the lid",
+            "C:\\kiln\\a.pas",
+            12,
+            "unknown identifier in the lid",
+        ),
+    ],
+)
+def test_the_place_that_opens_a_guess_is_its_frame(line: str, file: str, number: int, message: str) -> None:
+    found = _guess(f"```\n{line}\n```")
+    assert found is not None
+    assert (found.message, [(one.file, one.line) for one in found.frames]) == (message, [(file, number)])
+    plain = _guess("```\nFailed to load kiln.go: 13 lids are missing\n```")
+    assert plain is not None
+    assert plain.frames == ()
+
+
 def test_an_exception_that_opens_a_guess_is_its_type() -> None:
     found = _guess("When I fire it I get this error: `Error: the kiln must be cold`")
     assert found is not None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pipeline.extract.blocks import FEWEST, PLAIN, Line, holds_sign, word_count, words_at
-from pipeline.records import Event, Severity
+from pipeline.records import Event, Frame, Severity
 
 DIALECT = "generic"
 
@@ -144,6 +144,13 @@ _TYPED = re.compile(
 )
 
 
+#: The place in a source that opens the words of compilers, checkers and linters: "kiln.go:7: ", "kiln.ts(4,2): error TS9: ".
+_PLACE = re.compile(
+    r"(?:\./|\.\\)?(?P<file>(?:[A-Za-z]:)?[\w.\\/@+~-]{1,200}\.[A-Za-z]\w{0,9})"
+    r"(?::(?P<line>\d{1,7})(?::\d{1,5})?|\((?P<row>\d{1,7})(?:,\d{1,5})?\)):? {1,2}"
+    r"(?:-? ?(?:[Ff]atal )?(?:[Ee]rror|ERROR)(?: [A-Z]{1,4}\d{1,6})?: {1,2})?(?P<msg>\S.*)"
+)
+
 #: Types that say no more than that something failed.
 _SAYS_NOTHING = frozenset({"Error", "Exception"})
 
@@ -213,12 +220,16 @@ def _event(guess: _Guess, told: tuple[str, str] | None = None) -> Event:
     else:
         is_bare = False
         kind, message = told
+    frames: tuple[Frame, ...] = ()
+    if kind is None and (place := _PLACE.match(message)) is not None and word_count(place["msg"], _READ) >= FEWEST:
+        frames = (Frame(place["file"], int(place["line"] or place["row"]), None),)
+        message = place["msg"]
     return Event(
         dialect=DIALECT,
         exception_type=kind,
         message=message[:_LONGEST],
         detail="" if is_bare else guess.message,
-        frames=(),
+        frames=frames,
         chain=(),
         codes=(),
         start=guess.start,
