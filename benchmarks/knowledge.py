@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.internal import ROOT, SHARED
-from pipeline import extract, raw, run, store
+from pipeline import raw, run, store
 from pipeline.config import read_settings
 from pipeline.distil.drafts.support import wilson_lower
 from pipeline.engines.batch import Replies

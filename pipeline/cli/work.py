@@ -339,9 +339,8 @@ def _report(summary: Summary, *, is_quiet: bool, as_json: bool) -> None:
         print_json(summary.as_dict())
         return
     meanings = reason_meanings()
-    for item in summary.examples:
-        if item.reason == "batched":  # nothing is amiss: `errmine enrich prompts` has not been answered yet
-            continue
+    # what waits in a batch file is nothing amiss: `errmine enrich prompts` has not been answered yet
+    for item in (one for one in summary.examples if one.reason != "batched"):
         detail = f" ({item.detail})" if item.detail else ""
         complain(f"{item.item_id}: {meanings.get(item.reason, item.reason)}{detail}")
     for name, asked in summary.figures.get("engines", {}).items():

@@ -144,7 +144,7 @@ _TYPED = re.compile(
 )
 
 
-#: The place in a source that opens the words of compilers, checkers and linters: "kiln.go:7: ", "kiln.ts(4,2): error TS9: ".
+#: The place in a source that opens the words of compilers and linters: "kiln.go:7: ", "kiln.ts(4,2): error TS9: ".
 _PLACE = re.compile(
     r"(?:\./|\.\\)?(?P<file>(?:[A-Za-z]:)?[\w.\\/@+~-]{1,200}\.[A-Za-z]\w{0,9})"
     r"(?::(?P<line>\d{1,7})(?::\d{1,5})?|\((?P<row>\d{1,7})(?:,\d{1,5})?\)):? {1,2}"

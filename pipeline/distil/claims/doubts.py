@@ -48,7 +48,7 @@ _NAMELESS = 50
 #: What helped somebody whose error is a similar one, by the words of their own answer, helped against another: the one
 #: statement of 230 that draws 1 to 17 judged and that stands beside such words was wrong.
 _SIMILAR = 50
-#: Where somebody asks for a better message, what is fixed afterwards is as often the message: the mistake fails as before.
+#: Where somebody asks for a better message, what is fixed afterwards may be the message: the mistake fails as before.
 _WORDS = 50
 #: What the trained reader alone finds is no lead where the next posts contest it (of 96 labelled finds .76 were right,
 #: of 591 others .90; of ten that readers judged three were wrong), where an act or fix may be of another of several
