@@ -96,6 +96,43 @@ def test_a_debuggers_frame_goes_on_below() -> None:
     assert [(one.file, one.line) for one in event.frames] == [("m.c", 2), ("/src/fire.c", 966)]
 
 
+def test_every_frame_of_a_debuggers_stack_is_read_not_those_alone_whose_number_begins_with_one() -> None:
+    frames = "".join(
+        f"#{at}  0x00007f1200001{at:03} in kiln::fire_{at} (this=0x0) at fire.cc:{at + 1}\n" for at in range(24)
+    )
+    (event,) = extract.events(f"Program received signal SIGSEGV, Segmentation fault.\n{frames}")
+    assert [frame.line for frame in event.frames] == list(range(24, 0, -1))
+
+
+def test_where_gdb_stopped_stands_between_the_signal_and_the_stack() -> None:
+    text = (
+        'Thread 1 "kiln" received signal SIGSEGV, Segmentation fault.\n'
+        "Kiln::heat (this=this@entry=0x55555b826470)\n    at ../../kiln/heat.h:61\n"
+        "61      ../../kiln/heat.h: No such file or directory.\n\n(gdb) where\n"
+        "#0  Kiln::heat (this=this@entry=0x55555b826470)\n    at ../../kiln/heat.h:61\n"
+        "#1  0x00007ffff6682b97 in Kiln::fire (this=0x55555b82b3e0) at fire.cpp:634\n"
+    )
+    (event,) = extract.events(text)
+    assert [frame.line for frame in event.frames] == [634, 61]
+
+
+def test_of_a_stop_that_a_debugger_shows_twice_the_whole_stack_is_read() -> None:
+    stop = "* thread #1, name = 'kiln', stop reason = signal SIGSEGV: invalid address (fault address: 0x38)\n"
+    inner = "frame #0: 0x00007ffff72e1fa0 libkiln.so`heat\n"
+    outer = "    frame #1: 0x00005555555ea443 kiln`Kiln::fire(this=0x28) at fire.cpp:748\n"
+    (event,) = extract.events(f"{stop}    {inner}(lldb) bt\n{stop}  * {inner}{outer}")
+    assert [frame.line for frame in event.frames] == [748, None]
+
+
+def test_blanks_that_do_not_break_indent_frames_as_blanks_do() -> None:
+    text = (
+        "kiln.LidException: no lid\n\xa0 \xa0 at kiln.Lid.open(Lid.java:7)\n\xa0 \xa0 at kiln.Main.main(Main.java:3)\n"
+    )
+    (event,) = extract.events(text)
+    assert len(event.frames) == 2
+    assert text[event.start : event.end].startswith("kiln.LidException")
+
+
 def test_a_logger_line_that_names_the_exception_belongs_to_its_stack() -> None:
     text = (
         "2024-05-06 07:08:09 INFO kiln: failed; cause: kiln.ColdException: x\n"

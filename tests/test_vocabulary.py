@@ -127,6 +127,15 @@ def test_reports_to_several_projects_are_no_projects_error() -> None:
     assert classed("KeyError | 'name'", packages=("torch", "", "torch"), repos=mixed).domain == "pytorch"
 
 
+def test_what_anybody_meets_is_no_reporters_error() -> None:
+    ray = ("ray-project/ray",) * 3
+    missing = "ImportError | No module named {0} | kind=no-module | module={0}"
+    assert classed(missing.format("numberless"), repos=ray).domain == "python"
+    assert classed(missing.format("torchvision.ops"), repos=ray).domain == "pytorch"
+    assert classed("OSError | [Errno 24] Too many open files | kind=errno", repos=ray).domain == "python"
+    assert classed("| Library not loaded: lid | kind=shared-library-missing", repos=ray).domain == "ray"
+
+
 @pytest.mark.parametrize(
     ("frames", "expected"),
     [

@@ -40,6 +40,7 @@ GENERIC = generic.DIALECT
 
 is_heading = sight.is_heading
 
+_HARD_SPACE = "\xa0"
 #: Between a failure and the signal that ended its process stand at most this many characters.
 WIDEST_AFTERMATH = 120
 #: Between a traceback and a library's own line with the same code stand at most this many.
@@ -72,6 +73,7 @@ def events(text: str) -> list[Event]:
     In a block in which no rule knows more than that a command failed, the line that states why, if one seems to, is an
     event of the dialect "generic"; so is, of a text in which nothing is known so, what looks most like an error.
     """
+    text = text.replace(_HARD_SPACE, " ")  # pages indent what was pasted with them; places stay what they are
     seen = looked_for().seen(text)
     if not seen:
         return []

@@ -18,7 +18,11 @@ STACK = Lazy(
     r")"
 )
 #: The stack that a debugger prints when asked for it, a blank line or two below.
-_AFTER_SIGNAL = Lazy(rf"(?:^[ \t]{{0,20}}$(?=\n{{1,2}}[^\n]{{0,80}}(?:#\d|Thread \d|0x|\(gdb\)))|{STACK.pattern})")
+#: Before that it prints where the program stands: the function with its arguments, and the line.
+_AFTER_SIGNAL = Lazy(
+    rf"(?:^[ \t]{{0,20}}$(?=\n{{1,2}}[^\n]{{0,80}}(?:#\d|Thread \d|0x|\(gdb\)))"
+    rf"|^[ \t]{{0,8}}[\w:~<>]{{2,200}} \((?:\w{{1,40}}=|\))|^[ \t]{{0,8}}\d{{1,6}}[ \t]{{1,8}}\S|{STACK.pattern})"
+)
 _AFTER_TERMINATE = Lazy(rf"(?:^[^\n]{{0,120}}?what\(\):|^[ \t]{{0,120}}$(?!\n\n)|{STACK.pattern})")
 
 _ASSERTION = r"(?P<msg>[Aa]ssertion [`'‘\"](?:[^\n]{1,1500}?)['`’\"] failed\b\.?)"

@@ -39,7 +39,7 @@ RULES: tuple[Rule, ...] = (
         "glog",
         ("Check failed",),
         Lazy(
-            rf"(?:^|[\s(\[]){_SOURCE}[:(](?P<line>\d{{1,6}})[\]:)]{{1,2}} (?P<msg>(?:[\w ]{{1,60}}: )?"
+            rf"(?:^|[\s(\[]){_SOURCE}[:(](?P<line>\d{{1,6}})[\]:)]{{1,2}} {{1,2}}(?P<msg>(?:\w[\w ]{{1,60}}: )?"
             rf"Check failed: [^\n]{{1,3000}})"
         ),
         goes_on=_STACK_OR_REST,
@@ -63,7 +63,7 @@ RULES: tuple[Rule, ...] = (
             rf"[EF:\[](?:(?<=\b[EF])\d{{4}} \d\d:\d\d:[\d.]{{2,24}} {{1,8}}\d{{1,9}} "
             rf"|(?<=\[)(?:libprotobuf (?:FATAL|ERROR) |[EF]\d{{3,4}} \d\d:\d\d:[\d.]{{2,24}} |[EF] )"
             rf"|(?<=:) [EF] |(?<=^[EF]) )"
-            rf"{_SOURCE}:(?P<line>\d{{1,6}})\] {no_chatter('glog-line')}(?P<msg>\S[^\n]{{1,3000}})"
+            rf"{_SOURCE}:(?P<line>\d{{1,6}})\] {{1,2}}{no_chatter('glog-line')}(?P<msg>\S[^\n]{{1,3000}})"
         ),
         goes_on=_STACK_OR_REST,
     ),

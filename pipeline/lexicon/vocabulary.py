@@ -202,7 +202,15 @@ def _by_package(row: _Domain, clues: Clues) -> bool:
     return shown >= _SHOWN * len(clues.packages) and _most(clues.packages, row.packages.__contains__)
 
 
+def _by_module(row: _Domain, clues: Clues) -> bool:
+    return clues.gate.get("module", "").partition(".")[0] in row.packages
+
+
 def _by_repository(row: _Domain, clues: Clues) -> bool:
+    return not _starts(_anyones(), clues.gate.get("kind", "")) and _by_reporter(row, clues)
+
+
+def _by_reporter(row: _Domain, clues: Clues) -> bool:
     names = repositories.names  # a row may know a repository by a former name
     return _most(clues.repos, lambda repo: any(fnmatchcase(name, known) for name in names(repo) for known in row.repos))
 
@@ -239,6 +247,7 @@ DOMAIN_EVIDENCE: tuple[tuple[str, Callable[[_Domain, Clues], bool]], ...] = (
     ("class", lambda row, clues: _found(row.types, clues.exception_type)),
     ("family", lambda row, clues: _starts(row.kinds, clues.gate.get("kind", ""))),
     ("message", lambda row, clues: _found(row.words, clues.text[:_READ])),
+    ("module", _by_module),
     ("frame", _by_package),
     ("dialect", lambda row, clues: _most(clues.dialects, row.dialects.__contains__)),
     ("repository", _by_repository),
@@ -252,10 +261,17 @@ DOMAIN_EVIDENCE: tuple[tuple[str, Callable[[_Domain, Clues], bool]], ...] = (
             or _has_gate(row.language_gates, clues)
         ),
     ),
+    ("reporter", _by_reporter),
 )
 
 
 # ---------------------------------------------------------------- the rows
+
+
+@cache
+def _anyones() -> tuple[str, ...]:
+    """Beginnings of kinds of which the repository that reports them says nothing."""
+    return tuple(_tables()["rules"]["anyones"]["kinds"])
 
 
 @packs.cached

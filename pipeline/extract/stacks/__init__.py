@@ -53,6 +53,8 @@ def blocks(text: str, seen: Seen, taken: Sequence[tuple[int, int]] = ()) -> list
             continue
         if found and _joins(text, found[-1], block):
             found[-1].end = block.end
+            if block.frame_count() > found[-1].frame_count() and _is_again(found[-1], block):
+                found[-1].levels = block.levels  # a debugger shows where it stopped, then the whole stack
         else:
             found.append(block)
     return found
@@ -182,7 +184,12 @@ def _joins(text: str, before: Block, block: Block) -> bool:
         return False
     if before.form.joins and block.form.joins:
         return gap.count("\n") <= JOIN_LINES
-    return gap.count("\n") <= REPEATED_WITHIN and [*map(_told, before.levels)] == [*map(_told, block.levels)]
+    return gap.count("\n") <= REPEATED_WITHIN and _is_again(before, block)
+
+
+def _is_again(before: Block, block: Block) -> bool:
+    """Whether both blocks tell of the same exceptions in the same words."""
+    return [*map(_told, before.levels)] == [*map(_told, block.levels)]
 
 
 def _told(level: Level) -> tuple[str | None, str]:

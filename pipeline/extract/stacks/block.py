@@ -160,14 +160,19 @@ def _inside() -> tuple[Form, ...]:
     return tuple(form for form in FORMS.rows() if form.inside)
 
 
+#: What a literal ends with that no other line of its stack has: the number of the frame, blanks.
+_NUMBERED = " 0123456789"
+
+
 def frames_of(form: Form, text: str) -> tuple[Frame, ...]:
     """The frames that the lines of a text hold in a form of such frames, outermost first."""
     if not form.inside or not any(literal in text for literal in form.literals):
         return ()
     found: list[Frame] = []
     lines = text.split("\n")
+    marks = [literal.rstrip(_NUMBERED) or literal for literal in form.literals]  # "#0 " begins a stack, "#2 " goes on
     for number, line in enumerate(lines):
-        hit = first(form.frame, line[:WIDEST]) if any(literal[:-1] in line for literal in form.literals) else None
+        hit = first(form.frame, line[:WIDEST]) if any(mark in line for mark in marks) else None
         if hit is None:
             continue
         place = _below(form, lines, number) if "line" not in hit.groups else {}
