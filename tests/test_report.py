@@ -128,3 +128,18 @@ def test_the_command_writes_both_forms(home: Path, tmp_path: Path) -> None:
     assert told["new"] == len(overview.report(home, since=exports(home)[0]).new)
     assert Path(told["html"]).read_text("utf-8").startswith("<!doctype html>")
     assert Path(told["markdown"]).read_text("utf-8").startswith("# errmine: since export")
+
+
+def test_a_bundle_is_reported_and_its_state_shown_without_its_home(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bundle = Places.of(home).curated
+    told = json.loads(cli.run("report", "--bundle", bundle, "--json").out)
+    assert (told["new"], told["html"]) == (len(ids(home)), str(Path("report.html")))
+    assert (tmp_path / "report.md").is_file()
+    state = json.loads(cli.run("status", "--bundle", bundle, "--json").out)
+    assert state["answers"] == json.loads(cli.run("status", "--home", home, "--json").out)["answers"]
+    for command in (("report", "--since", exports(home)[0][:8]), ("status", exports(home)[0][:8])):
+        refused = cli.run(*command, "--bundle", bundle)
+        assert (refused.code, "bundle" in refused.err) == (2, True)

@@ -157,6 +157,7 @@ def _problem_rows(report: Report) -> tuple[list[str], list[tuple[str, ...]]]:
 def status(
     run: Annotated[str, typer.Argument(metavar="[RUN]", help="Only this run, by its id or the beginning of it.")] = "",
     home: Home = None,
+    bundle: BundlePlace = None,
     as_json: Json = False,
 ) -> None:
     """Say what ran when, what each stage took and gave, what was skipped and why, what has an answer, and Chinese."""
@@ -164,16 +165,18 @@ def status(
     from pipeline.run.home import recording
 
     place = settings(home).home
-    for line in recording.damaged(place):
+    if bundle and run:
+        raise ConfigError("a run is the home's, and a bundle has none", hint="Leave RUN out, or leave --bundle out.")
+    for line in recording.damaged(place) if not bundle else ():
         complain(line, hint="The next `errmine build` puts it aside, into runs.jsonl.damaged.")
     if run:
         _show_run(recording.run_called(place, run), run, as_json=as_json)
         return
-    found = joined.status(place)
+    found = recording.told(database(home, bundle)) if bundle else joined.status(place)
     if as_json:
         print_json(_jsonable(found))
         return
-    recorded = [row.run_id for row in recording.rows(place)]
+    recorded = [row.run_id for row in recording.rows(place)] if not bundle else []
     short = recording.short_ids([row["run_id"] for row in found["runs"]] + recorded)
     rows = [_run_cells(row, short[row["run_id"]]) for row in found["runs"]]
     print_table("runs", ["run", "flow", "status", "started", "took", "did"], rows, whole="run")

@@ -7,13 +7,16 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.app import Home, Json, app, settings
+from pipeline.cli.app import BundlePlace, Home, Json, app, settings
+from pipeline.cli.asked import database
 from pipeline.cli.output import print_json, say
+from pipeline.records.errors import ConfigError
 
 
 @app.command()
 def report(
     home: Home = None,
+    bundle: BundlePlace = None,
     since: Annotated[
         str,
         typer.Option("--since", help="A run, by its id or the beginning of it: new is what came after.", metavar="RUN"),
@@ -23,7 +26,11 @@ def report(
     ] = 90,
     to: Annotated[
         Path | None,
-        typer.Option("--to", help="Folder of report.html and report.md; default: the home.", metavar="FOLDER"),
+        typer.Option(
+            "--to",
+            help="Folder of report.html and report.md; default: the home, of a bundle the current folder.",
+            metavar="FOLDER",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -35,9 +42,11 @@ def report(
     from pipeline.export import report as reports
     from pipeline.run.home import overview
 
-    chosen = settings(home)
-    told = overview.report(chosen.home, since=since, days=days)
-    page, text = reports.write(to or chosen.home, told)
+    if bundle and since:
+        raise ConfigError("--since names a run, and a bundle has none", hint="Leave --since out, or ask the home.")
+    place = settings(home).home
+    told = overview.report(place, since=since, days=days, database=database(home, bundle) if bundle else None)
+    page, text = reports.write(to or (Path() if bundle else place), told)
     counts = {name: len(getattr(told, name)) for name in ("new", "trending", "fixed", "unanswered")}
     if as_json:
         print_json({"html": str(page), "markdown": str(text), **counts})

@@ -173,7 +173,7 @@ def _listed(rows: Rows, name: str) -> Iterator[str]:
             told.append(f"{row['recent']:,} of late, {row['earlier']:,} before")
         if name == "fixed":
             told.append(f"said on {row['said_on']}")
-        chinese = f" {escaped(row['signature_zh'])}" if row["signature_zh"] else ""
+        chinese = f" · {escaped(row['signature_zh'])}" if row["signature_zh"] else ""
         english = escaped(short(row["signature"], _SIGNATURE_CHARACTERS))
         yield f"- {english}{chinese} (`{row['entry_id']}`; {', '.join(told)})"
 

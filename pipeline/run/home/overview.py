@@ -16,8 +16,10 @@ from pipeline.store.overview import overview
 MOST_ROWS, DAYS = 20, 90
 
 
-def report(home: Path, *, since: str = "", days: int = DAYS) -> Report:
+def report(home: Path, *, since: str = "", days: int = DAYS, database: Path | None = None) -> Report:
     """The report of `home`; new is what was not there after the run that begins with `since`, all of it where none is.
+
+    `database`: another one than the home's, such as a bundle's, which knows of no runs.
 
     Raises:
         ConfigError: there is no such run, or several begin so.
@@ -28,7 +30,7 @@ def report(home: Path, *, since: str = "", days: int = DAYS) -> Report:
     if since and found is None:
         raise ConfigError(f"no run {since}", hint="`errmine status` lists them; a beginning of the id is enough.")
     known = runs[: 1 + next(n for n, row in enumerate(runs) if row.run_id == found.run_id)] if found else ()
-    told = overview(home / "curated" / "errmine.duckdb", known_runs=_ids(known), days=days, limit=MOST_ROWS)
+    told = overview(database or home / "curated" / "errmine.duckdb", known_runs=_ids(known), days=days, limit=MOST_ROWS)
     return Report(
         since=f"{found.flow} {found.run_id[: recording.SHORTEST_ID]}" if found else "",
         since_day=f"{found.started_at:%Y-%m-%d}" if found and found.started_at else "",

@@ -130,7 +130,12 @@ def status(home: Path, *, runs: int = 10) -> dict[str, Any]:
     if kept and not _database(home).exists():
         nothing: dict[str, Any] = {"stages": [], "skipped": [], "answers": [], "chinese": [], "drift": []}
         return {"runs": [asdict(row) for row in reversed(kept[-runs:])], **nothing}
-    found = reading.status(_database(home), runs=runs)
+    return told(_database(home), runs=runs)
+
+
+def told(database: Path, *, runs: int = 10) -> dict[str, Any]:
+    """What a database says of the runs that made it, newest first, of its last build, its answers and its Chinese."""
+    found = reading.status(database, runs=runs)
     return {**found, "runs": [{**row, "detail": json.loads(row["detail"] or "{}")} for row in found["runs"]]}
 
 
