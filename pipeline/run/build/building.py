@@ -22,6 +22,7 @@ from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
 from pipeline.run.build import asked, changes, entries, history, holding, ids, making, planning, reduce, results, rows
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
+from pipeline.run.build.lean import lean
 from pipeline.run.build.mapping import (
     UNREAD,
     Partition,
@@ -109,6 +110,7 @@ class Places:
         return forgetting.gone(self.raw) if (self.raw / "forgotten").is_dir() else None
 
 
+@lean()
 def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
     places: Places,
     *,
@@ -246,6 +248,7 @@ def limits(seconds: float, memory_mib: int | None) -> pool.Limits:
     return pool.Limits(seconds, None if memory_mib is None else memory_mib << 20)
 
 
+@lean()
 def publish(
     places: Places,
     partitions: Sequence[Partition],

@@ -11,10 +11,12 @@ from pipeline.records.bundle import PackRecord, Registry
 from pipeline.records.summary import MOST_EXAMPLES, Summary, count
 from pipeline.run.build import asked
 from pipeline.run.build.building import Places
+from pipeline.run.build.lean import lean
 from pipeline.run.build.mapping import uncollected
 from pipeline.store import querying
 
 
+@lean()
 def export(places: Places, *, to: str = "", again: bool = False, pages: bool = False) -> Summary:
     """Write the bundle from the database, whole or not at all; then put it into the store `to`, `again` all of it.
 
