@@ -17,6 +17,7 @@ from pipeline.records.errors import ConfigError
 from pipeline.run import Places
 from pipeline.run.home import overview, recording
 from tests import cli
+from tests.each import each
 from tests.golden import SAMPLE
 from tests.test_site import WORDS, Read
 
@@ -143,3 +144,20 @@ def test_a_bundle_is_reported_and_its_state_shown_without_its_home(
     for command in (("report", "--since", exports(home)[0][:8]), ("status", exports(home)[0][:8])):
         refused = cli.run(*command, "--bundle", bundle)
         assert (refused.code, "bundle" in refused.err) == (2, True)
+
+
+@each(
+    "command, said",
+    [
+        (("top", "--bundle", "nowhere"), "Give the folder of a bundle"),
+        (("query", "--bundle", "nowhere", "SELECT 1"), "Give the folder of a bundle"),
+    ],
+)
+def test_a_bundle_that_is_not_there_is_named_with_what_to_give(command: tuple[str, ...], said: str) -> None:
+    done = cli.run(*command)
+    assert (done.code, "nowhere" in done.err, said in done.err) == (2, True, True)
+
+
+def test_a_form_that_is_not_known_names_those_that_are(home: Path) -> None:
+    done = cli.run("query", "--home", home, "--format", "xml", "SELECT 1")
+    assert (done.code, "Choose one of table" in done.err, "Configuration" in done.err) == (2, True, False)

@@ -10,6 +10,7 @@ from pipeline.cli.app import settings
 from pipeline.cli.output import complain
 from pipeline.cli.places import bundle_at
 from pipeline.records import kept
+from pipeline.records.errors import ConfigError
 
 
 def database(home: Path | None, bundle: str | None) -> Path:
@@ -18,10 +19,15 @@ def database(home: Path | None, bundle: str | None) -> Path:
     It holds the entries and what stands in the index: no documents, no events and no signatures.
 
     Raises:
+        ConfigError: there is no folder where the bundle should be.
         ExportError: the bundle that it is to be made of cannot be read.
     """
     chosen = settings(home)
     folder = bundle_at(bundle) if bundle else chosen.curated_path
+    if bundle and not folder.is_dir():
+        raise ConfigError(
+            f"{bundle}: there is no such folder", hint="Give the folder of a bundle, or s3://bucket/prefix."
+        )
     path = folder / chosen.database_path.name
     if path.is_file() or not (folder / kept.MANIFEST).is_file():
         return path if bundle else chosen.database_path

@@ -39,7 +39,7 @@ def writer(form: str) -> Writer:
         ConfigError: there is no such form.
     """
     if form not in FORMS:
-        raise ConfigError(f"there is no form {form!r}; choose one of {', '.join(FORMS)}")
+        raise ConfigError(f"there is no form {form!r}", hint=f"Choose one of {', '.join(FORMS)}.")
     return FORMS[form]
 
 
