@@ -223,3 +223,21 @@ def test_what_is_inside_a_message_needs_a_type_and_a_message(tmp_path: Path) -> 
     with pytest.raises(packs.PackError, match="inner: no group type") as refused, packs.using(tmp_path):
         extract.events("kiln: a ---> b")
     assert refused.value.problems[0].line == 6
+
+
+FLAT = (
+    "Error: org.fixture.kiln.LidError: lid is open in fetcher#9 at org.fixture.kiln.Lid.run(Lid.java:134)"
+    " at org.fixture.kiln.Main.go(Main.java:7) Caused by: java.lang.IllegalStateException: heat at org.fixture.Heat.up(Heat.java:9)"
+)
+
+
+def test_a_trace_whose_lines_were_run_together_is_read_with_the_class_behind_the_word_error() -> None:
+    (found,) = extract.events(FLAT)
+    assert (found.exception_type, found.message) == ("org.fixture.kiln.LidError", "lid is open in fetcher#9")
+    named = [(one.file, one.line) for one in found.frames]
+    assert named == [("Main.java", 7), ("Lid.java", 134)]
+
+
+def test_the_word_error_alone_stays_a_type() -> None:
+    (found,) = extract.events("Error: the lid is open: close it")
+    assert (found.exception_type, found.message) == ("Error", "the lid is open: close it")

@@ -7,7 +7,7 @@ import re
 from pipeline.extract import chain, head, python
 from pipeline.extract.displays import Fences
 from pipeline.extract.lines import Lines, Peeler
-from pipeline.records import Event
+from pipeline.records import Event, Frame
 from pipeline.text import prefixes
 
 _NAME_BACK = re.compile(r"[\w.$]*")
@@ -35,6 +35,11 @@ _COMMON = frozenset(("Error", "Exception"))
 _WARNING_PLACE = re.compile(r"(?:[A-Za-z]:)?[^\s:]{1,300}:\d{1,7}: $|<\w{1,20}>:\d{1,7}: $")
 #: Triton's message begins with a place in the kernel; the error stands below the listing.
 _POSITION = re.compile(r"at \d{1,7}:\d{1,6}:\Z")
+#: A frame of a JVM's trace, behind other words of its line.
+_FLAT = re.compile(
+    r"\sat (?P<function>(?:[\w$]{1,80}\.){1,14}[\w$<>]{1,80})"
+    r"\((?:(?P<file>[\w$]{1,80}\.(?:java|kt|scala|groovy|clj))(?::(?P<line>\d{1,6}))?|Native Method|Unknown Source)\)"
+)
 #: Quotes that open and close what somebody cites.
 _QUOTES = {'"': '"', "“": "”", "`": "`", "「": "」"}
 #: A string of a listing: nothing but the quote before the name, a bracket or comma behind the message.
@@ -109,9 +114,23 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     return is_first or _LEADS.search(before) is not None
 
 
+def _flattened(message: str) -> tuple[list[Frame], str]:
+    """(the frames of a JVM's trace whose lines were run together, outermost first; the words before them)."""
+    first = _FLAT.search(message)
+    if first is None:
+        return [], message
+    named = _FLAT.finditer(message.split(" Caused by: ", 1)[0])
+    frames = [Frame(one["file"], int(one["line"]) if one["line"] else None, one["function"]) for one in named]
+    return frames[::-1], message[: first.start()].rstrip()
+
+
 def _event(text: str, span: tuple[int, int, int], name: str, message: str, fences: Fences) -> Event:
     start, begin, stop = span
-    printed = python.Printed(exception_type=name, message=message, detail=message, end=stop)
+    inner = head.strict(message) if name in _COMMON else None
+    if inner is not None and inner.message:  # "Error: TypeError: x": who prints it only says that it failed
+        name, message = inner.exception_type, inner.message
+    frames, said = _flattened(message)
+    printed = python.Printed(exception_type=name, message=said, detail=message, end=stop, frames=frames)
     lead = text[start:begin]
     is_alone = begin - start < WIDEST_LEAD and not lead[prefixes.width(lead) :].strip()
     if is_alone and (_POSITION.match(message) or (not lead.strip() and fences.hold(begin))):
