@@ -227,7 +227,8 @@ def test_what_is_inside_a_message_needs_a_type_and_a_message(tmp_path: Path) -> 
 
 FLAT = (
     "Error: org.fixture.kiln.LidError: lid is open in fetcher#9 at org.fixture.kiln.Lid.run(Lid.java:134)"
-    " at org.fixture.kiln.Main.go(Main.java:7) Caused by: java.lang.IllegalStateException: heat at org.fixture.Heat.up(Heat.java:9)"
+    " at org.fixture.kiln.Main.go(Main.java:7) Caused by: java.lang.IllegalStateException: heat"
+    " at org.fixture.Heat.up(Heat.java:9)"
 )
 
 
