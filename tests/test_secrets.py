@@ -481,6 +481,11 @@ def test_hostile_text_costs_no_more_than_its_length(unit: str) -> None:
     linear.within(2, text.redact, unit * (100_000 // len(unit)))
 
 
+@pytest.mark.parametrize("unit", ["aATCTT3xFfGa1 = ", "apscale_pw_a1 = "])
+def test_beginnings_without_end_are_not_each_looked_for_in_the_whole_text(unit: str) -> None:
+    linear.check(text.redact, unit, size=200_000)
+
+
 def test_no_pattern_of_the_tables_is_unbounded() -> None:
     for row in planted.TABLE["formats"]:
         assert not re.search(r"[^\\)\]][*+](?!\+)", re.sub(r"\[[^]]*\]", "", row["pattern"])), row["vendor"]

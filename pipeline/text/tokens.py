@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from pipeline.text.late import late
@@ -21,6 +21,8 @@ _LEAST_VARIED = 6
 _LONGEST_BLOCK = 20_000
 #: Characters of a secret that are looked at to tell whether it is one.
 _JUDGED = 200
+#: Tokens of a form in one text that are asked one by one whether quoting hides them.
+_MOST_ASKED = 16
 #: Characters behind a head without an end that are a part of a key.
 _LEAST_BODY = 12
 #: How often the kind of letter changes at the least in what may be a token, as `looks_random` counts it.
@@ -85,13 +87,16 @@ class TokenForm:
 
     def is_quoted(self, text: str, bare: str) -> bool:
         """Whether `bare`, the text without quoting, seems to hold a secret of this form that the text does not."""
+        matches = list(islice(self.pattern.finditer(bare), _MOST_ASKED + 1))
+        if len(matches) > _MOST_ASKED:  # each is looked for in the whole text; so many are looked at where they stand
+            return True
+        matches = [match for match in matches if match[0] not in text]
         if self.is_judged:
-            joined = (match for match in self.pattern.finditer(bare) if match[0] not in text)
             return any(
                 is_token(bare[match.end(1) : min(match.end(), match.end(1) + _JUDGED)]) and _is_broken(text, match)
-                for match in joined
+                for match in matches
             )
-        found = [match[0] for match in self.pattern.finditer(bare) if match[0] not in text]
+        found = [match[0] for match in matches]
         if not any(word.isupper() or looks_random(word, least=_SOME_CHANGES) or _is_numbers(word) for word in found):
             return False
         if not self.is_named:
@@ -213,6 +218,7 @@ def _begins(text: str, start: int, view: Undone | None) -> bool:
 #: A beginning that says whose it is by itself: `sk-` ends many words, `ghp_` none.
 _TELLING = re.compile(r"(?=[A-Za-z_-]{4})[A-Za-z]{2,12}[_-]")
 _A_WORD = re.compile(r"[a-z]{6}")
+_GLUED = 32  # characters of it that are judged: `ghp_ghp_ghp_` asks at each
 
 
 def _is_glued(text: str, start: int, end: int) -> bool:
@@ -220,7 +226,7 @@ def _is_glued(text: str, start: int, end: int) -> bool:
     head = _TELLING.match(text, start)
     if head is None or not text[start - 1].isalpha():
         return False
-    rest = text[head.end() : min(end, head.end() + _JUDGED)]
+    rest = text[head.end() : min(end, head.end() + _GLUED)]
     return is_token(rest) and not _A_WORD.search(rest)  # a mangled name has words in it
 
 
