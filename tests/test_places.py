@@ -16,6 +16,8 @@ from tests.test_translate import draft
 @each(
     "frame, named",
     [
+        ("kiln:(unknown)", ""),
+        ("kiln:unknown", ""),
         ("Kiln:org.kiln.server.Kiln.getFires", "Kiln.getFires"),
         ("Kiln:org.kiln.server.Kiln$Door.<init>", "Kiln$Door"),
         ("?:org.kiln.Kiln.heat", "Kiln.heat"),

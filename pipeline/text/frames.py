@@ -19,7 +19,7 @@ _ARGUMENTS = re.compile(r"(?<=[\w>])\(|\s")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
 #: What makes an object of a class on the JVM has the class' name; nobody knows what another name in angles is.
 _MADE = re.compile(r"\.<(?:cl)?init>\Z")
-_UNNAMED = re.compile(r"[<>?]")
+_UNNAMED = re.compile(r"[<>?]|\A\(?(?:unknown|anonymous)\)?\Z", re.IGNORECASE)
 _PLACED = re.compile(r" \(in \S{2,120}\)\Z")
 
 _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])?(?P<package>[A-Za-z_]\w{0,60})")
