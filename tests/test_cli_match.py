@@ -247,3 +247,17 @@ def test_every_reason_that_the_matching_gives_reads_in_chinese() -> None:
     )
     rows = headings.everything()["reasons"].values()
     assert [row["en"] for row in rows if re.split(r"[{:]", row["en"])[0].strip() not in written] == []
+
+
+REFUSED = "redis.exceptions.ConnectionError: Connection refused\n"
+
+
+def test_of_an_error_that_nobody_reported_documentation_is_told(home: Path) -> None:
+    plain = run("match", "--home", home, "--lang", "en", stdin=REFUSED)
+    assert plain.code == 1  # it is unknown all the same
+    assert re.search(r"no entry: .*\nline 1: .*\n\nWhat it means, by its documentation\n  \S", plain.out)
+    markdown = run("match", "--home", home, "--lang", "zh", "--markdown", stdin=REFUSED).out
+    assert "含义（依据其文档）：" in markdown
+    told = json.loads(run("match", "--home", home, "--json", stdin=REFUSED).out)
+    assert told["findings"][0]["documentation"]["url"].startswith("https://")
+    jsonschema.validate(told, SCHEMA)

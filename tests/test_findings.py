@@ -252,3 +252,22 @@ def test_a_card_is_named_once_however_reporters_write_it() -> None:
     rows.append({"name": "OS", "value": "NVIDIA DGX OS", "count": 1, "evidence": []})
     found = dict(digest(make.raw_entry(environment=rows)).environment)
     assert found == {"GPU": ("GTX 1080 Ti", "A100-SXM4-80GB", "Tesla T4"), "OS": ("NVIDIA DGX OS",)}
+
+
+REFUSED = "redis.exceptions.ConnectionError: Connection refused"
+
+
+def test_of_an_error_that_nobody_reported_documentation_says_what_it_means() -> None:
+    found = asked(f"{REFUSED}\n", row("x/oven", OVEN.format(n=1)))
+    (one,) = found.findings
+    assert (one.status, one.answer.entry_id) == ("unknown", None)
+    assert one.documentation is not None
+    assert set(one.documentation) == {"text", "text_zh", "checks", "url", "row"}
+
+
+def test_of_one_that_has_an_entry_or_is_set_aside_the_finding_says_nothing_of_its_own() -> None:
+    (known,) = asked(f"{REFUSED}\n", row("x/refused", REFUSED)).findings
+    (ignored,) = asked(f"{REFUSED}\n", ignored=(REFUSED,)).findings
+    (strange,) = asked(STRANGE).findings
+    assert [one.status for one in (known, ignored, strange)] == ["known", "ignored", "unknown"]
+    assert [one.documentation for one in (known, ignored, strange)] == [None, None, None]

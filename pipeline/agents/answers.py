@@ -163,6 +163,9 @@ class Found(_Part):
     score: float = Field(description="0-100, likeness to the entry, or to the nearest one for an unknown error.")
     reason: str
     nearest: str | None = Field(description="An entry that looks like it, not enough to be sure. No answer.")
+    documentation: Documented | None = Field(
+        default=None, description="Of an error that nobody reported: what documentation says it means. No answer."
+    )
     entry: Entry | None
 
 

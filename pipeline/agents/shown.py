@@ -5,7 +5,7 @@ Everything here came out of reports by strangers. Text stays text: it is cleaned
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,7 @@ def entry(told: Digest, measure: Measure, *, is_matched: bool = False) -> Entry:
         **_first_lines(told, measure),
         category=told.category,
         standing_zh=standing(told, "zh"),
-        documentation=_documented(told, measure),
+        documentation=documented(told.documentation, measure),
         cause=_text(told.cause or told.cause_zh, measure),
         cause_lang="en" if told.cause else "zh" if told.cause_zh else None,
         cause_zh=_text(told.cause_zh, measure),
@@ -98,8 +98,8 @@ def entry(told: Digest, measure: Measure, *, is_matched: bool = False) -> Entry:
     )
 
 
-def _documented(told: Digest, measure: Measure) -> Documented | None:
-    found = told.documentation
+def documented(found: Mapping[str, Any] | None, measure: Measure) -> Documented | None:
+    """What documentation says that an error means, within a measure; None where it says nothing."""
     if found is None:
         return None
     return Documented(

@@ -230,6 +230,7 @@ def _found(one: Finding, told: Digest | None, lines: str, measure: shown.Measure
         followed_by=[shown.cut(text, 200) for text in one.followed_by[: measure.threads]],
         score=round(one.answer.score, 1),
         reason=shown.cut(one.answer.reason, measure.characters),
+        documentation=shown.documented(one.documentation, measure),
         nearest=None if told else one.answer.runner_up,
         entry=shown.entry(told, measure, is_matched=True) if told else None,
     )

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pipeline import normalise
+from pipeline.lexicon import meanings
 
 if TYPE_CHECKING:
     from pipeline.ask.matcher import Answer
@@ -42,6 +43,7 @@ class Finding:
     message: str
     codes: tuple[str, ...]
     followed_by: tuple[str, ...] = ()  # signatures of what only says that this ended something
+    documentation: dict[str, Any] | None = None  # of one without an entry: what a pack's documentation says it means
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON: the answer's fields beside the others."""
@@ -164,6 +166,15 @@ class _Gathering:
     def _is_consequence(self, group: _Group) -> bool:
         return normalise.is_consequence(group.shown)
 
+    def _documented(self, group: _Group) -> dict[str, Any] | None:
+        """What documentation says that an error means which nobody reported."""
+        if group.answer.entry_id or group.is_ignored:
+            return None
+        own = self._reading.signature(group.shown)
+        named = meanings.Named(own.exception_type or "", dict(own.gate), group.shown.codes, own.text)
+        told = meanings.documentation(named)
+        return told.model_dump() if told is not None else None
+
     def _finding(self, group: _Group) -> Finding:
         event = group.shown
         spans = tuple(sorted((one.start, one.end) for one in group.events)[:MOST_SPANS])
@@ -179,6 +190,7 @@ class _Gathering:
             message=event.message,
             codes=event.codes,
             followed_by=tuple(dict.fromkeys(group.follows)),
+            documentation=self._documented(group),
         )
 
     def _main(self, groups: Sequence[_Group], answer: Answer) -> int | None:

@@ -57,7 +57,7 @@ def print_entry(
     """Print an entry. `nearest` is the number of the reader's own case; `titles` are those of threads, by their ids."""
     told, most = digest(entry), depth.value
     _print_head(entry, told, lang)
-    print_documentation(told, lang)
+    print_documentation(told.documentation, lang)
     groups = remedy_groups(told, nearest, most.remedies, most.tried)
     if most.cases:  # what single projects say stands below, with its place
         groups = [(key, [one for one in group if one.case is None], limit) for key, group, limit in groups]
@@ -73,9 +73,8 @@ def print_entry(
         _print_evidence(entry, lang, most, titles or {})
 
 
-def print_documentation(told: Digest, lang: Language) -> None:
-    """Print what documentation says that the error means, and what to look at first; nothing where it says nothing."""
-    found = told.documentation
+def print_documentation(found: Mapping[str, Any] | None, lang: Language) -> None:
+    """Print what documentation says that an error means, and what to look at first; nothing where it says nothing."""
     if found is None:
         return
     say(f"\n{word('documentation', lang)}", style="bold")

@@ -122,6 +122,7 @@ def _print_finding(one: ToldFinding, number: int, lang: Language, depth: Depth) 
             for lang_code in lang.each:
                 say(f"  {standing(one.nearest, lang_code)}")
             print_threads(one.nearest, lang)
+        print_documentation(one.finding.documentation, lang)
     else:
         _print_known(one, one.known, lang, depth)
     for words in one.finding.followed_by[:FOLLOWING]:
@@ -133,7 +134,7 @@ def _print_known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) 
         say(known.signature_zh)
     for lang_code in lang.each:
         say(standing(known, lang_code), style="bold" if known.standing == "confirmed" else "")
-    print_documentation(known, lang)
+    print_documentation(known.documentation, lang)
     most = depth.value
     for key, group, limit in remedy_groups(known, one.case, most.remedies, most.tried):
         print_remedies(word(key, lang), group[:limit], lang, said=most.said, left=len(group) - limit)

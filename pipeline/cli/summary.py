@@ -6,8 +6,8 @@ of evidence becomes a link.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from pipeline.ask import standing
 from pipeline.cli.entry_page import QUOTES, Depth, counts, remedy_groups, share
@@ -65,6 +65,7 @@ def _finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> Ite
         yield from _known(one, one.known, lang, depth)
     else:
         yield escaped(clean(why_none(one, lang)))
+        yield from _documentation(one.finding.documentation, lang)
         if one.nearest is not None:
             words = escaped(_standing(one.nearest, lang))
             comma = "，" if lang is Language.ZH else ", "
@@ -78,7 +79,7 @@ def _finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> Ite
 def _known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> Iterator[str]:
     yield f"**{escaped(_standing(known, lang))}**"
     most, mark = depth.value, colon(lang)
-    yield from _documentation(known, lang)
+    yield from _documentation(known.documentation, lang)
     for key, group, limit in remedy_groups(known, one.case, most.remedies, most.tried):
         if group:
             yield f"{word(key, lang)}{mark.rstrip()}\n\n" + "\n".join(
@@ -97,9 +98,8 @@ def _known(one: ToldFinding, known: Digest, lang: Language, depth: Depth) -> Ite
         yield _threads(known, lang)
 
 
-def _documentation(known: Digest, lang: Language) -> Iterator[str]:
-    """What documentation says that the error means, and what to look at first."""
-    found = known.documentation
+def _documentation(found: Mapping[str, Any] | None, lang: Language) -> Iterator[str]:
+    """What documentation says that an error means, and what to look at first."""
     if found is None:
         return
     keys = {Language.EN: ("text",), Language.ZH: ("text_zh",)}.get(lang, ("text", "text_zh"))
