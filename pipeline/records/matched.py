@@ -161,7 +161,7 @@ class MatchFinding(_Answer):
     followed_by: list[str] = Field(description="Signatures of what only says that this ended something.")
     documentation: Documentation | None = Field(
         default=None,
-        description="Of an error without an entry: what its project's documentation says that it means wherever it is printed.",
+        description="Of an error without an entry: what its project's documentation says that it means.",
     )
     case: int | None = Field(description="Number of the case of the entry that was raised in the same place.")
     known: MatchKnown | None = Field(description="Of its entry.")
