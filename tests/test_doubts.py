@@ -183,3 +183,10 @@ def test_what_is_fixed_where_a_better_message_is_asked_for_is_a_lead(monkeypatch
 
     assert _read(asked, 99, monkeypatch) == [50]
     assert _read(plain, 99, monkeypatch) == [None]
+
+
+def test_a_fix_in_a_long_thread_or_in_no_named_release_is_a_lead(monkeypatch: pytest.MonkeyPatch) -> None:
+    said, talk = "Fixed in #8.", ("I look into it.", "Which wheel is it?", "The second.", "Thank you.", "So it is.")
+    assert _read(_thread(*talk[:4], said), 99, monkeypatch) == [None]
+    assert _read(_thread(*talk, said), 99, monkeypatch) == [50]
+    assert _read(_thread("Fixed in the latest release."), 99, monkeypatch) == [77]
