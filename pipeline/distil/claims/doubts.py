@@ -49,7 +49,7 @@ _NAMELESS = 50
 #: statement of 230 that draws 1 to 17 judged and that stands beside such words was wrong.
 _SIMILAR = 50
 #: Of 151 statements of fixes of draws 14 to 19, of threads that no rule had seen, 19 were wrong: four of eight where so
-#: many posts or more stand, two of nine that name no more than the latest release (which one that was nobody can tell later).
+#: many posts or more stand, two of nine that name the latest release alone: nobody can tell later which.
 _MANY_POSTS, _LONG = 8, 50
 _LATEST, _LATEST_SHARE = "fix.in_latest", 77
 #: Where somebody asks for a better message, what is fixed afterwards may be the message: the mistake fails as before.
