@@ -140,7 +140,8 @@ def test_hostile_text_takes_linear_time(unit: str) -> None:
         text.redact(text.clean(hostile))
         text.language_of(hostile)
 
-    linear.check(read, unit)
+    # from 10,000 beginnings of tokens on each is looked at where it stands: both texts are on that side
+    linear.check(read, unit, size=160_000 if unit in {"ghp_", "hf_"} else 40_000)
 
 
 @pytest.mark.parametrize(
