@@ -140,7 +140,7 @@ def test_hostile_text_takes_linear_time(unit: str) -> None:
         text.redact(text.clean(hostile))
         text.language_of(hostile)
 
-    # from 10,000 beginnings of tokens on each is looked at where it stands: both texts are on that side
+    # a text above 32,768 characters is looked through twice for these: both are on that side of the step
     linear.check(read, unit, size=160_000 if unit in {"ghp_", "hf_"} else 40_000)
 
 
