@@ -114,36 +114,27 @@ def _claims(text: str) -> list[Claim]:
     return claims(document({"number": 1, "kind": "issue", "posts": posts}))
 
 
-WORDS = TABLE["wants_words"]
+#: Tables of one expression each, with what it finds and what it leaves.
+EXPRESSIONS = {
+    "wants_words": tables.wants_words,
+    "no_cure": tables.no_cure,
+    "no_fix": tables.no_fix,
+    "similar": tables.similar,
+    "met": tables.met,
+}
 
 
-@each("text,asks", [(one, True) for one in WORDS["examples"]] + [(one, False) for one in WORDS["lookalikes"]])
-def test_a_report_that_asks_for_better_words_is_told_from_its_look_alikes(text: str, asks: bool) -> None:
-    assert bool(tables.wants_words().search(text)) is asks
-
-
-CURES = TABLE["no_cure"]
-
-
-@each("title,is_none", [(one, True) for one in CURES["examples"]] + [(one, False) for one in CURES["lookalikes"]])
-def test_a_title_says_whether_only_other_words_are_asked_for(title: str, is_none: bool) -> None:
-    assert bool(tables.no_cure().search(title)) is is_none
-
-
-NO_FIX = TABLE["no_fix"]
-
-
-@each("text,is_none", [(one, True) for one in NO_FIX["examples"]] + [(one, False) for one in NO_FIX["lookalikes"]])
-def test_a_change_that_cures_nothing_is_no_fix(text: str, is_none: bool) -> None:
-    assert bool(tables.no_fix().search(text)) is is_none
-
-
-SIMILAR = TABLE["similar"]
-
-
-@each("text,is_other", [(one, True) for one in SIMILAR["examples"]] + [(one, False) for one in SIMILAR["lookalikes"]])
-def test_a_similar_error_is_another_one(text: str, is_other: bool) -> None:
-    assert bool(tables.similar().search(text)) is is_other
+@each(
+    "name,text,is_found",
+    [
+        (name, text, part == "examples")
+        for name in EXPRESSIONS
+        for part in ("examples", "lookalikes")
+        for text in TABLE[name][part]
+    ],
+)
+def test_an_expression_finds_its_examples_and_no_look_alike(name: str, text: str, is_found: bool) -> None:
+    assert bool(EXPRESSIONS[name]().search(text)) is is_found
 
 
 def test_a_number_behind_the_name_of_another_repository_is_no_change_of_this_one() -> None:
@@ -151,14 +142,6 @@ def test_a_number_behind_the_name_of_another_repository_is_no_change_of_this_one
     assert "fix.in_ref" not in _said("It was reported as kiln#4 and fixed just now in kiln#5.")
     assert "fix.in_ref" in _said("It was reported as #4 and fixed just now in PR#5.")
     assert "fix.in_ref" in _said("It was fixed just now in fixtures/kiln#5.")
-
-
-MET = TABLE["met"]
-
-
-@each("error,is_met", [(one, True) for one in MET["examples"]] + [(one, False) for one in MET["lookalikes"]])
-def test_what_a_program_meets_is_told_from_what_it_makes(error: str, is_met: bool) -> None:
-    assert bool(tables.met().search(error)) is is_met
 
 
 def _told(posts: list[tuple[str, str]], **more: Any) -> list[str]:

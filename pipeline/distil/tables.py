@@ -305,33 +305,33 @@ def of_a_test() -> tuple[Pattern, Pattern]:
 
 
 @cache
+def _standing(name: str) -> Pattern:
+    return _compiled(table("standing.toml")[name]["pattern"])
+
+
 def no_cure() -> Pattern:
     """How a title asks for other words or a test, not for a cure of the error."""
-    return _compiled(table("standing.toml")["no_cure"]["pattern"])
+    return _standing("no_cure")
 
 
-@cache
 def wants_words() -> Pattern:
     """How a report asks for better words about a mistake, not for its cure."""
-    return _compiled(table("standing.toml")["wants_words"]["pattern"])
+    return _standing("wants_words")
 
 
-@cache
 def no_fix() -> Pattern:
     """How somebody says that a change does not cure what was reported."""
-    return _compiled(table("standing.toml")["no_fix"]["pattern"])
+    return _standing("no_fix")
 
 
-@cache
 def similar() -> Pattern:
     """How somebody says that theirs is another error than the report's, if like it."""
-    return _compiled(table("standing.toml")["similar"]["pattern"])
+    return _standing("similar")
 
 
-@cache
 def met() -> Pattern:
     """Errors that a program meets and does not make, each as its class, a colon and its message."""
-    return _compiled(table("standing.toml")["met"]["pattern"])
+    return _standing("met")
 
 
 @cache
