@@ -291,6 +291,13 @@ def test_a_tracker_names_the_versions_with_the_fix(fields: dict[str, object], ve
     assert sorted(stated_versions(**fields)) == versions
 
 
+@pytest.mark.parametrize(
+    ("label", "count"), [("component:reader", 1), ("component:documentation", 0), ("component:test", 0)]
+)
+def test_a_fix_of_documentation_or_of_a_test_is_none_of_its_error(label: str, count: int) -> None:
+    assert len(fixes(tracked(resolution="Fixed", fix_versions=["0.18.0"], labels=[{"name": label}]))) == count
+
+
 def test_the_version_of_a_tracker_is_nobodys_word_that_it_helped() -> None:
     made = tracked(resolution="Fixed", fix_versions=["0.18.0"])
     (claim,) = fixes(made)
@@ -303,7 +310,7 @@ def test_several_lines_of_releases_are_one_statement_and_a_version_each() -> Non
     made = tracked(resolution="Fixed", fix_versions=["2.10.0", "3.0.0-alpha4", "2.9.1", "2.10.0-rc1"])
     (claim,) = fixes(made)
     assert claim.fact is not None
-    assert claim.fact.template == "fix.released_in_lines"
+    assert claim.fact.template == "fix.tracked_in_lines"
     assert dict(claim.fact.slots)["version"] == "2.9.1, 2.10.0-rc1, 2.10.0, 3.0.0-alpha4"
     rows = support.versions([claim], Ledger({made.document_id: facts(made)}))
     named = sorted(row.version.removeprefix(f"{REPO} ") for row in rows)

@@ -118,6 +118,7 @@ def _claims(text: str) -> list[Claim]:
 EXPRESSIONS = {
     "wants_words": tables.wants_words,
     "no_cure": tables.no_cure,
+    "of_words": tables.of_words,
     "no_fix": tables.no_fix,
     "similar": tables.similar,
     "met": tables.met,

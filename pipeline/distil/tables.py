@@ -103,6 +103,7 @@ class Hint:
     pattern: Pattern
     template: str
     slots: tuple[tuple[str, str], ...]
+    is_guess: bool
 
 
 @cache
@@ -319,6 +320,11 @@ def wants_words() -> Pattern:
     return _standing("wants_words")
 
 
+def of_words() -> Pattern:
+    """Labels and components of reports about words or tests."""
+    return _standing("of_words")
+
+
 def no_fix() -> Pattern:
     """How somebody says that a change does not cure what was reported."""
     return _standing("no_fix")
@@ -364,6 +370,7 @@ def hints() -> tuple[Hint, ...]:
             packs.compiled(row.pattern),
             row.template,
             tuple(sorted(row.slots.items())),
+            row.is_guess,
         )
         for row in added.HINTS.rows()
     ]
@@ -380,6 +387,7 @@ def own_hints() -> tuple[Hint, ...]:
             late(row["pattern"]),
             row["template"],
             tuple(sorted(row.get("slots", {}).items())),
+            row.get("is_guess", False),
         )
         for row in table("hints.toml")["hint"]
     )

@@ -38,6 +38,8 @@ def unfixed(document: Document, errors: Sequence[Pair], about: tuple[str, ...], 
     """The reason for which what fixed the report is not said to fix its errors, None if it is."""
     if not fixable(document, errors, about):
         return "of_a_test"
+    if any(tables.of_words().search(label) for label in document.labels):
+        return "no_cure"
     if tables.no_cure().search(document.title or "") or tables.wants_words().search(_report(document)):
         return "no_cure"
     if tables.no_fix().search(document.text):
@@ -126,7 +128,7 @@ def _versions_with_fix(document: Document) -> Fact | None:
     if not document.repo or document.state != "closed" or not document.fixed_in:
         return None
     versions = sorted(document.fixed_in, key=_release_order)
-    template = "fix.released_in_repo" if len(versions) == 1 else "fix.released_in_lines"
+    template = "fix.tracked_in_repo" if len(versions) == 1 else "fix.tracked_in_lines"
     return Fact(template, (("repo", document.repo), ("version", ", ".join(versions))))
 
 

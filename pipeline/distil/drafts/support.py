@@ -134,7 +134,7 @@ _NOTES = frozenset({"fix.release_notes", "fix.prerelease_notes"})
 
 
 #: What names versions of the report's own project.
-_OF_REPO = frozenset({"fix.released_in_repo", "fix.released_in_lines"})
+_OF_REPO = frozenset({"fix.released_in_repo", "fix.tracked_in_repo", "fix.tracked_in_lines"})
 
 
 def _grouped(
