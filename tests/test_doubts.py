@@ -122,9 +122,23 @@ def test_what_one_post_suggests_and_another_confirms_is_in_doubt(monkeypatch: py
         (WORKED, ("```\nit is the same error still\n```",), None),
         ("This is fixed in #12.", ("I still see it with the new wheel.",), 45),
         ("This is fixed in #12.", ("Great, closing.",), None),
+        ("This is fixed in #12.\n\nOf course, I still see it with the old wheel.", ("Great, closing.",), 50),
+        (f"{WORKED}\n\nOf course, I still see it with the old wheel.", ("Great, closing.",), None),
         ("Setting `FIXTURE_POOL=2` did not help.", ("I still see it with the new wheel.",), None),
     ],
-    ids=["next", "second", "third", "agrees", "asks", "in a block", "a fix", "a fix that stays", "a dead end"],
+    ids=[
+        "next",
+        "second",
+        "third",
+        "agrees",
+        "asks",
+        "in a block",
+        "a fix",
+        "a fix that stays",
+        "half a fix",
+        "half an act",
+        "a dead end",
+    ],
 )
 def test_what_the_next_posts_contest_is_in_doubt(
     said: str, later: tuple[str, ...], doubt: int | None, monkeypatch: pytest.MonkeyPatch
@@ -142,9 +156,22 @@ def test_a_doubted_statement_is_a_lead_and_nothing_else(monkeypatch: pytest.Monk
     assert [(one.claim_id, one.share) for one in known.candidates[signature]] == [(claim.claim_id, 70)]
 
 
-def test_what_a_program_advises_is_not_doubted_by_a_reader_of_people(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "/usr/bin/ld: a.o: relocation R_X86_64_32 against `x' can not be used when making a shared object"
-    assert _read(_thread(body=f"{said}; recompile with -fPIC", title="Nothing starts"), 0, monkeypatch) == [None]
+@pytest.mark.parametrize(
+    ("printed", "doubt"),
+    [
+        (
+            "RuntimeError: Trying to backward twice. Specify retain_graph=True when calling backward the first time.",
+            None,
+        ),
+        ("RuntimeError: the wheel is too big, try setting max_split_size_mb to avoid fragmentation", 40),
+    ],
+    ids=["what it asks for", "what it guesses"],
+)
+def test_what_a_program_advises_is_doubted_where_it_guesses_and_by_no_reader_of_people(
+    printed: str, doubt: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = f'Traceback (most recent call last):\n  File "a.py", line 3, in run\n{printed}'
+    assert _read(_thread(body=trace, title="Nothing starts"), 0, monkeypatch) == [doubt]
 
 
 @pytest.mark.parametrize(

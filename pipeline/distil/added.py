@@ -27,6 +27,9 @@ class Hint(packs.Row):
     pattern: packs.Expression = Field(description="The words to quote; named groups fill the slots.")
     template: str = Field(description="What it says: a `remedy.` of pipeline/data/facts.toml.")
     slots: dict[str, str] = Field(default={}, description="Slot of the template -> a word, or $group.")
+    is_guess: bool = Field(
+        default=False, description="The program does not know whether it helps ('try', 'may'): no entry advises it."
+    )
 
     @model_validator(mode="after")
     def _is_a_fact(self) -> Hint:

@@ -30,6 +30,7 @@ class Hinted:
 
     rule: str
     fact: Fact
+    is_guess: bool  # the program does not know whether it helps
     start: int
     end: int
 
@@ -54,7 +55,7 @@ def hinted(text: str, event: Event, *, until: int) -> Iterator[Hinted]:
         fact = _fact(hint, found.groupdict())
         is_source = _SOURCE_LINE.match(block, block.rfind("\n", 0, found.start()) + 1)
         if fact is not None and not is_source:
-            yield Hinted(hint.rule, fact, event.start + found.start(), event.start + found.end())
+            yield Hinted(hint.rule, fact, hint.is_guess, event.start + found.start(), event.start + found.end())
 
 
 def _fact(hint: tables.Hint, groups: dict[str, str | None]) -> Fact | None:

@@ -142,4 +142,5 @@ def _hints(document: Document, events: Sequence[Event], errors: list[Pair]) -> I
                 span=(hint.start, hint.end),
                 about=(signature.signature_id,),
             )
-            yield replace(claim, quote=replace(claim.quote, author_role=PROGRAM))
+            quote = replace(claim.quote, author_role=PROGRAM)
+            yield replace(claim, quote=quote, doubt=doubts.GUESSED if hint.is_guess else None)
