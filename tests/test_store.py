@@ -178,6 +178,22 @@ def test_a_wrong_query_says_what_is_wrong(database: Path) -> None:
     assert "SHOW TABLES" in caught.value.hint()
 
 
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT 1; SELECT 2", "2 questions"),
+        ("EXPLAIN SELECT 1; SELECT 2", "2 questions"),
+        ("", "no question"),
+        (" -- nothing\n", "no question"),
+    ],
+)
+def test_a_query_asks_one_question(database: Path, sql: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        store.query(database, sql)
+    assert store.query(database, "SELECT ';' AS t;").rows == [(";",)]
+    assert store.query(database, "CREATE TEMP MACRO more(n) AS n + 1; SELECT more(1) AS n").rows == [(2,)]
+
+
 def test_equal_input_in_any_order_gives_an_equal_digest(tmp_path: Path) -> None:
     one = contents(tmp_path)
     fields = {name: getattr(one, name) for name in one.__dataclass_fields__}

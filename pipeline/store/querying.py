@@ -43,6 +43,8 @@ class Limits:
 
 
 _NONE = Limits()
+#: Statements that are asked for their rows; a macro or a setting may stand before one.
+_ANSWERED = frozenset({duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN})
 #: Values of $1, $2 … in their order, or of $name by their names.
 Parameters = Sequence[object] | Mapping[str, object]
 
@@ -115,6 +117,7 @@ def asked(path: Path, sql: str, *, parameters: Parameters = (), limits: Limits =
         clock = _Clock(connection, limits)
         try:
             with clock.running():
+                _check_one(connection, sql)
                 relation = connection.sql(sql, params=_bound(parameters))
                 reader = pa.table({}).to_reader() if relation is None else relation.to_arrow_reader(_BATCH_ROWS)
             with reader:
@@ -191,6 +194,18 @@ class _Clock:
             return LimitReached("the query needs more memory than it may have", hint=hint)
         hint = "`SHOW TABLES` lists the tables, `DESCRIBE entries` the columns of one."
         return ConfigError(f"the query failed: {error}", hint=hint)
+
+
+def _check_one(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Nothing; of several answers the engine would give the last, of none an empty table."""
+    statements = connection.extract_statements(sql)
+    asking = sum(one.type in _ANSWERED for one in statements)
+    if asking > 1:
+        raise ConfigError(
+            f"these are {asking} questions, and only the last would be answered", hint="Ask one at a time."
+        )
+    if not statements:
+        raise ConfigError("there is no question", hint='Say it in SQL: errmine query "SELECT count(*) FROM entries"')
 
 
 def _bound(parameters: Parameters) -> object:
