@@ -23,8 +23,10 @@ from pipeline.extract import (
     head,
     lines,
     native,
+    objects,
     pytest_,
     refusals,
+    related,
     sight,
     stacks,
 )
@@ -45,8 +47,6 @@ _HARD_SPACE = "\xa0"
 WIDEST_AFTERMATH = 120
 #: Between a traceback and a library's own line with the same code stand at most this many.
 WIDEST_ECHO = 600
-#: A failure explains `make: *** Error 2` or `Aborted` that stands so near; posts of the corpus have a median of 1,500.
-WIDEST_RELATED = 3000
 #: A message shorter than this may begin another one by chance; so many tracebacks of a text are compared.
 SHORTEST_RETOLD = 8
 WIDEST_RETOLD = 60
@@ -64,7 +64,7 @@ _TELLING = frozenset((Severity.ERROR, Severity.WRAPPER, Severity.INTERRUPTION))
 @packs.cached
 def looked_for() -> Literals:
     """Everything that a reader of some dialect looks for; a text without any of it is read no further."""
-    return Literals((*lines.literals(), *native.literals(), *stacks.literals(), *blocks.SIGNS))
+    return Literals((*lines.literals(), *native.literals(), *stacks.literals(), *blocks.SIGNS, *objects.LITERALS))
 
 
 def events(text: str) -> list[Event]:
@@ -107,13 +107,15 @@ def _known(text: str, seen: Seen) -> tuple[list[Event], frozenset[int]]:
     whole = _apart(tracebacks, others) if others else tracebacks
     shown = sorted([*whole, *_exception_lines(text, whole, seen)], key=lambda one: one.start)
     natives = native.found(text, seen)
-    found = _joined(text, shown, _told(text, shown, natives))
+    shown = [one for one in shown if not _is_line_of(one, natives)]
+    found = related.with_stacks(text, _joined(text, shown, _told(text, shown, natives)))
+    found = objects.added(text, seen, found)
     if any(one.severity != Severity.WARNING for one in found):
         found = [one for one in found if one.severity != Severity.WARNING or one.dialect != "exception-line"]
     trailing = frozenset(event.start for event, rule in natives if rule.trails)
     ends = frozenset(event.start for event, rule in natives if rule.trails and event.dialect in _ENDINGS)
     exits = frozenset(event.start for event, rule in natives if rule.exits)
-    return _with_wrappers(found, trailing, exits), ends
+    return related.with_wrappers(found, trailing, exits), ends
 
 
 def _apart(tracebacks: list[Event], others: list[Event]) -> list[Event]:
@@ -128,44 +130,6 @@ def _overlaps(event: Event, others: Sequence[Event]) -> bool:
     return (place > 0 and others[place - 1].end > event.start) or (
         place < len(others) and others[place].start < event.end
     )
-
-
-def _with_wrappers(found: list[Event], trailing: frozenset[int], exits: frozenset[int]) -> list[Event]:
-    """The events, where those that only say that something failed are wrappers if a failure is shown near them.
-
-    `trailing`: where diagnostics begin whose rules say so of them; `exits`: where those whose program then ended in
-    good order, which is no reason for a crash.
-    """
-    is_wrapper = [_is_wrapper(one) or (one.start in trailing and not one.chain and not one.frames) for one in found]
-    shown = [one for one, wraps in zip(found, is_wrapper, strict=True) if not wraps and one.severity == Severity.ERROR]
-    if not shown or not any(is_wrapper):
-        return found
-    crashing = [one for one in shown if one.start not in exits]
-    return [
-        replace(one, severity=Severity.WRAPPER)
-        if wraps and _is_near(one, crashing if one.dialect == "signal" else shown)
-        else one
-        for one, wraps in zip(found, is_wrapper, strict=True)
-    ]
-
-
-def _is_wrapper(event: Event) -> bool:
-    if event.severity != Severity.ERROR:
-        return False
-    if event.dialect in ("build", "signal"):
-        return not event.codes or event.dialect == "build" or not event.frames
-    if event.chain:
-        return False
-    last = (event.exception_type or "").rsplit(".", 1)[-1]
-    return (last == "CalledProcessError" and "\n" not in event.detail.strip()) or (
-        last == "ChildFailedError" and not event.message
-    )
-
-
-def _is_near(event: Event, shown: list[Event]) -> bool:
-    place = bisect_right(shown, event.start, key=lambda one: one.start)
-    before = place > 0 and event.start - shown[place - 1].end <= WIDEST_RELATED
-    return before or (place < len(shown) and shown[place].start - event.end <= WIDEST_RELATED)
 
 
 def _tracebacks(text: str, seen: Seen) -> list[Event]:
@@ -322,6 +286,14 @@ def _joined(text: str, shown: list[Event], natives: list[Event]) -> list[Event]:
     ceilings = [*(one.start for one in shown), len(text)][1:]
     whole = [_with_diagnostics(*one) for one in zip(shown, owned, ceilings, strict=True)]
     return sorted([*whole, *alone], key=lambda one: (one.start, one.end))
+
+
+def _is_line_of(event: Event, natives: list[tuple[Event, Rule]]) -> bool:
+    """Whether a line that begins with "Error: " is one of the further lines of a diagnostic."""
+    if event.dialect != "exception-line" or event.exception_type != "Error" or event.frames:
+        return False
+    place = bisect_left(natives, event.start, key=lambda one: one[0].start)
+    return place > 0 and natives[place - 1][0].end > event.start
 
 
 def _is_next(alone: list[Event], before: Event) -> bool:

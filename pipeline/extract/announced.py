@@ -45,7 +45,10 @@ class Line(packs.Row):
     severity: Severity = Field(Severity.ERROR, description="How much it is an error.")
     goes_on: Expression | None = Field(None, description="Matched at the start of each line that goes on with it.")
     most_lines: Annotated[int, Field(ge=1, le=200, description="Of what goes on.")] = 12
-    says_more: Expression | None = Field(None, description="Searched in all of it: its group `msg` is the message.")
+    says_more: Expression | None = Field(
+        None,
+        description="Searched in all of it: its group `msg` is the message; others are groups that the pattern lacks.",
+    )
     joins: bool = Field(False, description="Neighbours of this dialect are one failure: a compiler's list.")
     follows: Expression | None = Field(
         None, description="Where it joins: only a message in which this is found goes on with the error above."
@@ -60,7 +63,9 @@ class Line(packs.Row):
     def _names_its_groups(self, info: ValidationInfo) -> Self:
         if packs.is_shipped(info):
             return self
-        groups = packs.compiled(self.expression).groupindex
+        groups = {*packs.compiled(self.expression).groupindex}
+        if self.says_more is not None:
+            groups |= {*packs.compiled(self.says_more).groupindex}
         for template in (self.type, self.message, *self.codes):
             if re.search(r"[{}]", _GROUP.sub("", template)):
                 raise ValueError(
@@ -125,7 +130,7 @@ def _lazy(expression: str | None) -> Lazy | None:
 
 def filled(template: str, groups: Mapping[str, str]) -> str:
     """A row's `type`, `message` or code with its groups put in; nothing else of it is looked at, unlike a format's."""
-    return _GROUP.sub(lambda name: groups[name[1]], template)
+    return _GROUP.sub(lambda name: groups.get(name[1], ""), template)
 
 
 def named(names: Iterable[str]) -> list[Line]:

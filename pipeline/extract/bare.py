@@ -40,6 +40,11 @@ _FLAT = re.compile(
     r"\sat (?P<function>(?:[\w$]{1,80}\.){1,14}[\w$<>]{1,80})"
     r"\((?:(?P<file>[\w$]{1,80}\.(?:java|kt|scala|groovy|clj))(?::(?P<line>\d{1,6}))?|Native Method|Unknown Source)\)"
 )
+#: The cause of such a trace, and what a message of it begins with that is an exception: the class and its words.
+_CAUSED = re.compile(r"\s{1,8}Caused by: (?=[\w$.]{3,200}(?:: | at |$))")
+_QUALIFIED = re.compile(
+    r"(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){1,14}[\w$]{1,100})(?:: (?P<message>.*)|(?= at |$))", re.DOTALL
+)
 #: Quotes that open and close what somebody cites.
 _QUOTES = {'"': '"', "“": "”", "`": "`", "「": "」"}
 #: A string of a listing: nothing but the quote before the name, a bracket or comma behind the message.
@@ -114,14 +119,24 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     return is_first or _LEADS.search(before) is not None
 
 
-def _flattened(message: str) -> tuple[list[Frame], str]:
-    """(the frames of a JVM's trace whose lines were run together, outermost first; the words before them)."""
-    first = _FLAT.search(message)
-    if first is None:
-        return [], message
-    named = _FLAT.finditer(message.split(" Caused by: ", 1)[0])
-    frames = [Frame(one["file"], int(one["line"]) if one["line"] else None, one["function"]) for one in named]
-    return frames[::-1], message[: first.start()].rstrip()
+def _flattened(name: str, message: str) -> list[python.Printed]:
+    """The exceptions of a JVM's trace whose lines were run together, the cause of all last; else the one as it is."""
+    if _FLAT.search(message) is None:
+        return [python.Printed(exception_type=name, message=message, detail=message)]
+    found: list[python.Printed] = []
+    for part in _CAUSED.split(message):
+        first = _FLAT.search(part)
+        said = part[: first.start() if first is not None else len(part)].rstrip()
+        frames = [
+            Frame(one["file"], int(one["line"]) if one["line"] else None, one["function"])
+            for one in _FLAT.finditer(part)
+        ]
+        if (named := _QUALIFIED.match(said)) is not None and (found or name in _COMMON):
+            name, said = named["type"], named["message"] or ""
+        found.append(python.Printed(exception_type=name, message=said, detail=part, frames=frames[::-1]))
+    for outer in found[:-1]:
+        outer.link = "cause"
+    return found
 
 
 def _event(text: str, span: tuple[int, int, int], name: str, message: str, fences: Fences) -> Event:
@@ -129,14 +144,15 @@ def _event(text: str, span: tuple[int, int, int], name: str, message: str, fence
     inner = head.strict(message) if name in _COMMON else None
     if inner is not None and inner.message:  # "Error: TypeError: x": who prints it only says that it failed
         name, message = inner.exception_type, inner.message
-    frames, said = _flattened(message)
-    printed = python.Printed(exception_type=name, message=said, detail=message, end=stop, frames=frames)
+    flat = _flattened(name, message)
+    printed = flat[-1]
+    printed.end = stop
     lead = text[start:begin]
     is_alone = begin - start < WIDEST_LEAD and not lead[prefixes.width(lead) :].strip()
     if is_alone and (_POSITION.match(message) or (not lead.strip() and fences.hold(begin))):
         python.message(Lines(text, start, Peeler(prefixes.shape(lead) if lead.strip() else None)), 0, printed)
         if chain.HEADER in printed.detail:
             printed.end = stop
-    made = chain.event([printed], start=begin, dialect="exception-line")
+    made = chain.event(flat, start=begin, dialect="exception-line")
     assert made is not None
     return made

@@ -144,11 +144,18 @@ def _chain(lines: Lines, step: _Step) -> list[python.Printed]:
             break
         found[-1].link = following.link
         found.append(_printed(lines, following))
-    while len(found) > 1 and not found[-1].frames and found[-1].exception_type is None:
-        found.pop()
+    while len(found) > 1 and _is_cut(found):
+        end = found.pop().end
+        found[-1].end = max(found[-1].end, end)
         found[-1].link = ""
         found[-1].is_truncated = True
     return found
+
+
+def _is_cut(found: list[python.Printed]) -> bool:
+    """Whether the last exception breaks off before its name, so that the one before it is the last that is told."""
+    last = found[-1]
+    return last.exception_type is None and (not last.frames or any(one.exception_type for one in found[:-1]))
 
 
 def _printed(lines: Lines, step: _Step) -> python.Printed:

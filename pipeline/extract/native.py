@@ -183,6 +183,8 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
     message = _message(rule, match)
     if rule.says_more and (more := rule.says_more.search(*_said(text, match.start(), end, is_prefixed=prefix > 0))):
         message = more["msg"] or message
+        told = more.groupdict().items()
+        groups |= {name: words for name, words in told if words and name != "msg" and not groups.get(name)}
     named = _line_above(text, rule, start)
     start = named.start() if named else start
     return Block(

@@ -29,6 +29,8 @@ JOIN_WIDTH, JOIN_LINES = 3000, 12
 #: One of so many lines below repeats a prefix that the block's lines have; what is printed again follows so near.
 REPEATED_WITHIN = 3
 _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
+#: What a program puts before each line of a stack, and no row of prefixes knows, is at most so wide.
+WIDEST_MARK = 240
 
 
 def literals() -> tuple[str, ...]:
@@ -91,7 +93,7 @@ def _read(text: str, start: int, stop: int, forms: Iterable[Form], floor: int) -
             return block, max(block.end, stop)
     behind = floor
     for form in forms:
-        if not form.frame or (wide := _frame_begins(line, form)) is None:
+        if not form.frame or (wide := _frame_begins(text, start, line, form)) is None:
             continue
         peeler = Peeler(prefixes.shape(line[:wide])) if wide else Peeler()
         block = Block(form, start, stop)
@@ -167,12 +169,47 @@ def _message_below(lines: Lines, block: Block) -> int:
     return 0
 
 
-def _frame_begins(line: str, form: Form) -> int | None:
+def _frame_begins(text: str, start: int, line: str, form: Form) -> int | None:
     """How wide the prefix before a frame is, None if the line is none."""
     if first(form.frame, line):
         return 0
     wide = prefixes.width(line)
-    return wide if wide and first(form.frame, line[wide:]) else None
+    if wide and first(form.frame, line[wide:]):
+        return wide
+    return 0 if _is_wrapped_frame(text, start, line, form) else _marked(text, start, line, form)
+
+
+def _is_wrapped_frame(text: str, start: int, line: str, form: Form) -> bool:
+    """Whether the line and a deeper one below are one frame, as people wrap what is too wide for a page."""
+    if len(line) < NARROWEST:
+        return False
+    below = text[start + len(line) + 1 : start + len(line) + 1 + WIDEST].partition("\n")[0]
+    return _indent(below) > _indent(line) and first(form.frame, line + below.strip()) is not None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _marked(text: str, start: int, line: str, form: Form) -> int | None:
+    """How wide the mark before a frame is that no row of prefixes knows: the line below has it too, before a frame."""
+    for literal in form.literals:
+        at = line.find(literal.lstrip("\n"), 1, WIDEST_MARK)
+        mark = line[: max(at, 0)].rstrip()
+        if not mark:
+            continue
+        wide = len(mark) + (line[len(mark) : len(mark) + 1] == " ")
+        if first(form.frame, line[wide:]) and _goes_on(text, start + len(line) + 1, line[:wide], form):
+            return wide
+    return None
+
+
+def _goes_on(text: str, below: int, mark: str, form: Form) -> bool:
+    """Whether the line that begins at `below` is a frame behind the same mark, other numbers and times in it."""
+    stop = text.find("\n", below, below + WIDEST)
+    next_line = text[below : stop if stop >= 0 else below + WIDEST]
+    hit = prefixes.shape(mark).match(next_line) if next_line else None
+    return hit is not None and first(form.frame, next_line[hit.end() :]) is not None
 
 
 def _joins(text: str, before: Block, block: Block) -> bool:

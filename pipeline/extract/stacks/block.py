@@ -116,7 +116,8 @@ def _opened(form: Form, level: Level) -> list[Level]:
     pattern = packs.compiled(form.inner)
     while len(found) < MOST_INNER and (hit := pattern.search(level.message)) is not None:
         outer = Level(level.exception_type, level.message[: hit.start()].rstrip())
-        found.insert(-1, outer)
+        if outer.exception_type or outer.message:
+            found.insert(-1, outer)
         level.exception_type, level.message = hit["type"], (hit["message"] or "").strip()
     return found
 

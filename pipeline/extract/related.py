@@ -1,0 +1,88 @@
+"""What the events of one text have to do with each other: a stack and the exception above it, an end and its cause."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import replace
+
+from pipeline.records import Event, Severity
+
+#: A failure explains `make: *** Error 2` or `Aborted` that stands so near; posts of the corpus have a median of 1,500.
+WIDEST_RELATED = 3000
+#: What may stand between the name of an exception and its stack: "## Stack Trace", and the fence of a block.
+_HEADING = re.compile(
+    r"[\s#*`~:.=-]{0,40}(?:(?:full )?(?:stack ?trace|traceback|call stack|stack)\b[\s#*`~:.=-]{0,40}"
+    r"(?:text|python)?\s{0,20})?",
+    re.IGNORECASE,
+)
+WIDEST_HEADING = 120
+
+
+def with_stacks(text: str, found: list[Event]) -> list[Event]:
+    """The events, where an exception and the nameless stack right below it, of a page that reports it, are one."""
+    whole: list[Event] = []
+    for event in found:
+        named = whole[-1] if whole else None
+        if named is not None and _is_stack_of(text, named, event):
+            whole[-1] = replace(
+                named, dialect=event.dialect, frames=event.frames, end=event.end, codes=_both(named, event)
+            )
+        else:
+            whole.append(event)
+    return whole
+
+
+def _is_stack_of(text: str, named: Event, stack: Event) -> bool:
+    """Whether a nameless stack belongs to the exception above it, with nothing but a heading between."""
+    if named.frames or named.exception_type is None or not stack.frames or stack.chain:
+        return False
+    between = text[named.end : stack.start]
+    return (
+        stack.exception_type is None
+        and not stack.message
+        and len(between) < WIDEST_HEADING
+        and _HEADING.fullmatch(between) is not None
+    )
+
+
+def _both(one: Event, other: Event) -> tuple[str, ...]:
+    return tuple(sorted({*one.codes, *other.codes}))
+
+
+def with_wrappers(found: list[Event], trailing: frozenset[int], exits: frozenset[int]) -> list[Event]:
+    """The events, where those that only say that something failed are wrappers if a failure is shown near them.
+
+    `trailing`: where diagnostics begin whose rules say so of them; `exits`: where those whose program then ended in
+    good order, which is no reason for a crash.
+    """
+    is_wrapper = [_is_wrapper(one) or (one.start in trailing and not one.chain and not one.frames) for one in found]
+    shown = [one for one, wraps in zip(found, is_wrapper, strict=True) if not wraps and one.severity == Severity.ERROR]
+    if not shown or not any(is_wrapper):
+        return found
+    crashing = [one for one in shown if one.start not in exits]
+    return [
+        replace(one, severity=Severity.WRAPPER)
+        if wraps and _is_near(one, crashing if one.dialect == "signal" else shown)
+        else one
+        for one, wraps in zip(found, is_wrapper, strict=True)
+    ]
+
+
+def _is_wrapper(event: Event) -> bool:
+    if event.severity != Severity.ERROR:
+        return False
+    if event.dialect in ("build", "signal"):
+        return not event.codes or event.dialect == "build" or not event.frames
+    if event.chain:
+        return False
+    last = (event.exception_type or "").rsplit(".", 1)[-1]
+    return (last == "CalledProcessError" and "\n" not in event.detail.strip()) or (
+        last == "ChildFailedError" and not event.message
+    )
+
+
+def _is_near(event: Event, shown: list[Event]) -> bool:
+    place = bisect_right(shown, event.start, key=lambda one: one.start)
+    before = place > 0 and event.start - shown[place - 1].end <= WIDEST_RELATED
+    return before or (place < len(shown) and shown[place].start - event.end <= WIDEST_RELATED)
