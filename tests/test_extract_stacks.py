@@ -233,10 +233,19 @@ FLAT = (
 
 
 def test_a_trace_whose_lines_were_run_together_is_read_with_the_class_behind_the_word_error() -> None:
-    (found,) = extract.events(FLAT)
+    (found,) = extract.events(FLAT.partition(" Caused by")[0])
     assert (found.exception_type, found.message) == ("org.fixture.kiln.LidError", "lid is open in fetcher#9")
     named = [(one.file, one.line) for one in found.frames]
     assert named == [("Main.java", 7), ("Lid.java", 134)]
+
+
+def test_the_cause_of_such_a_trace_is_the_error_as_it_is_of_one_with_its_lines() -> None:
+    (found,) = extract.events(f"{FLAT} ... 1 more")
+    assert (found.exception_type, found.message) == ("java.lang.IllegalStateException", "heat")
+    assert [(one.exception_type, one.message) for one in found.chain] == [
+        ("org.fixture.kiln.LidError", "lid is open in fetcher#9")
+    ]
+    assert [(one.file, one.line) for one in found.frames] == [("Main.java", 7), ("Heat.java", 9)]
 
 
 def test_the_word_error_alone_stays_a_type() -> None:

@@ -17,6 +17,7 @@ from pipeline.extract import (
     bare,
     blocks,
     chain,
+    colours,
     displays,
     faulthandler,
     generic,
@@ -86,7 +87,8 @@ def events(text: str) -> list[Event]:
         guesses.append(guess)
     guesses = [_with_codes(one) for one in guesses if refusals.refusal(one.detail) is None]
     new = [one for one in guesses if not _overlaps(one, found) and not _is_told_again(one, found)]
-    return sorted([*found, *new], key=lambda one: one.start) if new else found
+    whole = sorted([*found, *new], key=lambda one: one.start) if new else found
+    return colours.without(text, whole)
 
 
 def _is_told_again(guess: Event, found: Sequence[Event]) -> bool:

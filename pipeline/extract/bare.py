@@ -45,6 +45,7 @@ _CAUSED = re.compile(r"\s{1,8}Caused by: (?=[\w$.]{3,200}(?:: | at |$))")
 _QUALIFIED = re.compile(
     r"(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){1,14}[\w$]{1,100})(?:: (?P<message>.*)|(?= at |$))", re.DOTALL
 )
+_MORE = re.compile(r"\.{3} ?(?P<count>\d{1,4}) more\b")
 #: Quotes that open and close what somebody cites.
 _QUOTES = {'"': '"', "“": "”", "`": "`", "「": "」"}
 #: A string of a listing: nothing but the quote before the name, a bracket or comma behind the message.
@@ -133,7 +134,9 @@ def _flattened(name: str, message: str) -> list[python.Printed]:
         ]
         if (named := _QUALIFIED.match(said)) is not None and (found or name in _COMMON):
             name, said = named["type"], named["message"] or ""
-        found.append(python.Printed(exception_type=name, message=said, detail=part, frames=frames[::-1]))
+        shared = _MORE.search(part) if found else None
+        common = found[-1].frames[: int(shared["count"])] if shared is not None else []
+        found.append(python.Printed(exception_type=name, message=said, detail=part, frames=[*common, *frames[::-1]]))
     for outer in found[:-1]:
         outer.link = "cause"
     return found

@@ -210,6 +210,7 @@ GENERIC: tuple[Rule, ...] = (
         "ld",
         ("undefined reference to", "multiple definition of"),
         Lazy(
+            rf"(?:(?<![^\s`'\"(]){PLACE}:(?:(?P<line>\d{{1,7}})|\([.\w+]{{1,80}}\)): (?=undefined))?"
             r"(?P<msg>undefined reference to (?:symbol )?(?:[`'‘\"]|[\w:~]{2,200}\()"
             r"(?:(?! \S{1,200}: undefined reference to )[^\n]){1,600}"
             r"|multiple definition of [`'‘\"][^\n]{1,600})"

@@ -78,6 +78,11 @@ _REMARK = re.compile(
     r"^[^\n]{0,80}?(?:\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t|:-]{1,6}|^)"
     r"\[?(?:INFO|DEBUG|WARN|WARNING)\]?(?:[ \t]?[|:-]|[ \t]+\[?[\w./-]{1,80}(?:\]|:\d))"
 )
+#: Dialects of loggers that print the exceptions of languages in which those are classes, and such a class.
+_LOGS = frozenset({"java-log", "log", "android"})
+_LOGGED = re.compile(
+    r"(?<![\w.$])(?P<type>(?:[A-Za-z_$][\w$]{0,60}\.){0,12}[A-Z][\w$]{2,80}(?:Exception|Error))(?=: |[;.]? *$|; )"
+)
 _COLOUR_END = re.compile(r"\x1b\[[0-9;]{0,8}m\Z")
 _WRAP = re.compile(r"\s*\n\s*")
 _ESCAPED_BREAK = re.compile(r"\\{1,2}n")
@@ -260,7 +265,7 @@ def _event(text: str, block: Block) -> Event:
     before = text[max(block.start, block.at - 200) : block.at]
     return Event(
         dialect=block.rule.dialect,
-        exception_type=block.exception_type,
+        exception_type=block.exception_type or _logged_class(block.rule, message),
         message=message,
         detail=_detail(_own(text, block), block, message)[:_MOST_DETAIL],
         frames=found,
@@ -271,6 +276,12 @@ def _event(text: str, block: Block) -> Event:
         is_truncated=message.endswith(("...", "…")),
         severity=_severity(block, before, message),
     )
+
+
+def _logged_class(rule: Rule, message: str) -> str | None:
+    """The exception that a logger's words name before a colon or at their end: "no heat: kiln.ColdException"."""
+    named = _LOGGED.search(message) if rule.dialect in _LOGS else None
+    return named["type"] if named is not None else None
 
 
 def _own(text: str, block: Block) -> str:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import replace
 
+from pipeline.extract import stacks
 from pipeline.records import Event, Severity
 
 #: A failure explains `make: *** Error 2` or `Aborted` that stands so near; posts of the corpus have a median of 1,500.
@@ -17,12 +18,20 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 WIDEST_HEADING = 120
+#: The first frame of a debugger's stack; it stands within so many characters and lines, and is read so far.
+_FIRST_FRAME = re.compile(r"^[ \t>]{0,8}#0 {1,3}(?=\S)", re.MULTILINE)
+WIDEST_ASKED, MOST_ASKED, WIDEST_STACK = 600, 8, 20_000
 
 
 def with_stacks(text: str, found: list[Event]) -> list[Event]:
-    """The events, where an exception and the nameless stack right below it, of a page that reports it, are one."""
+    """The events, where an exception and the nameless stack right below it, of a page that reports it, are one.
+
+    So are the signal that prose or a debugger tells of, and the stack that the debugger printed when it was asked.
+    """
     whole: list[Event] = []
-    for event in found:
+    for number, one in enumerate(found):
+        ceiling = found[number + 1].start if number + 1 < len(found) else len(text)
+        event = _asked(text, one, ceiling) if one.dialect == "signal" and not one.frames else one
         named = whole[-1] if whole else None
         if named is not None and _is_stack_of(text, named, event):
             whole[-1] = replace(
@@ -44,6 +53,18 @@ def _is_stack_of(text: str, named: Event, stack: Event) -> bool:
         and len(between) < WIDEST_HEADING
         and _HEADING.fullmatch(between) is not None
     )
+
+
+def _asked(text: str, signal: Event, ceiling: int) -> Event:
+    """The signal with the stack that a debugger prints some lines below."""
+    begun = _FIRST_FRAME.search(text, signal.end, min(ceiling, signal.end + WIDEST_ASKED))
+    if begun is None or text.count("\n", signal.end, begun.start()) > MOST_ASKED:
+        return signal
+    stop = text.find("\n\n", begun.start(), ceiling)
+    fence = text.find("```", begun.start(), ceiling)
+    end = min(at for at in (stop, fence, ceiling, begun.start() + WIDEST_STACK) if at >= 0)
+    frames = stacks.listed(text[begun.start() : end])
+    return replace(signal, frames=frames, end=end) if len(frames) > 1 else signal
 
 
 def _both(one: Event, other: Event) -> tuple[str, ...]:

@@ -139,7 +139,7 @@ def joined(some: Iterable[Row], *, group: str = "(?:{pattern})") -> Alternatives
 
 
 #: How lines begin that carry a prefix; where a row takes other letters too (`../kiln.py:3`), a message goes on.
-_BEGINS = re.compile(r"[\x1b\ufffd^\[>(#|│┃=A-Z0-9a-z\xa0]")
+_BEGINS = re.compile(r"[\x1b\ufffd^\[>(#|│┃=<{A-Z0-9a-z\xa0]")
 
 
 def _heads() -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from pipeline import packs
 from pipeline.extract.lines import Lines, Peeler
@@ -29,6 +30,8 @@ JOIN_WIDTH, JOIN_LINES = 3000, 12
 #: One of so many lines below repeats a prefix that the block's lines have; what is printed again follows so near.
 REPEATED_WITHIN = 3
 _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
+#: A mark, and deeper what stands behind it; so many places of a line are tried.
+_GAP, MOST_GAPS = re.compile(r"[:|\])>] ?(?=[ \t]{2}|\t)"), 4
 #: What a program puts before each line of a stack, and no row of prefixes knows, is at most so wide.
 WIDEST_MARK = 240
 
@@ -193,15 +196,18 @@ def _indent(line: str) -> int:
 
 def _marked(text: str, start: int, line: str, form: Form) -> int | None:
     """How wide the mark before a frame is that no row of prefixes knows: the line below has it too, before a frame."""
-    for literal in form.literals:
-        at = line.find(literal.lstrip("\n"), 1, WIDEST_MARK)
-        mark = line[: max(at, 0)].rstrip()
-        if not mark:
-            continue
-        wide = len(mark) + (line[len(mark) : len(mark) + 1] == " ")
-        if first(form.frame, line[wide:]) and _goes_on(text, start + len(line) + 1, line[:wide], form):
+    literals = (line.find(literal.lstrip("\n"), 1, WIDEST_MARK) for literal in form.literals)
+    gaps = (hit.end() for hit in islice(_GAP.finditer(line, 0, WIDEST_MARK), MOST_GAPS))
+    for wide in dict.fromkeys((*(_behind(line, at) for at in literals if at > 0), *gaps)):
+        if wide and first(form.frame, line[wide:]) and _goes_on(text, start + len(line) + 1, line[:wide], form):
             return wide
     return None
+
+
+def _behind(line: str, at: int) -> int:
+    """Where the mark before a place ends, with one blank."""
+    wide = len(line[:at].rstrip())
+    return wide + (line[wide : wide + 1] == " ")
 
 
 def _goes_on(text: str, below: int, mark: str, form: Form) -> bool:

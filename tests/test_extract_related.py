@@ -1,0 +1,48 @@
+"""Stacks that a debugger prints when it is asked, classes that a logger names, the place of a linker's symbol."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline import extract
+
+
+def test_a_signal_has_the_stack_that_the_debugger_printed_when_it_was_asked() -> None:
+    (event,) = extract.events(
+        'it stops with `Thread 1 "kiln-qt" received signal SIGSEGV, Segmentation fault.`\n\nThe `bt` is:\n\n```\n'
+        "#0  0x00005555558ba7b2 in Oven::heat (\n    this=0x0) at oven.cpp:14\n"
+        "#1  0x00005555558bb001 in main () at main.cpp:7\n```\n"
+    )
+    assert [(frame.function or "").partition(" ")[0] for frame in event.frames] == ["main", "Oven::heat"]
+
+
+def test_frames_far_below_are_no_signals() -> None:
+    (event, *_) = extract.events(
+        "Program received signal SIGSEGV, Segmentation fault.\n" + "\n" * 12 + "#0  heat () at a.cpp:1\n"
+    )
+    assert event.frames == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("Stream failed: KilnException", "KilnException"),
+        ("could not heat: org.kiln.ColdException: no gas", "org.kiln.ColdException"),
+        ("ErrorCount is 3", None),
+        ("see KilnException for more", None),
+    ],
+)
+def test_a_logger_names_the_class(words: str, kind: str | None) -> None:
+    (event,) = extract.events(f"2025-03-04 09:12:01,118 ERROR kiln.input - {words}\n")
+    assert event.exception_type == kind
+
+
+def test_a_linker_says_where_the_symbol_is_asked_for() -> None:
+    (event,) = extract.events("oven.c:(.text+0x1d): undefined reference to `glaze_fire'\n")
+    assert [frame.file for frame in event.frames] == ["oven.c"]
+    assert event.message == "undefined reference to `glaze_fire'"
+
+
+def test_an_exception_of_dotnet_itself_is_named() -> None:
+    (event,) = extract.events("System.Exception: no fire\n   at Kiln.Fire.Heat(String door) in /src/Fire.cs:line 12\n")
+    assert (event.exception_type, event.message) == ("System.Exception", "no fire")
