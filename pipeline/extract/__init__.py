@@ -17,7 +17,6 @@ from pipeline.extract import (
     bare,
     blocks,
     chain,
-    colours,
     displays,
     faulthandler,
     generic,
@@ -88,7 +87,7 @@ def events(text: str) -> list[Event]:
     guesses = [_with_codes(one) for one in guesses if refusals.refusal(one.detail) is None]
     new = [one for one in guesses if not _overlaps(one, found) and not _is_told_again(one, found)]
     whole = sorted([*found, *new], key=lambda one: one.start) if new else found
-    return colours.without(text, whole)
+    return related.without_colours(text, whole)
 
 
 def _is_told_again(guess: Event, found: Sequence[Event]) -> bool:

@@ -1,13 +1,14 @@
-"""What the events of one text have to do with each other: a stack and the exception above it, an end and its cause."""
+"""What is done with the events of a text once all are read: stacks join exceptions, ends their causes, colours go."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import replace
 
 from pipeline.extract import stacks
-from pipeline.records import Event, Severity
+from pipeline.records import Event, Link, Severity
 
 #: A failure explains `make: *** Error 2` or `Aborted` that stands so near; posts of the corpus have a median of 1,500.
 WIDEST_RELATED = 3000
@@ -21,6 +22,16 @@ WIDEST_HEADING = 120
 #: The first frame of a debugger's stack; it stands within so many characters and lines, and is read so far.
 _FIRST_FRAME = re.compile(r"^[ \t>]{0,8}#0 {1,3}(?=\S)", re.MULTILINE)
 WIDEST_ASKED, MOST_ASKED, WIDEST_STACK = 600, 8, 20_000
+
+# What terminals take for colours and a page shows as letters: `[31m`, where the character that begins it was lost.
+
+#: What stands for the lost character makes a code sure; alone, codes are sure where the text ends one of them too.
+_MARKED = r"(?:\ufffd|\^\[|\u241b)\[[0-9;]{0,16}[mK]"
+_BARE = r"\[(?:[0-9]|[2-4][0-9]|9[0-7]|10[0-7])(?:;[0-9]{1,3}){0,4}m(?!\])"
+_CODE, _MARKED_CODE = re.compile(f"{_MARKED}|{_BARE}"), re.compile(_MARKED)
+_COLOURED = re.compile(r"\[(?:[1-9]|[2-4][0-9]|9[0-7])(?:;[0-9]{1,3}){0,4}m(?!\])")
+_RESETS = ("[0m", "[39m", "[22m", "[00m")
+_LOST = ("\ufffd[", "^[[", "\u241b[")
 
 
 def with_stacks(text: str, found: list[Event]) -> list[Event]:
@@ -107,3 +118,28 @@ def _is_near(event: Event, shown: list[Event]) -> bool:
     place = bisect_right(shown, event.start, key=lambda one: one.start)
     before = place > 0 and event.start - shown[place - 1].end <= WIDEST_RELATED
     return before or (place < len(shown) and shown[place].start - event.end <= WIDEST_RELATED)
+
+
+def without_colours(text: str, events: Iterable[Event]) -> list[Event]:
+    """The events of the text, their words without colours."""
+    pattern = _colour(text)
+    return [_uncoloured(one, pattern) for one in events] if pattern is not None else [*events]
+
+
+def _colour(text: str) -> re.Pattern[str] | None:
+    """What is surely a colour in the text, None if nothing is."""
+    if any(end in text for end in _RESETS) and _COLOURED.search(text) is not None:
+        return _CODE
+    return _MARKED_CODE if any(mark in text for mark in _LOST) else None
+
+
+def _uncoloured(event: Event, pattern: re.Pattern[str]) -> Event:
+    if pattern.search(event.detail) is None and pattern.search(event.message) is None:
+        return event
+    chain = tuple(_uncoloured_link(one, pattern) for one in event.chain)
+    message, detail = (pattern.sub("", words).strip() for words in (event.message, event.detail))
+    return replace(event, message=message, detail=detail, chain=chain)
+
+
+def _uncoloured_link(link: Link, pattern: re.Pattern[str]) -> Link:
+    return replace(link, message=pattern.sub("", link.message), detail=pattern.sub("", link.detail))
