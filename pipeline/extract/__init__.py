@@ -110,7 +110,8 @@ def _known(text: str, seen: Seen) -> tuple[list[Event], frozenset[int]]:
     natives = native.found(text, seen)
     shown = [one for one in shown if not _is_line_of(one, natives)]
     found = related.with_stacks(text, _joined(text, shown, _told(text, shown, natives)))
-    found = objects.added(text, seen, found)
+    if any(literal in seen for literal in objects.LITERALS):
+        found = objects.added(text, seen, found)
     if any(one.severity != Severity.WARNING for one in found):
         found = [one for one in found if one.severity != Severity.WARNING or one.dialect != "exception-line"]
     trailing = frozenset(event.start for event, rule in natives if rule.trails)
