@@ -87,3 +87,26 @@ def test_the_rule_is_stored_with_the_decision() -> None:
     assert "word for word" in told[rows[1].signature_id][1]
     assert told[rows[3].signature_id][0] == "untyped"
     assert '"DrumError: axle is bent" without their exception type' in told[rows[3].signature_id][1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("dial unix <path>: no such file or directory", "<n> <path>: No such file or directory"),
+        ("exec <n>c: no such file or directory", "exec <path>: no such file or directory"),
+        ("KilnError: <path>", "KilnError: '<quoted>'"),
+    ],
+)
+def test_what_the_system_says_of_any_call_and_a_lone_value_join_nobody(one: str, other: str) -> None:
+    assert not together(template(one, count=3), template(other))
+
+
+def test_equal_texts_of_a_lone_value_are_one() -> None:
+    assert together(template("KilnError: <path>", count=3), template("KilnError:  <path>"))
+
+
+def test_a_parse_error_is_no_type_s_own() -> None:
+    known = template("ClayError: parse error", ("exception", "ClayError"), count=3)
+    assert not together(known, template("parse error"))
+    telling = template("ClayError: cold clay", ("exception", "ClayError"), count=3)
+    assert together(telling, template("cold clay"))

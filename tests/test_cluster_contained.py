@@ -91,3 +91,20 @@ def test_a_new_message_that_quotes_a_known_error_is_matched() -> None:
     found = index.assign(signature)
     assert isinstance(found, cluster.Match)
     assert found.rule == "quote"
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer"),
+    [
+        ("Address family not supported by protocol", "accept tcp <n>: address family not supported by protocol"),
+        ("cannot open <path>: No such file or directory", "kiln: cannot open <path>: No such file or directory"),
+        ("open <path>: too many open files", "panic in kiln: open <path>: too many open files"),
+    ],
+)
+def test_what_the_system_says_of_any_call_is_nobody_s_error(inner: str, outer: str) -> None:
+    assert not together(template(inner, count=3), template(outer))
+
+
+def test_a_program_s_own_words_before_what_the_system_says_are_its_error() -> None:
+    inner = "unable to write to socket <shape>: Broken pipe"
+    assert together(template(inner, count=3), template(f"socket_send() [function.socket-send]: {inner}"))

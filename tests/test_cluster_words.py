@@ -24,6 +24,11 @@ LONG = "the feeder of press <n> lost its grip on sheet <n> while the drum was tu
         (LONG + " in row <n>", LONG + " in column <n>", "row / column"),
         ("bad value <n> in int8 mode of the drum", "bad value <n> in int4 mode of the drum", "int8 / int4"),
         ("显存不足", "显存充足", "不 / -"),
+        ("__heat__ returned a cold fire", "__burn__ returned a cold fire", "__heat__ / __burn__"),
+        (LONG + " in __heat__", LONG + " in __burn__", "__heat__ / __burn__"),
+        ("heat_kiln(<path>): " + LONG, "open_door(<path>): " + LONG, "heat_kiln / open_door"),
+        ("c: no such file or directory", "cc: no such file or directory", "c / cc"),
+        ("heat: no such file or directory", "no such file or directory", "heat / -"),
     ],
 )
 def test_a_telling_word_forbids_joining_whichever_comes_first(one: str, other: str, words: str) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipeline.cluster.shapes import SLOT_CHARACTER, Shape
-from pipeline.cluster.words import is_deciding, weight
+from pipeline.cluster.shapes import SLOT_CHARACTER, Shape, tokens
+from pipeline.cluster.words import is_deciding, weight, without_system
 
 #: Words that one slot may stand for: "inf, nan" where another text shows a quoted value.
 SLOT_WORDS = 3
@@ -25,9 +25,15 @@ def is_same(one: Shape, other: Shape) -> bool:
     room, its_room = (SLOT_WORDS * shape.tokens.count(SLOT_CHARACTER) for shape in (other, one))
     if len(own) > room or len(its) > its_room:
         return False
-    if max(len(one.tokens), len(other.tokens)) > ALIGNED_WORDS or weight(one.words & other.words) < SHARED_WORDS:
+    if max(len(one.tokens), len(other.tokens)) > ALIGNED_WORDS or _shared(one, other) < SHARED_WORDS:
         return False
     return not any(map(is_deciding, own | its)) and _meets(one.tokens, other.tokens, own | its)
+
+
+def _shared(one: Shape, other: Shape) -> int:
+    """How many telling words both texts have that are their programs' own."""
+    shared = one.words & other.words
+    return weight(shared & frozenset(tokens(without_system(one.text)))) if weight(shared) >= SHARED_WORDS else 0
 
 
 def _meets(one: tuple[str, ...], other: tuple[str, ...], values: frozenset[str]) -> bool:

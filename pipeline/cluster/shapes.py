@@ -19,6 +19,7 @@ COMPARED_CHARACTERS = 2000
 #: Ends that say "this text was cut": they are no part of what is compared.
 CUT_END = re.compile(r"(?:\s|\.{2,}|…|\[truncated\])+\Z")
 
+_VALUES_ONLY = re.compile(r"(?:[\w.$]{2,120}: )?(?:\W{0,4}<[a-z]{1,10}>\W{0,4}){1,3}")
 _SPACE = re.compile(r"\s+")
 _CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 TOKEN = re.compile(rf"\ue000|[{_CJK}]|[^\W\ue000{_CJK}]+")
@@ -38,8 +39,13 @@ class Shape:
 
 
 def folded(text: str) -> str:
-    """The text in lower case with single spaces and one character for each slot, at most COMPARED_CHARACTERS long."""
+    """The text in lower case with single spaces and one character for each slot, at most COMPARED_CHARACTERS long.
+
+    Where slots are all that is said, or all behind an exception's name, they stay: a path is not a name.
+    """
     bounded = text[: 4 * COMPARED_CHARACTERS]
+    if _VALUES_ONLY.fullmatch(bounded):
+        return bounded.strip().lower()
     return _SPACE.sub(" ", SLOT.sub(SLOT_CHARACTER, bounded)).strip().lower()[:COMPARED_CHARACTERS]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -9,7 +10,7 @@ from importlib import resources
 
 from rapidfuzz.distance import OSA
 
-from pipeline.cluster.shapes import Shape
+from pipeline.cluster.shapes import Shape, tokens
 
 #: Texts with fewer content words than this may not differ by a content word at all (a ratio of 90 on fifteen
 #: letters joins "vm started" and "vm paused"). Chosen on real threads by eye; no labelled set moves with it.
@@ -26,6 +27,10 @@ FREE_NAMES = 2
 #: Shorter words are other words, not misspellings ("bind", "find"). Same table.
 TYPO_LETTERS = 6
 
+#: A method that the language calls: which one it was is what the error is about.
+#: A function that a message names with its call.
+_CALLED = re.compile(r"\b[a-z_][a-z\d]*_\w+(?=\()")
+_DUNDER = re.compile(r"__\w+__\Z")
 _ENDINGS = ("ings", "ing", "ied", "ies", "ed", "es", "s", "d", "e", "ly")
 
 
@@ -35,6 +40,18 @@ def _lists() -> tuple[frozenset[str], frozenset[str]]:
     source = resources.files("pipeline").joinpath("data", "contrasts.toml").read_text(encoding="utf-8")
     table = tomllib.loads(source)
     return frozenset(table["unimportant"]), frozenset(table["negations"])
+
+
+@cache
+def _system() -> re.Pattern[str]:
+    source = resources.files("pipeline").joinpath("data", "contrasts.toml").read_text(encoding="utf-8")
+    phrases = sorted(tomllib.loads(source)["system"], key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, phrases))})(?!\w)")
+
+
+def without_system(folded_text: str) -> str:
+    """The text without what the system says of any call: what is left is the program's own."""
+    return _system().sub(" ", folded_text)
 
 
 @cache
@@ -51,7 +68,12 @@ def _contrasts() -> Mapping[str, frozenset[int]]:
 def conflict(one: Shape, other: Shape) -> str:
     """The words that forbid joining two texts, as "row / column" or "not / -"; "" if nothing forbids it."""
     left, right = one.words, other.words  # made whenever they are asked for
-    return "" if left == right else conflict_of(left - right, right - left, weight(right))
+    if left == right:
+        return ""
+    called, others = (set(_CALLED.findall(shape.text)) for shape in (one, other))
+    if called and others and called.isdisjoint(others):
+        return _named(called, others)
+    return conflict_of(left - right, right - left, weight(right & frozenset(tokens(without_system(other.text)))))
 
 
 def weight(words: frozenset[str]) -> int:
@@ -97,6 +119,8 @@ def _without_names(left: frozenset[str], right: frozenset[str]) -> tuple[frozens
 
 
 def _is_contrast(left: Iterable[str], right: Iterable[str]) -> bool:
+    if any(map(_DUNDER.match, left)) and any(map(_DUNDER.match, right)):
+        return True
     sets = _contrasts()
     if sets.keys().isdisjoint(left):
         return False
@@ -143,7 +167,7 @@ def _of_any_rank(word: str) -> str:
 def _stem_of(word: str) -> str:
     ending = next((one for one in _ENDINGS if word.endswith(one) and len(word) - len(one) >= 3), "")
     stem = word.removesuffix(ending)
-    return stem[:-1] if stem[-2:-1] == stem[-1:] else stem  # drop, dropped
+    return stem[:-1] if len(stem) > 3 and stem[-2:-1] == stem[-1:] else stem  # drop, dropped
 
 
 def _stem(word: str) -> str:
