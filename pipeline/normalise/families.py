@@ -140,7 +140,7 @@ def _value(key: str, template: str, values: dict[str, str]) -> str:
     filled = _GROUP.sub(lambda group: values.get(group[1], ""), template)
     squeezed = " ".join(filled.split())
     if filled != template:
-        squeezed = peel.without_added(squeezed) if key in _SENTENCES else squeezed.rstrip(".,;:")
+        squeezed = peel.without_added(peel.without_markup(squeezed)) if key in _SENTENCES else squeezed.rstrip(".,;:")
     if "{condition}" in template:
         said = _SAID.match(squeezed)  # kernels reword it, or it is cut
         squeezed = said[1] if said is not None else squeezed

@@ -241,7 +241,11 @@ _ANNOUNCING = re.compile(
 )
 #: A remark of three words or more in parentheses at the end; shorter ones hold values.
 _ASIDE = re.compile(r"\s\((?:[A-Za-z][\w'-]{0,30}[ ,;]{1,2}){2,30}[^()]{0,80}\)\Z")
-_TAIL = re.compile(r"\sname: \S|\s\(defined (?:at|in) |\s\[\[|\sfor '[^'\n]{1,200}' \(op: |\sin function '")
+_TAIL = re.compile(
+    r"\sname: \S|\s\(defined (?:at|in) |\s\[\[|\sfor '[^'\n]{1,200}' \(op: |\sin function '"
+    # PHP's place, whatever it is called
+    r"|\sin \S{1,200}(?:\(<n>\))? on line <n>"
+)
 #: What was found instead of what was expected: any value, at the end.
 _GOT = re.compile(r"(?:[,;]\s(?:but\s)?|\sbut\s)(?:instead\s)?(?:got|received|found)\b.{0,200}\Z")
 _OPERATION = re.compile(r"\s\[Op:\w{1,80}\]")
