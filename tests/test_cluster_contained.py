@@ -97,7 +97,10 @@ def test_a_new_message_that_quotes_a_known_error_is_matched() -> None:
     ("inner", "outer"),
     [
         ("Address family not supported by protocol", "accept tcp <n>: address family not supported by protocol"),
-        ("cannot open <path>: No such file or directory", "kiln: cannot open <path>: No such file or directory"),
+        (
+            "cannot open <path>: No such file or directory",
+            "the potter of the kiln: cannot open <path>: No such file or directory",
+        ),
         ("open <path>: too many open files", "panic in kiln: open <path>: too many open files"),
     ],
 )

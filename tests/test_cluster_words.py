@@ -43,6 +43,7 @@ def test_a_telling_word_forbids_joining_whichever_comes_first(one: str, other: s
         (LONG, LONG.replace("the drum", "a drum")),
         (LONG, LONG.replace("turning", "turnng")),
         (LONG, LONG + " see the manual"),
+        ("feed drum <n>: broken pipe in the mill", "feed drums <n>: broken pipe in mill"),
         (LONG + " in fold_left_7", LONG + " in trim_edge_99"),
         ("shape <shape> is bad", "Shape <dtype>  is bad!"),
     ],

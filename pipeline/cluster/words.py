@@ -28,6 +28,9 @@ FREE_NAMES = 2
 TYPO_LETTERS = 6
 
 #: A method that the language calls: which one it was is what the error is about.
+#: Words of their own that two texts share beside what the system says of any call; with fewer, that counts for nothing.
+#: Read on two homes: "dial tcp" and "cannot access" are two, "exec" is one.
+OWN_WORDS = 2
 #: A function that a message names with its call.
 _CALLED = re.compile(r"\b[a-z_][a-z\d]*_\w+(?=\()")
 _DUNDER = re.compile(r"__\w+__\Z")
@@ -73,7 +76,9 @@ def conflict(one: Shape, other: Shape) -> str:
     called, others = (set(_CALLED.findall(shape.text)) for shape in (one, other))
     if called and others and called.isdisjoint(others):
         return _named(called, others)
-    return conflict_of(left - right, right - left, weight(right & frozenset(tokens(without_system(other.text)))))
+    own = right & frozenset(tokens(without_system(other.text)))
+    is_said = own == right or weight(left & own) >= OWN_WORDS  # more than what the system says of any call
+    return conflict_of(left - right, right - left, weight(right if is_said else own))
 
 
 def weight(words: frozenset[str]) -> int:
