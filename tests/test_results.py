@@ -38,7 +38,7 @@ CAUGHT_BY = {
     "draft: cluster": 92,
     "draft: documents": 5,
     "draft: pages": 7,
-    "draft: neighbours": 59,
+    "draft: neighbours": 48,
     "words: id": 45,
     "words: names": 99,
     "what people translated": 35,
