@@ -75,7 +75,7 @@ def open_bundle(
     if packs is not None:
         from pipeline.packs import activate
 
-        activate([Path(one) for one in packs])
+        activate([one if isinstance(one, str) else Path(one) for one in packs])
     if is_remote(folder):
         from pipeline.export import remote
 

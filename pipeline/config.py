@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, ValidationError, create_model, model_validator
 
 from pipeline.config_problems import problem
+from pipeline.packs import WITHOUT
 from pipeline.providers import PROVIDERS
 from pipeline.providers.provider import Section, Source
 from pipeline.records.errors import ConfigError
@@ -73,9 +74,11 @@ class Grouping(Section):
 
 
 class Fields(Section):
-    """`[fields]`: the packs that teach errmine a team's own tools; see docs/packs.md."""
+    """`[fields]`: the packs that teach errmine a team's own tools, and those to do without; see docs/packs.md."""
 
-    packs: list[str] = Field(default=[], description="Folders of packs; relative to the settings file.")
+    packs: list[str] = Field(
+        default=[], description="Folders of packs, relative to the settings file; -NAME: without that which ships."
+    )
 
 
 class Publish(Section):
@@ -268,10 +271,10 @@ class Settings(Section):
         return usual if usual.exists() else None
 
     @property
-    def pack_folders(self) -> tuple[Path, ...]:
-        """The folders of the packs that `[fields]` names."""
+    def pack_folders(self) -> tuple[Path | str, ...]:
+        """The folders of the packs that `[fields]` names, and as "-name" those that it leaves out."""
         root = self.origin.parent if self.origin else Path()
-        return tuple(root / name for name in self.fields.packs)
+        return tuple(name if name.startswith(WITHOUT) else root / name for name in self.fields.packs)
 
     def sections(self, source: Source) -> tuple[Section, ...]:
         """What the settings say of a provider's source."""

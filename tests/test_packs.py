@@ -62,7 +62,9 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[packs.Table[Line]]:
     """A table `lines` of its own, whoever else reads one, without what ships."""
     monkeypatch.setattr(tables_of, "_KNOWN", {})
     shipped = tuple(replace(pack, held=()) for pack in packs.active().packs)
-    monkeypatch.setattr(import_module("pipeline.packs.active"), "_shipped", lambda: shipped)
+    chosen, usual = import_module("pipeline.packs.active"), packs.Active(shipped)
+    monkeypatch.setattr(chosen, "_shipped", lambda: shipped)
+    monkeypatch.setattr(chosen, "_usual", lambda: usual)
     packs.activate()
     yield packs.Table("lines", Line)
     monkeypatch.undo()
@@ -98,6 +100,41 @@ def test_rows_come_pack_by_pack_whatever_order_the_packs_are_named_in(write: Wri
     with packs.using(two, one):
         assert [row.place.pack for row in lines.rows()] == first
     assert first[:2] == ["kiln", "oven"]  # those that ship come behind
+
+
+def test_a_table_may_be_a_folder_of_files(write: Write, lines: packs.Table[Line]) -> None:
+    folder = write(lines=ROW.format(name="a"))
+    (folder / "lines").mkdir()
+    for name, row in (("2-old", "b"), ("1-new", "c")):
+        (folder / "lines" / f"{name}.toml").write_text(ROW.format(name=row))
+    with packs.using(folder) as active:
+        mine = [row for row in lines.rows() if row.place.pack == "kiln"]
+        assert [(row.name, row.place.path.name, row.place.number) for row in mine] == [
+            ("a", "lines.toml", 1), ("c", "1-new.toml", 2), ("b", "2-old.toml", 3)
+        ]  # fmt: skip
+        assert active.digest(packs.Stage.EVENTS) != ""
+    (folder / "lines" / "2-old.toml").write_text(ROW.format(name="a"))
+    assert _problems(folder, lines) == [(2, "row 'a': a row of that name stands in line 2 of lines.toml already")]
+    (folder / "lines" / "codes.json").write_text("{}")
+    with pytest.raises(packs.PackError, match="no file of lines/"):
+        packs.reading([folder])
+
+
+def test_a_pack_that_ships_can_be_left_out(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "errmine.toml").write_text('[fields]\npacks = ["-ml", "./kiln"]\n')
+    write()
+    settings = read_settings(tmp_path / "errmine.toml", home=tmp_path / "home")
+    with packs.using(*settings.pack_folders) as active:
+        assert [pack.name for pack in active.added] == ["kiln"]
+        assert "ml" not in {pack.name for pack in active.packs}
+        assert [row["name"] for row in active.told()] == ["kiln", "-ml"]
+        assert packs.reading(active.folders) == active  # what a worker is given
+        assert active.digest(packs.Stage.ENTRIES) not in ("", packs.reading(["-python"]).digest(packs.Stage.ENTRIES))
+    assert "ml" in {pack.name for pack in packs.active().packs}
+    with pytest.raises(packs.PackError, match="no pack of that name comes with errmine"):
+        packs.reading(["-kiln"])
+    write("oven").rename(tmp_path / "-ml")
+    assert [pack.name for pack in packs.reading([tmp_path / "-ml"]).added] == ["oven"]
 
 
 @pytest.mark.parametrize(

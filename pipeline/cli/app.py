@@ -85,7 +85,7 @@ def settings(home: Path | None, config: Path | None = None, *, with_packs: Seque
     from pipeline.config import read_settings
 
     found = read_settings(config, home=home)
-    packs.activate({folder.resolve() for folder in (*found.pack_folders, *packs.installed(), *with_packs)})
+    packs.activate((*found.pack_folders, *packs.installed(), *with_packs))
     return found
 
 

@@ -52,7 +52,7 @@ def prove_(
     named = settings(home, config).pack_folders
     for folder in folders:
         try:
-            active = packs.activate({path.resolve() for path in (*named, *packs.installed(), folder)})
+            active = packs.activate((*named, *packs.installed(), folder))
         except packs.PackError as error:
             found.append(error)
             continue

@@ -11,7 +11,7 @@ active. Which ones are is decided at the edges, by :func:`activate`, before anyt
 rows is kept by :func:`cached`, which forgets when other packs are activated.
 """
 
-from pipeline.packs.active import Active, activate, activated, active, cached, marked, reading, using
+from pipeline.packs.active import WITHOUT, Active, activate, activated, active, cached, marked, reading, using
 from pipeline.packs.folder import CHINESE, TABLES, Pack, Stage, read_pack
 from pipeline.packs.installed import installed
 from pipeline.packs.problem import PackError, Problem
@@ -21,6 +21,7 @@ from pipeline.packs.table import Files, Table, check, tables, together
 __all__ = [
     "CHINESE",
     "TABLES",
+    "WITHOUT",
     "Active",
     "Expression",
     "Files",

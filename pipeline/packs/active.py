@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from pipeline.packs.folder import HEADER, Pack, Stage, read_pack
 from pipeline.packs.problem import PackError
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: Before the name of a pack that ships and is to be left out.
+WITHOUT = "-"
 #: Digits of the packs' hash in a version.
 _DIGITS = 12
 
@@ -37,6 +39,7 @@ class Active:
     """The packs that are active: those that a team added by name, then those that ship, by name. So come their rows."""
 
     packs: tuple[Pack, ...]
+    left_out: tuple[Pack, ...] = ()  # that ship, and that the settings do without; by name
 
     @property
     def added(self) -> tuple[Pack, ...]:
@@ -45,12 +48,18 @@ class Active:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Where the added ones lie: what `activate` of another process is given."""
-        return tuple(str(pack.folder) for pack in self.added)
+        """Where the added ones lie, and "-name" of those left out: what `activate` of another process is given."""
+        return (*(str(pack.folder) for pack in self.added), *(WITHOUT + pack.name for pack in self.left_out))
+
+    def told(self) -> list[dict[str, str]]:
+        """What a bundle says of the packs that were added, and under "-name" of those that were left out."""
+        gone = [{**pack.told(), "name": WITHOUT + pack.name} for pack in self.left_out]
+        return [*(pack.told() for pack in self.added), *gone]
 
     def digest(self, *stages: Stage) -> str:
-        """Of what the added packs bring to the stages; "" where that is nothing: the package alone decides."""
+        """Of what the packs added and left out bring to the stages; "" where that is nothing: the package decides."""
         told = [(pack.name, pack.digest(frozenset(stages))) for pack in self.added]
+        told += [(WITHOUT + pack.name, "gone" if pack.digest(frozenset(stages)) else "") for pack in self.left_out]
         lines = [f"{name}\x1f{digest}\x1e" for name, digest in told if digest]
         return hashlib.sha256("".join(lines).encode()).hexdigest() if lines else ""
 
@@ -62,57 +71,67 @@ def _shipped() -> tuple[Pack, ...]:
     return tuple(read_pack(path.parent, is_shipped=True) for path in sorted(_SHIPPED.glob(f"*/{HEADER}")))
 
 
-_added: tuple[Pack, ...] = ()
-#: What `active` gave last, and of what: whoever asks every table for its rows gets the very same packs.
-_last: tuple[tuple[Pack, ...], tuple[Pack, ...], Active] | None = None
+@functools.cache
+def _usual() -> Active:
+    return Active(_shipped())
+
+
+#: What was decided last; None where nobody did. `Table.rows` asks whether the packs are the very same.
+_decided: Active | None = None
 
 
 def active() -> Active:
     """The packs that are active now; those that ship, until `activate` was called."""
-    global _last  # noqa: PLW0603  (kept, so that it need not be compared)
-    added, shipped = _added, _shipped()
-    kept = _last
-    if kept is not None and kept[0] is added and kept[1] is shipped:
-        return kept[2]
-    found = Active((*added, *shipped))
-    _last = added, shipped, found
-    return found
+    return _usual() if _decided is None else _decided
 
 
 def reading(folders: Iterable[Path | str]) -> Active:
     """The packs of `folders` as they are now, with those that ship; nothing is activated.
 
-    The folder of one that ships names that one.
+    The folder of one that ships names that one; the text "-name" leaves the one of that name out.
 
     Raises:
-        PackError: there is no pack in a folder, or two have one name.
+        PackError: there is no pack in a folder, two have one name, or none that ships has the name.
     """
-    added = {Path(folder).resolve() for folder in folders} - {pack.folder.resolve() for pack in _shipped()}
+    given = set(folders)
+    without = {one.removeprefix(WITHOUT) for one in given if _leaves_out(one)}
+    left_out = tuple(pack for pack in _shipped() if pack.name in without)
+    if odd := without - {pack.name for pack in left_out}:
+        there = ", ".join(pack.name for pack in _shipped())
+        advice = f"Correct [fields] packs of errmine.toml; there are {there}. A folder of such a name is ./{WITHOUT}…"
+        raise PackError.of(Path(WITHOUT + min(odd)), None, "no pack of that name comes with errmine", advice)
+    kept = tuple(pack for pack in _shipped() if pack.name not in without)
+    added = {Path(folder).resolve() for folder in given if not _leaves_out(folder)}
+    added -= {pack.folder.resolve() for pack in kept}
     packs = tuple(sorted(map(read_pack, sorted(added)), key=lambda pack: pack.name))
-    names = {pack.name: pack for pack in _shipped()}
+    names = {pack.name: pack for pack in kept}
     for pack in packs:
         if (other := names.setdefault(pack.name, pack)) is not pack:
             message = f"{pack.name!r} is the name of another pack too, in {other.folder}"
             raise PackError.of(pack.folder / HEADER, None, message, "Give the pack another name, or name it once.")
-    return Active((*packs, *_shipped()))
+    return Active((*packs, *kept), left_out) if packs or left_out else _usual()
+
+
+def _leaves_out(folder: Path | str) -> TypeGuard[str]:
+    return isinstance(folder, str) and folder.startswith(WITHOUT)  # a path that begins so is a folder
 
 
 def activate(folders: Iterable[Path | str] = ()) -> Active:
     """The packs of `folders` are active from now on, with those that ship; what others gave is forgotten.
 
     Raises:
-        PackError: there is no pack in a folder, or two have one name.
+        PackError: there is no pack in a folder, two have one name, or one to leave out does not ship.
     """
     found = reading(folders)
-    _decide(found.added)
+    _decide(found)
     return found
 
 
-def _decide(added: tuple[Pack, ...]) -> None:
-    global _added  # noqa: PLW0603  (one decision a process)
+def _decide(found: Active) -> None:
+    global _decided  # noqa: PLW0603  (one decision a process)
     with _LOCK:
-        if added != _added:
-            _added = added
+        if found != active():
+            _decided = found
             _forget()
 
 
@@ -132,7 +151,7 @@ def _forget() -> None:
 @contextmanager
 def using(*folders: Path | str) -> Iterator[Active]:
     """The packs of `folders` are active as long as the context lasts, then those of before, as they were then."""
-    before = _added
+    before = active()
     try:
         yield activate(folders)
     finally:
@@ -140,7 +159,7 @@ def using(*folders: Path | str) -> Iterator[Active]:
 
 
 def marked(version: str) -> str:
-    """The version of rules that read texts, with added packs "5+" and their hash.
+    """The version of rules that read texts; with packs added or left out "5+" and their hash.
 
     Only what names the rules is marked so. Ids carry the number alone: what two teams read alike has one id, whatever
     else their packs know.

@@ -47,8 +47,11 @@ TABLES = {
 }
 #: What a pack may have beside the tables: a folder of catalogues of codes, and Chinese.
 CODES, CHINESE = "codes", "zh.po"
-_STAGES = {**{f"{name}.toml": stage for name, stage in TABLES.items()}, CODES: Stage.EVENTS}
+#: By the first part of a path: a table's one file, or the folder of its files.
+_STAGES = {**{f"{name}.toml": stage for name, stage in TABLES.items()}, **TABLES, CODES: Stage.EVENTS}
 _SUFFIXES = frozenset((".toml", ".json", ".po"))
+#: Of the files of a folder: a catalogue is JSON, a part of a table TOML.
+_SUFFIX = {**dict.fromkeys(TABLES, ".toml"), CODES: ".json"}
 _LINE = re.compile(r"at line (\d{1,9})")
 
 
@@ -80,6 +83,13 @@ class Pack:
     def files(self) -> tuple[tuple[str, bytes], ...]:
         """Its files by path, with forward slashes, sorted; not what no table, code, page or PO is."""
         return tuple(_files(self.folder)) if self.held is None else self.held
+
+    def listed(self, folder: str) -> tuple[str, ...]:
+        """The files of one of its folders by path, sorted."""
+        suffix = _SUFFIX[folder]
+        if self.held is not None:
+            return tuple(path for path, _ in self.held if path.startswith(f"{folder}/") and path.endswith(suffix))
+        return tuple(sorted(f"{folder}/{path.name}" for path in (self.folder / folder).glob(f"*{suffix}")))
 
     def text(self, path: str) -> str | None:
         """The text of one of its files, None where it has none of that name.
@@ -199,8 +209,10 @@ def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
             continue
         if path.suffix not in _SUFFIXES:
             continue
-        if name.startswith(f"{CODES}/") and path.suffix != ".json":
-            raise PackError.of(path, None, f"no file of {CODES}/", "A catalogue of codes is a file of JSON.")
+        first, _, rest = name.partition("/")
+        if first in _SUFFIX and (path.suffix != _SUFFIX[first] or "/" in rest):
+            advice = "A catalogue of codes is a file of JSON, a part of a table one of TOML, with no folder between."
+            raise PackError.of(path, None, f"no file of {first}/", advice)
         body = path.read_bytes()
         left -= len(body)
         if left < 0:

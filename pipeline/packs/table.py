@@ -6,6 +6,7 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -75,25 +76,16 @@ class Table(Generic[R]):
         return work
 
     def _read(self, pack: Pack) -> tuple[R, ...]:
-        path = pack.folder / f"{self.name}.toml"
-        text = pack.text(path.name)
-        if text is None:
-            return ()
-        table = toml(text, path)
-        values = table.pop(_KEY, [])
-        if table or not isinstance(values, list):
-            advice = f"{path.name} holds rows and nothing else: each begins with [[{_KEY}]]."
-            raise PackError.of(path, _line_of_key(text, next(iter(table), _KEY)), "no row", advice)
-        lines = list(_row_lines(text))
-        lines += [lines[-1] if lines else 1] * (len(values) - len(lines))  # rows as an inline array stand on one line
         problems: list[Problem] = []
         rows: list[R] = []
-        for number, (value, line) in enumerate(zip(values, lines, strict=False), 1):
-            made = self._made(value, Place(pack.name, path, number, line), text, is_shipped=pack.is_shipped)
-            if isinstance(made, list):
-                problems += made
-            else:
-                rows.append(made)
+        for name in (f"{self.name}.toml", *pack.listed(self.name)):
+            if (text := pack.text(name)) is not None:
+                for place, value in _values(text, pack.name, pack.folder / name, behind=len(rows)):
+                    made = self._made(value, place, text, is_shipped=pack.is_shipped)
+                    if isinstance(made, list):
+                        problems += made
+                    else:
+                        rows.append(made)
         return _without(problems, rows)
 
     def _made(self, value: Any, place: Place, text: str, *, is_shipped: bool) -> R | list[Problem]:
@@ -125,8 +117,7 @@ class Files(Table[R]):
     def _read(self, pack: Pack) -> tuple[R, ...]:
         rows: list[R] = []
         problems: list[Problem] = []
-        names = [name for name, _ in pack.files() if name.startswith(f"{self.name}/") and name.endswith(".json")]
-        for number, name in enumerate(names, 1):
+        for number, name in enumerate(pack.listed(self.name), 1):
             path, text = pack.folder / name, pack.text(name) or ""
             try:
                 value = json.loads(text)
@@ -190,6 +181,23 @@ def _keys(row: type[Row]) -> Iterator[str]:
     return (field.alias or name for name, field in row.model_fields.items())
 
 
+def _values(text: str, pack: str, path: Path, *, behind: int) -> Iterator[tuple[Place, Any]]:
+    """What is written for each row of a file, with its place; `behind` rows of the table stand before it.
+
+    Raises:
+        PackError: the file is no TOML, or holds what is no row.
+    """
+    table = toml(text, path)
+    values = table.pop(_KEY, [])
+    if table or not isinstance(values, list):
+        advice = f"{path.name} holds rows and nothing else: each begins with [[{_KEY}]]."
+        raise PackError.of(path, _line_of_key(text, next(iter(table), _KEY)), "no row", advice)
+    lines = list(_row_lines(text))
+    lines += [lines[-1] if lines else 1] * (len(values) - len(lines))  # rows as an inline array stand on one line
+    for number, (value, line) in enumerate(zip(values, lines, strict=False), behind + 1):
+        yield Place(pack, path, number, line), value
+
+
 def _row_lines(text: str) -> Iterator[int]:
     """The lines on which rows begin, from 1."""
     within = ""
@@ -228,5 +236,7 @@ def _same_names(rows: Sequence[Row]) -> Iterator[Problem]:
     first: dict[str, Row] = {}
     for row in rows:
         if first.setdefault(row.name, row) is not row:
-            message = f"row {row.name!r}: a row of that name stands in line {first[row.name].place.line} already"
+            place = first[row.name].place
+            where = "" if place.path == row.place.path else f" of {place.path.name}"
+            message = f"row {row.name!r}: a row of that name stands in line {place.line}{where} already"
             yield Problem(row.place.path, row.place.line, message, "Give one of them another name.")

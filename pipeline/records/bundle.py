@@ -82,9 +82,9 @@ def known_by(entry: KnowledgeEntry | Mapping[str, Any]) -> dict[str, int]:
 
 
 class PackRecord(_Part):
-    """A pack that the bundle was made with and that does not come with errmine."""
+    """A pack that the bundle was made with and that does not come with errmine, or one that comes and was left out."""
 
-    name: str
+    name: str = Field(description='Its name; "-ml" where it was left out.')
     version: str
     sha256: Sha256 = Field(description="Of all its files.")
 
@@ -96,9 +96,11 @@ class Manifest(_Part):
     bundle_version: str = Field(description="Version of this layout.")
     bundle_id: Sha256 = Field(description="sha256 over paths and sha256 of all files: equal bundles, equal ids.")
     generator: str = Field(description='"errmine 0.1.0".')
-    normaliser: str = Field(description='Version of the normalisation rules; with added packs "5+" and their hash.')
+    normaliser: str = Field(
+        description='Version of the normalisation rules; with packs added or left out "5+" and a hash.'
+    )
     packs: list[PackRecord] = Field(
-        default=[], description="The packs that a team added, by name; those that ship come with the generator."
+        default=[], description="The packs that a team added, then those left out; others come with the generator."
     )
     counts: dict[str, Count] = Field(description="entries, evidence, evidence_documents, workarounds, tier.<tier>, ...")
     sources: dict[str, Count] = Field(description="Source -> documents taken from it.")

@@ -440,7 +440,7 @@ def _write(
             stage_counts=tuple(store.StageCount(s.stage, s.stage, s.taken, s.given, s.skipped) for s in stages),
             meta={
                 "normaliser": packs.marked(normalise.NORMALISER_VERSION),
-                "packs": json.dumps([pack.told() for pack in packs.active().added]),
+                "packs": json.dumps(packs.active().told()),
                 "registry": registry.model_dump_json(),
                 **journal.meta(),
             },
