@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,16 @@ def _nothing_of(name: str) -> Callable[[dict[str, str]], dict[str, str]]:
     return lambda real: {key: value for key, value in real.items() if key != name}
 
 
+def _all_but(name: str) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
+    return lambda real: tuple(one for one in real if one != name)
+
+
+def _going_on(real: Callable[..., None]) -> Callable[..., None]:
+    return lambda connection, contents, now, before: real(
+        connection, contents, replace(now, beginning=before.digest), before
+    )
+
+
 MUTANTS: dict[str, Patch] = {
     "what has another digest": without("_changed", _keys_alone),
     "signatures that nobody has any more": without("_SIGNATURES_GONE", lambda real: f"{real} LIMIT 0"),
@@ -94,9 +105,15 @@ MUTANTS: dict[str, Patch] = {
     "shards": without("_holding", lambda real: lambda *given: {kind: one[:1] for kind, one in real(*given).items()}),
     **{f"rows of {name}": without("_CHOSEN", _nothing_of(name)) for name in ("claims", "parameters", "official_docs")},
     **{
-        f"all of {name}": without("_OTHERS", lambda real, name=name: tuple(one for one in real if one != name))
-        for name in ("clusters", "assignments", "skipped", "journal", "meta")
+        f"clusters that are counted by {name}": without("_COUNTED_ANEW", _nothing_of(name))
+        for name in ("events", "entries")
     },
+    **{
+        f"rows of clusters in {name}": without("_OF_CLUSTERS", _all_but(name))
+        for name in ("clusters", "assignments", "neighbours", "withheld")
+    },
+    "a journal that does not go on": without("_bring_journal", _going_on),
+    **{f"all of {name}": without("_OTHERS", _all_but(name)) for name in ("skipped", "overrides", "meta")},
 }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,9 +26,18 @@ _LIST = "database.json"
 _ROWS = "database.parquet"
 _SCHEMA = pa.schema([("kind", pa.string()), ("key", pa.string()), ("digest", pa.string())])
 #: Of what a row of the table says a digest.
-_KINDS = ("documents", "entries", "lines")
+_KINDS = ("documents", "entries", "clusters", "lines")
 _CURE = "`errmine build` makes it anew."
 _CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Journaled:
+    """How many rows the journal has, and a digest of them."""
+
+    count: int = 0
+    digest: str = ""
+    beginning: str = field(default="", compare=False)  # digest of as many of its first rows as were noted before
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,9 @@ class Told:
     made_by: str = ""  # all that makes rows of what is told; "" where the same may be made otherwise tomorrow
     documents: Digests = field(default_factory=partial(Digests.of, {}))  # by document id
     entries: Digests = field(default_factory=partial(Digests.of, {}))  # by entry id
-    others: str = ""  # of all that belongs to no document and no entry
+    clusters: Digests = field(default_factory=partial(Digests.of, {}))  # by cluster id
+    journal: Journaled = Journaled()
+    others: Mapping[str, str] = field(default_factory=dict)  # by table, of what belongs to none of these
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +107,11 @@ def read(folder: Path) -> Held | None:
         table = pq.read_table(io.BytesIO(kept.Listing.of(folder, _LIST).read(_ROWS)))
         if not table.schema.equals(_SCHEMA):
             return None
-        documents, entries, lines = (Digests(_of_kind(table, kind)) for kind in _KINDS)
-        whole = Size(*told["whole"])
-        told_of = Told(str(told["made_by"]), documents, entries, str(told["others"]))
+        documents, entries, clusters, lines = (Digests(_of_kind(table, kind)) for kind in _KINDS)
+        whole, journal = Size(*told["whole"]), Journaled(*told["journal"])
+        told_of = Told(str(told["made_by"]), documents, entries, clusters, journal, dict(told["others"]))
         return Held(told_of, str(told["checksum"]), whole, lines)
-    except (Damaged, OSError, pa.ArrowException, KeyError, TypeError):
+    except (Damaged, OSError, pa.ArrowException, KeyError, TypeError, ValueError):
         return None
 
 
@@ -116,7 +127,9 @@ def write(folder: Path, held: Held) -> None:
     """
     parts = [
         pa.Table.from_arrays([pa.repeat(kind, len(found.table)), *found.table.columns], schema=_SCHEMA)
-        for kind, found in zip(_KINDS, (held.told.documents, held.told.entries, held.lines), strict=True)
+        for kind, found in zip(
+            _KINDS, (held.told.documents, held.told.entries, held.told.clusters, held.lines), strict=True
+        )
     ]
     out = io.BytesIO()
     pq.write_table(pa.concat_tables(parts).combine_chunks(), out, compression="zstd", compression_level=1)
@@ -124,7 +137,8 @@ def write(folder: Path, held: Held) -> None:
     told = {
         "files": kept.listed([(_ROWS, body)]),
         "made_by": held.told.made_by,
-        "others": held.told.others,
+        "journal": [held.told.journal.count, held.told.journal.digest],
+        "others": dict(held.told.others),
         "checksum": held.checksum,
         "whole": [held.whole.byte_count, held.whole.row_count],
     }

@@ -1,7 +1,8 @@
 """The database brought up to date: in a copy of the file what changed goes and comes, and the copy takes its place.
 
-What a file holds is noted (`noted`), by document and by entry. Rows of documents and entries that changed are deleted
-and put in anew; of the tables that belong to neither, all rows are made and compared. The outcome has the digest of a
+What a file holds is noted (`noted`), by document, by entry and by cluster. Rows of those that changed are deleted and
+put in anew, and so are rows of clusters that are counted from them; the journal grows. Of tables that belong to none of
+these, and are short, all rows are made and compared where they are not told as before. The outcome has the digest of a
 file that is written whole. Where nothing is known of the file, it is written whole.
 
 DuckDB gives deleted space back only in part. What has grown by a quarter beyond what it was when it was last written
@@ -16,20 +17,30 @@ import hashlib
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
+from operator import attrgetter
 from pathlib import Path
 
 import duckdb
 
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import engine, noted, opening
-from pipeline.store.contents import Contents, RunRow
+from pipeline.store.contents import Contents, JournalRow, RunRow
 from pipeline.store.keyed import Digests
-from pipeline.store.noted import Held, Size, Told
+from pipeline.store.noted import Held, Journaled, Size, Told
 from pipeline.store.opening import read_only
-from pipeline.store.rows import ENTRY_TABLES, run_row
+from pipeline.store.rows import ENTRY_TABLES, cluster_cells, row, run_row
 from pipeline.store.staging import staged, transaction
-from pipeline.store.writing import files_of, insert_entries, insert_others, others, row_count, write_counted
+from pipeline.store.writing import (
+    files_of,
+    insert_entries,
+    insert_journal,
+    insert_of_clusters,
+    insert_others,
+    others,
+    row_count,
+    write_counted,
+)
 
 #: A file may be so much larger than its rows were in one that was written whole. 26 of 7,560 entries a round make it
 #: half a per cent larger, so that a copy is due every second day of hourly rounds.
@@ -40,22 +51,16 @@ FEW_ROWS = 10_000
 #: `ioctl` that lets two files share their blocks until one of them changes, on file systems that know of it.
 _FICLONE = 0x40049409
 
-#: Tables of rows that no document and no entry owns. Those of what errmine itself knows (`insert_known`) are not among
-#: them: who makes the file is who made it before.
-_OTHERS = (
-    "assignments",
-    "neighbours",
-    "withheld",
-    "skipped",
-    "aliases",
-    "journal",
-    "overrides",
-    "cluster_aliases",
-    "stage_counts",
-    "runs",
-    "meta",
-    "clusters",
-)
+#: Tables in which each row is of one cluster.
+_OF_CLUSTERS = ("assignments", "neighbours", "withheld", "clusters")
+#: Clusters whose rows may be others though nothing of themselves is: they are counted from events, and name an entry.
+_COUNTED_ANEW = {
+    "events": "SELECT cluster_id FROM assignments WHERE signature_id IN (FROM changed_signatures)",
+    "entries": "SELECT cluster_id FROM entries WHERE entry_id IN (FROM changed_entries)",
+}
+#: Tables of rows that no document, entry or cluster owns, but the journal. Those of what errmine itself knows
+#: (`insert_known`) are not among them: who makes the file is who made it before.
+_OTHERS = ("skipped", "aliases", "overrides", "cluster_aliases", "stage_counts", "runs", "meta")
 #: Of these the ones in which rows have their order by place alone.
 _BY_PLACE = frozenset({"stage_counts"})
 #: Which rows of the shards a table gets anew.
@@ -72,6 +77,9 @@ _SIGNATURES_GONE = "SELECT DISTINCT signature_id FROM events WHERE document_id I
 _SIGNATURES_COME = _SIGNATURES_GONE
 _FOUND_ANEW = """FROM changed_entries UNION
     SELECT entry_id FROM evidence WHERE document_id IN (FROM changed_documents)"""
+#: A row of the journal, as texts have it; and how many are told at once.
+_OF_JOURNAL = attrgetter(*(one.name for one in fields(JournalRow)))
+_ROWS_AT_ONCE = 10_000
 #: The order of rows in a file that is written whole; in all other tables they have it by place.
 _ORDER = {
     "documents": "document_id",
@@ -101,11 +109,17 @@ def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> Digests:
     Raises:
         StoreError: the file may not be replaced, or the disk refuses.
     """
-    told = replace(told, others=_others_of(contents))
     last = noted.read(note) if told.made_by else None
+    known = last.told.journal.count if last else 0
+    told = replace(
+        told,
+        clusters=_clusters_of(contents),
+        journal=_told_of(contents.journal, known),
+        others=_others_of(contents),
+    )
     if last is None or last.told.made_by != told.made_by or not last.fits(path):
         whole, lines = _written(path, contents)
-    elif _is_told(last.told, told) and _has_runs(path, contents.runs):
+    elif last.told == told and _has_runs(path, contents.runs):
         return last.lines
     elif last.whole.row_count < FEW_ROWS:
         whole, lines = _written(path, contents)
@@ -135,20 +149,53 @@ def add_run(path: Path, run: RunRow, *, note: Path | None = None) -> None:
         noted.renew(note, before, path)
 
 
-def _others_of(contents: Contents) -> str:
-    """A digest of what no document and no entry owns but the runs, with what was lost before there was a document."""
-    digest = hashlib.blake2b(digest_size=16)
+def _clusters_of(contents: Contents) -> Digests:
+    """By cluster a digest of all that it is and of the rows that are its own: equal digests, equal rows."""
+    told: dict[str, bytes] = {}
+
+    def add(cluster_id: str, cells: object) -> None:
+        body = told.get(cluster_id, b"") + repr(cells).encode("utf-8", "surrogatepass")
+        told[cluster_id] = hashlib.blake2b(body, digest_size=16).digest()
+
+    for cluster in contents.clusters:
+        add(cluster.cluster_id, cluster_cells(cluster))
+    for table, records in (
+        ("assignments", contents.assignments),
+        ("neighbours", contents.neighbours),
+        ("withheld", contents.withheld),
+    ):
+        for one in records:
+            add(one.cluster_id, (table, row(table, one)))
+    return Digests.of({cluster_id: digest.hex() for cluster_id, digest in told.items()})
+
+
+def _told_of(journal: Sequence[JournalRow], known: int) -> Journaled:
+    """What is noted of the journal, of whose first rows so many were noted before."""
+    known = min(known, len(journal))
+    digest, beginning = hashlib.blake2b(digest_size=16), ""
+    for start, end in ((0, known), (known, len(journal))):
+        beginning = digest.hexdigest()
+        for place in range(start, end, _ROWS_AT_ONCE):
+            some = journal[place : min(end, place + _ROWS_AT_ONCE)]
+            digest.update("\x1e".join(map(repr, map(_OF_JOURNAL, some))).encode("utf-8", "surrogatepass") + b"\x1e")
+    return Journaled(len(journal), digest.hexdigest(), beginning)
+
+
+def _others_of(contents: Contents) -> dict[str, str]:
+    """By table a digest of its rows, of those that no document, entry or cluster owns; without the runs.
+
+    Of `skipped` also what was lost before there was a document.
+    """
+    told = {}
     for name, rows in others(contents):
-        digest.update(f"\x1d{name}".encode())
-        for cells in rows if name != "runs" else ():
-            digest.update(repr(cells).encode("utf-8", "surrogatepass") + b"\x1e")
-    for path in sorted(contents.skipped_files):
-        digest.update(path.read_bytes() if path.exists() else b"")
-    return digest.hexdigest()
-
-
-def _is_told(one: Told, other: Told) -> bool:
-    return (one.documents, one.entries, one.others) == (other.documents, other.entries, other.others)
+        if name != "runs":
+            digest = hashlib.blake2b(digest_size=16)
+            for cells in rows:
+                digest.update(repr(cells).encode("utf-8", "surrogatepass") + b"\x1e")
+            for path in sorted(contents.skipped_files) if name == "skipped" else ():
+                digest.update(path.read_bytes() if path.exists() else b"")
+            told[name] = digest.hexdigest()
+    return told
 
 
 def _has_runs(path: Path, runs: Iterable[RunRow]) -> bool:
@@ -174,10 +221,15 @@ def _brought(path: Path, contents: Contents, told: Told, last: Held) -> tuple[Si
         with transaction(made) as connection:
             _name(connection, "changed_documents", "document_id", _changed(last.told.documents, told.documents))
             _name(connection, "changed_entries", "entry_id", entries)
+            _name(connection, "changed_clusters", "cluster_id", _changed(last.told.clusters, told.clusters))
             _bring_documents(connection, contents)
+            _count_anew(connection)
             there = [contents.entries[place] for place in told.entries.places(entries)]
             lines = last.lines.with_those_of(entries, Digests.of(_bring_entries(connection, there)))
-            _bring_others(connection, contents)
+            _count_anew(connection)
+            _bring_clusters(connection, contents)
+            _bring_journal(connection, contents, told.journal, last.told.journal)
+            _bring_others(connection, contents, _differing(last.told, told))
             _bring_words(connection)
             count = row_count(connection)
         if made.stat().st_size <= _MOST_DEAD * last.whole.byte_count * count / max(last.whole.row_count, 1):
@@ -240,17 +292,49 @@ def _bring_entries(connection: duckdb.DuckDBPyConnection, entries: Sequence[Know
     return insert_entries(connection, entries)
 
 
-def _bring_others(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
-    """Nothing; the tables that nobody owns have the rows of now: made under their names as temporary ones, compared."""
+def _count_anew(connection: duckdb.DuckDBPyConnection) -> None:
+    """Nothing; those clusters are changed too whose rows in the file are counted from what changed."""
+    for asked in _COUNTED_ANEW.values():
+        connection.execute(f"INSERT INTO changed_clusters {asked}")
+
+
+def _bring_clusters(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
+    """Nothing; the rows of the clusters that changed are those of now."""
+    for table in _OF_CLUSTERS:
+        connection.execute(f"DELETE FROM {table} WHERE cluster_id IN (FROM changed_clusters)")  # noqa: S608
+    chosen = connection.execute("SELECT DISTINCT cluster_id FROM changed_clusters").fetchall()
+    insert_of_clusters(connection, contents, {str(cluster_id) for (cluster_id,) in chosen})
+
+
+def _bring_journal(
+    connection: duckdb.DuckDBPyConnection, contents: Contents, now: Journaled, before: Journaled
+) -> None:
+    """Nothing; the journal has its rows of now: nearly always some came behind those that it had."""
+    is_grown = now.beginning == before.digest
+    if not is_grown:
+        connection.execute("DELETE FROM journal")
+    insert_journal(connection, contents, but=before.count if is_grown else 0)
+
+
+def _differing(before: Told, now: Told) -> list[str]:
+    """The tables that nobody owns whose rows may be others."""
+    same = {name for name, digest in now.others.items() if before.others.get(name) == digest}
+    if before.documents != now.documents:  # of events that are no errors there are rows as well
+        same.discard("skipped")
+    return [name for name in _OTHERS if name not in same]
+
+
+def _bring_others(connection: duckdb.DuckDBPyConnection, contents: Contents, tables: Sequence[str]) -> None:
+    """Nothing; these tables have the rows of now: made under their names as temporary ones, compared."""
     ((catalog,),) = connection.execute("SELECT current_database()").fetchall()
     file = f'"{str(catalog).replace(chr(34), chr(34) * 2)}".main'
-    for table in _OTHERS:
+    for table in tables:
         connection.execute(f"CREATE TEMP TABLE {table} AS FROM {file}.{table} LIMIT 0")
     for table, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
-        if table in _OTHERS and files_of(contents)[kind]:
+        if table in tables and files_of(contents)[kind]:
             connection.execute(statement, {"files": files_of(contents)[kind]})
-    insert_others(connection, contents)
-    for table in _OTHERS:
+    insert_others(connection, contents, tables)
+    for table in tables:
         _even(connection, f"{file}.{table}", f"temp.{table}", is_by_place=table in _BY_PLACE)
         connection.execute(f"DROP TABLE temp.{table}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cache
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -25,6 +26,8 @@ from pipeline.store import opening
 from pipeline.store.contents import RunRow
 
 Row = tuple[Any, ...]
+#: All that a cluster is, from which its row follows as far as it is not counted.
+cluster_cells = attrgetter(*(one.name for one in fields(Cluster)))
 _Cited = Workaround | DeadEnd | CaseStatement | Version | Environment | Edge
 
 #: Columns that SQL calls otherwise than the record does: `end` is a word of SQL's, `count` a function.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -18,13 +19,13 @@ from pipeline.store.opening import SCHEMA_VERSION, VERSIONS
 from pipeline.store.rows import Row, cluster_row, lines_of, row, run_row, tables_of
 from pipeline.store.staging import staged, transaction
 
-#: Counts of each cluster, from the events of its templates.
+#: Counts of each cluster that gets its row, from the events of its templates.
 _CLUSTER_COUNTS = """
 CREATE TEMP TABLE counts AS
 SELECT a.cluster_id, count(*) AS event_count, count(DISTINCT e.document_id) AS document_count,
     count(DISTINCT a.signature_id) AS signature_count,
     min(e.posted_at AT TIME ZONE 'UTC')::DATE AS first_seen, max(e.posted_at AT TIME ZONE 'UTC')::DATE AS last_seen
-FROM assignments a JOIN events e ON e.signature_id = a.signature_id
+FROM bare_clusters JOIN assignments a USING (cluster_id) JOIN events e ON e.signature_id = a.signature_id
 WHERE e.severity = 'error' GROUP BY a.cluster_id
 """
 #: The same where there are no events, of what entries say: a bundle holds no more.
@@ -32,8 +33,8 @@ _ENTRY_COUNTS = """
 CREATE TEMP TABLE counts AS
 SELECT e.cluster_id, any_value(e.occurrence_count) AS event_count, count(DISTINCT v.document_id) AS document_count,
     min(v.posted_at AT TIME ZONE 'UTC')::DATE AS first_seen, max(v.posted_at AT TIME ZONE 'UTC')::DATE AS last_seen
-FROM entries e JOIN evidence v ON v.entry_id = e.entry_id AND v.role = 'occurrence' AND v.kind <> 'doc'
-WHERE e.cluster_id IS NOT NULL GROUP BY e.cluster_id
+FROM bare_clusters JOIN entries e USING (cluster_id)
+JOIN evidence v ON v.entry_id = e.entry_id AND v.role = 'occurrence' AND v.kind <> 'doc' GROUP BY e.cluster_id
 """
 _CLUSTERS = """
 INSERT INTO clusters
@@ -49,6 +50,12 @@ CREATE TEMP TABLE bare_clusters (cluster_id VARCHAR, signature_id VARCHAR, excep
 """
 
 
+class _OfCluster(Protocol):
+    @property
+    def cluster_id(self) -> str: ...
+
+
+_Owned = TypeVar("_Owned", bound=_OfCluster)
 #: Entries of which the rows are held at once, and rows that travel at once.
 _ENTRIES_AT_ONCE, _ROWS_AT_ONCE = 500, 20_000
 
@@ -82,6 +89,8 @@ def _fill(connection: duckdb.DuckDBPyConnection, contents: Contents) -> dict[str
             connection.execute(statement, {"files": files})
     lines = insert_entries(connection, contents.entries)
     insert_known(connection)
+    insert_of_clusters(connection, contents)
+    insert_journal(connection, contents)
     insert_others(connection, contents)
     connection.execute("CREATE TEMP TABLE to_search AS SELECT entry_id FROM entries")
     connection.execute(opening.sql("searched.sql"))
@@ -113,32 +122,56 @@ def insert_entries(connection: duckdb.DuckDBPyConnection, entries: Sequence[Know
     return lines
 
 
-def insert_others(connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
-    """Nothing; every table that shards, entries and `insert_known` leave has its rows, and `clusters` its counts.
+def insert_of_clusters(
+    connection: duckdb.DuckDBPyConnection, contents: Contents, chosen: Collection[str] | None = None
+) -> None:
+    """Nothing; the tables whose rows are of clusters have those of the clusters `chosen`, of all by default.
 
     Shards and entries are in their tables before: clusters are counted from them.
     """
     connection.execute(_BARE_CLUSTERS)
-    for name, rows in others(contents):
+    for name, rows in of_clusters(contents, chosen):
         _insert(connection, name, rows)
     connection.execute(_CLUSTER_COUNTS if contents.events else _ENTRY_COUNTS)
     connection.execute(_CLUSTERS)
 
 
+def of_clusters(contents: Contents, chosen: Collection[str] | None = None) -> Iterator[tuple[str, list[Row]]]:
+    """Name and rows of each table whose rows are of clusters, in their order; of the clusters `chosen` alone."""
+
+    def own(records: Iterable[_Owned]) -> Iterable[_Owned]:
+        return records if chosen is None else (one for one in records if one.cluster_id in chosen)
+
+    yield "bare_clusters", sorted(cluster_row(cluster) for cluster in own(contents.clusters))
+    yield "assignments", sorted(row("assignments", one) for one in own(contents.assignments))
+    yield "neighbours", sorted(row("neighbours", one) for one in own(contents.neighbours))
+    yield "withheld", sorted((row("withheld", one) for one in own(contents.withheld)), key=lambda cells: cells[:2])
+
+
+def insert_others(
+    connection: duckdb.DuckDBPyConnection, contents: Contents, tables: Collection[str] | None = None
+) -> None:
+    """Nothing; every table that nothing of the above fills has its rows, or these tables alone."""
+    for name, rows in others(contents):
+        if tables is None or name in tables:
+            _insert(connection, name, rows)
+
+
 def others(contents: Contents) -> Iterator[tuple[str, list[Row]]]:
-    """Name and rows of each table that no document and no entry fills, in their order; one table after the other."""
-    yield "bare_clusters", sorted(cluster_row(cluster) for cluster in contents.clusters)
-    yield "assignments", sorted(row("assignments", one) for one in contents.assignments)
-    yield "neighbours", sorted(row("neighbours", one) for one in contents.neighbours)
-    yield "withheld", sorted((row("withheld", one) for one in contents.withheld), key=lambda cells: cells[:2])
+    """Name and rows of each table that nothing of the above fills, in their order; one table after the other."""
     yield "skipped", sorted(row("skipped", one) for one in contents.skipped)
     yield "aliases", sorted(contents.aliases.items())
-    yield "journal", [row("journal", one, ordinal=n) for n, one in enumerate(contents.journal)]
     yield "overrides", [row("overrides", one, ordinal=n) for n, one in enumerate(contents.overrides)]
     yield "cluster_aliases", sorted(contents.cluster_aliases.items())
     yield "stage_counts", [row("stage_counts", one) for one in contents.stage_counts]
     yield "runs", [run_row(run) for run in contents.runs]
     yield "meta", sorted(_meta(contents.meta).items())
+
+
+def insert_journal(connection: duckdb.DuckDBPyConnection, contents: Contents, *, but: int = 0) -> None:
+    """Nothing; the table `journal` has its rows as well, but for the first so many."""
+    rows = [row("journal", one, ordinal=n) for n, one in enumerate(contents.journal[but:], but)]
+    _insert(connection, "journal", rows)
 
 
 def insert_known(connection: duckdb.DuckDBPyConnection) -> None:
