@@ -17,7 +17,7 @@ import pytest
 from pipeline import store
 from pipeline.records import Skipped
 from pipeline.records.errors import ConfigError, StoreError
-from pipeline.store import opening, writing
+from pipeline.store import engine, opening, writing
 from tests import entry_factory as make
 
 
@@ -75,6 +75,17 @@ def test_clusters_are_counted_from_events(database: Path) -> None:
 def test_slots_can_be_asked_as_numbers(database: Path) -> None:
     row = ask(database, "SELECT least, greatest, unit FROM parameter_summary WHERE name = 'required'")
     assert row == [(147457.0, 147459.0, "byte")]
+
+
+def test_a_small_file_is_not_searched_for_parts_that_strings_share(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_SMALL", 0)
+    searched = store.write(tmp_path / "errmine.duckdb", contents(tmp_path))
+    kinds = "SELECT DISTINCT compression FROM pragma_storage_info('catalogue')"
+    assert ("FSST",) in ask(searched, kinds)
+    assert ("FSST",) not in ask(database, kinds)
+    assert store.digest(searched) == store.digest(database)
 
 
 def test_official_pages_stand_in_a_table_of_their_own(database: Path) -> None:

@@ -50,7 +50,7 @@ def transaction(path: Path, *, is_new: bool = False) -> Iterator[duckdb.DuckDBPy
         connection.execute("BEGIN")
         yield connection
         connection.execute("COMMIT")
-        connection.execute("CHECKPOINT")
+        engine.settle(connection, path)
 
 
 def check_replaceable(path: Path) -> None:
