@@ -119,6 +119,40 @@ def test_what_memory_does_not_hold_has_room_in_a_home_that_has_no_folder_for_it_
     assert many == (2_000_000,)
 
 
+def test_the_engine_of_a_build_has_nothing_of_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules[Rows.__module__]
+    monkeypatch.setattr(module, "_WAITING", waiting := [])
+    files = histories.sharded(histories.World(3), tmp_path / "shards")
+    for number in range(2):  # one after the other, in homes of their own
+        with opened(files, spill=tmp_path / str(number) / "spill", threads=number + 1) as rows:
+            assert not waiting
+            there = rows._rows("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'of_this_build'")
+            assert there == [(0,)]
+            rows._connection.execute("CREATE TABLE of_this_build AS SELECT 1")
+            told = "SELECT current_setting('threads'), current_setting('temp_directory'), current_setting('TimeZone')"
+            assert rows._rows(told) == [(number + 1, str(tmp_path / str(number) / "spill"), "UTC")]
+            rows.of_members(entries.group(rows).cluster_of)
+            begun = rows.decisive()
+            next(begun, None)  # the rest is never asked for
+        assert len(waiting) == 1
+    with pytest.raises(ValueError, match="fault"), opened(files, spill=tmp_path / "spill"):
+        raise ValueError("fault")
+    assert not waiting
+
+
+def test_an_engine_that_was_on_the_disk_is_not_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules[Rows.__module__]
+    monkeypatch.setattr(module, "_WAITING", [])
+    monkeypatch.setattr(module, "_MEMORY", "24MB")
+    files = histories.sharded(histories.World(3), tmp_path / "shards")
+    for number in range(2):
+        spill = tmp_path / str(number) / "spill"
+        with opened(files, spill=spill) as rows:
+            (many,) = rows._rows("SELECT count(DISTINCT i::VARCHAR || repeat('x', 40)) FROM range(500_000) t(i)")
+            assert spill.is_dir()
+        assert many == (500_000,)
+
+
 def test_rows_are_counted_as_they_are(both: Both) -> None:
     counts, result = both.rows.counts, both.result
     assert counts.documents == len(result.documents)

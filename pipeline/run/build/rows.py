@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +28,10 @@ from pipeline.run.shards.files import CLAIMS, DOCUMENTS, EVENTS, ORIGINS, SKIPPE
 
 #: What DuckDB may hold at once; the rest of its tables and sorts goes to the disk.
 _MEMORY = "768MB"
+#: Engines without tables that the next builds of this process take: to start one and to end it takes 25 ms of CPU.
+_WAITING: list[duckdb.DuckDBPyConnection] = []
+#: The database in memory that has the tables of one build.
+_TABLES = "rows"
 _TEMPLATES = Table(Template, shared=("signature_id", "exception_type"))
 _SCHEMAS: Mapping[str, Table[Any]] = {
     "documents": DOCUMENTS,
@@ -80,23 +84,50 @@ def opened(
     Raises:
         StoreError: the disk refuses.
     """
+    try:
+        spill.parent.mkdir(parents=True, exist_ok=True)  # DuckDB makes the last folder of its path and no other
+    except OSError as error:
+        raise _no_room(spill, error) from error
+    try:
+        with ExitStack() as ending:
+            engine = _engine(spill, threads)
+            ending.callback(engine.close)
+            engine.execute(f"ATTACH ':memory:' AS {_TABLES}")
+            with _cursor(engine) as connection:
+                yield Rows(connection, used, added)
+            engine.execute(f"DETACH {_TABLES}")
+            ending.pop_all()
+        _WAITING.append(engine)
+    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
+        raise _no_room(spill, error) from error
+
+
+def _engine(spill: Path, threads: int) -> duckdb.DuckDBPyConnection:
+    """A DuckDB without tables, for whoever closes it or leaves it to the next."""
+    while _WAITING:
+        with suppress(IndexError, duckdb.Error):  # another thread took it; who was on the disk once cannot move
+            engine = _WAITING.pop()
+            engine.execute(f"SET temp_directory = '{_quoted(str(spill))}'")
+            engine.execute(f"SET threads = {threads}; SET memory_limit = '{_MEMORY}'")
+            return engine
     config: dict[str, Any] = {
         "threads": threads,
         "memory_limit": _MEMORY,
         "temp_directory": str(spill),
         "preserve_insertion_order": False,
     }
-    try:
-        spill.parent.mkdir(parents=True, exist_ok=True)  # DuckDB makes the last folder of its path and no other
-    except OSError as error:
-        raise _no_room(spill, error) from error
-    try:
-        with duckdb.connect(config=config) as connection:
-            connection.execute("SET TimeZone = 'UTC'")
-            connection.execute("SET enable_progress_bar = false")
-            yield Rows(connection, used, added)
-    except (duckdb.IOException, duckdb.OutOfMemoryException) as error:
-        raise _no_room(spill, error) from error
+    return duckdb.connect(config=config)
+
+
+def _cursor(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Another connection to the same tables."""
+    made = connection.cursor()
+    made.execute(f"USE {_TABLES}; SET TimeZone = 'UTC'; SET enable_progress_bar = false")
+    return made
+
+
+def _quoted(path: str) -> str:
+    return path.replace("'", "''")
 
 
 def _no_room(spill: Path, error: Exception) -> StoreError:
@@ -120,8 +151,7 @@ class Rows:
             self._files[kind] = self._files[kind][: len(used)]
         numbered = [(path, number) for files in self._files.values() for number, path in enumerate(files)]
         self._put("files", pa.table({"filename": [p for p, _ in numbered], "shard_number": [n for _, n in numbered]}))
-        for kind, table in _SCHEMAS.items():
-            self._put(f"no_{kind}", table.schema.empty_table())
+        self._empty: set[str] = set()
         sources = {kind: self._source(kind, files) for kind, files in self._files.items()}
         for statement in rows_sql.TABLES.format(**sources).split(";\n"):
             connection.execute(statement)
@@ -192,7 +222,7 @@ class Rows:
     def decisive(self) -> Iterator[Decisive]:
         """What decides the draft of each cluster, sorted by its id."""
         self._place()
-        cursor = self._connection.cursor()
+        cursor = _cursor(self._connection)
         cursor.execute(rows_sql.DECISIVE)
         while found := cursor.fetchmany(1000):
             for cluster_id, documents, claims, candidates, spoken, codes, weight in found:
@@ -200,7 +230,7 @@ class Rows:
 
     def quotes(self) -> Iterator[tuple[str, str, bool]]:
         """(cluster, words, whether an official page says them) of all events of clusters, each once, by cluster."""
-        cursor = self._connection.cursor()
+        cursor = _cursor(self._connection)
         cursor.execute(
             f"""SELECT cluster_id, quote, bool_or(event.severity = 'official')
             FROM {self._sources["events"]} JOIN members ON signature_id = signature.signature_id
@@ -305,7 +335,7 @@ class Rows:
         self._put("batches", pa.table({"signature_id": pa.array(names, pa.string()), "batch": numbers}))
         folder.mkdir(parents=True, exist_ok=True)
         for kind, chosen in rows_sql.CHOSEN.items():
-            path = str(folder / f"{kind}.parquet").replace("'", "''")
+            path = _quoted(str(folder / f"{kind}.parquet"))
             files = self._source(kind, self._of_shards(kind, f"SELECT DISTINCT shard FROM ({chosen})"))  # noqa: S608
             columns = ", ".join(f'rows."{name}"' for name in _SCHEMAS[kind].schema.names)
             self._connection.execute(
@@ -326,8 +356,11 @@ class Rows:
     def _source(self, kind: str, files: Sequence[str]) -> str:
         """What stands behind FROM for the rows of these files, with their numbers."""
         if not files:
+            if kind not in self._empty:
+                self._put(f"no_{kind}", _SCHEMAS[kind].schema.empty_table())
+                self._empty.add(kind)
             return f"(SELECT *, '' AS filename, 0::BIGINT AS file_row_number FROM no_{kind})"  # noqa: S608
-        listed = ", ".join("'" + path.replace("'", "''") + "'" for path in files)
+        listed = ", ".join(f"'{_quoted(path)}'" for path in files)
         return f"read_parquet([{listed}], filename = true, file_row_number = true)"
 
     def _of_shards(self, kind: str, numbers: str) -> list[str]:
@@ -336,11 +369,13 @@ class Rows:
 
     def _records(self, kind: str, table: Table[Record], chosen: str) -> list[Record]:
         """The records at the places (shard, place) that a query names, in the order of the shards."""
-        files = self._source(kind, self._of_shards(kind, f"SELECT DISTINCT shard FROM ({chosen})"))  # noqa: S608
+        files = self._of_shards(kind, f"SELECT DISTINCT shard FROM ({chosen})")  # noqa: S608
+        if not files:
+            return []
         columns = ", ".join(f'rows."{name}"' for name in table.schema.names)
         return table.read(
             self._arrow(
-                f"""SELECT {columns} FROM {files} rows JOIN files USING (filename)
+                f"""SELECT {columns} FROM {self._source(kind, files)} rows JOIN files USING (filename)
                 SEMI JOIN ({chosen}) chosen ON chosen.shard = shard_number AND chosen.place = file_row_number
                 ORDER BY shard_number, file_row_number"""  # noqa: S608  (from this module)
             )
