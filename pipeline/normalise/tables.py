@@ -19,9 +19,8 @@ _WORD = re.compile(r"[a-z]+")
 
 #: Files of families, in the order in which their rows are tried inside one tier.
 FAMILY_FILES = (
-    *("families_tool", "families_memory", "families_distributed", "families_gpu"),
-    *("families_frameworks", "messages", "messages_compilers", "families_python"),
-    "families_languages",
+    *("families_tool", "families_frameworks", "messages", "messages_compilers"),
+    *("families_python", "families_languages"),
 )
 
 #: Tiers in the order in which they are tried; official codes stand between "early" and "root".
@@ -136,11 +135,25 @@ def families() -> Mapping[str, tuple[Family, ...]]:
 
 def families_of(row: added_rows.Known) -> list[Family]:
     """The families that a row of a pack makes: one for each of its wordings."""
-    own = {"id": row.kind or row.name, "examples": row.examples, "counter": row.lookalikes, "typed": row.typed}
-    made = [_row(words, row.tier, row.gate or _gate(words, row.says[0])) for words in row.says]
+    own = {"id": row.kind or row.name, "counter": row.lookalikes, "typed": row.typed, "complete": row.complete}
+    made = [{**one, "examples": row.examples} for one in _rows(Said(row.tier, row.says, row.gate))]
+    made += [one for error in messages_said(row) for one in _rows(error)]
     if row.pattern is not None:
-        made = [{"tier": row.tier, "need": row.need, "pattern": row.pattern, "gate": row.gate, "keep": row.keep}]
-    return [_family({**one, **own, "complete": row.complete}, {}) for one in made]
+        one = {"tier": row.tier, "need": row.need, "pattern": row.pattern, "gate": row.gate, "keep": row.keep}
+        made = [{**one, "unit": row.unit, "examples": row.examples}]
+    return [_family({**one, **own}, {}) for one in made]
+
+
+def messages_said(row: added_rows.Known) -> Iterator[Said]:
+    """What a row of a pack holds of every error of its program."""
+    for entry in row.messages:
+        one = entry if isinstance(entry, added_rows.Message) else added_rows.Message(says=entry)
+        yield Said(one.tier or row.tier, (one.says,) if isinstance(one.says, str) else one.says, one.gate)
+
+
+def _rows(error: Said) -> Iterator[dict[str, Any]]:
+    for wording in error.wordings:
+        yield _row(wording, error.tier, error.gate or _gate(wording, error.wordings[0]))
 
 
 @cache
@@ -312,9 +325,7 @@ def sentence_rows(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """A row of a family for every sentence of the table; sentences in one list are wordings of one error."""
     for program in table["program"]:
         for error in errors_said(program):
-            for wording in error.wordings:
-                gate = error.gate or _gate(wording, error.wordings[0])
-                yield {"id": program.get("kind", f"{program['id']}-message"), **_row(wording, error.tier, gate)}
+            yield from ({"id": f"{program['id']}-message", **row} for row in _rows(error))
 
 
 def errors_said(program: Mapping[str, Any]) -> Iterator[Said]:
