@@ -104,8 +104,8 @@ def draw(homes: Sequence[Path], wanted: dict[str, int], seed: int) -> list[State
     pool: dict[str, list[Statement]] = defaultdict(list)
     for home in homes:
         for statement in published(home):
-            # what came from a page without an address is in no archive that a reader could be shown
-            if statement.place[0] not in judged and not statement.place[0].startswith("page:"):
+            # a page (saved without an address, or of OpenXLA's docs) is in no archive that a reader could be shown
+            if statement.place[0] not in judged and "#" in statement.place[0]:
                 pool[statement.kind].append(statement)
     chosen: list[Statement] = []
     taken: set[str] = set()
