@@ -144,3 +144,14 @@ def test_an_error_that_names_a_flag_is_no_command(words: tuple[str, ...]) -> Non
     found = _guess(f"```\n{words[0]} of the kiln\n```")
     assert found is not None
     assert found.message == f"{words[0]} of the kiln"
+
+
+STACK = "Error: kiln run exited with error code 1\n    at fire (/srv/run.js:92:66)\n    at door (/srv/run.js:9:6)\n"
+
+
+def test_above_a_stack_that_tells_only_how_a_command_ended_the_reason_is_a_guess_and_above_another_it_is_none() -> None:
+    reason = "[ERROR] the clay of the kiln cannot be used because it is wet\n"
+    found = _guess(reason + STACK)
+    assert found is not None
+    assert found.message == "the clay of the kiln cannot be used because it is wet"
+    assert _guess(reason + STACK.replace("kiln run exited with error code 1", "the lid is open")) is None

@@ -195,3 +195,12 @@ def test_the_real_helion_issue_gives_three_failures_and_an_interruption() -> Non
         "OutOfResources"
     ] * 3
     assert [one.exception_type for one in raised if one.severity == "interruption"] == ["KeyboardInterrupt"]
+
+
+def test_of_an_exception_in_a_sentence_and_on_a_line_of_its_own_the_line_is_the_event() -> None:
+    line = "AttributeError: module 'kiln.fire' has no attribute 'register_the_shape_of_clay'"
+    text = f"I got {line} error\n\n```\n{line}\n```\n"
+    (found,) = extract.events(text)
+    assert (text[found.start : found.end], found.message) == (line, line.partition(": ")[2])
+    (told,) = extract.events(f"{line}\n\nThat is, I got {line} again\n")
+    assert told.start == 0

@@ -251,3 +251,20 @@ def test_the_cause_of_such_a_trace_is_the_error_as_it_is_of_one_with_its_lines()
 def test_the_word_error_alone_stays_a_type() -> None:
     (found,) = extract.events("Error: the lid is open: close it")
     assert (found.exception_type, found.message) == ("Error", "the lid is open: close it")
+
+
+def test_a_stack_with_each_line_marked_as_code_is_read_as_one() -> None:
+    for left, right in (("{{", "}}"), ("`", "`")):
+        lines = ("org.kiln.ClayException: no clay", "at org.kiln.Fire.heat(Fire.java:3)", "at org.kiln.A.go(A.java:7)")
+        text = "The trace:\n" + "\n".join(f"{left}{line}{right}" for line in lines) + "\nthe rest\n"
+        (found,) = extract.events(text)
+        assert (found.exception_type, found.message) == ("org.kiln.ClayException", "no clay")
+        assert [one.line for one in found.frames] == [7, 3]
+        assert "the rest" not in text[found.start : found.end]
+
+
+def test_where_a_debugger_stands_when_a_signal_comes_is_the_frame_and_the_stack_below_it_is_better() -> None:
+    stop = "Program received signal SIGSEGV, Segmentation fault.\n0x00005f12 in fire (heat=0) at fire.c:21\n"
+    assert [(one.file, one.line) for one in extract.events(stop)[0].frames] == [("fire.c", 21)]
+    asked = f"{stop}(gdb) bt\n#0  0x00005f12 in fire (heat=0) at fire.c:21\n#1  0x00005f90 in main () at main.c:4\n"
+    assert [(one.file, one.line) for one in extract.events(asked)[0].frames] == [("main.c", 4), ("fire.c", 21)]

@@ -7,6 +7,7 @@ the `File` line of a SyntaxError is one. The last printed exception is the event
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
@@ -57,6 +58,10 @@ MOST_BETWEEN, MOST_STREAMS = 400, 32
 MOST_NAMES = 6
 #: Dialects whose trailing lines say of a command that it failed, and nothing of why.
 _ENDINGS = frozenset({"docker", "build", "pip", "npm", "node-gyp"})
+_EXIT = re.compile(
+    r"(?:\S{1,80} ){1,6}(?:exited|ended|finished|terminated|completed|failed) with (?:an? )?"
+    r"(?:(?:exit|return|error|status|non-zero) ?){1,3}(?:code|status)?:? -?\d{1,6}\.?"
+)
 #: Of these a text tells what failed, or that something did.
 _TELLING = frozenset((Severity.ERROR, Severity.WRAPPER, Severity.INTERRUPTION))
 
@@ -73,16 +78,18 @@ def events(text: str) -> list[Event]:
     In a block in which no rule knows more than that a command failed, the line that states why, if one seems to, is an
     event of the dialect "generic"; so is, of a text in which nothing is known so, what looks most like an error.
     """
-    text = text.replace(_HARD_SPACE, " ")  # pages indent what was pasted with them; places stay what they are
+    # pages indent what was pasted with hard spaces; places stay what they are
+    text = lines.without_marks(text.replace(_HARD_SPACE, " "))
     seen = looked_for().seen(text)
     if not seen:
         return []
     found, ends = _known(text, seen)
     telling = [one for one in found if one.severity in _TELLING]
     failures = [one for one in telling if one.start not in ends and not _is_mere_end(one)]
+    has_reason = not all(map(_is_exit, telling))
     read = blocks.told(text, seen)
     guesses = sight.read(text, read, failures, found)
-    if not telling and (guess := generic.read(read)) is not None and not _overlaps(guess, guesses):
+    if not has_reason and (guess := generic.read(read)) is not None and not _overlaps(guess, guesses):
         guesses.append(guess)
     guesses = [_with_codes(one) for one in guesses if refusals.refusal(one.detail) is None]
     new = [one for one in guesses if not _overlaps(one, found) and not _is_told_again(one, found)]
@@ -98,7 +105,12 @@ def _is_told_again(guess: Event, found: Sequence[Event]) -> bool:
 
 def _is_mere_end(event: Event) -> bool:
     """Whether an event says how a program ended and nothing of why."""
-    return event.dialect == "signal" and not event.frames
+    return (event.dialect == "signal" and not event.frames) or _is_exit(event)
+
+
+def _is_exit(event: Event) -> bool:
+    """Whether an event's words tell with which status a command ended, and no more."""
+    return not event.chain and not event.codes and _EXIT.fullmatch(event.message) is not None
 
 
 def _known(text: str, seen: Seen) -> tuple[list[Event], frozenset[int]]:
@@ -205,6 +217,7 @@ def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Eve
     known = {_key(one.exception_type, one.message) for one in tracebacks}
     fences = displays.Fences(text)
     found: list[Event] = []
+    told: dict[tuple[str, str], Event] = {}  # by key, those that stand behind other words
     behind = stop = tries = 0
     for colon in ends:
         at = bisect_right(starts, colon)
@@ -218,13 +231,25 @@ def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Eve
             continue
         ceiling = starts[at] if at < len(starts) else len(text)
         event = bare.read(text, colon, ceiling=ceiling, fences=fences)
-        if event is None or _key(event.exception_type, event.message) in known or _retells(event, tracebacks):
+        if event is None or _retells(event, tracebacks):
             continue
-        known.add(_key(event.exception_type, event.message))
+        key = _key(event.exception_type, event.message)
+        if key in known and not (key in told and _begins_line(text, event.start)):
+            continue
+        if key in told:  # a sentence named what a program printed further down
+            found.remove(told.pop(key))
         event = replace(event, end=ceiling) if event.end > ceiling else event
+        if key not in known and not _begins_line(text, event.start):
+            told[key] = event
+        known.add(key)
         found.append(event)
         behind = event.end
     return found
+
+
+def _begins_line(text: str, start: int) -> bool:
+    """Whether nothing but marks of quoting and code stands before a place on its line."""
+    return not text[text.rfind("\n", 0, start) + 1 : start].strip(" \t>`*")
 
 
 def _retells(event: Event, tracebacks: list[Event]) -> bool:

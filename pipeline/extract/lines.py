@@ -93,6 +93,36 @@ def name_ends(text: str, seen: Seen) -> list[int]:
     return sorted(set(found))  # a name and its ending may both be looked for
 
 
+#: A line that is all code, by a mark on either side of it.
+_CODE = re.compile(r"^[ \t]{0,8}(?:\{\{(?!\{)[^\n]{2,2000}?(?<!\})\}\}|`(?!`)[^`\n]{2,2000}`)[ \t]{0,4}$", re.M)
+
+
+def without_marks(text: str) -> str:
+    """The text with blanks for the marks of code around each of several lines in a row; places stay what they are.
+
+    Trackers whose mark for a block people do not know get a stack with each of its lines marked.
+    """
+    if "}}\n" not in text and "`\n" not in text:
+        return text
+    kept, last, run = list[str](), 0, list[re.Match[str]]()
+    for hit in (*_CODE.finditer(text), None):
+        if hit is not None and run and hit.start() == run[-1].end() + 1:
+            run.append(hit)
+            continue
+        if len(run) > 1:
+            kept += [text[last : run[0].start()], *(_unmarked(one[0]) + "\n" for one in run)]
+            last = run[-1].end() + 1
+        run = [] if hit is None else [hit]
+    return "".join([*kept, text[last:]])[: len(text)] if kept else text
+
+
+def _unmarked(line: str) -> str:
+    """The line with blanks for its marks, which are as wide as each other."""
+    words = line.strip()
+    wide = 1 if words[0] == "`" else 2
+    return line.replace(words, f"{' ' * wide}{words[wide:-wide]}{' ' * wide}", 1)
+
+
 # The lines of a block, read one at a time and only as far as somebody looks, each with its prefix taken off.
 
 #: No block is followed further than this (the longest traceback of the corpus has 1,003 lines).

@@ -211,11 +211,21 @@ def _behind(line: str, at: int) -> int:
 
 
 def _goes_on(text: str, below: int, mark: str, form: Form) -> bool:
-    """Whether the line that begins at `below` is a frame behind the same mark, other numbers and times in it."""
-    stop = text.find("\n", below, below + WIDEST)
-    next_line = text[below : stop if stop >= 0 else below + WIDEST]
-    hit = prefixes.shape(mark).match(next_line) if next_line else None
-    return hit is not None and first(form.frame, next_line[hit.end() :]) is not None
+    """Whether a frame stands behind the same mark, numbers and times apart, below or behind what is passed over."""
+    shape = prefixes.shape(mark)
+    for _ in range(REPEATED_WITHIN):
+        stop = text.find("\n", below, below + WIDEST)
+        stop = stop if stop >= 0 else min(below + WIDEST, len(text))
+        hit = shape.match(text, below, stop)
+        if hit is None:
+            return False
+        body = text[hit.end() : stop]
+        if first(form.frame, body):
+            return True
+        if not first(form.skip, body):
+            return False
+        below = stop + 1
+    return False
 
 
 def _joins(text: str, before: Block, block: Block) -> bool:
