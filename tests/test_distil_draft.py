@@ -108,6 +108,18 @@ def test_who_confirms_twice_in_one_thread_is_counted_once() -> None:
     assert (remedy.worked, draft.fix_success_rate) == (1, 1.0)
 
 
+@pytest.mark.parametrize("is_one_person", [True, False])
+def test_who_says_later_that_it_did_not_help_takes_back_that_it_did(is_one_person: bool) -> None:
+    again = "I tried setting `num_stages=1` but I still get the same error."
+    said = _case(OOR, 115, ["Setting `num_stages=1` fixed it.", again])
+    if is_one_person:
+        said["posts"][3]["author"] = said["posts"][2]["author"]
+    draft = _drafted([said])
+    (remedy,) = (r for r in (*draft.workarounds, *draft.dead_ends) if r.key == "set|num_stages|1")
+    assert (remedy.worked, remedy.failed) == (0 if is_one_person else 1, 1)
+    assert bool(draft.dead_ends) == is_one_person
+
+
 def test_an_entry_is_as_sure_as_the_best_of_what_it_says() -> None:
     advice = _case(OOR, 114, ["Use `num_warps=16` or fewer."])
     advice["posts"][2]["role"] = "MEMBER"

@@ -453,3 +453,26 @@ def test_people_who_say_that_it_worked_need_no_name_in_their_words() -> None:
     found = judged(document(words), words, rule="checked:llm:m1@host#enrich-2+check-1", outcome=Outcome.WORKED)
     assert isinstance(found, Claim)
     assert (found.outcome, found.quote.text) == (Outcome.WORKED, words)
+
+
+@pytest.mark.parametrize(
+    "words", ["https://review.fixture.dev/1785", "CL: <a href='x'>https://review.fixture.dev/1785</a>"]
+)
+def test_an_address_alone_is_no_fix(words: str) -> None:
+    found = judged(document(words), words, kind=ClaimKind.FIX)
+    assert isinstance(found, Skipped)
+    assert found.reason == "points_elsewhere"
+
+
+def test_of_versions_with_the_error_and_of_those_without_it_the_latter_have_the_fix() -> None:
+    words = "1.4 and 1.5 have it (fixed in 1.6)"
+    found = judged(document(words), words, kind=ClaimKind.FIX)
+    assert isinstance(found, Claim)
+    assert found.fact is not None
+    assert dict(found.fact.slots)["version"] == "1.6"
+
+
+def test_what_an_address_asks_for_is_no_setting() -> None:
+    words = "Take the [other way](https://fixture.dev/kiln?_ga=2.131383436.7#other) until the bug is gone."
+    found = judged(document(words), words)
+    assert not isinstance(found, Claim) or found.fact is None

@@ -28,6 +28,7 @@ _LOOKS = (
 
 #: Where something is said, not what: "I tried [this](https://...)" names no act.
 _ADDRESS = re.compile(r"\]\([^()\s]{1,300}\)|(?:https?://|www\.)[^\s)>\]]{1,300}")
+_QUERY = re.compile(r"(https?://[^\s)>\]?#]{1,300})([?#][^\s)>\]]{1,300})")
 _GIVEN = frozenset(
     {"remedy.set_parameter", "remedy.set_env", "remedy.set_flag", "remedy.add_flag", "remedy.call", "remedy.use"}
 )
@@ -152,6 +153,7 @@ _TAG = re.compile(r"</?(?:a|b|br|code|div|em|html|i|li|p|pre|span|strong|tt|ul)(
 def action(text: str) -> Action | None:
     """The first typed act that `text` describes, None if no table row reads it or it is negated."""
     first: Action | None = None
+    text = _QUERY.sub(lambda query: query[1] + " " * len(query[2]), text)  # "?_ga=2.13" sets nothing
     for act in _acts(_TAG.sub(lambda tag: " " * len(tag.group()), text)):
         if first is None:
             first = act
@@ -205,9 +207,14 @@ def official(text: str, flags: Sequence[str]) -> Fact | None:
     return None
 
 
+def without_addresses(text: str) -> str:
+    """The text without what says where something is to be read, marks of markup included."""
+    return _ADDRESS.sub(" ", _TAG.sub(" ", text))
+
+
 def has_object(text: str) -> bool:
     """True if the sentence names something that can be acted on: code, a flag, a variable, a product with version."""
-    text = _ADDRESS.sub(" ", text)
+    text = without_addresses(text)
     if _objects().search(text):
         return True
     # a Latin word inside a Chinese sentence is a technical term nearly always

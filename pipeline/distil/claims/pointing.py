@@ -39,6 +39,8 @@ _WITHOUT_DIRECTION = frozenset({"remedy.set_env", "remedy.set_flag", "remedy.set
 _MOST_TYPED_LINES = 3
 #: A line that repeats what another post said: its words are not its post's.
 _REPLIED = re.compile(r"[ \t]{0,3}>")
+#: A word of a sentence: an abbreviation before an address ("CL:", "PR") is none.
+_WORD = re.compile(r"[a-z]{3}|[\u4e00-\u9fff]{2}", re.IGNORECASE)
 _NEGATED = re.compile(
     r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bunset|\bremov|\bavoid|不|没|无|别|取消|去掉", re.IGNORECASE
 )
@@ -91,7 +93,7 @@ def _stated(
     if not is_checked and tables.refusals("zh" if language_of(words) == "zh" else "en").search(words):
         return None, "no_statement"
     if found.kind == ClaimKind.FIX:
-        return rules.change(words, document), None if rules.tells_where(words) else "says_too_little"
+        return _fix(document, words)
     fact = None
     if found.kind == ClaimKind.REMEDY:
         if found.outcome is None and tables.no_help().search(words):
@@ -105,6 +107,14 @@ def _stated(
     if fault is None and fact is not None and replies.says_too_little(fact.template, found.outcome):
         fault = "says_too_little"
     return fact, fault
+
+
+def _fix(document: Document, words: str) -> tuple[Fact | None, str | None]:
+    """The same of a fix: it says where it is to be had, and by more than an address."""
+    fact = rules.change(words, document)
+    if fact is None and not _WORD.search(actions.without_addresses(words)):
+        return None, "points_elsewhere"
+    return fact, None if rules.tells_where(words) else "says_too_little"
 
 
 def _typed(words: str, statement: str) -> Fact | None:

@@ -48,6 +48,8 @@ _DIGIT = re.compile(r"\d")
 _LAST_WORD = re.compile(r"([A-Za-z][A-Za-z0-9_.-]{0,39})[\s(`*_\[]{1,4}\Z")
 _RELEASE_OF = re.compile(r"\b(?:version|release|package|wheels?) of (?!the |this |our )(\w+)")
 _BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
+#: Behind it stands where the error is no more.
+_FIXED = re.compile(r"\b(?:fixed|resolved|solved|corrected)\b|修复|解决", re.IGNORECASE)
 _VERSION = re.compile(
     r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d|\.[x*])", re.IGNORECASE
 )
@@ -282,7 +284,10 @@ def tells_where(words: str) -> bool:
 
 def _own_version(words: str, document: Document) -> str | None:
     """The version that words name, if it is one of the report's own project: no other name stands before it."""
-    found = _VERSION.search(actions.without_describe(words))
+    clean = actions.without_describe(words)
+    fixed = _FIXED.search(clean)
+    # "1.4 and 1.5 (fixed in 1.6)": what stands before is where the error is
+    found = (_VERSION.search(clean, fixed.end()) if fixed is not None else None) or _VERSION.search(clean)
     if found is None or words[found.end() : found.end() + 2].lower() == ".x":
         return None
     before = _LAST_WORD.search(words, max(0, found.start() - 50), found.start())

@@ -61,7 +61,32 @@ def group_remedies(claims: Iterable[Claim], official: Sequence[Official]) -> lis
             joined.append(Group(f"prose|{claim.claim_id}", [claim]))
         else:
             mate.claims.append(claim)
-    return [groups[key] for key in sorted(groups)] + joined
+    found = [groups[key] for key in sorted(groups)] + joined
+    for group in found:
+        group.claims = _without_taken_back(group.claims)
+    return found
+
+
+def _without_taken_back(claims: list[Claim]) -> list[Claim]:
+    """The claims, where who says that an act worked and later in the thread that it did not says only the latter."""
+    failed: dict[tuple[str, str], int] = {}  # by thread and person, where it is said last
+    for claim in claims:
+        said = claim.outcome_quote or claim.quote
+        if claim.outcome == Outcome.FAILED and said.author_hash is not None:
+            who = (said.document_id, said.author_hash)
+            failed[who] = max(said.start, failed.get(who, -1))
+    if not failed:
+        return claims
+    return [
+        replace(claim, outcome=None, outcome_quote=None) if _is_taken_back(claim, failed) else claim for claim in claims
+    ]
+
+
+def _is_taken_back(claim: Claim, failed: Mapping[tuple[str, str], int]) -> bool:
+    """Whether who says that the act worked says that it failed, further down."""
+    said = claim.outcome_quote or claim.quote
+    last = failed.get((said.document_id, said.author_hash or ""), -1)
+    return claim.outcome == Outcome.WORKED and last > said.start
 
 
 def _order(claim: Claim) -> tuple[bool, str, str, int, str]:
