@@ -115,9 +115,9 @@ def test_who_says_later_that_it_did_not_help_takes_back_that_it_did(is_one_perso
     if is_one_person:
         said["posts"][3]["author"] = said["posts"][2]["author"]
     draft = _drafted([said])
-    (remedy,) = (r for r in (*draft.workarounds, *draft.dead_ends) if r.key == "set|num_stages|1")
-    assert (remedy.worked, remedy.failed) == (0 if is_one_person else 1, 1)
-    assert bool(draft.dead_ends) == is_one_person
+    told = [r for r in (*draft.workarounds, *draft.dead_ends) if r.key == "set|num_stages|1"]
+    assert {(r.worked, r.failed) for r in told} == {(0 if is_one_person else 1, 1)}
+    assert any(r in draft.workarounds for r in told) != is_one_person
 
 
 def test_an_entry_is_as_sure_as_the_best_of_what_it_says() -> None:
