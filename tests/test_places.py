@@ -7,7 +7,8 @@ from dataclasses import replace
 from pipeline import normalise
 from pipeline.ask import read
 from pipeline.records import Frame, Signature
-from pipeline.text.frames import frame_key, place, placed, without_place
+from pipeline.text.frames import frame_key, place
+from pipeline.text.titles import bare, titled
 from pipeline.translate.assembly import entry
 from tests.each import each
 from tests.test_translate import draft
@@ -67,9 +68,11 @@ def _null(function: str) -> Signature:
 
 
 def test_what_is_put_behind_a_message_is_taken_off_again() -> None:
-    assert without_place(placed("NullPointerException", "fire.(*Door).Open")) == "NullPointerException"
-    assert without_place("no clay (in the shed)") == "no clay (in the shed)"
-    assert placed("no clay", "") == "no clay"
+    for several in (False, True):
+        told = titled("NullPointerException", place="fire.(*Door).Open", is_one_of_several=several)
+        assert bare(told) == "NullPointerException"
+    assert bare("no clay (in the shed)") == "no clay (in the shed)"
+    assert titled("no clay") == "no clay"
 
 
 def test_an_entry_says_where_in_both_languages() -> None:

@@ -75,7 +75,8 @@ def draft(
 ) -> Draft:
     cluster = Cluster("cluster:1", "signature:1", exception_type, text, (), ("signature:1",), "", 100.0)
     return Draft(
-        cluster=cluster, slugs=("slug",), page_slug="", domain="triton", category="resource", subcategory=None,
+        cluster=cluster, title=cluster.own_title, slugs=("slug",), page_slug="", domain="triton", category="resource",
+        subcategory=None,
         meaning=meaning, cause=cause, root_cause_type=None, workarounds=workarounds, dead_ends=dead_ends, versions=(),
         environment=(),
         parameters=(), os_specific={}, graph=TransitionGraph(leads_to=[], preceded_by=[], frequently_confused_with=[]),

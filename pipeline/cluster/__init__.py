@@ -7,6 +7,7 @@ from pipeline.cluster.neighbours import why_two
 from pipeline.cluster.partition import Partition, Ruling, founder, partition, rulings
 from pipeline.cluster.people import NONE, Override, Overrides, read_overrides
 from pipeline.cluster.proofs import Proof, regexes_for
+from pipeline.cluster.titles import Print, title
 
 __all__ = [
     "NONE",
@@ -18,6 +19,7 @@ __all__ = [
     "Override",
     "Overrides",
     "Partition",
+    "Print",
     "Proof",
     "Ruling",
     "aliases",
@@ -30,5 +32,6 @@ __all__ = [
     "regexes_for",
     "resolved",
     "rulings",
+    "title",
     "why_two",
 ]

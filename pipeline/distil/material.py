@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.records import Claim, DocRecord, DocumentKind, Neighbour, Quote, Skipped, Slot
+from pipeline.records import Claim, DocRecord, DocumentKind, Neighbour, Quote, Skipped, Slot, Title
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class Material:
     own_page: DocRecord | None = None  # of an official entry: the page whose own sample is in the cluster
     neighbours: tuple[Neighbour, ...] = ()
     candidates: tuple[Claim, ...] = ()  # what a trained reader alone, or a rule in doubt, takes for statements: leads
+    title: Title | None = None  # what holds for all occurrences; None where the representative speaks for them
     clusters: tuple[tuple[str, str], ...] = ()  # signature id -> cluster id, of those that its documents show
 
 

@@ -5,7 +5,7 @@ crosses a border. Times are aware and UTC; offsets count characters (code points
 """
 
 from pipeline.records.claims import CHECKED_RULES, MODEL_RULES, Claim, ClaimKind, Fact, Outcome, Pointed, Quote, Role
-from pipeline.records.clusters import Assignment, Cluster, Neighbour, Template
+from pipeline.records.clusters import Assignment, Cluster, Neighbour, Template, Title
 from pipeline.records.events import Event, Frame, Link, Severity, Signature, Slot
 from pipeline.records.pages import (
     MAINTAINER_ROLES,
@@ -62,6 +62,7 @@ __all__ = [
     "Skipped",
     "Slot",
     "Template",
+    "Title",
     "content_id",
     "iso",
     "shelf_of",

@@ -68,8 +68,27 @@ class Cluster:
         )
 
     @property
+    def own_title(self) -> Title:
+        """What the representative says, whatever the other members say."""
+        return Title(self.text, self.exception_type, is_one_of_several=False)
+
+    @property
     def headline(self) -> str:
-        """The text, with the exception's name in front where the text does not say it; the id of one without words."""
+        """The representative's words, as people read them; the id of one without words."""
+        return self.own_title.headline or self.cluster_id
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """What holds for all documents of a cluster."""
+
+    text: str  # the medoid's, with slots for what others say otherwise
+    exception_type: str | None  # of nearly all documents
+    is_one_of_several: bool  # others say it in other words
+
+    @property
+    def headline(self) -> str:
+        """The text, with the exception's name in front where the text does not say it; "" without words."""
         if not self.exception_type or self.exception_type.rsplit(".", 1)[-1] in self.text:
-            return self.text or self.exception_type or self.cluster_id
+            return self.text or self.exception_type or ""
         return f"{self.exception_type}: {self.text}" if self.text else self.exception_type

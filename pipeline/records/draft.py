@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from pipeline.records import Cluster, Fact
+from pipeline.records import Cluster, Fact, Title
 from pipeline.records.documented import Documentation
 from pipeline.records.entry import Environment, Evidence, Lead, Parameter, Tier, TransitionGraph, Version
 
@@ -70,6 +70,7 @@ class Draft:
     """A cluster with its evidence, counted, before it is put into words."""
 
     cluster: Cluster
+    title: Title  # what of its representative holds for all
     slugs: tuple[str, ...]  # wanted slugs, best first; export keeps an id that was published before
     page_slug: str  # of an official entry: the slug that its page gives it; "" for others
     domain: str
@@ -106,3 +107,8 @@ class Draft:
     leads: tuple[Lead, ...] = ()
     documentation: Documentation | None = None
     place: str = ""  # the function that tells the error from others of the same words, as people name it
+
+    @property
+    def headline(self) -> str:
+        """The title as people read it; the cluster's id of one without words."""
+        return self.title.headline or self.cluster.cluster_id

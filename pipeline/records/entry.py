@@ -244,13 +244,19 @@ class KnowledgeEntry(_Part):
     schema_version: str
     id: EntryId
     cluster_id: str | None
-    signature: Annotated[str, Field(min_length=1)]
+    signature: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="The message, with slots where occurrences differ; docs/counting.md, 'The title'.",
+        ),
+    ]
     signature_zh: str | None = Field(description="What the signature means, in Chinese; keeps every identifier.")
     regex: str | None = Field(description="RE2; matches every member event and no other cluster's.")
     domain: str
     category: str
     subcategory: str | None
-    exception_type: str | None
+    exception_type: str | None = Field(description="Of nearly all documents that show it; null if there is none.")
     root_cause: str | None
     root_cause_type: str | None = Field(
         description='"documented", "quoted", "program", "generic" (imported) or "model" (a quote that only a language '

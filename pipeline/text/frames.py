@@ -20,7 +20,6 @@ _LETTERS = re.compile(r"[A-Za-z]{2}")
 #: What makes an object of a class on the JVM has the class' name; nobody knows what another name in angles is.
 _MADE = re.compile(r"\.<(?:cl)?init>\Z")
 _UNNAMED = re.compile(r"[<>?]|\A\(?(?:unknown|anonymous)\)?\Z", re.IGNORECASE)
-_PLACED = re.compile(r" \(in \S{2,120}\)\Z")
 
 _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])?(?P<package>[A-Za-z_]\w{0,60})")
 #: Python's own library, and code without a file: it raises for whoever called it.
@@ -72,16 +71,6 @@ def place(frame: str) -> str:
         return ".".join(made.split(".")[-1 if made != name else -2 :])
     is_plain = made.isidentifier() and module.isidentifier() and not module.startswith("lib")
     return f"{module}.{made}" if is_plain else made
-
-
-def placed(signature: str, place: str) -> str:
-    """A message with the function that tells which error it is, if one does."""
-    return f"{signature} (in {place})" if place else signature
-
-
-def without_place(signature: str) -> str:
-    """The message alone: what `placed` put behind it is no word of it."""
-    return _PLACED.sub("", signature)
 
 
 def raising_package(frames: Sequence[Frame]) -> str:

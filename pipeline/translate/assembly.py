@@ -19,9 +19,9 @@ from pipeline.records.entry import (
     Workaround,
     rate,
 )
-from pipeline.text.frames import placed
+from pipeline.text.titles import titled
 from pipeline.translate.engines import Engine
-from pipeline.translate.meaning import meaning, occurrences, placed_zh
+from pipeline.translate.meaning import meaning, occurrences, titled_zh
 from pipeline.translate.remembered import shipped_memory
 from pipeline.translate.wording import Wording, of_page, statement_in_words, translation, typed_cause, untranslated
 
@@ -38,7 +38,7 @@ def entry(
 ) -> KnowledgeEntry:
     """The published entry of a draft; its `translations` say of every Chinese field how it came to be."""
     asked = (shipped_memory(), *engines)
-    signature = placed(draft.cluster.headline, draft.place)
+    signature = titled(draft.headline, place=draft.place, is_one_of_several=draft.title.is_one_of_several)
     explained = _signature_wording(draft, signature, asked)
     pages = {piece.evidence_id: piece.url for piece in draft.evidence if piece.role == "official"}
 
@@ -66,7 +66,7 @@ def entry(
         signature=signature,
         signature_zh=explained.chinese,
         regex=draft.cluster.regex or None,
-        exception_type=draft.cluster.exception_type,
+        exception_type=draft.title.exception_type,
         root_cause=cause.english,
         cause_type=cause_type,
         root_cause_zh=cause.chinese,
@@ -120,10 +120,10 @@ def _cause(cause: Statement | None, put: Callable[[Statement], Wording]) -> Word
 
 def _signature_wording(draft: Draft, signature: str, engines: Sequence[Engine]) -> Wording:
     """The signature, which stays as it is, and what it means in Chinese."""
-    found = meaning(draft, draft.cluster.headline, engines)
+    found = meaning(draft, draft.headline, engines)
     if found is None:
         return Wording(signature, None, untranslated(signature, "the meaning of the message is not known"))
-    chinese = placed_zh(found.chinese, draft.place)
+    chinese = titled_zh(found, draft)
     said = explanations.check(signature, chinese, occurrences(draft), is_fact=found.is_fact)
     failed = sorted(name for name, passed in said.items() if not passed)
     if failed:

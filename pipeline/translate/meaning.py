@@ -15,7 +15,7 @@ from importlib.resources import files
 from pipeline.lexicon import explanations, gates
 from pipeline.records.draft import Draft
 from pipeline.records.entry import KnowledgeEntry, TranslationStatus
-from pipeline.text.frames import without_place
+from pipeline.text.titles import SEVERAL, bare
 from pipeline.translate import facts_said, messages, rendering, shapes
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.remembered import PLACE, Accepted, Memory, template
@@ -48,6 +48,9 @@ _NAMES_TOO = rendering.MessageTemplate("signature.names_too", ", of {names}", {"
 #: Behind a message whose words are said of any such mistake stands the function that tells which one it is.
 _IN = rendering.MessageTemplate("signature.in", "(in {place})", {"place": "identifier"})
 _IN_TOO = rendering.MessageTemplate("signature.in_too", ", in {place}", {"place": "identifier"})
+#: Behind a message that does not stand for all others.
+_SEVERAL = rendering.MessageTemplate("signature.several", SEVERAL, {})
+_SEVERAL_TOO = rendering.MessageTemplate("signature.several_too", ", one of several", {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +78,22 @@ def meaning(draft: Draft, signature: str, engines: Sequence[Engine]) -> Meaning 
     return Meaning(_with_names(chinese, signature, occurrences(draft)), found.status, found.engine)
 
 
-def placed_zh(chinese: str, place: str) -> str:
-    """What a message means with the function that tells which error it is, if one does."""
-    template = _IN_TOO if chinese.endswith("）。") else _IN
-    said = rendering.chinese(template.template_id, template.english) if place else ""
-    return f"{chinese.removesuffix('。')}{fill(said, {'place': place}, template)}。" if said else chinese
+def titled_zh(found: Meaning, draft: Draft) -> str:
+    """What a message means with what stands behind it in the title; what a code or a type means, all of them mean."""
+    chinese = found.chinese
+    if draft.place:
+        chinese = _behind(chinese, (_IN, _IN_TOO), {"place": draft.place})
+    is_of_words = not found.engine.startswith(_OF_ALL)
+    return _behind(chinese, (_SEVERAL, _SEVERAL_TOO), {}) if draft.title.is_one_of_several and is_of_words else chinese
+
+
+def _behind(
+    chinese: str, forms: tuple[rendering.MessageTemplate, rendering.MessageTemplate], slots: dict[str, str]
+) -> str:
+    """A sentence with what stands behind it, in brackets or behind the ones that it ends with already."""
+    template = forms[chinese.endswith("）。")]
+    said = rendering.chinese(template.template_id, template.english)
+    return f"{chinese.removesuffix('。')}{fill(said, slots, template)}。" if said else chinese
 
 
 def occurrences(draft: Draft) -> tuple[str, ...]:
@@ -89,7 +103,7 @@ def occurrences(draft: Draft) -> tuple[str, ...]:
 
 def _precise_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     fact = draft.meaning
-    if fact is None or fact.template not in PRECISE or not facts_said.is_said(fact, draft.cluster.headline):
+    if fact is None or fact.template not in PRECISE or not facts_said.is_said(fact, draft.headline):
         return None
     return _fact(draft)
 
@@ -108,12 +122,12 @@ def _by_shipped(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
     found = _by_template(draft, [engine for engine in engines if isinstance(engine, Memory)])
     if found is None:
         return None
-    said = explanations.check(draft.cluster.headline, found.chinese)  # names that it lacks are put behind it later
+    said = explanations.check(draft.headline, found.chinese)  # names that it lacks are put behind it later
     return found if all(passed for name, passed in said.items() if name != "identifiers") else None
 
 
 def _by_template(draft: Draft, memories: Sequence[Accepted | Memory]) -> Meaning | None:
-    forms = dict.fromkeys((gates.unglued(draft.cluster.headline), *messages.peeled(_without_type(draft))))
+    forms = dict.fromkeys((gates.unglued(draft.headline), *messages.peeled(_without_type(draft))))
     offers = (memory.explanation(form) for memory in memories for form in forms)
     offer = next((found for found in offers if found is not None), None)
     if offer is None:
@@ -136,9 +150,9 @@ def failing(chinese: str, message: str) -> str:
 
 
 def _known_message(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
-    short = (draft.cluster.exception_type or "").rsplit(".", 1)[-1]
+    short = (draft.title.exception_type or "").rsplit(".", 1)[-1]
     bare = _without_type(draft)
-    forms = dict.fromkeys((draft.cluster.text, bare, f"{short}: {bare}" if short and bare != short else bare))
+    forms = dict.fromkeys((draft.title.text, bare, f"{short}: {bare}" if short and bare != short else bare))
     known = next((found for form in forms if (found := messages.explained(form)) is not None), None)
     return None if known is None else Meaning(_sentence(draft, known), "tm_exact", "tm/messages")
 
@@ -154,12 +168,12 @@ def _named_shape(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 
 def _is_bare(draft: Draft) -> bool:
     """Whether the type of the exception is all that was printed."""
-    exception = draft.cluster.exception_type or ""
+    exception = draft.title.exception_type or ""
     return bool(exception) and _without_type(draft) in ("", "null", "None", exception, exception.rsplit(".", 1)[-1])
 
 
 def _without_type(draft: Draft) -> str:
-    return without_type(draft.cluster.text, draft.cluster.exception_type)
+    return without_type(draft.title.text, draft.title.exception_type)
 
 
 def without_type(text: str, exception: str | None) -> str:
@@ -172,7 +186,7 @@ def without_type(text: str, exception: str | None) -> str:
 
 def worded(signature: str, exception: str | None) -> str:
     """A message without its type and what a program puts around it: what its template is made from."""
-    forms = messages.peeled(without_type(without_place(signature), exception))
+    forms = messages.peeled(without_type(bare(signature), exception))
     return forms[-1] if forms else ""
 
 
@@ -184,7 +198,7 @@ def _is_explained(exception: str) -> bool:
 
 
 def _telling_type(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
-    exception = draft.cluster.exception_type or ""
+    exception = draft.title.exception_type or ""
     name = exception.removeprefix("builtins.")
     is_telling = name in TELLING or rendering.is_listed(f"jax:{name}")
     if not (is_telling or _is_bare(draft)) or not _is_explained(exception) or name in BROAD:
@@ -196,7 +210,7 @@ def _telling_type(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 
 def _named_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     fact = draft.meaning
-    if fact is None or fact.template not in NAMED or not facts_said.is_said(fact, draft.cluster.headline):
+    if fact is None or fact.template not in NAMED or not facts_said.is_said(fact, draft.headline):
         return None
     told = _without_type(draft)
     for value in dict(fact.slots).values() if fact.template in QUOTED else ():
@@ -206,14 +220,14 @@ def _named_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 
 
 def _named_code(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
-    said = draft.cluster.text
+    said = draft.title.text
     codes = [code.split(":", 1)[-1] for code in draft.codes] + sorted(gates.protected(said))
     printed = (code for code in codes if _is_bare(draft) or (code in said and not code.endswith("SUCCESS")))
     named = next((code for code in printed if rendering.annotated(code) != code), None)
     if named is None or not _is_about(draft, named):
         return None
     alone = f"{named}：{rendering.plain(rendering.explanation(named) or '')}。"
-    sentence = f"{rendering.annotated(named)}。" if draft.cluster.exception_type else alone
+    sentence = f"{rendering.annotated(named)}。" if draft.title.exception_type else alone
     return Meaning(sentence, "template", engine_name("code"))
 
 
@@ -224,7 +238,7 @@ def _is_about(draft: Draft, code: str) -> bool:
 
 
 def _from_engine(draft: Draft, engines: Sequence[Engine]) -> Meaning | None:
-    offer = first_passing(draft.cluster.text, engines).offer if engines else None
+    offer = first_passing(draft.title.text, engines).offer if engines else None
     return None if offer is None else Meaning(_sentence(draft, offer.text.rstrip("。")), offer.status, offer.engine)
 
 
@@ -248,13 +262,13 @@ def _fact(draft: Draft) -> Meaning | None:
     fact = draft.meaning
     if fact is None:
         return None
-    told = facts_said.in_its_words(rendering.plain(render(fact, "zh")), fact, draft.cluster.headline)
+    told = facts_said.in_its_words(rendering.plain(render(fact, "zh")), fact, draft.headline)
     return Meaning(told, "template", engine_name(fact.template))
 
 
 def _type_in_front(draft: Draft) -> str | None:
     """The exception's type as the message prints it; None of one that it names as something else than its type."""
-    exception, said = draft.cluster.exception_type, draft.cluster.headline
+    exception, said = draft.title.exception_type, draft.headline
     short = (exception or "").rsplit(".", 1)[-1]
     if exception is None or short not in said:
         return exception
@@ -302,6 +316,7 @@ def _named(names: Sequence[str], chinese: str) -> str:
 
 #: What makes it from the words of a message. A code or a type of exception means the same under any message.
 _BY_SHAPE, _BY_FACT = (engine_name(kind).partition("@")[0] for kind in ("shape.", "meaning."))
+_OF_ALL = (_BY_FACT, *(engine_name(kind).partition("@")[0] for kind in ("code", "type")))
 _FROM_WORDS = (_BY_SHAPE, "tm/messages", "tm/signatures")
 _VALUE = re.compile(r"<\w{1,20}>|\d+|'[^'\n]{0,120}'|\"[^\"\n]{0,120}\"|`[^`\n]{0,120}`")
 
@@ -314,8 +329,8 @@ def shape_of(entry: KnowledgeEntry) -> tuple[str, ...]:
     return ()
 
 
-#: What `placed_zh` put there.
-_PLACED_ZH = re.compile(r"(?:（位于 \S{2,120}）|，位于 \S{2,120})。\Z")
+#: What `titled_zh` put there.
+_BEHIND_ZH = re.compile(r"(?:（位于 \S{2,120}?）|，位于 \S{2,120}?)?(?:（多种报错之一）|，多种报错之一)?。\Z")
 
 
 def _said(entry: KnowledgeEntry, engine: str) -> str:
@@ -325,12 +340,12 @@ def _said(entry: KnowledgeEntry, engine: str) -> str:
     names = [name for name in explanations.lasting_names(entry.signature) if name in said] if is_shape else []
     for first in range(len(names)):
         said = said.removesuffix(f"{_named(names[first:], '')}。").removesuffix(f"{_named(names[first:], '）。')}。")
-    said = _PLACED_ZH.sub("。", said)
+    said = _BEHIND_ZH.sub("。", said, count=1)
     return said.removeprefix(f"{entry.exception_type}：") if entry.exception_type else said
 
 
 def _words_of(entry: KnowledgeEntry) -> str:
-    text = without_place(entry.signature)
+    text = bare(entry.signature)
     for name in filter(None, (entry.exception_type, (entry.exception_type or "").rsplit(".", 1)[-1])):
         text = text.removeprefix(f"{name}: ")
     return " ".join(_VALUE.sub("_", text).lower().split())[:200]

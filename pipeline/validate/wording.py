@@ -13,7 +13,7 @@ from itertools import pairwise
 import duckdb
 
 from pipeline.lexicon import advice, explanations, gates
-from pipeline.text.frames import without_place
+from pipeline.text.titles import bare
 from pipeline.validate.problem import (
     Context,
     Finding,
@@ -126,7 +126,7 @@ def _members(raw: Raw, context: Context) -> Iterator[Finding]:
     regex, signature = _usable(raw, context), text(raw, "signature")
     if regex is None:
         return
-    own = () if signature is None or context.members or _SLOT.search(signature) else (without_place(signature),)
+    own = () if signature is None or context.members or _SLOT.search(signature) else (bare(signature),)
     wanted = own + context.members
     for message, found in zip(wanted, _matches(regex, wanted) if wanted else [], strict=True):
         if not found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from pipeline.distil import tables
@@ -32,13 +33,15 @@ _SUPPORTING = frozenset({"cause", "fix", "worked"})
 def draft(cluster: Cluster, material: Material) -> Draft:
     """The cluster's entry before it is put into words; the same material in any order gives the same draft."""
     members = frozenset(cluster.members)
+    title = material.title or cluster.own_title
+    shown = replace(cluster, text=title.text, exception_type=title.exception_type)
     occurrences = sorted(
         (o for o in material.occurrences if o.signature_id in members),
         key=lambda o: (o.quote.posted_at or "~", o.document_id, o.quote.start),
     )
     official = sorted(map(pages.dated, material.official), key=lambda page: page.record.code)
     codes = tuple(sorted({*_codes(cluster, occurrences), *(page.record.code for page in official)}))
-    kind = _class(cluster, material, occurrences, codes)
+    kind = _class(shown, material, occurrences, codes)
     known = {document.document_id: document for document in material.documents}
     ledger = Ledger(known)
     reach = Reach(cluster, occurrences, known, category=kind.category)
@@ -58,12 +61,13 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     dates = support.dates(evidence)
     return Draft(
         cluster=cluster,
-        slugs=slugs.wanted(cluster, codes, domain=kind.domain),
+        title=title,
+        slugs=slugs.wanted(shown, codes, domain=kind.domain),
         page_slug=slugs.page_slug(material.own_page) if material.own_page else "",
         domain=kind.domain,
         category=kind.category,
         subcategory=kind.subcategory,
-        meaning=meaning(cluster, kind, codes, occurrences),
+        meaning=meaning(shown, kind, codes, occurrences),
         place=_deciding_place(cluster, occurrences),
         cause=cause,
         root_cause_type=cause_type,
@@ -87,7 +91,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         last_updated=dates.last_updated,
         evidence=evidence,
         occurrence_count=len(occurrences),
-        tags=slugs.tags(cluster, kind, codes),
+        tags=slugs.tags(shown, kind, codes),
         rules=dict(sorted(ledger.rules.items())),
         rule_precision={r: p for r, p in sorted(tables.precision().items()) if r in ledger.rules},
         withheld=withheld,
@@ -98,7 +102,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
             reach=reach,
             evidence=evidence,
         ),
-        documentation=_documentation(cluster, occurrences) if cause_type != "documented" else None,
+        documentation=_documentation(shown, occurrences) if cause_type != "documented" else None,
     )
 
 

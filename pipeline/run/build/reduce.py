@@ -300,8 +300,16 @@ def _material(
         official=pages,
         own_page=_own_page(rows, known),
         neighbours=tuple(near),
+        title=cluster.title(found, (_print(row) for row in rows)),
         clusters=tuple(sorted((one, cluster_of[one]) for one in spoken_of if one in cluster_of)),
     )
+
+
+def _print(row: shards.EventRow) -> cluster.Print:
+    """What a document prints of an error."""
+    one = row.signature
+    assert one is not None
+    return cluster.Print(row.document_id, one.signature_id, one.exception_type, one.text, one.is_truncated)
 
 
 def _own_page(rows: Sequence[shards.EventRow], known: Knowledge) -> DocRecord | None:
