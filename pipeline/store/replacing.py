@@ -28,7 +28,6 @@ from pipeline.store import engine, noted, opening
 from pipeline.store.contents import Contents, JournalRow, RunRow
 from pipeline.store.keyed import Digests
 from pipeline.store.noted import Held, Journaled, Size, Told
-from pipeline.store.opening import read_only
 from pipeline.store.rows import ENTRY_TABLES, cluster_cells, row, run_row
 from pipeline.store.staging import staged, transaction
 from pipeline.store.writing import (
@@ -199,8 +198,8 @@ def _others_of(contents: Contents) -> dict[str, str]:
 
 
 def _has_runs(path: Path, runs: Iterable[RunRow]) -> bool:
-    """Whether the file tells of all these runs."""
-    with read_only(path) as connection:
+    """Whether the file, which is ours to the bit, tells of all these runs."""
+    with engine.looked_at(path) as connection:
         there = {run_id for (run_id,) in connection.execute("SELECT run_id FROM runs").fetchall()}
     return all(run.run_id in there for run in runs)
 

@@ -56,28 +56,27 @@ def html(report: Report) -> str:
     """One page: its style and its charts stand in it, and its policy lets nothing else be loaded or run."""
     style = asset("site.css").decode() + _STYLE
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    environment = Environment(
-        loader=FunctionLoader(_template), autoescape=True, undefined=StrictUndefined, finalize=visible,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters |= {"prose": prose, "short": short}
-    return environment.get_template("report.html").render(
-        report=report,
-        policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
-        style=style,
-        word=_both,
-        lists=[(name, _both(name), rows[:_MOST_NEW], _how_many(rows)) for name, rows in _lists(report)],
-        charts={
-            "months": charts.timeline({row["month"]: row["documents"] for row in report.months}, title="Reports"),
-            "domains": charts.bars(_domain_bars(report), title="Domains"),
-            "versions": charts.bars(
-                [charts.Bar(row["version"], row["documents"]) for row in report.versions], title="Versions"
-            ),
-        },
-        domains=_domains(report),
-        chinese=_chinese(report),
-        address=paths.address,
-        domain_name=_domain_name,
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            report=report,
+            policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+            style=style,
+            word=_both,
+            lists=[(name, _both(name), rows[:_MOST_NEW], _how_many(rows)) for name, rows in _lists(report)],
+            charts={
+                "months": charts.timeline({row["month"]: row["documents"] for row in report.months}, title="Reports"),
+                "domains": charts.bars(_domain_bars(report), title="Domains"),
+                "versions": charts.bars(
+                    [charts.Bar(row["version"], row["documents"]) for row in report.versions], title="Versions"
+                ),
+            },
+            domains=_domains(report),
+            chinese=_chinese(report),
+            address=paths.address,
+            domain_name=_domain_name,
+        )
     )
 
 
@@ -182,6 +181,17 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     shown = [[f"{cell:,}" if isinstance(cell, int) else escaped(str(cell)) for cell in row] for row in rows]
     return [*lines, *("| " + " | ".join(row) + " |" for row in shown), ""]
+
+
+@cache
+def _environment() -> Environment:
+    """The page, compiled once a process."""
+    environment = Environment(
+        loader=FunctionLoader(_template), autoescape=True, undefined=StrictUndefined, finalize=visible,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters |= {"prose": prose, "short": short}
+    return environment
 
 
 @cache

@@ -38,15 +38,6 @@ class Renderer:
     def __init__(self, *, site_url: str, has_search: bool, licence_note: str) -> None:
         self._site = {"site_url": site_url, "has_search": has_search}
         self._licence_note = licence_note
-        self._templates = Environment(
-            loader=FunctionLoader(_template),
-            autoescape=True,
-            undefined=StrictUndefined,
-            finalize=visible,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        self._templates.filters |= {"breakable": breakable, "pieces": pieces, "prose": prose, "short": short}
         self._shared = {lang: self._words(lang) for lang in paths.LANGUAGES}
 
     def page(self, template: str, by_language: Mapping[str, str], lang: str, told: Mapping[str, Any]) -> str:
@@ -54,7 +45,7 @@ class Renderer:
         path = by_language[lang]
         root = paths.to_root(path)
         place = {"path": path, "root": root, "paths_by_language": by_language}
-        return self._templates.get_template(template).render({**self._shared[lang], **place, **told})
+        return _environment().get_template(template).render({**self._shared[lang], **place, **told})
 
     def _words(self, lang: str) -> dict[str, Any]:
         other = next(one for one in paths.LANGUAGES if one != lang)
@@ -128,6 +119,21 @@ def short(text: str, most: int) -> str:
     """`text` on one line of at most so many characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+@cache
+def _environment() -> Environment:
+    """The templates, each compiled once a process."""
+    environment = Environment(
+        loader=FunctionLoader(_template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"breakable": breakable, "pieces": pieces, "prose": prose, "short": short}
+    return environment
 
 
 @cache
