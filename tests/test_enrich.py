@@ -5,6 +5,8 @@ A server of our own plays the model, at its best and at its worst; how well any 
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -21,7 +23,7 @@ from pipeline.engines.enrich.answer import CHECK_SCHEMA, MOST_CLAIMS, SCHEMA, Pr
 from pipeline.engines.enrich.grounding import Found, grounded
 from pipeline.engines.enrich.prompt import MOST_CHARACTERS, MOST_WINDOWS
 from pipeline.engines.http import Budget
-from pipeline.records import Claim, ClaimKind, Document, Outcome, Pointed, Skipped
+from pipeline.records import Claim, ClaimKind, Document, Fact, Outcome, Pointed, Skipped
 from pipeline.text import is_clean
 from pipeline.text.units import units
 from tests import distil_factory
@@ -62,6 +64,13 @@ def found_by(model: Model, thread: Document, *told: Any) -> Read:
     found = read(model, thread)
     assert isinstance(found, Read)
     return found
+
+
+def dated(comment: str) -> Document:
+    """The same with one comment, of 2 March 2026."""
+    thread = document(comment)
+    last = thread.posts[-1]._replace(posted_at=datetime(2026, 3, 2, tzinfo=UTC))
+    return replace(thread, posts=(*thread.posts[:-1], last))
 
 
 def judged(
@@ -476,3 +485,18 @@ def test_what_an_address_asks_for_is_no_setting() -> None:
     words = "Take the [other way](https://fixture.dev/kiln?_ga=2.131383436.7#other) until the bug is gone."
     found = judged(document(words), words)
     assert not isinstance(found, Claim) or found.fact is None
+
+
+def test_a_fix_of_which_nobody_says_where_it_is_has_the_day_of_the_post_if_a_second_reading_agrees() -> None:
+    words = "I just committed a patch, this is fixed."
+    thread = dated(words)
+    found = judged(thread, words, kind=ClaimKind.FIX, rule="checked:llm:m1@host#enrich-2+check-1")
+    assert isinstance(found, Claim)
+    assert found.fact == Fact("fix.dated", (("date", "2026-03-02"), ("repo", "errmine-fixtures/kernels")))
+    for other, rule in (
+        (words, "llm:m1@host#enrich-2"),
+        ("It will be fixed soon.", "checked:llm:m1@host#enrich-2+check-1"),
+    ):
+        refused = judged(dated(other), other, kind=ClaimKind.FIX, rule=rule)
+        assert isinstance(refused, Skipped)
+        assert refused.reason == "says_too_little"

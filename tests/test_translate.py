@@ -30,7 +30,7 @@ ATOMS = {
     "branch": "main", "required": "147456", "limit": "101376", "code": "cudaErrorIllegalAddress",
     "string": "an illegal memory access was encountered", "module": "triton", "library": "libcudart.so.12",
     "symbol": "_ZN3c104Half", "op": "aten::mm", "type": "RuntimeError", "space": "vmem", "assertion": "index < size",
-    "signal": "SIGSEGV", "tool": "ptxas", "status": "RESOURCE_EXHAUSTED",
+    "signal": "SIGSEGV", "tool": "ptxas", "status": "RESOURCE_EXHAUSTED", "date": "2026-03-02",
 }  # fmt: skip
 
 

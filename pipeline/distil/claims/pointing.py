@@ -41,6 +41,11 @@ _MOST_TYPED_LINES = 3
 _REPLIED = re.compile(r"[ \t]{0,3}>")
 #: A word of a sentence: an abbreviation before an address ("CL:", "PR") is none.
 _WORD = re.compile(r"[a-z]{3}|[\u4e00-\u9fff]{2}", re.IGNORECASE)
+#: A fix that somebody made, and one that is to come.
+_DONE = re.compile(
+    r"\b(?:fixed|resolved|corrected|committed|pushed|landed|merged|checked in)\b|已修复|修复了|已解决", re.I
+)
+_PLANNED = re.compile(r"\b(?:will|'ll|going to|soon|next|once|when|if|not|plan|would|wo)\b|n't\b|将|即将|如果", re.I)
 _NEGATED = re.compile(
     r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bunset|\bremov|\bavoid|不|没|无|别|取消|去掉", re.IGNORECASE
 )
@@ -93,7 +98,7 @@ def _stated(
     if not is_checked and tables.refusals("zh" if language_of(words) == "zh" else "en").search(words):
         return None, "no_statement"
     if found.kind == ClaimKind.FIX:
-        return _fix(document, words)
+        return _fix(document, words, found.start if is_checked else None)
     fact = None
     if found.kind == ClaimKind.REMEDY:
         if found.outcome is None and tables.no_help().search(words):
@@ -109,12 +114,20 @@ def _stated(
     return fact, fault
 
 
-def _fix(document: Document, words: str) -> tuple[Fact | None, str | None]:
-    """The same of a fix: it says where it is to be had, and by more than an address."""
+def _fix(document: Document, words: str, at: int | None) -> tuple[Fact | None, str | None]:
+    """The same of a fix: it says where it is to be had, and by more than an address.
+
+    Where it only says that there is one, its day tells which versions have it; `at` is its place if a second reading
+    agreed that it does.
+    """
     fact = rules.change(words, document)
-    if fact is None and not _WORD.search(actions.without_addresses(words)):
-        return None, "points_elsewhere"
-    return fact, None if rules.tells_where(words) else "says_too_little"
+    if fact is not None or rules.tells_where(words):
+        is_told = fact is not None or _WORD.search(actions.without_addresses(words))
+        return fact, None if is_told else "points_elsewhere"
+    day = next((post.posted_at for post in document.posts if at is not None and post.start <= at < post.end), None)
+    if day is None or document.repo is None or not _DONE.search(words) or _PLANNED.search(words):
+        return None, "says_too_little"
+    return Fact("fix.dated", (("date", day.date().isoformat()), ("repo", document.repo))), None
 
 
 def _typed(words: str, statement: str) -> Fact | None:
