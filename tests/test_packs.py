@@ -13,13 +13,15 @@ from pydantic import ValidationError
 
 from pipeline import normalise, packs
 from pipeline.config import read_settings
-from pipeline.lexicon import catalogues
+from pipeline.lexicon import catalogues, vocabulary
+from pipeline.lexicon.added_classes import DOMAINS
 from pipeline.lexicon.code_families import Catalogue
 from pipeline.lexicon.products import products
 from pipeline.normalise.tables import wording
 from pipeline.packs import table as tables_of
 from pipeline.packs.folder import HEADER
 from pipeline.run.build import planning
+from pipeline.run.check import proving
 from tests.cli import run
 from tests.each import each
 
@@ -135,6 +137,20 @@ def test_a_pack_that_ships_can_be_left_out(write: Write, tmp_path: Path) -> None
         packs.reading(["-kiln"])
     write("oven").rename(tmp_path / "-ml")
     assert [pack.name for pack in packs.reading([tmp_path / "-ml"]).added] == ["oven"]
+
+
+SHIPPED = [pack.name for pack in packs.active().packs]
+
+
+@each("name", SHIPPED)
+def test_the_others_go_together_without_one_that_ships(name: str) -> None:
+    proving.read_rooms()
+    with packs.using(f"-{name}") as active:
+        assert packs.together() == []
+        left = {row.name for row in DOMAINS.rows()} | {"other", "python", "cpp", "java", "javascript"}
+        assert vocabulary.ids("domains") == left
+        assert name not in {row.place.pack for table in packs.tables() for row in table.rows()}
+        assert len(active.packs) == len(SHIPPED) - 1
 
 
 @pytest.mark.parametrize(
@@ -331,7 +347,7 @@ def test_a_partition_of_the_same_pages_has_another_name_with_another_pack(write:
 
 def test_a_pack_that_ships_is_proven_as_any_other_and_is_active_once() -> None:
     (ruby,) = [pack for pack in packs.active().packs if pack.name == "ruby"]
-    done = run("pack", "test", ruby.folder, packs.active().packs[-1].folder.parent / "ml")
+    done = run("pack", "test", ruby.folder, ruby.folder.parent / "elixir")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("ruby: sound; rows: ")
     assert not packs.active().added

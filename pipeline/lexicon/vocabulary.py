@@ -32,8 +32,8 @@ def table() -> dict[str, Any]:
 
 # The closed vocabularies: domains, categories and the like, with labels in two languages and the rules that choose.
 #
-# Everything that names a product or an error stands in `pipeline/data/vocabulary.toml` and `categories.toml`; this
-# module only reads it. docs/classes.md tells people in which order evidence is asked.
+# Everything that names a product or an error stands in packs, in `pipeline/data/vocabulary.toml` and `categories.toml`;
+# this module only reads it. docs/classes.md tells people in which order evidence is asked.
 
 #: Tables of vocabulary.toml that hold ids with labels.
 VOCABULARIES = ("domains", "categories", "subcategories", "root_cause_types", "cause_types", "tiers")
@@ -156,13 +156,19 @@ def labels(vocabulary: str) -> Mapping[str, Mapping[str, str]]:
     """
     rows = {key: {"en": row["en"], "zh": row["zh"]} for key, row in _tables()[vocabulary].items()}
     for row in DOMAINS.rows() if vocabulary == "domains" else ():
-        said = rows.setdefault(row.name, {})
-        said.update({lang: label for lang, label in (("en", row.en), ("zh", row.zh)) if label and lang not in said})
+        _say(rows.setdefault(row.name, {}), row)
+    for row in (row for pack in packs.active().left_out for row in DOMAINS.of(pack)):
+        if row.name in rows:  # other packs have rows of the domain, and leave its name to this one
+            _say(rows[row.name], row)
     if unsaid := next((name for name, row in rows.items() if len(row) < len(("en", "zh"))), None):
         place = next(row.place for row in DOMAINS.rows() if row.name == unsaid)
         advice = f"Give the row the keys en and zh: how people call {unsaid} in each language."
         raise packs.PackError.of(place.path, place.line, f"the domain {unsaid!r} is new and has no label", advice)
     return MappingProxyType({key: MappingProxyType(row) for key, row in rows.items()})
+
+
+def _say(said: dict[str, str], row: Domain) -> None:
+    said.update({lang: label for lang, label in (("en", row.en), ("zh", row.zh)) if label and lang not in said})
 
 
 def label(vocabulary: str, identifier: str, lang: str) -> str | None:
@@ -240,7 +246,7 @@ def _has_gate(gates: tuple[str, ...], clues: Clues) -> bool:
     return any(key in clues.gate for key in gates)
 
 
-#: By what a domain is chosen, in this order; of one kind of evidence the first row of vocabulary.toml counts.
+#: By what a domain is chosen, in this order; of one kind of evidence the first row of `_domains` counts.
 DOMAIN_EVIDENCE: tuple[tuple[str, Callable[[_Domain, Clues], bool]], ...] = (
     ("page", lambda row, clues: _starts(row.codes, clues.page)),
     ("code", lambda row, clues: _starts(row.codes, *clues.codes) or _has_gate(row.gates, clues)),
@@ -394,7 +400,7 @@ def _subcategories() -> tuple[_Rule, ...]:
 
 
 def _expression(written: str | None) -> re.Pattern[str] | None:
-    return packs.compiled(written) if written else None
+    return late(written, re.MULTILINE) if written else None
 
 
 def _pattern(row: Mapping[str, Any], key: str) -> re.Pattern[str] | None:

@@ -70,9 +70,7 @@ def prove(pack: packs.Pack, *, told: Callable[[str], None] = lambda _row: None) 
                 examples += len(row.examples) + len(row.lookalikes)
                 problems += _of_row(table, row)
         problems += _of_chinese(pack)
-    if (
-        not rows and not problems and not pack.is_shipped
-    ):  # that of machine learning has its rows in the package's own data
+    if not rows and not problems:
         problems.append(
             packs.Problem(
                 pack.folder, None, "no rows", "Add a table, as lines.toml; docs/packs.md says what each holds."
