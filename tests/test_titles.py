@@ -60,6 +60,9 @@ def titled(
         ("cone Nr_seven is bent", "cone is bent", "cone <word> is bent"),
         ("the pot was not found on shelf", "the pot was stolen on shelf", "the pot was <words> on shelf"),
         ("shelf 3 holds Urn and Jar", "shelf 3 holds Pot and Bowl", "shelf 3 holds <word> and <word>"),
+        ("no glaze for op BlueOr here", "no glaze for op BlueXor here", "no glaze for op <word> here"),
+        ("no libkiln.so.9 in the shed", "no libkiln.so.10 and no wood in the shed", "no libkiln.so.<n> in the shed"),
+        ("pot with glaze Matt and size here", "pot with glaze Gloss here", "pot with glaze <word> and size here"),
         ("窑炉 north 没有点火", "窑炉 south 没有点火", "窑炉 <word> 没有点火"),
     ],
 )
@@ -77,6 +80,9 @@ def test_what_others_print_otherwise_is_a_slot(own: str, other: str, wanted: str
         ("the kiln is cold. Ask Ada to fire it", "the kiln is cold"),
         ("warning from Ada: the kiln is cold", "the kiln is cold"),
         ("the old kiln of the shed is cold", "the kiln of the shed is cold"),
+        ("No clay in the shed today", "ValueErrorNo clay in the shed today"),
+        ("all pots must be dry pots", "all pots must be dry pots.Pots were ((Urn"),
+        ("Ada said 'Beaker' was not in the cold shed", "Ada said 'Beaker"),
         ("the kiln in shed_<n> is cold", "the kiln in shed_east is cold"),
         ("the kiln <name> is cold", "the kiln north is cold"),
         ("small kiln is cold: glaze, clay, water missing", "small kiln is cold: somebody forgot to order wood"),
@@ -113,6 +119,7 @@ def test_words_of_the_gate_stay_however_others_say_them() -> None:
         ([("kiln cold", 4, None)], False),
         ([("kiln cold", 1, None)], True),
         ([("kiln cold", 1, "ValueError")], False),
+        ([("kiln cold", 1, "Error")], True),
         ([("kiln cold", 9, "KeyError"), ("kiln cold", 1, "ValueError")], True),
     ],
 )
@@ -125,13 +132,18 @@ def test_a_type_is_shown_if_it_is_that_of_nearly_all(others: list[Member], is_sh
 def test_a_kind_of_a_type_is_of_that_type() -> None:
     members: list[Member] = [("No module named kiln", 1), ("No module named kiln", 1, "ModuleNotFoundError")]
     assert titled(members, kind="ImportError").exception_type == "ImportError"
-    assert titled(members[::-1], kind="ImportError").exception_type == "ImportError"
+    members = [("No module named kiln", 1), ("No module named kiln", 1, "ImportError")]
+    assert titled(members, kind="ModuleNotFoundError").exception_type == "ImportError"
+    members = [("kiln.fire() failed", 1), ("kiln.fire() failed", 1, "kiln.TaskError(ValueError)")]
+    assert titled(members, kind="kiln.TaskError(KeyError)").exception_type == "kiln.TaskError"
     assert titled([("kiln cold", 1), ("kiln cold", 1, "OSError")], kind="Exception").exception_type is None
 
 
 def test_a_type_that_is_not_shown_does_not_stand_in_the_text_either() -> None:
     members: list[Member] = [("KeyError: kiln cold", 1), ("kiln cold", 4, None)]
     assert titled(members, kind="KeyError").headline == "kiln cold"
+    members = [("no page: net::ERR_CLOSED", 1), ("no page: net::ERR_REFUSED", 1, None)]
+    assert titled(members, kind="ERR_CLOSED").headline == "no page: net::ERR_<word>"
 
 
 def test_where_no_two_words_are_left_the_title_is_one_of_several() -> None:
@@ -152,6 +164,13 @@ def test_what_is_mostly_other_words_is_one_slot_up_to_the_end() -> None:
     own = "the kiln is cold today: firing of_pot_1 = Clay(of_shelf_2, Glaze_3, wet)"
     other = "the kiln is cold today: drying it_9 = Bowl(it_8, Salt_7, dry)"
     assert titled([(own, 1), (other, 1)]).text == "the kiln is cold today: firing <words>)"
+
+
+def test_a_beginning_that_few_print_is_left_out() -> None:
+    message = "'Urn' does not fit on the shelf"
+    assert titled([(f"Tuesday in the shed: {message}", 1), (message, 3)]).text == message
+    assert titled([(f"Tuesday in the shed: {message}", 2), (message, 1)]).text.startswith("Tuesday")
+    assert titled([("Tuesday in the shed: cold", 1), ("cold", 3)]).text.startswith("Tuesday")  # too little is left
 
 
 def test_thousands_of_members_are_drawn_from_and_the_draw_is_always_the_same() -> None:

@@ -119,22 +119,18 @@ def _between(own: Worded, other: Worded, mine: range, its: range) -> Iterator[tu
             rest.remove(mate)
         elif not is_slot:
             left.append(place)
-    for place in left:
-        yield place, _said(own, other, place, left, rest, mine, its)
-
-
-def _said(
-    own: Worded, other: Worded, place: int, left: Sequence[int], rest: Sequence[str], mine: range, its: range
-) -> Said:
-    words = tuple(rest)
-    if 0 < other.keys.count(own.keys[place]) < own.keys.count(own.keys[place]):
-        return _NOTHING  # it says the word less often
-    if not words:
-        is_edge = mine.start == 0 or mine.stop == len(own.words)
-        return _NOTHING if is_edge or not own.values[place] else Said(Says.OTHER)
-    if other.is_truncated and its.stop == len(other.words) and len(words) == 1:
-        return _NOTHING
-    if len(left) <= VALUE_WORDS and len(words) <= VALUE_WORDS:
-        is_paired = len(left) == len(words)
-        return Said(Says.OTHER, (words[left.index(place)],) if is_paired else words)
-    return Said(Says.OTHER if own.values[place] else Says.WORDING, words)
+    ends = mine.stop == len(own.words)
+    is_edge = ends if rest else ends or mine.start == 0
+    is_cut = other.is_truncated and its.stop == len(other.words)
+    for number, place in enumerate(left):
+        words = tuple(rest[number:] if number == len(left) - 1 else rest[number : number + 1])
+        if 0 < other.keys.count(own.keys[place]) < own.keys.count(own.keys[place]):
+            yield place, _NOTHING  # it says the word less often
+        elif not words:
+            yield place, _NOTHING if is_edge or not own.values[place] else Said(Says.OTHER)
+        elif is_cut and len(rest) == number + 1:
+            yield place, _NOTHING
+        elif max(len(left), len(rest)) <= VALUE_WORDS or own.values[place]:
+            yield place, Said(Says.OTHER, words)
+        else:
+            yield place, Said(Says.WORDING, words)

@@ -17,10 +17,8 @@ _JOINTS = re.compile(r"\.|::|[/@$-]")
 _SENTENCE = re.compile(r"(?:\A|[.:;!?)\]>]\s*)[\W_]*\Z")
 #: A word with such a letter is a name or a value, no word of a sentence.
 _OF_NAMES = re.compile(r"[\d_]|[^\W_](?:\.|::|[/@$-])[^\W_]|\w[A-Z]")
-#: Where one word was glued to the next: "ImportErrorNo".
-_GLUED = re.compile(r"[a-z][A-Z]")
-#: A piece that is only digits, as versions and dimensions end.
-_RANKED = re.compile(r"\d")
+#: A type before the message that begins with a word, and a sentence behind the one that ends with it, without a blank.
+_TYPE_BEFORE, _SENTENCE_BEHIND = re.compile(r"\w{0,60}(?:Error|Exception)"), re.compile(r"\.[A-Z]\w{0,60}")
 
 
 def key(word: str) -> str:
@@ -59,18 +57,17 @@ def is_same(one: str, other: str) -> bool:
     """
     if key(one) == key(other):
         return True
-    short, long = sorted((one.casefold(), other.casefold()), key=len)
+    short, long = sorted((one, other), key=len)
+    if _is_in_front(short, long):
+        return True
+    short, long = short.casefold(), long.casefold()
     if long.endswith(short) and _JOINTS.fullmatch(long[: -len(short)][-1:]):
         return True
-    if _GLUED.fullmatch(one.removesuffix(other)[-1:] + other[:1]) or _GLUED.fullmatch(
-        other.removesuffix(one)[-1:] + one[:1]
-    ):
-        return one.endswith(other) or other.endswith(one)
     if SLOT.search(one):
         return _form(one).fullmatch(other) is not None
-    if _RANKED.search(one) or _RANKED.search(other) or is_deciding(short) or is_deciding(long):
-        return False
-    return is_variant(one.casefold(), other.casefold())
+    if _OF_NAMES.search(one) or _OF_NAMES.search(other) or is_deciding(short) or is_deciding(long):
+        return False  # of names one letter is another name
+    return is_variant(short, long)
 
 
 @cache
@@ -79,13 +76,33 @@ def _form(word: str) -> re.Pattern[str]:
     return re.compile(r"\S{1,120}".join(map(re.escape, SLOT.split(word))), re.IGNORECASE)
 
 
+def _is_in_front(short: str, long: str) -> bool:
+    """Whether the shorter word stands in the longer one beside what is no part of it: "ImportErrorNo", "pots.See"."""
+    if long.endswith(short) and _TYPE_BEFORE.fullmatch(long.removesuffix(short)):
+        return True
+    return (
+        short.islower() and long.startswith(short) and _SENTENCE_BEHIND.fullmatch(long.removeprefix(short)) is not None
+    )
+
+
+def is_any_type(kind: str) -> bool:
+    """Whether the name of a type says no more than that something failed."""
+    return kind in _ANY
+
+
 def is_type(one: str, other: str) -> bool:
     """Whether an exception of type `one` is one of type `other`: the same behind its packages, or a kind of it."""
-    if is_same(one, other):
+    if other in (one, of_any(one)) or one.rpartition(".")[2] == other.rpartition(".")[2]:
         return True
     mine, its = (getattr(builtins, name.removeprefix("builtins."), None) for name in (one, other))
     return isinstance(mine, type) and isinstance(its, type) and its not in _BROAD and issubclass(mine, its)
 
 
+def of_any(kind: str) -> str:
+    """A type without what it wraps: `RayTaskError(ValueError)` is a `RayTaskError`."""
+    return kind.partition("(")[0]
+
+
 #: Any error is of such a type: to show it would say nothing.
 _BROAD = (object, BaseException, Exception)
+_ANY = frozenset(("Error", "Exception", "error"))

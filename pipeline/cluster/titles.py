@@ -28,8 +28,11 @@ LEAST_WORDS = 2
 MOST_TEXTS = 120
 #: Between two places where others use other words stand so many that all say, or both are one place.
 LEAST_BETWEEN = 2
-#: So many words that others say otherwise, and fewer that they say alike, are one place up to the end.
-LEAST_TAIL = 3
+#: So many words that others say otherwise, and fewer that they say alike, are one place up to the end, behind so many
+#: words that all say.
+LEAST_TAIL, LEAST_HEAD = 3, 4
+#: A beginning that more documents do not say is left out.
+SAID = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +60,38 @@ def title(cluster: Cluster, prints: Iterable[Print]) -> Title:
         key = (one.text, one.is_truncated)
         texts[key].add(one.document_id)
         first[key] = min(first.get(key, one.signature_id), one.signature_id)
-        types[one.document_id].update(filter(None, [one.exception_type]))
-    kind = cluster.exception_type if _is_type_of(types, cluster.exception_type) else None
-    text = cluster.text if kind or "exception" in dict(cluster.gate) else _untyped(cluster)
+        says_type = one.exception_type == cluster.exception_type or not spelling.is_any_type(
+            one.exception_type or "Error"
+        )
+        types[one.document_id].update([one.exception_type] if one.exception_type and says_type else [])
+    kind = _type(cluster.exception_type, types)
+    text = cluster.text if kind == cluster.exception_type or "exception" in dict(cluster.gate) else _untyped(cluster)
     if all(one == cluster.text for one, _ in texts):
         return Title(text, kind, is_one_of_several=False)
     votes = _Votes(worded(text), _given([*cluster.gate, ("type", kind or "")]))
     for key in sorted(texts, key=lambda key: (-len(texts[key]), first[key], key))[:MOST_TEXTS]:
         votes.add(worded(key[0], is_truncated=key[1]), len(texts[key]))
     shown = votes.title()
+    if kind and (short := kind.rpartition(".")[2]) in text and short not in shown:
+        kind = None  # others print another one in its place
     if shown == text or sum(map(bool, worded(shown).keys)) >= LEAST_WORDS:
         return Title(shown, kind, is_one_of_several=votes.is_one_of_several and "code" not in dict(cluster.gate))
     return Title(text, kind, is_one_of_several=True)
 
 
-def _is_type_of(types: Mapping[str, Collection[str]], kind: str | None) -> bool:
-    """Whether nearly all documents print this type, as far as they print any; by the types of each."""
-    if kind is None or not types:
-        return kind is not None
-    same = sum(any(one == kind or spelling.is_type(one, kind) for one in found) for found in types.values())
+def _type(own: str | None, types: Mapping[str, Collection[str]]) -> str | None:
+    """The representative's type, or a printed one that it is a kind of, if nearly all documents print it or a kind of
+    it, as far as they print any; by the types of each.
+    """
+    if own is None or not types:
+        return own
+    printed = sorted({one for found in types.values() for one in found if one != own and spelling.is_type(own, one)})
     typed = sum(bool(found) for found in types.values())
-    return same >= TYPED * typed and same >= TYPED_OF_ALL * len(types)
+    for kind in dict.fromkeys((own, spelling.of_any(own), *printed)):
+        same = sum(any(one == kind or spelling.is_type(one, kind) for one in found) for found in types.values())
+        if same >= TYPED * typed and same >= TYPED_OF_ALL * len(types):
+            return kind
+    return None
 
 
 def _untyped(cluster: Cluster) -> str:
@@ -118,8 +132,9 @@ class _Votes:
 
     def title(self) -> str:
         """The representative's text with slots for what others say otherwise."""
-        pieces, end = [], 0
-        for run in self._runs():
+        begin = self._beginning()
+        pieces, end = [], self._start(begin)
+        for run in self._runs(begin):
             start, stop = self._span(run)
             pieces += [self._own.text[end:start], self._slot(run)]
             end = stop
@@ -136,10 +151,28 @@ class _Votes:
         told = other + same + reworded
         return other > TOLERATED * told or other + reworded > TOLERATED_WORDING * told
 
-    def _runs(self) -> list[list[int]]:
-        """The places that are contradicted, those together that no word of the title parts."""
+    def _beginning(self) -> int:
+        """The place behind a beginning of which most words are said by few, where enough words are left; else 0."""
+        telling = [place for place, key in enumerate(self._own.keys) if key]
+        best = unsaid = begin = 0
+        for place in telling[: 1 - LEAST_HEAD]:
+            is_said = self._given[place] or self._count(place, Says.SAME) >= SAID * self._near
+            if is_said and unsaid > best:
+                best, begin = unsaid, place
+            unsaid += -1 if is_said else 1
+        return begin
+
+    def _start(self, begin: int) -> int:
+        """Where the title begins: with the marks that open the word at a place."""
+        if begin == 0:
+            return 0
+        start = self._own.spans[begin][0]
+        return start - len(_OPENING.search(self._own.text[:start])[0])  # type: ignore[index]
+
+    def _runs(self, begin: int) -> list[list[int]]:
+        """The places from one on that are contradicted, those together that no word of the title parts."""
         runs: list[list[int]] = []
-        for place in filter(self._is_contradicted, range(len(self._own.words))):
+        for place in filter(self._is_contradicted, range(begin, len(self._own.words))):
             if runs and place in runs[-1]:
                 continue
             if runs and self._is_one_place(runs[-1][-1], place):
@@ -148,15 +181,17 @@ class _Votes:
                 runs.append([place])
             if spelling.is_negation(self._own.words[place]) and place + 1 < len(self._own.words):
                 runs[-1].append(place + 1)
-        return self._with_tail(runs)
+        return self._with_tail(runs, begin)
 
-    def _with_tail(self, runs: list[list[int]]) -> list[list[int]]:
+    def _with_tail(self, runs: list[list[int]], begin: int) -> list[list[int]]:
         """The same, as one from the first on behind which others say more otherwise than alike."""
-        end = len(self._own.words)
+        end, gone = len(self._own.words), 0
         for number, run in enumerate(runs):
+            before = sum(map(bool, self._own.keys[begin : run[0]])) - gone
+            gone += len(run)
             against = sum(map(len, runs[number:]))
             telling = sum(map(bool, self._own.keys[run[0] :]))
-            if against >= LEAST_TAIL and 2 * against > telling:
+            if before >= LEAST_HEAD and against >= LEAST_TAIL and 2 * against > telling:
                 return [*runs[:number], list(range(run[0], end))]
         return runs
 
@@ -182,15 +217,24 @@ class _Votes:
         said: Counter[str] = Counter()
         for one, votes in self._said[place].items():
             if one.what in (Says.OTHER, Says.WORDING) and one.words:
-                said[" ".join(one.words)] += votes
+                said[_nearest(word, one.words)] += votes
         best = min(said, key=lambda one: (-said[one], one), default="")
-        if SLOT.fullmatch(best) or (SLOT.search(best) and spelling.is_same(best, word)):
+        if SLOT.fullmatch(best) and best != "<quoted>":
+            return best
+        if SLOT.search(best) and not SLOT.fullmatch(best) and spelling.is_same(best, word):
             return best
         if 2 * sum(votes for one, votes in said.items() if " " in one) > said.total():
             return "<words>"
         if all(_NUMBER.fullmatch(one) for one in (word, *said)):
             return "<n>"
         return "<word>" if not said or any(" " in one for one in said) else _partly(word, list(said))
+
+
+def _nearest(word: str, said: Sequence[str]) -> str:
+    """Which of the words that others say in the place of a word is another of its kind; all of them if none is."""
+    begin = _PART.split(word)[0]
+    alike = [one for one in said if _NAMED.search(begin) and _PART.split(one)[0] == begin]
+    return alike[0] if alike else " ".join(said)
 
 
 def _partly(word: str, others: Sequence[str]) -> str:
@@ -209,6 +253,7 @@ def _partly(word: str, others: Sequence[str]) -> str:
 
 #: A part of a name says something with so many letters.
 _NAMED = re.compile(r"[^\W\d_]{2}")
+_OPENING = re.compile(r"[\"'`‘“(\[]*\Z")
 _QUOTES = ("''", '""', "``", "‘’", "“”", "`'")
 #: Parts of a sentence: what stands in brackets or quotes is no part of what stands before them.
 _MARKS = re.compile(r"[^\w\s<>,]")
