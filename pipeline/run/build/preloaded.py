@@ -18,7 +18,7 @@ from pipeline.records import RawPage, Skipped
 from pipeline.run.build.mapping import code_digest, map_text
 from pipeline.run.shards import MapResult
 
-_REPORT = """The kernel fails on a small card. It should give a better message, please document how to set this.
+_REPORT = """It should give a better message, please document how to set this.
 
 ```
 Traceback (most recent call last):
@@ -29,7 +29,7 @@ RuntimeError: CUDA error: out of memory
 
 I have torch 2.4.0 and CUDA 12.1 on Ubuntu 22.04. It fails because the cache is full, see #12.
 I tried upgrading torch to 2.5.1 but it did not help. Setting `num_warps=8` might fix it.
-It works after setting `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`. The same error with another torch version.
+Update: setting `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` fixed it for me. It works after changing that.
 """
 _ANSWERS = (
     ("NONE", "Same here on Windows. I tried torch 2.3.0, and even after changing the driver it fails."),
@@ -51,7 +51,7 @@ def _thread(body: str, answers: Sequence[tuple[str, str]] = ()) -> bytes:
     by = {"user": {"login": "one"}, "created_at": "2024-01-02T03:04:05Z"}
     said = [{"body": words, "author_association": role, **by} for role, words in answers]
     url = "https://github.com/errmine/none/issues/1"
-    head = {"html_url": url, "number": 1, "title": "CUDA error: out of memory in the kernel", "state": "closed"}
+    head = {"html_url": url, "number": 1, "title": "The kernel fails on a small card", "state": "closed"}
     labels = [{"name": "bug"}]
     return json.dumps({**head, **by, "labels": labels, "body": body, "comments": said}).encode()
 
