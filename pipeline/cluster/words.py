@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 
 from rapidfuzz.distance import OSA
@@ -31,6 +31,9 @@ TYPO_LETTERS = 6
 #: Words of their own that two texts share beside what the system says of any call; with fewer, that counts for nothing.
 #: Read on two homes: "dial tcp" and "cannot access" are two, "exec" is one.
 OWN_WORDS = 2
+#: Texts of which is kept what they say: a leader is compared with many, one after the other. Of 4,250 templates, 3,600
+#: comparisons took a quarter of all grouping.
+_KEPT = 1 << 12
 #: A function that a message names with its call.
 _CALLED = re.compile(r"\b[a-z_][a-z\d]*_\w+(?=\()")
 _DUNDER = re.compile(r"__\w+__\Z")
@@ -73,12 +76,23 @@ def conflict(one: Shape, other: Shape) -> str:
     left, right = one.words, other.words  # made whenever they are asked for
     if left == right:
         return ""
-    called, others = (set(_CALLED.findall(shape.text)) for shape in (one, other))
+    called, others = _called(one.text), _called(other.text)
     if called and others and called.isdisjoint(others):
         return _named(called, others)
-    own = right & frozenset(tokens(without_system(other.text)))
+    own = right & _own(other.text)
     is_said = own == right or weight(left & own) >= OWN_WORDS  # more than what the system says of any call
     return conflict_of(left - right, right - left, weight(right if is_said else own))
+
+
+@lru_cache(_KEPT)
+def _called(folded_text: str) -> frozenset[str]:
+    return frozenset(_CALLED.findall(folded_text))
+
+
+@lru_cache(_KEPT)
+def _own(folded_text: str) -> frozenset[str]:
+    """The tokens of what the program itself says."""
+    return frozenset(tokens(without_system(folded_text)))
 
 
 def weight(words: frozenset[str]) -> int:

@@ -169,6 +169,7 @@ class Planned:
     warnings: list[str]  # what there is to say of raw
 
 
+@uncollected()
 def planned(places: Places, *, partition_documents: int, is_loss_accepted: bool = False) -> Planned:
     """Everything in raw, whose index names what lies there then; damaged shards are gone.
 
@@ -249,6 +250,7 @@ def limits(seconds: float, memory_mib: int | None) -> pool.Limits:
 
 
 @lean()
+@uncollected()
 def publish(
     places: Places,
     partitions: Sequence[Partition],
@@ -309,16 +311,15 @@ class _Build:
     ) -> Summary:
         """The database is in its place then, with what the next build remembers."""
         places, found = self.places, self.rows
-        with uncollected():
-            code = _code() if self.engines == NO_ENGINES else ""  # a model may say otherwise today
-            standing = results.read(places.state, code)
-            grouped = entries.group(found, decided, proofs=(standing.on_templates, standing.on_messages))
-            self.progress("cluster", 1, 1)
-            last = history.last_build(places.database, home=places.home, is_gone=places.is_gone)
-            version = packs.marked(normalise.NORMALISER_VERSION)
-            past = changes.against(places.database, last, published, found, grouped, normaliser=version)
-            means = self._means(code, standing)
-            made = entries.make(found, grouped, means, registry=past.registry, min_documents=min_documents)
+        code = _code() if self.engines == NO_ENGINES else ""  # a model may say otherwise today
+        standing = results.read(places.state, code)
+        grouped = entries.group(found, decided, proofs=(standing.on_templates, standing.on_messages))
+        self.progress("cluster", 1, 1)
+        last = history.last_build(places.database, home=places.home, is_gone=places.is_gone)
+        version = packs.marked(normalise.NORMALISER_VERSION)
+        past = changes.against(places.database, last, published, found, grouped, normaliser=version)
+        means = self._means(code, standing)
+        made = entries.make(found, grouped, means, registry=past.registry, min_documents=min_documents)
         stages = _stages(partitions, found, grouped, made, self.added)
         figures = self._figures(grouped, made, past)
         self.progress("publish", 0, 1)
@@ -399,7 +400,6 @@ def _told(places: Places, code: str, found: rows.Rows, made: entries.Made) -> st
     return store.Told(maker, store.Digests(found.document_digests()), store.Digests.of(made.entries.digests))
 
 
-@uncollected()
 def _write(
     places: Places,
     files: tuple[Sequence[shards.ShardPaths], Added],
