@@ -25,7 +25,9 @@ class Hint(packs.Row):
 
     stem: Literal_ = Field(description="Words that stand in it, as they are: the cheap test.")
     pattern: packs.Expression = Field(description="The words to quote; named groups fill the slots.")
-    template: str = Field(description="What it says: a `remedy.` of pipeline/data/facts.toml.")
+    template: str = Field(
+        description="What it says: a `remedy.` of pipeline/data/facts.toml; $direction as the group `direction` says."
+    )
     slots: dict[str, str] = Field(default={}, description="Slot of the template -> a word, or $group.")
     is_guess: bool = Field(
         default=False, description="The program does not know whether it helps ('try', 'may'): no entry advises it."
@@ -34,10 +36,11 @@ class Hint(packs.Row):
     @model_validator(mode="after")
     def _is_a_fact(self) -> Hint:
         facts = vocabulary.table()["facts"]
-        if not self.template.startswith("remedy.") or self.template not in facts:
+        templates = [self.template.replace("$direction", way) for way in ("increase", "decrease")]
+        if not self.template.startswith("remedy.") or not set(templates) <= facts.keys():
             near = ", ".join(sorted(name for name in facts if name.startswith("remedy."))[:12])
             raise ValueError(f"template: {self.template!r} is no remedy of facts.toml; there are {near}, ...")
-        wanted = set(facts[self.template].get("slots", {}))
+        wanted = {slot for one in templates for slot in facts[one].get("slots", {})}
         if wanted != set(self.slots):
             raise ValueError(f"slots: {self.template} has {', '.join(sorted(wanted)) or 'none'}")
         groups = packs.compiled(self.pattern).groupindex

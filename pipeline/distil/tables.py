@@ -363,11 +363,12 @@ def boilerplate() -> tuple[tuple[str, ...], tuple[str, ...]]:
 @packs.cached
 def hints() -> tuple[Hint, ...]:
     """What programs advise: from packs, then from hints.toml."""
+    ships = {pack.name for pack in packs.active().packs if pack.is_shipped}  # such a name begins with its program
     found = [
         Hint(
-            f"hint.{row.place.pack}.{row.name}",
+            f"hint.{row.name}" if row.place.pack in ships else f"hint.{row.place.pack}.{row.name}",
             row.stem,
-            packs.compiled(row.pattern),
+            late(row.pattern, re.MULTILINE),
             row.template,
             tuple(sorted(row.slots.items())),
             row.is_guess,
