@@ -17,8 +17,10 @@ import pytest
 from pipeline import store
 from pipeline.records import Skipped
 from pipeline.records.errors import ConfigError, StoreError
+from pipeline.run import Places
 from pipeline.store import engine, opening, writing
 from tests import entry_factory as make
+from tests import golden
 
 
 def contents(folder: Path) -> store.Contents:
@@ -86,6 +88,24 @@ def test_a_small_file_is_not_searched_for_parts_that_strings_share(
     assert ("FSST",) in ask(searched, kinds)
     assert ("FSST",) not in ask(database, kinds)
     assert store.digest(searched) == store.digest(database)
+
+
+def test_only_a_file_that_is_to_the_bit_what_a_build_left_is_read_without_walls(
+    sample_home: Path, tmp_path: Path
+) -> None:
+    places = Places.of(golden.copied(sample_home, tmp_path / "home"))
+    database, secret = places.database, tmp_path / "secret.csv"
+    secret.write_text("words\nof nobody's business\n")
+
+    def reached() -> list[tuple[object, ...]]:
+        with store.of_ours(database, note=places.state), store.read_only(database) as connection:
+            return connection.execute(f"FROM read_csv('{secret}')").fetchall()
+
+    assert reached() == [("of nobody's business",)]  # a question of our own could
+    with duckdb.connect(str(database)) as connection:
+        connection.execute(f"CREATE VIEW more AS FROM read_csv('{secret}')")
+    with pytest.raises(duckdb.PermissionException):
+        reached()
 
 
 def test_official_pages_stand_in_a_table_of_their_own(database: Path) -> None:

@@ -12,7 +12,7 @@ that is what a second build must reproduce. The table `runs` holds wall-clock ti
 
 from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
 from pipeline.store.digest import digest, digests, table_counts
-from pipeline.store.engine import glanced_at
+from pipeline.store.engine import glanced_at, of_ours
 from pipeline.store.keyed import Digests
 from pipeline.store.noted import Told
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check, held, lasting, meta, read_only
@@ -48,6 +48,7 @@ __all__ = [
     "held",
     "lasting",
     "meta",
+    "of_ours",
     "query",
     "read_only",
     "rendered",

@@ -15,8 +15,7 @@ from threading import Lock
 
 import duckdb
 
-from pipeline.store import opening
-from pipeline.store.noted import log_of
+from pipeline.store import noted, opening
 
 #: What the file is written for: DuckDB from 1.0 on reads it. Their own default is the newest form, which no earlier
 #: release opens. The price: without zstd, which came with 1.2, the corpus' file has 92 MB instead of 37.
@@ -28,6 +27,8 @@ _MEMORY = "1GB"
 #: does, and spares it none: files of the sample and of 150 real threads (16,000 rows, a log of 3.7 MB) stay as large.
 _SMALL = 4 << 20
 _SHARED_PARTS = "fsst"
+#: A larger file is read with more than one thread, and takes longer to be compared with a note than walls do to stand.
+_SHORT = 32 << 20
 #: The database in memory that has tables, views and macros, and no rows.
 _MODEL = "model"
 
@@ -66,8 +67,6 @@ def opened(path: Path, *, is_new: bool = False) -> Iterator[duckdb.DuckDBPyConne
     """A connection that writes into the file at `path`; a new one has all tables, views and macros, and no rows."""
     version = "" if path.exists() else f"(STORAGE_VERSION '{_WRITTEN_FOR}')"
     with _attached(path, version) as (engine, connection, name):
-        connection.execute("SET TimeZone = 'UTC'")
-        opening.hush(connection)
         if is_new:
             _make_tables(engine, connection, name)
         yield connection
@@ -75,7 +74,7 @@ def opened(path: Path, *, is_new: bool = False) -> Iterator[duckdb.DuckDBPyConne
 
 def settle(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Nothing; what was committed to the file at `path` stands in its blocks, and no log is beside it any more."""
-    size = sum(one.stat().st_size for one in (path, log_of(path)) if one.exists())
+    size = sum(one.stat().st_size for one in (path, noted.log_of(path)) if one.exists())
     with _running(path).settling:  # the setting is one of all files that are open
         connection.execute(f"SET disabled_compression_methods = '{_SHARED_PARTS if size <= _SMALL else ''}'")
         connection.execute("CHECKPOINT")
@@ -103,6 +102,17 @@ def glanced_at(path: Path) -> Iterator[None]:
 
 
 @contextmanager
+def of_ours(path: Path, *, note: Path) -> Iterator[None]:
+    """`opening.held`; a small file that is to the bit what the note in the folder `note` is of needs no walls.
+
+    What reads a file of strangers must have them: it may say of a table that it is what stands in another file.
+    """
+    is_ours = path.exists() and path.stat().st_size <= _SHORT and noted.is_of(note, path)
+    with opening.held(path, opener=looked_at if is_ours else None):
+        yield
+
+
+@contextmanager
 def _attached(path: Path, options: str) -> Iterator[tuple[_Engine, duckdb.DuckDBPyConnection, str]]:
     """What runs, and a connection of it that is at the file, with the file's name there."""
     engine = _running(path)
@@ -110,7 +120,8 @@ def _attached(path: Path, options: str) -> Iterator[tuple[_Engine, duckdb.DuckDB
     connection = engine.connection.cursor()
     try:
         connection.execute(f"ATTACH '{_quoted(path)}' AS {name} {options}")
-        connection.execute(f"USE {name}")
+        connection.execute(f"USE {name}; SET TimeZone = 'UTC'")
+        opening.hush(connection)
         yield engine, connection, name
         _let_go(connection, name)
     except BaseException:

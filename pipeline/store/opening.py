@@ -151,6 +151,8 @@ _WALLS: dict[str, str | bool | int | float | list[str]] = {
     "memory_limit": "2GB",
 }
 
+#: Tables and views that a connection sees under their names alone; other files may be open beside this one.
+OF_THE_FILE = "database_name IN (current_database(), 'temp')"
 #: Connections of one process to one file share their settings: the first one sets and locks them.
 _OPENING = Lock()
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from pipeline.records import Template
 from pipeline.records.errors import ConfigError, LimitReached, PipelineError
 from pipeline.records.exported import Row, Sign
-from pipeline.store.opening import held, is_damage, meta, read_only
+from pipeline.store.opening import OF_THE_FILE, held, is_damage, meta, read_only
 
 #: Rows that are asked for at a time: one vector of DuckDB.
 _BATCH_ROWS = 2_048
@@ -249,7 +249,8 @@ ORDER BY s.signature_id
 """
 _TEXTS = "SELECT signature_id, signature FROM signatures WHERE signature_id IN (SELECT unnest($1::VARCHAR[]))"
 _SOURCES = "SELECT source, count(*) FROM documents GROUP BY source"
-_HAS_OVERRIDES = "FROM duckdb_tables() WHERE table_name = 'overrides'"  # a file of before may have none
+# A file of before may have none.
+_HAS_OVERRIDES = f"FROM duckdb_tables() WHERE table_name = 'overrides' AND {OF_THE_FILE}"
 # Of two rows about one text the first says why.
 _IGNORED = """
 SELECT signature_id, arg_min(reason, ordinal) FROM (

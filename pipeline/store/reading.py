@@ -12,7 +12,7 @@ from typing import Any
 from pipeline.records import Cluster, Template
 from pipeline.records.errors import StoreError
 from pipeline.store.contents import JournalRow, OverrideRow
-from pipeline.store.opening import held, meta, read_only
+from pipeline.store.opening import OF_THE_FILE, held, meta, read_only
 from pipeline.store.querying import query
 
 _ENTRY = """
@@ -286,7 +286,8 @@ def signature_texts(path: Path) -> dict[str, str]:
 def _has_table(path: Path, name: str) -> bool:
     """Whether a file, which may be of an older schema, has a table."""
     with read_only(path) as connection:
-        found = connection.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [name]).fetchall()
+        asked = f"SELECT 1 FROM duckdb_tables() WHERE table_name = ? AND {OF_THE_FILE}"  # noqa: S608  (from `opening`)
+        found = connection.execute(asked, [name]).fetchall()
     return bool(found)
 
 
@@ -313,7 +314,7 @@ def search(path: Path, words: str, *, limit: int) -> list[dict[str, Any]]:
 
 
 def _has_answers(path: Path) -> bool:
-    return bool(query(path, "FROM duckdb_views() WHERE view_name = 'answer_shares'").rows)
+    return bool(query(path, f"FROM duckdb_views() WHERE view_name = 'answer_shares' AND {OF_THE_FILE}").rows)
 
 
 def documents_of_names(path: Path) -> dict[str, frozenset[str]]:

@@ -209,7 +209,7 @@ def last_build(database: Path, *, home: Path, is_gone: Callable[[str], bool] | N
     Raises:
         StoreError: the journal's file is there and cannot be read.
     """
-    file, found = JournalFile.read(home), _stored(database)
+    file, found = JournalFile.read(home), _stored(database, home)
     if is_gone is not None:
         file = replace(file, built=_nameless(file.built, is_gone), noted=_nameless(file.noted, is_gone))
         if isinstance(found, LastBuild):
@@ -245,12 +245,12 @@ def _chosen(database: Path, found: LastBuild | str, file: JournalFile) -> LastBu
     return replace(found, journal=file.built, is_in_step=False, warnings=(*damage, told))
 
 
-def _stored(database: Path) -> LastBuild | str:
+def _stored(database: Path, home: Path) -> LastBuild | str:
     """What the file says, or why it says nothing: "" if there is none and none is missed."""
     if not database.exists():
         return ""
     try:
-        with store.held(database):
+        with store.of_ours(database, note=home / ".errmine" / "state"):
             meta = store.meta(database)
             return LastBuild(
                 journal=journal_of(reading.journal(database), meta),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline import store
 from pipeline.export.report import Report
 from pipeline.records.errors import ConfigError
 from pipeline.run.home import recording
@@ -30,7 +31,9 @@ def report(home: Path, *, since: str = "", days: int = DAYS, database: Path | No
     if since and found is None:
         raise ConfigError(f"no run {since}", hint="`errmine status` lists them; a beginning of the id is enough.")
     known = runs[: 1 + next(n for n, row in enumerate(runs) if row.run_id == found.run_id)] if found else ()
-    told = overview(database or home / "curated" / "errmine.duckdb", known_runs=_ids(known), days=days, limit=MOST_ROWS)
+    path = database or home / "curated" / "errmine.duckdb"
+    with store.of_ours(path, note=home / ".errmine" / "state"):
+        told = overview(path, known_runs=_ids(known), days=days, limit=MOST_ROWS)
     return Report(
         since=f"{found.flow} {found.run_id[: recording.SHORTEST_ID]}" if found else "",
         since_day=f"{found.started_at:%Y-%m-%d}" if found and found.started_at else "",
