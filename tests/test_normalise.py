@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline import extract, normalise
 from pipeline.ask import group_texts
 from pipeline.extract import events
 from pipeline.normalise import NORMALISER_VERSION, signature, signature_of_text
@@ -439,3 +440,9 @@ def test_what_a_program_puts_behind_its_message_is_no_part_of_it(shown: str, tex
     assert text in signature(event, shown).text
     assert "Pot.java" not in signature(event, shown).text
     assert "Titanium" not in signature(event, shown).text
+
+
+def test_a_name_that_few_words_quote_decides_and_that_of_a_file_does_not() -> None:
+    (name,), (file,) = (extract.events(f"error: failed to load kiln, '{one}'") for one in ("fire.Clay", "fire-Q4.gguf"))
+    assert ("symbol", "fire.Clay") in normalise.signature(name).gate
+    assert normalise.signature(file).gate == ()

@@ -10,13 +10,13 @@ from itertools import product
 
 from pipeline.normalise import peel, values
 from pipeline.normalise.culprit import Culprit, culprit
-from pipeline.normalise.masks import masked
+from pipeline.normalise.masks import FILES, masked
 from pipeline.normalise.tables import wording
 from pipeline.records import Event, Frame, Signature, Slot, content_id
 from pipeline.text.frames import frame_key, innermost
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "20"
+NORMALISER_VERSION = "21"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
@@ -84,6 +84,11 @@ def _reading(event: Event) -> tuple[Culprit, Reading]:
     return found, read(found, event.frames, is_placed=_is_foreign(event))
 
 
+def _names(quoted: str) -> bool:
+    """Whether what stands in quotes is a name of a program's; that of a file is the reporter's."""
+    return _NAME.fullmatch(quoted) is not None and not quoted.endswith(FILES)
+
+
 def _is_foreign(event: Event) -> bool:
     """Whether the error is none of Python's: by how it was read, a line alone by the package of its class."""
     if event.dialect == "exception-line":
@@ -109,7 +114,7 @@ def read(found: Culprit, frames: Sequence[Frame] = (), *, is_placed: bool = Fals
         slots = (*slots, Slot("status", status, None, None))
         notes.append(f"status: {status} is no part of the text")
     if found.hit is None:
-        quoted = next((one.value for one in slots if one.name == "quoted" and _NAME.fullmatch(one.value)), "")
+        quoted = next((one.value for one in slots if one.name == "quoted" and _names(one.value)), "")
         template, gate = _unknown(template, kind, frames, notes, is_placed=is_placed, quoted=quoted)
     else:
         gate = found.hit.gate

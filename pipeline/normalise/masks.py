@@ -37,7 +37,8 @@ def rows_in(line: str) -> list[str]:
 
 #: A quoted operator or function ('tt.dot', `aten::add`) says which error it is; anything else in quotes varies.
 _NAME = re.compile(r"[a-z_]\w{0,40}(?:(?:\.|::)[A-Za-z_]\w{0,40}){1,4}(?:\(\))?\Z")
-_FILES = (
+#: How the names of files end that people choose.
+FILES = (
     *(
         ".py",
         ".txt",
@@ -168,7 +169,7 @@ def _covers(span: tuple[int, int], found: re.Match[str]) -> bool:
 
 def _quoted(value: str, slots: list[Slot]) -> str:
     inner = value[1:-1] if value[-1] in "'\"`’" else value[1:]
-    is_name = _NAME.match(inner) and not inner.endswith((*_PARAMETERS, *_FILES)) and not _CLASS.match(inner)
+    is_name = _NAME.match(inner) and not inner.endswith((*_PARAMETERS, *FILES)) and not _CLASS.match(inner)
     if is_name or _SLOT_INSIDE.fullmatch(inner) or not inner.strip():
         return f"'{inner}'"
     slots.append(Slot("quoted", inner, None, None))
