@@ -157,3 +157,18 @@ def test_a_groups_text_is_put_in_as_it_is(kiln: Path) -> None:
 def test_a_line_that_is_no_number_is_none(kiln: Path) -> None:
     (kiln / "lines.toml").write_text(ROW.replace("(?P<number>\\d{1,4})", "(?P<number>(?P<line>\\w{1,4}))"))
     assert _read(kiln, "KILN-12a: it is cold")[0].message == "it is cold"
+
+
+def test_a_row_of_a_native_program_keeps_its_lines_and_the_one_above_names_the_exception(kiln: Path) -> None:
+    lines = kiln / "lines.toml"
+    row = ROW.replace('type = "KILN-{number}"', "above = '^(?P<type>[\\w.]{1,80}Error):$'\ngoes_on = '{stack}'")
+    lines.write_text(f"{row}where = 'anywhere'\nnative = true\n")
+    text = "kiln.ColdError:\nshelf 3 KILN-12: it is cold\n#0 fire at kiln.cc:3\n#1 main at kiln.cc:9\nall is well\n"
+    (event,) = _read(kiln, text)
+    assert (event.exception_type, event.message) == ("kiln.ColdError", "it is cold")
+    assert event.detail == text.partition("\nall is")[0]
+    assert extract.events("shelf 3 KILN-12: it is cold") == []
+    before = "E0101 12:00:00.000 7 fire.cc:3] KILN-12: it is cold"
+    assert [one.dialect for one in _read(kiln, before)] == ["kiln"]
+    lines.write_text(f"{row}where = 'anywhere'\nnative = true\ngeneric = true\n")
+    assert [one.dialect for one in _read(kiln, before)] == ["glog"]  # who knows the form of a log is asked before

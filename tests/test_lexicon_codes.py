@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import extract, normalise
-from pipeline.extract import statusline
+from pipeline.extract.announced import of_natives
 from pipeline.lexicon import catalogues
 from pipeline.lexicon.codes import code_of, codes_in, mentions, ways
 from pipeline.lexicon.codes.printed import rows, texts
@@ -107,7 +107,7 @@ def test_no_way_reads_a_text_that_lacks_its_signs() -> None:
 
 
 def test_the_lines_that_extraction_takes_for_xlas_errors_are_those_of_the_catalogue() -> None:
-    (rule,) = (one for one in statusline.RULES if one.name == "xla-code")
+    (rule,) = (one for one in of_natives(generic=False) if one.name == "ml/xla-code")
     for row in catalogues.xla_codes().values():
         is_own = row.name.startswith(("Runtime", "CompileTime"))
         shown = f"{row.code}: {row.name}: it failed so"

@@ -1,7 +1,8 @@
 """Lines by which tools announce an error: the table `lines` of the packs, as rules for native diagnostics.
 
 A row says by which words its line is found, what its pattern takes of it, and where on a line that may stand. Rows are
-tried behind the rules of errmine's own that know their program, and before those for what any program prints.
+tried behind the rules of errmine's own, and before those for what any program prints; those of native programs stand
+between these: behind crashes, before loggers and compilers, or, where several programs print it, behind those.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from typing import Annotated, Self
 from pydantic import Field, ValidationInfo, model_validator
 
 from pipeline import packs
+from pipeline.extract.crash import STACK
 from pipeline.extract.rule import PLACE, Lazy, Rule, Where
 from pipeline.packs import Expression
 from pipeline.records import Severity
 
-#: What a pattern may name instead of writing it: a place as compilers print it before a line's number.
-PARTS = {"{place}": PLACE}
+#: What an expression may name instead of writing it: a place as compilers print it before the number of a line, and a
+#: line of a native stack.
+PARTS = {"{place}": PLACE, "{stack}": STACK.pattern}
 
 _GROUP = re.compile(r"\{(\w+)\}")
 _Word = Annotated[str, Field(min_length=2, max_length=80, pattern=r"^[\x00-\x3e\x40-\x7f]+$")]
@@ -43,7 +46,13 @@ class Line(packs.Row):
     message: _Template = Field("", description="Its message, made of groups, where no group `msg` is it.")
     codes: tuple[_Template, ...] = Field((), description="Codes, made of groups: `sqlstate:{state}`.")
     severity: Severity = Field(Severity.ERROR, description="How much it is an error.")
-    goes_on: Expression | None = Field(None, description="Matched at the start of each line that goes on with it.")
+    goes_on: Expression | None = Field(
+        None,
+        description="Matched at the start of each line that goes on with it; `{stack}` is a line of a native stack.",
+    )
+    above: Expression | None = Field(
+        None, description="Matched at the line before, which may name the exception: group `type`."
+    )
     most_lines: Annotated[int, Field(ge=1, le=200, description="Of what goes on.")] = 12
     says_more: Expression | None = Field(
         None,
@@ -56,8 +65,12 @@ class Line(packs.Row):
     exits: bool = Field(False, description="Its program ends with it in good order: a crash below is another's.")
     trails: bool = Field(False, description="Right behind another error it only tells how that one ended.")
     yields: bool = Field(False, description="It gives way to an error that follows within a few lines.")
-
     generic: bool = Field(False, description="Any program may print it: tried behind the rows that know theirs.")
+    native: bool = Field(
+        False,
+        description="A native program prints it as it dies: tried before rows of other programs, and all that stands"
+        " on its lines is kept.",
+    )
 
     @model_validator(mode="after")
     def _names_its_groups(self, info: ValidationInfo) -> Self:
@@ -81,10 +94,13 @@ class Line(packs.Row):
     @property
     def expression(self) -> str:
         """The pattern with its parts."""
-        pattern = self.pattern
-        for name, part in PARTS.items():
-            pattern = pattern.replace(name, part)
-        return pattern
+        return _with_parts(self.pattern)
+
+
+def _with_parts(expression: str) -> str:
+    for name, part in PARTS.items():
+        expression = expression.replace(name, part)
+    return expression
 
 
 LINES = packs.Table("lines", Line)
@@ -92,12 +108,22 @@ LINES = packs.Table("lines", Line)
 
 @packs.cached
 def rules() -> tuple[Rule, ...]:
-    """The rows of all active packs as rules, those for what any program prints last.
+    """The rows of all active packs as rules, those for what any program prints last; not those of native programs.
 
     Raises:
         PackError: a row is wrong.
     """
-    return tuple(_rule(row) for row in sorted(LINES.rows(), key=lambda row: row.generic))
+    return tuple(_rule(row) for row in sorted(LINES.rows(), key=lambda row: row.generic) if not row.native)
+
+
+@packs.cached
+def of_natives(*, generic: bool) -> tuple[Rule, ...]:
+    """The rows of native programs as rules: those that know their program, or those for what several print.
+
+    Raises:
+        PackError: a row is wrong.
+    """
+    return tuple(_rule(row) for row in LINES.rows() if row.native and row.generic is generic)
 
 
 def _rule(row: Line) -> Rule:
@@ -108,7 +134,8 @@ def _rule(row: Line) -> Rule:
         pattern=Lazy(row.expression),
         message=row.message,
         needs=row.needs,
-        goes_on=_lazy(row.goes_on),
+        goes_on=_lazy(row.goes_on and _with_parts(row.goes_on)),
+        named_above=_lazy(row.above),
         most_lines=row.most_lines,
         says_more=_lazy(row.says_more),
         joins=row.joins,
@@ -120,7 +147,7 @@ def _rule(row: Line) -> Rule:
         type=row.type,
         codes=row.codes,
         where=row.where,
-        is_of_pack=True,
+        is_of_pack=not row.native,
     )
 
 

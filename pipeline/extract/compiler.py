@@ -14,30 +14,6 @@ _FOLLOWS = Lazy(
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "ptxas",
-        "ptxas",
-        ("ptxas",),
-        Lazy(
-            r"ptxas(?:-blackwell)?(?: (?P<file>[^\n,]{1,300}), line (?P<line>\d{1,7}); (?:error"
-            r"|fatal)[ \t]{0,4}:| (?:fatal|error)[ \t]{0,4}:)[ \t]{0,4}(?P<msg>[^\n]{3,600})"
-        ),
-        joins=True,
-    ),
-    Rule(
-        "ptxas-died",
-        "ptxas",
-        ("ptxas",),
-        Lazy(r"(?P<msg>'(?:ptxas|cicc)' died [^\n]{3,80}|ptxas terminated \(signal: \d{1,2}\))"),
-        joins=True,
-    ),
-    Rule(
-        "nvcc-driver",
-        "nvcc",
-        ("nvcc fatal", "nvlink error"),
-        Lazy(r"(?:nvcc|nvlink) (?:fatal|error)[ \t]{0,4}:[ \t]{0,4}(?P<msg>[^\n]{3,600})"),
-        joins=True,
-    ),
-    Rule(
         "llvm-error",
         "llvm",
         ("LLVM ERROR",),
@@ -62,27 +38,6 @@ RULES: tuple[Rule, ...] = (
         joins=True,
     ),
     Rule(
-        "mlir-loc",
-        "mlir",
-        (": error",),
-        Lazy(r"loc\((?P<file>[^\n]{1,400}?)\): error: (?P<msg>[^\n]{2,1500})"),
-        goes_on=Lazy(r"^[^\n]{0,200}?(?:: note: |loc\()"),
-        needs=("loc(",),
-        joins=True,
-    ),
-    Rule(
-        "mlir-op",
-        "mlir",
-        (": error",),
-        Lazy(
-            rf"{PLACE}:(?P<line>\d{{1,7}}):\d{{1,5}}: error: (?P<msg>'[a-z_]{{2,40}}\."
-            rf"[\w.]{{1,60}}' op [^\n]{{2,1500}})"
-        ),
-        goes_on=_FOLLOWS,
-        needs=("error: '",),
-        joins=True,
-    ),
-    Rule(
         "gtest",
         "gtest",
         (": error",),
@@ -93,18 +48,6 @@ RULES: tuple[Rule, ...] = (
         needs=("): error: Expected", "): error: Fail", "): error: Value of", "): error: The difference"),
         goes_on=Lazy(r"^[ \t]{1,8}\S|^(?:Actual|Expected|Which is|Value of|actual)\b"),
         most_lines=12,
-    ),
-    Rule(
-        "nvcc",
-        "nvcc",
-        (": error",),
-        Lazy(
-            r"(?P<file>(?:[A-Za-z]:[\\/])?[^\s:()\"'`<>|,;=]{1,300}\.(?:cu|cuh|h|hpp|cpp|cc"
-            r"|inl))\((?P<line>\d{1,7})\): error(?: ?#[\w-]{1,12})?: (?P<msg>[^\n]{2,900})"
-        ),
-        goes_on=_FOLLOWS,
-        needs=("): error",),
-        joins=True,
     ),
     Rule(
         "msvc",
@@ -158,16 +101,6 @@ RULES: tuple[Rule, ...] = (
         Lazy(
             r"^[ \t>]{0,8}fatal error: (?P<msg>[^\s:'\"]{1,200}: No such file or directory"
             r"|'[^'\n]{1,200}' file not found)"
-        ),
-        joins=True,
-    ),
-    Rule(
-        "mlir-bare",
-        "mlir",
-        (": error",),
-        Lazy(
-            r"^(?:<unknown>:0: |[ \t]{1,8})?error: (?P<msg>(?:failed to legalize"
-            r"|'[a-z_]{2,40}\.\w{1,60}' op )[^\n]{2,900})"
         ),
         joins=True,
     ),

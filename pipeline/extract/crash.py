@@ -71,7 +71,7 @@ RULES: tuple[Rule, ...] = (
         needs=("ssertion failed:",),
     ),
     Rule(
-        "torch-internal-assert",
+        "internal-assert",
         "cpp",
         ("ASSERT",),
         Lazy(
@@ -129,17 +129,6 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
-        "compute-sanitizer",
-        "sanitizer",
-        ("========= ",),
-        Lazy(
-            r"========= (?P<msg>(?:Invalid __|Program hit |(?:Error|Warning): |Uninitialized __|Leaked \d|Barrier error"
-            r"|Invalid managed|Malloc/Free error|Unused memory|Device side assert|Fatal UVM|Invalid pc)[^\n]{3,600})"
-        ),
-        goes_on=Lazy(r"^[^\n]{0,120}?={9}(?! (?:ERROR|RACECHECK|LEAK) SUMMARY)"),
-        joins=True,
-    ),
-    Rule(
         "ubsan",
         "sanitizer",
         (": runtime error: ",),
@@ -172,7 +161,7 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
-        "signal-paddle",
+        "signal-quoted",
         "signal",
         ("egmentation fault",),
         Lazy(r"FatalError: (?P<msg>`[^`\n]{3,80}` is detected by the operating system\.?)"),

@@ -1,4 +1,4 @@
-"""Rules for log lines that report a failure: glog and absl, c10, TensorFlow, dmlc, NCCL, CUDA, ggml, OpenCV."""
+"""Rules for log lines that report a failure: glog and absl and their like, OpenCV."""
 
 from __future__ import annotations
 
@@ -10,30 +10,6 @@ _SOURCE = r"(?P<file>[\w./@+-]{1,200}\.(?:cc|cpp|cu|cuh|h|hpp|c|cxx|mm|inl))"
 _STACK_OR_REST = Lazy(rf"(?:{STACK.pattern}|^[ \t]{{1,12}}_Z\w{{4,400}}$)")
 
 RULES: tuple[Rule, ...] = (
-    Rule(
-        "nccl-warn",
-        "nccl",
-        ("NCCL WARN ",),
-        Lazy(
-            r"(?:(?P<file>[\w./-]{1,120}\.(?:cc|cpp|cu"
-            rf"|h)):(?P<line>\d{{1,6}}) )?NCCL WARN {no_chatter('nccl-warn')}(?P<msg>[^\n]{{3,1500}})"
-        ),
-        joins=True,
-    ),
-    Rule(
-        "nccl-watchdog",
-        "nccl",
-        ("atchdog",),
-        Lazy(
-            r"(?P<msg>Watchdog caught collective operation timeout: [^\n]{1,600}"
-            r"|Exception \(either an error or timeout\) detected by watchdog[^\n]{0,300}"
-            r"|(?:Process group )?(?:watchdog"
-            r"|NCCL watchdog) thread terminated with exception: [^\n]{1,1500}"
-            r"|Some NCCL operations have failed[^\n]{0,400})"
-        ),
-        goes_on=STACK,
-        joins=True,
-    ),
     Rule(
         "check-failed-glog",
         "glog",
@@ -66,44 +42,6 @@ RULES: tuple[Rule, ...] = (
             rf"{_SOURCE}:(?P<line>\d{{1,6}})\] {{1,2}}{no_chatter('glog-line')}(?P<msg>\S[^\n]{{1,3000}})"
         ),
         goes_on=_STACK_OR_REST,
-    ),
-    Rule(
-        "ggml",
-        "ggml",
-        ("ASSERT",),
-        Lazy(rf"{PLACE}:(?P<line>\d{{1,6}}): (?P<msg>GGML_ASSERT\([^\n]{{1,400}}?\) failed)"),
-        goes_on=STACK,
-        needs=("GGML_ASSERT(",),
-    ),
-    Rule(
-        "ggml-2023",
-        "ggml",
-        ("ASSERT",),
-        Lazy(
-            r"GGML_ASSERT: (?P<file>[^\s:]{1,300}|[A-Z]:[^\s:]{1,300}):(?P<line>\d{1,6}): (?P<condition>[^\n]{1,400})"
-        ),
-        message="GGML_ASSERT({condition}) failed",  # the same words as today's ggml prints
-        goes_on=STACK,
-        needs=("GGML_ASSERT: ",),
-    ),
-    Rule(
-        "cuda-printed",
-        "cuda",
-        ("CUDA ",),
-        Lazy(
-            r"(?:^|[\]>:)] )[ \t*`\"']{0,8}(?P<msg>(?:(?:CUDA|Cuda) (?:[Ee]rror|ERROR"
-            r"|failure)(?: code)?(?::| \d{1,4}[ :]| at | in (?:file )?|=| \())"
-            r"(?!%|\"|\+|<|\{)[^\n]{3,600})"
-        ),
-        needs=("rror", "ERROR", "failure"),
-        goes_on=Lazy(r"^[ \t]{0,8}(?:current device|in function|err(?:or)?:|ggml_|\#\d{1,3} )"),
-    ),
-    Rule(
-        "tensorrt",
-        "tensorrt",
-        ("RT] ",),
-        Lazy(r"\[(?:TensorRT|TRT)\] (?:(?:INTERNAL )?ERROR: |\[E\] )(?P<msg>\S[^\n]{3,900})"),
-        joins=True,
     ),
     Rule(
         "opencv-function",

@@ -28,8 +28,6 @@ _MOST_MESSAGE = 1000
 #: Of one line so many places are looked at that a pattern matches, each with so much of what stands before it.
 _MOST_PLACES, _LEAD = 4, 400
 
-_OWN: tuple[Rule, ...] = (*crash.RULES, *glog.RULES, *compiler.RULES, *statusline.RULES)
-
 
 class _Rules(NamedTuple):
     """All rules in the order in which they are tried, and by the literals that call for them."""
@@ -40,7 +38,11 @@ class _Rules(NamedTuple):
 
 @packs.cached
 def _rules() -> _Rules:
-    rules = (*_OWN, *announced.rules(), *compiler.GENERIC)
+    rules = (
+        *(*crash.RULES, *announced.of_natives(generic=False)),
+        *(*glog.RULES, *compiler.RULES, *statusline.RULES, *announced.of_natives(generic=True)),
+        *(*announced.rules(), *compiler.GENERIC),
+    )
     by_trigger: dict[str, set[int]] = {}
     for index, rule in enumerate(rules):
         for trigger in rule.triggers:
