@@ -22,6 +22,15 @@ def make(home: Path, *, source: Path = SAMPLE, workers: int = 1, partition_docum
     return places.curated
 
 
+def work(home: Path, *, workers: int, partition_documents: int) -> None:
+    """Build and export `home`, each waiting for its turn and recorded, as the command line does it."""
+    places = run.Places.of(home)
+    with run.recorded(home, "build", wait_seconds=30) as record:
+        record.summary = run.build(places, workers=workers, partition_documents=partition_documents)
+    with run.recorded(home, "export", wait_seconds=30) as record:
+        record.summary = run.export(places)
+
+
 def copied(made: Path, home: Path) -> Path:
     """`home`, now a copy of the home `made`; to make one takes a hundred times as long."""
     return Path(shutil.copytree(made, home, dirs_exist_ok=True))

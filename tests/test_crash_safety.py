@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import random
 import shutil
@@ -16,6 +17,7 @@ import threading
 import time
 from collections.abc import Iterator
 from datetime import datetime
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +27,7 @@ from pipeline import raw, run, store
 from pipeline.export import read_manifest
 from pipeline.records.errors import ExportError, HomeBusy, PipelineError, StoreError
 from pipeline.run import Places
+from pipeline.run.build import mapping
 from pipeline.run.home import locking, recording
 from tests import cli, golden
 
@@ -45,46 +48,37 @@ class Undisturbed(NamedTuple):
 THREADS, SHARE = 9, 2
 
 
-#: A run of build and export, as the command line does it.
-WORK = """
-import sys
-from pathlib import Path
-from pipeline import run
-home = Path(sys.argv[1])
-places = run.Places.of(home)
-with run.recorded(home, "build", wait_seconds=30) as record:
-    record.summary = run.build(places, workers=2, partition_documents=2)
-with run.recorded(home, "export", wait_seconds=30) as record:
-    record.summary = run.export(places)
-"""
+#: Its processes have imported errmine: they are forked from what workers of builds are forked from.
+APART = multiprocessing.get_context("forkserver")
 
 
-def start(home: Path) -> subprocess.Popen[bytes]:
-    """Build and export in a process of its own, leader of its group."""
-    return subprocess.Popen(
-        [sys.executable, "-c", WORK, str(home)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+def start(home: Path) -> ForkServerProcess:
+    """Build and export in a process of its own, by two workers; they are no children of it, as is always so."""
+    APART.set_forkserver_preload([mapping._PRELOAD])
+    options = {"workers": 2, "partition_documents": SHARE}
+    process = APART.Process(target=golden.work, args=(home,), kwargs=options)
+    process.start()
+    return process
+
+
+def kill(process: ForkServerProcess) -> None:
+    """Kill the run only: its workers must notice by themselves."""
+    process.kill()
+    process.join(60)
+    assert process.exitcode is not None
 
 
 def finish(home: Path) -> dict[str, bytes]:
-    """The bundle after a whole run in this process, as `WORK` does it: a process of its own costs a second to start."""
-    places = Places.of(home)
-    with run.recorded(home, "build", wait_seconds=30) as record:
-        record.summary = run.build(places, workers=2, partition_documents=SHARE)
-    with run.recorded(home, "export", wait_seconds=30) as record:
-        record.summary = run.export(places)
-    return golden.bundle_bytes(places.curated)
+    """The bundle after a whole run in this process."""
+    golden.work(home, workers=1, partition_documents=SHARE)
+    return golden.bundle_bytes(Places.of(home).curated)
 
 
 def finish_apart(home: Path) -> dict[str, bytes]:
     """The same by a process of its own."""
     process = start(home)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 0, said.decode()
+    process.join(120)
+    assert process.exitcode == 0
     return golden.bundle_bytes(Places.of(home).curated)
 
 
@@ -159,8 +153,7 @@ def test_killed_at_any_moment_the_next_run_gives_the_same_bytes(
     process = start(home)
     moment = random.Random(number).uniform(0.0, seconds * 1.05)
     time.sleep(moment)
-    process.send_signal(signal.SIGKILL)  # the run only: its workers must notice by themselves
-    process.communicate(timeout=60)
+    kill(process)
     readable(places)
     assert finish(home) == bytes_wanted
     assert store.digest(places.database) == digest_wanted
@@ -172,8 +165,7 @@ def test_a_killed_run_is_recorded_by_the_next_one(home: Path) -> None:
     process = start(home)
     lock = home / ".errmine" / "lock"
     until(lambda: lock.exists() and lock.stat().st_size > 0)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    kill(process)
     finish(home)
     statuses = [(row.flow, row.status) for row in recording.rows(home)]
     assert statuses == [("build", "killed"), ("build", "completed"), ("export", "completed")]
@@ -184,8 +176,8 @@ def test_a_killed_run_is_recorded_by_the_next_one(home: Path) -> None:
 def test_two_runs_at_once_take_turns(home: Path, undisturbed: Undisturbed) -> None:
     processes = [start(home), start(home)]
     for process in processes:
-        _, said = process.communicate(timeout=180)
-        assert process.returncode == 0, said.decode()
+        process.join(180)
+        assert process.exitcode == 0
     assert golden.bundle_bytes(Places.of(home).curated) == undisturbed.bundle
 
 
@@ -205,9 +197,10 @@ def test_readers_never_see_half_a_state_and_never_stand_in_the_way(finished: Pat
     looks: list[bool] = []
 
     def look() -> None:
-        while not stop.wait(0.03):  # the work needs the processor too
+        while not stop.wait(0.02):  # the work needs the processor too
             looks.append(readable(places))
 
+    shutil.rmtree(places.shards)  # all is made anew
     held = holding(places.database, read_only=True)  # a reader that stays
     reader = threading.Thread(target=look)
     reader.start()
