@@ -309,10 +309,10 @@ def test_a_file_system_without_second_names_gets_copies(places: Places, monkeypa
 def test_an_export_that_was_killed_at_any_step_is_made_whole_by_the_next(tmp_path: Path, exchanges: bool) -> None:
     """Also where leaves of the bundle before are taken over."""
     folder, whole = tmp_path / "in" / "c", tmp_path / "whole"
-    after = [one.model_copy(update={"tags": ["changed"]}) if one.id.endswith("7") else one for one in entries(24)]
-    export.write(whole, after, facts=facts(24))
-    before, rows = tmp_path / "before", writing._Given(entries(20), facts(20))
-    passed = export.write_rows(before, rows, facts=facts(20), passed=export.Passed("us")).passed
+    after = [one.model_copy(update={"tags": ["changed"]}) if one.id.endswith("7") else one for one in entries(12)]
+    export.write(whole, after, facts=facts(12))
+    before, rows = tmp_path / "before", writing._Given(entries(10), facts(10))
+    passed = export.write_rows(before, rows, facts=facts(10), passed=export.Passed("us")).passed
     (before / "errmine.duckdb").write_bytes(b"a database")
     step = 1
     while True:
@@ -320,7 +320,7 @@ def test_an_export_that_was_killed_at_any_step_is_made_whole_by_the_next(tmp_pat
         shutil.copytree(before, folder)
 
         def work() -> export.Written:
-            return export.write_rows(folder, writing._Given(after, facts(24)), facts=facts(24), passed=passed)
+            return export.write_rows(folder, writing._Given(after, facts(12)), facts=facts(12), passed=passed)
 
         was_killed = killed_at(step, work, exchanges=exchanges)
         if exchanges and (folder / "manifest.json").exists():
@@ -425,7 +425,7 @@ def test_a_leaf_of_the_registry_is_restored_from_a_copy(places: Places) -> None:
 # ---------------------------------------------------------------- deltas
 
 #: Of how many entries the bundle before and after consists: of one leaf or of many.
-STEPS = [(60, 64), (3, 60), (60, 3), (60, 60)]
+STEPS = [(24, 27), (3, 24), (24, 3), (24, 24)]
 
 
 @pytest.fixture(scope="module")
@@ -465,8 +465,8 @@ def test_a_delta_leads_from_any_bundle_to_any(
 
 def test_a_delta_brings_of_the_entries_only_those_that_changed(tmp_path: Path) -> None:
     older, newer = tmp_path / "older", tmp_path / "newer"
-    export.write(older, entries(200), facts=facts(200))
-    export.write(newer, [entries(200)[0].model_copy(update={"tags": ["changed"]}), *entries(200)[1:]], facts=facts(200))
+    export.write(older, entries(60), facts=facts(60))
+    export.write(newer, [entries(60)[0].model_copy(update={"tags": ["changed"]}), *entries(60)[1:]], facts=facts(60))
     change = export.delta(older, newer)
     brought = [path for path in change.files if "entr" in path]
     assert brought == ["entries/triton/entry-0.json"]
