@@ -13,6 +13,7 @@ from pipeline.records.errors import ConfigError
 from pipeline.run import Places, shards
 from pipeline.run.build import mapping
 from pipeline.run.check import quarantine
+from tests import golden
 from tests.golden import SAMPLE
 
 POISONED = "github.com/errmine-fixtures/gemmforge#9"
@@ -33,15 +34,20 @@ def deadly_task(*work: Any) -> str:
 original_task = mapping.map_task
 
 
-@pytest.fixture
-def poisoned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
-    places = Places.of(tmp_path)
+@pytest.fixture(scope="module")
+def home_with_it(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    places = Places.of(tmp_path_factory.mktemp("poisoned"))
     run.import_files(places.raw, [SAMPLE])
-    monkeypatch.setattr(mapping, "map_task", deadly_task)
-    summary = run.build(places, workers=1, partition_documents=1000)
-    monkeypatch.undo()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(mapping, "map_task", deadly_task)
+        summary = run.build(places, workers=1, partition_documents=1000)
     assert summary.stages[0].reasons == (("crash", 1),)
-    return places
+    return places.home
+
+
+@pytest.fixture
+def poisoned(home_with_it: Path, tmp_path: Path) -> Places:
+    return Places.of(golden.copied(home_with_it, tmp_path))
 
 
 def test_one_poisoned_document_costs_one_document(poisoned: Places) -> None:
