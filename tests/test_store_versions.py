@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -12,6 +13,7 @@ from pipeline import export, store
 from pipeline import run as build
 from pipeline.records.errors import StoreError
 from pipeline.run import Places
+from pipeline.run.build import history
 from pipeline.store import listing, reading
 from tests import golden, store_versions
 
@@ -111,12 +113,21 @@ def test_the_file_tells_its_versions(home: Path) -> None:
 
 
 @pytest.mark.parametrize("version", EARLIER)
-def test_a_file_of_an_earlier_version_is_asked_as_it_is_and_a_build_takes_over_what_raw_does_not_hold(
+def test_a_file_of_an_earlier_version_is_asked_as_it_is_and_tells_a_build_all_that_it_takes_over(
     places: Places, version: str
 ) -> None:
-    before = reading.journal(places.database)
+    before = history.last_build(places.database, home=places.home)
+    assert before.journal.rows[0].detail == NOTE[-1]
     age(places.database, version)
     _asked(places, version)
+    assert history.last_build(places.database, home=places.home) == before
+
+
+@pytest.mark.parametrize("version", [EARLIER[0], *(last for last, now in pairwise(EARLIER) if last[0] != now[0])])
+def test_a_build_takes_over_what_raw_does_not_hold(places: Places, version: str) -> None:
+    """From the oldest, and from the last of each major step."""
+    before = reading.journal(places.database)
+    age(places.database, version)
     rebuilt(places)
     _taken_over(places, before)
 
