@@ -75,13 +75,8 @@ def _in_leaves(most: int) -> Iterator[None]:
         leaves.LEAF_BYTES = before
 
 
-def made(home: Path, *, leaf_bytes: int = leaves.LEAF_BYTES) -> Sound:
+def made(home: Path) -> Sound:
     """A home with every kind of kept file."""
-    with _in_leaves(leaf_bytes):
-        return _made(home)
-
-
-def _made(home: Path) -> Sound:
     places = Places.of(home)
     run.import_files(places.raw, [SAMPLE])
     run.build(places, workers=1, partition_documents=PARTITION_DOCUMENTS)
@@ -91,10 +86,22 @@ def _made(home: Path) -> Sound:
     ledger = Ledger(_ledger(places))
     ledger.save(_STATE, [Validator(f"https://host.invalid/{n}", "t", "e", "0" * 64, None) for n in range(40)])
     ledger.close()
+    return _sound(places)
+
+
+def in_leaves(sound: Sound, home: Path) -> Sound:
+    """The same home with its bundle in leaves."""
+    places = Places.of(shutil.copytree(sound.places.home, home))
+    with _in_leaves(_SPLIT_BYTES):
+        run.export(places)
+        return _sound(places)
+
+
+def _sound(places: Places) -> Sound:
     files: dict[str, list[Path]] = defaultdict(list)
     for file in integrity.kept_files(places):
-        files[_kind(file.kind, file.path)].append(file.path.relative_to(home))
-    files["raw segment"] = [path.relative_to(home) for path in sorted((places.raw / "segments").glob("*.zip"))]
+        files[_kind(file.kind, file.path)].append(file.path.relative_to(places.home))
+    files["raw segment"] = [path.relative_to(places.home) for path in sorted((places.raw / "segments").glob("*.zip"))]
     registry = places.registry.published()[0]
     return Sound(places, dict(files), store.digests(places.database), registry, leaves.LEAF_BYTES)
 
@@ -232,7 +239,8 @@ def measure(flips: int, *, seed: int, whole: int, only: str = "") -> dict[str, C
     draw = random.Random(seed)
     found: dict[str, Counter[str]] = defaultdict(Counter)
     with tempfile.TemporaryDirectory() as folder:
-        drawn = _drawn(made(Path(folder) / "sound"), made(Path(folder) / "split", leaf_bytes=_SPLIT_BYTES))
+        whole_home = made(Path(folder) / "sound")
+        drawn = _drawn(whole_home, in_leaves(whole_home, Path(folder) / "split"))
         kinds = sorted(kind for kind in drawn if kind.startswith(only))
         for number in range(flips):
             kind = kinds[number % len(kinds)]

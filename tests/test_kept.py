@@ -449,7 +449,7 @@ def test_a_home_of_before_has_no_copy_of_its_registry_and_goes_on(places: Places
 
 def test_no_bit_that_is_turned_in_a_kept_file_is_published_or_read_without_a_word() -> None:
     """Each kind of file once or twice, three with a whole build; `python -m benchmarks.flips` tries 1,200."""
-    found = flips.measure(40, seed=1, whole=12)
+    found = flips.measure(30, seed=1, whole=12)
     assert set(found) >= {"answer", "ledger", "shard", "database", "registry", "raw segment", "bundle: registry.json"}
     assert {f"bundle: leaf: {name}" for name in ("head", *leaves.NAMES)} <= set(found)
     assert {kind: counts["silent"] for kind, counts in found.items() if counts["silent"]} == {}
