@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from pytest_httpserver import HTTPServer
@@ -104,12 +104,36 @@ def stage(summary: dict[str, Any], name: str) -> dict[str, Any]:
     return dict(found)
 
 
+class Once(NamedTuple):
+    """A home that the obedient model enriched, for tests that read it."""
+
+    home: Path
+    summary: dict[str, Any]
+    asked: int  # how often the model was
+
+
+@pytest.fixture(scope="module")
+def once(mapped: Path, make_httpserver: HTTPServer, tmp_path_factory: pytest.TempPathFactory) -> Once:
+    home = golden.copied(mapped, tmp_path_factory.mktemp("once") / "home")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("NO_PROXY", "*")
+        make_httpserver.clear()
+        model = Model(make_httpserver, play=obedient)
+        summary = enriched(home, model)
+    return Once(home, summary, len(model.asked))
+
+
+@pytest.fixture
+def again(once: Once, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return golden.copied(once.home, tmp_path / "again")
+
+
 # ---------------------------------------------------------------- what it adds
 
 
-def test_a_model_points_and_the_words_stay_those_of_people(home: Path, model: Model) -> None:
-    summary = enriched(home, model)
-    entry = entry_of(home, 1)
+def test_a_model_points_and_the_words_stay_those_of_people(once: Once) -> None:
+    entry, summary = entry_of(once.home, 1), once.summary
     assert (entry["root_cause"], entry["root_cause_type"]) == (CAUSE, "model")
     (remedy,) = entry["workarounds"]
     assert (remedy["action"], remedy["how"]) == ("Set the environment variable PLAN_ROWS to 64.", ACT)
@@ -117,9 +141,8 @@ def test_a_model_points_and_the_words_stay_those_of_people(home: Path, model: Mo
     assert stage(summary, "enrich")["given"] == 3  # thread 3 has an answer by the rules
 
 
-def test_what_only_a_model_claims_counts_nothing_and_says_so(home: Path, model: Model) -> None:
-    before = entry_of(home, 1)
-    enriched(home, model)
+def test_what_only_a_model_claims_counts_nothing_and_says_so(mapped: Path, once: Once) -> None:
+    before, home = entry_of(mapped, 1), once.home
     assert cli.run("validate", home / "curated").code == 0
     entry = entry_of(home, 1)
     (remedy,) = entry["workarounds"]
@@ -134,14 +157,13 @@ def test_what_only_a_model_claims_counts_nothing_and_says_so(home: Path, model: 
     assert "[picked by a language model alone · " in shown
 
 
-def test_provenance_names_model_host_and_prompt_and_nothing_else(home: Path, model: Model) -> None:
-    enriched(home, model)
-    entry = entry_of(home, 1)
-    name = f"llm:m1@localhost:{model.server.port}#enrich-2"
+def test_provenance_names_model_host_and_prompt_and_nothing_else(once: Once, make_httpserver: HTTPServer) -> None:
+    entry = entry_of(once.home, 1)
+    name = f"llm:m1@localhost:{make_httpserver.port}#enrich-2"
     assert entry["provenance"]["rules"][name] == 2
     picked = [piece for piece in entry["evidence"] if piece["rule"] == name]
     assert {piece["quote"] for piece in picked} == {CAUSE, ACT}
-    assert b"/v1" not in b"".join(bundle(home).values())
+    assert b"/v1" not in b"".join(bundle(once.home).values())
 
 
 def test_a_rule_that_says_the_same_lifts_the_tier(home: Path, model: Model, tmp_path: Path) -> None:
@@ -155,9 +177,8 @@ def test_a_rule_that_says_the_same_lifts_the_tier(home: Path, model: Model, tmp_
     assert remedy["how"] == "Setting `PLAN_ROWS=64` fixed it for me."
 
 
-def test_what_became_of_every_claim_can_be_asked_in_sql(home: Path, model: Model) -> None:
-    enriched(home, model)
-    database = Places.of(home).database
+def test_what_became_of_every_claim_can_be_asked_in_sql(once: Once) -> None:
+    database = Places.of(once.home).database
     claims = "SELECT kind, quote FROM claims WHERE starts_with(rule, 'llm:') ORDER BY kind"
     assert store.query(database, claims).rows == [("cause", CAUSE), ("remedy", ACT)]
     refused = "SELECT reason, count(*) FROM skipped WHERE stage = 'enrich-claims' GROUP BY 1 ORDER BY 1"
@@ -185,23 +206,20 @@ def test_without_the_section_nothing_is_loaded_asked_or_changed(home: Path, mode
     assert model.asked == []
 
 
-def test_a_second_build_asks_nothing_and_gives_the_same_bytes(home: Path, model: Model) -> None:
-    summary = enriched(home, model)
+def test_a_second_build_asks_nothing_and_gives_the_same_bytes(once: Once, again: Path, model: Model) -> None:
+    (asked,) = once.summary["engines"].values()
+    assert (asked["calls"], asked["kept"], once.asked) == (3, 0, 3)
+    summary = enriched(again, model)
     (asked,) = summary["engines"].values()
-    assert (asked["calls"], asked["kept"]) == (3, 0)
-    first, database = bundle(home), store.digest(Places.of(home).database)
-    summary = enriched(home, model)
-    (asked,) = summary["engines"].values()
-    assert (asked["calls"], asked["kept"], len(model.asked)) == (0, 3, 3)
-    assert bundle(home) == first
-    assert store.digest(Places.of(home).database) == database
+    assert (asked["calls"], asked["kept"], len(model.asked)) == (0, 3, 0)
+    assert bundle(again) == bundle(once.home)
+    assert store.digest(Places.of(again).database) == store.digest(Places.of(once.home).database)
 
 
-def test_the_order_of_the_threads_changes_no_byte(home: Path, model: Model, tmp_path: Path) -> None:
-    enriched(home, model)
+def test_the_order_of_the_threads_changes_no_byte(once: Once, model: Model, tmp_path: Path) -> None:
     other = home_with(tmp_path / "other", ROWS[::-1])
     enriched(other, model, "[build]", "partition_documents = 1")
-    assert bundle(other) == bundle(home)
+    assert bundle(other) == bundle(once.home)
 
 
 def test_a_build_that_was_killed_goes_on_where_it_stopped(home: Path, model: Model) -> None:
@@ -227,9 +245,8 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped(home: Path, model: Mod
     assert (asked["calls"], asked["kept"]) == (1, 2)
 
 
-def test_a_thread_that_is_forgotten_takes_its_answers_along(home: Path, model: Model) -> None:
-    enriched(home, model)
-    answers = home / ".errmine" / "answers"
+def test_a_thread_that_is_forgotten_takes_its_answers_along(again: Path) -> None:
+    home, answers = again, again / ".errmine" / "answers"
     assert len(list(answers.rglob("*.json"))) == 3
     cli.run("forget", "--home", home, "--url", "https://github.com/errmine-fixtures/tilelab/issues/1")
     (home / "errmine.toml").unlink()
@@ -243,10 +260,7 @@ def test_a_thread_that_is_forgotten_takes_its_answers_along(home: Path, model: M
 # ---------------------------------------------------------------- when it cannot go on
 
 
-def test_a_spent_budget_ends_well_is_named_and_goes_on_next_time(home: Path, model: Model, tmp_path: Path) -> None:
-    whole = Path(shutil.copytree(home, tmp_path / "whole"))
-    enriched(whole, model)
-    model.asked.clear()
+def test_a_spent_budget_ends_well_is_named_and_goes_on_next_time(home: Path, model: Model, once: Once) -> None:
     (home / "errmine.toml").write_text(f'[enrich]\nurl = "{model.url}"\nmodel = "m1"\ncalls = 1\n', encoding="utf-8")
     done = cli.run("build", "--home", home, "--json")
     summary = json.loads(done.out)
@@ -257,16 +271,13 @@ def test_a_spent_budget_ends_well_is_named_and_goes_on_next_time(home: Path, mod
         "stage": "enrich", "taken": 3, "given": 1, "skipped": 2, "reasons": None
     }  # fmt: skip
     enriched(home, model)
-    assert bundle(home) == bundle(whole)
+    assert bundle(home) == bundle(once.home)
 
 
-def test_a_budget_of_no_calls_uses_what_is_kept(home: Path, model: Model) -> None:
-    enriched(home, model)
-    first = bundle(home)
-    model.asked.clear()
-    enriched(home, model, "calls = 0")
+def test_a_budget_of_no_calls_uses_what_is_kept(once: Once, again: Path, model: Model) -> None:
+    enriched(again, model, "calls = 0")
     assert model.asked == []
-    assert bundle(home) == first
+    assert bundle(again) == bundle(once.home)
 
 
 def test_an_endpoint_that_is_not_there_ends_well_and_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,12 +301,10 @@ def test_a_server_that_fails_costs_its_threads_only(home: Path, model: Model) ->
     assert stage(summary, "enrich")["given"] == 1
 
 
-def test_what_a_thread_tells_the_model_to_say_is_never_published(home: Path, model: Model) -> None:
-    before = entry_of(home, 2)
-    summary = enriched(home, model)
-    assert entry_of(home, 2) == before
-    assert stage(summary, "enrich-claims")["reasons"] == {"addresses_models": 1, "unsafe_action": 1}
-    published = b"".join(bundle(home).values())
+def test_what_a_thread_tells_the_model_to_say_is_never_published(mapped: Path, once: Once) -> None:
+    assert entry_of(once.home, 2) == entry_of(mapped, 2)
+    assert stage(once.summary, "enrich-claims")["reasons"] == {"addresses_models": 1, "unsafe_action": 1}
+    published = b"".join(bundle(once.home).values())
     assert b"evil.invalid" not in published
     assert b"fastmesh" not in published
 
@@ -353,7 +362,7 @@ def with_libretranslate(model: Model, *more: str) -> str:
     return "\n".join([*lines, "[enrich]", f'url = "{model.url}"', 'model = "m1"'])
 
 
-def test_prose_is_translated_gated_and_marked_as_checked(home: Path, model: Model) -> None:
+def test_prose_is_translated_once_gated_and_marked_as_checked(home: Path, model: Model) -> None:
     asked = libretranslate(model.server)
     summary = built(home, with_libretranslate(model))
     entry = entry_of(home, 1)
@@ -366,10 +375,7 @@ def test_prose_is_translated_gated_and_marked_as_checked(home: Path, model: Mode
     assert "failed" in other["translations"]["root_cause_zh"]["reason"]
     assert summary["engines"][f"mt:libretranslate@localhost:{model.server.port}"]["calls"] == len(asked)
 
-
-def test_a_second_build_translates_nothing_anew(home: Path, model: Model) -> None:
-    asked = libretranslate(model.server)
-    built(home, with_libretranslate(model))
+    # a second build translates nothing anew
     first, calls = bundle(home), len(asked)
     built(home, with_libretranslate(model))
     assert len(asked) == calls
