@@ -137,6 +137,17 @@ def rows() -> list[str]:
     return (golden.SAMPLE / "issues.jsonl").read_text(encoding="utf-8").splitlines()
 
 
+@pytest.fixture(scope="module")
+def few_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the sample's pages of documentation and a third of its threads: those that tests edit and forget."""
+    source = tmp_path_factory.mktemp("few")
+    shutil.copytree(golden.SAMPLE / "docs", source / "docs")
+    (source / "issues.jsonl").write_text("\n".join([*rows()[:9], rows()[15]]) + "\n", encoding="utf-8")
+    home = tmp_path_factory.mktemp("few-home")
+    golden.make(home, source=source)
+    return home
+
+
 def came(home: Path, lines: Sequence[str]) -> None:
     (home / "in.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     run.import_files(Places.of(home).raw, [home / "in.jsonl"])
@@ -152,9 +163,9 @@ MERGE = '[[merge]]\nreason = "one limit"\ntexts = ["out of resource: threads", "
 
 @pytest.mark.usefixtures("never_few")
 def test_a_home_is_what_a_clone_without_memory_makes_of_it(
-    sample_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    few_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home, said = golden.copied(sample_home, tmp_path / "home"), tmp_path / "overrides.toml"
+    home, said = golden.copied(few_home, tmp_path / "home"), tmp_path / "overrides.toml"
     said.write_text(MERGE, encoding="utf-8")
     new = {"number": 901, "html_url": "https://github.com/errmine-fixtures/tilelab/issues/901"}
     new["url"] = "https://api.github.com/repos/errmine-fixtures/tilelab/issues/901"
@@ -219,8 +230,8 @@ def test_nothing_is_worded_anew_where_nothing_came(
     assert state(home) == before
 
 
-def test_verify_makes_all_of_it_a_second_time_and_names_what_differs(sample_home: Path, tmp_path: Path) -> None:
-    home = golden.copied(sample_home, tmp_path / "home")
+def test_verify_makes_all_of_it_a_second_time_and_names_what_differs(few_home: Path, tmp_path: Path) -> None:
+    home = golden.copied(few_home, tmp_path / "home")
     came(home, [edited(5, state="open", closed_at=None)])
     leftover = Places.of(home).shards.parent / "verify-killed"
     (leftover / "curated").mkdir(parents=True)
