@@ -146,3 +146,20 @@ def test_the_last_line_of_a_run_is_not_its_error() -> None:
 )
 def test_hostile_objects_are_read_in_linear_time(unit: str) -> None:
     linear.check(extract.events, unit)
+
+
+def test_an_object_that_a_logger_opens_on_its_own_line_is_read_whole_with_the_place_that_a_field_holds() -> None:
+    event = _one(
+        '[ERROR] Script Error {\n[ERROR]     line = 42;\n[ERROR]     message = "no clay";\n'
+        '[ERROR]     nativeLocation = "-[Kiln heat:] (Kiln.m:751)";\n'
+    )
+    assert event.message == "no clay"
+    assert [(one.file, one.line, one.function) for one in event.frames] == [("Kiln.m", 751, "-[Kiln heat:]")]
+
+
+def test_a_frame_that_was_broken_behind_its_first_word_is_one() -> None:
+    event = _one(
+        "java.lang.AssertionError: cold\n    at org.junit.Assert.fail(Assert.java:88)\n    at\n"
+        "org.kiln.TestFire.heats(TestFire.java:276)\n\n"
+    )
+    assert [one.line for one in event.frames] == [276]

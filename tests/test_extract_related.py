@@ -46,3 +46,37 @@ def test_a_linker_says_where_the_symbol_is_asked_for() -> None:
 def test_an_exception_of_dotnet_itself_is_named() -> None:
     (event,) = extract.events("System.Exception: no fire\n   at Kiln.Fire.Heat(String door) in /src/Fire.cs:line 12\n")
     assert (event.exception_type, event.message) == ("System.Exception", "no fire")
+
+
+NESTED = """ValueError: in user code:
+
+    /opt/kiln/training.py:855 train_function  *
+        return step_function(self, iterator)
+    <ipython-input-3-abc>:12 call  *
+        x = self.kiln(x)
+
+    TypeError: clay of layer kiln is incompatible with the layer
+"""
+TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n    f()\n'
+
+
+@pytest.mark.parametrize("above", ["", TRACEBACK])
+def test_the_error_behind_a_stack_that_stands_in_a_message_is_the_event(above: str) -> None:
+    (event,) = extract.events(above + NESTED)
+    assert (event.exception_type, event.message) == ("TypeError", "clay of layer kiln is incompatible with the layer")
+    assert [(one.line, one.function) for one in event.frames[-2:]] == [(855, "train_function"), (12, "call")]
+    assert (event.start, (above + NESTED)[event.start : event.end].strip()) == (0, (above + NESTED).strip())
+
+
+def test_a_layer_that_tells_the_nested_error_in_its_own_words_is_read_through() -> None:
+    told = 'TypeError: Exception encountered when calling layer "oven" (type Oven).\n    \n    in user code:\n    \n'
+    inner = '        File "/opt/oven.py", line 3, in call  *\n            z()\n    \n        KeyError: no gas\n'
+    (event,) = extract.events(NESTED.partition("TypeError")[0] + told + inner)
+    assert (event.exception_type, event.message, len(event.frames)) == ("KeyError", "no gas", 3)
+
+
+def test_an_error_below_such_a_stack_has_its_frames_and_below_code_it_has_none() -> None:
+    (event,) = extract.events(NESTED.partition("\n")[2])
+    assert [one.function for one in event.frames] == ["train_function", "call"]
+    (event,) = extract.events("    kiln.fire(oven)  *\n\n    TypeError: clay of layer kiln is incompatible\n")
+    assert event.frames == ()

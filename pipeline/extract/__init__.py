@@ -121,7 +121,7 @@ def _known(text: str, seen: Seen) -> tuple[list[Event], frozenset[int]]:
     shown = sorted([*whole, *_exception_lines(text, whole, seen)], key=lambda one: one.start)
     natives = native.found(text, seen)
     shown = [one for one in shown if not _is_line_of(one, natives)]
-    found = related.with_stacks(text, _joined(text, shown, _told(text, shown, natives)))
+    found = related.with_nested(text, related.with_stacks(text, _joined(text, shown, _told(text, shown, natives))))
     if any(literal in seen for literal in objects.LITERALS):
         found = objects.added(text, seen, found)
     if any(one.severity != Severity.WARNING for one in found):

@@ -48,6 +48,8 @@ _CLASS = re.compile(r"[A-Za-z_][\w.$/#-]{0,120}(?:[Ee]rror|[Ee]xception|Fault|Fa
 _WORD = re.compile(r"(?=.{4})[A-Za-z][A-Za-z0-9]{1,60}(?:[_.-][A-Za-z0-9]{1,40}){0,8}$")
 _FILES = ("sourceurl", "filename", "file", "filepath", "path")
 _LINES = ("line", "linenumber", "lineno")
+#: A function with its place, as the value of a field: "-[Kiln heat:] (Kiln.m:751)".
+_PLACE = re.compile(r"(?P<function>\S.{0,200}?) \((?P<file>[^\s():]{1,120}):(?P<line>\d{1,7})\)")
 
 
 class _Object(NamedTuple):
@@ -67,12 +69,17 @@ def added(text: str, seen: Seen, found: list[Event]) -> list[Event]:
         if at < behind or (one := _object(text, at)) is None:
             continue
         others = [event for event in kept if event.start < one.end and event.end > one.start]
-        if (event := _event(one, at)) is None or any(other.dialect not in _PARTS for other in others):
+        if (event := _event(one, at)) is None or not all(map(_is_part, others)):
             continue
         behind = one.end
         kept = [other for other in kept if other not in others]
         kept.insert(bisect_right(kept, event.start, key=lambda other: other.start), event)
     return kept
+
+
+def _is_part(other: Event) -> bool:
+    """Whether an event knows no more than a part of the object: a field, or the line that opens it."""
+    return other.dialect in _PARTS or other.message.endswith("{")
 
 
 def _object(text: str, at: int) -> _Object | None:
@@ -150,12 +157,14 @@ def _event(one: _Object, at: int) -> Event | None:
         return None
     file = next((one.fields[key] for key in _FILES if one.fields.get(key)), None)
     line = next((one.fields[key] for key in _LINES if one.fields.get(key, "").isdecimal()), None)
+    places = (_PLACE.fullmatch(value) for key, value in one.fields.items() if key.endswith("location"))
+    inner = [Frame(hit["file"], int(hit["line"]), hit["function"]) for hit in places if hit is not None]
     return Event(
         dialect=DIALECT,
         exception_type=_type(one.fields),
         message=message,
         detail=message,
-        frames=(Frame(file, int(line), None),) if file and line else (),
+        frames=(*((Frame(file, int(line), None),) if file and line else ()), *inner),
         chain=(),
         codes=(),
         start=min(one.start, at),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from pipeline.extract import stacks
-from pipeline.records import Event, Link, Severity
+from pipeline.extract import head, stacks
+from pipeline.records import Event, Frame, Link, Severity
 
 #: A failure explains `make: *** Error 2` or `Aborted` that stands so near; posts of the corpus have a median of 1,500.
 WIDEST_RELATED = 3000
@@ -22,6 +22,19 @@ WIDEST_HEADING = 120
 #: The first frame of a debugger's stack; it stands within so many characters and lines, and is read so far.
 _FIRST_FRAME = re.compile(r"^[ \t>]{0,8}#0 {1,3}(?=\S)", re.MULTILINE)
 WIDEST_ASKED, MOST_ASKED, WIDEST_STACK = 600, 8, 20_000
+
+#: What a compiler of Python's functions raises: its message is another stack, indented, with the error behind it.
+NESTED = "in user code:"
+#: The lines of such a stack, of which many end with a star or two; so far and so many are looked at.
+_STARRED = "  *\n"
+_NESTED_FRAME = re.compile(
+    r"(?:File \"(?P<named>[^\"\n]{1,300})\", line (?P<number>\d{1,7}), in (?P<inside>[\w<>.]{1,120})"
+    r"|(?P<file>(?=[^\s:]{0,300}[/\\.<])(?:[A-Za-z]:)?[^\s:]{1,300}):(?P<line>\d{1,7}):? (?P<function>[\w<>.]{1,120}))"
+    r"\s{0,4}\*{0,2}\Z"
+)
+WIDEST_NESTED, MOST_NESTED, WIDEST_LINE = 40_000, 600, 600
+#: Code stands so much deeper than a frame.
+_DEEPER = 4
 
 # What terminals take for colours and a page shows as letters: `[31m`, where the character that begins it was lost.
 
@@ -51,6 +64,91 @@ def with_stacks(text: str, found: list[Event]) -> list[Event]:
         else:
             whole.append(event)
     return whole
+
+
+def with_nested(text: str, found: list[Event]) -> list[Event]:
+    """The events, where a stack that stands in a message is the event's, and so is the error behind that stack.
+
+    TensorFlow's AutoGraph raises "ValueError: in user code:" with the stack of the function that it compiled; where
+    people leave that line out, the error below such a stack has its frames.
+    """
+    if NESTED not in text and _STARRED not in text:
+        return found
+    whole: list[Event] = []
+    for one in found:
+        if whole and one.start < whole[-1].end:
+            continue  # the error of the nested stack
+        if one.message.startswith(NESTED):
+            whole.append(_nested(text, one))
+        elif not one.frames and one.dialect == "exception-line" and (frames := _starred_above(text, one.start)):
+            whole.append(replace(one, frames=frames))
+        else:
+            whole.append(one)
+    return whole
+
+
+def _nested(text: str, outer: Event) -> Event:
+    """The event as the error that its message ends with; as it is where none stands there."""
+    at = text.find(NESTED, outer.start) + len(NESTED)
+    frames = list[Frame]()
+    base = None
+    for begin, line in _lines(text, at):
+        indent = len(line) - len(line.lstrip())
+        if line.strip() == NESTED:  # a layer of a model told it in its own words, and again
+            base = None
+            continue
+        base = indent if base is None else base
+        if indent < base or not indent:
+            break
+        if (hit := _NESTED_FRAME.match(line.strip())) is not None:
+            frames.append(_frame(hit))
+        elif frames and indent < base + _DEEPER and (named := head.strict(line.strip())) is not None:
+            if text.find(NESTED, begin, begin + WIDEST_LINE) >= 0:
+                continue
+            words = (named.message or "").strip()
+            return replace(
+                outer,
+                exception_type=named.exception_type,
+                message=words,
+                detail=words,
+                frames=(*outer.frames, *frames),
+                end=max(outer.end, begin + len(line.rstrip())),
+            )
+    return replace(outer, frames=(*outer.frames, *frames)) if frames else outer
+
+
+def _starred_above(text: str, start: int) -> tuple[Frame, ...]:
+    """The frames of a nested stack right above a place, outermost first; none where no line is marked as of one."""
+    floor = max(0, start - WIDEST_NESTED)
+    if text.find(_STARRED, floor, start) < 0:
+        return ()
+    lines = text[text.find("\n", floor) + 1 if floor else 0 : text.rfind("\n", 0, start) + 1].split("\n")[-MOST_NESTED:]
+    frames, is_starred = list[Frame](), False
+    for line in reversed(lines):
+        hit = _NESTED_FRAME.match(line[:WIDEST_LINE].strip())
+        if hit is not None:
+            frames.append(_frame(hit))
+            is_starred |= line.rstrip().endswith("*")
+        elif line.strip() and not line.startswith(" " * _DEEPER):
+            break
+    return tuple(reversed(frames)) if is_starred else ()
+
+
+def _lines(text: str, at: int) -> Iterator[tuple[int, str]]:
+    """The lines that say something from the next one on: where each begins, and its words."""
+    begin = text.find("\n", at) + 1
+    for _ in range(MOST_NESTED):
+        if not begin or begin - at > WIDEST_NESTED:
+            return
+        stop = text.find("\n", begin)
+        line = text[begin : stop if stop >= 0 else len(text)][:WIDEST_LINE]
+        if line.strip():
+            yield begin, line
+        begin = stop + 1
+
+
+def _frame(hit: re.Match[str]) -> Frame:
+    return Frame(hit["named"] or hit["file"], int(hit["number"] or hit["line"]), hit["inside"] or hit["function"])
 
 
 def _is_stack_of(text: str, named: Event, stack: Event) -> bool:

@@ -122,12 +122,13 @@ def _step(lines: Lines, number: int, body: str, form: Form) -> _Step | None:
 
 def _rejoined(lines: Lines, number: int, body: str, form: Form) -> Matched | None:
     """The frame that a terminal or a page wrapped: the line and the next one, unindented or deeper, make it."""
-    if len(body) < NARROWEST:
+    is_cut = body.strip() == "at"  # behind a word, where a mail or a page broke it
+    if len(body) < NARROWEST and not is_cut:
         return None
     line, rest = lines.at(number), lines.at(number + 1)
     if line is None or rest is None or rest.is_foreign or not rest.body or 0 < rest.indent <= line.indent:
         return None
-    return first(form.frame, body + rest.body[:WIDEST].lstrip())
+    return first(form.frame, body + " " * is_cut + rest.body[:WIDEST].lstrip())
 
 
 def _take(step: _Step, line: Line, state: _State, block: Block) -> None:
