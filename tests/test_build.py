@@ -156,7 +156,7 @@ def test_what_workers_are_forked_from_has_read_an_error_and_what_helped() -> Non
     read = importlib.import_module(mapping._PRELOAD).READ
     assert [row.event.exception_type for row in read.events] == ["RuntimeError"]
     rules = {claim.rule.partition(".")[0] for claim in read.claims if claim.kind != "candidate"}
-    assert rules == {"worked", "failed", "advice"}
+    assert rules == {"worked", "failed", "advice", "environment"}
 
 
 def test_an_event_that_is_read_anew_is_found_by_its_document_and_its_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,11 +30,16 @@ RuntimeError: CUDA error: out of memory
 I have torch 2.4.0 and CUDA 12.1 on Ubuntu 22.04. It fails because the cache is full, see #12.
 I tried upgrading torch to 2.5.1 but it did not help. Setting `num_warps=8` might fix it.
 Update: setting `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` fixed it for me. It works after changing that.
+
+- GPU: NVIDIA H200
+- Python version: 3.12
+- OS: Linux
 """
 _ANSWERS = (
     ("NONE", "Same here on Windows. I tried torch 2.3.0, and even after changing the driver it fails."),
     ("MEMBER", "@one, you can install `triton==3.0.0` or disable the cache: `pip install -U triton`. The fix is #13."),
     ("NONE", "Thanks, that worked for me! No, sorry, `device_map=None` instead of `device_map=True` did not work."),
+    ("NONE", "But now I get another error instead, not the same. I use `torch.compile(x)` with `num_stages=2`."),
     ("NONE", "升级到 2.5.1 之后就可以了，谢谢。"),
     ("OWNER", "The root cause is a bug in the allocator. This was fixed by #13, which is in v2.5.2. Duplicate of #11."),
 )
@@ -43,6 +48,8 @@ _OTHERS = """```
 E0401 12:00:00.000000  11 client.cc:12] INTERNAL: ptxas exited with non-zero error code 1
 error[E0308]: mismatched types
 main.cpp:3:5: error: no member named 'size' in 'std::shared_ptr<int>'
+fatal: not a git repository
+Error: P1001: Can't reach database server
 ```
 """
 

@@ -410,11 +410,9 @@ class Rows:
     def _wanted(self, ids: Iterable[str]) -> None:
         self._put("wanted", pa.table({"id": pa.array(sorted(set(ids)), pa.string())}))
 
-    def _put(self, name: str, table: pa.Table) -> None:
-        """Nothing; there is a table of that name with these rows."""
-        self._connection.register("incoming", table)
+    def _put(self, name: str, incoming: pa.Table) -> None:
+        """Nothing; there is a table of that name with these rows: DuckDB finds them under their name here."""
         self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM incoming")  # noqa: S608
-        self._connection.unregister("incoming")
 
     def _arrow(self, statement: str) -> pa.Table:
         return self._connection.sql(statement).to_arrow_table()
