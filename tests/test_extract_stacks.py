@@ -266,5 +266,7 @@ def test_a_stack_with_each_line_marked_as_code_is_read_as_one() -> None:
 def test_where_a_debugger_stands_when_a_signal_comes_is_the_frame_and_the_stack_below_it_is_better() -> None:
     stop = "Program received signal SIGSEGV, Segmentation fault.\n0x00005f12 in fire (heat=0) at fire.c:21\n"
     assert [(one.file, one.line) for one in extract.events(stop)[0].frames] == [("fire.c", 21)]
+    below = f"{stop}\n21\t  x;\n\n#0  0x00005f12 in fire () at fire.c:21\n#1  0x00005f90 in main () at main.c:4\n"
+    assert len(extract.events(below)[0].frames) == 2
     asked = f"{stop}(gdb) bt\n#0  0x00005f12 in fire (heat=0) at fire.c:21\n#1  0x00005f90 in main () at main.c:4\n"
     assert [(one.file, one.line) for one in extract.events(asked)[0].frames] == [("main.c", 4), ("fire.c", 21)]

@@ -55,7 +55,8 @@ def with_stacks(text: str, found: list[Event]) -> list[Event]:
     whole: list[Event] = []
     for number, one in enumerate(found):
         ceiling = found[number + 1].start if number + 1 < len(found) else len(text)
-        event = _asked(text, one, ceiling) if one.dialect == "signal" and not one.frames else one
+        # where the program stood is one frame; the stack that the debugger prints when asked begins with it
+        event = _asked(text, one, ceiling) if one.dialect == "signal" and len(one.frames) <= 1 else one
         named = whole[-1] if whole else None
         if named is not None and _is_stack_of(text, named, event):
             whole[-1] = replace(
