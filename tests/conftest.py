@@ -108,9 +108,10 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def _workers_know_the_sample() -> Iterator[None]:
     """Nothing; what workers of builds are forked from, here, has read the sample before (`tests.preloaded`).
 
-    Of a build of nine threads its worker takes a third less; the suite makes many.
+    Of a build of nine threads its worker takes a third less; the suite makes many. It holds whoever forks there first.
     """
     to_load = multiprocessing.set_forkserver_preload
+    to_load(["tests.preloaded"])
 
     def loading(_: context.BaseContext, names: list[str]) -> None:
         to_load([*names, "tests.preloaded"])

@@ -27,7 +27,6 @@ from pipeline import raw, run, store
 from pipeline.export import read_manifest
 from pipeline.records.errors import ExportError, HomeBusy, PipelineError, StoreError
 from pipeline.run import Places
-from pipeline.run.build import mapping
 from pipeline.run.home import locking, recording
 from tests import cli, golden
 
@@ -54,7 +53,6 @@ APART = multiprocessing.get_context("forkserver")
 
 def start(home: Path) -> ForkServerProcess:
     """Build and export in a process of its own, by two workers; they are no children of it, as is always so."""
-    APART.set_forkserver_preload([mapping._PRELOAD])
     options = {"workers": 2, "partition_documents": SHARE}
     process = APART.Process(target=golden.work, args=(home,), kwargs=options)
     process.start()
@@ -197,7 +195,7 @@ def test_readers_never_see_half_a_state_and_never_stand_in_the_way(finished: Pat
     looks: list[bool] = []
 
     def look() -> None:
-        while not stop.wait(0.02):  # the work needs the processor too
+        while not stop.wait(0.03):  # the work needs the processor too
             looks.append(readable(places))
 
     shutil.rmtree(places.shards)  # all is made anew

@@ -205,7 +205,7 @@ def _append_many(folder: str, first: int) -> None:
 
 
 def test_two_processes_that_append_keep_one_chain(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")  # a fork would inherit what this process holds
+    context = multiprocessing.get_context("forkserver")  # a fork of this process would inherit what it holds
     workers = [context.Process(target=_append_many, args=(str(tmp_path), first)) for first in (0, 20, 40)]
     for worker in workers:
         worker.start()
