@@ -535,7 +535,7 @@ def test_a_delta_that_was_killed_at_any_step_is_applied_by_the_same_call(
         assert [path.name for path in folder.parent.iterdir()] == ["curated"], step
         if not was_killed:
             break
-        step += 1 if KILLS_ALL else random.randint(1, 5)
+        step += 1 if KILLS_ALL else random.randint(1, 9)
     assert step > 20
 
 
