@@ -51,7 +51,7 @@ def test_no_partition_is_empty_where_there_are_no_documents() -> None:
 
 @given(results=st.lists(RESULTS, max_size=5), data=st.data())
 @settings(
-    max_examples=40,
+    max_examples=20,
     deadline=None,
     database=None,
     phases=(Phase.generate, Phase.shrink),
