@@ -10,6 +10,7 @@ import pytest
 
 import pipeline
 from pipeline import normalise, packs, run
+from pipeline.lexicon import vocabulary
 from pipeline.run import shards
 from tests import golden, packs_page
 from tests.cli import run as command
@@ -171,3 +172,29 @@ def test_a_pack_in_a_home_from_the_first_build_to_its_end(tmp_path: Path) -> Non
         name: body for name, body in without.items() if name not in kept_history
     }
     assert json.loads(after["manifest.json"])["packs"] == []
+
+
+def test_a_home_without_a_pack_that_ships_builds_and_files_errors_by_the_others(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    threads = _threads(tmp_path)
+    rows = [json.loads(line) for line in threads.read_text(encoding="utf-8").splitlines()]
+    said = [
+        "RuntimeError: CUDA error: an illegal memory access was encountered",
+        "ptxas fatal   : Unresolved extern function 'fire'",
+        "Error response from daemon: No such container: kiln",
+    ]
+    for row, line in zip(rows, said, strict=True):
+        row["body"] = f"It says\n```\n{line}\n```"
+    threads.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (tmp_path / "errmine.toml").write_text('[fields]\npacks = ["-ml"]\n', encoding="utf-8")
+    home("import", threads)
+    home("build", "--workers", "1")
+    home("export")
+    assert {row["domain"] for row in home.entries().values()} == {"python", "other", "docker"}
+    manifest = json.loads((home.curated / "manifest.json").read_bytes())
+    assert [row["name"] for row in manifest["packs"]] == ["-ml"]
+    assert manifest["normaliser"] == packs.marked(normalise.NORMALISER_VERSION) != normalise.NORMALISER_VERSION
+    assert home("validate", home.curated)["problems"] == []
+    packs.activate()
+    kept = [vocabulary.domain(vocabulary._clues(f" | {line}"))[0] for line in said]
+    assert kept == ["cuda", "cuda", "other"]  # by the words of their messages

@@ -1,7 +1,7 @@
 """Pages that list error codes with what each means: one parser a kind of page, one row of data a catalogue.
 
 A source asks a parser whether a page is still built as it was and which codes it lists; a reader asks it what the page
-says of one of them. To add a catalogue whose page is of a known kind: a row in `pipeline/data/docs/catalogues.toml`, or
+says of one of them. To add a catalogue whose page is of a known kind: a row in `pages.toml` of a pack, or
 the same keys under `[[sources.catalogues]]` of errmine.toml. For another kind of page: a module here with `rows`, and
 its name in `PARSERS`.
 """
@@ -9,11 +9,9 @@ its name in `PARSERS`.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
-from importlib import resources
 from types import MappingProxyType
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -100,11 +98,11 @@ def _listed(name: str) -> list[Page]:
 
 @packs.cached
 def shipped() -> Mapping[str, Catalogue]:
-    """The catalogues that errmine and its packs know, by name."""
-    body = resources.files("pipeline").joinpath("data/docs/catalogues.toml").read_text("utf-8")
-    rows = [Catalogue(**row) for row in tomllib.loads(body)["catalogue"]]
-    rows += [Catalogue(row.name, row.url, row.parser, row.names, row.family) for row in PAGES.rows()]
-    return MappingProxyType({row.name: row for row in rows})
+    """The catalogues that the packs know, by name; of two that know a name the first one counts."""
+    found: dict[str, Catalogue] = {}
+    for row in PAGES.rows():
+        found.setdefault(row.name, Catalogue(row.name, row.url, row.parser, row.names, row.family))
+    return MappingProxyType(found)
 
 
 @lru_cache(maxsize=_KEPT_PAGES)
