@@ -21,8 +21,8 @@ from tests import golden
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    return golden.bundle_bytes(golden.make(tmp_path_factory.mktemp("home")))
+def bundle(sample_home: Path) -> dict[str, bytes]:
+    return golden.bundle_bytes(Places.of(sample_home).curated)
 
 
 #: A person ended the program: an event that is kept, counted and not grouped.
@@ -57,16 +57,17 @@ def test_order_names_workers_and_partitions_change_no_byte(bundle: dict[str, byt
     assert golden.bundle_bytes(made) == bundle
 
 
-def test_a_second_run_changes_no_byte(bundle: dict[str, bytes], tmp_path: Path) -> None:
-    golden.make(tmp_path)
+def test_a_second_run_changes_no_byte(sample_home: Path, bundle: dict[str, bytes], tmp_path: Path) -> None:
+    golden.copied(sample_home, tmp_path)
     first = store.digest(Places.of(tmp_path).database)
     assert golden.bundle_bytes(golden.make(tmp_path)) == bundle
     assert store.digest(Places.of(tmp_path).database) == first
 
 
-def test_a_build_that_was_never_exported_leaves_no_trace(bundle: dict[str, bytes], tmp_path: Path) -> None:
-    once, twice = tmp_path / "once", tmp_path / "twice"
-    golden.make(once)
+def test_a_build_that_was_never_exported_leaves_no_trace(
+    sample_home: Path, bundle: dict[str, bytes], tmp_path: Path
+) -> None:
+    once, twice = sample_home, tmp_path / "twice"
     run.import_files(Places.of(twice).raw, [golden.SAMPLE])
     run.build(Places.of(twice), workers=1, partition_documents=500)
     assert golden.bundle_bytes(golden.make(twice)) == bundle
@@ -89,10 +90,11 @@ def test_a_new_document_is_added_without_touching_other_shards(tmp_path: Path) -
     assert len(kept) > len(before) * 0.8
 
 
-def test_a_damaged_page_is_named_and_costs_its_document_only_where_somebody_says_so(tmp_path: Path) -> None:
-    places = Places.of(tmp_path)
-    run.import_files(places.raw, [golden.SAMPLE])
-    whole = run.build(places, workers=1, partition_documents=500).stages[0]
+def test_a_damaged_page_is_named_and_costs_its_document_only_where_somebody_says_so(
+    sample_home: Path, tmp_path: Path
+) -> None:
+    places = Places.of(golden.copied(sample_home, tmp_path))
+    whole = store.table_counts(places.database)["documents"]
     segment = next(iter((places.raw / "segments").glob("*.zip")))
     body = bytearray(segment.read_bytes())
     body[200:210] = bytes(10)
@@ -100,9 +102,9 @@ def test_a_damaged_page_is_named_and_costs_its_document_only_where_somebody_says
     with pytest.raises(RawError, match=rf"{segment.name} is damaged") as caught:
         run.build(places, workers=1, partition_documents=500)
     assert "--accept-loss" in caught.value.hint()
-    assert store.table_counts(places.database)["documents"] == whole.given
+    assert store.table_counts(places.database)["documents"] == whole
     summary = run.build(places, workers=1, partition_documents=500, is_loss_accepted=True)
-    assert summary.stages[0].given == whole.given - 1
+    assert summary.stages[0].given == whole - 1
     (page,) = [sentence for sentence in summary.figures["warnings"] if sentence.startswith("page lost: ")]
     assert segment.name in page
     assert "warnings" not in run.build(places, workers=1, partition_documents=500).figures
