@@ -115,20 +115,23 @@ def _between(own: Worded, other: Worded, mine: range, its: range) -> Iterator[tu
         word = own.words[place]
         is_slot = not own.keys[place]
         mate = next((one for one in rest if (one == word if is_slot else spelling.is_same(word, one))), None)
+        if mate is None and is_slot and not left:
+            mate = next((one for one in rest if not SLOT.fullmatch(one)), None)  # its value
         if mate is not None:
             rest.remove(mate)
         elif not is_slot:
             left.append(place)
     ends = mine.stop == len(own.words)
     is_edge = ends if rest else ends or mine.start == 0
-    is_cut = other.is_truncated and its.stop == len(other.words)
+    at_end = its.stop == len(other.words)
+    is_cut = other.is_truncated and at_end
     for number, place in enumerate(left):
         words = tuple(rest[number:] if number == len(left) - 1 else rest[number : number + 1])
         if 0 < other.keys.count(own.keys[place]) < own.keys.count(own.keys[place]):
             yield place, _NOTHING  # it says the word less often
         elif not words:
             yield place, _NOTHING if is_edge or not own.values[place] else Said(Says.OTHER)
-        elif is_cut and len(rest) == number + 1:
+        elif len(rest) == number + 1 and (is_cut or (at_end and own.words[place].startswith(rest[-1]))):
             yield place, _NOTHING
         elif max(len(left), len(rest)) <= VALUE_WORDS or own.values[place]:
             yield place, Said(Says.OTHER, words)

@@ -16,9 +16,9 @@ WORD = re.compile(rf"[{_CJK}]|{_PIECE}(?:(?:\.|::|[/@$-])?{_PIECE})*")
 _JOINTS = re.compile(r"\.|::|[/@$-]")
 _SENTENCE = re.compile(r"(?:\A|[.:;!?)\]>]\s*)[\W_]*\Z")
 #: A word with such a letter is a name or a value, no word of a sentence.
-_OF_NAMES = re.compile(r"[\d_]|[^\W_](?:\.|::|[/@$-])[^\W_]|\w[A-Z]")
-#: A type before the message that begins with a word, and a sentence behind the one that ends with it, without a blank.
-_TYPE_BEFORE, _SENTENCE_BEHIND = re.compile(r"\w{0,60}(?:Error|Exception)"), re.compile(r"\.[A-Z]\w{0,60}")
+_OF_NAMES = re.compile(r"[\d_]|[^\W_](?:\.|::|[/@$])[^\W_]|\w[A-Z]")
+#: A type before the message that begins with a word, without a blank: "ImportErrorNo".
+_TYPE_BEFORE = re.compile(r"\w{0,60}(?:Error|Exception)")
 
 
 def key(word: str) -> str:
@@ -53,15 +53,15 @@ def is_negation(word: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_same(one: str, other: str) -> bool:
     """Whether two words are one: in another case or with other marks, an inflection, a slip of one letter, a name
-    behind its packages, or a value where the first has a slot in it.
+    behind its packages or before its members, or a value where the first has a slot in it.
     """
     if key(one) == key(other):
         return True
     short, long = sorted((one, other), key=len)
-    if _is_in_front(short, long):
+    if long.endswith(short) and _TYPE_BEFORE.fullmatch(long.removesuffix(short)):
         return True
     short, long = short.casefold(), long.casefold()
-    if long.endswith(short) and _JOINTS.fullmatch(long[: -len(short)][-1:]):
+    if long.startswith(f"{short}.") or (long.endswith(short) and _JOINTS.fullmatch(long[: -len(short)][-1:])):
         return True
     if SLOT.search(one):
         return _form(one).fullmatch(other) is not None
@@ -74,15 +74,6 @@ def is_same(one: str, other: str) -> bool:
 def _form(word: str) -> re.Pattern[str]:
     """What a word with slots may stand for."""
     return re.compile(r"\S{1,120}".join(map(re.escape, SLOT.split(word))), re.IGNORECASE)
-
-
-def _is_in_front(short: str, long: str) -> bool:
-    """Whether the shorter word stands in the longer one beside what is no part of it: "ImportErrorNo", "pots.See"."""
-    if long.endswith(short) and _TYPE_BEFORE.fullmatch(long.removesuffix(short)):
-        return True
-    return (
-        short.islower() and long.startswith(short) and _SENTENCE_BEHIND.fullmatch(long.removeprefix(short)) is not None
-    )
 
 
 def is_any_type(kind: str) -> bool:

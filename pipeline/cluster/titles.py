@@ -10,10 +10,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from pipeline.cluster import spelling
 from pipeline.cluster.differing import Said, Says, Worded, compared, worded
 from pipeline.cluster.shapes import SLOT
+from pipeline.lexicon import codes
 from pipeline.records import Cluster, Title
 
 #: Of the documents that say something in the place of a word so many may say something else there.
@@ -31,8 +33,8 @@ LEAST_BETWEEN = 2
 #: So many words that others say otherwise, and fewer that they say alike, are one place up to the end, behind so many
 #: words that all say.
 LEAST_TAIL, LEAST_HEAD = 3, 4
-#: A beginning that more documents do not say is left out.
-SAID = 0.5
+#: A beginning of which so many words more are said by fewer documents than are said by so many is left out.
+LEAST_UNSAID, SAID = 2, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +66,20 @@ def title(cluster: Cluster, prints: Iterable[Print]) -> Title:
             one.exception_type or "Error"
         )
         types[one.document_id].update([one.exception_type] if one.exception_type and says_type else [])
-    kind = _type(cluster.exception_type, types)
+    kind, usual = _type(cluster.exception_type, types), _usual_type(cluster.exception_type, types)
     text = cluster.text if kind == cluster.exception_type or "exception" in dict(cluster.gate) else _untyped(cluster)
     if all(one == cluster.text for one, _ in texts):
-        return Title(text, kind, is_one_of_several=False)
-    votes = _Votes(worded(text), _given([*cluster.gate, ("type", kind or "")]))
+        return Title(text, kind, usual, is_one_of_several=False)
+    votes = _Votes(worded(text), _given([*cluster.gate, ("type", kind or "")], text))
     for key in sorted(texts, key=lambda key: (-len(texts[key]), first[key], key))[:MOST_TEXTS]:
         votes.add(worded(key[0], is_truncated=key[1]), len(texts[key]))
     shown = votes.title()
     if kind and (short := kind.rpartition(".")[2]) in text and short not in shown:
         kind = None  # others print another one in its place
     if shown == text or sum(map(bool, worded(shown).keys)) >= LEAST_WORDS:
-        return Title(shown, kind, is_one_of_several=votes.is_one_of_several and "code" not in dict(cluster.gate))
-    return Title(text, kind, is_one_of_several=True)
+        is_one = votes.is_one_of_several and "code" not in dict(cluster.gate)
+        return Title(shown, kind, usual, is_one_of_several=is_one)
+    return Title(text, kind, usual, is_one_of_several=True)
 
 
 def _type(own: str | None, types: Mapping[str, Collection[str]]) -> str | None:
@@ -88,10 +91,20 @@ def _type(own: str | None, types: Mapping[str, Collection[str]]) -> str | None:
     printed = sorted({one for found in types.values() for one in found if one != own and spelling.is_type(own, one)})
     typed = sum(bool(found) for found in types.values())
     for kind in dict.fromkeys((own, spelling.of_any(own), *printed)):
-        same = sum(any(one == kind or spelling.is_type(one, kind) for one in found) for found in types.values())
+        same = _printing(kind, types)
         if same >= TYPED * typed and same >= TYPED_OF_ALL * len(types):
             return kind
     return None
+
+
+def _usual_type(own: str | None, types: Mapping[str, Collection[str]]) -> str | None:
+    """The representative's type, if half of the documents print it or a kind of it."""
+    return own if own and _printing(own, types) >= TYPED_OF_ALL * len(types) else None
+
+
+def _printing(kind: str, types: Mapping[str, Collection[str]]) -> int:
+    """How many documents print a type or a kind of it."""
+    return sum(any(one == kind or spelling.is_type(one, kind) for one in found) for found in types.values())
 
 
 def _untyped(cluster: Cluster) -> str:
@@ -100,9 +113,14 @@ def _untyped(cluster: Cluster) -> str:
     return cluster.text.removeprefix(f"{kind}: ").removeprefix(f"{kind.rpartition('.')[2]}: ") if kind else cluster.text
 
 
-def _given(gate: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """The words of a gate: all members have them, however they say it."""
-    values = (part for _, value in gate for part in (value, value.rpartition(":")[2]))
+def _given(gate: Iterable[tuple[str, str]], text: str) -> frozenset[str]:
+    """The words of a gate, and those that name its code in the text: all members have them, however they say it."""
+    own = dict(gate).get("code")
+    named = (text[one.start : one.end] for _, one in codes.mentions(text) if one.code == own) if own else ()
+    values = chain(
+        filter(spelling.WORD.fullmatch, named),
+        (part for _, value in gate for part in (value, value.rpartition(":")[2])),
+    )
     return frozenset(spelling.key(word) for value in values for word in spelling.WORD.findall(value))
 
 
@@ -154,7 +172,7 @@ class _Votes:
     def _beginning(self) -> int:
         """The place behind a beginning of which most words are said by few, where enough words are left; else 0."""
         telling = [place for place, key in enumerate(self._own.keys) if key]
-        best = unsaid = begin = 0
+        best, unsaid, begin = LEAST_UNSAID - 1, 0, 0
         for place in telling[: 1 - LEAST_HEAD]:
             is_said = self._given[place] or self._count(place, Says.SAME) >= SAID * self._near
             if is_said and unsaid > best:
@@ -219,7 +237,7 @@ class _Votes:
             if one.what in (Says.OTHER, Says.WORDING) and one.words:
                 said[_nearest(word, one.words)] += votes
         best = min(said, key=lambda one: (-said[one], one), default="")
-        if SLOT.fullmatch(best) and best != "<quoted>":
+        if SLOT.fullmatch(best) and best != "<quoted>" and 2 * said[best] > said.total():
             return best
         if SLOT.search(best) and not SLOT.fullmatch(best) and spelling.is_same(best, word):
             return best

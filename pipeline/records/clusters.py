@@ -70,7 +70,7 @@ class Cluster:
     @property
     def own_title(self) -> Title:
         """What the representative says, whatever the other members say."""
-        return Title(self.text, self.exception_type, is_one_of_several=False)
+        return Title(self.text, self.exception_type, self.exception_type, is_one_of_several=False)
 
     @property
     def headline(self) -> str:
@@ -84,6 +84,7 @@ class Title:
 
     text: str  # the medoid's, with slots for what others say otherwise
     exception_type: str | None  # of nearly all documents
+    usual_type: str | None  # of half of them at least: what the error is classed by
     is_one_of_several: bool  # others say it in other words
 
     @property

@@ -41,7 +41,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     )
     official = sorted(map(pages.dated, material.official), key=lambda page: page.record.code)
     codes = tuple(sorted({*_codes(cluster, occurrences), *(page.record.code for page in official)}))
-    kind = _class(shown, material, occurrences, codes)
+    kind = _class(replace(cluster, exception_type=title.usual_type), material, occurrences, codes)
     known = {document.document_id: document for document in material.documents}
     ledger = Ledger(known)
     reach = Reach(cluster, occurrences, known, category=kind.category)
