@@ -22,8 +22,8 @@ NAMING = {
     ),
     "lexicon/codes/status.py": "the same for statuses",
     **dict.fromkeys(
-        ("distil/drafts/meaning.py", "distil/drafts/reduce.py", "normalise/families.py", "translate/facts_said.py"),
-        "which families of codes have a sentence, and that a code of OpenXLA's is the entry's",
+        ("distil/drafts/reduce.py", "normalise/families.py"),
+        "that a code of OpenXLA's is the entry's, and of one kind",
     ),
     **dict.fromkeys(("translate/meaning.py", "translate/rendering.py"), "in which families a bare code is looked up"),
     "translate/official.py": "the sentences of OpenXLA's pages",

@@ -30,6 +30,12 @@ def table() -> dict[str, Any]:
     return tomllib.loads(resources.files("pipeline").joinpath("data/facts.toml").read_text("utf-8"))
 
 
+@cache
+def meanings_of_codes() -> Mapping[str, str]:
+    """The fact that says what a code of a family means, by the family."""
+    return MappingProxyType({row["codes"]: template for template, row in table()["facts"].items() if "codes" in row})
+
+
 # The closed vocabularies: domains, categories and the like, with labels in two languages and the rules that choose.
 #
 # Everything that names a product or an error stands in packs, in `pipeline/data/vocabulary.toml` and `categories.toml`;

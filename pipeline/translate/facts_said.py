@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from pipeline.lexicon import codes
+from pipeline.lexicon import codes, vocabulary
 from pipeline.records import Fact
 
-#: The family of the code that a fact names, and the slots whose value a message prints as it is.
-_FAMILIES = {"meaning.cuda_code": "cuda", "meaning.nccl_code": "nccl", "meaning.xla_code": "xla"}
+#: The slots whose value a message prints as it is.
 _PRINTED = frozenset({"module", "symbol", "library", "assertion"})
 #: A code where it is printed by its name, not by its text or number: "CUDA_ERROR_OUT_OF_MEMORY".
 _NAME_OF_A_CODE = re.compile(r"(?=\w*[A-Z])[A-Za-z]\w*", re.ASCII)
@@ -22,10 +21,17 @@ _OPERATORS = frozenset(
 _TOKEN = re.compile(r"\w+|'[^'\n]*'|\"[^\"\n]*\"|\S")
 
 
+def _family(fact: Fact) -> str | None:
+    """The family of the code of which the fact says more than its name."""
+    told = {name for name, _ in fact.slots}
+    families = (family for family, template in vocabulary.meanings_of_codes().items() if template == fact.template)
+    return next(families, None) if {"code"} < told else None
+
+
 def is_said(fact: Fact, said: str) -> bool:
     """Whether the message itself says the fact: what only stood in a value of its reports, it does not say."""
     told = dict(fact.slots)
-    family = _FAMILIES.get(fact.template)
+    family = _family(fact)
     if family is not None:
         return f"{family}:{told['code']}" in codes.codes_in(said)
     if fact.template == "meaning.signal":
@@ -48,7 +54,7 @@ def in_its_words(chinese: str, fact: Fact, said: str) -> str:
     """
     chinese = _ADVICE.sub(lambda aside: aside[0] if aside[1] in said else "", chinese)
     code = dict(fact.slots).get("code", "")
-    family = _FAMILIES.get(fact.template)
+    family = _family(fact)
     if family is None or code in said:
         return chinese
     named = (m for _, m in codes.mentions(said) if m.code == f"{family}:{code}")

@@ -56,17 +56,22 @@ def _fact(template: str, **slots: str) -> Fact:
     return Fact(template, tuple(sorted(slots.items())))
 
 
+def _is_explained(family: str) -> bool:
+    """Whether the fact about a code of the family holds what its program prints for it."""
+    template = vocabulary.meanings_of_codes().get(family)
+    return template is not None and "string" in vocabulary.table()["facts"][template]["slots"]
+
+
 def _by_code(codes: Sequence[str], name: str | None) -> Fact | None:
     for code in codes:
         family, _, rest = code.partition(":")
-        if family == "xla" and (title := catalogues.code_name(code)):
-            return _fact("meaning.xla_code", code=rest, name=title)
-        if family in {"cuda", "nccl"} and (text := catalogues.explains(code)):
-            return _fact(f"meaning.{family}_code", code=rest, string=text[:160])
-        if family == "jax" and name:
-            return _fact("meaning.jax_error", type=rest)
-        if family == "gb":
-            return _fact("meaning.graph_break", code=rest)
+        if (template := vocabulary.meanings_of_codes().get(family)) is None:
+            continue
+        said = (catalogues.explains(code) or "")[:160]
+        known = {"code": rest, "name": catalogues.code_name(code), "string": said, "type": rest if name else None}
+        slots = {slot: known[slot] for slot in vocabulary.table()["facts"][template]["slots"]}
+        if all(slots.values()):
+            return _fact(template, **{slot: value for slot, value in slots.items() if value})
     return None
 
 
@@ -155,7 +160,7 @@ def code_cause(cluster: Cluster, codes: Sequence[str]) -> Fact | None:
     for code in codes:
         family, _, rest = code.partition(":")
         if (
-            family in {"cuda", "nccl"}
+            _is_explained(family)
             and (text := catalogues.explains(code))
             and text.partition(" (")[0].lower() not in shown
         ):
