@@ -63,6 +63,11 @@ def titled(
         ("no glaze for op BlueOr here", "no glaze for op BlueXor here", "no glaze for op <word> here"),
         ("no libkiln.so.9 in the shed", "no libkiln.so.10 and no wood in the shed", "no libkiln.so.<n> in the shed"),
         ("pot with glaze Matt and size here", "pot with glaze Gloss here", "pot with glaze <word> and size here"),
+        (
+            "no room for shed_Ada:pot_17 on <path>",
+            "no room for pot_18 on <path>",
+            "no room for <word>:<word> on <path>",
+        ),
         ("窑炉 north 没有点火", "窑炉 south 没有点火", "窑炉 <word> 没有点火"),
     ],
 )
@@ -143,6 +148,11 @@ def test_a_kind_of_a_type_is_of_that_type() -> None:
     members = [("kiln.fire() failed", 1), ("kiln.fire() failed", 1, "kiln.TaskError(ValueError)")]
     assert titled(members, kind="kiln.TaskError(KeyError)").exception_type == "kiln.TaskError"
     assert titled([("kiln cold", 1), ("kiln cold", 1, "OSError")], kind="Exception").exception_type is None
+
+
+def test_a_type_that_the_gate_names_is_that_of_all() -> None:
+    members: list[Member] = [("KilnError: cold", 1), ("cold, said the kiln", 3, "RemoteError")]
+    assert titled(members, kind="kiln.KilnError", gate=(("exception", "KilnError"),)).exception_type == "kiln.KilnError"
 
 
 def test_a_type_that_is_not_shown_does_not_stand_in_the_text_either() -> None:

@@ -111,6 +111,7 @@ def _between(own: Worded, other: Worded, mine: range, its: range) -> Iterator[tu
     """What the words `its` of the other text say in the places `mine`, where they are not the same."""
     rest = [other.words[place] for place in its]
     left: list[int] = []
+    last = mine.start - 1  # place that is the same
     for place in mine:
         word = own.words[place]
         is_slot = not own.keys[place]
@@ -119,10 +120,10 @@ def _between(own: Worded, other: Worded, mine: range, its: range) -> Iterator[tu
             mate = next((one for one in rest if not SLOT.fullmatch(one)), None)  # its value
         if mate is not None:
             rest.remove(mate)
+            last = place
         elif not is_slot:
             left.append(place)
-    ends = mine.stop == len(own.words)
-    is_edge = ends if rest else ends or mine.start == 0
+    begins, ends = mine.start == 0 and not rest, mine.stop == len(own.words)
     at_end = its.stop == len(other.words)
     is_cut = other.is_truncated and at_end
     for number, place in enumerate(left):
@@ -130,7 +131,8 @@ def _between(own: Worded, other: Worded, mine: range, its: range) -> Iterator[tu
         if 0 < other.keys.count(own.keys[place]) < own.keys.count(own.keys[place]):
             yield place, _NOTHING  # it says the word less often
         elif not words:
-            yield place, _NOTHING if is_edge or not own.values[place] else Said(Says.OTHER)
+            is_left_out = begins or (ends and place > last) or not own.values[place]
+            yield place, _NOTHING if is_left_out else Said(Says.OTHER)
         elif len(rest) == number + 1 and (is_cut or (at_end and own.words[place].startswith(rest[-1]))):
             yield place, _NOTHING
         elif max(len(left), len(rest)) <= VALUE_WORDS or own.values[place]:

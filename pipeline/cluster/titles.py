@@ -66,7 +66,9 @@ def title(cluster: Cluster, prints: Iterable[Print]) -> Title:
             one.exception_type or "Error"
         )
         types[one.document_id].update([one.exception_type] if one.exception_type and says_type else [])
-    kind, usual = _type(cluster.exception_type, types), _usual_type(cluster.exception_type, types)
+    own = cluster.exception_type
+    is_given = own is not None and dict(cluster.gate).get("exception") == own.rpartition(".")[2]
+    kind, usual = (own, own) if is_given else (_type(own, types), _usual_type(own, types))
     text = cluster.text if kind == cluster.exception_type or "exception" in dict(cluster.gate) else _untyped(cluster)
     if all(one == cluster.text for one, _ in texts):
         return Title(text, kind, usual, is_one_of_several=False)
