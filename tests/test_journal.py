@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -74,6 +75,20 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Places.of(home).database
 
 
+class Foreign(NamedTuple):
+    """A home that was built where its database had been exchanged for that of another home."""
+
+    home: Path
+    warnings: list[str]
+
+
+@pytest.fixture(scope="module")
+def foreign(told: Path, other: Path, tmp_path_factory: pytest.TempPathFactory) -> Foreign:
+    home = Path(shutil.copytree(told, tmp_path_factory.mktemp("foreign") / "home"))
+    shutil.copy(other, Places.of(home).database)
+    return Foreign(home, build(home))
+
+
 @pytest.fixture
 def home(told: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(told, tmp_path / "home"))
@@ -124,14 +139,12 @@ def test_a_build_without_the_database_before_it_writes_the_same_journal(home: Pa
     assert (build(home), journal(home)) == ([], before)
 
 
-def test_the_journal_goes_on_where_the_database_is_another_homes(home: Path, other: Path) -> None:
-    before, database = journal(home), Places.of(home).database
-    shutil.copy(other, database)
-    (told,) = build(home)
-    assert "is of another home" in told
-    assert journal(home) == before
-    assert (home / ".errmine" / "set-aside" / database.name).read_bytes() == other.read_bytes()
-    assert last(home).is_in_step
+def test_the_journal_goes_on_where_the_database_is_another_homes(told: Path, other: Path, foreign: Foreign) -> None:
+    (warning,) = foreign.warnings
+    assert "is of another home" in warning
+    assert journal(foreign.home) == journal(told)
+    assert (foreign.home / ".errmine" / "set-aside" / "errmine.duckdb").read_bytes() == other.read_bytes()
+    assert last(foreign.home).is_in_step
 
 
 def test_the_journal_goes_on_where_the_database_is_an_older_one(home: Path) -> None:
@@ -158,10 +171,9 @@ def test_forgetting_takes_no_note_that_an_older_database_lacks(number: int, home
 @pytest.mark.parametrize("harm", [lambda _: None, _cut_to_a_page], ids=["whole", "damaged"])
 @pytest.mark.parametrize("number", [7, 1], ids=["a thread of it", "another thread"])
 def test_forgetting_erases_a_database_that_lies_aside_and_may_hold_the_thread(
-    harm: Callable[[Path], None], number: int, home: Path, other: Path
+    harm: Callable[[Path], None], number: int, foreign: Foreign, tmp_path: Path
 ) -> None:
-    shutil.copy(other, Places.of(home).database)
-    build(home)
+    home = Path(shutil.copytree(foreign.home, tmp_path / "home"))
     aside = home / ".errmine" / "set-aside" / "errmine.duckdb"
     harm(aside)
     run.forget(home, home / "raw", f"https://github.com/errmine-fixtures/feeder/issues/{number}")
