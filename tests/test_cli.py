@@ -648,6 +648,19 @@ def test_a_run_without_settings_and_pages_says_what_is_missing(tmp_path: Path) -
     sourcing.check_home(read_settings(home=tmp_path, environ={}))
 
 
+def test_a_run_without_sources_brings_the_sample_into_no_home_that_holds_something_else(tmp_path: Path) -> None:
+    settings = read_settings(home=tmp_path, environ={})
+    assert sourcing.is_for_sample(settings)
+    run("import", golden.SAMPLE, "--home", tmp_path)
+    assert sourcing.is_for_sample(settings)
+    own = tmp_path / "own.json"
+    own.write_text(
+        (golden.SAMPLE / "issues.jsonl").read_text("utf-8").partition("\n")[0].replace("errmine-fixtures", "acme")
+    )
+    run("import", own, "--home", tmp_path / "other")
+    assert not sourcing.is_for_sample(read_settings(home=tmp_path / "other", environ={}))
+
+
 def test_serve_names_the_file_and_the_key_of_a_cron_line_that_is_none(tmp_path: Path) -> None:
     settings = tmp_path / "errmine.toml"
     settings.write_text(f'[sources]\npaths = ["{golden.SAMPLE}"]\n[schedule]\ningest = "hourly"\n')

@@ -41,7 +41,8 @@ def run(
 ) -> None:
     """Do the whole job under Prefect: ingest every source of the settings, build, export.
 
-    Without settings it runs on the sample that comes with errmine. A run that may not wait any longer for a quota
+    Without sources it builds and exports what was imported; in a home that holds nothing it runs on the sample that
+    comes with errmine. A run that may not wait any longer for a quota
     builds from what it has and ends with status 3; the next one goes on from there.
     """
     from pipeline.cli.progress import progress_bar
@@ -51,7 +52,8 @@ def run(
     from pipeline.run.prefect import runners
 
     chosen = settings(home, config)
-    paths = [] if source or sourcing.configured(chosen) else [str(sample_path())]
+    is_sample = not source and not sourcing.configured(chosen) and sourcing.is_for_sample(chosen)
+    paths = [str(sample_path())] if is_sample else []
     sourcing.chosen(chosen, source or ())  # what is wrong with it is said before Prefect starts
     runners.check(runner, address)
     prepare_prefect(chosen)

@@ -17,6 +17,8 @@ from pipeline.run.ingest.importing import import_files
 
 #: The files of the settings are a source too; its name.
 FILES = "files"
+#: How the keys of the sample's threads begin.
+SAMPLE = "github.com/errmine-fixtures/"
 
 #: The rows that fetch, each with its source.
 _ROWS: tuple[tuple[Provider, Source], ...] = tuple((row, row.source) for row in PROVIDERS if row.source is not None)
@@ -69,6 +71,13 @@ def chosen(settings: Settings, names: Sequence[str]) -> tuple[str, ...]:
     if FILES in wanted:
         settings.source_paths()
     return wanted
+
+
+def is_for_sample(settings: Settings) -> bool:
+    """Whether a run without sources is of the sample that comes with errmine: raw holds nothing, or the sample."""
+    keys = (ref.document_key for ref in raw.RawLayer(settings.raw_path).refs())
+    first = next(keys, None)
+    return first is None or first.startswith(SAMPLE) or any(key.startswith(SAMPLE) for key in keys)
 
 
 def check_home(settings: Settings) -> None:
