@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import multiprocessing
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -215,6 +217,28 @@ def test_two_processes_that_append_keep_one_chain(tmp_path: Path) -> None:
     stock = RawLayer(tmp_path).stock()
     assert (stock.losses, stock.unnamed, stock.broken, stock.is_cut) == ((), (), (), False)
     assert stock.segments == len(segments(tmp_path)) >= 28
+
+
+def test_what_one_writes_is_seen_by_the_next_before_it_adds(tmp_path: Path) -> None:
+    # two processes seldom meet between reading the end and writing behind it: here one stands there
+    index = tmp_path / "index.jsonl"
+    chained.extend(index, [{"page": 1}])
+    with index.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        other = threading.Thread(target=chained.extend, args=(index, [{"page": 3}]))
+        other.start()
+        other.join(0.2)
+        waiting = other.is_alive()
+        lines = index.read_bytes().splitlines()
+        second = tmp_path / "second.jsonl"
+        second.write_bytes(index.read_bytes())
+        chained.extend(second, [{"page": 2}])
+        index.write_bytes(second.read_bytes())  # the same file, as a writer that holds the lock leaves it
+        fcntl.flock(held, fcntl.LOCK_UN)
+        other.join(10)
+    assert (waiting, len(lines)) == (True, 1)
+    found = chained.read(index)
+    assert (found.broken, [row["page"] for row in found.rows]) == ((), [1, 2, 3])
 
 
 def test_a_disk_that_takes_no_line_leaves_the_index_as_it_was(layer: RawLayer, monkeypatch: pytest.MonkeyPatch) -> None:
