@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -264,6 +265,44 @@ def test_a_merge_keeps_one_id_and_makes_the_other_an_alias() -> None:
     assert merged.ids == {want(2).cluster_id: "triton/b"}
     assert merged.aliases_of("triton/b") == ["triton/a"]
     assert ("merged", "triton/a", "triton/b") in [(n.action, n.entry_id, n.other_id) for n in merged.journal]
+
+
+def test_what_was_merged_parts_again_with_the_ids_of_before_whatever_the_merged_cluster_was_called() -> None:
+    first = ids.assign([want(1, "a"), want(2, "b")], Registry())
+    for founder, medoid in itertools.product((1, 2), repeat=2):
+        together = replace(want(founder, members=(1, 2)), medoid=f"signature:{medoid}")
+        merged = ids.assign([together], first.registry)
+        assert ids.assign([together], merged.registry).registry == merged.registry
+        parted = ids.assign([want(1, "a"), want(2, "b")], merged.registry)
+        assert parted.registry == first.registry
+
+
+def test_an_official_page_keeps_its_id_for_its_own_error_when_a_merge_is_undone() -> None:
+    apart = [want(1, "a"), replace(want(2, "b"), page_id="xla/e1001-oom")]
+    first = ids.assign(apart, Registry())
+    merged = ids.assign([replace(want(1, members=(2,)), page_id="xla/e1001-oom")], first.registry)
+    assert (merged.ids, merged.aliases_of("xla/e1001-oom")) == ({want(1).cluster_id: "xla/e1001-oom"}, ["triton/a"])
+    assert ids.assign(apart, merged.registry).registry == first.registry
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_merges_taken_out_give_every_error_its_own_id_again(seed: int) -> None:
+    draw = random.Random(seed)
+    apart = [want(number, f"s{number % 3}", members=(number + 50,)) for number in range(6)]
+    pages = [replace(one, page_id=f"xla/e{number}") if number < 2 else one for number, one in enumerate(apart)]
+    made = first = ids.assign(pages, Registry())
+    for _ in range(4):
+        groups: dict[int, list[ids.Wanted]] = {}
+        for one in pages:
+            groups.setdefault(draw.randrange(3), []).append(one)
+        wanted = []
+        for group in groups.values():
+            members = tuple(member for one in group for member in one.members)
+            page_id = max(one.page_id for one in group)
+            whole = replace(draw.choice(group), medoid=draw.choice(members), members=members, page_id=page_id)
+            wanted.append(whole)
+        made = ids.assign(wanted, made.registry)
+    assert ids.assign(pages, made.registry).ids == first.ids
 
 
 def test_aliases_follow_a_second_merge() -> None:

@@ -127,6 +127,21 @@ def test_a_merge_teaches_is_journalled_and_can_be_taken_back(home: Path) -> None
     assert 'no longer in overrides.toml: "the feeder reworded' in told[("split", True)]["detail"]
 
 
+def test_a_merge_taken_out_gives_back_the_ids_where_the_other_error_stood_for_both(tmp_path: Path) -> None:
+    # the id of the one that was reported first stays, and the other stands for both
+    home = imported(tmp_path / "home", {1: MESSAGES[3], 2: MESSAGES[2], 3: MESSAGES[1]})
+    built(home)
+    ids = [matched(home, text) for text in (MESSAGES[1], MESSAGES[3])]
+    facts = "SELECT cluster_id, entry_id FROM clusters ORDER BY ALL"
+    before = rows(home, facts), golden.bundle_bytes(Places.of(home).curated)
+    built(home, MERGE)
+    assert matched(home, MESSAGES[1]) == matched(home, MESSAGES[3])
+    for _ in range(2):
+        built(home)
+        assert [matched(home, text) for text in (MESSAGES[1], MESSAGES[3])] == ids
+        assert (rows(home, facts), golden.bundle_bytes(Places.of(home).curated)) == before
+
+
 def test_messages_that_come_later_join_the_merged_entry(home: Path) -> None:
     built(home, MERGE)
     one = matched(home, MESSAGES[1])

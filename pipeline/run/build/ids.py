@@ -79,7 +79,11 @@ def assign(wanted: Iterable[Wanted], registry: Registry) -> Assigned:
     own, ids = _chosen(ordered, heirs, before, registry)
     renamed = {before[one]: ids[one] for one in ids if before[one] != ids[one]}
     merged = {old: ids[cluster_id] for cluster_id, claims in heirs.items() for old in claims[1:]}
-    published = {ids[want.cluster_id]: _published(want, before, own, ids, registry=registry) for want in ordered}
+    shared = {cluster_id for cluster_id, claims in heirs.items() if len(claims) > 1}
+    published = {
+        ids[want.cluster_id]: _published(want, before, own, ids, registry=registry, is_shared=want.cluster_id in shared)
+        for want in ordered
+    }
     held = {entry_id for claims in heirs.values() for entry_id in claims}
     withdrawn = sorted({*registry.withdrawn, *(set(registry.ids) - held)} - {*held, *published})
     gone = {name: registry.ids[name] for name in withdrawn if name in registry.ids}
@@ -102,20 +106,23 @@ def assign(wanted: Iterable[Wanted], registry: Registry) -> Assigned:
 
 
 def _heirs(ordered: Sequence[Wanted], registry: Registry) -> dict[str, list[str]]:
-    """Cluster -> ids published for errors that it holds now; it keeps the first: the one that people ask for, else one
-    that was not merged away before.
+    """Cluster -> ids published for errors that it holds now; it keeps the first: the one that people ask for, else that
+    of its official page, else one that was not merged away before.
     """
     names = {want.cluster_id: want.name for want in ordered if want.name}
+    pages = {want.cluster_id: want.page_id for want in ordered if want.page_id}
     cluster_of = {
         member: want.cluster_id for want in ordered for member in (*want.set_aside, *want.members, want.medoid)
     }
     clusters = {want.cluster_id for want in ordered}
-    claims: dict[str, list[tuple[bool, bool, bool, str]]] = defaultdict(list)
+    claims: dict[str, list[tuple[bool, bool, bool, bool, str]]] = defaultdict(list)
     for entry_id, was in sorted({**registry.merged, **registry.ids}.items()):
         now = cluster_of.get(was.medoid, was.cluster_id)  # a representative that is gone leaves the cluster's own id
         if now in clusters:
             is_other = entry_id.partition("/")[2] != names.get(now)
-            claims[now].append((is_other, entry_id not in registry.ids, now != was.cluster_id, entry_id))
+            is_pageless = entry_id != pages.get(now)
+            is_former, is_moved = entry_id not in registry.ids, now != was.cluster_id
+            claims[now].append((is_other, is_pageless, is_former, is_moved, entry_id))
     return {cluster_id: [entry_id for *_, entry_id in sorted(found)] for cluster_id, found in claims.items()}
 
 
@@ -189,12 +196,18 @@ def _published(
     ids: Mapping[str, str],
     *,
     registry: Registry,
+    is_shared: bool,
 ) -> Published:
     old, new = before[want.cluster_id], ids[want.cluster_id]
     was = _record_of(old, registry)
     names = {*was.renamed_from, old} - {new} if was else set()
+    # where other ids were merged into this one, the representative may be of their errors: the id stays with its own
+    is_home = was is not None and is_shared and was.medoid in {*want.members, *want.set_aside}
     made = Published(
-        cluster_id=want.cluster_id, medoid=want.medoid, renamed_from=sorted(names), own_id=own[want.cluster_id]
+        cluster_id=want.cluster_id,
+        medoid=was.medoid if was and is_home else want.medoid,
+        renamed_from=sorted(names),
+        own_id=own[want.cluster_id],
     )
     return was if was == made else made  # nearly all: one record for both registries
 
