@@ -67,6 +67,20 @@ def test_a_log_without_lines_or_characters_is_cut_all_the_same(body: bytes) -> N
     assert len(read_.text) <= 6 << 20
 
 
+@pytest.mark.parametrize("code", ["utf-16-le", "utf-16-be"])
+def test_a_log_of_utf16_is_read_with_its_lines_and_characters(code: str) -> None:
+    text = "开始\r\n" + OTHER.replace("\n", "\r\n")
+    body = ("\ufeff" + text).encode(code)
+    assert pasted(io.BytesIO(body)).text == text
+    assert pasted(io.BytesIO(body), most=1 << 20, first=41).text == text  # cut within a character
+    lines = [f"line {number} of the log\r\n" for number in range(1, 200_001)]
+    long = pasted(io.BytesIO(("\ufeff" + "".join(lines)).encode(code)), most=4 << 20, first=1 << 20)
+    shown = long.text.splitlines()
+    assert long.gap is not None
+    for number in (1, len(shown) - 1, len(shown)):
+        assert shown[number - 1] == f"line {long.line(number)} of the log"
+
+
 class Endless(io.RawIOBase):
     """More than fits: 1 GiB of a line, then an error."""
 
@@ -89,6 +103,14 @@ def test_a_log_of_a_gigabyte_takes_the_memory_of_what_is_read() -> None:
         assert tracemalloc.get_traced_memory()[1] < 64 << 20
     finally:
         tracemalloc.stop()
+
+
+def test_match_names_the_lines_of_a_log_of_utf16(home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(f"start\n{OTHER}end\n".replace("\n", "\r\n").encode("utf-16"))
+    told = json.loads(run("match", "--home", home, "--json", path).out)
+    assert told["findings"][0]["lines"][0][0] == 2
+    assert told["findings"][0]["spans"][0][0] == len("start\n")
 
 
 @pytest.mark.usefixtures("small")

@@ -6,7 +6,9 @@ the middle is left out.
 
 from __future__ import annotations
 
+import codecs
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -17,6 +19,7 @@ MOST_BYTES = 64 << 20
 #: Of them the first; the others are the last.
 FIRST_BYTES = 16 << 20
 _CHUNK_BYTES = 1 << 20
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +52,14 @@ class Pasted:
 
 
 def pasted(stream: BinaryIO, *, most: int = MOST_BYTES, first: int = FIRST_BYTES) -> Pasted:
-    """What is read of `stream`, in memory of `most` bytes and their text; what is no UTF-8 becomes U+FFFD."""
-    head = stream.read(first)
+    """What is read of `stream`, in memory of `most` bytes and their text; what is no UTF-8 becomes U+FFFD.
+
+    UTF-16 with its mark, as PowerShell's `>` writes it, is read as such; its bytes are counted as UTF-8 has them.
+    """
+    head, read = _begun(stream, first)
     chunks: deque[bytes] = deque()
     kept = dropped = lines = 0
-    while chunk := stream.read(_CHUNK_BYTES):
+    while chunk := read(_CHUNK_BYTES):
         chunks.append(chunk)
         kept += len(chunk)
         while kept - len(chunks[0]) >= most - first:
@@ -65,6 +71,20 @@ def pasted(stream: BinaryIO, *, most: int = MOST_BYTES, first: int = FIRST_BYTES
     if not dropped:
         return Pasted((head + tail).decode("utf-8", "replace"))
     return _with_gap(head, tail, dropped, lines)
+
+
+def _begun(stream: BinaryIO, first: int) -> tuple[bytes, Callable[[int], bytes]]:
+    """The first bytes of a stream, and what reads the others: both as UTF-8 has them if the stream is of UTF-16."""
+    head = stream.read(first)
+    if not head.startswith(_UTF16):
+        return head, stream.read
+    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+
+    def read(size: int) -> bytes:
+        data = stream.read(size)
+        return decoder.decode(data, final=not data).encode()
+
+    return decoder.decode(head).encode(), read
 
 
 def _with_gap(head: bytes, tail: bytes, dropped: int, lines: int) -> Pasted:

@@ -223,8 +223,11 @@ SLACK = timedelta(days=1)
 #: GitHub's own form, or a day: they compare as text as they do as times.
 _OURS = re.compile(r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?")
 #: The fields that hold times, and those in which there are more of them.
-_TIMES = ("created_at", "updated_at", "closed_at", "merged_at", "submitted_at", "published_at")
-_CHANGES = frozenset({"updated_at"})
+_TIMES = (
+    *("created_at", "updated_at", "closed_at", "merged_at", "submitted_at", "published_at"),
+    *("createdAt", "updatedAt", "closedAt", "mergedAt"),
+)
+_CHANGES = frozenset({"updated_at", "updatedAt"})
 _NESTED = ("payload", "issue", "pull_request", "comment", "review", "comments", "reviews")
 _DEEPEST = 4
 

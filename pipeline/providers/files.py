@@ -54,6 +54,12 @@ def is_one_list(value: list[object], sha256: str = "") -> bool:
     return _list_places(value, sha256) is not None
 
 
+def _wrapped(value: dict[str, object]) -> str | None:
+    """The name of the field in which an answer holds a list of other objects, None of any other object."""
+    rules = (rule for provider in PROVIDERS for rule in provider.rules().wrappers)
+    return next((name for rule in rules if (name := rule(value)) is not None), None)
+
+
 def _list_places(value: list[object], sha256: str) -> tuple[Place, ...] | None:
     for provider in PROVIDERS:
         for rule in provider.rules().lists:
@@ -261,14 +267,46 @@ def _elements(body: bytes) -> Iterator[_Chunk]:
     decoder = json.JSONDecoder()
     position = text.index("[") + 1
     for number in range(1, len(value) + 1):
-        while text[position] in " \t\r\n,":
-            position += 1
+        position = _next(text, position)
         _, end = decoder.raw_decode(text, position)
         yield _Chunk(f":{number}", text[position:end].encode())
         position = end
 
 
-def _recognised(chunk: _Chunk, item_id: str, now: datetime) -> Iterator[RawPage | Skipped]:
+def _inside(body: bytes) -> Iterator[_Chunk]:
+    """What a page of a list or an answer that holds one is made of, each with its own bytes."""
+    try:
+        text = body.decode("utf-8-sig")
+        value = json.loads(text)
+        name = _wrapped(value) if isinstance(value, dict) else None
+        held = value[name] if name else value
+        if isinstance(held, list) and held and all(isinstance(item, dict) for item in held):
+            yield from _elements(_member(text, name).encode() if name else body)
+    except (ValueError, RecursionError):
+        return
+
+
+def _member(text: str, name: str) -> str:
+    """The value of a member of a JSON object as it is written; of two of one name the last counts, as in `json`."""
+    decoder = json.JSONDecoder()
+    found, position = "", _next(text, text.index("{") + 1)
+    while text[position] != "}":
+        key, end = decoder.raw_decode(text, position)
+        start = _next(text, end)
+        _, end = decoder.raw_decode(text, start)
+        found = text[start:end] if key == name else found
+        position = _next(text, end)
+    return found
+
+
+def _next(text: str, position: int) -> int:
+    """Where in a JSON list or object the next part begins, from behind another one."""
+    while text[position] in " \t\r\n,:":
+        position += 1
+    return position
+
+
+def _recognised(chunk: _Chunk, item_id: str, now: datetime, *, is_inside: bool = False) -> Iterator[RawPage | Skipped]:
     """The pages of one object: usually one, two for an event that carries an issue and a comment."""
     if chunk.body is None:
         yield _skipped(item_id, chunk.reason, chunk.detail)
@@ -277,6 +315,11 @@ def _recognised(chunk: _Chunk, item_id: str, now: datetime) -> Iterator[RawPage 
     found = _places(chunk.body, sha256, is_line=chunk.place != "", now=now)
     if isinstance(found, str):
         reason, _, detail = found.partition(":")
+        held = list(_inside(chunk.body)) if reason == "unknown_json" and not is_inside else []
+        if held:
+            for one in held:
+                yield from _recognised(one, f"{item_id}{one.place}", now, is_inside=True)
+            return
         yield _skipped(item_id, reason, detail.strip())
         return
     for place in found:

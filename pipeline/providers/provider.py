@@ -41,6 +41,8 @@ Reader = Callable[[Sequence[RawPage]], Document | Skipped]
 #: has none although it is one of ours, or None where another rule may know it.
 JsonRule = Callable[[Mapping[str, object], str], "tuple[Place, ...] | str | None"]
 ListRule = Callable[[list[object], str], "tuple[Place, ...] | None"]
+#: A JSON object that holds a list of others -> the name of the field that they are in, or None of any other object.
+WrapperRule = Callable[[Mapping[str, object]], "str | None"]
 #: The text of a page and the sha256 of its bytes -> its place, or None where another rule may know it.
 TextRule = Callable[[str, str], "Place | None"]
 
@@ -147,6 +149,7 @@ class Rules:
 
     json: tuple[JsonRule, ...] = ()
     lists: tuple[ListRule, ...] = ()  # of items that belong together, so that they are not looked at one by one
+    wrappers: tuple[WrapperRule, ...] = ()  # of answers that hold a list: what they hold is looked at one by one
     texts: tuple[TextRule, ...] = ()
 
 

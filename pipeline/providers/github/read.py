@@ -17,6 +17,7 @@ from pipeline.lexicon import repositories
 from pipeline.providers import assemble
 from pipeline.providers.assemble import Piece, assembled, safe, utc
 from pipeline.providers.github import FORMS
+from pipeline.providers.github.gh import as_rest
 from pipeline.providers.github.recognise import RELEASE_URL
 from pipeline.providers.links import Home, description_of, mentions, url_target
 from pipeline.providers.provider import json_value
@@ -98,7 +99,7 @@ def _value(page: RawPage) -> object:
     value = json_value(page.body)
     names = _WRAPPED.get(page.form)
     if names is None:
-        return value
+        return as_rest(value) if _is_object(value) else value
     payload = value.get("payload") if isinstance(value, dict) else None
     if not isinstance(payload, dict):
         return {}
@@ -256,7 +257,9 @@ def _timeline_links(events: Sequence[JsonObject], home: Home) -> Iterator[DocLin
 def _author(value: JsonObject) -> tuple[str | None, bool]:
     user = value.get("user") or value.get("author")
     login = _string(user.get("login")) if _is_object(user) else _string(user)
-    is_bot = (_is_object(user) and user.get("type") == "Bot") or bool(login and assemble.is_bot_login(login))
+    is_bot = (_is_object(user) and (user.get("type") == "Bot" or user.get("is_bot") is True)) or bool(
+        login and assemble.is_bot_login(login)
+    )
     return login, is_bot
 
 

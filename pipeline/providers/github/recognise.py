@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from pipeline.providers.github.gh import as_rest
 from pipeline.providers.provider import Place, Rules, thread_key, unknown_key
 
 #: The page of a release.
@@ -75,9 +76,10 @@ def release(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | Non
 
 
 def thread(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None:
-    """An issue or a pull request, as REST gives it or with its comments inside."""
+    """An issue or a pull request, as REST or `gh` gives it or with its comments inside."""
     if not isinstance(value.get("title"), str):
         return None
+    value = as_rest(value)
     key = thread_key(value.get("html_url")) or thread_key(value.get("url")) or _named_thread(value)
     if key is None and not ({"body", "comments"} & value.keys() and {"state", "created_at", "labels"} & value.keys()):
         return None
@@ -95,6 +97,12 @@ def _named_thread(value: Mapping[str, object]) -> str | None:
     if isinstance(repo, str) and repo.count("/") == 1 and isinstance(number, int) and not isinstance(number, bool):
         return thread_key(f"https://github.com/{repo}/issues/{number}")
     return None
+
+
+def answer(value: Mapping[str, object]) -> str | None:
+    """The field of an answer of the search API that holds what was found."""
+    is_answer = isinstance(value.get("items"), list) and isinstance(value.get("total_count"), int)
+    return "items" if is_answer else None
 
 
 def timeline(value: list[object], sha256: str) -> tuple[Place, ...] | None:
@@ -131,4 +139,4 @@ def _string(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-RULES = Rules(json=(event, post, release, thread), lists=(timeline,))
+RULES = Rules(json=(event, post, release, thread), lists=(timeline,), wrappers=(answer,))
