@@ -76,3 +76,4 @@ def test_every_number_is_defined_beside_the_function_that_counts_it() -> None:
     modules = {"support": support, "entry": entry}
     assert [name for module, name in named if not callable(getattr(modules[module], name, None))] == []
     assert [tier for tier in support.TIERS if f"| `{tier}` |" not in page] == []
+    assert {"evidence_count", "document_count"} <= set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))

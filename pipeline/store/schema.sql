@@ -92,7 +92,7 @@ CREATE TABLE clusters ( -- One row an error: signatures that mean the same
     lowest_score DOUBLE, -- Likeness (0-100) of the farthest member
     signature_count BIGINT, -- Signatures in it
     event_count BIGINT, -- Events in it
-    document_count BIGINT, -- Documents that show it
+    document_count BIGINT, -- Documents with an event of it; entries.evidence_count, which lists and headlines show, has others too: docs/counting.md
     first_seen DATE, -- Day of its oldest dated event
     last_seen DATE -- Day of its newest dated event
 );
