@@ -264,6 +264,41 @@ def test_a_refutation_three_posts_on_answers_something_else() -> None:
     assert [text for _, _, text in _made(read)] == [CAUSE]
 
 
+HELPED = "Setting `FIXTURE_POOL=2` fixed it."
+
+
+@each("said", [
+    f"{HELPED} Edit: no, it came back after an hour.",
+    f"{HELPED}\n\nEDIT: still happens.",
+    f"{HELPED} Never mind, it still fails.",
+    f"{HELPED} It came back after a day.",
+    "Setting `FIXTURE_POOL=2` fixed it for a day, then it came back.",
+    "设置 `FIXTURE_POOL=2` 后问题解决了。更新：又出现了。",
+    "设置 `FIXTURE_POOL=2` 后问题解决了，过了一天又出现了。",
+    f"~~{HELPED}~~",
+    f"<del>{HELPED}</del> No.",
+])  # fmt: skip
+def test_who_takes_back_what_helped_in_the_same_post_says_nothing(said: str) -> None:
+    assert _made(_read(_shown(CRASH), said)) == []
+
+
+@each("said", [
+    f"{HELPED} Edit: it works on the second machine as well.",
+    f"{HELPED}\n\nEdit: without the flag it still fails.",
+    f"{HELPED} But I still get a warning.",
+    "设置 `FIXTURE_POOL=2` 后问题解决了。更新：没有再次出现。",
+    f"~~Restarting it twice fixed it.~~ {HELPED}",
+    f"<del>Restarting it twice fixed it.</del>\n{HELPED}",
+    f"{HELPED} The files are ~/a~~ and ~/b~~ here.",
+])  # fmt: skip
+def test_what_helped_stands_where_its_post_only_adds_to_it(said: str) -> None:
+    assert [outcome for _, outcome, _ in _made(_read(_shown(CRASH), said))] == ["worked"]
+
+
+def test_a_later_post_that_edits_itself_takes_back_only_its_own_words() -> None:
+    assert _made(_read(_shown(CRASH), HELPED, "Thanks, I will look. Edit: still happens.")) != []
+
+
 FIXED = "This is fixed in 2.4.1."
 
 

@@ -220,6 +220,7 @@ class Refutation:
 
     rule: str
     is_named: bool  # the sentence must name what it refutes
+    is_own: bool  # only what the same post says before the sentence
     of: frozenset[str]  # what it may refute: "cause", "remedy", "fix", "failed": that an act did not help
     pattern: Pattern
     refuse: Pattern
@@ -232,6 +233,7 @@ def refutations() -> tuple[Refutation, ...]:
         Refutation(
             row["id"],
             row["names"],
+            row.get("own", False),
             frozenset(row.get("of", ("cause", "remedy"))),
             _compiled(row["pattern"]),
             _compiled(row["refuse"]),

@@ -81,12 +81,19 @@ _REACH = 400
 _FENCE = re.compile(r"\n[ \t>]{0,8}(```+|~~~+)[^\n]*")
 _FIRST_FENCE = re.compile(r"[ \t>]{0,8}(```+|~~~+)[^\n]*")
 _COMMENT = re.compile(r"<!--.{0,4000}?-->", re.DOTALL)
+#: Words of one paragraph between marks that stand at them (GFM, "Strikethrough").
+_STRUCK = re.compile(r"(?<![~`\\])~~(?=[^\s~])(?:(?!~~|\n[ \t]*\n).){1,2000}(?<=\S)~~(?![~`])", re.DOTALL)
+#: A sentence that is struck through whole leaves its border.
+_BORDER_MARK = re.compile(r"[.!?]~~\Z")
+_STRUCK_TAG = re.compile(
+    r"<(?P<tag>del|strike)>(?:(?!<(?:del|strike)>|\n[ \t]*\n).){0,2000}?</(?P=tag)>", re.DOTALL | re.IGNORECASE
+)
 _QUOTED = re.compile(r"^[ \t]{0,3}>[^\n]*$|^[ \t]*(?:[-*] )?\[[ xX]\][^\n]*$", re.MULTILINE)
 _MAYBE_QUOTED = re.compile(r"\n[ \t]{0,3}>|\[[ xX]\]")
 #: A line that begins with one space and a small letter goes on from the line before: pages saved as text break there
 #: behind every link ("Fixed in #12\\n which ...").
 _BORDER = re.compile(
-    r"\n(?! [a-z])|(?<=[.!?])[\"')*_]{0,2}[ \t]+(?=[A-Z`\"'(*\[#@/\U0001F300-\U0001FAFF])|(?<=[。！？；])"
+    r"\n(?! [a-z])|(?<=[.!?])[\"')*_~]{0,2}[ \t]+(?=[A-Z`\"'(*\[#@/\U0001F300-\U0001FAFF])|(?<=[。！？；])"
 )
 _NOT_BORDER = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|ver|v|approx|No|Fig)\.)[ \t]+$", re.IGNORECASE)
 _CODE_LINE = re.compile(
@@ -223,6 +230,7 @@ def _blanked(document: Document, events: Sequence[Event]) -> tuple[str, list[tup
     spans += _fences(text)
     spans += [m.span() for m in _COMMENT.finditer(text)] if "<!--" in text else []
     spans += [m.span() for m in _QUOTED.finditer(text)] if _MAYBE_QUOTED.search(text) else []
+    spans += _struck(text)
     spans += _template_lines(text)
     spans += [(post.start, post.end) for post in document.posts if post.is_bot or _is_notice(text, post)]
     pieces, shown, at = [], [], 0
@@ -250,6 +258,16 @@ def _fences(text: str) -> list[tuple[int, int]]:
             opened = None
     if opened is not None:
         spans.append((opened.start(1), min(len(text), opened.start(1) + 20_000)))
+    return spans
+
+
+def _struck(text: str) -> list[tuple[int, int]]:
+    """What its writer struck through: said, and taken back."""
+    spans = [found.span() for found in _STRUCK_TAG.finditer(text)] if "</" in text else []
+    if "~~" in text:
+        for found in _STRUCK.finditer(text):
+            border = _BORDER_MARK.search(found.group())
+            spans.append((found.start(), found.start() + border.start() if border else found.end()))
     return spans
 
 

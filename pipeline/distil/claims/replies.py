@@ -300,21 +300,28 @@ _NAMED = 2
 def refuted(prose: Prose, found: Sequence[Finding]) -> frozenset[int]:
     """Where the causes, and the acts that helped, did not, or were advised, begin that a later sentence takes back."""
     stated = [f for f in found if _stands_for(f) is not None]
+    own = {f.sentence.post for f in stated}
     taken: set[int] = set()
-    for post in range(min((f.sentence.post for f in stated), default=0), len(prose.document.posts) if stated else 0):
-        for row, sentence in _refuting(prose, post):
+    for post in range(min(own, default=0), len(prose.document.posts) if stated else 0):
+        for row, sentence in _refuting(prose, post, is_own=post in own):
             taken.update(finding.start for finding in _taken_back(prose, stated, row, sentence))
     return frozenset(taken)
 
 
-def _refuting(prose: Prose, post: int) -> Iterator[tuple[tables.Refutation, Sentence]]:
+def _refuting(prose: Prose, post: int, *, is_own: bool) -> Iterator[tuple[tables.Refutation, Sentence]]:
     written = prose.document.posts[post] if post >= 0 else None
     if written is None or written.kind == PostKind.TITLE:
         return
+    end = min(written.end, written.start + _MOST_REFUTING)
     for row in tables.refutations():
-        for hit in row.pattern.finditer(prose.visible, written.start, min(written.end, written.start + _MOST_REFUTING)):
-            sentence = prose.sentence(hit.start())
-            if sentence is not None and not row.refuse.search(sentence.text):
+        if row.is_own:
+            said = prose.sentences(written.start, end) if is_own else ()
+            found = (one for one in said if row.pattern.search(one.text))
+        else:
+            hits = row.pattern.finditer(prose.visible, written.start, end)
+            found = (one for one in (prose.sentence(hit.start()) for hit in hits) if one is not None)
+        for sentence in found:
+            if not row.refuse.search(sentence.text):
                 yield row, sentence
 
 
@@ -332,6 +339,8 @@ def _taken_back(
             before = [f for f in before if post != sentence.post and _is_named(f, sentence)]
         if before:
             yield from before
+            return
+        if row.is_own:
             return
         seen += 1
         if seen > _REACH:
