@@ -28,7 +28,11 @@ def _traceback(error: str, function: str) -> str:
 
 
 def _drafted(threads: list[tuple[str, str, str, str]], *, role: str = "NONE") -> Draft:
-    """The draft of the one error of `threads`: (repository, function that raises, error, what a comment says)."""
+    return distil.draft(*_material(threads, role=role))
+
+
+def _material(threads: list[tuple[str, str, str, str]], *, role: str = "NONE") -> tuple[Cluster, distil.Material]:
+    """The one error of `threads`: (repository, function that raises, error, what a comment says)."""
     shown, claims, counted, signatures = [], [], [], {}
     for number, (repo, function, error, said) in enumerate(threads, 1):
         posts: list[dict[str, Any]] = [
@@ -50,7 +54,7 @@ def _drafted(threads: list[tuple[str, str, str, str]], *, role: str = "NONE") ->
     cluster = Cluster(
         "cluster:1", first.signature_id, first.exception_type, first.text, first.gate, tuple(signatures), "", 100.0
     )
-    return distil.draft(cluster, distil.Material(tuple(shown), tuple(claims), tuple(counted)))
+    return cluster, distil.Material(tuple(shown), tuple(claims), tuple(counted))
 
 
 WORKED = "Setting `num_stages=1` fixed it."
@@ -190,6 +194,33 @@ def test_a_hint_to_install_something_is_one_projects_unless_the_error_names_it()
 
 
 ADVICE = "You can set `num_stages=1` to work around this."
+
+
+FAILED = "I set `num_stages=1` but it did not help."
+
+
+@pytest.mark.parametrize(
+    ("doubt", "writer", "shown"),
+    [(70, "c", ([], [])), (None, "c", ([(1, 1)], [(1, 1)])), (70, "b", ([], [(0, 1)]))],
+    ids=["in doubt", "sure", "taken back"],
+)
+def test_a_failure_is_not_counted_alone_where_others_say_in_doubt_that_it_helped(
+    doubt: int | None, writer: str, shown: tuple[list[tuple[int, int]], list[tuple[int, int]]]
+) -> None:
+    cluster, material = _material([("one/app", "load", OWN, WORKED), ("one/app", "load", OWN, FAILED)])
+    failed = next(one for one in material.claims if one.outcome == "failed")
+    worked = next(one for one in material.claims if one.outcome == "worked")
+    if writer == "b":  # the same person, in the same thread, before
+        who = failed.quote
+        worked = replace(worked, quote=replace(who, start=0, end=len(WORKED)))
+    rest = tuple(one for one in material.claims if one.outcome is None)
+    sure = (worked,) if doubt is None else ()
+    unsure = () if doubt is None else (replace(worked, doubt=doubt),)
+    draft = distil.draft(cluster, replace(material, claims=(*rest, failed, *sure), candidates=unsure))
+
+    counts = [[(one.worked, one.failed) for one in part] for part in (draft.workarounds, draft.dead_ends)]
+    assert tuple(counts) == shown
+    assert [one.reason for one in draft.withheld] == ([] if any(counts) else ["contested"])
 
 
 def test_advice_that_nobody_tried_is_kept_aside() -> None:

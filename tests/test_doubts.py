@@ -152,6 +152,22 @@ def test_what_the_next_posts_contest_is_in_doubt(
     assert _read(_thread(said, *later), 60, monkeypatch) == [doubt]
 
 
+def test_who_says_that_the_very_act_did_not_help_is_counted_and_casts_no_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    same = _thread(WORKED, "I set `FIXTURE_POOL=2` but it did not help.")
+    other = _thread(WORKED, "I set `FIXTURE_POOL=3` but it did not help.")
+    also = _thread(WORKED, "I set `FIXTURE_POOL=2` but it did not help.", "Same error here.")
+
+    assert _read(same, 60, monkeypatch) == [None, None]
+    assert _read(other, 60, monkeypatch) == [45, None]
+    assert _read(also, 60, monkeypatch) == [45, None]
+
+
+def test_who_takes_their_own_praise_back_in_a_later_post_leaves_it_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _thread(WORKED, "I set `FIXTURE_POOL=2` but it did not help.")
+    posts = tuple(post._replace(author_hash="one") if n > 1 else post for n, post in enumerate(made.posts))
+    assert _read(replace(made, posts=posts), 60, monkeypatch) == [45, None]
+
+
 def test_a_doubted_statement_is_a_lead_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     made = _thread(WORKED, title="Nothing starts", body=BARE)
     assert _read(made, 60, monkeypatch) == [70]

@@ -62,7 +62,7 @@ class Withheld:
     document_id: str
     repo: str | None
     frame: str | None  # "module:function" in which that document's error was raised, None if it shows no frames
-    reason: str  # "names_nothing", "common_names", "outer_error", "many_projects", "fix_of_one_project|report"
+    reason: str  # as the column of that name in schema.sql says
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ CREATE TABLE withheld ( -- Claims that no entry shows: advice that nobody tried,
     document_id VARCHAR, -- The thread that says it
     repo VARCHAR, -- Its repository
     frame VARCHAR, -- module:function in which that thread's error was raised, null if it shows no frames
-    reason VARCHAR -- names_nothing, common_names, outer_error, many_projects, fix_of_one_project, fix_of_one_report, cause_of_one_report or unconfirmed
+    reason VARCHAR -- names_nothing, common_names, outer_error, many_projects, fix_of_one_project, fix_of_one_report, cause_of_one_report, unconfirmed or contested
 );
 CREATE TABLE entries ( -- One row a published entry; json holds all of it
     entry_id VARCHAR, -- domain/slug, fixed when first published

@@ -75,8 +75,13 @@ _NAMING = 2
 _NAME = 3
 
 
-def doubt(text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader) -> int | None:
-    """Of a hundred statements as doubtful as this one of a person so many were right; None for one that stands."""
+def doubt(
+    text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader, failures: Sequence[Claim] = ()
+) -> int | None:
+    """Of a hundred statements as doubtful as this one of a person so many were right; None for one that stands.
+
+    `failures`: the thread's statements that an act did not help, of those that stand.
+    """
     document = text.document
     quote, kind = claim.quote, kind_of(claim)
     found = []
@@ -84,7 +89,7 @@ def doubt(text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader) -> 
         found.append(_NOT_SHARED)
     if claim.outcome_quote is not None:
         found.append(_OF_TWO_POSTS)
-    is_contested = _is_contested(text, (claim.outcome_quote or quote).end)
+    is_contested = _is_contested(text, (claim.outcome_quote or quote).end, _counted_against(text, claim, failures))
     if claim.kind == ClaimKind.FIX and _goes_on_failing(text, quote.end):
         found.append(_HALF)
     if (claim.kind == ClaimKind.FIX or claim.outcome == Outcome.WORKED) and is_contested:
@@ -155,10 +160,27 @@ def _is_shareable(claim: Claim) -> bool:
     return claim.quote.lang == _READ and (claim.kind == ClaimKind.CAUSE or (is_advice and not is_known))
 
 
-def _is_contested(text: Prose, end: int) -> bool:
+def _counted_against(text: Prose, claim: Claim, failures: Sequence[Claim]) -> frozenset[int]:
+    """The posts in which somebody else says that this very act did not help: both are counted, neither is in doubt."""
+    said = claim.outcome_quote or claim.quote
+    return frozenset(
+        text.document.post_at(other.quote.start)
+        for other in failures
+        if claim.outcome == Outcome.WORKED
+        and claim.key
+        and other.key == claim.key
+        and not {said.author_hash, None} & {other.quote.author_hash}
+        and set(claim.signature_ids) <= set(other.signature_ids)
+    )
+
+
+def _is_contested(text: Prose, end: int, but: frozenset[int] = frozenset()) -> bool:
     """True if one of the two posts behind `end` says that something does not help or is there still."""
-    posts = [post for post in text.document.posts if post.start >= end and not post.is_bot][:_NEXT_POSTS]
-    return any(_contests(text, post.start, min(post.end, post.start + _MOST_READ)) for post in posts)
+    rows = [(n, post) for n, post in enumerate(text.document.posts) if post.start >= end and not post.is_bot]
+    return any(
+        number not in but and _contests(text, post.start, min(post.end, post.start + _MOST_READ))
+        for number, post in rows[:_NEXT_POSTS]
+    )
 
 
 def _goes_on_failing(text: Prose, end: int) -> bool:

@@ -14,7 +14,7 @@ from pipeline.distil.claims.stating import fault, fault_of_unit, stated
 from pipeline.distil.claims.subjects import Pair, errors_of, opening
 from pipeline.distil.material import Reading
 from pipeline.distil.tables import CueKind
-from pipeline.records import PROGRAM, Claim, ClaimKind, Document, Event, Quote, Signature, Skipped
+from pipeline.records import PROGRAM, Claim, ClaimKind, Document, Event, Outcome, Quote, Signature, Skipped
 
 #: An announced error stands this close behind its announcement.
 _FOLLOWS = 300
@@ -44,22 +44,30 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
     found = list(rules.findings(text))
     reader = candidates.Reader(document, text.units, errors, found)
     quoted: list[Quote] = []
-    for made in _claims(text, found, events, errors):
-        claim = made if isinstance(made, Skipped) else passed_on(document, made)
+    told = [
+        made if isinstance(made, Skipped) else passed_on(document, made)
+        for made in _claims(text, found, events, errors)
+    ]
+    failed = [one for one in told if isinstance(one, Claim) and one.outcome == Outcome.FAILED]
+    failures = [one for one in failed if _weighed(text, errors, one, reader).doubt is None]
+    for claim in told:
         if isinstance(claim, Claim) and claim.kind.is_statement:
             quoted.append(claim.quote)
-            claim = _weighed(text, errors, claim, reader)
-        yield claim
+            yield _weighed(text, errors, claim, reader, failures)
+        else:
+            yield claim
     for claim in _candidates(text, errors, reader):
         if not any(said.start < claim.quote.end and claim.quote.start < said.end for said in quoted):
             yield passed_on(document, claim)
 
 
-def _weighed(text: Prose, errors: Sequence[Pair], claim: Claim, reader: candidates.Reader) -> Claim:
+def _weighed(
+    text: Prose, errors: Sequence[Pair], claim: Claim, reader: candidates.Reader, failures: Sequence[Claim] = ()
+) -> Claim:
     """The statement, marked where a person makes it and it is not sure enough to be counted."""
     if claim.quote.author_role == PROGRAM or claim.rule.startswith(BY_TRACKER):
         return claim
-    return replace(claim, doubt=doubts.doubt(text, errors, claim, reader))
+    return replace(claim, doubt=doubts.doubt(text, errors, claim, reader, failures))
 
 
 def _candidates(text: Prose, errors: Sequence[Pair], reader: candidates.Reader) -> Iterator[Claim]:

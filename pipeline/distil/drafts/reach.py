@@ -153,16 +153,19 @@ class Reach:
         most = max(frames.values(), default=0)
         return bool(frames) and frames.total() >= _AGREEING * len(shown) and most >= _AGREEING * frames.total()
 
-    def sorted_out(self, claims: Sequence[Claim]) -> Sorted:
-        """The claims that speak of the error, those of one place each, and those kept aside with the reason."""
+    def sorted_out(self, claims: Sequence[Claim], contested: frozenset[str] = frozenset()) -> Sorted:
+        """The claims that speak of the error, those of one place each, and those kept aside with the reason.
+
+        `contested`: failures, by `claim_id`, that are not counted alone (`remedies.contested`).
+        """
         shared = self._shared_keys(claims)
-        confirmed = _confirmed_keys(claims)
+        confirmed = _confirmed_keys(one for one in claims if one.claim_id not in contested)
         most = _most_documents(claims)
         general: list[Claim] = []
         local: dict[Place, list[Claim]] = defaultdict(list)
         aside: list[Withheld] = []
         for claim in claims:
-            untried = _unconfirmed(claim, confirmed)
+            untried = "contested" if claim.claim_id in contested else _unconfirmed(claim, confirmed)
             reason = self._reason(claim, shared) or _one_report(self._cluster, claim, most, self._document_count)
             # what programs print for any reason ("pip install ...") may be of another of their messages
             is_local = claim.kind.is_statement and not untried and not claim.rule.startswith(_ANY_PROGRAMS)

@@ -13,7 +13,7 @@ from pipeline.distil.drafts import slugs, support
 from pipeline.distil.drafts.leads import leads
 from pipeline.distil.drafts.meaning import code_cause, meaning, program_cause
 from pipeline.distil.drafts.reach import Reach
-from pipeline.distil.drafts.remedies import cases, group_remedies, ranked, remedy
+from pipeline.distil.drafts.remedies import cases, contested, group_remedies, ranked, remedy
 from pipeline.distil.drafts.support import Ledger
 from pipeline.distil.material import Material, Occurrence, Official
 from pipeline.lexicon import catalogues, meanings, vocabulary
@@ -45,7 +45,9 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     known = {document.document_id: document for document in material.documents}
     ledger = Ledger(known)
     reach = Reach(cluster, occurrences, known, category=kind.category)
-    claims, local, withheld = reach.sorted_out([c for c in material.claims if members.intersection(c.signature_ids)])
+    said = [c for c in material.claims if members.intersection(c.signature_ids)]
+    unsure = [c for c in material.candidates if members.intersection(c.signature_ids)]
+    claims, local, withheld = reach.sorted_out(said, contested(said, unsure))
     _keep_occurrences(occurrences, ledger)
     found = [remedy(g, ledger) for g in group_remedies((c for c in claims if c.kind.is_act), official)]
     workarounds = ranked(r for r in found if r.worked or not r.failed)
@@ -97,7 +99,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         withheld=withheld,
         cases=told,
         leads=leads(
-            (c for c in material.candidates if members.intersection(c.signature_ids)),
+            unsure,
             known,
             reach=reach,
             evidence=evidence,

@@ -67,6 +67,32 @@ def group_remedies(claims: Iterable[Claim], official: Sequence[Official]) -> lis
     return found
 
 
+def contested(claims: Iterable[Claim], doubted: Iterable[Claim]) -> frozenset[str]:
+    """The failures, by `claim_id`, of acts that somebody says to have helped, where all who do are in doubt.
+
+    To count the one side alone would say that nobody was helped.
+    """
+    told: dict[str, list[Claim]] = {}
+    for claim in sorted(claims, key=_order):
+        if claim.key and claim.kind.is_act:
+            told.setdefault(claim.key, []).append(claim)
+    unsure: dict[str, list[Claim]] = {}
+    for claim in doubted:
+        if claim.key in told and claim.kind.is_act and claim.outcome == Outcome.WORKED:
+            unsure.setdefault(claim.key, []).append(claim)
+    return frozenset(
+        one.claim_id
+        for key, others in unsure.items()
+        if not _is_confirmed(told[key]) and _is_confirmed([*told[key], *others])
+        for one in told[key]
+        if one.outcome == Outcome.FAILED
+    )
+
+
+def _is_confirmed(claims: list[Claim]) -> bool:
+    return any(claim.outcome == Outcome.WORKED for claim in _without_taken_back(claims))
+
+
 def _without_taken_back(claims: list[Claim]) -> list[Claim]:
     """The claims, where who says that an act worked and later in the thread that it did not says only the latter."""
     failed: dict[tuple[str, str], int] = {}  # by thread and person, where it is said last
