@@ -16,7 +16,7 @@ from pipeline.records import Event, Frame, Signature, Slot, content_id
 from pipeline.text.frames import frame_key, innermost
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "22"
+NORMALISER_VERSION = "23"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
@@ -108,7 +108,9 @@ def read(found: Culprit, frames: Sequence[Frame] = (), *, is_placed: bool = Fals
     if kind is None and (bare := peel.bare_type(words_only)) is not None:
         kind, words_only = bare, ""
     status, words_only = peel.without_status(words_only)
-    template, slots = masked(words_only[:LINE_LENGTH], found.hit.kept if found.hit else frozenset())
+    # what stands in brackets at the head is an exception's code, but an issue's key where no exception is named
+    head = "" if kind else " "
+    template, slots = masked(head + words_only[:LINE_LENGTH], found.hit.kept if found.hit else frozenset())
     notes = [*found.notes, f"{found.rule}: chose the culprit"]
     if status:
         slots = (*slots, Slot("status", status, None, None))

@@ -7,6 +7,7 @@ placeholders hold no digit, quote, slash or dot, so masking a template again cha
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from pipeline.normalise.tables import mask_parts, masks, wording
@@ -33,6 +34,23 @@ def _masks() -> re.Pattern[str]:
 def rows_in(line: str) -> list[str]:
     """The names of the rows that take something of the line, in order."""
     return [masks()[str(found.lastgroup)].name for found in _masks().finditer(line)]
+
+
+#: Most templates have none left: they are not read again.
+_DIGITS = re.compile(r"\d\d")
+
+
+def told_apart(template: str, within: int) -> Iterator[tuple[str, str]]:
+    """The gates that a template's codes and statuses are, of those that begin `within` so many letters.
+
+    ("status", "404"), ("errno", "E1042"), in the order in which they stand there.
+    """
+    if not _DIGITS.search(template, 0, within):
+        return
+    for found in _masks().finditer(template):
+        key = masks()[str(found.lastgroup)].gate
+        if key is not None and found.start() < within:
+            yield key, found[0].strip("[]")
 
 
 #: A quoted operator or function ('tt.dot', `aten::add`) says which error it is; anything else in quotes varies.

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
+from pipeline.normalise.masks import told_apart
 from pipeline.normalise.tables import wording
 from pipeline.text import prefixes
 
@@ -328,6 +329,10 @@ def gates(template: str, exception_type: str | None) -> tuple[tuple[str, str], .
         here = sorted(words & deciding)
         if here:
             found.append((key, "negative" if key == "polarity" else ",".join(here)))
+    codes: dict[str, set[str]] = {}
+    for key, code in told_apart(template, DECIDING):
+        codes.setdefault(key, set()).add(code)
+    found += [(key, ",".join(sorted(values))) for key, values in codes.items()]
     name = short(exception_type) if exception_type else ""
     if name and name not in wording().generic_types and not is_telling(template):
         found.append(("exception", name))

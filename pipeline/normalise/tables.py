@@ -69,6 +69,7 @@ class Mask:
     pattern: str
     example: tuple[str, str]  # a line, its template
     counter: str  # a look-alike, of which nothing is taken
+    gate: str | None = None  # key of the gate that what is kept becomes
 
     @property
     def group(self) -> str:
@@ -221,6 +222,7 @@ def masks() -> Mapping[str, Mask]:
             pattern=filled(row["pattern"], mask_parts()),
             example=tuple(row["example"]),
             counter=row["counter"],
+            gate=row.get("gate"),
         )
         for row in _toml("masks")["mask"]
     ]
