@@ -76,7 +76,8 @@ def pasted(stream: BinaryIO, *, most: int = MOST_BYTES, first: int = FIRST_BYTES
 def _begun(stream: BinaryIO, first: int) -> tuple[bytes, Callable[[int], bytes]]:
     """The first bytes of a stream, and what reads the others: both as UTF-8 has them if the stream is of UTF-16."""
     head = stream.read(first)
-    if not head.startswith(_UTF16):
+    # of two bytes for a blank, a letter of a program or the end of a line one is nought
+    if not head.startswith(_UTF16) or b"\0" not in head:
         return head, stream.read
     decoder = codecs.getincrementaldecoder("utf-16")("replace")
 
