@@ -124,7 +124,7 @@ def _fix(document: Document, words: str, at: int | None) -> tuple[Fact | None, s
     if fact is not None or rules.tells_where(words):
         is_told = fact is not None or _WORD.search(actions.without_addresses(words))
         return fact, None if is_told else "points_elsewhere"
-    day = next((post.posted_at for post in document.posts if at is not None and post.start <= at < post.end), None)
+    day = document.posts[document.post_at(at)].posted_at if at is not None else None
     if day is None or document.repo is None or not _DONE.search(words) or _PLANNED.search(words):
         return None, "says_too_little"
     return Fact("fix.dated", (("date", day.date().isoformat()), ("repo", document.repo))), None
