@@ -160,7 +160,7 @@ _SHOWN = re.compile(
     r"'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"|`[^`'\n]{0,400}['`]|‘[^’\n]{0,400}’|“[^”\n]{0,400}”"
     r"|[-+]?\b0x[0-9a-fA-F]{1,16}\b|[-+]?\b\d{1,20}(?:\.\d{1,6})?\b"
 )
-_AFTER = re.compile(r"[.;!](?=\s|\Z|`|\*)|\\n|\s{2,}|,? in function '|\s\((?=[a-z ]{3,60}\)\s*\Z)|\s\[-W")
+_AFTER = re.compile(r"[.;!](?=\s|\Z|`|\*)|\\n|\s{2,}|,? in function '|\s\((?=[a-z][a-z_ ]{2,60}\)\s*\Z)|\s\[-W")
 
 
 _UNCLOSED = re.compile(r"['\"`‘“](?=[\w:*&(])[^'\"`’”]{0,400}\Z")
@@ -187,6 +187,7 @@ def _covers(span: tuple[int, int], found: re.Match[str]) -> bool:
 
 def _quoted(value: str, slots: list[Slot]) -> str:
     inner = value[1:-1] if value[-1] in "'\"`’" else value[1:]
+    inner = inner[1:-1] if inner[:1] == '"' == inner[-1:] else inner
     is_name = _NAME.match(inner) and not inner.endswith((*_PARAMETERS, *FILES)) and not _CLASS.match(inner)
     if is_name or _SLOT_INSIDE.fullmatch(inner) or not inner.strip():
         return f"'{inner}'"

@@ -33,6 +33,10 @@ _TYPE = re.compile(
     r"|\A[A-Z][a-z]{1,20}(?:[A-Z][a-z]{1,20}){1,3}(?=: [A-Z][a-z]{1,20} [a-z]))"
     r"(?: \(see above for traceback\))?\s?[:：]\s{0,3}(?=\S)"
 )
+#: What Hadoop's RemoteException wraps, in parentheses behind its name.
+_REMOTE = re.compile(
+    r"(?:(?:[a-z_]\w{0,60}\.){0,10}[A-Z]\w{1,60})?\((?P<type>(?:[a-z_]\w{0,60}\.){1,10}[A-Z]\w{1,60})\)\s?:\s{0,3}(?=\S)"
+)
 _BARE_TYPE = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))\s?[:：]?\s*\Z")
 _CJK = re.compile(r"[\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
 #: Where a word of another script meets a name: no regular expression sees a word's end there.
@@ -193,7 +197,7 @@ def typed(line: str) -> tuple[str | None, str]:
     """The exception type that opens the line, if one does, and the rest of the line."""
     kind: str | None = None
     for _ in range(4):
-        found = _TYPE.match(line)
+        found = _TYPE.match(line) or _REMOTE.match(line)
         if found is None:
             break
         kind, line = found["type"], line[found.end() :]
@@ -242,11 +246,9 @@ _ANNOUNCING = re.compile(
 )
 #: A remark of three words or more in parentheses at the end; shorter ones hold values.
 _ASIDE = re.compile(r"\s\((?:[A-Za-z][\w'-]{0,30}[ ,;]{1,2}){2,30}[^()]{0,80}\)\Z")
-_TAIL = re.compile(
-    r"\sname: \S|\s\(defined (?:at|in) |\s\[\[|\sfor '[^'\n]{1,200}' \(op: |\sin function '"
-    # PHP's place, whatever it is called
-    r"|\sin \S{1,200}(?:\(<n>\))? on line <n>"
-)
+_TAIL = re.compile(r"\sname: \S|\s\(defined (?:at|in) |\s\[\[|\sfor '[^'\n]{1,200}' \(op: |\sin function '")
+#: PHP's place, whatever it is called; a quote mark before it closes the message.
+_PHP_PLACE = re.compile(r"'?\sin \S{1,200}(?:\(<n>\))?(?: on line <n>|(?<=<path>) <n>\Z)")
 #: What was found instead of what was expected: any value, at the end.
 _GOT = re.compile(r"(?:[,;]\s(?:but\s)?|\sbut\s)(?:instead\s)?(?:got|received|found)\b.{0,200}\Z")
 _OPERATION = re.compile(r"\s\[Op:\w{1,80}\]")
@@ -301,7 +303,7 @@ def first_sentence(template: str) -> str:
 
 #: A stack of the JVM that runs on behind the message on its line.
 _STACK = re.compile(
-    r"\s(?:at\s)[\w$.]{3,200}\.[\w$<>]{1,80}\((?:[\w$]{1,80}\.(?:java|scala|kt|groovy)\b|Native Method|Unknown Source)"
+    r"\s(?:at\s)[\w$.]{3,200}\.[\w$<>]{1,80}\((?:[\w$]{1,80}\.groovy\b|<path>|Native Method|Unknown Source)"
 )
 
 
@@ -311,6 +313,9 @@ def without_tail(template: str) -> str:
     stack = _STACK.search(template)
     if stack is not None and _LETTER.search(template, 0, stack.start()):
         template = template[: stack.start()]
+    place = _PHP_PLACE.search(template)
+    if place is not None and _LETTER.search(template, 0, place.start()):
+        template = template[: place.start()]
     found = _TAIL.search(template)
     cut = template[: found.start()] if found is not None and is_telling(template[: found.start()]) else template
     got = _GOT.search(cut)

@@ -35,14 +35,14 @@ _ANGLED = re.compile(r"<<[a-z]{1,8}>>")
 #: The same value several times in a row is one value: `<n> + <n> + <n> = <n>`, `<shape>, <shape> and <shape>`.
 _RUN = re.compile(
     r"(?P<one>'?<(?P<kind>[a-z]{1,8})>'?)"
-    r"(?:\s?(?:,|[+*/=x×]|\bvs\.?)?\s?(?:(?:and|or|x|vs)\s)?(?<=[\s,+*/=x×])'?<(?P=kind)>'?){1,60}(?![\w<>])"
+    r"(?:\s?(?:,|->|[+*/=x×]|\bvs\.?)?\s?(?:(?:and|or|x|vs)\s)?(?<=[\s,>+*/=x×])'?<(?P=kind)>'?){1,60}(?![\w<>])"
 )
 #: A requirement: `torch==<version>`, `numpy<<n>`.
 _PACKAGE = re.compile(r"\b[A-Za-z][\w.-]{1,60}(?:\[[\w,-]{1,40}\])?(?:[=<>!~]=|<)<(?:version|n)>")
-#: One word in parentheses that is a value of the word before it: `the model config (awq)`.
+#: What stands in parentheses is a value of the word before it: `the model config (awq)`, `on <path> (inode <n>): `.
 _VALUE_ASIDE = re.compile(
     r"(?<=[a-z]) \((?=[\w.+-]{2,40}\))(?!(?:s|es|ies|nan|inf|core|fatal)\))(?:[a-z][\w.+-]{1,40}|[A-Z][a-z]{2,20})\)"
-    r"(?=\s[a-z]|\s?[.,;]|\Z)|(?<=[a-z]) \(<[a-z]{1,8}>\)(?=\s[a-z])"
+    r"(?=\s[a-z]|\s?[.,;]|\Z)|(?<=[a-z>]) \((?:[a-z]{2,20}[ =:]\s?)?<[a-z]{1,8}>\)(?=\s[a-z]|[.,:;])"
 )
 #: A name that counts: `Const_<n>`, `host-<n>`, `phi-<n>-mini`. One of capitals alone is a constant.
 _NUMBERED = re.compile(
@@ -93,7 +93,7 @@ _REMARK = re.compile(
     r"(?:\([^()]{0,200}\)?[^()]{0,100})?\)?[\s.]{0,3}\Z"
 )
 #: What was got, told at length: `: (<object> containing values of types <list>), <object>`.
-_DUMP = re.compile(r"\s?:\s?\(?<[a-z]{1,8}>[^:]{1,400}\Z")
+_DUMP = re.compile(r"\s?:(?!<n>)\s?\(?<[a-z]{1,8}>[^:]{1,400}\Z")
 _TRAILING = re.compile(rf"\s?:\s?{_VALUE}(?:\s?,?\s?{_VALUE}){{0,40}}[\s.,]{{0,3}}\Z")
 
 #: Without what follows such a word nobody knows what is said: "expected:<n> but was".
@@ -108,6 +108,12 @@ def folded(template: str) -> str:
 
 def _list(found: re.Match[str]) -> str:
     return found[0] if _PROSE.search(found[0], 1, found.end() - found.start() - 1) else "<list>"
+
+
+def _aside(found: re.Match[str]) -> str:
+    """A value in parentheses as its slot; a name of its own is gone, for versions print it or not."""
+    shown = peel.SLOT.search(found[0])
+    return f" ({shown[0] if shown is not None else '<name>'})"
 
 
 def _type(found: re.Match[str]) -> str:
@@ -136,7 +142,7 @@ def _folded(template: str) -> str:
         template = again
     template = _RUN.sub(r"\g<one>", _PACKAGE.sub("<package>", _types_folded(template)))
     template = _FOUND_TYPE.sub("<name>", template)
-    template = _NUMBERED.sub("<name>", _VALUE_ASIDE.sub(" (<name>)", _NONE.sub("<object>", template)))
+    template = _NUMBERED.sub("<name>", _VALUE_ASIDE.sub(_aside, _NONE.sub("<object>", template)))
     if " at <path>" in template:
         template = _PLACED.sub(r"\1<name>", template)
     if ": " in template:
