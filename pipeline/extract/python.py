@@ -28,6 +28,14 @@ _MARKUP = "#*`> "
 _MARKUP_END = frozenset("`*|>")
 #: Behind an empty line a message that announced code or a stack goes on with lines indented up to here.
 MOST_INDENT = 60
+#: So many lines in a row that differ in nothing but their numbers are what the program prints as it goes on. Of 4,680
+#: real texts with a traceback none has them in a message, but for listings of what failed, which say so line by line.
+ROWS_OF_OUTPUT = 5
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_OF_FAILURE = re.compile(
+    r"(?i)error|fail|warn|fatal|note:|exception|invalid|illegal|unexpected|expected|mismatch|missing|unknown|cannot|can't"
+    r"|could not|unable|bad|wrong|not |no "
+)
 
 _STOP = re.compile(
     r"```|~~~|</?(?:details|pre|code|summary)\b|#{1,6} \w|<!--|-{3,}$|={5,}$|>>> |PS [A-Z]:\\|[$] \w"
@@ -272,6 +280,8 @@ class _Message:
             return False
         if not self._is_announced(line, number) and _ends_message(lines, number, self.indent, is_nested=self.is_nested):
             return False
+        if not self.is_nested and self.kept[0].strip() and _is_output(lines, number, self.indent):
+            return False
         if line.body:
             self.is_nested = self.is_nested or foreign.opens_stack(line.body)
             body = line.body[min(self.indent, line.indent) :]
@@ -331,6 +341,21 @@ def _ends_message(lines: Lines, number: int, base: int, *, is_nested: bool) -> b
         return True
     named = head.strict(body) if line.indent <= base else None
     return named is not None and named.message is not None and " " not in named.exception_type
+
+
+def _is_output(lines: Lines, number: int, base: int) -> bool:
+    """Whether the program goes on printing there: rows no deeper than the message that differ in their numbers only."""
+    first = lines.at(number)
+    words = _NUMBER.sub("#", first.body) if first is not None else ""
+    if first is None or words == first.body or not any(map(str.isalpha, words)) or _OF_FAILURE.search(words):
+        return False
+    said = {first.body}
+    for ahead in range(number + 1, number + ROWS_OF_OUTPUT):
+        line = lines.at(ahead)
+        if line is None or line.indent > base or line.body in said or _NUMBER.sub("#", line.body) != words:
+            return False
+        said.add(line.body)
+    return first.indent <= base
 
 
 def _message_goes_on(lines: Lines, number: int, base: int, deepest: int) -> bool:
