@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pipeline import extract
 from pipeline.records import Event
 from tests import linear
+from tests.each import each
 
 CASES = sorted((Path(__file__).parent / "cases" / "extract-python").iterdir())
 SHARED = Path(__file__).resolve().parents[1].parent / "shared"
@@ -204,3 +205,74 @@ def test_of_an_exception_in_a_sentence_and_on_a_line_of_its_own_the_line_is_the_
     assert (text[found.start : found.end], found.message) == (line, line.partition(": ")[2])
     (told,) = extract.events(f"{line}\n\nThat is, I got {line} again\n")
     assert told.start == 0
+
+
+BROKEN = 'Traceback (most recent call last):\n  File "pour.py", line 3, in pour\n    fill(cup)\nCupError: bad cup 3'
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "".join(f"all fine now, step {step} of the run\n" for step in range(100)),
+        "".join(f"{step}/100 loss 0.{step}37 in {step * 2}.5 s\n" for step in range(5)),
+    ],
+    ids=["steps", "losses"],
+)
+def test_what_the_program_goes_on_to_print_is_no_part_of_the_message(behind: str) -> None:
+    text = f"start\n{BROKEN}\n{behind}end\n"
+    (event,) = extract.events(text)
+    assert text[event.start : event.end] == BROKEN
+    assert (event.message, event.detail) == ("bad cup 3", "bad cup 3")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ":\n" + "".join(f"row {row} holds {row * 3}\n" for row in range(9)),  # it says that a list follows
+        "\n" + "".join(f"row {row}: invalid length {row * 3}\n" for row in range(9)),
+        "\n" + "".join(f"  row {row} holds {row * 3}\n" for row in range(9)),
+        "\n" + "".join(f"row {row} holds {row * 3}\n" for row in range(4)),
+        "\n" + "row 3 holds 9\n" * 9,
+    ],
+    ids=["announced", "of failures", "deeper", "few", "the same"],
+)
+def test_rows_that_may_be_the_messages_own_stay_in_it(message: str) -> None:
+    text = BROKEN + message
+    (event,) = extract.events(text)
+    assert event.end == len(text.rstrip("\n"))
+
+
+@each(
+    "line",
+    [
+        "clay.errors.TrayStuck: tray 3 is stuck in kiln B",
+        "2026-01-02 10:00:00 ERROR clay.errors.TrayStuck: tray 3 is stuck in kiln B",
+        "firing failed: clay.exceptions.TrayStuck: tray 3 is stuck in kiln B",
+        "> `clay.exc.TrayStuck: tray 3 is stuck in kiln B`",
+        "clay.TrayNotFound: tray 3 is stuck in kiln B",
+    ],
+)
+def test_a_class_of_a_package_of_errors_is_one_whatever_its_name_says(line: str) -> None:
+    (event,) = extract.events(f"heating\n{line}\n")
+    assert (event.dialect, event.message) == ("exception-line", "tray 3 is stuck in kiln B")
+    assert event.exception_type is not None
+    assert event.exception_type.startswith("clay.")
+
+
+@each(
+    "line",
+    [
+        "org.clay.Kiln: tray 3 is stuck in kiln B",
+        "org.clay.errors.TrayHandler: tray 3 is stuck in kiln B",
+        "2026-01-02 10:00:00 INFO org.clay.Kiln: heating tray 3",
+        "std::cout: heating tray 3",
+        '{"clay.errors.TrayStuck": "tray 3"}',
+        "clay.errors.TrayStuck: 3",
+        ":raises clay.errors.TrayStuck: the tray is stuck",
+        "import clay.errors.TrayStuck",
+        "TrayNotFound: tray 3",
+        "clay.errors.TRAY: tray 3 of the kiln",
+    ],
+)
+def test_loggers_settings_and_documentation_name_no_error(line: str) -> None:
+    assert extract.events(f"heating\n{line}\n") == []

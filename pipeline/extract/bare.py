@@ -30,6 +30,9 @@ _PROSE = re.compile(
 )
 #: Words that end like an exception's name and are none, or none without a traceback.
 _TOO_BARE = frozenset(("Warning", "Exit", "Failure", "Fault", "Timeout", "Interrupt", "LogExit", "Unsupported"))
+#: What stands before a name in documentation, and what an error says at least: a number is a setting's.
+_DOCUMENTED = re.compile(r"(?::raises?|@throws|@exception|[Rr]aises:?)\s{1,4}[`~:\w]{0,8}\Z")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
 #: Names that tools of all kinds print; only at the head of a line.
 _COMMON = frozenset(("Error", "Exception"))
 _WARNING_PLACE = re.compile(r"(?:[A-Za-z]:)?[^\s:]{1,300}:\d{1,7}: $|<\w{1,20}>:\d{1,7}: $")
@@ -65,7 +68,10 @@ def read(text: str, colon: int, *, ceiling: int, fences: Fences) -> Event | None
     while begin < colon and not (text[begin].isascii() and (text[begin].isalpha() or text[begin] == "_")):
         begin += 1
     name = text[begin:colon].strip(".")
-    if not name or name in _TOO_BARE or not head.is_exception_name(name):
+    if not name or name in _TOO_BARE:
+        return None
+    is_known = head.is_exception_name(name) and not name.endswith(head.PACKAGED_ENDINGS)
+    if not is_known and not head.is_packaged(name):
         return None
     start = text.rfind("\n", 0, begin) + 1
     stop = text.find("\n", colon)
@@ -74,6 +80,8 @@ def read(text: str, colon: int, *, ceiling: int, fences: Fences) -> Event | None
     message = python.trimmed(message)
     before = text[max(start, begin - WIDEST_LEAD) : begin]
     if not message or not _is_shown(before, message, is_first=start == 0):
+        return None
+    if not is_known and (_DOCUMENTED.search(before) or not _LETTERS.search(message)):
         return None
     if name in _COMMON and (not _MARKUP.fullmatch(before[prefixes.width(before) :])):
         return None

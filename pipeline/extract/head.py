@@ -27,6 +27,19 @@ BARE_ENDINGS = (
     *("Error", "Exception", "ExceptionGroup", "Interrupt", "Warning", "Failure", "Unsupported", "OutOfResources"),
     *("Exit", "Fault", "Timeout"),
 )
+#: Packages that hold nothing but errors: of them any class is one, whatever its name says.
+ERROR_PACKAGES = (".errors.", ".exceptions.", ".error.", ".exception.", ".exc.")
+#: Endings that are an exception's without a traceback only behind a package: `clay.TrayNotFound: tray 3`.
+PACKAGED_ENDINGS = (
+    *("NotFound", "Unavailable", "Violation", "Mismatch", "Exceeded", "Refused", "Denied", "Exhausted", "Expired"),
+    *("Aborted", "Cancelled", "Overflow", "Panic"),
+)
+#: What such packages hold beside their errors: loggers are called by it.
+_HELPERS = (
+    *("Handler", "Logger", "Filter", "Mapper", "Resolver", "Controller", "Factory", "Service", "Utils", "Util"),
+    *("Helper", "Reporter", "Manager", "Middleware", "Advice", "Attributes", "Code", "Codes", "Type", "Page"),
+    *("Listener", "Tracker"),
+)
 _WORD = re.compile(r"\w+")
 _NAME = r"(?:[A-Za-z_]\w{0,80}|<locals>)(?:\.(?:[A-Za-z_]\w{0,80}|<locals>)){0,14}"
 
@@ -90,6 +103,17 @@ def is_exception_name(name: str) -> bool:
     if not (last.endswith(endings()) or last in names()) or _WORD.fullmatch(last) is None:
         return False
     return last[0].isupper() or last[0] == "_"
+
+
+def is_packaged(name: str) -> bool:
+    """Whether a dotted name is a class of a package of errors, or ends as exceptions behind a package do."""
+    package, _, last = name.rpartition(".")
+    is_class = last[:1].isupper() and any(map(str.islower, last)) and _WORD.fullmatch(last) is not None
+    if not package or not is_class or last.endswith(_HELPERS):
+        return False
+    if f".{package}.".lower().endswith(ERROR_PACKAGES):
+        return True
+    return last.endswith(PACKAGED_ENDINGS) and last not in PACKAGED_ENDINGS
 
 
 def strict(line: str) -> Named | None:

@@ -33,16 +33,18 @@ _MARKS: tuple[tuple[str, str], ...] = (
 def _ends() -> frozenset[str]:
     """Ends of exception names as they stand before a colon; of a name that ends like no other, all of it."""
     added = head.EXCEPTIONS.rows()
-    return frozenset((*head.BARE_ENDINGS, *(end for row in added for end in (*row.endings, *row.names))))
+    bare = (*head.BARE_ENDINGS, *head.PACKAGED_ENDINGS)
+    return frozenset((*bare, *(end for row in added for end in (*row.endings, *row.names))))
 
 
 def literals() -> tuple[str, ...]:
     """What `marks` and `name_ends` want to have been looked for."""
-    return (*(needle for _, needle in _MARKS), *sorted(_ends()))
+    return (*(needle for _, needle in _MARKS), *sorted(_ends()), *head.ERROR_PACKAGES)
 
 
 _FRAME = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d|File "[^"\n]{1,1000}$', re.M)
 _BEFORE_COLON = frozenset(("(", " ", ":", "："))
+_CLASS = re.compile(r"[A-Z]\w{2,80}")
 _COLON = re.compile(r"(?:\([\w.]{1,80}\))? ?[:：]")
 
 
@@ -83,6 +85,9 @@ def name_ends(text: str, seen: Seen) -> list[int]:
     found: list[int] = []
     ends = _ends()
     for ending, places in seen.items():  # a text holds few of them
+        if ending in head.ERROR_PACKAGES:
+            classes = (_CLASS.match(text, at + len(ending)) for at in places)
+            found.extend([one.end() for one in classes if one is not None and _COLON.match(text, one.end())])
         if ending not in ends:
             continue
         width = len(ending)
