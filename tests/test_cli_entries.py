@@ -25,6 +25,7 @@ from tests import entry_factory as make
 from tests import golden
 from tests.cli import run
 from tests.each import each
+from tests.model_server import thread
 
 ENTRY = "triton/out-of-resources-threads"
 
@@ -148,6 +149,18 @@ def test_list_filters_by_domain_code_repository_answer_and_day(home: Path) -> No
     assert of_repo == {name for name, one in facts.items() if "errmine-fixtures/tilelab" in one["repos"]} & reported
     late = rows(home, "--since", "2026-04-01")
     assert late == [row for row in every if row["last_seen"] and str(row["last_seen"]) >= "2026-04-01"] != every
+
+
+def test_a_code_of_no_catalogue_lists_the_errors_that_it_tells_apart(tmp_path: Path) -> None:
+    said = ("[KILN-4032] the kiln failed to heat its shelves", "[KILN-4033] the kiln failed to heat its shelves")
+    file = tmp_path / "threads.jsonl"
+    file.write_text("\n".join(json.dumps(thread(number, words)) for number, words in enumerate(said, 1)))
+    small = tmp_path / "home"
+    golden.make(small, source=file)
+    (found,) = rows(small, "--code", "kiln-4032")
+    assert "KILN-4032" in str(found["signature"])
+    missed = run("list", "--home", small, "--code", "KILN-403")
+    assert (missed.code, "Did you mean KILN-403" in missed.err) == (1, True)
 
 
 def test_list_gives_programs_a_line_an_entry(home: Path) -> None:

@@ -69,7 +69,7 @@ def list_(  # noqa: PLR0913, PLR0917  (one an option)
         str,
         typer.Option(
             "--code",
-            help="Only errors with this code: cuda:cudaErrorIllegalAddress, or without its family.",
+            help="Only errors with this code: cuda:cudaErrorIllegalAddress, or without its family; E1042, 503.",
             autocompletion=complete_name("code"),
         ),
     ] = "",

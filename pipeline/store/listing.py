@@ -12,6 +12,11 @@ from pipeline.store.querying import query
 
 # How many documents an entry has is what its own page and `match` say. Conditions that are not asked for hold for every
 # row. A code is named with its family or without; a repository by its last part too.
+# A code of no catalogue (E1042, a status of HTTP) is a gate of its cluster.
+_GATES = """(
+    SELECT cluster_id, unnest(string_split(pair[2], ',')) AS code
+    FROM (SELECT cluster_id, unnest(from_json(gate, '[["VARCHAR"]]')) AS pair FROM clusters)
+    WHERE pair[1] IN ('errno', 'status'))"""
 _LISTED = """
 SELECT s.entry_id, s.cluster_id, s.signature, s.signature_zh, s.domain,
     coalesce(e.evidence_count, s.document_count) AS document_count, s.event_count,
@@ -24,7 +29,8 @@ WHERE s.document_count > 0
   AND ($since = '' OR s.last_seen >= try_cast($since AS DATE))
   AND ($code = '' OR s.entry_id IN (
         SELECT entry_id FROM (SELECT entry_id, unnest(codes) AS code FROM entries)
-        WHERE lower(code) = lower($code) OR ends_with(lower(code), ':' || lower($code))))
+        WHERE lower(code) = lower($code) OR ends_with(lower(code), ':' || lower($code)))
+    OR s.cluster_id IN (SELECT cluster_id FROM {gates} WHERE lower(code) = lower($code)))
   AND ($repository = '' OR s.entry_id IN (
         SELECT entry_id FROM evidence
         WHERE lower(repo) = lower($repository) OR ends_with(lower(repo), '/' || lower($repository))))
@@ -42,7 +48,7 @@ ORDER BY 1 LIMIT $2
 _NAMES = {
     "domain": "SELECT DISTINCT domain FROM entries WHERE domain IS NOT NULL ORDER BY domain",
     "repository": "SELECT DISTINCT repo FROM evidence WHERE repo IS NOT NULL ORDER BY repo",
-    "code": "SELECT DISTINCT unnest(codes) AS code FROM entries ORDER BY code",
+    "code": "SELECT unnest(codes) AS code FROM entries UNION SELECT code FROM {gates} ORDER BY code",
 }
 _TITLES = "SELECT document_id, title FROM documents WHERE title <> '' AND document_id IN (SELECT unnest($1::VARCHAR[]))"
 
@@ -52,7 +58,7 @@ class Wanted:
     """Which entries are listed; what is "" or False is not asked for."""
 
     domain: str = ""
-    code: str = ""  # "cuda:cudaErrorIllegalAddress", or without its family
+    code: str = ""  # "cuda:cudaErrorIllegalAddress", or without its family; "E1042", "503"
     repository: str = ""  # owner/repo, or its last part
     since: str = ""  # ISO day: reported then or later
     is_unanswered: bool = False
@@ -77,7 +83,8 @@ def listed(path: Path, wanted: Wanted, *, limit: int) -> list[dict[str, Any]]:
         "limit": limit,
     }
     has_documentation = query(path, _HAS_DOCUMENTATION).rows
-    listed_as = _LISTED.replace("{documented}", "s.is_documented" if has_documentation else "false")
+    shown = "s.is_documented" if has_documentation else "false"
+    listed_as = _LISTED.replace("{documented}", shown).replace("{gates}", _GATES)
     found = query(path, listed_as, parameters=parameters)
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 
@@ -89,7 +96,7 @@ def entry_ids(path: Path, *, beginning: str = "", limit: int = 1_000_000) -> lis
 
 def names(path: Path, kind: str) -> list[str]:
     """Every domain, repository or code that entries name, sorted; `kind` is one of these three words."""
-    return [str(row[0]) for row in query(path, _NAMES[kind]).rows]
+    return [str(row[0]) for row in query(path, _NAMES[kind].replace("{gates}", _GATES)).rows]
 
 
 def titles(path: Path, document_ids: Sequence[str]) -> dict[str, str]:
