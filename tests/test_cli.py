@@ -19,6 +19,7 @@ import pytest
 
 from pipeline.cli.entry_page import Depth, print_entry
 from pipeline.cli.labels import Language
+from pipeline.cli.look import did
 from pipeline.cli.query import query
 from pipeline.cli.work import tell_of_build
 from pipeline.config import read_settings
@@ -613,6 +614,22 @@ def test_import_of_a_path_that_is_not_there_says_so(tmp_path: Path) -> None:
     done = run("import", tmp_path / "none.jsonl", "--home", tmp_path)
     assert done.code == 2
     assert "no such file or folder" in done.err
+
+
+def test_what_an_import_could_not_read_stands_in_the_list_of_runs(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"html_url": "https://github.com/o/r/iss\n{"kiln": 1}\n', encoding="utf-8")
+    assert run("import", broken, "--home", tmp_path / "home").code == 1
+    assert run("import", tmp_path / "none", "--home", tmp_path / "home").code == 2
+    assert run("import", tmp_path / "none", broken, golden.SAMPLE, "--home", tmp_path / "home").code == 0
+    assert run("import", golden.SAMPLE, "--home", tmp_path / "home").code == 0
+    runs = json.loads(run("status", "--home", tmp_path / "home", "--json").out)["runs"]
+    assert [row["status"] for row in runs] == ["completed", "completed", "failed", "failed"]
+    told = [did(row["detail"]) for row in runs]
+    assert "not read" not in told[0]
+    assert told[1].endswith(f"2 not read: invalid_json 1, unknown_json 1, not there: {tmp_path / 'none'}")
+    assert told[2] == f"{tmp_path / 'none'}: no such file or folder"
+    assert told[3] == "nothing could be read; 2 not read: invalid_json 1, unknown_json 1"
 
 
 def test_the_help_begins_with_what_a_newcomer_needs() -> None:

@@ -228,13 +228,23 @@ def _run_cells(row: dict[str, Any], short_id: str) -> tuple[object, ...]:
 
 
 def did(detail: Mapping[str, Any]) -> str:
-    """What a run did, in one line: its error, what was new, else what each stage took and gave."""
+    """What a run did, in one line: its error, or what was new and what was not read, or what each stage gave."""
     if "error" in detail:
-        return str(detail["error"])[:_DID_CHARACTERS]
+        return "; ".join([str(detail["error"])[:_DID_CHARACTERS], *_unread(detail)])
     told = [f"{s['stage']} {s['taken']:,} in, {s['given']:,} out" for s in detail.get("stages", ())]
     if "new_pages" in detail:
-        told = [f"{detail['new_pages']:,} new pages, {detail.get('known_pages', 0):,} known"]
+        told = [f"{detail['new_pages']:,} new pages, {detail.get('known_pages', 0):,} known", *_unread(detail)]
+        told += [f"not there: {path}" for path in detail.get("missing", ())]
     return ", ".join([*told, *detail.get("unchanged", {}).values()])
+
+
+def _unread(detail: Mapping[str, Any]) -> list[str]:
+    """Of a run that brings pages: how many it could not read, and why."""
+    told = []
+    for stage in detail.get("stages", ()) if "new_pages" in detail else ():
+        because = ", ".join(f"{reason} {number:,}" for reason, number in stage["reasons"].items())
+        told += [f"{stage['skipped']:,} not read: {because}"] if stage["skipped"] else []
+    return told
 
 
 def print_drift(title: str, rows: list[dict[str, Any]]) -> None:

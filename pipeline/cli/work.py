@@ -78,6 +78,10 @@ def run(
         say_partial()
 
 
+#: What is said of a path that leads nowhere.
+_MISSING = "no such file or folder"
+
+
 @app.command("import")
 def import_(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files and folders.")],
@@ -96,7 +100,8 @@ def import_(
     chosen = settings(home)
     missing = [path for path in paths if not path.exists()]
     for path in missing:
-        complain(f"{path}: no such file or folder", hint="The others are imported.")
+        hint = "The others are imported." if len(missing) < len(paths) else "Nothing is imported."
+        complain(f"{path}: {_MISSING}", hint=hint)
     # two imports may be started at once: the second one waits for the first
     wait = chosen.schedule.wait_seconds
     with joined.recorded(chosen.home, "import", is_ingest=True, wait_seconds=wait, told=say_waiting) as record:
@@ -104,6 +109,11 @@ def import_(
             there = [path for path in paths if path.exists()]
             summary = joined.import_files(chosen.raw_path, there, progress=progress)
         record.summary = summary
+        if missing:
+            record.detail["missing"] = [str(path) for path in missing]
+        if not summary.stages[0].given:
+            record.status = "failed"
+            record.detail["error"] = ", ".join(f"{path}: {_MISSING}" for path in missing) or "nothing could be read"
     _report(summary, is_quiet=quiet, as_json=as_json)
     if not summary.stages[0].given:
         raise typer.Exit(2 if missing and len(missing) == len(paths) else 1)
