@@ -82,3 +82,9 @@ def test_a_source_path_that_matches_nothing_is_an_error(tmp_path: Path) -> None:
 def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="not valid TOML"):
         read_settings(written(tmp_path, "[build\n"), environ={})
+
+
+def test_a_repository_is_checked_with_the_settings(tmp_path: Path) -> None:
+    path = written(tmp_path, "[[sources.github]]\nrepos = ['o/r', 'acme']\n")
+    with pytest.raises(ConfigError, match=r"sources\.github\.0\.repos\.1: 'acme' is no repository.*\(line 2\)"):
+        read_settings(path, environ={})

@@ -116,7 +116,10 @@ def _with(section: Section, said: Mapping[str, Any]) -> Section:
     except ValidationError as error:
         problem = error.errors()[0]
         place = ".".join(str(part) for part in problem["loc"])
-        raise ConfigError(f"--{place}: {problem['msg']}", hint="`errmine ingest --help` says what it takes.") from error
+        raise ConfigError(
+            f"--{place}: {problem['msg'].removeprefix('Value error, ')}",
+            hint="`errmine ingest --help` says what it takes.",
+        ) from error
 
 
 class Fetch(Protocol):

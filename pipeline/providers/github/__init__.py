@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from pipeline.providers.provider import Provider, Section, Source, narrowed
+
+_REPO = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 
 #: GitHub's JSON, the form with most in it first.
 FORMS = (
@@ -28,10 +31,24 @@ FORMS = (
 )
 
 
+def is_repo(name: str) -> bool:
+    """Whether a name is owner/name, as GitHub writes them."""
+    return _REPO.fullmatch(name) is not None and not {".", ".."} & set(name.split("/"))
+
+
+def _repo(name: str) -> str:
+    if not is_repo(name):
+        raise ValueError(f"{name[:100]!r} is no repository; write owner/name, such as openxla/xla")
+    return name
+
+
+_Repo = Annotated[str, AfterValidator(_repo)]
+
+
 class GithubSource(Section):
     """`[[sources.github]]`: repositories that are read through GitHub's API. The token is GITHUB_TOKEN, never here."""
 
-    repos: list[str] = Field(min_length=1, description="owner/name, as many as wanted.")
+    repos: list[_Repo] = Field(min_length=1, description="owner/name, as many as wanted.")
     since: date | None = Field(default=None, description="Only threads changed on this day (UTC) or later.")
     state: Literal["all", "open", "closed"] = Field(default="all", description="Which threads.")
     labels: list[str] = Field(default=[], description="Only threads that have all of these labels.")
@@ -44,8 +61,8 @@ class GithubSource(Section):
 
 
 def _narrowed(sections: tuple[Section, ...], said: Mapping[str, Any]) -> tuple[Section, ...]:
-    """Repositories that are named are read, and no others."""
-    return narrowed((GithubSource(repos=said["repos"]),) if "repos" in said else sections, said)
+    """Repositories that are named are read, and no others; each is checked where it is asked for."""
+    return narrowed((GithubSource.model_construct(repos=said["repos"]),) if "repos" in said else sections, said)
 
 
 PROVIDER = Provider(

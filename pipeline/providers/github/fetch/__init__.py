@@ -21,12 +21,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Protocol
 from urllib.parse import urlsplit
 
+from pipeline.providers.github import is_repo
 from pipeline.providers.github.fetch import absence, releases, shapes
 from pipeline.providers.github.fetch.answers import Answer, Figures, Refused, Tuning
 from pipeline.providers.github.fetch.client import DEFAULT_API_URL, Client
@@ -69,8 +69,6 @@ __all__ = [
     "read_progress",
 ]
 
-_REPO = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
-
 
 class Raw(Protocol):
     """What the ingest must know of the raw layer."""
@@ -94,7 +92,7 @@ def checked_repo(repo: str) -> str:
     Raises:
         ConfigError: it is not.
     """
-    if not _REPO.fullmatch(repo) or {".", ".."} & set(repo.split("/")):
+    if not is_repo(repo):
         raise ConfigError(f"{repo[:100]!r} is no repository", hint="Write owner/name, such as openxla/xla.")
     return repo
 
