@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline import extract
 from pipeline.extract import foreign, native
 from pipeline.extract.rule import PLACE
+from pipeline.records import Frame
 from pipeline.text import prefixes
 from tests import event_cases, linear
 from tests.each import each
@@ -142,3 +144,15 @@ def test_chatter_is_no_failure_and_its_look_alike_is_one(row: foreign.Remark) ->
 def test_a_line_that_announces_another_exception_is_told_from_its_look_alike(row: foreign.Remark) -> None:
     assert foreign.announces(row.example)
     assert not foreign.announces(row.counter)
+
+
+def test_a_compiler_that_fails_shows_what_it_was_reading_and_where_in_itself() -> None:
+    (event,) = extract.events("fire/kiln.c:12:3: internal compiler error: in heat_kiln, at heat.c:1882\n")
+    assert event.frames == (Frame("fire/kiln.c", 12, None), Frame("heat.c", 1882, "heat_kiln"))
+    (event,) = extract.events("go1: internal compiler error: in heat_kiln, at heat.c:1882\n")
+    assert event.frames == (Frame("heat.c", 1882, "heat_kiln"),)
+
+
+def test_a_place_may_begin_with_a_variable() -> None:
+    (event,) = extract.events('${GOPATH}/clay/fire.go:9:2: cannot find package "clay/heat" in any of:\n')
+    assert event.frames == (Frame("${GOPATH}/clay/fire.go", 9, None),)

@@ -276,3 +276,13 @@ def test_a_class_of_a_package_of_errors_is_one_whatever_its_name_says(line: str)
 )
 def test_loggers_settings_and_documentation_name_no_error(line: str) -> None:
     assert extract.events(f"heating\n{line}\n") == []
+
+
+@each("before", ["", "firing kiln_7 failed : Trace: ", "2026-01-02 10:00:00 ERROR clay.Kiln: fire went out "])
+def test_a_trace_of_a_jvm_on_one_line_may_have_no_message(before: str) -> None:
+    (event,) = extract.events(
+        f"{before}org.clay.HeatException at org.clay.Kiln.heat(Kiln.java:12) at a.B.run(B.java:3)"
+    )
+    assert (event.exception_type, event.message) == ("org.clay.HeatException", "")
+    assert [frame.line for frame in event.frames] == [3, 12]
+    assert extract.events("the HeatException at org.clay.Kiln.heat(Kiln.java:12) is mine") == []

@@ -118,7 +118,7 @@ def test_chinese_of_messages_is_used(kiln: packs.Active) -> None:
 def test_nothing_of_it_stays_when_the_pack_is_gone() -> None:
     def told() -> tuple[object, ...]:
         return (
-            ask.read("kiln.errors.ShelfCold: shelf 3 of the kiln").signed(),
+            ask.read("kiln.doors.ShelfCold: shelf 3 of the kiln").signed(),
             prefixes.width("<kiln@7> the fire is out"),
             signature_of_text("shelf 3 bends under 300 kg"),
             codes.codes_in("KLN-0012"),

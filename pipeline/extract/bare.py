@@ -76,10 +76,13 @@ def read(text: str, colon: int, *, ceiling: int, fences: Fences) -> Event | None
     start = text.rfind("\n", 0, begin) + 1
     stop = text.find("\n", colon)
     stop = min(len(text) if stop < 0 else stop, ceiling, colon + WIDEST_MESSAGE)
-    message = text[colon:stop].lstrip(" :：").rstrip().rstrip("`*").rstrip()
-    message = python.trimmed(message)
+    is_traced = _FLAT.match(text, colon) is not None
+    if is_traced and "." not in name:
+        return None  # somebody tells of it
+    message = text[colon:stop] if is_traced else text[colon:stop].lstrip(" :：")
+    message = python.trimmed(message.rstrip().rstrip("`*").rstrip())
     before = text[max(start, begin - WIDEST_LEAD) : begin]
-    if not message or not _is_shown(before, message, is_first=start == 0):
+    if not message or not (is_traced or _is_shown(before, message, is_first=start == 0)):
         return None
     if not is_known and (_DOCUMENTED.search(before) or not _LETTERS.search(message)):
         return None

@@ -176,7 +176,8 @@ def _is_listing(text: str, match: re.Match[str], rule: Rule) -> bool:
     if _LISTING.search(before):
         return True
     if rule.is_of_pack:  # other languages' errors may hold braces and operators
-        return _FORMAT.search(match[0][:200]) is not None
+        said = match.start("msg") if "msg" in match.re.groupindex and match["msg"] else match.start()
+        return _FORMAT.search(text, said, min(match.end(), said + 200)) is not None  # a place may name a variable
     return bool(_PLACEHOLDER.search(match[0][:200]) and re.search(r"%[sd]\b|\{\}|<<|\" *\+(?!\")", match[0][:200]))
 
 
@@ -202,10 +203,15 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
         message=message,
         exception_type=named["type"] if named else announced.filled(rule.type, groups) or groups.get("type") or None,
         file=groups.get("file") or None,
-        line=int(groups["line"]) if groups.get("line", "").isdecimal() else None,
+        line=_number(groups.get("line", "")),
         function=groups.get("function") or None,
+        source=Frame(groups["source"], _number(groups.get("source_line", "")), None) if groups.get("source") else None,
         codes=tuple(code for one in rule.codes if not (code := announced.filled(one, groups)).endswith(":") and code),
     )
+
+
+def _number(digits: str) -> int | None:
+    return int(digits) if digits.isdecimal() else None
 
 
 def _line_above(text: str, rule: Rule, start: int) -> re.Match[str] | None:
@@ -264,6 +270,8 @@ def _event(text: str, block: Block) -> Event:
     found = stacks.listed(whole)
     if not found and (block.file or block.function):
         found = (Frame(block.file, block.line, _clean(block.function) if block.function else None),)
+    if block.source is not None:
+        found = (block.source, *found)
     before = text[max(block.start, block.at - 200) : block.at]
     return Event(
         dialect=block.rule.dialect,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from sys import maxsize
 
-from pipeline.records import Severity
+from pipeline.records import Frame, Severity
 from pipeline.text import needed
 
 
@@ -73,7 +73,8 @@ class Rule:
     """How one kind of diagnostic line is found and how far its block goes.
 
     `pattern` is searched in one line that holds a trigger. Its groups: `msg` the message (without it all that matched);
-    where there are any `type`, `file`, `line`, `function`. A tool that prints its error in several forms has a rule for
+    where there are any `type`, `file`, `line`, `function`, and `source`, `source_line`: what a tool was reading when it
+    failed at that place in itself. A tool that prints its error in several forms has a rule for
     each. `goes_on` is matched at the start of each following line: the block ends where it fails.
     """
 
@@ -111,6 +112,7 @@ class Block:
     file: str | None = None
     line: int | None = None
     function: str | None = None
+    source: Frame | None = None  # what the tool was reading as it failed at a place of its own
     at: int = 0  # where the pattern matched, behind the line's prefixes
     codes: tuple[str, ...] = ()
     said: int = 0  # where its own words end, if others of a list were joined to it
