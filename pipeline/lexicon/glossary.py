@@ -48,7 +48,7 @@ def terms() -> Mapping[str, Term]:
         known = found.get(key)
         if known is not None:  # "kernel (GPU)" and "kernel (OS)" are one word with two meanings: either will do
             also = (*known.alternatives, chinese, *also)
-            found[key] = Term(english, known.chinese, also, known.grade, 0.0)
+            found[key] = Term(known.english.split(" (")[0], known.chinese, also, known.grade, 0.0)
         else:
             found[key] = Term(english, chinese, also, grade, float(adherence))
     return found

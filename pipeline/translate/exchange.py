@@ -145,7 +145,8 @@ def _told(row: Missing) -> Iterable[str]:
     names = [*gates.protected(row.text)] if row.context == STATEMENT else []
     if names:
         yield f"keep: {', '.join(dict.fromkeys(names))}"
-    terms = [f"{term.english} = {term.chinese}" for term in glossary.found_in(row.text) if not term.chinese.isascii()]
+    known = [term for term in glossary.found_in(row.text) if not term.chinese.isascii()]
+    terms = [f"{term.english} = {'/'.join(term.renderings())}" for term in known]  # which of them is a matter of the field
     if terms:
         yield f"terms: {'; '.join(terms)}"
 
