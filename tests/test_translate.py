@@ -288,10 +288,10 @@ def test_a_shape_leaves_out_neither_a_word_nor_a_second_sentence():
 @pytest.mark.parametrize(
     ("text", "fact_", "wanted"),
     [
-        ("Cuda failure '<quoted>'", ("meaning.cuda_code", {"code": "cudaErrorStreamCaptureIsolation"}), None),
+        ("Cuda failure in till '<quoted>'", ("meaning.cuda_code", {"code": "cudaErrorStreamCaptureIsolation"}), None),
         ("CUDA error: out of memory", ("meaning.cuda_code", {"code": "cudaErrorMemoryAllocation"}), "显存不足"),
         ("Fatal Till error: Till_Open: no drawer", ("meaning.signal", {"signal": "Till"}), None),
-        ("Library not loaded: @<path>", ("meaning.missing_library", {"library": "libtill.so.5"}), None),
+        ("Library of till not loaded: @<path>", ("meaning.missing_library", {"library": "libtill.so.5"}), None),
     ],
 )
 def test_what_stood_only_in_a_value_of_a_report_is_not_said_of_the_message(text, fact_, wanted):
@@ -399,7 +399,7 @@ def test_an_error_of_doing_something_is_said_to_be_one(chinese, message, wanted)
     ("text", "wanted"),
     [
         ("Failed to verify code signature", "ValueError：校验代码签名失败。"),
-        ("Failed to verify code signature of <path>", None),  # of which is what it says
+        ("Failed to verify code signature of till <path>", None),  # of which is what it says
         ("Input must have NDArray type", None),  # it is of that type, it contains none
     ],
 )

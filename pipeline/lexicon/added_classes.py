@@ -54,6 +54,7 @@ class Category(packs.Row):
     dialect: Beginnings = Field(default=(), description="Dialects of its lines and stacks.")
     words: packs.Expression | None = Field(default=None, description="Expression for the message.")
     class_: packs.Expression | None = Field(default=None, alias="class", description="Expression for its class.")
+    last: bool = Field(default=False, description="Whether it is asked after all others, before words of any message.")
 
     @model_validator(mode="after")
     def _says_something(self) -> Category:

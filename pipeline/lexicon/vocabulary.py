@@ -111,6 +111,7 @@ class _Rule:
     words: re.Pattern[str] | None
     type: re.Pattern[str] | None
     dialect: tuple[str, ...] = ()
+    last: bool = False
 
     def holds(self, clues: Clues) -> bool:
         """Whether the error is as the row says."""
@@ -338,12 +339,13 @@ def _own_domains() -> tuple[_Domain, ...]:
 @CATEGORIES.whole
 @packs.cached
 def category_rules() -> tuple[_Rule, ...]:
-    """Those of packs, then the rows of categories.toml, whose last ones hold of any message.
+    """Those of packs, then the rows of categories.toml; of both the last ones, which hold of much, at the end.
 
     Raises:
         PackError: a row of a pack names no category.
     """
-    return (*map(_rule_of, CATEGORIES.rows()), *own_category_rules())
+    rules = (*map(_rule_of, CATEGORIES.rows()), *own_category_rules())
+    return (*(rule for rule in rules if not rule.last), *(rule for rule in rules if rule.last))
 
 
 def _rule_of(row: Category) -> _Rule:
@@ -361,6 +363,7 @@ def _rule_of(row: Category) -> _Rule:
         words=_expression(row.words),
         type=_expression(row.class_),
         dialect=row.dialect,
+        last=row.last,
     )
 
 
@@ -377,6 +380,7 @@ def own_category_rules() -> tuple[_Rule, ...]:
             gate=tuple((key, "") for key in row.get("gate", ())),
             words=_pattern(row, "words"),
             type=_pattern(row, "class"),
+            last=row.get("last", False),
         )
         for row in category_rows()
     )

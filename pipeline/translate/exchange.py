@@ -146,7 +146,9 @@ def _told(row: Missing) -> Iterable[str]:
     if names:
         yield f"keep: {', '.join(dict.fromkeys(names))}"
     known = [term for term in glossary.found_in(row.text) if not term.chinese.isascii()]
-    terms = [f"{term.english} = {'/'.join(term.renderings())}" for term in known]  # which of them is a matter of the field
+    terms = [
+        f"{term.english} = {'/'.join(term.renderings())}" for term in known
+    ]  # which of them is a matter of the field
     if terms:
         yield f"terms: {'; '.join(terms)}"
 
