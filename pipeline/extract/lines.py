@@ -104,6 +104,8 @@ def name_ends(text: str, seen: Seen) -> list[int]:
 
 #: A line that is all code, by a mark on either side of it.
 _CODE = re.compile(r"^[ \t]{0,8}(?:\{\{(?!\{)[^\n]{2,2000}?(?<!\})\}\}|`(?!`)[^`\n]{2,2000}`)[ \t]{0,4}$", re.M)
+#: Where such a line may end and another one begin, for each mark: an expression that begins with letters is found fast.
+_NEIGHBOURS = tuple(re.compile(mark + r"[ \t]{0,4}\n[ \t]{0,8}(?:`(?!`)|\{\{(?!\{))") for mark in ("`", r"\}\}"))
 
 
 def without_marks(text: str) -> str:
@@ -111,7 +113,7 @@ def without_marks(text: str) -> str:
 
     Trackers whose mark for a block people do not know get a stack with each of its lines marked.
     """
-    if "}}\n" not in text and "`\n" not in text:
+    if not any(one.search(text) for one in _NEIGHBOURS) or ("}}\n" not in text and "`\n" not in text):
         return text
     kept, last, run = list[str](), 0, list[re.Match[str]]()
     for hit in (*_CODE.finditer(text), None):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pipeline.extract import head, stacks
@@ -44,6 +44,8 @@ _BARE = r"\[(?:[0-9]|[2-4][0-9]|9[0-7]|10[0-7])(?:;[0-9]{1,3}){0,4}m(?!\])"
 _CODE, _MARKED_CODE = re.compile(f"{_MARKED}|{_BARE}"), re.compile(_MARKED)
 _COLOURED = re.compile(r"\[(?:[1-9]|[2-4][0-9]|9[0-7])(?:;[0-9]{1,3}){0,4}m(?!\])")
 _RESETS = ("[0m", "[39m", "[22m", "[00m")
+#: What all of them have; it begins with a letter, and is found the faster.
+_LIKE_A_CODE = re.compile(r"\[[0-9;]{0,16}[mK]")
 _LOST = ("\ufffd[", "^[[", "\u241b[")
 
 
@@ -73,14 +75,14 @@ def with_nested(text: str, found: list[Event]) -> list[Event]:
     TensorFlow's AutoGraph raises "ValueError: in user code:" with the stack of the function that it compiled; where
     people leave that line out, the error below such a stack has its frames.
     """
-    if NESTED not in text and _STARRED not in text:
-        return found
     whole: list[Event] = []
+    behind = 0
     for one in found:
-        if whole and one.start < whole[-1].end:
+        if one.start < behind:
             continue  # the error of the nested stack
-        if one.message.startswith(NESTED):
+        if one.message.startswith(NESTED) and NESTED in text:
             whole.append(_nested(text, one))
+            behind = whole[-1].end
         elif not one.frames and one.dialect == "exception-line" and (frames := _starred_above(text, one.start)):
             whole.append(replace(one, frames=frames))
         else:
@@ -219,10 +221,12 @@ def _is_near(event: Event, shown: list[Event]) -> bool:
     return before or (place < len(shown) and shown[place].start - event.end <= WIDEST_RELATED)
 
 
-def without_colours(text: str, events: Iterable[Event]) -> list[Event]:
+def without_colours(text: str, events: list[Event]) -> list[Event]:
     """The events of the text, their words without colours."""
+    if not any(_LIKE_A_CODE.search(words) for one in events for words in (one.detail, one.message)):
+        return events  # the whole text is not asked for nothing
     pattern = _colour(text)
-    return [_uncoloured(one, pattern) for one in events] if pattern is not None else [*events]
+    return [_uncoloured(one, pattern) for one in events] if pattern is not None else events
 
 
 def _colour(text: str) -> re.Pattern[str] | None:

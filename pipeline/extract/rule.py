@@ -35,13 +35,7 @@ class Lazy:
         """Whether the literals stand there without which nothing matches."""
         if self._needed is None:
             self._needed = needed.clauses(self.pattern, self.flags)
-        for clause in self._needed:
-            for literal in clause:
-                if text.find(literal, start, end) >= 0:
-                    break
-            else:
-                return False
-        return True
+        return needed.stand(self._needed, text, start, end)
 
     def search(self, text: str, start: int = 0, end: int = maxsize) -> re.Match[str] | None:
         """The first place."""

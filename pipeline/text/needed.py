@@ -11,13 +11,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
+from sys import maxsize
 from typing import Any
 
 #: One of these literals stands in whatever matches.
 Clause = tuple[str, ...]
 
-#: A literal of fewer letters stands in most lines; one of so many is as good as a longer one.
+#: A literal of fewer letters stands in most texts; one of so many is as good as a longer one.
 _SHORTEST, _LONG = 3, 12
+#: The same where one line is asked, and its expressions are slow.
+SHORTEST_OF_LINE = 2
 #: A clause of more literals costs more than it saves; so many clauses are asked.
 _WIDEST, _MOST_CLAUSES = 6, 2
 #: What repeats a part of an expression, and what only groups it.
@@ -31,15 +34,29 @@ Node = tuple[Any, Any]
 
 
 @cache
-def clauses(pattern: str, flags: int = 0) -> tuple[Clause, ...]:
-    """Of each clause one literal stands in every text that the pattern matches; the most telling ones, at most two."""
+def clauses(pattern: str, flags: int = 0, *, shortest: int = _SHORTEST) -> tuple[Clause, ...]:
+    """Of each clause one literal stands in every text that the pattern matches; the most telling ones, at most two.
+
+    None of their literals has fewer letters than `shortest`.
+    """
     if flags & re.IGNORECASE:
         return ()
     parsed = parser.parse(pattern, flags)
     if parsed.state.flags & (re.IGNORECASE | re.VERBOSE):
         return ()
-    found = {clause for clause in _clauses(list(parsed)) if len(clause) <= _WIDEST and _shortest(clause) >= _SHORTEST}
+    found = {clause for clause in _clauses(list(parsed)) if len(clause) <= _WIDEST and _shortest(clause) >= shortest}
     return tuple(sorted(found, key=_merit, reverse=True)[:_MOST_CLAUSES])
+
+
+def stand(every: Iterable[Clause], text: str, start: int = 0, end: int = maxsize) -> bool:
+    """Whether of each clause a literal stands in that part of the text."""
+    for clause in every:
+        for literal in clause:
+            if text.find(literal, start, end) >= 0:
+                break
+        else:
+            return False
+    return True
 
 
 def _shortest(clause: Clause) -> int:

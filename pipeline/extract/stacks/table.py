@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
 from pipeline import packs
+from pipeline.text import needed
 
 #: A line is looked at up to here: what one line holds beyond it is data.
 WIDEST = 1500
@@ -113,10 +115,17 @@ class Matched(NamedTuple):
     words: str = ""  # all that it matched
 
 
+@packs.cached
+def _tried(expressions: Sequence[str]) -> tuple[tuple[re.Pattern[str], tuple[needed.Clause, ...]], ...]:
+    """The expressions compiled, and what a line needs for each."""
+    return tuple((packs.compiled(one), needed.clauses(one, shortest=needed.SHORTEST_OF_LINE)) for one in expressions)
+
+
 def first(expressions: Sequence[str], line: str, *, is_searched: bool = False) -> Matched | None:
     """What the first of the expressions that knows the line finds there."""
-    for expression in expressions:
-        pattern = packs.compiled(expression)
+    for pattern, clauses in _tried(expressions):
+        if not needed.stand(clauses, line):
+            continue
         hit = pattern.search(line) if is_searched else pattern.match(line)
         if hit is not None:
             return Matched({name: text for name, text in hit.groupdict().items() if text}, hit[0].strip())

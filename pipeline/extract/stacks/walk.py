@@ -98,8 +98,10 @@ def _may_be_message(state: _State, block: Block, body: str) -> bool:
 
 def _step(lines: Lines, number: int, body: str, form: Form) -> _Step | None:
     """What the line is in the form."""
-    if (hit := first(form.frame, body)) or (hit := _rejoined(lines, number, body, form)):
-        taken = 1 if first(form.frame, body) else 2
+    hit, taken = first(form.frame, body), 1
+    if hit is None:
+        hit, taken = _rejoined(lines, number, body, form), 2
+    if hit is not None:
         below = lines.at(number + taken) if form.below else None
         place = first(form.below, below.body[:WIDEST]) if below is not None and not below.is_foreign else None
         if place is not None:
@@ -115,7 +117,7 @@ def _step(lines: Lines, number: int, body: str, form: Form) -> _Step | None:
         ("says", form.says),
         ("skip", form.skip),
     ):
-        if hit := first(expressions, body):
+        if expressions and (hit := first(expressions, body)):
             return _Step(kind, hit)
     return None
 
