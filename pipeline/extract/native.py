@@ -109,7 +109,10 @@ def _hits(text: str) -> list[announced.Line]:
 
 def _blocks(text: str, seen: Seen) -> Iterator[Block]:
     for start, end, rules in _candidates(text, seen):
+        line = text[start:end]
         for rule in rules:
+            if rule.needs and not _holds(line, rule.needs):
+                continue
             match = _match(text, rule, start, end)
             if match and not _is_listing(text, match, rule):
                 yield _block(text, rule, match)
@@ -118,8 +121,6 @@ def _blocks(text: str, seen: Seen) -> Iterator[Block]:
 
 
 def _match(text: str, rule: Rule, start: int, end: int) -> re.Match[str] | None:
-    if rule.needs and not _holds(text, rule.needs, start, end):
-        return None
     if rule.where == Where.ANYWHERE:
         return rule.pattern.search(text, start, end)
     for match in islice(rule.pattern.finditer(text, start, end), _MOST_PLACES):
@@ -129,10 +130,10 @@ def _match(text: str, rule: Rule, start: int, end: int) -> re.Match[str] | None:
     return None
 
 
-def _holds(text: str, literals: Iterable[str], start: int, end: int) -> bool:
+def _holds(line: str, literals: Iterable[str]) -> bool:
     # a plain loop: this is asked of every line with a common word, and a generator costs more than the search
     for literal in literals:  # noqa: SIM110
-        if text.find(literal, start, end) >= 0:
+        if literal in line:
             return True
     return False
 
