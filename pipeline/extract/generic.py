@@ -164,7 +164,7 @@ _FIELD = re.compile(
 
 
 #: One of these opens every quote of what was printed.
-_OPENS_QUOTE = re.compile(r"[`\"“‘]|\*\*| '")
+_OPENS_QUOTE = ("`", '"', "“", "‘", "**", " '")
 
 #: How sure a guess is: a line that announces an error, one that says what failed.
 _SURE, _LIKELY, _TOLD_OF = 3, 2, 1
@@ -299,7 +299,7 @@ def _outside(line: Line, *, is_sure: bool) -> Iterator[_Guess]:
 
 def _quoted(line: str) -> Iterator[tuple[int, str]]:
     """What a line quotes as printed: where, and the words."""
-    if not _OPENS_QUOTE.search(line):
+    if not any(mark in line for mark in _OPENS_QUOTE):
         return
     others = (said for said in _SAID.finditer(line) if _NAMED.match(said["said"]))
     for told in (*_TOLD.finditer(line), *others, *_SAID_SINGLE.finditer(line)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 from typing import NamedTuple
 
 from pipeline.extract import chain, foreign, head
@@ -75,7 +75,7 @@ def read(lines: Lines, first: int, base: int) -> Printed:
     return printed
 
 
-class Kind(Enum):
+class Kind(StrEnum):
     """What a line is to the stack in which it stands."""
 
     FRAME = "a frame"
@@ -87,7 +87,7 @@ class Kind(Enum):
     STOP = "something that no stack holds"
 
 
-class State(Enum):
+class State(StrEnum):
     """How the frames stand that were read so far."""
 
     BEFORE = "there is none"
