@@ -43,6 +43,13 @@ def said(comment: str) -> list[tuple[str, str | None, str, str | None, str | Non
         ("重装了 torch，还是报同样的错误", "failed", None, None),
         ("把 num_warps 改成 4 也没用。", "failed", "Set num_warps to 4.", "将 num_warps 设为 4。"),
         ("去掉 pool 层就可以正常运行了", "worked", None, None),
+        # a version without a name is the reported project's
+        ("降级到 2.1.0 就好了。", "worked", "Downgrade kernels to 2.1.0.", "将 kernels 降级到 2.1.0。"),
+        ("换成 2.3.1 版本后好了", "worked", "Install kernels 2.3.1.", "安装 kernels 2.3.1。"),
+        ("升级 drawer-lib 到 2.3.1 后问题解决。", "worked",
+         "Upgrade drawer-lib to 2.3.1.", "将 drawer-lib 升级到 2.3.1。"),
+        ("重启服务器后问题解决。", "worked", "Restart the server.", "重启服务器。"),
+        ("执行 `pip install drawer-lib` 后解决。", "worked", "Install drawer-lib.", "安装 drawer-lib。"),
     ],
 )  # fmt: skip
 def test_an_outcome_said_in_chinese_is_found(comment, outcome, english, chinese):
@@ -70,8 +77,8 @@ def test_a_cause_or_fix_said_in_chinese_is_found(comment, kind):
         "为什么设置 A_B=1 就可以运行？",
         "由于您长期未回复，我们将关闭这个 issue。",
         "问题解决了吗？",
-        "降级到 2.1.0 就好了。",  # of what?
-        "换成 2.3.1 版本后好了",
+        "降级到 2.1.0 就好了吗？",
+        "打算降级到 2.1.0，希望就好了。",
     ],
 )
 def test_a_question_or_a_courtesy_is_no_claim(comment):

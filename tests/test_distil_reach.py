@@ -201,7 +201,7 @@ FAILED = "I set `num_stages=1` but it did not help."
 
 @pytest.mark.parametrize(
     ("doubt", "writer", "shown"),
-    [(70, "c", ([], [])), (None, "c", ([(1, 1)], [(1, 1)])), (70, "b", ([], [(0, 1)]))],
+    [(70, "c", ([], [])), (None, "c", ([(1, 1)], [])), (70, "b", ([], [(0, 1)]))],
     ids=["in doubt", "sure", "taken back"],
 )
 def test_a_failure_is_not_counted_alone_where_others_say_in_doubt_that_it_helped(

@@ -209,6 +209,55 @@ def test_what_contests_an_act_finds_its_examples_and_no_look_alike() -> None:
     assert not any(leaves.values()), leaves
 
 
+def test_who_agrees_to_the_post_before_is_told_from_who_goes_on() -> None:
+    table = tables.table("cues.toml")["agrees"]
+    pattern, refuse = tables.agrees()
+    agrees = {one: bool(pattern.search(one) and not refuse.search(one)) for one in table["examples"]}
+    assert all(agrees.values()), agrees
+    leaves = {one: bool(pattern.search(one) and not refuse.search(one)) for one in table["lookalikes"]}
+    assert not any(leaves.values()), leaves
+
+
+PLAIN_CAUSES = [
+    ("The root cause is a race between two tills.", True),
+    ("This happens because the counter is never reset.", True),
+    ("This is caused by two processes writing the same file.", True),
+    ("The root cause is a missing lock: two processes write the same file at once.", True),
+    ("The problem is that the printer closes the socket after ten seconds.", True),
+    ("这是因为计数器没有重置。", True),
+    ("原因是连接池在关闭后仍被使用。", True),
+    ("I think the root cause is a race between two tills.", False),
+    ("Is the root cause a race between two tills?", False),
+    ("The root cause is not known yet, we are still looking at the logs.", False),
+    ("That other error is caused by an old driver of the printer.", False),
+    ("This is because of this.", False),
+    ("The reason is described in the ticket that I linked.", False),
+    ("If this is caused by the lock file, please remove it.", False),
+    ("可能是因为证书过期导致的。", False),
+    ("另一个报错是因为打印机驱动太旧。", False),
+]
+
+
+@each("said,is_cause", PLAIN_CAUSES)
+def test_a_maintainer_s_plain_cause_stands_and_what_only_looks_like_one_does_not(said: str, is_cause: bool) -> None:
+    rows = [
+        {"kind": "title", "text": "The fixture crashes"},
+        {"kind": "body", "text": _shown(CRASH), "author": "asks"},
+        {"kind": "comment", "text": said, "author": "helps", "role": "MEMBER"},
+    ]
+    causes = [one for one in claims(document({"number": 7, "kind": "issue", "posts": rows})) if one.kind == "cause"]
+    assert [one.doubt for one in causes] == [None] * is_cause
+
+
+@pytest.mark.parametrize(
+    ("later", "doubt"),
+    [("Indeed, thanks for finding it!", None), ("Which version is that?", 50), ("This is fixed by #12.", 50)],
+)
+def test_a_cause_that_the_next_post_agrees_to_is_not_in_doubt(later: str, doubt: int | None) -> None:
+    told = "This happens because the counter of the page is never reset."
+    assert [one.doubt for one in claims(_thread(_shown(CRASH), told, later)) if one.kind == "cause"] == [doubt]
+
+
 TAKEN_BACK = [
     ("Sorry, that was not it.", ["refuted"]),
     ("I was wrong, the pool is large enough.", ["refuted"]),
@@ -239,7 +288,6 @@ def test_doubt_is_no_advice() -> None:
 VAGUE = [
     "Please upgrade TensorFlow.",
     "You can use `fixture_pool` here.",
-    "You could try using 0.4.1 here.",
     "Just edit pool.py.",
 ]
 

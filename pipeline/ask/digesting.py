@@ -63,6 +63,11 @@ class Remedy:
     said: tuple[Saying, ...]
 
     @property
+    def is_contested(self) -> bool:
+        """Whether it helped some and did not help others: each who says so is shown with how it ended."""
+        return self.worked > 0 and self.failed > 0
+
+    @property
     def is_by_model(self) -> bool:
         """Whether nobody but a language model picked it."""
         return self.tier == "ai_generated"

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.ask import Digest, Lead, Remedy, Saying, digest, evidence_by_weight
 from pipeline.ask.digesting import answers
-from pipeline.cli.labels import Language, bracketed, colon, day, small, tried, who, word
+from pipeline.cli.labels import Language, bracketed, colon, day, small, tried, who, who_of, word
 from pipeline.cli.output import place_of_case, print_block, say
 from pipeline.text import counted, language_of, written_day
 
@@ -136,16 +136,18 @@ def print_remedies(title: str, remedies: Sequence[Remedy], lang: Language, *, sa
         print_block(one.action, one.how)
         if one.condition:
             say(f"    {small('condition', lang, 'words')}{colon(lang)}{one.condition}", style="dim")
-        print_sayings(one.said, lang, most=said)
+        print_sayings(one.said, lang, most=said, of=one)
     if left > 0:
         say(f"  {more(left, lang)}", style="dim")
 
 
-def print_sayings(said: Sequence[Saying], lang: Language, *, most: int, indent: str = "    ") -> None:
-    """Print who said something and where, an address a line."""
+def print_sayings(
+    said: Sequence[Saying], lang: Language, *, most: int, indent: str = "    ", of: Remedy | None = None
+) -> None:
+    """Print who said something and where, an address a line; of a remedy that is contested, how it ended for each."""
     places: dict[str, str] = {}
     for one in said:
-        places.setdefault(one.url, who(one, lang))
+        places.setdefault(one.url, who_of(of, one, lang))
     for url, name in list(places.items())[:most]:
         say(f"{indent}{f'{name}{colon(lang)}' if name else ''}{url}", style="dim")
     if len(places) > most:
@@ -255,7 +257,7 @@ def _print_statement(kind: str, one: Remedy, lang: Language, most: int) -> None:
     print_block(one.action, one.how)
     if one.condition:
         say(f"    {small('condition', lang, 'words')}{colon(lang)}{one.condition}")
-    print_sayings(one.said, lang, most=most)
+    print_sayings(one.said, lang, most=most, of=one)
 
 
 def _print_facts(entry: Row, told: Digest, lang: Language, most: _Most) -> None:

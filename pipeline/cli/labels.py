@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipeline.ask import Digest, Lead, Saying, Thread
+    from pipeline.ask import Digest, Lead, Remedy, Saying, Thread
 
 
 #: Threads that are named where nobody reported a fix.
@@ -81,7 +81,17 @@ def who(said: Saying | Lead, lang: Language) -> str:
     """Who said something, as far as the source tells, and when."""
     one = one_of(lang)
     role = _authors(one).get(said.author_role or "", "")
-    return ("，" if lang is Language.ZH else ", ").join(filter(None, (role, day(said.posted_at, one))))
+    return _listed((role, day(said.posted_at, one)), lang)
+
+
+def who_of(remedy: Remedy | None, said: Saying, lang: Language) -> str:
+    """The same of a remedy; what helped some and did not help others, with how it ended for whom."""
+    is_told = remedy is not None and remedy.is_contested and said.role in ("worked", "failed")
+    return _listed((small(said.role, lang, "roles") if is_told else "", who(said, lang)), lang)
+
+
+def _listed(words: Sequence[str], lang: Language) -> str:
+    return ("，" if lang is Language.ZH else ", ").join(filter(None, words))
 
 
 def _authors(lang: Language) -> Mapping[str, str]:

@@ -21,7 +21,7 @@ from pipeline.cli.findings_page import (
     shortened,
     why_none,
 )
-from pipeline.cli.labels import Language, bracketed, colon, threads_to_read, who, word
+from pipeline.cli.labels import Language, bracketed, colon, threads_to_read, who, who_of, word
 from pipeline.export.markdown import code_block, escaped, link
 from pipeline.text import clean
 
@@ -125,7 +125,7 @@ def _remedy(one: Remedy, lang: Language, most: int) -> str:
     words = one.action_zh if lang is Language.ZH and one.action_zh else one.action
     told = bracketed(counts(one, lang), lang).strip()
     where = f"{word('in', lang, 'lines')} {_span(one.repo)}" if one.repo else ""
-    lines = ["- " + " ".join(filter(None, (escaped(words), told, where, _places(one.said, lang, most))))]
+    lines = ["- " + " ".join(filter(None, (escaped(words), told, where, _places(one.said, lang, most, of=one))))]
     if lang is Language.BOTH and one.action_zh:
         lines.append(f"  {escaped(one.action_zh)}")
     if one.how and ("\n" in one.how or one.action.rstrip().endswith((":", "："))):
@@ -133,8 +133,10 @@ def _remedy(one: Remedy, lang: Language, most: int) -> str:
     return "\n".join(lines)
 
 
-def _places(said: Sequence[Saying], lang: Language, most: int) -> str:
-    links = {one.url: link(who(one, lang) or word("source", lang, "lines"), one.url) for one in said}
+def _places(said: Sequence[Saying], lang: Language, most: int, *, of: Remedy | None = None) -> str:
+    links: dict[str, str] = {}
+    for one in said:
+        links.setdefault(one.url, link(who_of(of, one, lang) or word("source", lang, "lines"), one.url))
     return ", ".join(list(filter(None, links.values()))[:most])
 
 

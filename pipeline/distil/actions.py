@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from pipeline.distil import tables
+from pipeline.distil.project import Project
 from pipeline.lexicon.products import PRODUCTS, Product
 from pipeline.records import Fact
 from pipeline.text.late import late
@@ -70,6 +71,12 @@ _GOES_ON = re.compile(
     r"[`'\"]{0,2}(?:\s?[,、，]\s?(?:and |or )?|\s(?:and|or|plus|as well as)\s|\s?[和及与]\s?)"
     r"(?:the |your )?[`'\"]{0,2}(?:[~./$][\w~./]|\w{1,40}/)|[`'\"]{0,2}[/~\\]"
 )
+#: Acts that name a version and not of what: it is one of the thread's own software, where it may be.
+_OF_PROJECT = {
+    "remedy.upgrade_version": "remedy.upgrade_to",
+    "remedy.downgrade_version": "remedy.downgrade_to",
+    "remedy.use_version": "remedy.pin",
+}
 _SWITCHED_ON = frozenset({"remedy.add_flag", "remedy.enable"})
 _TARGETS = {
     "computer": "machine",
@@ -92,16 +99,31 @@ class Action:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    template: str
+    literal: str  # must occur
+    verb: str  # the name of verbs one of which must occur
+    pattern: re.Pattern[str]
+    is_of_thread: bool  # which products it names, the thread tells
+
+
 @cache
-def _rows() -> tuple[tuple[str, str, str, re.Pattern[str]], ...]:
-    """(template, literal that must occur, verbs one of which must, pattern) of actions.toml, fragments filled in."""
+def _rows() -> tuple[_Row, ...]:
+    """The rows of actions.toml, fragments filled in."""
     rows = tables.table("actions.toml")
     spellings = sorted(tables.products(), key=lambda s: (-len(s), s))
     fragments = dict(rows["fragments"])
     fragments["PKG"] = r"(?<![\w/.-])(?:" + "|".join(map(re.escape, spellings)) + ")"
     fragments["QUANTITY"] = "|".join(rows["quantities"].values())
     return tuple(
-        (r["template"], r.get("with", ""), _verb(r["pattern"]), _compiled(r["pattern"], fragments))
+        _Row(
+            r["template"],
+            r.get("with", ""),
+            _verb(r["pattern"]),
+            _compiled(r["pattern"], fragments),
+            r.get("of_thread", False),
+        )
         for r in rows["action"]
     )
 
@@ -150,11 +172,15 @@ def _objects() -> re.Pattern[str]:
 _TAG = re.compile(r"</?(?:a|b|br|code|div|em|html|i|li|p|pre|span|strong|tt|ul)(?:\s[^<>]{0,300})?/?>", re.IGNORECASE)
 
 
-def action(text: str) -> Action | None:
-    """The first typed act that `text` describes, None if no table row reads it or it is negated."""
+def action(text: str, project: Project | None = None) -> Action | None:
+    """The first typed act that `text` describes, None if no table row reads it or it is negated.
+
+    `project`: the software that the thread is about, which a version without a name may be of, and which tells what
+    else is a product there. Without it only products of the tables are read.
+    """
     first: Action | None = None
     text = _QUERY.sub(lambda query: query[1] + " " * len(query[2]), text)  # "?_ga=2.13" sets nothing
-    for act in _acts(_TAG.sub(lambda tag: " " * len(tag.group()), text)):
+    for act in _acts(_TAG.sub(lambda tag: " " * len(tag.group()), text), project):
         if first is None:
             first = act
         elif _package(act) == _package(first):
@@ -164,15 +190,18 @@ def action(text: str) -> Action | None:
     return first
 
 
-def _acts(text: str) -> Iterator[Action]:
+def _acts(text: str, project: Project | None) -> Iterator[Action]:
     """The acts that the rows read, in the order of the rows; behind the first only those that name a version."""
     lowered = text.lower()
     absent = {name for name, verbs in _verbs().items() if not verbs.search(text)}
     is_first = True
-    for template, literal, verb, pattern in _rows():
-        if verb in absent or literal not in lowered or not (is_first or template in _VERSIONED):
+    for row in _rows():
+        template = row.template
+        if row.verb in absent or row.literal not in lowered or not (is_first or template in _VERSIONED):
             continue
-        for found in pattern.finditer(text):
+        if row.is_of_thread and project is None:
+            continue
+        for found in row.pattern.finditer(text):
             before = text[max(0, found.start() - 24) : found.start()]
             if _NOT.search(before) or (template in _GIVEN and _TAKEN_AWAY.search(before)):
                 continue
@@ -180,11 +209,36 @@ def _acts(text: str) -> Iterator[Action]:
                 continue  # what else is removed would be left out of the fact: the words stand for themselves
             if template in _UNVERSIONED and _BOUND.match(text, found.end()):
                 continue  # the version that the row does not read is what the act is about
-            fact = _fact(template, found)
+            fact = _of_thread(template, found, project) if row.is_of_thread and project else _fact(template, found)
             if fact is not None:
+                fact = _of_project(fact, text, project) if project else fact
                 is_first = False
                 yield Action(fact, key(fact), found.start(), found.end())
                 break
+
+
+def _of_thread(template: str, found: re.Match[str], project: Project) -> Fact | None:
+    """The fact of words that name software which the thread, and no table, knows."""
+    slots = found.groupdict()
+    if "program" in slots:
+        is_own = project.is_command(slots["program"])
+        return Fact(template, (("command", slots["command"].removeprefix("$ ").strip()),)) if is_own else None
+    product = project.product(slots["package"], found.string)
+    version = _slot("version", slots["version"].strip("`"), found)
+    return Fact(template, (("package", product), ("version", version))) if product and version else None
+
+
+def _of_project(fact: Fact, text: str, project: Project) -> Fact:
+    """The same act with the product that it leaves out; as it is where the version may be of something else."""
+    template, version = _OF_PROJECT.get(fact.template), dict(fact.slots).get("version", "")
+    if template is None or _named_products().search(text) or not project.has_version(version):
+        return fact
+    return Fact(template, (("package", project.name), ("version", version)))
+
+
+@cache
+def _named_products() -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w/.-])(?:{tables.trie(sorted(tables.products()))})(?![\w-])", re.IGNORECASE)
 
 
 def _package(act: Action) -> str:

@@ -271,6 +271,13 @@ def contested() -> tuple[Pattern, Pattern]:
 
 
 @cache
+def agrees() -> tuple[Pattern, Pattern]:
+    """(how a post begins that agrees to the one before, words by which it does not)."""
+    table_ = table("cues.toml")["agrees"]
+    return _compiled(table_["pattern"]), _compiled(table_["refuse"])
+
+
+@cache
 def before_version() -> frozenset[str]:
     """Words that stand between "fixed" and a version and name no product."""
     return frozenset(table("cues.toml")["about"]["before_version"])

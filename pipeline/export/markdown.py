@@ -54,7 +54,7 @@ def page(entry: KnowledgeEntry) -> str:
         _section(headings.both("words", "documented"), [_workarounds(entry, _is_official)]),
         _section(headings.both("words", "suggested"), [_workarounds(entry, _is_suggested)]),
         _section(headings.both("words", "dead_ends"), [_dead_ends(entry)]),
-        _section(headings.both("words", "cases"), [_case(case) for case in entry.cases]),
+        _section(headings.both("words", "cases"), [_case(entry, case) for case in entry.cases]),
         _section(headings.both("words", "leads"), ["\n".join(map(_lead, entry.leads))]),
         _section(headings.both("words", "evidence"), [_evidence(entry.evidence)]),
     ]
@@ -116,7 +116,7 @@ def _facts(entry: KnowledgeEntry) -> str:
 def _workarounds(entry: KnowledgeEntry, wanted: Callable[[Workaround], bool]) -> str:
     """The remedies that are wanted: what nobody confirmed does not stand where what helped stands."""
     pairs = [pair for pair in zip(entry.workarounds, entry.workarounds_zh, strict=True) if wanted(pair[0])]
-    return _remedies([one for one, _ in pairs], [zh for _, zh in pairs])
+    return _remedies(entry, [one for one, _ in pairs], [zh for _, zh in pairs])
 
 
 def _is_official(one: Workaround) -> bool:
@@ -128,19 +128,29 @@ def _is_suggested(one: Workaround) -> bool:
 
 
 def _dead_ends(entry: KnowledgeEntry) -> str:
-    return _remedies(entry.dead_ends, entry.dead_ends_zh)
+    return _remedies(entry, entry.dead_ends, entry.dead_ends_zh)
 
 
-def _remedies(remedies: Sequence[Workaround | DeadEnd], chinese: Sequence[str | None]) -> str:
+def _remedies(entry: KnowledgeEntry, remedies: Sequence[Workaround | DeadEnd], chinese: Sequence[str | None]) -> str:
     lines = []
     for remedy, zh in zip(remedies, chinese, strict=True):
-        sources = " ".join(filter(None, (link(str(n), url) for n, url in enumerate(remedy.sources, 1))))
+        sources = _linked(entry, remedy)
         counts = f"worked {remedy.worked}, failed {remedy.failed}{_unconfirmed(remedy)}"
         lines.append(f"- {escaped(remedy.action)} ({counts}) {sources}".rstrip())
         if zh and zh != remedy.action:
             lines.append(f"  {escaped(zh)}")
         lines += _block(remedy.action, None if isinstance(remedy, DeadEnd) else remedy.how)
     return "\n".join(lines)
+
+
+def _linked(entry: KnowledgeEntry, remedy: Workaround | DeadEnd | CaseStatement) -> str:
+    """Links to who says so, numbered; behind all of what did not help some who tried what helped others."""
+    failed = {one.url for one in entry.evidence if one.evidence_id in remedy.evidence and one.role == "failed"}
+    apart = failed if remedy.worked else set()
+    numbered = [(url, link(str(n), url)) for n, url in enumerate(remedy.sources, 1)]
+    links = " ".join(shown for url, shown in numbered if shown and url not in apart)
+    against = " ".join(shown for url, shown in numbered if shown and url in apart)
+    return " ".join(filter(None, (links, f"{headings.both('roles', 'failed')}: {against}" if against else "")))
 
 
 def _block(action: str, how: str | None) -> list[str]:
@@ -150,13 +160,13 @@ def _block(action: str, how: str | None) -> list[str]:
     return ["", *(f"  {line}".rstrip() for line in code_block(how).split("\n")), ""]
 
 
-def _case(case: Case) -> str:
+def _case(entry: KnowledgeEntry, case: Case) -> str:
     """What one project says of it: nobody else's error need be the same."""
     project = case.repo if case.frame else next(iter(case.documents), case.repo)  # without a frame it is one thread
     where = ", ".join(f"`{name}`" for name in (project, case.frame, case.library) if name and "`" not in name)
     lines = [f"In {where} ({counted(len(case.documents), 'document')}):", ""]
     for said in case.statements:
-        sources = " ".join(filter(None, (link(str(n), url) for n, url in enumerate(said.sources, 1))))
+        sources = _linked(entry, said)
         counts = f"worked {said.worked}, failed {said.failed}{_unconfirmed(said)}"
         lines.append(
             f"- {headings.both('said', _kind(said)).lower()}: {escaped(said.text)} ({counts}) {sources}".rstrip()

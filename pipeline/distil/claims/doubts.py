@@ -10,6 +10,7 @@ that sees its other units. Shares are of the statements of older draws that read
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from pipeline.distil import tables
 from pipeline.distil.claims import replies
@@ -75,21 +76,30 @@ _NAMING = 2
 _NAME = 3
 
 
-def doubt(
-    text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader, failures: Sequence[Claim] = ()
-) -> int | None:
-    """Of a hundred statements as doubtful as this one of a person so many were right; None for one that stands.
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a thread says beside a statement."""
 
-    `failures`: the thread's statements that an act did not help, of those that stand.
-    """
+    failures: Sequence[Claim] = ()  # its statements that an act did not help, of those that stand
+    fixers: frozenset[str] = frozenset()  # the authors, by their hash, who tell of the fix
+
+
+#: A thread that says nothing else.
+NOTHING = Beside()
+
+
+def doubt(text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader, beside: Beside = NOTHING) -> int | None:
+    """Of a hundred statements as doubtful as this one of a person so many were right; None for one that stands."""
     document = text.document
     quote, kind = claim.quote, kind_of(claim)
     found = []
-    if _is_shareable(claim) and reader.share(kind, quote.start, quote.end) < LEAST_LEAD_SHARE:
+    is_vouched = claim.kind == ClaimKind.CAUSE and _is_vouched(text, claim, beside.fixers)
+    if not is_vouched and _is_shareable(claim) and reader.share(kind, quote.start, quote.end) < LEAST_LEAD_SHARE:
         found.append(_NOT_SHARED)
     if claim.outcome_quote is not None:
         found.append(_OF_TWO_POSTS)
-    is_contested = _is_contested(text, (claim.outcome_quote or quote).end, _counted_against(text, claim, failures))
+    against = _counted_against(text, claim, beside.failures)
+    is_contested = _is_contested(text, (claim.outcome_quote or quote).end, against)
     if claim.kind == ClaimKind.FIX and _goes_on_failing(text, quote.end):
         found.append(_HALF)
     if (claim.kind == ClaimKind.FIX or claim.outcome == Outcome.WORKED) and is_contested:
@@ -99,7 +109,7 @@ def doubt(
     if _is_of_similar(document, (claim.outcome_quote or quote).start):
         found.append(_SIMILAR)
     meant = [(event, signature) for event, signature in errors if signature.signature_id in claim.signature_ids]
-    if claim.kind == ClaimKind.CAUSE and _is_nameless(document, claim, meant):
+    if claim.kind == ClaimKind.CAUSE and (is_contested or not is_vouched) and _is_nameless(document, claim, meant):
         found.append(_CONTESTED if is_contested else _NAMELESS)
     is_titled = named_words(document.title or "", meant) >= _NAMING
     if len(claim.signature_ids) == 1 and _is_one_of_several(document, errors, quote.start, is_titled=is_titled):
@@ -120,6 +130,25 @@ def found_share(text: Prose, errors: Sequence[Pair], found: Candidate) -> int:
     else:
         is_unsure = len({signature.signature_id for _, signature in errors}) > 1
     return _NO_LEAD if is_unsure or _is_contested(text, found.unit.end) else found.share
+
+
+def _is_vouched(text: Prose, claim: Claim, fixers: frozenset[str]) -> bool:
+    """True for a cause that somebody gives who knows the program, or that the next post agrees to.
+
+    The trained reader learned from threads of which nobody's role was known.
+    """
+    quote = claim.quote
+    if quote.author_role in MAINTAINER_ROLES or quote.author_hash in fixers:
+        return True
+    document = text.document
+    number = document.post_at(quote.end)
+    later = (post for post in document.posts[number + 1 :] if not post.is_bot)
+    answer = next(later, None) if number >= 0 else None
+    if answer is None or {answer.author_hash, None} & {quote.author_hash}:
+        return False
+    pattern, refuse = tables.agrees()
+    first = next(iter(text.sentences(answer.start, min(answer.end, answer.start + _MOST_READ))), None)
+    return first is not None and bool(pattern.search(first.text)) and not refuse.search(first.text)
 
 
 def _is_nameless(document: Document, claim: Claim, meant: Sequence[Pair]) -> bool:

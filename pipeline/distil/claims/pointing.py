@@ -14,6 +14,7 @@ from pipeline.distil.claims import passages, replies, rules
 from pipeline.distil.claims.claiming import claim_at
 from pipeline.distil.claims.passing import owners, refusal_of
 from pipeline.distil.claims.prose import MAX_QUOTE, quote
+from pipeline.distil.project import Project, project
 from pipeline.lexicon import advice
 from pipeline.records import (
     CHECKED_RULES,
@@ -103,7 +104,7 @@ def _stated(
     if found.kind == ClaimKind.REMEDY:
         if found.outcome is None and tables.no_help().search(words):
             return None, "says_no_help"
-        fact = _typed(words, found.statement)
+        fact = _typed(words, found.statement, project(document))
         if fact is None and not is_read and not actions.has_object(words):
             return None, "names_nothing"
     what = "cause" if found.kind == ClaimKind.CAUSE else "act" if fact is None else "fact"
@@ -130,17 +131,17 @@ def _fix(document: Document, words: str, at: int | None) -> tuple[Fact | None, s
     return Fact("fix.dated", (("date", day.date().isoformat()), ("repo", document.repo))), None
 
 
-def _typed(words: str, statement: str) -> Fact | None:
+def _typed(words: str, statement: str, about: Project | None) -> Fact | None:
     """The act that the quote describes; else that of the model's sentence, if every part of it stands in the quote.
 
     A longer block of code is shown as it stands: its first assignment is seldom the one that helped.
     """
     if words.strip().count("\n") >= _MOST_TYPED_LINES:
         return None
-    act = actions.action(words)
+    act = actions.action(words, about)
     if act is not None:
         return act.fact
-    act = actions.action(statement)
+    act = actions.action(statement, about)
     if act is None or act.fact.template not in _WITHOUT_DIRECTION or _NEGATED.search(words):
         return None
     folded = words.lower()

@@ -50,10 +50,12 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
     ]
     failed = [one for one in told if isinstance(one, Claim) and one.outcome == Outcome.FAILED]
     failures = [one for one in failed if _weighed(text, errors, one, reader).doubt is None]
+    fixes = [one.quote for one in told if isinstance(one, Claim) and one.kind == ClaimKind.FIX]
+    beside = doubts.Beside(failures, frozenset(one.author_hash for one in fixes if one.author_hash))
     for claim in told:
         if isinstance(claim, Claim) and claim.kind.is_statement:
             quoted.append(claim.quote)
-            yield _weighed(text, errors, claim, reader, failures)
+            yield _weighed(text, errors, claim, reader, beside)
         else:
             yield claim
     for claim in _candidates(text, errors, reader):
@@ -62,12 +64,16 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
 
 
 def _weighed(
-    text: Prose, errors: Sequence[Pair], claim: Claim, reader: candidates.Reader, failures: Sequence[Claim] = ()
+    text: Prose,
+    errors: Sequence[Pair],
+    claim: Claim,
+    reader: candidates.Reader,
+    beside: doubts.Beside = doubts.NOTHING,
 ) -> Claim:
     """The statement, marked where a person makes it and it is not sure enough to be counted."""
     if claim.quote.author_role == PROGRAM or claim.rule.startswith(BY_TRACKER):
         return claim
-    return replace(claim, doubt=doubts.doubt(text, errors, claim, reader, failures))
+    return replace(claim, doubt=doubts.doubt(text, errors, claim, reader, beside))
 
 
 def _candidates(text: Prose, errors: Sequence[Pair], reader: candidates.Reader) -> Iterator[Claim]:

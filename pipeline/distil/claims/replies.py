@@ -10,6 +10,7 @@ from functools import cache
 from pipeline.distil import actions, tables
 from pipeline.distil.claims.prose import MAX_QUOTE, Prose, Sentence, quote
 from pipeline.distil.claims.rules import Finding
+from pipeline.distil.project import project
 from pipeline.distil.tables import CueKind
 from pipeline.records import (
     Claim,
@@ -272,7 +273,7 @@ def _acts(prose: Prose, post: int, reply: Finding) -> Iterator[Finding]:
     if written.kind != PostKind.COMMENT:
         return
     for sentence in prose.sentences(written.start, min(written.end, written.start + _MOST_READ)):
-        act = actions.action(sentence.text) if len(sentence.text) <= MAX_QUOTE else None
+        act = actions.action(sentence.text, project(prose.document)) if len(sentence.text) <= MAX_QUOTE else None
         is_order = _ORDER.match(sentence.text) and not _DENIED.search(sentence.text)
         if act is not None and is_order and not _is_one_of_several(prose.document.text, written, sentence):
             yield Finding(reply.cue, sentence, sentence.start, sentence.end, act.fact, act.key, reply.lang)

@@ -51,7 +51,8 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     _keep_occurrences(occurrences, ledger)
     found = [remedy(g, ledger) for g in group_remedies((c for c in claims if c.kind.is_act), official)]
     workarounds = ranked(r for r in found if r.worked or not r.failed)
-    dead_ends = ranked(r for r in found if r.failed)
+    # what helped some and failed others is one remedy, with both numbers: it stands where what helped stands
+    dead_ends = ranked(r for r in found if r.failed and not r.worked)
     cause, cause_type = _cause(cluster, claims, occurrences, official=official, codes=codes, ledger=ledger)
     versions = support.versions(claims, ledger)
     environment = support.environment(claims, ledger)

@@ -48,6 +48,7 @@ class Source:
     quote: str
     quote_lang: str
     role: str
+    outcome: str = ""  # how it ended there, a label of headings.toml; of what helped some and did not help others
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +167,21 @@ def _remedy(
         one.worked,
         one.failed,
         one.tier if isinstance(one, Workaround) else "",
-        _sources(one.evidence, by_id, lang, said=(one.action, block and how)),
+        _ended(_sources(one.evidence, by_id, lang, said=(one.action, block and how)), one, lang),
     )
+
+
+def _ended(sources: tuple[Source, ...], remedy: Workaround | DeadEnd | CaseStatement, lang: str) -> tuple[Source, ...]:
+    """The sources of a remedy, each with how it ended, where that was not the same for all."""
+    if not (remedy.worked and remedy.failed):
+        return sources
+    return tuple(
+        replace(one, outcome=headings.label("roles", one.role, lang)) if one.role in _OUTCOMES else one
+        for one in sources
+    )
+
+
+_OUTCOMES = frozenset({"worked", "failed"})
 
 
 def _is_block(action: str, how: str) -> bool:
@@ -194,7 +208,7 @@ def _statement(one: CaseStatement, lang: str, by_id: Mapping[str, Evidence]) -> 
         one.worked,
         one.failed,
         one.tier,
-        _sources(one.evidence, by_id, lang, said=(one.text, block)),
+        _ended(_sources(one.evidence, by_id, lang, said=(one.text, block)), one, lang),
         kind="suggested" if one.kind == "workaround" and not one.worked else one.kind,
         cause_type=one.cause_type or "",
     )
