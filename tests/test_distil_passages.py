@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
 
 from pipeline import distil
 from pipeline.records import Claim, ClaimKind, Cluster, Document, Outcome, Pointed
 from pipeline.records.draft import Draft
+from pipeline.run.build.enriching import _Found
 from tests.distil_factory import document, events, facts, occurrences
 from tests.each import each
 
@@ -130,3 +133,51 @@ def test_an_item_that_a_model_points_at_keeps_the_words_that_announce_the_list()
     assert claim.passage.text == "What made it run for me:"
     (remedy,) = _drafted(_thread(said), claims=(claim,)).workarounds
     assert remedy.how == "What made it run for me:\n- a mesh of 8 shards"
+
+
+def test_words_that_point_at_the_sentence_before_keep_it() -> None:
+    said = "The reason was the old `mesh_size` in my settings. After removing it things worked fine."
+    claim = _pointed(said, "After removing it things worked fine.", Outcome.WORKED)
+    assert claim.fact is None
+    assert claim.passage is not None
+    assert claim.passage.text == "The reason was the old `mesh_size` in my settings."
+    (remedy,) = _drafted(_thread(said), claims=(claim,)).workarounds
+    assert remedy.how == said.replace("settings. ", "settings.\n")
+
+
+def _refused(said: str, words: str) -> str:
+    made = _thread(said)
+    found, signed = events(made)
+    start = made.text.index(words)
+    place = Pointed(ClaimKind.REMEDY, start, start + len(words), "", "checked:llm:m@h#1", 0, Outcome.WORKED)
+    claim = distil.pointed(made, found, signed[0], place)
+    assert not isinstance(claim, Claim), claim
+    return claim.reason
+
+
+@each(
+    "before",
+    ["", "Thanks for the help. ", "Is it the old `mesh_size` in my settings? ", "```\nmesh_size = 7\n```\n"],
+)
+def test_words_that_point_at_nothing_that_is_named_say_nothing(before: str) -> None:
+    assert _refused(f"{before}After removing it things worked fine.", "After removing it") == "points_elsewhere"
+
+
+def test_a_sentence_that_announces_takes_its_block_though_the_model_pointed_at_it_alone() -> None:
+    claim = _pointed(f"{LEAD}\n{_block(LINES)}", LEAD, Outcome.WORKED)
+    assert claim.passage is not None
+    assert claim.passage.text == LINES
+
+
+@each("doubt,reason", [(None, "already_known"), (60, None)])
+def test_what_a_rule_holds_in_doubt_is_stated_where_a_model_found_it_apart(
+    doubt: int | None, reason: str | None
+) -> None:
+    said = "Setting `mesh_size=8` fixed it for me."
+    made = _thread(said)
+    rows: Any = [SimpleNamespace(event=e, signature=s) for e, s in zip(*events(made), strict=True)]
+    (known,) = _acts(made)
+    start = made.text.index(said)
+    place = Pointed(ClaimKind.REMEDY, start, start + len(said), "", "checked:llm:m@h#1", 0, Outcome.WORKED)
+    found = _Found(cast("Any", None))._judged(made, rows, [replace(known, doubt=doubt)], place)
+    assert (None if isinstance(found, Claim) else found.reason) == reason

@@ -269,3 +269,14 @@ def test_an_act_is_not_typed_without_the_version_that_it_names(text: str, templa
 )
 def test_what_was_newest_once_says_nothing_by_having_failed(template: str, outcome: str, is_little: bool) -> None:
     assert replies.says_too_little(template, outcome) is is_little
+
+
+def test_a_condition_that_the_error_stays_is_no_word_that_an_act_failed() -> None:
+    table = tables.table("cues.toml")["no_help"]
+    assert all(not tables.no_help().search(tables.if_it_stays().sub(" ", one)) for one in table["conditions"])
+    assert all(tables.no_help().search(tables.if_it_stays().sub(" ", one)) for one in table["no_conditions"])
+
+
+def test_behind_a_link_two_blanks_are_no_hole() -> None:
+    assert not replies.has_hole("see https://fixture.org/notes  for the sizes of the tray")
+    assert replies.has_hole("use the wheel  for the tray")

@@ -258,6 +258,12 @@ def no_help() -> Pattern:
 
 
 @cache
+def if_it_stays() -> Pattern:
+    """A condition that the error stays: it says of no act that it did not help."""
+    return _compiled(table("cues.toml")["no_help"]["condition"])
+
+
+@cache
 def persists() -> Pattern:
     """Words of a sentence that says that the error came all the same."""
     return _compiled(table("cues.toml")["no_help"]["persists"])

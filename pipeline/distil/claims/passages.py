@@ -11,8 +11,8 @@ from pipeline.distil import actions
 from pipeline.distil.claims import replies
 from pipeline.distil.claims.prose import MAX_QUOTE, Prose, quote
 from pipeline.distil.claims.rules import Finding
-from pipeline.records import Claim, ClaimKind, Document, Quote, Skipped
-from pipeline.text.units import Unit, UnitKind
+from pipeline.records import Claim, ClaimKind, Document, Event, Quote, Skipped
+from pipeline.text.units import Unit, UnitKind, units
 
 _FENCED = re.compile(r"[ \t>]{0,8}(?:`{3,40}|~{3,40})[^\n]*\n?|\{(?:code|noformat)[^}\n]{0,80}\}\n?")
 _FENCE_ENDS = re.compile(r"\n?[ \t>]{0,8}(?:`{3,40}|~{3,40})[ \t]{0,40}\Z|\n?\{(?:code|noformat)\}\Z")
@@ -52,13 +52,29 @@ def pointed_at(document: Document, pieces: Sequence[Unit], start: int, end: int)
     if unit is None:
         return None
     if unit.kind not in (UnitKind.CODE, UnitKind.ITEM):
-        return behind(document, pieces, start, unit.end) if end > unit.end else None
+        is_led_on = end > unit.end or replies.announces(document.text[start:end])
+        return behind(document, pieces, start, unit.end) if is_led_on else None
     before = next((p for p in reversed(pieces[: unit.number]) if p.kind != unit.kind or p.kind == UnitKind.CODE), None)
     if before is None or before.post != unit.post or not _announces(document, before):
         return None
     if unit.kind == UnitKind.CODE:
         return _passage(document, (before.start, before.end), unit.start, unit.end)
     return Passage(start, end, quote(document, before.start, before.end, post=unit.post), is_cut=False)
+
+
+def led(document: Document, events: Sequence[Event], start: int, end: int) -> Quote | None:
+    """The sentence right before the words at a span, of the same post, if it names what they may point at."""
+    pieces = units(document, list(events))
+    place = next((n for n, piece in enumerate(pieces) if piece.start <= start < piece.end), 0)
+    before = pieces[place - 1] if place else None
+    if before is None or before.kind != UnitKind.SENTENCE or before.post != pieces[place].post:
+        return None
+    words = document.text[before.start : before.end]
+    is_shown = any(event.start < end and before.start < event.end for event in events)
+    if is_shown or document.text[before.end : start].strip() or words.rstrip().endswith(("?", "？", ":", "：")):
+        return None
+    is_named = actions.has_object(words) or '"' in words
+    return quote(document, before.start, before.end, post=before.post) if is_named and len(words) <= MAX_QUOTE else None
 
 
 def _announces(document: Document, unit: Unit) -> bool:

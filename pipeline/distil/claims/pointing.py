@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pipeline.distil import actions, tables
 from pipeline.distil.claims import passages, replies, rules
@@ -72,6 +73,9 @@ def pointed(document: Document, events: Sequence[Event], signature: Signature, f
         if any(e.start < end and start < e.end for e in events):
             return _refused(document, found, "quotes_the_error")
     fact, reason = _stated(document, words, found, passage)
+    led = passages.led(document, events, found.start, found.end) if reason == "points_elsewhere" and is_act else None
+    if led is not None:  # what the words point at stands in the sentence before: both are shown
+        passage, reason = None, _fault(document, words, "act", has_lead=True)
     if reason is not None:
         return _refused(document, found, reason)
     made = claim_at(
@@ -84,7 +88,7 @@ def pointed(document: Document, events: Sequence[Event], signature: Signature, f
         outcome=found.outcome,
         answer=quote(document, *found.answer, post=document.post_at(found.answer[0])) if found.answer else None,
     )
-    made = passages.with_passage(made, passage) if passage else made
+    made = passages.with_passage(made, passage) if passage else replace(made, passage=led) if led else made
     refusal = refusal_of(document, made)
     return made if refusal is None else _refused(document, found, *refusal)
 
@@ -102,17 +106,21 @@ def _stated(
         return _fix(document, words, found.start if is_checked else None)
     fact = None
     if found.kind == ClaimKind.REMEDY:
-        if found.outcome is None and tables.no_help().search(words):
+        if found.outcome is None and tables.no_help().search(tables.if_it_stays().sub(" ", words)):
             return None, "says_no_help"
         fact = _typed(words, found.statement, project(document))
         if fact is None and not is_read and not actions.has_object(words):
             return None, "names_nothing"
     what = "cause" if found.kind == ClaimKind.CAUSE else "act" if fact is None else "fact"
     said = document.text[passage.start : passage.end] if passage is not None else words
-    fault = replies.fault(said[:MAX_QUOTE], what, is_rendered=document.is_lossy, has_block=passage is not None)
+    fault = _fault(document, said, what, has_block=passage is not None)
     if fault is None and fact is not None and replies.says_too_little(fact.template, found.outcome):
         fault = "says_too_little"
     return fact, fault
+
+
+def _fault(document: Document, words: str, what: str, *, has_block: bool = False, has_lead: bool = False) -> str | None:
+    return replies.fault(words[:MAX_QUOTE], what, is_rendered=document.is_lossy, has_block=has_block, has_lead=has_lead)
 
 
 def _fix(document: Document, words: str, at: int | None) -> tuple[Fact | None, str | None]:

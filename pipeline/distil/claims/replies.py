@@ -36,6 +36,7 @@ _LED = re.compile(
     r"\[(?:here|this|that|link|this \w+)\]\([^()\s]{1,300}\)|\]\([^()\s]{1,300}\)|(?:https?://|www\.)[^\s)>\]]{1,300}"
     r"|(?:[\w.-]{1,40}/[\w.-]{1,60})?#\d{1,6}\b|@[\w-]{1,40}|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"
 )
+_LINK_ENDS = re.compile(r"(?:https?://|www\.)[^\s)>\]]{1,300} {2,}")
 _EMPTY_MARKS = re.compile(r"(?<![\w.)\]])\(\s{0,3}\)|``|(?<!\w)''(?!\w)")
 
 
@@ -47,6 +48,7 @@ class _Row:
     pattern: re.Pattern[str]
     unless: re.Pattern[str] | None
     is_met: bool  # by a block that follows the words at once
+    is_led: bool  # met by the sentence before
 
 
 @cache
@@ -59,6 +61,7 @@ def _rows() -> tuple[_Row, ...]:
             tables.expanded(row["pattern"]),
             tables.expanded(row["except"]) if "except" in row else None,
             row.get("met_by_block", False),
+            row.get("met_by_lead", False),
         )
         for row in tables.table("standing.toml")["row"]
     )
@@ -89,18 +92,19 @@ def _hollow() -> frozenset[str]:
     return frozenset(tables.table("standing.toml")["hollow"])
 
 
-def fault(quote: str, kind: str, *, is_rendered: bool, has_block: bool = False) -> str | None:
+def fault(quote: str, kind: str, *, is_rendered: bool, has_block: bool = False, has_lead: bool = False) -> str | None:
     """The reason for which `quote` says nothing by itself, None if it does.
 
     `kind` is "cause", "act" (what was done, in words alone) or "fact" (the same, and a typed fact says it);
-    `is_rendered`: the page may have lost its inline code; `has_block`: what it announces is shown with it.
+    `is_rendered`: the page may have lost its inline code; `has_block`: what it announces is shown with it; `has_lead`:
+    so is the sentence before, which names what the words point at.
     """
     text = " ".join(quote.split("\n"))
     if is_rendered and has_hole(text):
         return "hole"
     said = _said(text)
     for row in _rows():
-        if has_block and row.is_met:
+        if (has_block and row.is_met) or (has_lead and row.is_led):
             continue
         within = said if row.within == "said" else text
         if kind in row.of and row.pattern.search(within) and not (row.unless and row.unless.search(within)):
@@ -174,7 +178,8 @@ def says_too_little(template: str, outcome: str | None) -> bool:
 
 
 def has_hole(text: str) -> bool:
-    """True if words of a rendered page stand where something between them is missing."""
+    """True if words of a rendered page stand where something between them is missing; behind a link nothing is."""
+    text = _LINK_ENDS.sub("_ ", text)
     return bool(_gap().search(text) or _EMPTY_MARKS.search(text))
 
 

@@ -132,6 +132,8 @@ class _Found:
         place = f"{document.document_id}@{pointed.start}"
         for claim in known:
             is_same = claim.quote.start < pointed.end and pointed.start < claim.quote.end
+            if claim.doubt is not None:  # no entry states it yet: two readers who found it apart are surer than one
+                continue
             if is_same and (pointed.outcome is None or pointed.outcome == claim.outcome):
                 return Skipped("enrich-claims", place, "already_known", claim.rule)
         signature = rows[pointed.event].signature
