@@ -12,6 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pipeline import packs
 from pipeline.normalise import added as added_rows
+from pipeline.text.literals import Signs
 from pipeline.text.prefixes import filled
 
 T = TypeVar("T")
@@ -230,25 +231,29 @@ def masks() -> Mapping[str, Mask]:
 
 
 class Needles(Generic[T]):
-    """Literals found in a text at the cost of its words: each literal is filed under its longest whole word.
+    """Literals that stand in a text with their longest whole word, all looked for in one pass.
 
-    A literal's last word may go on in the text ("oom-kill event" in "events"), so it is no key if there is another.
+    A literal's last word may go on in the text ("oom-kill event" in "events"), so it is not asked if there is another.
     """
 
     def __init__(self, literals: Iterable[tuple[str, T]]) -> None:
-        self._by_word: dict[str, list[tuple[int, str, T]]] = {}
+        self._rows: dict[str, list[tuple[int, str, T]]] = {}
         for order, (literal, owner) in enumerate(literals):
             whole = _WORD.findall(literal.lower())
             if literal[-1:].isalpha() and len(whole) > 1:
                 whole.pop()
             word = max(whole, key=len, default="")
-            self._by_word.setdefault(word, []).append((order, literal.lower(), owner))
+            self._rows.setdefault(literal.lower(), []).append((order, word, owner))
+        self._signs = Signs(self._rows)
 
     def found(self, text: str, words: Set[str]) -> list[T]:
         """The owners whose literal occurs in the lower-cased text, in the order given; `words` are its `words_of`."""
-        hits: dict[int, T] = {}
-        for word in self._by_word.keys() & words | {""} & self._by_word.keys():
-            hits.update((order, owner) for order, literal, owner in self._by_word[word] if literal in text)
+        hits = {
+            order: owner
+            for literal in self._signs.present(text)
+            for order, word, owner in self._rows[literal]
+            if not word or word in words
+        }
         return [hits[order] for order in sorted(hits)]
 
 
