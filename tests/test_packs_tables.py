@@ -52,8 +52,8 @@ def test_the_pack_of_these_tests_has_all_tables_and_is_sound(kiln: packs.Active)
 
 
 def test_names_of_exceptions_are_known(kiln: packs.Active) -> None:
-    assert [one.exception_type for one in extract.events("kiln.errors.ShelfCold: shelf 3 of the kiln")] == [
-        "kiln.errors.ShelfCold"
+    assert [one.exception_type for one in extract.events("kiln.doors.ShelfCold: shelf 3 of the kiln")] == [
+        "kiln.doors.ShelfCold"
     ]
 
 

@@ -35,7 +35,7 @@ _TYPE = re.compile(
 )
 #: What Hadoop's RemoteException wraps, in parentheses behind its name.
 _REMOTE = re.compile(
-    r"(?:(?:[a-z_]\w{0,60}\.){0,10}[A-Z]\w{1,60})?\((?P<type>(?:[a-z_]\w{0,60}\.){1,10}[A-Z]\w{1,60})\)\s?:\s{0,3}(?=\S)"
+    r"(?:(?:[a-z_]\w{0,60}\.){0,10}[A-Z]\w{1,60})?\((?P<type>(?:[a-z_]\w{0,60}\.){1,10}[A-Z][\w$]{1,80})\)\s?:\s{0,3}(?=\S)"
 )
 _BARE_TYPE = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))\s?[:：]?\s*\Z")
 _CJK = re.compile(r"[\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
@@ -247,6 +247,8 @@ _ANNOUNCING = re.compile(
 #: A remark of three words or more in parentheses at the end; shorter ones hold values.
 _ASIDE = re.compile(r"\s\((?:[A-Za-z][\w'-]{0,30}[ ,;]{1,2}){2,30}[^()]{0,80}\)\Z")
 _TAIL = re.compile(r"\sname: \S|\s\(defined (?:at|in) |\s\[\[|\sfor '[^'\n]{1,200}' \(op: |\sin function '")
+#: What a status of HTTP is called, behind it in parentheses.
+_REASON = re.compile(r"(?<=\b[45]\d\d) ?\((?:[A-Z][A-Za-z' -]{1,40})?\)")
 #: PHP's place, whatever it is called; a quote mark before it closes the message.
 _PHP_PLACE = re.compile(r"'?\sin \S{1,200}(?:\(<n>\))?(?: on line <n>|(?<=<path>) <n>\Z)")
 #: What was found instead of what was expected: any value, at the end.
@@ -313,6 +315,7 @@ def without_tail(template: str) -> str:
     stack = _STACK.search(template)
     if stack is not None and _LETTER.search(template, 0, stack.start()):
         template = template[: stack.start()]
+    template = _REASON.sub("", template)
     place = _PHP_PLACE.search(template)
     if place is not None and _LETTER.search(template, 0, place.start()):
         template = template[: place.start()]

@@ -44,10 +44,11 @@ _VALUE_ASIDE = re.compile(
     r"(?<=[a-z]) \((?=[\w.+-]{2,40}\))(?!(?:s|es|ies|nan|inf|core|fatal)\))(?:[a-z][\w.+-]{1,40}|[A-Z][a-z]{2,20})\)"
     r"(?=\s[a-z]|\s?[.,;]|\Z)|(?<=[a-z>]) \((?:[a-z]{2,20}[ =:]\s?)?<[a-z]{1,8}>\)(?=\s[a-z]|[.,:;])"
 )
-#: A name that counts: `Const_<n>`, `host-<n>`, `phi-<n>-mini`. One of capitals alone is a constant.
+#: A name that counts: `Const_<n>`, `host-<n>`, `phi-<n>-mini`, `node-<hex>`. One of capitals alone is a constant.
 _NUMBERED = re.compile(
     r"(?<![\w<>'./-])(?=[A-Za-z\d_-]{0,60}[a-z])(?:"
     r"[A-Za-z]{2,30}[_-](?:[A-Za-z_-]{1,30}+|<n>){0,6}<n>(?:[A-Za-z_-]{1,30}+|<n>){0,6}(?![\w<])"
+    r"|[A-Za-z]{1,30}[_-](?:[A-Za-z_-]{1,30}+|<n>){0,6}<(?:hex|uuid)>(?![\w<])"
     r"|[A-Za-z_][A-Za-z\d_]{0,60}_\d{1,9}(?:_[A-Za-z\d_]{1,60})?(?::<n>)?(?![\w<])"
     r"|[A-Za-z]{1,40}[a-z_][A-Z_][A-Za-z\d_]{0,60}:<n>)"
 )
