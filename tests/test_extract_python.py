@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import extract
+from pipeline.extract import lines
 from pipeline.records import Event
 from tests import linear
 from tests.each import each
@@ -286,3 +287,18 @@ def test_a_trace_of_a_jvm_on_one_line_may_have_no_message(before: str) -> None:
     assert (event.exception_type, event.message) == ("org.clay.HeatException", "")
     assert [frame.line for frame in event.frames] == [3, 12]
     assert extract.events("the HeatException at org.clay.Kiln.heat(Kiln.java:12) is mine") == []
+
+
+@each(
+    "text, plain",
+    [
+        ("`fire()`\n`cool()`\n", " fire() \n cool() \n"),
+        ("  `fire()`  \n\t{{cool()}}\nlid\n`\n", "   fire()   \n\t  cool()  \nlid\n`\n"),
+        ("{{fire()}}\n`cool()`\n{{lid()}}", "  fire()  \n cool() \n  lid()  "),
+        ("`fire()`\nthen `cool()`\n`lid()`\n", "`fire()`\nthen `cool()`\n`lid()`\n"),
+        ("```\nfire()\n```\n```\ncool()\n```\n", "```\nfire()\n```\n```\ncool()\n```\n"),
+        ("{{{\nfire()\n}}}\n{{{\ncool()\n}}}\n", "{{{\nfire()\n}}}\n{{{\ncool()\n}}}\n"),
+    ],
+)
+def test_marks_of_code_around_lines_in_a_row_are_blanks(text: str, plain: str) -> None:
+    assert lines.without_marks(text) == plain

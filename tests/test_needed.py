@@ -12,7 +12,7 @@ from pipeline.extract import native
 from pipeline.extract.announced import LINES
 from pipeline.extract.rule import Lazy
 from pipeline.text import prefixes
-from pipeline.text.needed import Alternatives, begins, clauses
+from pipeline.text.needed import SHORTEST_OF_LINE, Alternatives, begins, clauses, stand
 from tests.each import each
 
 
@@ -36,6 +36,15 @@ from tests.each import each
 )
 def test_clauses(pattern: str, needed: tuple[tuple[str, ...], ...]) -> None:
     assert clauses(pattern) == needed
+
+
+def test_of_one_line_shorter_literals_are_asked() -> None:
+    pattern = r"#\d{1,3} .{1,60}? (?P<file>/\S{1,60})$"
+    assert clauses(pattern) == ()
+    assert clauses(pattern, shortest=SHORTEST_OF_LINE) == ((" /",),)
+    assert stand(((" /",), ("#1", "#2")), "#2 fire /kiln.c")
+    assert not stand(((" /",), ("#1", "#2")), "#2 fire kiln.c")
+    assert not stand(((" /",),), "#2 fire /kiln.c", 0, 8)
 
 
 def test_nothing_is_needed_where_letters_of_either_case_match() -> None:
