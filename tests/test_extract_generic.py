@@ -60,6 +60,13 @@ def test_the_place_that_opens_a_guess_is_its_frame(line: str, file: str, number:
     assert plain.frames == ()
 
 
+def test_the_place_before_an_exception_is_its_frame_whatever_a_bundler_puts_behind_its_name() -> None:
+    found = _guess("```\nkiln.js?70ef:76 Uncaught HeatError: lid.open is not a function\n```")
+    assert found is not None
+    assert (found.exception_type, found.message) == ("HeatError", "lid.open is not a function")
+    assert [(one.file, one.line) for one in found.frames] == [("kiln.js", 76)]
+
+
 def test_an_exception_that_opens_a_guess_is_its_type() -> None:
     found = _guess("When I fire it I get this error: `Error: the kiln must be cold`")
     assert found is not None

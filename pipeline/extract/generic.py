@@ -146,7 +146,7 @@ _TYPED = re.compile(
 
 #: The place in a source that opens the words of compilers and linters: "kiln.go:7: ", "kiln.ts(4,2): error TS9: ".
 _PLACE = re.compile(
-    r"(?:\./|\.\\)?(?P<file>(?:[A-Za-z]:)?[\w.\\/@+~-]{1,200}\.[A-Za-z]\w{0,9})"
+    r"(?:\./|\.\\)?(?P<file>(?:[A-Za-z]:)?[\w.\\/@+~-]{1,200}\.[A-Za-z]\w{0,9})(?:\?[\w.=&-]{1,60})?"
     r"(?::(?P<line>\d{1,7})(?::\d{1,5})?|\((?P<row>\d{1,7})(?:,\d{1,5})?\)):? {1,2}"
     r"(?:-? ?(?:[Ff]atal )?(?:[Ee]rror|ERROR)(?: [A-Z]{1,4}\d{1,6})?: {1,2})?(?P<msg>\S.*)"
 )
@@ -221,9 +221,10 @@ def _event(guess: _Guess, told: tuple[str, str] | None = None) -> Event:
         is_bare = False
         kind, message = told
     frames: tuple[Frame, ...] = ()
-    if kind is None and (place := _PLACE.match(message)) is not None and word_count(place["msg"], _READ) >= FEWEST:
+    place = _PLACE.match(guess.message if kind else message)
+    if place is not None and (kind or word_count(place["msg"], _READ) >= FEWEST):
         frames = (Frame(place["file"], int(place["line"] or place["row"]), None),)
-        message = place["msg"]
+        message = message if kind else place["msg"]
     return Event(
         dialect=DIALECT,
         exception_type=kind,
