@@ -76,6 +76,21 @@ def test_without_a_project_a_version_is_of_nothing() -> None:
     assert act.fact.template == "remedy.upgrade_version"
 
 
+def test_where_no_version_of_the_project_is_named_a_lone_one_may_be_that_of_anything_named() -> None:
+    assert not Project("till", "till", "It fails on PHP Version 5.2.17.").has_version("5.3")
+    assert Project("till", "till", "It fails on PHP Version 5.2.17.").has_version("1.3")
+
+
+def test_a_version_that_is_only_advised_is_of_nothing_and_one_that_was_tried_is_the_project_s() -> None:
+    for said, template in (
+        ("You could try using 1.3.0 here.", "remedy.use_version"),
+        ("I tried with 1.3.0 and it works.", "remedy.pin"),
+    ):
+        act = actions.action(said, TILL)
+        assert act is not None
+        assert act.fact.template == template
+
+
 def test_of_a_project_that_stands_on_others_a_lone_version_needs_its_own_beside() -> None:
     hub = Project("PyTorch", "pytorch", "It crashes.")
     assert not hub.has_version("10.12")

@@ -77,6 +77,8 @@ _OF_PROJECT = {
     "remedy.downgrade_version": "remedy.downgrade_to",
     "remedy.use_version": "remedy.pin",
 }
+#: "Try 0.4.1" may advise another version of what the project stands on; who tells what became of it means the project.
+_ADVISED = re.compile(r"\b(?:could|can|should|may|might|please|try)\b", re.IGNORECASE)
 _SWITCHED_ON = frozenset({"remedy.add_flag", "remedy.enable"})
 _TARGETS = {
     "computer": "machine",
@@ -231,6 +233,8 @@ def _of_thread(template: str, found: re.Match[str], project: Project) -> Fact | 
 def _of_project(fact: Fact, text: str, project: Project) -> Fact:
     """The same act with the product that it leaves out; as it is where the version may be of something else."""
     template, version = _OF_PROJECT.get(fact.template), dict(fact.slots).get("version", "")
+    if fact.template == "remedy.use_version" and _ADVISED.search(text):
+        return fact
     if template is None or _named_products().search(text) or not project.has_version(version):
         return fact
     return Fact(template, (("package", project.name), ("version", version)))

@@ -15,6 +15,7 @@ _LIKE_A_NAME = re.compile(r"[-_/@\d]|[a-z][A-Z]|\w\.\w")
 #: A report of a tracker, as "FIXTURE-12".
 _REPORT = re.compile(r"[A-Z][A-Z0-9]{1,14}-\d{1,6}")
 _VERSION = re.compile(r"v?(?P<major>\d{1,4})\.(?P<minor>\d{1,5}|[x*])", re.IGNORECASE)
+_ANY_VERSION = re.compile(rf"(?<![\w/.-])(?P<word>[A-Z][\w+-]{{2,30}})(?: [Vv]ersion:?)? {_VERSION.pattern}")
 #: So much of a thread is looked at for the versions that it names.
 _MOST_READ = 60_000
 #: A release one behind or ahead of the own one is the project's still; 10.1 in a report of 1.4 is CUDA's.
@@ -61,7 +62,8 @@ class Project:
         major, others = int(found["major"]), self._of_others()
         own = self._own()
         if not own:
-            return major not in {one for one, _ in others} and tables.products().get(self.short.lower()) is None
+            is_hub = tables.products().get(self.short.lower()) is not None
+            return not is_hub and major not in {one for one, _ in others | self._of_anything()}
         if (major, found["minor"]) in others - own:
             return False
         majors = {one for one, _ in own}
@@ -86,6 +88,15 @@ class Project:
         own = self._spellings() | {self.short.lower()}
         found = _others().finditer(self.text[:_MOST_READ])
         return {(int(m["major"]), m["minor"]) for m in found if m["product"].lower() not in own}
+
+    def _of_anything(self) -> set[tuple[int, str]]:
+        """The versions behind any word that may be a name, the project's own left out: "PHP Version 5.2"."""
+        found = _ANY_VERSION.finditer(self.text[:_MOST_READ])
+        return {
+            (int(m["major"]), m["minor"])
+            for m in found
+            if m["word"].lower() not in _no_products() and _plain(m["word"]) != _plain(self.short)
+        }
 
 
 def project(document: Document) -> Project | None:
