@@ -205,14 +205,6 @@ def test_a_renamed_entry_that_is_merged_and_parts_again_has_its_names_back(home:
         assert {json.loads(run("show", one, "--home", home, "--json").out)["id"] for one in (first, name)} == {now}
 
 
-def test_a_name_that_another_entry_has_is_refused_and_said(home: Path) -> None:
-    taken = str(matched(home, MESSAGES[4])).partition("/")[2]
-    mine = matched(home, MESSAGES[1])
-    idle = json.loads(built(home, RENAME.replace("widget-gone", taken)).out)["idle_overrides"]
-    assert matched(home, MESSAGES[1]) == mine
-    assert "another entry has or had this one" in idle[0]["problem"]
-
-
 def test_a_split_is_permanent_and_its_reason_is_shown(home: Path) -> None:
     together = rows(home, "SELECT cluster_id FROM clusters WHERE signature LIKE '%gadget%refused%'")
     assert len(together) == 1
@@ -260,13 +252,28 @@ def test_a_text_that_people_ignore_is_matched_with_nothing_and_the_reason_is_sai
         assert (answer["entry_id"], answer["rule"], answer["reason"]) == (None, "abstained", said)
 
 
-def test_a_row_that_matches_nothing_is_said_in_the_summary_and_kept_in_the_database(home: Path) -> None:
-    (home / "overrides.toml").write_text(MERGE.replace("could not find", "never met"), encoding="utf-8")
+def test_rows_that_do_nothing_are_said_in_the_summary_with_the_reason_and_kept_in_the_database(home: Path) -> None:
+    mine = matched(home, MESSAGES[1])
+    taken = RENAME.replace("widget-gone", str(matched(home, MESSAGES[4])).partition("/")[2])
+    split = f'[[split]]\nreason = "x"\ntexts = ["{MESSAGES[1]}", "{MESSAGES[2]}"]\n'
+    (home / "overrides.toml").write_text(MERGE.replace("could not find", "never met") + split + taken, encoding="utf-8")
     done = run("build", "--home", home, "--workers", "1")
     assert done.code == 0
-    assert "merge number 1" in done.err
-    assert "nothing in raw reads as 'RuntimeError: the feeder never met any widget" in " ".join(done.err.split())
-    assert rows(home, "SELECT kind, problem IS NULL AS acts FROM overrides") == [{"kind": "merge", "acts": False}]
+    assert run("export", "--home", home).code == 0
+    (build, *_) = [
+        row for row in json.loads(run("status", "--home", home, "--json").out)["runs"] if row["flow"] == "build"
+    ]
+    told = {row["rule"].partition(" (")[0]: row["problem"] for row in build["detail"]["idle_overrides"]}
+    assert told.keys() == {"merge number 1", "split number 1", "rename number 1"}
+    assert "nothing in raw reads as 'RuntimeError: the feeder never met any widget" in told["merge number 1"]
+    assert told["split number 1"] == "two of its texts are one template: only values differ between them"
+    assert "another entry has or had this one" in told["rename number 1"]
+    said = " ".join(done.err.split())
+    assert all(rule in said and problem in said for rule, problem in told.items())
+    assert {row["kind"]: row["problem"] for row in rows(home, "FROM overrides")} == {
+        rule.partition(" ")[0]: problem for rule, problem in told.items()
+    }
+    assert matched(home, MESSAGES[1]) == mine
 
 
 @pytest.mark.parametrize(
@@ -284,12 +291,6 @@ def test_a_file_that_cannot_be_used_stops_the_build_and_harms_nothing(home: Path
     assert done.code == 2
     assert said in done.err
     assert store.digest(Places.of(home).database) == before
-
-
-def test_a_split_of_one_template_is_said_to_do_nothing(home: Path) -> None:
-    split = f'[[split]]\nreason = "x"\ntexts = ["{MESSAGES[1]}", "{MESSAGES[2]}"]\n'
-    idle = json.loads(built(home, split, is_exported=False).out)["idle_overrides"]
-    assert [row["problem"] for row in idle] == ["two of its texts are one template: only values differ between them"]
 
 
 def test_the_file_may_lie_elsewhere_and_must_exist_then(home: Path, tmp_path: Path) -> None:
