@@ -11,6 +11,8 @@ from pipeline import run
 ROOT = Path(__file__).parent.parent
 SAMPLE = ROOT / "raw" / "sample"
 GOLDEN = ROOT / "curated" / "sample"
+#: How long one run waits for another: with five programs for each core a build of the sample took more than 30 s.
+TURN_SECONDS = 150
 
 
 def make(home: Path, *, source: Path = SAMPLE, workers: int = 1, partition_documents: int = 500) -> Path:
@@ -25,9 +27,9 @@ def make(home: Path, *, source: Path = SAMPLE, workers: int = 1, partition_docum
 def work(home: Path, *, workers: int, partition_documents: int) -> None:
     """Build and export `home`, each waiting for its turn and recorded, as the command line does it."""
     places = run.Places.of(home)
-    with run.recorded(home, "build", wait_seconds=30) as record:
+    with run.recorded(home, "build", wait_seconds=TURN_SECONDS) as record:
         record.summary = run.build(places, workers=workers, partition_documents=partition_documents)
-    with run.recorded(home, "export", wait_seconds=30) as record:
+    with run.recorded(home, "export", wait_seconds=TURN_SECONDS) as record:
         record.summary = run.export(places)
 
 
