@@ -249,7 +249,8 @@ class History:
         world = self.world
         overrides = Overrides(world.said.rows) if world.said.rows else cluster.NONE
         anew = entries.group(there, overrides)
-        self.grouped = grouped = entries.group(there, overrides, proofs=(self.kept.on_templates, self.kept.on_messages))
+        proofs = (self.kept.on_templates, self.kept.on_messages)
+        self.grouped = grouped = entries.group(there, overrides, proofs=proofs, last=self.kept.grouping)
         world.known = sorted({one.text for one in grouped.templates})
         known = {one.drafted: one for one in self.kept.results}
 
@@ -263,7 +264,7 @@ class History:
         before = {one.worded for one in known.values()} - {""}
         taken = [one for one in found.results if one.worded in before]
         world.signatures = sorted({entry.signature for entry in fresh.entries})
-        self.kept = results.State(found.results, *grouped.proofs, found.texts)
+        self.kept = results.State(found.results, *grouped.proofs, found.texts, grouped.kept)
         if world.rng.random() < 0.8:  # otherwise nobody exported it: the next one starts from the same registry
             self.registry = fresh.registry
         return found, fresh, len(taken)

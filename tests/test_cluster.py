@@ -168,7 +168,8 @@ def test_a_large_gate_gives_what_pair_by_pair_comparison_gives(monkeypatch) -> N
         for tail in ("and stopped everything", "and stopped everything!", "And  stopped everything")
     ]
     expected = cluster.partition(templates)
-    monkeypatch.setattr(candidates.pairs, "__kwdefaults__", {"owners": candidates.OWNERS, "direct": 2})
+    defaults = {"owners": candidates.OWNERS, "direct": 2, "large": candidates.NO_BLOCKS}
+    monkeypatch.setattr(candidates.pairs, "__kwdefaults__", defaults)
     found = cluster.partition(templates)
     assert found.cluster_of() == expected.cluster_of()
     assert len(found.clusters) == len(nouns)

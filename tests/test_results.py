@@ -16,7 +16,7 @@ from pipeline.cluster.people import Override, Overrides
 from pipeline.records.bundle import Registry
 from pipeline.records.errors import StoreError
 from pipeline.run import Places
-from pipeline.run.build import building, entries, mapping, reduce, results, wording
+from pipeline.run.build import building, entries, grouping, mapping, reduce, results, wording
 from pipeline.run.build.rows import opened
 from pipeline.run.check import integrity
 from pipeline.store import replacing
@@ -116,7 +116,8 @@ def state(home: Path) -> tuple[dict[str, bytes], str, bytes]:
     """The bytes of the bundle, the digest of the database, and the bytes of the results that are kept."""
     places = Places.of(home)
     # of proofs a witness is told, which is not the only one there may be
-    kept = (places.state / "results.parquet").read_bytes() + (places.state / "entries.zst").read_bytes()
+    names = ["results.parquet", "entries.zst", *(f"grouped_{name}.arrow" for name in grouping.SCHEMAS)]
+    kept = b"".join((places.state / name).read_bytes() for name in names)
     return golden.bundle_bytes(places.curated), store.digest(places.database), kept
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -41,6 +41,13 @@ def bare(gate: Gate, shape: Shape) -> Shape:
     return Shape(text, tokens(text))
 
 
+def typed(gate: Gate, shape: Shape) -> tuple[Gate, str] | None:
+    """How who leaves the exception type out prints a text: the gate and the words; None for a text without a type."""
+    if "exception" not in dict(gate):
+        return None
+    return tuple(pair for pair in gate if pair[0] != "exception"), bare(gate, shape).text
+
+
 class Untyped:
     """Texts of exception types by their words alone."""
 
@@ -49,9 +56,8 @@ class Untyped:
 
     def add(self, gate: Gate, owner: int, shape: Shape) -> None:
         """Make a text findable for those who leave its exception type out."""
-        if "exception" in dict(gate):
-            rest = tuple(pair for pair in gate if pair[0] != "exception")
-            self._owners.setdefault((rest, bare(gate, shape).text), set()).add(owner)
+        if (words := typed(gate, shape)) is not None:
+            self._owners.setdefault(words, set()).add(owner)
 
     def only(self, gate: Gate, shape: Shape) -> int | None:
         """The only owner of these words, None if nobody has them with a type, or several do."""
@@ -126,30 +132,44 @@ class Quotations:
 
     def add(self, gate: Gate, position: int, shape: Shape) -> None:
         """Make a text findable; texts of higher rank must come first."""
-        words = len(_TELLING.findall(shape.text))
-        if words >= SET_OFF_WORDS and _own_words(shape.text) >= OWN_WORDS and len(shape.tokens) >= KEY_TOKENS:
+        if words := quotable(shape):
             row = Quoted(position, shape.tokens, words)
             self._texts.setdefault((hard(gate), shape.tokens[:KEY_TOKENS]), []).append(row)
 
     def longest(self, gate: Gate, shape: Shape, *, but: Iterable[int] = ()) -> int | None:
         """The position of the longest text that `shape` quotes, the first in rank of those; None if there is none."""
-        refused = frozenset(but)
-        best: Quoted | None = None
-        for row in self._found(hard(gate), shape):
-            if row.position not in refused and (best is None or len(row.tokens) > len(best.tokens)):
-                best = row
-        return best.position if best is not None else None
+        return longest(shape, self.held(gate, shape), but=but)
 
-    def _found(self, gate: Gate, shape: Shape) -> Iterator[Quoted]:
-        tokens = shape.tokens
-        spans: list[tuple[int, int]] | None = None
-        for place in range(len(tokens) - KEY_TOKENS + 1):
-            for row in self._texts.get((gate, tokens[place : place + KEY_TOKENS]), ())[:TRIED_TEXTS]:
-                end = place + len(row.tokens)
-                if len(row.tokens) < len(tokens) and tokens[place:end] == row.tokens:
-                    spans = [found.span() for found in TOKEN.finditer(shape.text)] if spans is None else spans
-                    if _is_quoted(shape.text, (spans[place][0], spans[end - 1][1]), row.words):
-                        yield row
+    def held(self, gate: Gate, shape: Shape) -> list[tuple[int, Quoted]]:
+        """The texts whose words stand in `shape` in a row, quoted or not, and the place where each begins."""
+        tokens, own = shape.tokens, hard(gate)
+        return [
+            (place, row)
+            for place in range(len(tokens) - KEY_TOKENS + 1)
+            for row in self._texts.get((own, tokens[place : place + KEY_TOKENS]), ())[:TRIED_TEXTS]
+            if len(row.tokens) < len(tokens) and tokens[place : place + len(row.tokens)] == row.tokens
+        ]
+
+
+def longest(shape: Shape, held: Iterable[tuple[int, Quoted]], *, but: Iterable[int] = ()) -> int | None:
+    """The position of the longest text of `held` that `shape` quotes, the first of those; None if there is none."""
+    refused = frozenset(but)
+    best: Quoted | None = None
+    spans: list[tuple[int, int]] = []
+    for place, row in held:
+        spans = spans or [found.span() for found in TOKEN.finditer(shape.text)]
+        span = spans[place][0], spans[place + len(row.tokens) - 1][1]
+        is_longer = best is None or len(row.tokens) > len(best.tokens)
+        if is_longer and row.position not in refused and _is_quoted(shape.text, span, row.words):
+            best = row
+    return best.position if best is not None else None
+
+
+def quotable(shape: Shape) -> int:
+    """How many telling words a text has that others may quote; 0 for one that says too little."""
+    words = len(_TELLING.findall(shape.text))
+    is_enough = words >= SET_OFF_WORDS and len(shape.tokens) >= KEY_TOKENS and _own_words(shape.text) >= OWN_WORDS
+    return words if is_enough else 0
 
 
 def _is_quoted(text: str, span: tuple[int, int], words: int) -> bool:
@@ -188,6 +208,7 @@ Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint32]
 Keys = NDArray[np.uint64]
 
+NO_BLOCKS: Keys = np.empty(0, np.uint64)
 _STATE = np.random.Generator(np.random.PCG64(20250808))
 _MULTIPLIERS: Hashes = (_STATE.integers(0, 2**31, BANDS * ROWS, dtype=np.int64) * 2 + 1).astype(np.uint32)
 _ADDENDS: Hashes = _STATE.integers(0, 2**32, BANDS * ROWS, dtype=np.int64).astype(np.uint32)
@@ -201,22 +222,31 @@ def gate_label(gate: Gate) -> int:
 
 
 def pairs(
-    tokens: Sequence[Sequence[str]], blocks: Keys, *, owners: int = OWNERS, direct: int = DIRECT_TEXTS
+    tokens: Sequence[Sequence[str]],
+    blocks: Keys,
+    *,
+    owners: int = OWNERS,
+    direct: int = DIRECT_TEXTS,
+    large: Keys = NO_BLOCKS,
 ) -> tuple[Ints, Ints]:
-    """Pairs (later, earlier) of positions worth comparing, sorted; never across blocks, of which each is one run."""
+    """Pairs (later, earlier) of positions worth comparing, sorted; never across blocks, of which each is one run.
+
+    A block of more than `direct` texts is not compared pair by pair, nor is one that is `large` by what is not here.
+    """
     starts = np.flatnonzero(np.r_[True, blocks[1:] != blocks[:-1]]) if len(blocks) else np.empty(0, np.int64)
     sizes = np.diff(np.r_[starts, len(blocks)])
+    is_large = (sizes > direct) | np.isin(blocks[starts], large)
     small = [
         _every_pair(start, size)
-        for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)
-        if 1 < size <= direct
+        for start, size in zip(starts[~is_large].tolist(), sizes[~is_large].tolist(), strict=True)
+        if size > 1
     ]
-    large = np.repeat(sizes > direct, sizes).nonzero()[0]
+    rest = np.repeat(is_large, sizes).nonzero()[0]
     codes = list(small)
-    if len(large):
-        keys = band_keys([tokens[position] for position in large.tolist()], blocks[large])
+    if len(rest):
+        keys = band_keys([tokens[position] for position in rest.tolist()], blocks[rest])
         later, earlier = star(keys, owners=owners)
-        codes.append(_coded(large[later], large[earlier]))
+        codes.append(_coded(rest[later], rest[earlier]))
     found = np.unique(np.concatenate(codes)) if codes else np.empty(0, np.int64)
     return found >> 32, found & 0xFFFFFFFF
 

@@ -6,13 +6,13 @@ given to the election. It never looks for anything itself, so a few templates al
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pipeline.cluster import candidates, leaders
-from pipeline.cluster.candidates import Ints
+from pipeline.cluster.candidates import Gate, Ints
 from pipeline.cluster.leaders import Floats
 from pipeline.cluster.work import Work
 
@@ -27,7 +27,8 @@ class Edges:
     untyped: Mapping[int, tuple[int, ...]] = field(
         default_factory=dict
     )  # to the texts that print its words with a type
-    quoted: Mapping[int, int] = field(default_factory=dict)  # to the longest text that it quotes whole
+    held: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # to the texts whose words stand in it
+    quoted: Mapping[int, int] = field(default_factory=dict)  # to the longest of them that it quotes
     begun: Mapping[int, tuple[tuple[int, float], ...]] = field(default_factory=dict)  # of a cut text, to what goes on
 
     def of(self, positions: Sequence[int]) -> Edges:
@@ -44,8 +45,8 @@ class Edges:
                 for one, others in self.untyped.items()
                 if one in place
             },
-            {place[one]: place[other] for one, other in self.quoted.items() if one in place},
-            {
+            quoted={place[one]: place[other] for one, other in self.quoted.items() if one in place},
+            begun={
                 place[one]: tuple((place[other], score) for other, score in others)
                 for one, others in self.begun.items()
                 if one in place
@@ -53,25 +54,31 @@ class Edges:
         )
 
 
-def edges(work: Work) -> Edges:
-    """The edges among the templates of `work`. A complete gate needs none: its templates are one group."""
+def edges(work: Work, *, large: Set[Gate] = frozenset()) -> Edges:
+    """The edges among the templates of `work`. A complete gate needs none: its templates are one group.
+
+    `large` are gates of which there are so many texts elsewhere that not each is compared with each.
+    """
     opened = [position for position, is_complete in enumerate(work.is_complete) if not is_complete]
     full = [position for position in opened if not work.templates[position].is_truncated]
+    held = _held(work, opened, full)
     return Edges(
-        *_near(work, full),
+        *_near(work, full, large),
         untyped=_untyped(work, opened, full),
-        quoted=_quoted(work, opened, full),
+        held={position: tuple(row.position for _, row in found) for position, found in held.items()},
+        quoted=_quoted(work, held),
         begun=_begun(work, opened, full),
     )
 
 
-def _near(work: Work, full: Sequence[int]) -> tuple[Ints, Ints, Floats]:
+def _near(work: Work, full: Sequence[int], large: Set[Gate]) -> tuple[Ints, Ints, Floats]:
     """The pairs of full texts of one gate that are near, and how near."""
     shapes = [work.shapes[position] for position in full]
     gates = {work.templates[position].gate for position in full}
     label = {gate: candidates.gate_label(gate) for gate in gates}
     labels = np.array([label[work.templates[position].gate] for position in full], np.uint64)
-    pairs = candidates.pairs([shape.tokens for shape in shapes], labels)
+    others = np.array([label[gate] for gate in gates & large], np.uint64)
+    pairs = candidates.pairs([shape.tokens for shape in shapes], labels, large=others)
     similar = leaders.similarities(shapes, pairs)
     kept = np.flatnonzero(similar)
     places = np.array(full, np.int64)
@@ -86,11 +93,16 @@ def _untyped(work: Work, opened: Sequence[int], full: Sequence[int]) -> dict[int
     return {position: owners for position, owners in found.items() if owners}
 
 
-def _quoted(work: Work, opened: Sequence[int], full: Sequence[int]) -> dict[int, int]:
+def _held(work: Work, opened: Sequence[int], full: Sequence[int]) -> dict[int, list[tuple[int, candidates.Quoted]]]:
     quotations = candidates.Quotations()
     for position in full:
         quotations.add(work.templates[position].gate, position, work.shapes[position])
-    found = {position: quotations.longest(work.templates[position].gate, work.shapes[position]) for position in opened}
+    found = {position: quotations.held(work.templates[position].gate, work.shapes[position]) for position in opened}
+    return {position: held for position, held in found.items() if held}
+
+
+def _quoted(work: Work, held: Mapping[int, list[tuple[int, candidates.Quoted]]]) -> dict[int, int]:
+    found = {position: candidates.longest(work.shapes[position], every) for position, every in held.items()}
     return {position: inner for position, inner in found.items() if inner is not None}
 
 

@@ -12,7 +12,12 @@ from pipeline.cluster.work import Work
 
 def families(work: Work, edges: Edges, said: Said) -> list[list[int]]:
     """The positions of each family in order of rank; families in the order of their first."""
-    parent = list(range(len(work.templates)))
+    return joined(len(work.templates), chain.from_iterable(links(work, edges, said).values()))
+
+
+def joined(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The positions, of `count`, that pairs connect, in order; those of the first position first."""
+    parent = list(range(count))
 
     def root(position: int) -> int:
         while parent[position] != position:
@@ -20,7 +25,7 @@ def families(work: Work, edges: Edges, said: Said) -> list[list[int]]:
             position = parent[position]
         return position
 
-    for one, other in chain.from_iterable(links(work, edges, said).values()):
+    for one, other in pairs:
         first, second = sorted((root(one), root(other)))
         parent[second] = first
     found: dict[int, list[int]] = {}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from rapidfuzz import fuzz
 
 from pipeline.cluster import candidates, leaders
+from pipeline.cluster.candidates import Ints
 from pipeline.cluster.leaders import CUTOFF
 from pipeline.cluster.shapes import Shape, shape
 from pipeline.cluster.words import conflict
@@ -72,27 +74,58 @@ ALIKE = 75.0
 OWNERS = 6
 
 
+#: By pairs of clusters, the lesser id first, how alike they are and why they are two.
+Pairs = dict[tuple[str, str], tuple[float, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Medoid:
+    """The representative of a cluster."""
+
+    cluster_id: str
+    template: Template
+    shape: Shape
+
+
 def neighbours(work: Work, id_of: Mapping[int, str], medoid_of: Mapping[int, int]) -> tuple[Neighbour, ...]:
     """The neighbours of every cluster, both ways, at most KEPT each, sorted by cluster and score."""
-    found: dict[tuple[str, str], tuple[float, str]] = {}
+    found = refused(work, id_of)
+    order = sorted(id_of, key=medoid_of.__getitem__)
+    medoids = [Medoid(id_of[one], work.templates[medoid_of[one]], work.shapes[medoid_of[one]]) for one in order]
+    one_block = np.zeros(len(order), np.uint64)
+    pairs = candidates.pairs([one.shape.tokens for one in medoids], one_block, owners=OWNERS)
+    join(found, alike(medoids, pairs))
+    return kept(found)
+
+
+def refused(work: Work, id_of: Mapping[int, str]) -> Pairs:
+    """What was near when `work` was grouped and did not join; `id_of` are the clusters by leader."""
+    found: Pairs = {}
     for later, leader, score, words in work.refused:
         if {work.group[later], work.group[leader]} <= id_of.keys():  # people may have set a whole group aside
             _note(found, (id_of[work.group[later]], id_of[work.group[leader]]), score, leaders.why_not(score, words))
-    order = sorted(id_of, key=lambda leader: (medoid_of[leader], leader))
-    shapes = [work.shapes[medoid_of[leader]] for leader in order]
-    one_block = np.zeros(len(order), np.uint64)
-    pairs = candidates.pairs([shape.tokens for shape in shapes], one_block, owners=OWNERS)
-    similar = leaders.scores([shape.text for shape in shapes], pairs, cutoff=ALIKE)
+    return found
+
+
+def alike(medoids: Sequence[Medoid], pairs: tuple[Ints, Ints]) -> Pairs:
+    """Of pairs (later, earlier) of representatives in order of rank those that look alike."""
+    found: Pairs = {}
+    similar = leaders.scores([one.shape.text for one in medoids], pairs, cutoff=ALIKE)
     for place in np.flatnonzero(similar).tolist():
-        one, other = order[pairs[0][place]], order[pairs[1][place]]
+        later, earlier = medoids[pairs[0][place]], medoids[pairs[1][place]]
         score = round(float(similar[place]), 1)
-        places = sorted((medoid_of[one], medoid_of[other]))
-        reason = _reason([(work.templates[place], work.shapes[place]) for place in places], score)
-        _note(found, (id_of[one], id_of[other]), score, reason)
-    return _kept(found)
+        reason = _reason([(one.template, one.shape) for one in (earlier, later)], score)
+        _note(found, (later.cluster_id, earlier.cluster_id), score, reason)
+    return found
 
 
-def _note(found: dict[tuple[str, str], tuple[float, str]], pair: tuple[str, str], score: float, reason: str) -> None:
+def join(found: Pairs, others: Pairs) -> None:
+    """Nothing; `found` has the better of both for each pair."""
+    for pair, (score, reason) in others.items():
+        _note(found, pair, score, reason)
+
+
+def _note(found: Pairs, pair: tuple[str, str], score: float, reason: str) -> None:
     if pair[0] == pair[1]:
         return
     key = (min(pair), max(pair))
@@ -127,7 +160,8 @@ def _reason(pair: Sequence[tuple[Template, Shape]], score: float) -> str:
     return leaders.why_not(score, words) if words else leaders.FAR
 
 
-def _kept(found: Mapping[tuple[str, str], tuple[float, str]]) -> tuple[Neighbour, ...]:
+def kept(found: Pairs) -> tuple[Neighbour, ...]:
+    """Of each cluster those of its pairs that are shown, sorted by cluster and score."""
     rows: dict[str, list[Neighbour]] = {}
     for (one, other), (score, reason) in found.items():
         rows.setdefault(one, []).append(Neighbour(one, other, score, reason))

@@ -68,11 +68,19 @@ def partition(
     said = Said(apart, bonds(overrides, meaning, apart))
     elect(work, edges(work), said)
     # what people ignore goes last, so that the others stand as they stood with it
-    drawn = _drawn(work, _names(work, overrides, meaning), ignored_positions(overrides, meaning))
+    found = drawn(work, ignored_positions(overrides, meaning))
+    names = _names(work, overrides, meaning)
+    made = Partition(
+        clusters=tuple(sorted(found.clusters, key=lambda cluster: cluster.cluster_id)),
+        assignments=tuple(sorted(found.assignments, key=lambda one: one.signature_id)),
+        neighbours=neighbours.neighbours(work, found.id_of, found.medoid_of),
+        names=tuple(sorted((found.id_of[leader], name) for leader, name in names.items() if leader in found.id_of)),
+        ignored=tuple(sorted(found.ignored)),
+    )
     known = {template.signature_id: template for template in work.templates}
-    del work  # its shapes are larger than all that is proven
-    proven, proofs = with_regexes(drawn.clusters, known, kept)
-    return replace(drawn, clusters=tuple(proven), proofs=proofs)
+    del work, found  # its shapes are larger than all that is proven
+    proven, proofs = with_regexes(made.clusters, known, kept)
+    return replace(made, clusters=tuple(proven), proofs=proofs)
 
 
 def _names(work: Work, overrides: Overrides, meaning: Meaning) -> dict[int, str]:
@@ -92,8 +100,19 @@ def founder(members: Sequence[Template]) -> Template:
     )
 
 
-def _drawn(work: Work, names: Mapping[int, str], ignored: Mapping[int, str]) -> Partition:
-    """The groups of `work` as clusters, without expressions."""
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Groups as clusters, without expressions."""
+
+    clusters: list[Cluster]
+    assignments: list[Assignment]
+    ignored: list[SetAside]
+    id_of: dict[int, str]  # by leader the id of its cluster, where one is left
+    medoid_of: dict[int, int]  # and the position of its representative
+
+
+def drawn(work: Work, ignored: Mapping[int, str] = MappingProxyType({})) -> Drawn:
+    """The groups of `work` as clusters; `ignored` are positions that people set aside, with the reason."""
     clusters: list[Cluster] = []
     assignments: list[Assignment] = []
     set_aside: list[SetAside] = []
@@ -117,13 +136,7 @@ def _drawn(work: Work, names: Mapping[int, str], ignored: Mapping[int, str]) -> 
         assignments.extend(_assignments(work, cluster, members, found, named_after=named_after))
         medoid_of[leader] = found.position
     here = {leader: id_of[leader] for leader in medoid_of}
-    return Partition(
-        clusters=tuple(sorted(clusters, key=lambda cluster: cluster.cluster_id)),
-        assignments=tuple(sorted(assignments, key=lambda one: one.signature_id)),
-        neighbours=neighbours.neighbours(work, here, medoid_of),
-        names=tuple(sorted((here[leader], name) for leader, name in names.items() if leader in here)),
-        ignored=tuple(sorted(set_aside)),
-    )
+    return Drawn(clusters, assignments, set_aside, here, medoid_of)
 
 
 def _represents(work: Work, position: int) -> tuple[bool, bool, bool]:

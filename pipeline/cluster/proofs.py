@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache, partial
 from itertools import chain
@@ -51,10 +51,20 @@ def digest(*parts: object) -> str:
     return hashlib.blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def standing(kept: Mapping[str, Proof], own: Mapping[str, tuple[str, Sequence[str]]]) -> dict[str, Proof]:
-    """The proofs of the last build that this one would find again; `own` are digest and texts of each cluster now."""
+def standing(
+    kept: Mapping[str, Proof], own: Mapping[str, tuple[str, Sequence[str]]], untouched: Set[str] = frozenset()
+) -> dict[str, Proof]:
+    """The proofs of the last build that this one would find again; `own` are digest and texts of each cluster now.
+
+    Of clusters that are `untouched` nobody needs to look: they have the texts that they had.
+    """
     same = {owner: kept[owner] for owner, (told, _) in own.items() if owner in kept and kept[owner].own == told}
-    held = {owner: proof for owner, proof in same.items() if all(_is_there(one, own) for one in proof.witnesses)}
+    same |= {owner: kept[owner] for owner in untouched if owner in kept}
+    held = {
+        owner: proof
+        for owner, proof in same.items()
+        if all(one[0] in untouched or _is_there(one, own) for one in proof.witnesses)
+    }
     came = [(owner, text) for owner, (_, texts) in own.items() if owner not in same for text in texts]
     refuted = _refuted(held, came)
     return {owner: proof for owner, proof in held.items() if owner not in refuted}
@@ -90,23 +100,31 @@ def _is_there(witness: tuple[str, str], own: Mapping[str, tuple[str, Sequence[st
 
 
 def with_regexes(
-    clusters: Sequence[Cluster], templates: Mapping[str, Template], kept: Mapping[str, Proof]
+    clusters: Sequence[Cluster],
+    templates: Mapping[str, Template],
+    kept: Mapping[str, Proof],
+    *,
+    untouched: Set[str] = frozenset(),
+    texts: Iterable[tuple[str, str]] = (),
 ) -> tuple[list[Cluster], tuple[Proof, ...]]:
     """The clusters with an expression each, "" where none could be proven on their signature texts; and the proofs.
 
-    `kept` are those of the last build by cluster.
+    `kept` are those of the last build by cluster. Of clusters that are `untouched` since, `templates` are asked only
+    where a proof does not stand, and their `texts` (of any cluster, behind its id) where others are proven anew.
     """
-    own = {
-        one.cluster_id: (
-            digest(_BARE(one), [(templates[m].text, templates[m].is_truncated) for m in one.members]),
-            [templates[member].text for member in one.members],
-        )
-        for one in clusters
-    }
-    found = standing(kept, own)
+
+    def told(one: Cluster) -> tuple[str, Sequence[str]]:
+        members = [templates[member] for member in one.members]
+        return digest(_BARE(one), [(m.text, m.is_truncated) for m in members]), [m.text for m in members]
+
+    own = {one.cluster_id: told(one) for one in clusters if one.cluster_id not in untouched}
+    found = standing(kept, own, untouched)
     new = [one for one in clusters if one.cluster_id not in found]
     if new:
-        foreigners = Foreigners(((owner, text) for owner, (_, texts) in own.items() for text in texts), asked=len(new))
+        touched = ((owner, text) for owner, (_, every) in own.items() for text in every)
+        others = (one for one in texts if one[0] in untouched)
+        foreigners = Foreigners(chain(touched, others), asked=len(new))
+        own |= {one.cluster_id: told(one) for one in new if one.cluster_id in untouched}
         for some in _batches(new):
             found |= _proven_on_templates(some, templates, foreigners, own)
     made = [one.proven(found[one.cluster_id].regex) for one in clusters]

@@ -52,7 +52,7 @@ class Work:
 
 def work(templates: Sequence[Template]) -> Work:
     """The work on distinct templates before its first step."""
-    ranked = sorted(templates, key=_rank)
+    ranked = sorted(templates, key=rank)
     complete = {template.gate for template in ranked if template.is_gate_complete}
     return _begun(ranked, [shape(template) for template in ranked], [one.gate in complete for one in ranked])
 
@@ -61,5 +61,6 @@ def _begun(templates: list[Template], shapes: list[Shape], is_complete: list[boo
     return Work(templates, shapes, is_complete, list(range(len(templates))), ["founder"] * len(templates))
 
 
-def _rank(template: Template) -> tuple[object, ...]:
+def rank(template: Template) -> tuple[object, ...]:
+    """What is compared to tell which template comes first."""
     return (template.gate, template.is_truncated, -template.count, template.text, template.signature_id)

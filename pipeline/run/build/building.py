@@ -313,7 +313,8 @@ class _Build:
         places, found = self.places, self.rows
         code = _code() if self.engines == NO_ENGINES else ""  # a model may say otherwise today
         standing = results.read(places.state, code)
-        grouped = entries.group(found, decided, proofs=(standing.on_templates, standing.on_messages))
+        proofs = (standing.on_templates, standing.on_messages)
+        grouped = entries.group(found, decided, proofs=proofs, last=standing.grouping)
         self.progress("cluster", 1, 1)
         last = history.last_build(places.database, home=places.home, is_gone=places.is_gone)
         version = packs.marked(normalise.NORMALISER_VERSION)
@@ -329,7 +330,8 @@ class _Build:
         with store.lasting():
             holding.Held.note(places.held, places.database, places.planned)
             asked.note(places.passed, lines)  # each was asked, as `entries` made it
-        results.write(places.state, code, results.State(made.results, *grouped.proofs, made.texts), standing=standing)
+        left = results.State(made.results, *grouped.proofs, made.texts, grouped.kept)
+        results.write(places.state, code, left, standing=standing)
         drop_answers(places.home / ".errmine" / "answers" / "enrich", found.document_ids)
         lost = found.lost(but=distil.STAGE, most=MOST_EXAMPLES)
         return Summary(stages, _examples(*lost, *self.added.skipped, *made.skipped), figures)

@@ -192,7 +192,7 @@ def against(
 ) -> Past:
     """What is replaced by a build with the clusters `grouped`; `published` is the registry of the last bundle."""
     now = grouped.cluster_of
-    signatures = (template.signature_id for template in grouped.templates)
+    signatures = grouped.table["signature_id"].to_pylist()
     read_anew = history.moved(database, last, rows, signatures, normaliser=normaliser)
     return Past(published, last, read_anew, compared(last, now, read_anew, known=published.cluster_aliases), now)
 

@@ -10,12 +10,15 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+import pyarrow as pa
+
 from pipeline import cluster, distil, normalise, packs, store, validate
 from pipeline.records import Claim, Cluster, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.run.build import ids, making, reduce, results, wording
-from pipeline.run.build.rows import Rows
+from pipeline.run.build import grouping, ids, making, reduce, results, wording
+from pipeline.run.build.grouping import NOTHING, Kept
+from pipeline.run.build.rows import TEMPLATES, Rows
 from pipeline.run.build.texts import Texts
 from pipeline.run.build.worded import GENERAL, WHOLE, One, Worded, changed_sources, coverage
 from pipeline.translate.engines import Engine
@@ -30,12 +33,18 @@ _REPORT_EVERY = 500
 class Grouped:
     """The clusters that the errors of all documents make."""
 
-    templates: tuple[Template, ...]
+    table: pa.Table  # of all templates, as `rows.TEMPLATES` has them
     partition: cluster.Partition
     cluster_of: Mapping[str, str]  # signature id -> cluster id
     rulings: tuple[cluster.Ruling, ...]  # the overrides, applied
     ignored: tuple[Skipped, ...]  # the events that people set aside
     proofs: tuple[tuple[cluster.Proof, ...], tuple[cluster.Proof, ...]] = ((), ())  # on templates, and on messages
+    kept: Kept = NOTHING  # for the next build
+
+    @property
+    def templates(self) -> list[Template]:
+        """All templates as records, read for who asks."""
+        return TEMPLATES.read(self.table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +68,32 @@ def group(
     overrides: cluster.Overrides = cluster.NONE,
     *,
     proofs: tuple[Iterable[cluster.Proof], Iterable[cluster.Proof]] = ((), ()),
+    last: Kept = NOTHING,
 ) -> Grouped:
     """The clusters of all errors in `rows`, as the texts alone and the people of `overrides` say.
 
-    `proofs` are those of the last build: what they prove still is not proven again.
+    `proofs` are those of the last build: what they prove still is not proven again. `last` is what it grouped: where
+    people say nothing, only those are grouped anew whom a change may concern.
 
     Raises:
         ConfigError: two rows of `overrides` contradict each other.
     """
-    templates = tuple(rows.templates())
+    templates = rows.template_table()
     on_templates, on_messages = ({one.cluster_id: one for one in each} for each in proofs)
-    partition = cluster.partition(templates, overrides=overrides, kept=on_templates)
+    kept, rulings = NOTHING, tuple[cluster.Ruling, ...]()
+    if overrides.rows:
+        records = TEMPLATES.read(templates)
+        partition = cluster.partition(records, overrides=overrides, kept=on_templates)
+        rulings = cluster.rulings(overrides, records)
+    else:
+        partition, kept = grouping.grouped(templates, last, on_templates)
     cluster_of = partition.cluster_of()
     rows.of_members(cluster_of)
     proven = _proofs(rows, partition, on_messages)
     clusters = tuple(found.proven(proven[found.cluster_id].regex) for found in partition.clusters)
-    rulings = cluster.rulings(overrides, templates)
     told = (partition.proofs, tuple(proven[found.cluster_id] for found in clusters))
     partition = replace(partition, clusters=clusters)
-    return Grouped(templates, partition, cluster_of, rulings, reduce.ignored(rows, partition), told)
+    return Grouped(templates, partition, cluster_of, rulings, reduce.ignored(rows, partition), told, kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +398,7 @@ def figures(grouped: Grouped, made: Made) -> dict[str, object]:
     changed = changed_sources(made.entries)
     return {
         **({"changed_sources": changed} if changed else {}),
-        "signatures": len(grouped.templates),
+        "signatures": len(grouped.table),
         "clusters": len(made.clusters),
         "entries": len(made.entries),
         "tiers": dict(sorted(tiers.items())),

@@ -26,7 +26,7 @@ from pipeline.records.draft import Withheld
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import Damaged, KeptFile, Verdict
-from pipeline.run.build import texts
+from pipeline.run.build import grouping, texts
 from pipeline.run.build.rows import Decisive
 from pipeline.run.build.worded import NO_FACTS, Facts
 from pipeline.run.shards.columns import Table
@@ -175,6 +175,7 @@ class State:
     on_templates: tuple[Proof, ...] = ()  # how expressions were proven on what is grouped
     on_messages: tuple[Proof, ...] = ()  # and on what documents say
     texts: Mapping[str, bytes] = field(default_factory=dict, compare=False)  # of the entries, by cluster id
+    grouping: grouping.Kept = field(default=grouping.NOTHING, compare=False)
 
 
 def read(folder: Path, code: str) -> State:
@@ -185,11 +186,16 @@ def read(folder: Path, code: str) -> State:
         listing = kept.Listing.of(folder, _LIST)
         tables = {name: pq.read_table(io.BytesIO(listing.read(f"{name}.parquet"))) for name in _TABLES}
         listing.check(_TEXTS)
+        grouped = {one: pa.ipc.open_file(listing.read(_grouped(one))).read_all() for one in grouping.SCHEMAS}
         if any(not tables[name].schema.equals(table.schema) for name, table in _TABLES.items()):
+            return State()
+        if any(not grouped[name].schema.equals(schema) for name, schema in grouping.SCHEMAS.items()):
             return State()
         found = {name: tuple(table.read(tables.pop(name))) for name, table in _TABLES.items()}
         return State(
-            **found, texts=texts.Texts.of(folder / _TEXTS, [one.cluster_id for one in found["results"] if one.said])
+            **found,
+            texts=texts.Texts.of(folder / _TEXTS, [one.cluster_id for one in found["results"] if one.said]),
+            grouping=grouping.Kept(**grouped),
         )
     except (Damaged, OSError, ValueError, pa.ArrowException):
         return State()
@@ -208,13 +214,17 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
         _forget(folder)
         return
     ordered = {name: sorted(getattr(state, name), key=lambda one: one.cluster_id) for name in _TABLES}
-    if standing.results and all(rows == list(getattr(standing, name)) for name, rows in ordered.items()):
+    is_standing = all(rows == list(getattr(standing, name)) for name, rows in ordered.items())
+    if standing.results and is_standing and state.grouping == standing.grouping:
         return
-    bodies = {}
-    for name, table in _TABLES.items():
+    tables = {f"{name}.parquet": table.write(ordered[name]) for name, table in _TABLES.items()}
+    bodies: dict[str, bytes | pa.Buffer] = {
+        _grouped(name): _as_it_lies(table) for name, table in state.grouping.tables().items()
+    }
+    for name, table in tables.items():
         out = io.BytesIO()
-        pq.write_table(table.write(ordered[name]), out, compression="zstd", compression_level=1)
-        bodies[f"{name}.parquet"] = out.getvalue()
+        pq.write_table(table, out, compression="zstd", compression_level=1)
+        bodies[name] = out.getvalue()
     worded = [one.cluster_id for one in ordered["results"] if one.said]
     try:
         told = texts.write(folder / _TEXTS, worded, state.texts)
@@ -227,9 +237,22 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
         raise StoreError(f"cannot write {folder}: {error.strerror or error}", path=folder, hint=hint) from error
 
 
+def _grouped(name: str) -> str:
+    """The file of a table of what grouping decided."""
+    return f"grouped_{name}.arrow"
+
+
+def _as_it_lies(table: pa.Table) -> pa.Buffer:
+    """A file of a table that takes no work to read: of Parquet keys take as long as grouping whom they spare."""
+    out = pa.BufferOutputStream()
+    with pa.ipc.new_file(out, table.schema) as file:
+        file.write_table(table)
+    return out.getvalue()
+
+
 def _forget(folder: Path) -> None:
     """Nothing; nothing is left for the next build."""
-    for name in (_LIST, _TEXTS, *(f"{name}.parquet" for name in _TABLES)):
+    for name in (_LIST, _TEXTS, *(f"{name}.parquet" for name in _TABLES), *map(_grouped, grouping.SCHEMAS)):
         (folder / name).unlink(missing_ok=True)
 
 

@@ -36,7 +36,7 @@ _MEMORY = "768MB"
 _WAITING: list[duckdb.DuckDBPyConnection] = []
 #: The database in memory that has the tables of one build.
 _TABLES = "rows"
-_TEMPLATES = Table(Template, shared=("signature_id", "exception_type"))
+TEMPLATES = Table(Template, shared=("signature_id", "exception_type"))
 _SCHEMAS: Mapping[str, Table[Any]] = {
     "documents": DOCUMENTS,
     "events": EVENTS,
@@ -207,8 +207,13 @@ class Rows:
 
     def templates(self) -> list[Template]:
         """The distinct signatures with their counts, sorted by id: all that clustering sees."""
-        names = ", ".join(_TEMPLATES.schema.names)
-        return _TEMPLATES.read(self._arrow(f"SELECT {names} FROM ({rows_sql.OF_TEMPLATES.format(**self._sources)})"))  # noqa: S608
+        return TEMPLATES.read(self.template_table())
+
+    def template_table(self) -> pa.Table:
+        """The same, as `TEMPLATES` has them."""
+        names = ", ".join(TEMPLATES.schema.names)
+        found = self._arrow(f"SELECT {names} FROM ({rows_sql.OF_TEMPLATES.format(**self._sources)})")  # noqa: S608
+        return found.cast(TEMPLATES.schema).combine_chunks()
 
     def error_counts(self) -> dict[str, int]:
         """Errors by signature."""

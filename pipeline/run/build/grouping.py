@@ -1,0 +1,363 @@
+"""Errors grouped, where only those are asked again that what came, changed or went may matter to.
+
+What grouping decided is kept as tables: every template with its unit (`cluster.units`) and its keys, the clusters, why
+each template is in its own, and which clusters look alike. Whole units without a change are passed on as they lie
+there; templates, units and neighbours of the others are asked as if all of it were new. A build that keeps nothing
+asks all of it the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from pipeline import cluster
+from pipeline.cluster import alone, neighbours, proofs, units
+from pipeline.records import Assignment, Cluster, Neighbour, Template
+from pipeline.run.build.rows import TEMPLATES
+from pipeline.run.shards.columns import Table
+
+Mask = NDArray[np.bool_]
+Gate = tuple[tuple[str, str], ...]
+
+_CLUSTERS = Table(Cluster, shared=("cluster_id", "medoid", "exception_type"))
+_ASSIGNMENTS = Table(Assignment, shared=("signature_id", "cluster_id", "rule"))
+_NEIGHBOURS = Table(Neighbour, shared=("cluster_id", "other_id"))
+_KEYS = pa.list_(pa.uint32())
+_UNIT = pa.field("unit", pa.string())
+
+
+def _with(schema: pa.Schema, *more: pa.Field) -> pa.Schema:
+    return pa.schema([*schema, *more])
+
+
+#: Of pairs of clusters, the lesser id first, how alike they are. They have the unit in which they did not join, or none
+#: where their representatives look alike whatever their gates.
+_PAIR = pa.schema(
+    [("one", pa.string()), ("other", pa.string()), ("score", pa.float64()), ("reason", pa.string()), _UNIT]
+)
+SCHEMAS: Mapping[str, pa.Schema] = {
+    "templates": _with(TEMPLATES.schema, _UNIT, pa.field("own", _KEYS), pa.field("asked", _KEYS)),
+    "clusters": _with(_CLUSTERS.schema, _UNIT, pa.field("alike", pa.list_(pa.uint64()))),
+    "assignments": _with(_ASSIGNMENTS.schema, _UNIT),
+    "pairs": _PAIR,
+    "neighbours": _NEIGHBOURS.schema,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What grouping decided, by the name of each of SCHEMAS; all sorted by what stands first in them."""
+
+    templates: pa.Table
+    clusters: pa.Table
+    assignments: pa.Table
+    pairs: pa.Table
+    neighbours: pa.Table
+
+    def tables(self) -> dict[str, pa.Table]:
+        """By name."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+NOTHING = Kept(**{name: schema.empty_table() for name, schema in SCHEMAS.items()})
+
+
+def grouped(templates: pa.Table, last: Kept, proven: Mapping[str, cluster.Proof]) -> tuple[cluster.Partition, Kept]:
+    """The clusters of distinct templates, sorted by id, as `cluster.partition` gives them; and what is kept of it.
+
+    `last` is what the last build kept, `proven` its proofs.
+    """
+    touched = _Touched.of(templates, last)
+    found = alone.alone(TEMPLATES.read(templates.filter(pa.array(touched.now))), large=touched.large)
+    kept = _kept(templates, last, touched, found)
+    clusters = _CLUSTERS.read(kept.clusters.select(_CLUSTERS.schema.names))
+    untouched = frozenset(last.clusters.filter(pa.array(~touched.clusters))["cluster_id"].to_pylist())
+    texts = zip(kept.assignments["cluster_id"].to_pylist(), templates["text"].to_pylist(), strict=True)
+    known = _Known(templates, found.templates)
+    with_expressions, now_proven = proofs.with_regexes(clusters, known, proven, untouched=untouched, texts=texts)
+    made = cluster.Partition(
+        clusters=tuple(with_expressions),
+        assignments=tuple(_ASSIGNMENTS.read(kept.assignments.select(_ASSIGNMENTS.schema.names))),
+        neighbours=tuple(_NEIGHBOURS.read(kept.neighbours)),
+        proofs=now_proven,
+    )
+    return made, kept
+
+
+class _Known(dict[str, Template]):
+    """Templates by id; one that nobody looked at is read when somebody asks."""
+
+    def __init__(self, table: pa.Table, read: Iterable[Template]) -> None:
+        super().__init__({one.signature_id: one for one in read})
+        self._table = table
+
+    def __missing__(self, signature_id: str) -> Template:
+        place = pc.index(self._table["signature_id"], signature_id).as_py()
+        (found,) = TEMPLATES.read(self._table.slice(place, 1))
+        self[signature_id] = found
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """Whom it concerns what came, changed or went."""
+
+    now: Mask  # of the templates that are there now
+    last: Mask  # of those that were there
+    clusters: Mask  # of the clusters that were there
+    units: pa.Array
+    large: frozenset[Gate]
+
+    @classmethod
+    def of(cls, templates: pa.Table, last: Kept) -> _Touched:
+        """By the templates that are there now and those that were."""
+        place, is_same = _compared(templates, last.templates)
+        is_gone = np.ones(len(last.templates), bool)
+        is_gone[place[is_same]] = False
+        came = templates.filter(pa.array(~is_same))
+        gone = last.templates.filter(pa.array(is_gone))
+        is_touched = is_gone | _reached(last.templates, came, gone, templates)
+        unit = pc.unique(last.templates["unit"].filter(pa.array(is_touched)))
+        in_units = _is_in(last.templates["unit"], unit)
+        now = ~is_same
+        now[is_same] = in_units[place[is_same]]
+        large = _large(templates, templates["gate"].filter(pa.array(now)))
+        return cls(now, in_units, _is_in(last.clusters["unit"], unit), unit, large)
+
+
+def _compared(templates: pa.Table, last: pa.Table) -> tuple[NDArray[np.int64], Mask]:
+    """Of each template its place in `last`, -1 if it has none, and whether it is there as it is."""
+    found = pc.index_in(templates["signature_id"], value_set=_whole(last["signature_id"]))
+    place = pc.fill_null(found, -1).to_numpy().astype(np.int64)
+    is_same = place >= 0
+    if is_same.any():
+        before = last.take(pa.array(np.where(is_same, place, 0)))
+        for name in TEMPLATES.schema.names:
+            one, other = templates[name], before[name]
+            equal = pc.or_(pc.fill_null(pc.equal(one, other), False), pc.and_(pc.is_null(one), pc.is_null(other)))
+            is_same &= equal.to_numpy()
+    return place, is_same
+
+
+def _reached(last: pa.Table, came: pa.Table, gone: pa.Table, templates: pa.Table) -> Mask:
+    """Which of the templates that were there share a gate or a key with one that came or went."""
+    if not len(last):
+        return np.zeros(0, bool)
+    found = _is_in(
+        last["gate"], _whole_gates(last, templates, pa.concat_tables([came, gone.select(came.column_names)]))
+    )
+    new = alone.keys(TEMPLATES.read(came), large=_large(templates, came["gate"]))
+    own = np.union1d(new.own.keys, _flat(gone["own"]))
+    asked = np.union1d(new.asked.keys, _flat(gone["asked"]))
+    crowded = _crowded(last, new, own)
+    found |= _holding(last["own"], np.union1d(asked, crowded))
+    found |= _holding(last["asked"], own)
+    return found
+
+
+def _whole_gates(last: pa.Table, templates: pa.Table, changed: pa.Table) -> pa.Array:
+    """The gates of what came or went of which each text matters to each, or did."""
+    gates = changed["gate"].unique()
+    sizes = [one for table in (last, templates) for one in _sizes(table, gates).items()]
+    return pa.array(sorted({gate for gate, size in sizes if _is_whole(size)}), pa.string())
+
+
+def _crowded(last: pa.Table, new: units.Keys, own: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Of the keys `own` those that so many have, or had, that ranks decide, if anybody looks for them."""
+    some = np.array([key for key in own.tolist() if key % units.KINDS in units.CROWDED], np.uint32)
+    before = _flat(last["own"])
+    found, counts = np.unique(np.concatenate([before[_is_among(before, some)], new.own.keys]), return_counts=True)
+    every = zip(found.tolist(), counts.tolist(), strict=True)
+    crowded = np.array([key for key, count in every if units.is_crowded(key, count)], np.uint32)
+    wanted = _flat(last["asked"])
+    return np.intersect1d(crowded, np.union1d(wanted[_is_among(wanted, crowded)], new.asked.keys))
+
+
+def _sizes(table: pa.Table, gates: pa.ChunkedArray) -> dict[str, tuple[int, bool]]:
+    """Of gates, as their columns have them, how many full texts each has, and whether it says all by itself."""
+    some = table.select(["gate", "is_truncated", "is_gate_complete"]).filter(pa.array(_is_in(table["gate"], gates)))
+    some = some.set_column(1, "full", pc.invert(some["is_truncated"]).cast(pa.int64()))
+    found = some.group_by("gate").aggregate([("full", "sum"), ("is_gate_complete", "any")])
+    return {row["gate"]: (row["full_sum"], row["is_gate_complete_any"]) for row in found.to_pylist()}
+
+
+def _is_whole(size: tuple[int, bool]) -> bool:
+    """Whether all texts of a gate matter to each other."""
+    count, is_complete = size
+    return is_complete or count <= alone.LARGE
+
+
+def _large(templates: pa.Table, gates: pa.ChunkedArray) -> frozenset[Gate]:
+    """Those of `gates` that are not whole."""
+    named = [gate for gate, size in _sizes(templates, gates.unique()).items() if not _is_whole(size)]
+    first = pc.index_in(pa.array(named, pa.string()), value_set=_whole(templates["gate"]))
+    return frozenset(one.gate for one in TEMPLATES.read(templates.take(first)))
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+def _kept(templates: pa.Table, last: Kept, touched: _Touched, found: alone.Alone) -> Kept:
+    names = [one.signature_id for one in found.templates]
+    unit_of = dict(zip(names, found.units, strict=True))
+    of_cluster = {one.cluster_id: unit_of[one.medoid] for one in found.clusters}
+    asked = _table(
+        TEMPLATES.write(found.templates),
+        unit=pa.array(found.units, pa.string()),
+        own=_lists(found.keys.own, len(names)),
+        asked=_lists(found.keys.asked, len(names)),
+    )
+    known = {one.signature_id: one for one in found.templates}
+    alike = alone.medoid_keys([known[one.medoid] for one in found.clusters]).T
+    made = _table(
+        _CLUSTERS.write(found.clusters),
+        unit=pa.array([of_cluster[one.cluster_id] for one in found.clusters], pa.string()),
+        alike=_rows(alike),
+    )
+    told = _table(
+        _ASSIGNMENTS.write(found.assignments),
+        unit=pa.array([unit_of[one.signature_id] for one in found.assignments], pa.string()),
+    )
+    clusters = _joined(last.clusters, touched.clusters, made)
+    pairs, concerned = _pairs(templates, last, touched, found, clusters)
+    return Kept(
+        templates=_joined(last.templates, touched.last, asked),
+        clusters=clusters,
+        assignments=_joined(last.assignments, _is_in(last.assignments["unit"], touched.units), told),
+        pairs=pairs,
+        neighbours=_neighbours(last.neighbours, pairs, concerned),
+    )
+
+
+def _pairs(
+    templates: pa.Table, last: Kept, touched: _Touched, found: alone.Alone, clusters: pa.Table
+) -> tuple[pa.Table, pa.Array]:
+    """The pairs of clusters that look alike, and the ids of clusters that may have others now than they had."""
+    gone = last.clusters.filter(pa.array(touched.clusters))
+    new = pa.array([one.cluster_id for one in found.clusters], pa.string())
+    asked, around = _asked(clusters, gone, new, is_small=min(len(clusters), len(last.clusters)) <= alone.LARGE)
+    ids = clusters["cluster_id"].filter(pa.array(asked))
+    concerned = pc.unique(pa.concat_arrays([_whole(ids), _whole(gone["cluster_id"])]))
+    some = clusters.filter(pa.array(around))
+    medoids = TEMPLATES.read(templates.take(pc.index_in(some["medoid"], value_set=_whole(templates["signature_id"]))))
+    cases = list(zip(some["cluster_id"].to_pylist(), medoids, strict=True))
+    alike = alone.alike(
+        cases, _matrix(some["alike"]), frozenset(ids.to_pylist()), is_small=len(clusters) <= alone.LARGE
+    )
+    unit_of = (
+        dict(zip(clusters["cluster_id"].to_pylist(), clusters["unit"].to_pylist(), strict=True))
+        if found.refused
+        else {}
+    )
+    made = [
+        *((*pair, *said, None) for pair, said in alike.items()),
+        *((*pair, *said, unit_of[pair[0]]) for pair, said in found.refused.items()),
+    ]
+    columns = list(zip(*made, strict=True)) or [()] * len(_PAIR)
+    rows = pa.table([pa.array(cells, kind.type) for cells, kind in zip(columns, _PAIR, strict=True)], schema=_PAIR)
+    both = _is_in(last.pairs["one"], concerned) & _is_in(last.pairs["other"], concerned)
+    is_alike = pc.is_null(last.pairs["unit"]).to_numpy()
+    dropped = (is_alike & both) | _is_in(last.pairs["unit"], touched.units)
+    kept = pa.concat_tables([last.pairs.filter(pa.array(~dropped)), rows])
+    order = [("one", "ascending"), ("other", "ascending"), ("unit", "ascending")]
+    return kept.sort_by(order).combine_chunks(), concerned
+
+
+def _asked(clusters: pa.Table, gone: pa.Table, new: pa.Array, *, is_small: bool) -> tuple[Mask, Mask]:
+    """Which clusters share a key with one that came or went, and which with one of these."""
+    if is_small:
+        return np.ones(len(clusters), bool), np.ones(len(clusters), bool)
+    keys, before = _matrix(clusters["alike"]), _matrix(gone["alike"])
+    is_new = _is_in(clusters["cluster_id"], new)
+    asked, around = is_new.copy(), np.zeros(len(clusters), bool)
+    for band, was in zip(keys, before, strict=True):
+        asked |= np.isin(band, np.union1d(band[is_new], was))
+    for band in keys:
+        around |= np.isin(band, np.unique(band[asked]))
+    return asked, around
+
+
+def _neighbours(last: pa.Table, pairs: pa.Table, concerned: pa.Array) -> pa.Table:
+    some = pairs.filter(pa.array(_is_in(pairs["one"], concerned) | _is_in(pairs["other"], concerned)))
+    found: neighbours.Pairs = {}
+    cells = (some[name].to_pylist() for name in ("one", "other", "score", "reason"))
+    for one, other, score, reason in zip(*cells, strict=True):
+        neighbours.join(found, {(one, other): (score, reason)})
+    made = _NEIGHBOURS.write(neighbours.kept(found))
+    made = made.filter(pa.array(_is_in(made["cluster_id"], concerned)))
+    rest = last.filter(pa.array(~_is_in(last["cluster_id"], concerned)))
+    both = pa.concat_tables([rest, made])
+    return both.take(pc.sort_indices(both["cluster_id"])).combine_chunks()  # stable: of one cluster as they were
+
+
+def _joined(last: pa.Table, is_touched: Mask, made: pa.Table) -> pa.Table:
+    """The rows of `last` that nobody touched and those that were `made`, by what stands first in them."""
+    both = pa.concat_tables([last.filter(pa.array(~is_touched)), made])
+    return both.sort_by(both.column_names[0]).combine_chunks()
+
+
+# ---------------------------------------------------------------- columns
+
+
+def _table(table: pa.Table, **columns: pa.Array) -> pa.Table:
+    for name, column in columns.items():
+        table = table.append_column(name, column)
+    return table
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _is_in(column: pa.ChunkedArray, values: pa.Array | pa.ChunkedArray) -> Mask:
+    found: Mask = pc.is_in(column, value_set=_whole(values), skip_nulls=True).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _flat(column: pa.ChunkedArray) -> NDArray[Any]:
+    found: NDArray[Any] = _whole(column).flatten().to_numpy(zero_copy_only=False)
+    return found
+
+
+def _matrix(column: pa.ChunkedArray) -> NDArray[np.uint64]:
+    """Lists of equal length, one column each."""
+    return _flat(column).astype(np.uint64).reshape(len(column), -1).T if len(column) else np.empty((10, 0), np.uint64)
+
+
+def _rows(found: NDArray[np.uint64]) -> pa.Array:
+    count, width = found.shape
+    ends = pa.array(np.arange(0, count * width + 1, width), pa.int32()) if count else pa.array([0], pa.int32())
+    return pa.ListArray.from_arrays(ends, pa.array(found.ravel(), pa.uint64()))
+
+
+def _lists(found: units.Ragged, count: int) -> pa.Array:
+    """The keys of each of `count` templates."""
+    ends = np.searchsorted(found.rows, np.arange(count + 1))
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(found.keys))
+
+
+def _is_among(flat: NDArray[np.uint32], few: NDArray[np.uint32]) -> Mask:
+    """Which numbers are among a few: a table of their first bits says of nearly all that they are not."""
+    table = np.zeros(1 << 16, bool)
+    table[few >> 16] = True
+    found: Mask = table[flat >> 16]
+    at = np.flatnonzero(found)
+    found[at] = np.isin(flat[at], few)
+    return found
+
+
+def _holding(column: pa.ChunkedArray, few: NDArray[np.uint32]) -> Mask:
+    """Which rows have one of a few numbers in their lists."""
+    whole = _whole(column)
+    hits = np.flatnonzero(_is_among(_flat(whole), few))
+    ends = whole.offsets.to_numpy() - whole.offsets[0].as_py()
+    found = np.zeros(len(whole), bool)
+    found[np.searchsorted(ends, hits, side="right") - 1] = True
+    return found
