@@ -38,10 +38,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     # workers are the parallelism: a matrix that each multiplies with as many threads costs twice the CPU
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # memory in pages of 2 MB where the system has them: in a virtual machine to look a small page up costs more than
-    # what most lines do with it, and Python's own allocator never asks for large ones; workers and children inherit it
-    os.environ.setdefault("PYTHONMALLOC", "malloc")
-    os.environ.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
