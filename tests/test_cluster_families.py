@@ -152,15 +152,19 @@ def test_a_hard_gate_is_grouped_alone_as_among_all(generated: list[Template]) ->
 def test_grouping_holds_little_of_each_text(generated: list[Template]) -> None:
     some, more = generated[:200], generated[:700]
     cluster.partition(more)  # tables are read, expressions compiled, and what is kept of each text is there
-    peaks = []
-    for templates in (some, more):
+
+    def peak(templates: list[Template]) -> int:
         proofs._compiled.cache_clear()
         tracemalloc.start()
         found = cluster.partition(templates)
-        peaks.append(tracemalloc.get_traced_memory()[1])
+        held = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert found.clusters
-    assert (peaks[1] - peaks[0]) / (len(more) - len(some)) < MOST_BYTES_A_TEXT
+        return held
+
+    # twice: the process's own table of shared texts may grow by half while one of them is measured
+    least = [min(peak(templates), peak(templates)) for templates in (some, more)]
+    assert (least[1] - least[0]) / (len(more) - len(some)) < MOST_BYTES_A_TEXT
 
 
 # ---------------------------------------------------------------- band keys

@@ -54,7 +54,7 @@ def _read(made: Document, share: int, monkeypatch: pytest.MonkeyPatch) -> list[i
     ("said", "role", "is_asked"),
     [
         (WHY, "NONE", True),
-        (WHY, "OWNER", True),
+        (WHY, "OWNER", False),  # who maintains the project knows what the reader learned from nobody
         ("Set `FIXTURE_POOL=2` before the wheel is made.", "NONE", True),
         ("Set `FIXTURE_POOL=2` before the wheel is made.", "OWNER", False),
         (WORKED, "NONE", False),
