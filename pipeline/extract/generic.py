@@ -221,10 +221,11 @@ def _event(guess: _Guess, told: tuple[str, str] | None = None) -> Event:
         is_bare = False
         kind, message = told
     frames: tuple[Frame, ...] = ()
-    place = _PLACE.match(guess.message if kind else message)
+    place = _PLACE.match(guess.message)
     if place is not None and (kind or word_count(place["msg"], _READ) >= FEWEST):
         frames = (Frame(place["file"], int(place["line"] or place["row"]), None),)
-        message = message if kind else place["msg"]
+        if kind is None:
+            message = place["msg"]
     return Event(
         dialect=DIALECT,
         exception_type=kind,
