@@ -121,6 +121,11 @@ class Claim:
         """Of a hundred like it so many were right, for what is a lead at most; None for what stands and counts."""
         return int(self.key) if self.kind == ClaimKind.CANDIDATE else self.doubt
 
+    @property
+    def last_quote(self) -> Quote:
+        """Where its outcome was said, or the statement itself."""
+        return self.outcome_quote or self.quote
+
 
 @dataclass(frozen=True, slots=True)
 class Pointed:

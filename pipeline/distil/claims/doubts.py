@@ -99,14 +99,14 @@ def doubt(text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader, bes
     if claim.outcome_quote is not None:
         found.append(_OF_TWO_POSTS)
     against = _counted_against(text, claim, beside.failures)
-    is_contested = _is_contested(text, (claim.outcome_quote or quote).end, against)
+    is_contested = _is_contested(text, claim.last_quote.end, against)
     if claim.kind == ClaimKind.FIX and _goes_on_failing(text, quote.end):
         found.append(_HALF)
     if (claim.kind == ClaimKind.FIX or claim.outcome == Outcome.WORKED) and is_contested:
         found.append(_CONTESTED)
     if claim.kind == ClaimKind.FIX:
         found += _of_fix(document, claim)
-    if _is_of_similar(document, (claim.outcome_quote or quote).start):
+    if _is_of_similar(document, claim.last_quote.start):
         found.append(_SIMILAR)
     meant = [(event, signature) for event, signature in errors if signature.signature_id in claim.signature_ids]
     if claim.kind == ClaimKind.CAUSE and (is_contested or not is_vouched) and _is_nameless(document, claim, meant):
@@ -191,7 +191,7 @@ def _is_shareable(claim: Claim) -> bool:
 
 def _counted_against(text: Prose, claim: Claim, failures: Sequence[Claim]) -> frozenset[int]:
     """The posts in which somebody else says that this very act did not help: both are counted, neither is in doubt."""
-    said = claim.outcome_quote or claim.quote
+    said = claim.last_quote
     return frozenset(
         text.document.post_at(other.quote.start)
         for other in failures

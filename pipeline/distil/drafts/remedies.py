@@ -97,7 +97,7 @@ def _without_taken_back(claims: list[Claim]) -> list[Claim]:
     """The claims, where who says that an act worked and later in the thread that it did not says only the latter."""
     failed: dict[tuple[str, str], int] = {}  # by thread and person, where it is said last
     for claim in claims:
-        said = claim.outcome_quote or claim.quote
+        said = claim.last_quote
         if claim.outcome == Outcome.FAILED and said.author_hash is not None:
             who = (said.document_id, said.author_hash)
             failed[who] = max(said.start, failed.get(who, -1))
@@ -110,7 +110,7 @@ def _without_taken_back(claims: list[Claim]) -> list[Claim]:
 
 def _is_taken_back(claim: Claim, failed: Mapping[tuple[str, str], int]) -> bool:
     """Whether who says that the act worked says that it failed, further down."""
-    said = claim.outcome_quote or claim.quote
+    said = claim.last_quote
     last = failed.get((said.document_id, said.author_hash or ""), -1)
     return claim.outcome == Outcome.WORKED and last > said.start
 
@@ -170,7 +170,7 @@ def _atoms(claim: Claim) -> list[str]:
 
 def _why_fails(group: Group) -> str | None:
     """Why the act did not help, in the words of the first who says so."""
-    failed = [c.outcome_quote or c.quote for c in group.claims if c.outcome == Outcome.FAILED]
+    failed = [c.last_quote for c in group.claims if c.outcome == Outcome.FAILED]
     return next((why for why in (tables.reason(quote.text) for quote in failed) if why), None)
 
 
