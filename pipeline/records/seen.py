@@ -48,19 +48,20 @@ class Seen:
     def is_whole(self, path: Path, told: str = "") -> bool:
         """True if the file was found to be what `told` says, and nothing has touched it since."""
         name, known = str(path), self.before.get(str(path)) or self.now.get(str(path))
-        if known is None or known[0] != told or known[1] != _sign(path):
+        if known is None or known[0] != told or known[1] != sign_of(path):
             return False
         self.now[name] = known
         return True
 
     def note(self, path: Path, told: str = "") -> None:
         """Nothing; the file is what `told` says, which was found by reading it just now."""
-        sign = _sign(path)
+        sign = sign_of(path)
         if sign is not None and time.time_ns() - max(sign[2:]) > _SETTLED:
             self.now[str(path)] = (told, sign)
 
 
-def _sign(path: Path) -> Sign | None:
+def sign_of(path: Path) -> Sign | None:
+    """What the file system says of the file at `path`; None where there is none."""
     try:
         found = os.stat(path)
     except OSError:

@@ -12,13 +12,14 @@ that is what a second build must reproduce. The table `runs` holds wall-clock ti
 
 from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
 from pipeline.store.digest import digest, digests, table_counts
-from pipeline.store.engine import glanced_at, of_ours
+from pipeline.store.engine import of_ours
 from pipeline.store.keyed import Digests
 from pipeline.store.noted import Told
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check, held, lasting, meta, read_only
 from pipeline.store.querying import Answer, Limits, QueryResult, asked, query
 from pipeline.store.rendering import FORMS, rendered, shown_rows, writer
 from pipeline.store.replacing import add_run, bring
+from pipeline.store.signing import sign
 from pipeline.store.staging import check_replaceable
 from pipeline.store.writing import write
 
@@ -44,7 +45,6 @@ __all__ = [
     "check_replaceable",
     "digest",
     "digests",
-    "glanced_at",
     "held",
     "lasting",
     "meta",
@@ -53,6 +53,7 @@ __all__ = [
     "read_only",
     "rendered",
     "shown_rows",
+    "sign",
     "table_counts",
     "write",
     "writer",

@@ -21,7 +21,6 @@ import duckdb
 from pipeline import store
 from pipeline.export.placing import BUNDLE_NAMES
 from pipeline.records import kept, leaves
-from pipeline.records.errors import StoreError
 from pipeline.records.summary import Summary
 from pipeline.run.build import asked
 from pipeline.run.build.building import Places
@@ -100,12 +99,8 @@ def _exported(places: Places) -> str:
 
 
 def _database(places: Places) -> str:
-    """What the database says of itself. Its file is no sign: every run puts its own line into it."""
-    try:
-        with store.glanced_at(places.database):
-            return json.dumps(store.meta(places.database))
-    except StoreError:
-        return str(uuid.uuid4())  # none that a build left
+    """What tells the database from any other."""
+    return store.sign(places.database) or str(uuid.uuid4())  # none that a build left
 
 
 def _digest(words: Iterable[str], paths: Iterable[Path]) -> str:

@@ -6,7 +6,6 @@ last, whether raw still has the page of each of its documents.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -65,7 +64,7 @@ class Held:
     def note(cls, path: Path, database: Path, plan: Path) -> None:
         """Nothing; the next build knows that `database` was made of what the plan in the folder `plan` names."""
         segments, hidden = planning.extent(plan)
-        told = {"database": _sign(database), "segments": sorted(segments), "hidden": hidden}
+        told = {"database": store.sign(database), "segments": sorted(segments), "hidden": hidden}
         with suppress(OSError):  # the next build compares page by page
             kept.write(path, kept.sealed_json(told))
 
@@ -79,18 +78,8 @@ class Held:
             bool(self.segments)
             and self.segments <= there
             and self.hidden == planning.told_of(layer.hidden())
-            and self.database == (_sign(database) or None)
+            and self.database == (store.sign(database) or None)
         )
-
-
-def _sign(database: Path) -> str:
-    """What a database says of itself. Its file is no sign: every run puts its own line into it."""
-    try:
-        with store.glanced_at(database):
-            told = f"{sorted(store.meta(database).items())} {reading.source_counts(database)}"
-    except (OSError, StoreError, ConfigError):
-        return ""
-    return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def gone(database: Path, layer: raw.RawLayer, pages: Callable[[], Collection[str]], *, home: Path) -> list[str]:
