@@ -45,7 +45,7 @@ def test_an_example_is_recognised_as_its_family(family_id: str, text: str) -> No
     assert kind(text) == family_id
 
 
-@pytest.mark.parametrize(("family_id", "text"), COUNTERS)
+@each("family_id, text", COUNTERS)
 def test_a_look_alike_is_not_taken_for_the_family(family_id: str, text: str) -> None:
     assert kind(text) != family_id
 
