@@ -6,7 +6,8 @@
     python -m benchmarks.capacity 300000 --then 50 --home FOLDER                  the same in pieces: see below
     python -m benchmarks.capacity --model FILE                                    the table made from these lines
 
-Every stage is a process of its own, so that its peak memory is its own; of its workers it is looked up every 0.2 s.
+Every stage is a process of its own, which imports no more than the stage needs, so that its peak memory is its own; of
+its workers it is looked up every 0.2 s.
 A home in a FOLDER stays, and what was done there is not done again: a large one can be made by one command after the
 other, each with some of the stages, or begun again after a kill.
 Threads come from `benchmarks.threads`. The model is cost = a + b x N for each stage, fitted by least squares of the
@@ -29,14 +30,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow.parquet as pq
-
-from benchmarks import threads
 from benchmarks.watching import Watched
-from pipeline.cluster import edges, election, families, work
-from pipeline.records import leaves
-from pipeline.run import shards
-from pipeline.store import noted, reading
 
 if TYPE_CHECKING:
     from pipeline.run import Places
@@ -103,6 +97,8 @@ def _costs(size: int, wanted: Wanted, home: Path) -> Iterator[Cost]:
         if stage in done:
             continue
         if stage == "import" and not (home / "more.jsonl.gz").exists():
+            from benchmarks import threads
+
             home.mkdir(parents=True, exist_ok=True)
             threads.write(home / "threads.jsonl.gz", size, then=home / "more.jsonl.gz", more=wanted.then)
         cost = _measured(stage, home, size, wanted.workers)
@@ -210,6 +206,12 @@ NOTHING = Made({})
 
 def _made(home: Path, stage: str) -> Made:
     """What a build made of each document, cluster and entry, or what an export made of each leaf."""
+    import pyarrow.parquet as pq
+
+    from pipeline.records import leaves
+    from pipeline.run import shards
+    from pipeline.store import noted
+
     if stage.startswith("export"):
         of_leaf: dict[str, str] = {}
         for one in json.loads((home / "curated" / "manifest.json").read_bytes())["files"]:
@@ -227,6 +229,9 @@ def _made(home: Path, stage: str) -> Made:
 
 def _families(home: Path) -> list[frozenset[str]]:
     """The families of the errors of a home as it was built, without what people said: of each its signatures' rows."""
+    from pipeline.cluster import edges, election, families, work
+    from pipeline.store import reading
+
     templates = reading.facts(home / "curated" / "errmine.duckdb").templates
     begun = work.work(templates)
     found = families.families(begun, edges.edges(begun), election.Said({}, []))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pipeline import raw, run
 from pipeline.records import Skipped
 from pipeline.run import Places, shards
-from pipeline.run.build import mapping, planning
+from pipeline.run.build import itself, mapping, planning
 from pipeline.run.check import quarantine
 from tests import golden
 from tests.test_shards import RESULTS
@@ -165,28 +165,28 @@ def test_another_version_of_the_code_maps_all(
 def test_a_data_file_of_any_suffix_is_part_of_the_code(tmp_path: Path, name: str) -> None:
     for folder in ("data/secrets", "data/distil"):
         (tmp_path / folder).mkdir(parents=True)
-    before = mapping._code_digest(mapping.files_of(tmp_path))
+    before = mapping._code_digest(itself.files_of(tmp_path))
     (tmp_path / name).write_bytes(b"one")
-    one = mapping._code_digest(mapping.files_of(tmp_path))
+    one = mapping._code_digest(itself.files_of(tmp_path))
     (tmp_path / name).write_bytes(b"two")
-    assert len({before, one, mapping._code_digest(mapping.files_of(tmp_path))}) == 3
+    assert len({before, one, mapping._code_digest(itself.files_of(tmp_path))}) == 3
     (tmp_path / name).unlink()
     (tmp_path / "data" / "sample").mkdir()
     for pages in ("schema.sql", "sample/page.json"):  # no shard depends on them
         (tmp_path / "data" / pages).write_text("")
-    assert mapping._code_digest(mapping.files_of(tmp_path)) == before
+    assert mapping._code_digest(itself.files_of(tmp_path)) == before
 
 
 def test_libraries_and_python_are_part_of_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    before, told = mapping._code_digest([]), mapping.releases()
-    assert [line.partition(" ")[0] for line in told.split("\x1e")] == list(mapping.LIBRARIES)
+    before, told = mapping._code_digest([]), itself.releases()
+    assert [line.partition(" ")[0] for line in told.split("\x1e")] == list(itself.LIBRARIES)
     for place, name in (mapping, "releases"), (mapping.platform, "python_version"):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, lambda: "0.0.1")
             assert mapping._code_digest([]) != before
     assert mapping._code_digest([]) == before
-    monkeypatch.setattr(mapping.metadata, "version", lambda _name: "0.0.1")
-    assert mapping.releases.__wrapped__() != told
+    monkeypatch.setattr(itself.metadata, "version", lambda _name: "0.0.1")
+    assert itself.releases.__wrapped__() != told
 
 
 def test_nothing_is_carried_from_a_damaged_shard(rows: list[str], mapped: list[str], tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -140,3 +142,19 @@ def test_a_build_by_hand_makes_nothing_where_nothing_came(home: Path, monkeypatc
 
 def test_a_home_with_nothing_in_it_is_told_of_every_time(tmp_path: Path) -> None:
     assert [cli.run("build", "--home", tmp_path).code for _ in range(2)] == [1, 1]
+
+
+def test_who_only_asks_imports_nothing_of_what_makes_a_build(home: Path) -> None:
+    asked = """
+import sys
+from pathlib import Path
+from pipeline import run
+
+places = run.Places.of(Path(sys.argv[1]))
+assert run.is_exported(places) and not run.is_built(places, None)
+assert run.build.__module__ == "pipeline.run", "the folder of that name has not taken the function's place"
+rooms = "providers raw extract normalise cluster distil translate validate export".split()
+assert not {f"pipeline.{room}" for room in rooms} & sys.modules.keys(), sorted(sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", asked, str(home)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]

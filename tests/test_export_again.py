@@ -17,7 +17,7 @@ import pytest
 from pipeline import packs, run
 from pipeline.lexicon import advice
 from pipeline.run import Places
-from pipeline.run.build import asked, mapping
+from pipeline.run.build import itself
 from tests import golden
 from tests.golden import ROOT, bundle_bytes
 
@@ -149,7 +149,7 @@ def test_another_gate_asks_every_entry_and_what_it_refuses_is_gone(
         )
 
     monkeypatch.setattr(advice, "refused", stricter)
-    monkeypatch.setattr(asked, "made_by", lambda: "another")
+    monkeypatch.setattr(itself, "made_by", lambda: "another")
     run.export(places)
     assert len(judged) == every
     assert victim not in {one["id"] for one in entries(places)}
@@ -158,27 +158,27 @@ def test_another_gate_asks_every_entry_and_what_it_refuses_is_gone(
 
 def test_whatever_decides_what_is_published_is_another_maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = shutil.copytree(ROOT / "pipeline", tmp_path / "pipeline", ignore=shutil.ignore_patterns("__pycache__"))
-    before = asked.made_by(package)
-    assert before == asked.made_by(package) == asked.made_by()
+    before = itself.made_by(package)
+    assert before == itself.made_by(package) == itself.made_by()
     for path in (
         "data/advice/commands.toml", "data/advice/wake.toml", "data/secrets/top_level_domains.txt",
         "lexicon/advice/shell.py", "text/tokens.py", "export/content.py", "records/entry.py",
     ):  # fmt: skip
         body = (package / path).read_bytes()
         (package / path).write_bytes(body + b"\n")
-        assert asked.made_by(package) != before, path
+        assert itself.made_by(package) != before, path
         (package / path).write_bytes(body)
     (package / "data" / "advice" / "new.toml").write_text("")
-    assert asked.made_by(package) != before
+    assert itself.made_by(package) != before
     (tmp_path / "kiln").mkdir()
     (tmp_path / "kiln" / "pack.toml").write_text('title = "Kiln"\nversion = "1"\nsummary = "A kiln."\nname = "kiln"\n')
     row = 'name = "cold"\npattern = "kiln is cold"\nexamples = ["kiln is cold"]\nlookalikes = ["cold"]\n'
     (tmp_path / "kiln" / "hints.toml").write_text(f"[[row]]\n{row}")
-    whole = asked.made_by()
+    whole = itself.made_by()
     with packs.using(tmp_path / "kiln"):
-        assert asked.made_by() != whole
-    monkeypatch.setattr(asked, "releases", lambda: "0")
-    assert asked.made_by() != whole
+        assert itself.made_by() != whole
+    monkeypatch.setattr(itself, "releases", lambda: "0")
+    assert itself.made_by() != whole
 
 
 def test_every_library_that_the_gate_and_the_export_ask_is_named() -> None:
@@ -194,4 +194,4 @@ def test_every_library_that_the_gate_and_the_export_ask_is_named() -> None:
     }
     by_module = packages_distributions()
     foreign = {by_module[name][0].lower().replace("_", "-") for name in names - sys.stdlib_module_names - {"pipeline"}}
-    assert {"tree-sitter", "pydantic"} <= foreign <= set(mapping.LIBRARIES)
+    assert {"tree-sitter", "pydantic"} <= foreign <= set(itself.LIBRARIES)

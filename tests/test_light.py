@@ -25,11 +25,20 @@ FOLDER = ROOT / "deploy" / "errmine-match"
 LIGHT = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 WHOLE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-#: Runs commands in one process, in which none of the modules given can be imported.
+#: Runs commands in one process, in which none of the modules given can be imported, nor has any of the distributions.
 CHILD = """
 import sys
-absent, home, *commands = sys.argv[1:]
+from importlib import metadata
+absent, lacking, home, *commands = sys.argv[1:]
 absent = set(absent.split(","))
+there = metadata.version
+
+def version(name):
+    if name in lacking.split(","):
+        raise metadata.PackageNotFoundError(name)
+    return there(name)
+
+metadata.version = version
 
 class Absent:
     def find_spec(self, name, path=None, target=None):
@@ -131,7 +140,10 @@ def test_everything_that_asks_works_without_what_makes_bundles(sample_home: Path
     absent = others(LIGHT["dependencies"]) - {"pipeline"}
     assert {"prefect", "requests", "bs4", "sqlalchemy", "fastapi"} <= absent
     shutil.copytree(home / "curated", home / "alone", ignore=shutil.ignore_patterns("errmine.duckdb"))
-    command = [sys.executable, "-c", CHILD, ",".join(sorted(absent)), str(home), *ASKING, *ALONE, *MAKING]
+    owners = importlib.metadata.packages_distributions()
+    lacking = {own for module in absent for own in owners[module]}
+    names = [",".join(sorted(one)) for one in (absent, lacking)]
+    command = [sys.executable, "-c", CHILD, *names, str(home), *ASKING, *ALONE, *MAKING]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.export import content
-from pipeline.export.placing import BUNDLE_NAMES, finish, publish
+from pipeline.export.placing import finish, publish
 from pipeline.export.reading import entries_of, opened, read_file, read_manifest, read_registry
 from pipeline.export.writing import passed_on, told_beside
 from pipeline.records import leaves
@@ -278,7 +278,7 @@ def _travelling(paths: Iterable[str]) -> set[str]:
 
 def _inside(folder: Path, path: str) -> Path:
     """The place of `path` in `folder`; a delta or a bundle from elsewhere must not lead outside."""
-    if path not in BUNDLE_NAMES and not any(form.fullmatch(path) for form in (_PAGE, _LEAF, _TOLD)):
+    if path not in leaves.BUNDLE_NAMES and not any(form.fullmatch(path) for form in (_PAGE, _LEAF, _TOLD)):
         raise ExportError(f"the delta names a path outside the bundle: {path!r}", path=folder, hint=_FETCH)
     return folder / path
 

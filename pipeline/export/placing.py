@@ -14,9 +14,6 @@ from pathlib import Path
 from pipeline.records import kept, leaves
 from pipeline.records.errors import ExportError
 
-#: Names in curated/ that belong to the bundle; anything else there (errmine.duckdb) is carried over.
-BUNDLE_NAMES = ("entries", leaves.FOLDER, *leaves.NAMES, "schemas", "llms.txt", kept.MANIFEST)
-
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -26,7 +23,7 @@ class Layout:
     manifest: str  # the one that is written last, and moved last: what has it is whole
 
 
-BUNDLE = Layout(BUNDLE_NAMES, kept.MANIFEST)
+BUNDLE = Layout(leaves.BUNDLE_NAMES, kept.MANIFEST)
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2

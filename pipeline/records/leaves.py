@@ -32,6 +32,8 @@ LEAF_BYTES = 1 << 20
 HEAD = f"{FOLDER}/index.json"
 #: What a leaf has; the first is in every leaf of any bundle.
 LINES, TABLE, INDEX, REGISTRY = NAMES = ("entries.jsonl", "entries.parquet", "index.json", "registry.json")
+#: Names in curated/ that belong to the bundle; anything else there (errmine.duckdb) is carried over.
+BUNDLE_NAMES = ("entries", FOLDER, *NAMES, "schemas", "llms.txt", kept.MANIFEST)
 _PLACE_BYTES = 8
 
 

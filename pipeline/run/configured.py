@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from pipeline.config import Enrich, Settings, Translate
 from pipeline.run.build import current
-from pipeline.run.build.building import Places
 from pipeline.run.build.engines import NO_ENGINES, Engines
+from pipeline.run.build.places import Places
 
 if TYPE_CHECKING:
     from pipeline.engines.answers import Answers

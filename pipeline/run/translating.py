@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.run.build.building import Places
+from pipeline.run.build.places import Places
 from pipeline.run.home import locking, translations
 from pipeline.store import reading
 from pipeline.translate import exchange

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import sys
 from contextlib import suppress
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from pipeline import packs, store
+from pipeline import store
 from pipeline.export import Passed
-from pipeline.run.build.mapping import files_of, own_files, releases
+from pipeline.run.build import itself
 
 
 def known(path: Path) -> Passed:
     """What the file at `path` says of lines that passed as they would now."""
-    return Passed.read(path, made_by=made_by())
+    return Passed.read(path, made_by=itself.made_by())
 
 
 def keep(path: Path, passed: Passed) -> None:
@@ -27,17 +24,3 @@ def keep(path: Path, passed: Passed) -> None:
 def note(path: Path, lines: store.Digests) -> None:
     """Nothing; the file at `path` says then that the entries whose rows have these digests have passed."""
     keep(path, known(path).only(lines.table["digest"].to_pylist()))
-
-
-def made_by(package: Traversable | None = None) -> str:
-    """A digest of all that decides what is published of an entry besides its row: this errmine, packs, libraries.
-
-    All of the package, because no list of what has a part in the gate stays true for long: another release of errmine
-    asks all entries once more, as it reads all documents once more.
-    """
-    digest = hashlib.blake2b(sys.version.encode(), digest_size=16)
-    digest.update(releases().encode())
-    digest.update(packs.active().digest(*packs.Stage).encode())
-    for path, content in files_of(package) if package else own_files():
-        digest.update(path.encode() + b"\x1f" + content)
-    return digest.hexdigest()

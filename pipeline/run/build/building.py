@@ -20,7 +20,19 @@ from pipeline.records.kept import KeptFile, Verdict
 from pipeline.records.seen import Seen
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
-from pipeline.run.build import asked, changes, entries, history, holding, ids, making, planning, reduce, results, rows
+from pipeline.run.build import (
+    asked,
+    changes,
+    entries,
+    history,
+    holding,
+    itself,
+    making,
+    planning,
+    reduce,
+    results,
+    rows,
+)
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
 from pipeline.run.build.lean import lean
 from pipeline.run.build.mapping import (
@@ -34,6 +46,7 @@ from pipeline.run.build.mapping import (
     shards_of,
     uncollected,
 )
+from pipeline.run.build.places import Places
 from pipeline.run.build.planning import batches, plan
 from pipeline.run.home import forgetting, recording, translations
 from pipeline.store import noted
@@ -41,73 +54,6 @@ from pipeline.translate.remembered import Accepted
 
 #: Told of (stage, items done, items in all).
 Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Where a home keeps what."""
-
-    home: Path
-    raw: Path
-    shards: Path
-    curated: Path
-    database: Path
-
-    @classmethod
-    def of(cls, home: Path) -> Places:
-        """The places of `home`."""
-        curated = home / "curated"
-        return cls(home, home / "raw", home / ".errmine" / "shards", curated, curated / "errmine.duckdb")
-
-    @property
-    def registry(self) -> ids.Kept:
-        """Where the ids that were published are kept."""
-        return ids.Kept(self.curated, self.shards.parent / "published.json", self.database, self.is_gone)
-
-    @property
-    def current(self) -> Path:
-        """Tells of the last build that a command or a schedule made, and of a schedule's last export."""
-        return self.shards.parent / "current.json"
-
-    @property
-    def passed(self) -> Path:
-        """Tells of the lines that passed the gate of advice."""
-        return self.shards.parent / "passed.json"
-
-    @property
-    def state(self) -> Path:
-        """What the last build made of each cluster."""
-        return self.shards.parent / "state"
-
-    @property
-    def planned(self) -> Path:
-        """What the last build was to read."""
-        return self.state / "plan"
-
-    @property
-    def work(self) -> Path:
-        """Room for what is too much for the memory of a build, as long as it runs."""
-        return self.shards.parent / "work"
-
-    @property
-    def seen(self) -> Path:
-        """Tells of the files that were whole when they were last read."""
-        return self.shards.parent / "seen.json"
-
-    @property
-    def held(self) -> Path:
-        """Tells what of raw the last build was made of."""
-        return self.state / "held.json"
-
-    @property
-    def plan(self) -> Path:
-        """What tasks on other machines are to read, as long as they run."""
-        return self.shards.parent / "plan"
-
-    @property
-    def is_gone(self) -> Callable[[str], bool] | None:
-        """True of ids that went with a forgotten thread; None where nothing was ever forgotten."""
-        return forgetting.gone(self.raw) if (self.raw / "forgotten").is_dir() else None
 
 
 @lean()
@@ -382,7 +328,7 @@ def _memory(places: Places, code: str, standing: results.State) -> results.Memor
 
 def _code() -> str:
     """What tells all that makes entries from any other: this errmine, packs, libraries, who proves expressions."""
-    return f"{asked.made_by()} {duckdb.__version__} {packs.marked(normalise.NORMALISER_VERSION)}"
+    return f"{itself.made_by()} {duckdb.__version__} {packs.marked(normalise.NORMALISER_VERSION)}"
 
 
 def _remembered(places: Places) -> Iterator[KeptFile]:

@@ -19,11 +19,10 @@ from pathlib import Path
 import duckdb
 
 from pipeline import store
-from pipeline.export.placing import BUNDLE_NAMES
 from pipeline.records import kept, leaves
 from pipeline.records.summary import Summary
-from pipeline.run.build import asked
-from pipeline.run.build.building import Places
+from pipeline.run.build import itself
+from pipeline.run.build.places import Places
 from pipeline.run.home import translations
 from pipeline.store import noted
 
@@ -48,7 +47,7 @@ def seen(places: Places, *, told: str, overrides: Path | None) -> Seen:
 
     Taken before the build: pages that come meanwhile are the next one's.
     """
-    own = [asked.made_by(), duckdb.__version__, told]
+    own = [itself.made_by(), duckdb.__version__, told]
     pages = sorted(path for path in places.raw.glob("*") if path.name not in _OF_RAW)
     told_by_people = [translations.path_of(places.home), *([overrides] if overrides else ())]
     return Seen(_digest(own, [*pages, *told_by_people]))
@@ -94,7 +93,7 @@ def _left(places: Places) -> str:
 
 def _exported(places: Places) -> str:
     # thousands of files: the manifest stands for them
-    names = [name for name in BUNDLE_NAMES if name not in ("entries", leaves.FOLDER)]
+    names = [name for name in leaves.BUNDLE_NAMES if name not in ("entries", leaves.FOLDER)]
     return _digest([_database(places)], [places.shards.parent / "published.json", *map(places.curated.joinpath, names)])
 
 

@@ -10,9 +10,9 @@ from pipeline.export import remote
 from pipeline.records.bundle import PackRecord, Registry
 from pipeline.records.summary import MOST_EXAMPLES, Summary, count
 from pipeline.run.build import asked
-from pipeline.run.build.building import Places
 from pipeline.run.build.lean import lean
 from pipeline.run.build.mapping import uncollected
+from pipeline.run.build.places import Places
 from pipeline.store import querying
 
 

@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from importlib import metadata, resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,6 +38,7 @@ from pipeline.records.errors import RawError, StoreError
 from pipeline.records.kept import KeptFile, Verdict
 from pipeline.records.seen import Seen
 from pipeline.run import pool, shards
+from pipeline.run.build.itself import own_files, releases
 
 # Work on many records without the cyclic collector: they hold no cycles, and looking for some costs half the time.
 
@@ -69,13 +68,6 @@ MOST_EVENTS, MOST_ERRORS = 500, 50
 READING = (packs.Stage.EVENTS, packs.Stage.CLAIMS)
 #: Files of the package that no shard depends on: how the database, its pages and the site are written.
 _UNMAPPED = (".sql", ".po", ".html", ".css", ".js", ".svg")
-#: Of the package no part in anything that is made: what Python makes of it, and the pages of the sample.
-_NO_PART = frozenset({"__pycache__", "sample"})
-#: Libraries that have a part in what is read of a document, in what passes the gate, and in the bytes of files.
-LIBRARIES = (
-    "ahocorasick-rs", "beautifulsoup4", "numpy", "pyarrow", "pydantic", "pydantic-core", "rapidfuzz", "tree-sitter",
-    "tree-sitter-bash",
-)  # fmt: skip
 #: Imported by the process from which workers are forked; it imports this module.
 _PRELOAD = "pipeline.run.build.preloaded"
 
@@ -447,33 +439,3 @@ def _code_digest(package: Iterable[tuple[str, bytes]]) -> str:
         if not path.endswith(_UNMAPPED):
             digest.update(path.encode() + b"\x1f" + content)
     return digest.hexdigest()
-
-
-@cache
-def releases() -> str:
-    """Name and release of each library that has a part in what a build makes."""
-    return "\x1e".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
-
-
-@cache
-def own_files() -> list[tuple[str, bytes]]:
-    """(path in the package, digest of the content) of each of its files, sorted; those that this process runs.
-
-    They are read once: a build asked four times, which took it a tenth of its time on a home without news. A process
-    that runs on while another release is installed goes on with what it has loaded.
-    """
-    return files_of(resources.files("pipeline"))
-
-
-def files_of(package: Traversable) -> list[tuple[str, bytes]]:
-    """(path, digest of the content) of each file of `package`; no list of those that matter stays true for long."""
-    return sorted((path, hashlib.blake2b(content).digest()) for path, content in _files(package))
-
-
-def _files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, bytes]]:
-    for child in folder.iterdir():
-        if child.is_dir():
-            if child.name not in _NO_PART:
-                yield from _files(child, f"{prefix}{child.name}/")
-        else:
-            yield f"{prefix}{child.name}", child.read_bytes()

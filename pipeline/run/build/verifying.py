@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipeline import store
 from pipeline.records.errors import DamageFound
-from pipeline.run.build.building import Places
+from pipeline.run.build.places import Places
 
 #: In `.errmine/`, what a build reads that no build makes anew, or whose making is not what is verified.
 _READ = ("journal.jsonl", "published.json", "translations.json", "runs.jsonl")

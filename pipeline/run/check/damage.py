@@ -13,7 +13,7 @@ from pipeline import raw
 from pipeline.records.errors import RawError, StoreError
 from pipeline.records.kept import Verdict
 from pipeline.run.build import history, holding
-from pipeline.run.build.building import Places
+from pipeline.run.build.places import Places
 from pipeline.run.check import integrity
 from pipeline.run.home import recording
 

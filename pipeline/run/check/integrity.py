@@ -12,7 +12,7 @@ from pipeline.records.errors import StoreError
 from pipeline.records.kept import KeptFile, Verdict
 from pipeline.run import shards
 from pipeline.run.build import planning, results
-from pipeline.run.build.building import Places
+from pipeline.run.build.places import Places
 from pipeline.run.home import translations
 from pipeline.store import noted
 

@@ -10,8 +10,8 @@ from pipeline import raw
 from pipeline.lexicon import repositories
 from pipeline.records.errors import ConfigError
 from pipeline.run import shards
-from pipeline.run.build.building import Places
 from pipeline.run.build.mapping import partition_of, shards_of
+from pipeline.run.build.places import Places
 
 #: Reasons that `pool` gives for an item that failed twice.
 POISON = frozenset({"timeout", "memory", "crash"})

@@ -17,8 +17,8 @@ from pipeline.records import RawPage, Skipped
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ConfigError, ExportError, RawError, StoreError
 from pipeline.records.summary import Summary, count
-from pipeline.run.build.building import Places
 from pipeline.run.build.mapping import finished
+from pipeline.run.build.places import Places
 from pipeline.run.build.planning import plan
 from pipeline.run.check import damage
 from pipeline.run.check.quarantine import listed
