@@ -238,3 +238,19 @@ def test_advice_that_another_thread_gives_or_follows_is_shown(more: str) -> None
 def test_advice_of_who_maintains_the_project_is_shown() -> None:
     draft = _drafted([("one/app", "load", OWN, ADVICE)], role="MEMBER")
     assert [remedy.tier for remedy in draft.workarounds] == ["maintainer_confirmed"]
+
+
+OTHER = "The root cause is that the writer rounds every size of the table down to a page."
+
+
+def test_what_else_is_given_as_a_cause_is_told_where_it_was_met() -> None:
+    draft = _drafted([("a/one", "pack", OWN, CAUSE), ("b/two", "unpack", OWN, OTHER)], role="MEMBER")
+    assert draft.cause is not None
+    told = {draft.cause.text} | {said.remedy.action.text for case in draft.cases for said in case.statements}
+    assert told == {CAUSE, OTHER}
+    assert [kinds for *_, kinds in _told(draft)] == [["cause"]]
+
+
+def test_the_same_cause_from_two_projects_is_told_once() -> None:
+    draft = _drafted([("a/one", "pack", OWN, CAUSE), ("b/two", "unpack", OWN, CAUSE)], role="MEMBER")
+    assert (draft.cause and draft.cause.text, draft.cases) == (CAUSE, ())

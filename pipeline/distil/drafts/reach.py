@@ -183,6 +183,15 @@ class Reach:
             cases += [kept] if kept.claims else []
         return Sorted(general, tuple(cases), tuple(sorted(aside, key=lambda w: w.claim_id)))
 
+    def with_others(self, cases: Sequence[Local], claims: Sequence[Claim]) -> tuple[Local, ...]:
+        """The cases, and those of further claims, each where its thread meets the error; no project, no case."""
+        found = {case.place: list(case.claims) for case in cases}
+        for claim in claims:
+            place = self._place_of(claim)
+            if place is not None:
+                found.setdefault(place, []).append(claim)
+        return tuple(self._local(place, said) for place, said in found.items())
+
     def has_lead(self, claim: Claim, kind: str) -> bool:
         """Whether what a trained reader found would, as a statement of its kind, speak of the error in every report."""
         if kind != "fix":

@@ -20,7 +20,7 @@ from pipeline.lexicon import catalogues, meanings, vocabulary
 from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Cluster
 from pipeline.records.documented import Documentation
 from pipeline.records.draft import Draft, Remedy, Statement
-from pipeline.records.entry import Edge, Tier, TransitionGraph, rate
+from pipeline.records.entry import Edge, Evidence, Tier, TransitionGraph, rate
 from pipeline.text import frames
 
 _PAIR = 2  # signatures of a "link" claim: the earlier, the later
@@ -54,6 +54,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     # what helped some and failed others is one remedy, with both numbers: it stands where what helped stands
     dead_ends = ranked(r for r in found if r.failed and not r.worked)
     cause, cause_type = _cause(cluster, claims, occurrences, official=official, codes=codes, ledger=ledger)
+    local = reach.with_others(local, _further(claims, cause, ledger))
     versions = support.versions(claims, ledger)
     environment = support.environment(claims, ledger)
     page = official[0].record if official else None
@@ -208,6 +209,21 @@ def _stated(causes: Sequence[Claim], ledger: Ledger) -> Statement:
     if best.fact is not None:
         return Statement(best.fact, "", "", evidence)
     return Statement(None, best.quote.text, best.quote.lang, evidence)
+
+
+def _further(claims: Sequence[Claim], cause: Statement | None, ledger: Ledger) -> list[Claim]:
+    """The causes that say something else than the entry's one: they are told of where they were met."""
+    stated = [ledger[name] for name in cause.evidence] if cause is not None else []
+    causes = group_remedies((c for c in claims if c.kind == ClaimKind.CAUSE), ())
+    return [c for group in causes if not any(_quotes(c, stated) for c in group.claims) for c in group.claims]
+
+
+def _quotes(claim: Claim, stated: Sequence[Evidence]) -> bool:
+    """True if the claim's words are among those that are cited, or part of them."""
+    quote = claim.quote
+    return any(
+        quote.document_id == one.document_id and quote.start < one.end and one.start < quote.end for one in stated
+    )
 
 
 def _says(claim: Claim) -> object:

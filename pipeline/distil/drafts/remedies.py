@@ -27,6 +27,8 @@ MOST_REMEDIES = 30
 #: And this many cases, each with this many statements: whoever met the error looks for the one of their own project.
 MOST_CASES = 30
 MOST_SAID = 10
+#: Of which so many are causes: what helped stands behind them.
+MOST_CAUSES = 4
 
 _IDENTIFIER = re.compile(r"`[^`\n]{2,60}`|--[a-z][\w-]+|\b[A-Z][A-Z0-9]+_[A-Z0-9_]+\b|\b\w+_\w+\b|\d+(?:\.\d+)+")
 _NEGATION = re.compile(r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bdisabl|不|没|无|禁用|关闭", re.IGNORECASE)
@@ -127,6 +129,8 @@ def _order(claim: Claim) -> tuple[bool, str, str, int, str]:
 
 
 def _is_same(first: Claim, second: Claim) -> bool:
+    if first.quote == second.quote:
+        return True  # pointed at twice, with the block that follows and without it
     one, two = _whole(first), _whole(second)
     if first.quote.lang != second.quote.lang or bool(_NEGATION.search(one)) != bool(_NEGATION.search(two)):
         return False
@@ -276,7 +280,7 @@ def cases(local: Iterable[Local], documents: Mapping[str, DocumentFacts], ledger
 def _case(found: Local, ledger: Ledger) -> LocalCase:
     causes = ranked(remedy(g, ledger) for g in group_remedies((c for c in found.claims if not c.kind.is_act), ()))
     acts = ranked(remedy(g, ledger) for g in group_remedies((c for c in found.claims if c.kind.is_act), ()))
-    said = [Said("cause", one) for one in causes]
+    said = [Said("cause", one) for one in causes[:MOST_CAUSES]]
     said += [Said("workaround", one) for one in acts if one.worked or not one.failed]
     said += [Said("dead_end", one) for one in acts if one.failed and not one.worked]
     place = found.place
