@@ -171,6 +171,41 @@ def test_that_it_worked_counts_where_a_second_question_agrees(model: Model) -> N
     assert "It ends with" not in second  # nothing else of the thread
 
 
+def test_the_second_question_shows_the_passages_whole(model: Model) -> None:
+    block = "```\nexport PLAN_ROWS=64\n```"
+    thread = document(f"Set it in the launcher:\n{block}", "Still, with that I see\n```\nthe same shard\n```")
+    failed = {**claim("Still, with", kind="failed", of="Set it in the launcher:"), "until": 6}
+    found_by(model, thread, {**claim("Set it in", kind="remedy"), "until": 4}, failed)
+    second = model.asked[1]["messages"][1]["content"]
+    assert second.index("export PLAN_ROWS=64") < second.index("B]") < second.index("the same shard")
+
+
+def test_what_helped_goes_on_as_far_as_its_advice(model: Model) -> None:
+    act = "Turning this on helps."
+    thread = document(f"{act}\n```\nplan_rows: 64\n```\n")
+    advice = {**claim(act, kind="remedy"), "until": 4}
+    (pointed,) = found_by(model, thread, advice, claim(act, kind="worked")).pointed
+    assert (pointed.outcome, "plan_rows" in thread.text[pointed.start : pointed.end]) == (Outcome.WORKED, True)
+
+
+def test_how_it_ended_may_stand_before_the_act_in_its_post(model: Model) -> None:
+    thread = document(f"Fixed! {ACT}")
+    (pointed,) = found_by(model, thread, claim("Fixed!", kind="worked", of=ACT)).pointed
+    assert (thread.text[pointed.start : pointed.end], pointed.outcome) == (ACT, Outcome.WORKED)
+    later = document("Fixed!", ACT)  # of another post
+    assert found_by(model, later, claim("Fixed!", kind="worked", of=ACT)).pointed == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_taken"),
+    [("PlannerConfiguration", True), ("PlannerConfigurator", False), ("PlanConfiguration", False)],
+)
+def test_a_name_that_its_writer_misspelt_is_theirs(model: Model, name: str, *, is_taken: bool) -> None:
+    thread = document("I removed the rows from PlannerConfguration, and it starts.")
+    found = found_by(model, thread, claim("I removed", kind="remedy", statement=f"Remove the rows from {name}."))
+    assert bool(found.pointed) is is_taken
+
+
 @pytest.mark.parametrize("answer", ["no", "unclear", "perhaps"])
 def test_without_its_agreement_the_act_is_merely_suggested(model: Model, answer: str) -> None:
     model.agree = lambda _text: answer

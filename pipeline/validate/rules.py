@@ -144,7 +144,7 @@ def _rates(raw: Raw, _context: Context) -> Iterator[Finding]:
 def _fix_rate(raw: Raw, _context: Context) -> Iterator[Finding]:
     remedies = [item for name in ("workarounds", "dead_ends") for _, item in items(raw, name)]
     # entries of older builds have what helped some and failed others in both lists
-    distinct = {text(item, "action"): item for item in remedies}.values()
+    distinct = {(text(item, "action"), text(item, "how")): item for item in remedies}.values()
     worked = sum(number(item, "worked") or 0 for item in distinct)
     failed = sum(number(item, "failed") or 0 for item in distinct)
     claimed, counted = number(raw, "fix_success_rate"), _rate(worked, failed)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+from rapidfuzz.distance import OSA
 
 from pipeline.engines.enrich.answer import Proposal
 from pipeline.engines.enrich.prompt import Question
@@ -15,6 +18,9 @@ from pipeline.text.units import Unit, UnitKind
 MOST_STATEMENT = 600
 #: Units behind the first that a passage may have.
 MOST_FURTHER = 3
+#: Names of so many letters are seldom one slip apart from another name.
+_LONG_WORD = 8
+_WORD = re.compile(r"[a-z]+")
 #: Claims about what another unit describes.
 RELATIONS = frozenset({"worked", "failed", "refuted"})
 #: Claims that a second question must agree with, before they count.
@@ -43,7 +49,7 @@ def grounded(proposal: Proposal, asked: Question, document: Document, units: lis
     of = units[proposal.of] if proposal.kind in RELATIONS else unit
     if not unit.number <= until.number <= unit.number + MOST_FURTHER or until.post != unit.post:
         return refused(document, "unit_not_found", f"{place}: no passage ends at {proposal.until}")
-    if of.number > unit.number or (proposal.kind == "refuted" and of == unit):
+    if not _answers(proposal.kind, unit, of):
         return refused(document, "unit_not_found", f"{place}: it cannot answer {of.number}")
     if not 0 <= proposal.error <= len(asked.errors):
         return refused(document, "unit_not_found", f"{place}: there is no error {proposal.error}")
@@ -56,10 +62,31 @@ def grounded(proposal: Proposal, asked: Question, document: Document, units: lis
     sources = [_post(document, one) for one in (unit, of)]
     if any(map(advice.talks_to_models, sources)):
         return refused(document, "addresses_models", place)
-    made_up = gates.invented("\n".join(sources), proposal.statement)
+    made_up = _made_up("\n".join(sources), proposal.statement)
     if made_up:
         return refused(document, "made_up", f"{place}: {', '.join(made_up)[:200]}")
     return Found(proposal.kind, unit, until, of, proposal.error - 1, proposal.statement)
+
+
+def _answers(kind: str, unit: Unit, of: Unit) -> bool:
+    """Whether a unit may tell of another: an earlier one, or what the same post goes on with ("Fixed! I set ...")."""
+    if of.number > unit.number:
+        return kind == "worked" and of.post == unit.post and of.number - unit.number <= MOST_FURTHER
+    return kind != "refuted" or of != unit
+
+
+def _made_up(source: str, statement: str) -> list[str]:
+    """What the statement names and the posts do not; a word that somebody misspelt is theirs."""
+    words = {word for word in _WORD.findall(source.lower()) if len(word) >= _LONG_WORD - 1}
+    return [
+        name
+        for name in gates.invented(source, statement)
+        if not (
+            name.isalpha()
+            and len(name) >= _LONG_WORD
+            and any(OSA.distance(name.lower(), word, score_cutoff=1) <= 1 for word in words)
+        )
+    ]
 
 
 def _post(document: Document, unit: Unit) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pipeline.engines.chat import ChatModel
@@ -66,15 +66,16 @@ class Reader:
                     found.append((each, said.name))
         if missing is not None and not found and not lost:
             return missing
+        untils = {claim.unit.number: claim.until.number for claim, _ in found if claim.kind == "remedy"}
         taken_back = {claim.of.number for claim, _ in found if claim.kind == "refuted"}
         pointed: list[Pointed] = []
         for claim, name in found:
-            each_pointed = self._pointed(document, pieces, claim, name, firsts[claim.error], events, taken_back)
+            each_pointed = self._pointed(document, pieces, claim, name, firsts[claim.error], events, taken_back, untils)
             if isinstance(each_pointed, Pointed):
                 pointed.append(each_pointed)
             elif each_pointed is not None:
                 lost.append(each_pointed)
-        return Read(tuple(_unique(pointed)), tuple(lost), is_whole and missing is None)
+        return Read(tuple(_unique(pointed, events)), tuple(lost), is_whole and missing is None)
 
     def _pointed(
         self,
@@ -85,6 +86,7 @@ class Reader:
         event: int,
         events: Sequence[Event],
         taken_back: set[int],
+        untils: Mapping[int, int],
     ) -> Pointed | Skipped | None:
         """The place of a claim, why it has none, or None for one that only takes another back."""
         place = f"unit {claim.unit.number}"
@@ -96,7 +98,7 @@ class Reader:
         until = _passage(document, pieces, said, claim.until if said == ended else said)
         rule = name
         if claim.kind in CHECKED_KINDS:
-            answer = self._agrees(document, claim, error_named(events[event]))
+            answer = self._agrees(document, pieces, claim, error_named(events[event]), untils)
             if isinstance(answer, Refused):
                 return refused(document, answer.why, f"{place}: {answer.reason}")
             if answer == "yes":
@@ -114,11 +116,20 @@ class Reader:
             answer=(ended.start, ended.end) if said != ended else None,
         )
 
-    def _agrees(self, document: Document, claim: Found, error: str) -> str | Refused:
-        """The answer to the second question: "yes", "no" or "unclear"."""
-        text = check(claim.kind, error, shown(document, claim.of), shown(document, claim.unit))
+    def _agrees(
+        self, document: Document, pieces: Sequence[Unit], claim: Found, error: str, untils: Mapping[int, int]
+    ) -> str | Refused:
+        """The answer to the second question: "yes", "no" or "unclear"; it shows the passages as far as they go."""
+        outcome = _words(document, pieces[claim.unit.number : claim.until.number + 1])
+        last = untils.get(claim.of.number, claim.of.number)
+        act = _words(document, pieces[claim.of.number : last + 1]) if claim.of != claim.unit else outcome
+        text = check(claim.kind, error, act, outcome)
         said = self.checker.ask(text, shelf=shelf_of(document.document_id))
         return said if isinstance(said, Refused) else str(said.value.get("answer"))
+
+
+def _words(document: Document, passage: Sequence[Unit]) -> str:
+    return "\n".join(shown(document, unit) for unit in passage)
 
 
 def _passage(document: Document, pieces: Sequence[Unit], unit: Unit, until: Unit) -> Unit:
@@ -154,9 +165,17 @@ def _firsts(events: Sequence[Event], asking: Sequence[int]) -> list[int]:
     return list(found.values())
 
 
-def _unique(pointed: Sequence[Pointed]) -> Iterator[Pointed]:
-    """Each place once: words of which somebody says how they ended need no claim without an outcome."""
-    ended = {(p.start, p.end) for p in pointed if p.outcome is not None}
+def _unique(pointed: Sequence[Pointed], events: Sequence[Event]) -> Iterator[Pointed]:
+    """Each place once: words of which somebody says how they ended need no claim without an outcome.
+
+    What helped is quoted as far as the claim without one goes: who does the same needs the block as well.
+    """
+    acts = [place for place in pointed if place.kind == ClaimKind.REMEDY]
+    ended = {place.start for place in acts if place.outcome is not None}
     for place in pointed:
-        if place.kind != ClaimKind.REMEDY or place.outcome is not None or (place.start, place.end) not in ended:
+        if place.kind == ClaimKind.REMEDY and place.outcome == Outcome.WORKED:
+            end = max(one.end for one in acts if one.start == place.start)
+            is_printed = any(place.start < event.end and event.start < end for event in events)
+            yield place if is_printed else replace(place, end=end)
+        elif place.kind != ClaimKind.REMEDY or place.outcome is not None or place.start not in ended:
             yield place
