@@ -181,3 +181,57 @@ def test_what_a_rule_holds_in_doubt_is_stated_where_a_model_found_it_apart(
     place = Pointed(ClaimKind.REMEDY, start, start + len(said), "", "checked:llm:m@h#1", 0, Outcome.WORKED)
     found = _Found(cast("Any", None))._judged(made, rows, [replace(known, doubt=doubt)], place)
     assert (None if isinstance(found, Claim) else found.reason) == reason
+
+
+def test_words_that_announce_lines_of_plain_text_take_them_as_far_as_the_model_points() -> None:
+    lead = "As a workaround remove the following line from `mesh.toml`:"
+    line = '"shards = 7" # of the old mesh'
+    claim = _pointed(f"{lead}\n{line}\nThen it runs.", f"{lead}\n{line}", Outcome.WORKED)
+    assert (claim.quote.text, claim.passage.text if claim.passage else None) == (lead, line)
+
+
+def test_the_sentence_before_is_taken_whole_though_its_lines_were_wrapped() -> None:
+    said = "That was it, there was a `mesh_size` of\nmine from last year.\nRemoving that fixed the problem."
+    claim = _pointed(said, "Removing that fixed the problem.", Outcome.WORKED)
+    assert claim.passage is not None
+    assert claim.passage.text == "That was it, there was a `mesh_size` of\nmine from last year."
+
+
+@each(
+    "said,is_stated",
+    [
+        ("For those still wondering, setting `mesh_size=8` fixed it.", True),
+        ("I am wondering whether setting `mesh_size=8` fixed it.", False),
+    ],
+)
+def test_who_answers_those_who_wonder_does_not_wonder(said: str, *, is_stated: bool) -> None:
+    assert bool(_acts(_thread(said))) is is_stated
+
+
+@each(
+    "later,author,is_refuted",
+    [
+        ("Ah, sorry, I think I misunderstood.", "helps 0", True),
+        ("Ah, sorry, I think I misunderstood.", "asks", False),  # their own words, not those of who helps
+        ("Despite the new `mesh_size` the crash occurred again.", "helps 0", True),
+        ("抱歉，我理解错了。", "helps 0", True),
+        ("Despite the new `mesh_size` it never came back.", "helps 0", False),
+        ("I think you misunderstood.", "helps 0", False),
+    ],
+)
+def test_what_its_speaker_takes_back_no_model_may_point_at(later: str, author: str, *, is_refuted: bool) -> None:
+    said = "Setting `mesh_size=8` fixed it for me."
+    rows = [("title", "It fails", ""), ("body", f"```\n{ERROR}\n```\n", "asks"), ("comment", said, "helps 0")]
+    posts = [{"kind": kind, "text": text, "author": who} for kind, text, who in (*rows, ("comment", later, author))]
+    made = document({"number": 1, "kind": "issue", "posts": posts})
+    start = made.text.index(said)
+    place = Pointed(ClaimKind.REMEDY, start, start + len(said), "", "checked:llm:m@h#1", 0, Outcome.WORKED)
+    assert distil.refuted_places(made, events(made)[0], [place]) == ({0} if is_refuted else set())
+
+
+def test_the_same_words_pointed_at_with_and_without_their_block_are_one_act() -> None:
+    said = f"Turning on the `mesh` option helps.\n{_block(LINES)}"
+    bare = _pointed(said, "Turning on the `mesh` option helps.", Outcome.WORKED)
+    whole = _pointed(said, said.rstrip(), None)
+    (remedy,) = _drafted(_thread(said), claims=(bare, whole)).workarounds
+    assert remedy.worked == 1

@@ -11,7 +11,7 @@ from pipeline.distil.claims.passing import STAGE, owners, passed_on, untitled
 from pipeline.distil.claims.pointing import pointed
 from pipeline.distil.claims.reading import read
 from pipeline.distil.claims.released import read as read_release
-from pipeline.distil.claims.replies import causal, chained
+from pipeline.distil.claims.replies import causal, chained, refuted_places
 from pipeline.distil.drafts.reduce import draft
 from pipeline.distil.material import DocumentFacts, Material, Occurrence, Official, Reading
 
@@ -32,6 +32,7 @@ __all__ = [
     "pointed",
     "read",
     "read_release",
+    "refuted_places",
     "remedy_key",
     "untitled",
 ]

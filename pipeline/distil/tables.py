@@ -221,6 +221,7 @@ class Refutation:
     rule: str
     is_named: bool  # the sentence must name what it refutes
     is_own: bool  # only what the same post says before the sentence
+    is_same: bool  # only what the same person says, where it is known who speaks
     of: frozenset[str]  # what it may refute: "cause", "remedy", "fix", "failed": that an act did not help
     pattern: Pattern
     refuse: Pattern
@@ -234,6 +235,7 @@ def refutations() -> tuple[Refutation, ...]:
             row["id"],
             row["names"],
             row.get("own", False),
+            row.get("same", False),
             frozenset(row.get("of", ("cause", "remedy"))),
             _compiled(row["pattern"]),
             _compiled(row["refuse"]),

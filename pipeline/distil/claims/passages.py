@@ -16,6 +16,7 @@ from pipeline.text.units import Unit, UnitKind, units
 
 _FENCED = re.compile(r"[ \t>]{0,8}(?:`{3,40}|~{3,40})[^\n]*\n?|\{(?:code|noformat)[^}\n]{0,80}\}\n?")
 _FENCE_ENDS = re.compile(r"\n?[ \t>]{0,8}(?:`{3,40}|~{3,40})[ \t]{0,40}\Z|\n?\{(?:code|noformat)\}\Z")
+_ENDED = re.compile(r"[.!?:;。！？：；][\s*_)\"'`]{0,9}\Z")
 _ANNOUNCING = re.compile(r"[:：][\s*_)\"'`]{0,9}\Z")
 
 
@@ -52,8 +53,12 @@ def pointed_at(document: Document, pieces: Sequence[Unit], start: int, end: int)
     if unit is None:
         return None
     if unit.kind not in (UnitKind.CODE, UnitKind.ITEM):
-        is_led_on = end > unit.end or replies.announces(document.text[start:end])
-        return behind(document, pieces, start, unit.end) if is_led_on else None
+        is_announced = replies.announces(document.text[start : unit.end])
+        found = behind(document, pieces, start, unit.end) if end > unit.end or is_announced else None
+        following = next((piece.start for piece in pieces[unit.number + 1 :] if piece.start < end), None)
+        if found is not None or following is None or not is_announced:
+            return found
+        return _passage(document, (start, unit.end), following, end)
     before = next((p for p in reversed(pieces[: unit.number]) if p.kind != unit.kind or p.kind == UnitKind.CODE), None)
     if before is None or before.post != unit.post or not _announces(document, before):
         return None
@@ -69,12 +74,19 @@ def led(document: Document, events: Sequence[Event], start: int, end: int) -> Qu
     before = pieces[place - 1] if place else None
     if before is None or before.kind != UnitKind.SENTENCE or before.post != pieces[place].post:
         return None
-    words = document.text[before.start : before.end]
-    is_shown = any(event.start < end and before.start < event.end for event in events)
+    begin = before.start
+    for earlier in reversed(pieces[: before.number]):  # a sentence that was wrapped is a unit for each of its lines
+        gap = document.text[earlier.end : begin]
+        is_same = earlier.kind == UnitKind.SENTENCE and earlier.post == before.post and gap == "\n"
+        if not is_same or _ENDED.search(document.text, earlier.start, earlier.end):
+            break
+        begin = earlier.start
+    words = document.text[begin : before.end]
+    is_shown = any(event.start < end and begin < event.end for event in events)
     if is_shown or document.text[before.end : start].strip() or words.rstrip().endswith(("?", "？", ":", "：")):
         return None
     is_named = actions.has_object(words) or '"' in words
-    return quote(document, before.start, before.end, post=before.post) if is_named and len(words) <= MAX_QUOTE else None
+    return quote(document, begin, before.end, post=before.post) if is_named and len(words) <= MAX_QUOTE else None
 
 
 def _announces(document: Document, unit: Unit) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from pipeline.distil import actions, tables
 from pipeline.distil.claims.prose import MAX_QUOTE, Prose, Sentence, quote
@@ -19,6 +20,7 @@ from pipeline.records import (
     Event,
     Link,
     Outcome,
+    Pointed,
     Post,
     PostKind,
     Severity,
@@ -166,7 +168,9 @@ def announces(text: str) -> bool:
     """True for words that say what to do only with the block that follows them, and mean that block."""
     if _other_block().search(text):
         return False
-    return any(row.is_met and row.pattern.search(text) for row in _rows())
+    return any(
+        row.is_met and row.pattern.search(text) and not (row.unless and row.unless.search(text)) for row in _rows()
+    )
 
 
 def says_too_little(template: str, outcome: str | None) -> bool:
@@ -303,15 +307,47 @@ _OF_FIXES = frozenset({"version", "pr"})
 _NAMED = 2
 
 
+class Stated(NamedTuple):
+    """What may be taken back: a cause, an act that helped, did not, or was advised, a fix."""
+
+    start: int
+    post: int
+    words: str
+    of: str  # as a row of refutations calls it
+    named: tuple[str, ...] = ()  # of a fix: its version, its change
+
+
 def refuted(prose: Prose, found: Sequence[Finding]) -> frozenset[int]:
-    """Where the causes, and the acts that helped, did not, or were advised, begin that a later sentence takes back."""
-    stated = [f for f in found if _stands_for(f) is not None]
-    own = {f.sentence.post for f in stated}
-    taken: set[int] = set()
+    """Where the findings begin that a later sentence takes back."""
+    stated = [_stated(finding, of) for finding in found if (of := _stands_for(finding)) is not None]
+    return frozenset(one.start for one in taken_back(prose, stated))
+
+
+def taken_back(prose: Prose, stated: Sequence[Stated], *, by_same: bool = False) -> Iterator[Stated]:
+    """What a sentence behind it takes back, of the same post or the next ones; `by_same`: in its speaker's words."""
+    own = {one.post for one in stated}
     for post in range(min(own, default=0), len(prose.document.posts) if stated else 0):
         for row, sentence in _refuting(prose, post, is_own=post in own):
-            taken.update(finding.start for finding in _taken_back(prose, stated, row, sentence))
-    return frozenset(taken)
+            if row.is_own or row.is_same or not by_same:
+                yield from _taken_back(prose, stated, row, sentence)
+
+
+def refuted_places(document: Document, events: Sequence[Event], found: Sequence[Pointed]) -> frozenset[int]:
+    """Of what a model pointed at the places, by their number, that who said it takes back in words that a row knows.
+
+    Who contradicts whom is the model's to read: of six labels of others' statements that rows took back one was so.
+    """
+    text = document.text
+    stated = [
+        Stated(place.start, document.post_at(place.start), text[place.start : place.end], _pointed_as(place))
+        for place in found
+    ]
+    gone = {(one.start, one.of) for one in taken_back(Prose(document, events), stated, by_same=True)}
+    return frozenset(number for number, one in enumerate(stated) if (one.start, one.of) in gone)
+
+
+def _pointed_as(place: Pointed) -> str:
+    return "failed" if place.outcome == Outcome.FAILED else place.kind.value
 
 
 def _refuting(prose: Prose, post: int, *, is_own: bool) -> Iterator[tuple[tables.Refutation, Sentence]]:
@@ -331,18 +367,22 @@ def _refuting(prose: Prose, post: int, *, is_own: bool) -> Iterator[tuple[tables
                 yield row, sentence
 
 
-def _taken_back(
-    prose: Prose, stated: Sequence[Finding], row: tables.Refutation, sentence: Sentence
-) -> Iterator[Finding]:
-    """The statements that the sentence takes back: the nearest post before it that has any, at most `_REACH` back."""
+def _taken_back(prose: Prose, stated: Sequence[Stated], row: tables.Refutation, sentence: Sentence) -> Iterator[Stated]:
+    """The statements that the sentence takes back: the nearest post before it that has any, at most `_REACH` back.
+
+    Who takes back what they said themselves is asked for by name, as far as authors are known.
+    """
+    who = prose.document.posts[sentence.post].author_hash
     posts, seen = prose.document.posts, 0
     for post in range(sentence.post, -1, -1):
         if posts[post].is_bot:
             continue
-        here = [f for f in stated if f.sentence.post == post and f.sentence.start < sentence.start]
-        before = [f for f in here if _stands_for(f) in row.of]
+        if row.is_same and None not in (who, posts[post].author_hash) and who != posts[post].author_hash:
+            continue
+        here = [one for one in stated if one.post == post and one.start < sentence.start]
+        before = [one for one in here if one.of in row.of]
         if row.is_named:
-            before = [f for f in before if post != sentence.post and _is_named(f, sentence)]
+            before = [one for one in before if post != sentence.post and _is_named(one, sentence)]
         if before:
             yield from before
             return
@@ -361,15 +401,16 @@ def _stands_for(finding: Finding) -> str | None:
     return kind.value if kind in (CueKind.CAUSE, CueKind.FIX, CueKind.REMEDY) else None
 
 
-def _is_named(finding: Finding, sentence: Sentence) -> bool:
-    if finding.cue.kind == CueKind.FIX:
-        named = (
-            [value.rpartition("#")[2] for name, value in finding.fact.slots if name in _OF_FIXES]
-            if finding.fact
-            else []
-        )
-        return any(re.search(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", sentence.text) for value in named)
-    weights = named_words(finding.sentence.text)
+def _stated(finding: Finding, of: str) -> Stated:
+    slots = finding.fact.slots if finding.fact and finding.cue.kind == CueKind.FIX else ()
+    named = tuple(value.rpartition("#")[2] for name, value in slots if name in _OF_FIXES)
+    return Stated(finding.start, finding.sentence.post, finding.sentence.text, of, named)
+
+
+def _is_named(one: Stated, sentence: Sentence) -> bool:
+    if one.of == CueKind.FIX:
+        return any(re.search(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", sentence.text) for value in one.named)
+    weights = named_words(one.words)
     return sum(weights.get(word, 0) for word in named_words(sentence.text)) >= _NAMED
 
 

@@ -119,8 +119,15 @@ class _Found:
             self.unread.append(found)
             return
         self.refused += found.refused
-        for pointed in found.pointed:
-            claim = self._judged(document, rows, known, pointed)
+        refuted = distil.refuted_places(document, [row.event for row in rows], found.pointed)
+        for number, pointed in enumerate(found.pointed):
+            place = f"{document.document_id}@{pointed.start}"
+            is_refuted = number in refuted
+            claim = (
+                Skipped("enrich-claims", place, "refuted")
+                if is_refuted
+                else self._judged(document, rows, known, pointed)
+            )
             if isinstance(claim, Claim):
                 self.claims[claim.claim_id] = claim
             else:
