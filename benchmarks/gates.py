@@ -59,7 +59,12 @@ def judged(thread: Thread, signed: Signed) -> Judged:
         return Judged(thread, frozenset(numbers), [], [read])
     made: list[Claim] = []
     refused = list(read.refused)
-    for pointed in read.pointed:
+    refuted = distil.refuted_places(thread.document, events, read.pointed)
+    for number, pointed in enumerate(read.pointed):
+        if number in refuted:
+            place = f"{thread.document.document_id}@{pointed.start}"
+            refused.append(Skipped("enrich-claims", place, "refuted, by a rule"))
+            continue
         signature = cast("Signature", signed[pointed.event][1])
         claim = distil.pointed(thread.document, events, signature, pointed)
         if isinstance(claim, Claim):

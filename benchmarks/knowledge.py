@@ -300,12 +300,12 @@ def of_home(home: Path) -> dict[str, Callable[[Thread], Named]]:
         ConfigError: its settings cannot be used.
     """
     places = run.Places.of(home)
-    published = _published(places.database)
     claims: dict[str, list[Claim]] = defaultdict(list)
     for folder in (places.shards, places.shards.parent / "enriched"):
         files = [paths for _, paths in sorted(shards_of(folder).items())]
         for claim in shards.read(files).claims if files else ():
             claims[claim.quote.document_id].append(claim)
+    published = _published(places.database, [claim for said in claims.values() for claim in said])
     readers: dict[str, Callable[[Thread], Named]] = {
         "home, claims": lambda thread: named(thread, claims[thread.document.document_id]),
         "home, published": lambda thread: _units(thread, published[thread.document.document_id]),
@@ -317,29 +317,40 @@ def of_home(home: Path) -> dict[str, Callable[[Thread], Named]]:
     return readers
 
 
-#: What a quote states, by the part of the entry that cites it and the role in which it is cited.
+#: What quotes state, by the statement that cites them and the role in which it does.
 _PUBLISHED = """
 WITH told AS (
     SELECT c.entry_id, c.part, c.ordinal, v.document_id, v.start_offset, v.end_offset, v.role, v.rule,
         coalesce(s.kind, c.part) AS kind
     FROM citations c JOIN evidence v ON v.entry_id = c.entry_id AND v.evidence_id = c.evidence_id
     LEFT JOIN case_statements s ON c.part = 'case_statement' AND s.entry_id = c.entry_id AND s.ordinal = c.ordinal)
-SELECT DISTINCT document_id, start_offset, end_offset, role FROM told t
+SELECT DISTINCT entry_id, part, ordinal, document_id, role, start_offset, end_offset FROM told
 WHERE rule NOT LIKE 'hint.%' AND role IN ('cause', 'workaround', 'worked', 'failed', 'fix')
     AND kind IN ('root_cause', 'cause', 'workaround', 'dead_end', 'version')
     AND NOT (role = 'workaround' AND kind = 'dead_end')
-    -- of an act that another post confirms, the act is what is known
-    AND NOT (role = 'worked' AND EXISTS (FROM told o WHERE (o.entry_id, o.part, o.ordinal, o.document_id, o.role)
-        = (t.entry_id, t.part, t.ordinal, t.document_id, 'workaround')))
 ORDER BY ALL
 """
 _ROLES = {"cause": "cause", "workaround": "remedy", "worked": "remedy", "failed": "failure", "fix": "fix"}
 
 
-def _published(database: Path) -> dict[str, list[tuple[int, int, str]]]:
-    """(start, end, kind) of every quote that an entry or a case cites for what it says, by document."""
+def _published(database: Path, claims: Sequence[Claim]) -> dict[str, list[tuple[int, int, str]]]:
+    """(start, end, kind) of every quote that an entry or a case cites for what it says, by document.
+
+    What is only shown beside the words of a claim (the block that they announce, the sentence that they need) states
+    nothing by itself.
+    """
+    acts = [claim for claim in claims if claim.kind.is_act]
+    said = {
+        (one.document_id, one.start, one.end) for claim in acts for one in (claim.quote, claim.outcome_quote) if one
+    }
+    beside = {(one.document_id, one.start, one.end) for one in (claim.passage for claim in acts) if one} - said
+    rows = [
+        row for row in store.query(database, _PUBLISHED).rows if row[4] == "cause" or (row[3], *row[5:]) not in beside
+    ]
+    # of an act that another post confirms, the act is what is known
+    told = {row[:4] for row in rows if row[4] == "workaround"}
     found: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
-    for document_id, start, end, role in store.query(database, _PUBLISHED).rows:
+    for *_, document_id, role, start, end in (row for row in rows if row[4] != "worked" or row[:4] not in told):
         found[document_id].append((start, end, _ROLES[role]))
     return found
 
