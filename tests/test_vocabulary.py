@@ -22,13 +22,13 @@ def test_every_id_has_both_labels(name: str) -> None:
 
 
 def clues(words: str, *, repos: tuple[str, ...] = (), packages: tuple[str, ...] = (), page: str = "") -> Clues:
-    """The clues of "type | message | gate=value"."""
+    """The clues of "type | message | gate=value"; the gate "dialect" says how it was printed."""
     kind, _, rest = words.partition(" | ")
     text, _, gate = rest.partition(" | ")
     pairs = dict([gate.split("=", 1)] if gate else [])
-    return Clues(
-        kind.strip() or None, pairs, tuple([pairs["code"]] if "code" in pairs else []), text, packages, repos, page
-    )
+    dialects = (pairs.pop("dialect", ""),)
+    codes = tuple([pairs["code"]] if "code" in pairs else [])
+    return Clues(kind.strip() or None, pairs, codes, text, packages, repos, page, dialects)
 
 
 def classed(words: str, **more: Any) -> Class:
@@ -88,7 +88,7 @@ def test_every_row_decides_its_example_and_leaves_its_counter_example(row: dict[
         (" | words that no row knows", ("other", "runtime_error", None)),
         # the message before the exception's class
         ("ValueError | Out of memory while trying to allocate <size>", ("python", "out_of_memory", None)),
-        ("AttributeError | mat1 and mat2 have a shape mismatch", ("python", "shape_error", None)),
+        ("TypeError | mat1 and mat2 have a shape mismatch", ("python", "shape_error", None)),
         ("KeyError | KeyError: 'expected' | kind=key-error", ("python", "missing_name", None)),
     ],
 )

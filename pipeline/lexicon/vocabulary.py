@@ -380,6 +380,7 @@ def own_category_rules() -> tuple[_Rule, ...]:
             gate=tuple((key, "") for key in row.get("gate", ())),
             words=_pattern(row, "words"),
             type=_pattern(row, "class"),
+            dialect=tuple(row.get("dialect", ())),
             last=row.get("last", False),
         )
         for row in category_rows()
