@@ -1,6 +1,6 @@
 # Two commands do everything on a machine with Python >= 3.11, pip and make:
 #   make run     the main job on the bundled sample; says where the results are
-#   make test    every check that CI makes
+#   make test    the checks and all tests that are quick; make test-all also the long ones: every check that CI makes
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -11,6 +11,7 @@ BROWSER := $(VENV)/.browser
 NOTEBOOK := .cache/notebook
 TOOLS := .cache/tools
 IMAGE := .cache/image
+TESTED := $(READY) $(CONTRACT) $(OLD_DUCKDB) $(BROWSER)
 
 # The wheels of requirements/ by their hashes and nothing else: no other file is taken, no code of theirs runs to install
 # them, and pip resolves nothing (that of Debian 12 could not: it takes sqlalchemy[asyncio] for another than sqlalchemy)
@@ -22,13 +23,18 @@ UPGRADE ?=
 COMPILE := $(TOOLS)/bin/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
   --custom-compile-command "make lock" --constraint requirements/floors.txt $(UPGRADE)
 
-.PHONY: run test check format golden schemas notebook bench lock sbom audit clean
+.PHONY: run test test-long test-all check format golden schemas notebook bench lock sbom audit clean
 
 run: $(READY)
 	$(BIN)/errmine run
 
-test: $(READY) $(CONTRACT) $(OLD_DUCKDB) $(BROWSER) check
-	$(BIN)/pytest -n 2
+test: $(TESTED) check
+	$(BIN)/pytest -n 3 -m "not long"
+
+test-long: $(TESTED)
+	$(BIN)/pytest -n 3 -m long
+
+test-all: test test-long
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -72,10 +72,17 @@ def pytest_unconfigure() -> None:
     gc.unfreeze()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """For a worker among several, what takes longest comes first; without workers it comes last."""
+    """For a worker among several, what takes longest comes first; without workers it comes last.
+
+    What scores on the internal corpus is long.
+    """
     from tests.scheduling import needs_prefect
 
+    for item in items:
+        if item.get_closest_marker("shared"):
+            item.add_marker("long")
     items.sort(key=lambda item: needs_prefect(item.path), reverse=hasattr(config, "workerinput"))
 
 

@@ -31,6 +31,7 @@ from pipeline.records.entry import KnowledgeEntry, Workaround, is_answered
 from pipeline.records.errors import ConfigError, ExportError
 from tests import cli
 from tests.golden import GOLDEN, ROOT
+from tests.rings import quick_alone
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -321,7 +322,7 @@ def _command(*arguments: str) -> list[str]:
     return ["-c", "from pipeline.cli import main; main()", "mcp", *arguments]
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("mode", quick_alone(["auto", "legacy"], ["auto"]))
 def test_a_client_talks_to_the_command_on_stdio(mode: str) -> None:
     from mcp.client.stdio import StdioServerParameters
 

@@ -273,6 +273,7 @@ MUTANTS: Mapping[str, tuple[str, object, str, object]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("case", "mutant"), [(one[0], name) for name, one in MUTANTS.items()], indirect=["case"])
 def test_no_rule_of_whom_a_change_concerns_can_be_left_out(
     case: Case, mutant: str, monkeypatch: pytest.MonkeyPatch

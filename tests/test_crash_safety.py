@@ -29,6 +29,7 @@ from pipeline.records.errors import ExportError, HomeBusy, PipelineError, StoreE
 from pipeline.run import Places
 from pipeline.run.home import locking, recording
 from tests import cli, golden
+from tests.rings import quick_alone
 
 KILLS = int(os.environ.get("ERRMINE_KILLS", "4"))
 ROOT = golden.ROOT
@@ -145,7 +146,7 @@ def readable(places: Places) -> bool:
     return True
 
 
-@pytest.mark.parametrize("number", range(KILLS))
+@pytest.mark.parametrize("number", quick_alone(range(KILLS), [1]))
 def test_killed_at_any_moment_the_next_run_gives_the_same_bytes(
     number: int, home: Path, undisturbed: Undisturbed
 ) -> None:
@@ -260,7 +261,7 @@ def tiny(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-@pytest.mark.parametrize("free", [0, 40_000, 200_000, 600_000, 1_500_000])
+@pytest.mark.parametrize("free", quick_alone([0, 40_000, 200_000, 600_000, 1_500_000], [40_000, 600_000]))
 def test_a_full_disk_ends_the_run_with_a_message_and_loses_nothing(
     free: int, tiny: Path, imported: Path, undisturbed: Undisturbed
 ) -> None:

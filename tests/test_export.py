@@ -29,6 +29,7 @@ from pipeline.records.errors import ExportError
 from pipeline.run.build import ids
 from tests import entry_factory as make
 from tests.killing import killed_at
+from tests.rings import quick_alone
 
 ENTRIES = [make.entry(), make.entry(id="cuda/illegal-address", signature="CUDA error: 非法", domain="cuda")]
 TEMPLATE = Template(
@@ -206,6 +207,7 @@ def is_whole(folder: Path) -> bool:
     return all(hashlib.sha256(files[f.path]).hexdigest() == f.sha256 for f in manifest.files)
 
 
+@pytest.mark.long
 def test_a_writer_killed_at_any_time_leaves_a_whole_bundle(tmp_path: Path) -> None:
     root, folder = Path(__file__).parents[1], tmp_path / "curated"
     export.write(folder, ENTRIES, facts=FACTS)
@@ -550,8 +552,10 @@ def test_a_delta_takes_nothing_through_a_link(bundle: Path, tmp_path: Path) -> N
 KILLS_ALL = "ERRMINE_KILLS" in os.environ
 
 
-@pytest.mark.parametrize("size", [leaves.LEAF_BYTES, 1], ids=["one leaf", "a leaf an entry"])
-@pytest.mark.parametrize("exchanges", [True, False], ids=["in one call", "one by one"])
+@pytest.mark.parametrize(
+    "size", quick_alone([leaves.LEAF_BYTES, 1], [leaves.LEAF_BYTES]), ids=["one leaf", "a leaf an entry"]
+)
+@pytest.mark.parametrize("exchanges", quick_alone([True, False], [True]), ids=["in one call", "one by one"])
 def test_a_delta_that_was_killed_at_any_step_is_applied_by_the_same_call(
     tmp_path: Path, exchanges: bool, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

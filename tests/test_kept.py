@@ -447,6 +447,7 @@ def test_a_home_of_before_has_no_copy_of_its_registry_and_goes_on(places: Places
 # ---------------------------------------------------------------- a draw over all of it
 
 
+@pytest.mark.long
 def test_no_bit_that_is_turned_in_a_kept_file_is_published_or_read_without_a_word() -> None:
     """Each kind of file once or twice, three with a whole build; `python -m benchmarks.flips` tries 1,200."""
     found = flips.measure(30, seed=1, whole=12)

@@ -132,6 +132,7 @@ def test_the_wheel_holds_the_package_the_command_and_the_schemas(wheel: Path) ->
     assert sorted(one for one in names if one.endswith(".pyc")) == []
 
 
+@pytest.mark.long
 def test_everything_that_asks_works_without_what_makes_bundles(sample_home: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()

@@ -233,6 +233,7 @@ def test_what_is_ignored_is_counted_with_its_reason_and_comes_back(home: Path) -
     assert rows(home, "FROM skipped") == []
 
 
+@pytest.mark.long
 def test_what_is_ignored_takes_nothing_of_the_others_with_it(home: Path) -> None:
     before = rows(home, "SELECT cluster_id, entry_id FROM clusters WHERE signature LIKE '%gadget%refused%'")
     one, other = (IGNORE.replace(MESSAGES[6], MESSAGES[number]) for number in (4, 5))  # one of them is the medoid

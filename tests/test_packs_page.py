@@ -116,6 +116,7 @@ class Home:
         return {row["id"]: row for row in map(json.loads, lines)}
 
 
+@pytest.mark.long
 def test_a_pack_in_a_home_from_the_first_build_to_its_end(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home("import", _threads(tmp_path))

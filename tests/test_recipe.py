@@ -24,7 +24,7 @@ from pipeline.run.home import recording
 from tests import golden
 from tests.prefect_server import EAGER, Started, asked, free_port, is_open, running, until
 
-pytestmark = pytest.mark.prefect
+pytestmark = [pytest.mark.prefect, pytest.mark.long]
 ROOT = golden.ROOT
 #: The whole recipe may take this long, on a busy machine.
 LIMIT_SECONDS = 480

@@ -21,10 +21,11 @@ from pipeline.run.build.rows import opened
 from pipeline.run.check import integrity
 from pipeline.store import replacing
 from tests import cli, distil_factory, golden, histories
+from tests.rings import quick_alone
 from tests.test_closings import pull, thread
 
 
-@pytest.mark.parametrize("seed", [2, 16])  # people ignore errors in the second
+@pytest.mark.parametrize("seed", quick_alone([2, 16], [2]))  # people ignore errors in the second
 def test_no_step_of_a_history_shows_that_anything_was_remembered(seed: int) -> None:
     made = taken = 0
     for told, found, fresh, taken_over in histories.History(seed).steps(10):
@@ -45,6 +46,7 @@ CAUGHT_BY = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mutant", sorted(histories.MUTANTS))
 def test_what_a_result_depends_on_cannot_be_left_out(mutant: str) -> None:
     undo = histories.MUTANTS[mutant]()
@@ -162,6 +164,7 @@ def edited(place: int, **changed: object) -> str:
 MERGE = '[[merge]]\nreason = "one limit"\ntexts = ["out of resource: threads", "out of resource: shared memory"]\n'
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("never_few")
 def test_a_home_is_what_a_clone_without_memory_makes_of_it(
     few_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

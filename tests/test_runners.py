@@ -137,6 +137,7 @@ def test_a_scheduler_without_workers_is_given_up(
         runners._ready_slots(scheduler, raw_path=tmp_path, api_url="http://127.0.0.1:9/api")
 
 
+@pytest.mark.long
 @pytest.mark.prefect
 def test_a_worker_killed_in_the_middle_changes_no_byte(
     scheduler: str, server: Started, sample_home: Path, tmp_path: Path

@@ -123,6 +123,7 @@ def test_what_is_left_out_by_keywords_would_have_changed_nothing() -> None:
     assert [one for one in written if text.redact(one) != not_asked(one)] == []
 
 
+@pytest.mark.shared
 def test_what_is_left_out_by_keywords_would_have_changed_nothing_in_real_threads() -> None:
     path = Path(__file__).resolve().parents[2] / "shared" / "corpus" / "issues.jsonl.gz"
     if not path.exists():

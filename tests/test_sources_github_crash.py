@@ -15,6 +15,7 @@ import pytest
 
 from tests.fake_github import Asked, FakeGithub, Fault, small_world
 from tests.github_home import REPO, Place
+from tests.rings import quick_alone
 
 # ERRMINE_KILLS=50 is the large form; six points are enough to see a gap in a page, a batch, GraphQL or the end.
 KILLS = int(os.environ.get("ERRMINE_KILLS", "6"))
@@ -61,7 +62,7 @@ def kill_at(fake: FakeGithub, place: Place, count: int, pause_seconds: float) ->
     assert child.returncode in (-signal.SIGKILL, 0), errors.decode()
 
 
-@pytest.mark.parametrize("number", range(KILLS))
+@pytest.mark.parametrize("number", quick_alone(range(KILLS), [1]))
 def test_a_killed_ingest_resumes_without_a_gap_and_without_a_restart(
     tmp_path: Path, fake: FakeGithub, undisturbed: tuple[Place, int], number: int
 ) -> None:

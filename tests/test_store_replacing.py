@@ -186,6 +186,7 @@ def undone(regrouping: Change, tmp_path_factory: pytest.TempPathFactory) -> Iter
         assert regrouping.differing(tmp_path_factory.mktemp("undone") / "sound") == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("undone")
 @pytest.mark.parametrize("mutant", sorted(stored_histories.MUTANTS))
 def test_no_rule_of_what_is_brought_can_be_left_out(

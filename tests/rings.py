@@ -1,0 +1,13 @@
+"""The two rings of tests: `make test` runs what is quick, and `make test-all` also what is marked `long`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import pytest
+
+
+def quick_alone(values: Iterable[Any], quick: Collection[Any]) -> list[Any]:
+    """The values for `pytest.mark.parametrize`: those in `quick` are quick, all others long."""
+    return [value if value in quick else pytest.param(value, marks=pytest.mark.long) for value in values]
