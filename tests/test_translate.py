@@ -42,6 +42,8 @@ def facts_of(template_id: str) -> list[Fact]:
         if kind == "term":
             lists = [values for key, values in rendering.term_lists().items() if key.endswith(name)]
             values = [value for values in lists for value in values]
+        elif kind == "identifiers":
+            values = ["2.9.1, 3.0.0-beta1"]
         else:
             values = [ATOMS.get(name, "cuda" if kind == "vocabulary" else f"some_{name}")]
         facts = [{**fact, name: value} for fact in facts for value in values]
@@ -116,6 +118,14 @@ def test_identifiers_and_numbers_of_a_fact_stand_in_both_languages(some):
         if kinds[name] in ("identifier", "number", "path"):
             assert value in render(some, "en")
             assert value in render(some, "zh")
+        if kinds[name] == "identifiers":
+            assert value in render(some, "en")
+            assert value.replace(", ", "、") in render(some, "zh")
+
+
+def test_a_list_of_versions_is_set_apart_as_chinese_does():
+    told = fact("fix.tracked_in_lines", repo="zoo", version="2.9.1, 3.0.0-beta1")
+    assert "的 2.9.1、3.0.0-beta1，或" in render(told, "zh")
 
 
 def test_every_term_of_the_closed_lists_has_chinese():

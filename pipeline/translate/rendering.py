@@ -300,6 +300,8 @@ def marked(fact: Fact) -> Fact:
 def _marked(value: str, kind: str) -> str:
     if kind in ("identifier", "path"):
         return f"`{value.replace('`', '')}`"
+    if kind == "identifiers":
+        return ", ".join(_marked(one, "identifier") for one in value.split(", "))
     _, names = (phrases.masked(value) or ("", [])) if kind == "phrase" else ("", [])
     for name in names:
         value = re.sub(rf"(?<![\w`]){re.escape(name)}(?![\w`])", lambda found: f"`{found.group()}`", value, count=1)
@@ -319,6 +321,10 @@ def fill(sentence: str, atoms: dict[str, str], template: MessageTemplate) -> str
         chinese = _explained(atoms[name]) if how == "explain" else _atom(template, name, atoms)
         if chinese is not None:
             return chinese
+        if template.slots.get(name) == "identifiers":
+            several = atoms[name].split(", ")
+            spans.extend(several)
+            return "、".join(MARK for _ in several)
         is_official = template.slots.get(name) == "official"
         spans.append(f"“{atoms[name].rstrip('.')}”" if is_official else atoms[name])
         return MARK
