@@ -7,10 +7,11 @@ a heading or HTML.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from pipeline.export import content
+from pipeline.export.statements import Standing, is_block, kind_of, outcomes, standing
 from pipeline.lexicon import headings, vocabulary
 from pipeline.records.bundle import answers
 from pipeline.records.entry import Case, CaseStatement, DeadEnd, Evidence, KnowledgeEntry, Lead, Workaround, is_answered
@@ -50,9 +51,9 @@ def page(entry: KnowledgeEntry) -> str:
         _facts(entry),
         _section(headings.both("words", "documentation"), _documentation(entry)),
         _section(headings.both("words", "causes"), causes),
-        _section(headings.both("words", "confirmed"), [_workarounds(entry, lambda one: one.worked > 0)]),
-        _section(headings.both("words", "documented"), [_workarounds(entry, _is_official)]),
-        _section(headings.both("words", "suggested"), [_workarounds(entry, _is_suggested)]),
+        _section(headings.both("words", "confirmed"), [_workarounds(entry, "confirmed")]),
+        _section(headings.both("words", "documented"), [_workarounds(entry, "documented")]),
+        _section(headings.both("words", "suggested"), [_workarounds(entry, "suggested")]),
         _section(headings.both("words", "dead_ends"), [_dead_ends(entry)]),
         _section(headings.both("words", "cases"), [_case(entry, case) for case in entry.cases]),
         _section(headings.both("words", "leads"), ["\n".join(map(_lead, entry.leads))]),
@@ -113,18 +114,11 @@ def _facts(entry: KnowledgeEntry) -> str:
     return "\n".join(f"- {name}: {value}" for name, value in rows if value)
 
 
-def _workarounds(entry: KnowledgeEntry, wanted: Callable[[Workaround], bool]) -> str:
+def _workarounds(entry: KnowledgeEntry, wanted: Standing) -> str:
     """The remedies that are wanted: what nobody confirmed does not stand where what helped stands."""
-    pairs = [pair for pair in zip(entry.workarounds, entry.workarounds_zh, strict=True) if wanted(pair[0])]
+    both = zip(entry.workarounds, entry.workarounds_zh, strict=True)
+    pairs = [pair for pair in both if standing(pair[0]) == wanted]
     return _remedies(entry, [one for one, _ in pairs], [zh for _, zh in pairs])
-
-
-def _is_official(one: Workaround) -> bool:
-    return not one.worked and one.tier == "documented"
-
-
-def _is_suggested(one: Workaround) -> bool:
-    return not one.worked and one.tier != "documented"
 
 
 def _dead_ends(entry: KnowledgeEntry) -> str:
@@ -145,8 +139,8 @@ def _remedies(entry: KnowledgeEntry, remedies: Sequence[Workaround | DeadEnd], c
 
 def _linked(entry: KnowledgeEntry, remedy: Workaround | DeadEnd | CaseStatement) -> str:
     """Links to who says so, numbered; behind all of what did not help some who tried what helped others."""
-    failed = {one.url for one in entry.evidence if one.evidence_id in remedy.evidence and one.role == "failed"}
-    apart = failed if remedy.worked else set()
+    ended = outcomes(remedy, entry.evidence)
+    apart = {url for url, outcome in ended.items() if outcome == "failed"}
     numbered = [(url, link(str(n), url)) for n, url in enumerate(remedy.sources, 1)]
     links = " ".join(shown for url, shown in numbered if shown and url not in apart)
     against = " ".join(shown for url, shown in numbered if shown and url in apart)
@@ -155,7 +149,7 @@ def _linked(entry: KnowledgeEntry, remedy: Workaround | DeadEnd | CaseStatement)
 
 def _block(action: str, how: str | None) -> list[str]:
     """The block that the action announces, as code; quoted words that say the act once more are in the evidence."""
-    if not how or not ("\n" in how or action.rstrip().endswith((":", "："))):
+    if not how or not is_block(action, how):
         return []
     return ["", *(f"  {line}".rstrip() for line in code_block(how).split("\n")), ""]
 
@@ -169,7 +163,7 @@ def _case(entry: KnowledgeEntry, case: Case) -> str:
         sources = _linked(entry, said)
         counts = f"worked {said.worked}, failed {said.failed}{_unconfirmed(said)}"
         lines.append(
-            f"- {headings.both('said', _kind(said)).lower()}: {escaped(said.text)} ({counts}) {sources}".rstrip()
+            f"- {headings.both('said', kind_of(said)).lower()}: {escaped(said.text)} ({counts}) {sources}".rstrip()
         )
         if said.text_zh and said.text_zh != said.text:
             lines.append(f"  {escaped(said.text_zh)}")
@@ -185,11 +179,6 @@ def _lead(one: Lead) -> str:
     where = " ".join(filter(None, (link(one.document_id, one.url), day, (one.author_role or "").lower())))
     label = f"{headings.both('leads', one.kind)} ({one.share} % of such are right)"
     return f"- {label}: “{escaped(one.quote)}” {where}".rstrip()
-
-
-def _kind(said: CaseStatement) -> str:
-    """What a statement is called: nobody said of a suggestion that it helped."""
-    return "suggested" if said.kind == "workaround" and not said.worked else said.kind
 
 
 def _unconfirmed(remedy: Workaround | DeadEnd | CaseStatement) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.export.charts import Bar
 from pipeline.export.site import paths
+from pipeline.export.statements import is_block, kind_of, outcomes, standing
 from pipeline.lexicon import headings
 from pipeline.records.entry import Case, CaseStatement, DeadEnd, Evidence, KnowledgeEntry, Lead, Workaround
 
@@ -141,16 +142,10 @@ def remedies(
     """What helped ("confirmed"), what an official page says, what was only suggested, what did not help."""
     made: dict[str, list[Remedy]] = {"confirmed": [], "documented": [], "suggested": [], "dead_ends": []}
     for one, chinese in zip(entry.workarounds, entry.workarounds_zh, strict=True):
-        kind = "confirmed" if is_confirmed(one) else "documented" if one.tier == "documented" else "suggested"
-        made[kind].append(_remedy(one, chinese, lang, by_id, official))
+        made[standing(one)].append(_remedy(one, chinese, lang, by_id, official))
     for other, chinese in zip(entry.dead_ends, entry.dead_ends_zh, strict=True):
         made["dead_ends"].append(_remedy(other, chinese, lang, by_id, official))
     return made
-
-
-def is_confirmed(remedy: Workaround) -> bool:
-    """Whether somebody said that it worked; that somebody advises it is no such word."""
-    return remedy.worked > 0
 
 
 def _remedy(
@@ -158,7 +153,7 @@ def _remedy(
 ) -> Remedy:
     words = said(one.action, chinese, lang, english_lang=one.action_lang) or Said(one.action, "und")
     how = one.how or "" if isinstance(one, Workaround) else ""
-    block = ((lang == "zh" and official(how)) or how) if _is_block(one.action, how) else ""
+    block = ((lang == "zh" and official(how)) or how) if is_block(one.action, how) else ""
     return Remedy(
         words,
         block,
@@ -167,26 +162,8 @@ def _remedy(
         one.worked,
         one.failed,
         one.tier if isinstance(one, Workaround) else "",
-        _ended(_sources(one.evidence, by_id, lang, said=(one.action, block and how)), one, lang),
+        _sources(one.evidence, by_id, lang, said=(one.action, block and how), of=one),
     )
-
-
-def _ended(sources: tuple[Source, ...], remedy: Workaround | DeadEnd | CaseStatement, lang: str) -> tuple[Source, ...]:
-    """The sources of a remedy, each with how it ended, where that was not the same for all."""
-    if not (remedy.worked and remedy.failed):
-        return sources
-    return tuple(
-        replace(one, outcome=headings.label("roles", one.role, lang)) if one.role in _OUTCOMES else one
-        for one in sources
-    )
-
-
-_OUTCOMES = frozenset({"worked", "failed"})
-
-
-def _is_block(action: str, how: str) -> bool:
-    """Whether `how` is the block that the action announces; words that only say it once more are in the quotes."""
-    return bool(how) and ("\n" in how or action.rstrip().endswith((":", "：")))
 
 
 def case(one: Case, lang: str, by_id: Mapping[str, Evidence]) -> Place:
@@ -199,7 +176,7 @@ def case(one: Case, lang: str, by_id: Mapping[str, Evidence]) -> Place:
 def _statement(one: CaseStatement, lang: str, by_id: Mapping[str, Evidence]) -> Remedy:
     words = said(one.text, one.text_zh, lang, english_lang=one.text_lang) or Said(one.text, "und")
     how = one.how or ""
-    block = how if _is_block(one.text, how) else ""
+    block = how if is_block(one.text, how) else ""
     return Remedy(
         words,
         block,
@@ -208,25 +185,32 @@ def _statement(one: CaseStatement, lang: str, by_id: Mapping[str, Evidence]) -> 
         one.worked,
         one.failed,
         one.tier,
-        _ended(_sources(one.evidence, by_id, lang, said=(one.text, block)), one, lang),
-        kind="suggested" if one.kind == "workaround" and not one.worked else one.kind,
+        _sources(one.evidence, by_id, lang, said=(one.text, block), of=one),
+        kind=kind_of(one),
         cause_type=one.cause_type or "",
     )
 
 
 def _sources(
-    ids: Iterable[str], by_id: Mapping[str, Evidence], lang: str, *, said: Iterable[str]
+    ids: Iterable[str],
+    by_id: Mapping[str, Evidence],
+    lang: str,
+    *,
+    said: Iterable[str],
+    of: Workaround | DeadEnd | CaseStatement | None = None,
 ) -> tuple[Source, ...]:
-    """Who stands behind a statement, one for each post: those who say that it worked first.
+    """Who stands behind a statement, one for each post, those who say that it worked first; each with how it ended.
 
     A quote that only repeats what was `said`, there or by another, is left to the evidence.
     """
     found = sorted((by_id[one] for one in ids if one in by_id), key=lambda piece: _weight(piece.role))
-    shown = [_plain(one) for one in said if one]
+    ended = outcomes(of, found) if of else {}
+    shown = [_plain(words) for words in said if words]
     by_post: dict[str, Source] = {}
     for piece in found:
         if piece.url not in by_post:
-            told, words = source(piece, lang), _plain(piece.quote)
+            outcome = headings.label("roles", ended[piece.url], lang) if piece.url in ended else ""
+            told, words = replace(source(piece, lang), outcome=outcome), _plain(piece.quote)
             by_post[piece.url] = replace(told, quote="") if words in shown else told
             shown.append(words)
     return tuple(by_post.values())

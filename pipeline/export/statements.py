@@ -1,0 +1,37 @@
+"""What an entry's statements are called and how they are laid out: decided once, for pages of every form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from pipeline.records.entry import CaseStatement, DeadEnd, Evidence, Workaround
+
+Standing = Literal["confirmed", "documented", "suggested"]
+_OUTCOMES = frozenset({"worked", "failed"})
+
+
+def standing(remedy: Workaround) -> Standing:
+    """Whether somebody said that it worked, an official page says it, or it is only advised."""
+    return "confirmed" if remedy.worked else "documented" if remedy.tier == "documented" else "suggested"
+
+
+def kind_of(statement: CaseStatement) -> str:
+    """What a case's statement is called: nobody said of a suggestion that it helped."""
+    return "suggested" if statement.kind == "workaround" and not statement.worked else statement.kind
+
+
+def is_block(action: str, how: str | None) -> bool:
+    """Whether `how` is the block that the action announces; words that only say it once more are in the quotes."""
+    return how is not None and bool(how) and ("\n" in how or action.rstrip().endswith((":", "：")))
+
+
+def outcomes(remedy: Workaround | DeadEnd | CaseStatement, evidence: Iterable[Evidence]) -> dict[str, str]:
+    """How it ended by the URL of who says so, "worked" or "failed", where it was not the same for all; else nothing.
+
+    A post that says both counts by what failed in it.
+    """
+    if not (remedy.worked and remedy.failed):
+        return {}
+    told = [piece for piece in evidence if piece.evidence_id in remedy.evidence and piece.role in _OUTCOMES]
+    return {piece.url: piece.role for piece in sorted(told, key=lambda piece: piece.role == "failed")}
