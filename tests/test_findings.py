@@ -77,12 +77,42 @@ def test_forty_ranks_that_print_one_error_are_one_finding() -> None:
     assert len(found.findings[0].spans) == 20
 
 
+CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
+
+
 def test_a_chain_is_one_finding() -> None:
-    text = OVEN.format(n=1) + "\nThe above exception was the direct cause of the following exception:\n\n" + STRANGE
-    assert len(asked(text).findings) == 1
+    assert len(asked(OVEN.format(n=1) + CAUSE + STRANGE).findings) == 1
 
 
 EXIT = "mpi.LauncherError: mpirun failed with exit code 1"
+
+
+CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
+
+
+def test_a_known_cause_is_found_behind_an_error_that_nobody_knows() -> None:
+    found = asked(OVEN + CAUSE + STRANGE, row("x/oven", OVEN))
+    assert told(found) == [("x/oven", 1)]
+    assert found.answer.entry_id == "x/oven"
+    assert found.findings[0].lines == ((4, 4),)
+    assert found.findings[0].followed_by == ("the drawer of the till is jammed",)
+
+
+def test_what_was_raised_while_a_known_error_was_handled_stands_beside_it() -> None:
+    found = asked(OVEN + CONTEXT + STRANGE, row("x/oven", OVEN))
+    assert told(found) == [("x/oven", 1), (None, 1)]
+    assert found.answer.entry_id == "x/oven"
+
+
+def test_of_a_chain_of_known_errors_both_are_found() -> None:
+    found = asked(OVEN + CAUSE + STRANGE, row("x/oven", OVEN), row("x/till", STRANGE))
+    assert sorted(told(found)) == [("x/oven", 1), ("x/till", 1)]
+    assert found.answer.entry_id == "x/till"
+
+
+def test_a_cause_that_people_ignore_is_not_shown_for_an_error() -> None:
+    found = asked(OVEN + CAUSE + STRANGE, row("x/oven", OVEN), ignored=(OVEN,))
+    assert told(found) == [(None, 1)]
 
 
 def test_an_exit_status_below_its_cause_stands_with_it_and_far_from_one_alone() -> None:

@@ -75,6 +75,7 @@ class _Group:
     is_ignored: bool
     events: list[Event]
     follows: list[str] = field(default_factory=list)
+    origin: str = ""  # the cluster of the known error that caused it, by the program's own word
 
 
 def gathered(reading: Reading, answer: Answer, ask: Ask) -> Findings:
@@ -107,7 +108,20 @@ class _Gathering:
             own = [self._reading.errors[place] for place in places]
             number = next((number for number, event in enumerate(own) if event is self._reading.main), 0)
             groups.append(_Group(own[number], places[number], *self._ask(own[number]), own))
-        return groups
+        return [*groups, *self._origins(groups)]
+
+    def _origins(self, groups: Sequence[_Group]) -> list[_Group]:
+        """What errors of the text came of, where that is known and another error than they are."""
+        found = []
+        for group in groups:
+            for link, inner in self._reading.origins(group.shown):
+                answer, is_ignored = self._ask(inner)
+                if answer.entry_id is None or is_ignored or answer.cluster_id == group.answer.cluster_id:
+                    continue
+                found.append(_Group(inner, group.place, answer, False, [inner]))
+                if link.link == "cause" and not group.is_ignored and group.answer.entry_id is None:
+                    group.origin = answer.cluster_id or ""
+        return found
 
     def _joined(self, groups: Iterable[_Group]) -> list[_Group]:
         """Templates of one cluster as one group; the text's own error is shown before others, then the first."""
@@ -137,7 +151,9 @@ class _Gathering:
         causes = [group for group in groups if not self._is_consequence(group) and not group.is_ignored]
         kept = []
         for group in groups:
-            cause = self._cause(group, causes) if self._is_consequence(group) and not group.is_ignored else None
+            cause = next((one for one in causes if group.origin and one.answer.cluster_id == group.origin), None)
+            if cause is None and self._is_consequence(group) and not group.is_ignored:
+                cause = self._cause(group, causes)
             if cause is None or (group.answer.entry_id and not cause.answer.entry_id):
                 kept.append(group)
             else:

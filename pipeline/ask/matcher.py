@@ -137,7 +137,7 @@ class Matcher:
         if first.entry_id is not None:
             return first
         alone = self._by_first_line(reading, reading.main, reading.whole)
-        return alone or self._another(reading, reading.main) or first
+        return alone or self._origin(reading, reading.main) or self._another(reading, reading.main) or first
 
     def _own(self, reading: Reading, event: Event) -> tuple[Answer, bool]:
         """The answer to one error of a text, whatever else the text shows, and whether people set it aside."""
@@ -168,6 +168,15 @@ class Matcher:
         """The answer to the line that looks most like an error, or to all that the text says, if one is sure enough."""
         own = self._unseen(self._answer(reading.signature(event)))
         return _placed(own if own.entry_id is not None else self._unseen(self._answer(reading.whole)), event)
+
+    def _origin(self, reading: Reading, main: Event) -> Answer | None:
+        """The answer to what the error came of, the last raised first, where that is known."""
+        for _, inner in reversed(list(reading.origins(main))):
+            answer = self._answer(reading.signature(inner))
+            if answer.entry_id is not None:
+                reason = f"{answer.reason} The error that the text ends with came of it, and is not known."
+                return _placed(replace(answer, reason=reason), inner)
+        return None
 
     def _another(self, reading: Reading, main: Event) -> Answer | None:
         """The answer to another error of the text that is known, the most telling of the last ones."""

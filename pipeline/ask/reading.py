@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline import extract, normalise
-from pipeline.records import Event, Severity, Signature, Template
+from pipeline.lexicon import codes
+from pipeline.records import Event, Link, Severity, Signature, Template
 from pipeline.text import safe
 
 if TYPE_CHECKING:
@@ -36,6 +37,28 @@ class Reading:
     def signature(self, event: Event) -> Signature:
         """What an error of the text is."""
         return normalise.signature(event, self.text)
+
+    def origins(self, event: Event) -> Iterator[tuple[Link, Event]]:
+        """The exceptions that an error of the text came of, each as an error of its own, the first raised first.
+
+        A build counts a chain as the one error that its culprit is (`pipeline.normalise.culprit`); who asks wants to
+        hear of every one of them that is known.
+        """
+        for number, link in enumerate(event.chain):
+            if link.is_causal and link.exception_type is not None:
+                start = max(self.text.find(link.message or link.exception_type, event.start, event.end), event.start)
+                raised = replace(
+                    event,
+                    exception_type=link.exception_type,
+                    message=link.message,
+                    detail=link.detail or link.message,
+                    frames=(),
+                    chain=event.chain[:number],
+                    codes=codes.codes_in(f"{link.exception_type}: {link.detail or link.message}"),
+                    start=start,
+                    end=start + len(link.message or link.exception_type),
+                )
+                yield link, raised
 
     def signed(self) -> list[tuple[Event, Signature | None]]:
         """Every event with what it is, None where it is not grouped: what a build keeps of a document."""

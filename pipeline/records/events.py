@@ -25,6 +25,11 @@ class Link:
     frame_count: int
     detail: str = ""  # the whole message where it has more than one line (bounded)
 
+    @property
+    def is_causal(self) -> bool:
+        """Whether the program says "this led to that"; others are one error twice: wrapped, raised again, sent on."""
+        return self.link in ("cause", "context")
+
 
 class Slot(NamedTuple):
     """A typed parameter: what varies between occurrences of one error."""

@@ -416,16 +416,13 @@ def _is_named(one: Stated, sentence: Sentence) -> bool:
 
 # One error that led to another by the program's own word: "the above exception was the direct cause of ...".
 
-#: Links that say "this led to that". The others show one error twice: wrapped, raised again, sent from another process.
-CAUSAL = frozenset({"cause", "context"})
-
 #: So much of a message finds its line; the rest may be wrapped or cut.
 _TELLING = 60
 
 
 def causal(event: Event) -> list[Link]:
     """The links of the event's chain that led to it; empty for anything but an error."""
-    return [link for link in event.chain if link.link in CAUSAL] if event.severity == Severity.ERROR else []
+    return [link for link in event.chain if link.is_causal] if event.severity == Severity.ERROR else []
 
 
 def chained(
