@@ -90,6 +90,9 @@ def test_every_row_decides_its_example_and_leaves_its_counter_example(row: dict[
         ("ValueError | Out of memory while trying to allocate <size>", ("python", "out_of_memory", None)),
         ("TypeError | mat1 and mat2 have a shape mismatch", ("python", "shape_error", None)),
         ("KeyError | KeyError: 'expected' | kind=key-error", ("python", "missing_name", None)),
+        # the innermost class that words name, before words that are in any message
+        ("acme.KilnFault | acme.RemoteFailException(java.nio.NoSuchFileException): bad", ("other", "io_error", None)),
+        ("acme.TaskFault(ZeroDivisionError) | unexpected", ("other", "numerics", None)),
     ],
 )
 def test_errors_are_classified(words: str, expected: tuple[str, str, str | None]) -> None:

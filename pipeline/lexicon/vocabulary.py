@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from importlib import resources
@@ -51,6 +51,8 @@ _AGREED = 0.8
 #: Share of an error's events that must show a package at all, for what they show to be the error's: of 250 events of
 #: "Segmentation fault (core dumped)" in 90 repositories three showed one, MXNet's.
 _SHOWN = 0.2
+#: A class of an exception that words name.
+_NAMED = re.compile(r"\b[A-Za-z_][\w.]{0,120}(?:Error\b|Exception\b|\$[A-Z]\w{2,60})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,11 @@ class _Rule:
     type: re.Pattern[str] | None
     dialect: tuple[str, ...] = ()
     last: bool = False
+
+    @property
+    def is_of_class(self) -> bool:
+        """Whether the exception's class alone decides."""
+        return self.type is not None and self.words is None and not (self.page or self.code or self.family or self.gate)
 
     def holds(self, clues: Clues) -> bool:
         """Whether the error is as the row says."""
@@ -205,9 +212,24 @@ def domain(clues: Clues) -> tuple[str, str]:
 
 
 def category(clues: Clues) -> tuple[str, str]:
-    """(the category of an error, the row of categories.toml that decided), "runtime_error" where no row holds."""
-    found = next((rule for rule in category_rules() if rule.holds(clues)), None)
+    """(the category of an error, the row of categories.toml that decided), "runtime_error" where no row holds.
+
+    A class that the message names, as wrappers print it ("RemoteException(java.nio.file.NoSuchFileException): ..."), is
+    asked before the last rows: it says more than a word that is in any message.
+    """
+    rules = category_rules()
+    found = (
+        next((rule for rule in rules if not rule.last and rule.holds(clues)), None)
+        or next((rule for inner in _wrapped(clues) for rule in rules if rule.is_of_class and rule.holds(inner)), None)
+        or next((rule for rule in rules if rule.last and rule.holds(clues)), None)
+    )
     return (found.result, found.name) if found else ("runtime_error", "")
+
+
+def _wrapped(clues: Clues) -> Iterator[Clues]:
+    """The error as each class that its own class or its message names would have it, the innermost first."""
+    names = _NAMED.findall(f"{clues.exception_type or ''} {clues.text[:_READ]}")
+    return (replace(clues, exception_type=name) for name in reversed(names))
 
 
 def _by_package(row: _Domain, clues: Clues) -> bool:
