@@ -24,6 +24,7 @@ EMPTY = _rows("normalise/wording.toml", "empty")
 
 
 PLACED = _rows("normalise/wording.toml", "placed")
+RUNTIME = _rows("normalise/wording.toml", "runtime")
 
 
 def _is_empty(template: str) -> bool:
@@ -34,6 +35,19 @@ def _is_empty(template: str) -> bool:
 def test_an_empty_row_finds_its_examples_and_no_look_alike(row: dict[str, Any]) -> None:
     assert all(re.search(row["pattern"], text) for text in row["examples"])
     assert not any(_is_empty(text) for text in row["lookalikes"])
+
+
+@each("row", PLACED)
+def test_a_placed_row_is_all_of_its_examples_and_of_no_look_alike(row: dict[str, Any]) -> None:
+    whole = re.compile(rf"(?:{row['pattern']})\Z", re.IGNORECASE)
+    assert all(map(whole.match, row["examples"]))
+    assert not any(map(whole.match, row["lookalikes"]))
+
+
+@each("row", RUNTIME)
+def test_a_runtime_row_finds_its_functions_and_no_look_alike(row: dict[str, Any]) -> None:
+    assert all(re.match(row["pattern"], frame) for frame in row["examples"])
+    assert not any(re.match(one["pattern"], frame) for one in RUNTIME for frame in row["lookalikes"])
 
 
 @each("row", foreign.remarks("progress"))

@@ -446,3 +446,21 @@ def test_a_name_that_few_words_quote_decides_and_that_of_a_file_does_not() -> No
     (name,), (file,) = (extract.events(f"error: failed to load kiln, '{one}'") for one in ("fire.Clay", "fire-Q4.gguf"))
     assert ("symbol", "fire.Clay") in normalise.signature(name).gate
     assert normalise.signature(file).gate == ()
+
+
+def test_where_an_error_happened_says_the_first_function_that_is_no_run_times() -> None:
+    killed = replace(event("Program received signal SIGABRT, Aborted"), dialect="signal")
+    named = ("main ()", "kiln::heat (door=7)", "abort ()", "raise ()", "?? ()")
+    frames = tuple(Frame(None, None, name) for name in named)
+    assert dict(signature(replace(killed, frames=frames)).gate)["symbol"] == "?:kiln::heat (door=7)"
+    nowhere = signature(replace(killed, frames=frames[2:]))
+    assert "symbol" not in dict(nowhere.gate)
+    assert normalise.is_empty(nowhere)
+
+
+def test_values_that_a_test_compared_are_told_apart_by_their_place_and_what_is_raised_anywhere_is_not() -> None:
+    places = [(Frame("/x/test_kiln.py", 3, name),) for name in ("test_heat", "test_fire")]
+    compared = [signature(event("assert 3 == 4", kind="AssertionError", frames=frames)) for frames in places]
+    assert compared[0].gate != compared[1].gate
+    ended = [signature(event("", kind="MemoryError", frames=frames)) for frames in places]
+    assert ended[0].gate == ended[1].gate

@@ -90,7 +90,7 @@ def test_a_row_that_knows_a_diagnostic_counts_before_one_that_knows_its_tool_and
     known = "a.hpp:3:1: error: #error -- unsupported GNU version! gcc versions later than 8 are not supported!"
     assert dict(read(known).gate)["kind"] == "nvcc-unsupported-host-compiler"
     first = "a.cpp:9:2: error: ‘f’ is not a member of ‘g’\nb.cpp:3: undefined reference to `h'"
-    assert dict(read(first).gate) == {"kind": "compiler-says", "feature": "_ is not a member of _"}
+    assert dict(read(first).gate) == {"kind": "compiler-no-member", "symbol": "f"}
 
 
 def test_functions_of_an_unnamed_namespace_are_told_apart_and_undefined_all_the_same() -> None:

@@ -13,10 +13,10 @@ from pipeline.normalise.culprit import Culprit, culprit
 from pipeline.normalise.masks import FILES, masked
 from pipeline.normalise.tables import wording
 from pipeline.records import Event, Frame, Signature, Slot, content_id
-from pipeline.text.frames import frame_key, innermost
+from pipeline.text.frames import frame_key, innermost, named_by
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "26"
+NORMALISER_VERSION = "27"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
@@ -46,8 +46,6 @@ _DANGLING = re.compile(
     r"\w (?P<last>an?|the|of|to|or|and|with|by|as|than|be|from|at|are|must|should|your|into|because|between|its|their"
     r"|has|have|only|when|which|that)\Z"
 )
-#: Raised from outside wherever the program happens to be: the place is no part of it.
-_STOPPED = frozenset({"KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError"})
 #: Readers of Python's stacks.
 _PYTHON = frozenset({"python", "ipython", "vscode", "pytest", "faulthandler"})
 #: Classes of the JVM and of .NET.
@@ -169,12 +167,12 @@ def _unknown(
     if sentence != template:
         notes.append("first-sentence: dropped what follows it")
     gate = peel.gates(sentence, kind)
-    is_stopped = peel.short(kind or "") in _STOPPED
-    frame = "" if sentence or is_stopped else innermost(frames)
+    is_placeless = peel.short(kind or "") in wording().placeless
+    frame = "" if sentence or is_placeless else _where(frames)
     if frame:
         gate = tuple(sorted((*gate, ("symbol", frame))))
         notes.append("frame: there is no message; the innermost function stands for it")
-    elif is_placed and not is_stopped and _is_said_anywhere(sentence):
+    elif not is_placeless and (_is_said_anywhere(sentence) if is_placed else _is_compared(sentence)):
         gate = _with_place(gate, frames, notes)
     elif is_placed and kind is None and quoted and peel.counted(sentence) < peel.TELLING_WORDS:
         gate = tuple(sorted((*gate, ("symbol", quoted))))
@@ -194,6 +192,17 @@ def _is_said_anywhere(template: str) -> bool:
     return bool(template) and any(row.match(template) for row in wording().placed)
 
 
+def _is_compared(template: str) -> bool:
+    """Whether there is nothing but values: which were compared, in any language, only the place says."""
+    return bool(template) and any(row.match(template) for row in wording().compared)
+
+
+def _where(frames: Sequence[Frame]) -> str:
+    """The innermost function that is neither plumbing nor a run time's, "" if none is named."""
+    rows = wording().runtime
+    return innermost([one for one in frames if not any(row.match(named_by(one)) for row in rows)])
+
+
 #: The note of an error whose words a language says of any such mistake, and that shows no place.
 _NOWHERE = "nowhere: the words say what went wrong and not which, and no place is shown"
 
@@ -201,8 +210,8 @@ _NOWHERE = "nowhere: the words say what went wrong and not which, and no place i
 def _with_place(
     gate: tuple[tuple[str, str], ...], frames: Sequence[Frame], notes: list[str]
 ) -> tuple[tuple[str, str], ...]:
-    """The gate with the innermost function, where no other symbol decides."""
-    where = innermost(frames)
+    """The gate with the function in which it happened, where no other symbol decides."""
+    where = _where(frames)
     if any(key == "symbol" for key, _ in gate):
         return gate
     if not where:

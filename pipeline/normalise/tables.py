@@ -89,7 +89,10 @@ class Wording:
     empty: tuple[re.Pattern[str], ...]  # templates that say that something failed and not what
     empty_alone: tuple[re.Pattern[str], ...]  # likewise, where neither gate nor type says it
     empty_kinds: frozenset[str]
+    placeless: frozenset[str]  # types that are raised wherever the program happens to be
     placed: tuple[re.Pattern[str], ...]  # what a language says of any such mistake, wherever it is made
+    compared: tuple[re.Pattern[str], ...]  # those of them that are so in every language
+    runtime: tuple[re.Pattern[str], ...]  # functions of a run time, as `file:function`
     placed_kinds: frozenset[str]
     stops: tuple[str, ...]
     words: tuple[tuple[str, frozenset[str]], ...]
@@ -182,7 +185,10 @@ def wording() -> Wording:
         empty=tuple(re.compile(row["pattern"]) for row in table["empty"] if not row.get("alone")),
         empty_alone=tuple(re.compile(row["pattern"]) for row in table["empty"] if row.get("alone")),
         empty_kinds=frozenset(kind for row in table["empty"] for kind in row.get("kinds", ())),
-        placed=tuple(re.compile(rf"(?:{row['pattern']})\Z", re.IGNORECASE) for row in table["placed"]),
+        placeless=frozenset(table["types"]["placeless"]),
+        placed=tuple(_whole(row) for row in table["placed"]),
+        compared=tuple(_whole(row) for row in table["placed"] if row.get("everywhere")),
+        runtime=tuple(re.compile(row["pattern"]) for row in table["runtime"]),
         placed_kinds=frozenset(kind for row in table["placed"] for kind in row.get("kinds", ())),
         stops=tuple(table["boilerplate"]["stop"]),
         words=tuple((key, frozenset(words)) for key, words in table["words"].items()),
@@ -194,6 +200,10 @@ def wording() -> Wording:
         deaths=frozenset(table["outcomes"]["deaths"]),
         asserting=frozenset(table["outcomes"]["asserting"]),
     )
+
+
+def _whole(row: Mapping[str, Any]) -> re.Pattern[str]:
+    return re.compile(rf"(?:{row['pattern']})\Z", re.IGNORECASE)
 
 
 def _types() -> dict[str, str]:

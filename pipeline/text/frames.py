@@ -46,7 +46,12 @@ def frame_key(frames: Sequence[Frame]) -> str:
     """The three innermost functions that are not mere plumbing, innermost last."""
     telling = (frame for frame in reversed(frames) if frame.function and frame.function not in _QUIET_FUNCTIONS)
     named = list(islice(telling, KEY_FRAMES))[::-1]
-    return " > ".join(f"{_module(frame.file)}:{_function(str(frame.function))}" for frame in named)
+    return " > ".join(map(named_by, named))
+
+
+def named_by(frame: Frame) -> str:
+    """The frame in a key: the file it is in without its ending, and its function, "?" where none is named."""
+    return f"{_module(frame.file)}:{_function(frame.function or '?')}"
 
 
 def _function(name: str) -> str:
@@ -93,7 +98,7 @@ def innermost(frames: Sequence[Frame]) -> str:
     telling = frame_key(frames).rpartition(" > ")[2]
     if telling or not frames:
         return telling
-    return f"{_module(frames[-1].file)}:{(frames[-1].function or '?')[:60]}"  # a script's own level
+    return f"{_module(frames[-1].file)}:{(frames[-1].function or '?')[:LONGEST_NAME]}"  # a script's own level
 
 
 def _module(file: str | None) -> str:
