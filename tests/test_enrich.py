@@ -528,6 +528,10 @@ def test_a_fix_of_which_nobody_says_where_it_is_has_the_day_of_the_post_if_a_sec
     found = judged(thread, words, kind=ClaimKind.FIX, rule="checked:llm:m1@host#enrich-2+check-1")
     assert isinstance(found, Claim)
     assert found.fact == Fact("fix.dated", (("date", "2026-03-02"), ("repo", "errmine-fixtures/kernels")))
+    further = f"{words} If you pass no rows, none are read now."  # a condition of another sentence
+    assert isinstance(
+        judged(dated(further), further, kind=ClaimKind.FIX, rule="checked:llm:m1@host#enrich-2+check-1"), Claim
+    )
     for other, rule in (
         (words, "llm:m1@host#enrich-2"),
         ("It will be fixed soon.", "checked:llm:m1@host#enrich-2+check-1"),

@@ -30,6 +30,7 @@ from pipeline.records import (
     Skipped,
 )
 from pipeline.text import language_of
+from pipeline.text.sentences import sentences
 from pipeline.text.units import units
 
 STAGE = "enrich-claims"
@@ -134,7 +135,9 @@ def _fix(document: Document, words: str, at: int | None) -> tuple[Fact | None, s
         is_told = fact is not None or _WORD.search(actions.without_addresses(words))
         return fact, None if is_told else "points_elsewhere"
     day = document.posts[document.post_at(at)].posted_at if at is not None else None
-    if day is None or document.repo is None or not _DONE.search(words) or _PLANNED.search(words):
+    told = (words[start:end] for start, end in sentences(words))
+    done = next((one for one in told if _DONE.search(one)), None)
+    if day is None or document.repo is None or done is None or _PLANNED.search(done):
         return None, "says_too_little"
     return Fact("fix.dated", (("date", day.date().isoformat()), ("repo", document.repo))), None
 
