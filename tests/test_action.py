@@ -149,6 +149,7 @@ def python(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.long
 def test_the_steps_run_as_a_runner_runs_them(
     sample_home: Path, tmp_path: Path, python: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.lexicon import catalogues
 from pipeline.run import Places
-from pipeline.store import querying
+from pipeline.store import querying, reading
 from tests.test_distil_graph import built
 
 BREAK = """```
@@ -46,33 +46,48 @@ Traceback (most recent call last):
 """
 
 
-@pytest.mark.parametrize(
-    ("message", "code"),
-    [
-        ("RuntimeError: HIP error: an illegal memory access was encountered", "hip:hipErrorIllegalAddress"),
-        ("RuntimeError: CUDA error: an illegal memory access was encountered", "cuda:cudaErrorIllegalAddress"),
-        ("RuntimeError: CUDA driver error: CUDA_ERROR_ILLEGAL_ADDRESS", "cuda:cudaErrorIllegalAddress"),
-        (
-            "RuntimeError: CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm(handle, n)`",
-            "cublas:CUBLAS_STATUS_EXECUTION_FAILED",
-        ),
-        ("RuntimeError: cuDNN error: CUDNN_STATUS_MAPPING_ERROR", "cudnn:CUDNN_STATUS_MAPPING_ERROR"),
-        (
-            "torch.distributed.DistBackendError: NCCL error in: ProcessGroup.cpp:12, unhandled system error",
-            "nccl:ncclSystemError",
-        ),
-        (
-            "jax.errors.JaxRuntimeError: E0200: RuntimeUnexpectedCoreHalt: Accelerator device halted prematurely",
-            "xla:E0200",
-        ),
-        ("jax.errors.JaxRuntimeError: UNAVAILABLE: the peer went away while it sent its part", "absl:UNAVAILABLE"),
-    ],
-)
-def test_a_code_has_one_spelling_in_event_gate_and_entry(tmp_path: Path, message: str, code: str) -> None:
-    (entry,) = built(tmp_path, TRACEBACK.format(message=message)).values()
-    database = Places.of(tmp_path / "home").database
-    events = querying.query(database, "SELECT DISTINCT unnest(codes) FROM events").rows
-    gates = querying.query(database, "SELECT json_extract_string(gate, '$.code') FROM clusters").rows
+CODES = [
+    ("RuntimeError: HIP error: an illegal memory access was encountered", "hip:hipErrorIllegalAddress"),
+    ("RuntimeError: CUDA error: an illegal memory access was encountered", "cuda:cudaErrorIllegalAddress"),
+    ("RuntimeError: CUDA driver error: CUDA_ERROR_ILLEGAL_ADDRESS", "cuda:cudaErrorIllegalAddress"),
+    (
+        "RuntimeError: CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm(handle, n)`",
+        "cublas:CUBLAS_STATUS_EXECUTION_FAILED",
+    ),
+    ("RuntimeError: cuDNN error: CUDNN_STATUS_MAPPING_ERROR", "cudnn:CUDNN_STATUS_MAPPING_ERROR"),
+    (
+        "torch.distributed.DistBackendError: NCCL error in: ProcessGroup.cpp:12, unhandled system error",
+        "nccl:ncclSystemError",
+    ),
+    (
+        "jax.errors.JaxRuntimeError: E0200: RuntimeUnexpectedCoreHalt: Accelerator device halted prematurely",
+        "xla:E0200",
+    ),
+    ("jax.errors.JaxRuntimeError: UNAVAILABLE: the peer went away while it sent its part", "absl:UNAVAILABLE"),
+]
+
+
+@pytest.fixture(scope="module")
+def coded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database of one issue for each message, numbered from 1."""
+    folder = tmp_path_factory.mktemp("coded")
+    built(folder, *(TRACEBACK.format(message=message) for message, _ in CODES))
+    return Places.of(folder / "home").database
+
+
+@pytest.mark.parametrize(("number", "code"), [(number, code) for number, (_, code) in enumerate(CODES, 1)])
+def test_a_code_has_one_spelling_in_event_gate_and_entry(coded: Path, number: int, code: str) -> None:
+    shown = "events JOIN documents USING (document_id)"
+    events = querying.query(coded, f"SELECT DISTINCT unnest(codes) FROM {shown} WHERE number = {number}").rows
+    gates = querying.query(
+        coded,
+        f"""SELECT json_extract_string(gate, '$.code') FROM clusters JOIN (
+            SELECT DISTINCT cluster_id FROM {shown} JOIN assignments USING (signature_id) WHERE number = {number}
+        ) USING (cluster_id)""",
+    ).rows
+    assert events
+    assert gates
+    (entry,) = (one for one in reading.entries(coded) if number in {piece["number"] for piece in one["evidence"]})
     family = code.partition(":")[0]
     spelled = {one for (one,) in [*events, *gates] if one and one.startswith(family)} | {
         one for one in entry["codes"] if one.startswith(family)

@@ -119,7 +119,8 @@ def test_a_file_of_an_earlier_version_is_asked_as_it_is_and_tells_a_build_all_th
     before = history.last_build(places.database, home=places.home)
     assert before.journal.rows[0].detail == NOTE[-1]
     age(places.database, version)
-    _asked(places, version)
+    with store.lasting():
+        _asked(places, version)
     assert history.last_build(places.database, home=places.home) == before
 
 
