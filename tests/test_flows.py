@@ -155,6 +155,7 @@ def test_an_ingest_does_not_wait_for_a_build(server: Started, world: FakeGithub,
     assert told["threads"] == 8
 
 
+@pytest.mark.long
 def test_a_run_to_which_nothing_came_makes_nothing_anew(ran: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
     from pipeline import flows
 

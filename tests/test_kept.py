@@ -23,6 +23,7 @@ from pipeline.run import Places
 from pipeline.run.check import integrity
 from tests import golden
 from tests.cli import run as errmine
+from tests.rings import quick_alone
 
 Damage = Callable[[Path], object]
 
@@ -389,7 +390,7 @@ def with_a_withdrawn_id(places: Places) -> None:
     places.registry.keep(registry)
 
 
-@pytest.mark.parametrize("gone", [["manifest.json"], ["manifest.json", "registry.json"], ["."]])
+@pytest.mark.parametrize("gone", quick_alone([["manifest.json"], ["manifest.json", "registry.json"], ["."]], [["."]]))
 def test_ids_outlive_the_bundle(gone: list[str], places: Places) -> None:
     with_a_withdrawn_id(places)
     for name in gone:

@@ -192,6 +192,7 @@ def test_a_name_that_was_there_from_the_first_build_on_is_undone_too(first_build
     assert json.loads(run("show", name, "--home", renamed, "--json").out)["id"] == matched(plain, MESSAGES[1])
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("never_few")
 def test_a_renamed_entry_that_is_merged_and_parts_again_has_its_names_back(home: Path) -> None:
     first, other = str(matched(home, MESSAGES[3])), str(matched(home, MESSAGES[1]))
@@ -303,6 +304,7 @@ def test_the_file_may_lie_elsewhere_and_must_exist_then(home: Path, tmp_path: Pa
     assert json.loads(run("build", "--home", home, "--json").out)["overrides"] == {"merge": 1}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("never_few")
 def test_overrides_give_the_same_bytes_in_any_order_of_raw(home: Path, tmp_path: Path) -> None:
     made = []

@@ -21,6 +21,7 @@ from pipeline.store import opening, querying
 from tests.cli import run
 from tests.each import each
 from tests.golden import ROOT
+from tests.rings import quick_alone
 
 ENDLESS = "SELECT count(*) FROM range(1000000000) a, range(1000) b"
 #: DuckDB looks for a call to stop between two vectors; this takes minutes on one value.
@@ -123,7 +124,7 @@ finally:
 """
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize("form", quick_alone(["csv", "parquet"], ["csv"]))
 def test_an_answer_of_gigabytes_never_stands_in_memory(home: Path, tmp_path: Path, form: str) -> None:
     path = tmp_path / "answer"
     with path.open("wb") as out:

@@ -111,6 +111,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]
         return found
 
 
+@pytest.mark.long
 def test_prism_accepts_every_request(prism: str, asked: dict[str, dict[str, str]]) -> None:
     kinds = {re.sub(r"\d+", "N", urlsplit(path).path) for path in asked}
     assert len(kinds) == len(USED)
@@ -121,6 +122,7 @@ def test_prism_accepts_every_request(prism: str, asked: dict[str, dict[str, str]
         assert "sl-violations" not in answer.headers, (path, answer.headers["sl-violations"])
 
 
+@pytest.mark.long
 def test_prism_would_refuse_what_is_not_allowed(prism: str) -> None:
     for path in ("/repos/a/b/issues?state=alle", "/repos/a/b/issues?since=yesterday", "/repos/a/b/issues/x/timeline"):
         assert requests.get(prism + path, timeout=10).status_code in (400, 422), path
