@@ -278,9 +278,37 @@ def _is_heading(document: Document, event: Event) -> bool:
     return is_guess and extract.is_heading(document.text[title.start : title.end])
 
 
+def _is_cut_title(document: Document, event: Event, others: Iterable[Event]) -> bool:
+    """Whether an event of the title is the beginning of an error that the thread shows whole: one error, not two."""
+    title = document.posts[0]
+    if title.kind != PostKind.TITLE or event.start >= title.end:
+        return False
+    begun = " ".join(event.message.split()).rstrip(".… ")
+    return len(begun) > extract.SHORTEST_RETOLD and any(
+        one.start >= title.end
+        and _short(event.exception_type) in ("", _short(one.exception_type))
+        and _goes_on(begun, " ".join(one.message.split()))
+        for one in others
+    )
+
+
+def _goes_on(begun: str, message: str) -> bool:
+    """Whether a message begins with the words `begun`, the last of them whole."""
+    return message.startswith(begun) and not message[len(begun) : len(begun) + 1].isalnum()
+
+
+def _short(exception_type: str | None) -> str:
+    return (exception_type or "").rpartition(".")[2]
+
+
 def signed(document: Document) -> list[tuple[Event, Signature | None]]:
-    """The errors of a thread with their signatures; a title that only speaks of an error is none."""
-    return [pair for pair in ask.read(document.text).signed() if not _is_heading(document, pair[0])]
+    """The errors of a thread with their signatures; a title that only speaks of one, or cuts one short, is none."""
+    reading = ask.read(document.text)
+    return [
+        pair
+        for pair in reading.signed()
+        if not (_is_heading(document, pair[0]) or _is_cut_title(document, pair[0], reading.errors))
+    ]
 
 
 def map_text(document: Document) -> shards.MapResult:
