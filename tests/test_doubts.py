@@ -152,14 +152,20 @@ def test_what_the_next_posts_contest_is_in_doubt(
     assert _read(_thread(said, *later), 60, monkeypatch) == [doubt]
 
 
-def test_who_says_that_the_very_act_did_not_help_is_counted_and_casts_no_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_that_is_counted_of_the_very_act_or_of_another_casts_no_doubt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     same = _thread(WORKED, "I set `FIXTURE_POOL=2` but it did not help.")
     other = _thread(WORKED, "I set `FIXTURE_POOL=3` but it did not help.")
     also = _thread(WORKED, "I set `FIXTURE_POOL=2` but it did not help.", "Same error here.")
+    unlike = _thread(WORKED, "I set `FIXTURE_STEPS=3` but it did not help.")
+    nothing = _thread(WORKED, "I set `FIXTURE_STEPS=3` but it did not help. Nothing does, I still see it.")
 
     assert _read(same, 60, monkeypatch) == [None, None]
     assert _read(other, 60, monkeypatch) == [45, None]
     assert _read(also, 60, monkeypatch) == [45, None]
+    assert _read(unlike, 60, monkeypatch) == [None, None]
+    assert _read(nothing, 60, monkeypatch) == [45, None]
 
 
 def test_who_takes_their_own_praise_back_in_a_later_post_leaves_it_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ that sees its other units. Shares are of the statements of older draws that read
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.distil import tables
@@ -87,6 +87,9 @@ class Beside:
 #: A thread that says nothing else.
 NOTHING = Beside()
 
+#: Posts, by their places, and spans of words that say nothing against a statement though they tell of a failure.
+Accounted = tuple[frozenset[int], frozenset[tuple[int, int]]]
+
 
 def doubt(text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader, beside: Beside = NOTHING) -> int | None:
     """Of a hundred statements as doubtful as this one of a person so many were right; None for one that stands."""
@@ -98,8 +101,7 @@ def doubt(text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader, bes
         found.append(_NOT_SHARED)
     if claim.outcome_quote is not None:
         found.append(_OF_TWO_POSTS)
-    against = _counted_against(text, claim, beside.failures)
-    is_contested = _is_contested(text, claim.last_quote.end, against)
+    is_contested = _is_contested(text, claim.last_quote.end, _accounted_for(text, claim, beside.failures))
     if claim.kind == ClaimKind.FIX and _goes_on_failing(text, quote.end):
         found.append(_HALF)
     if (claim.kind == ClaimKind.FIX or claim.outcome == Outcome.WORKED) and is_contested:
@@ -189,25 +191,37 @@ def _is_shareable(claim: Claim) -> bool:
     return claim.quote.lang == _READ and (claim.kind == ClaimKind.CAUSE or (is_advice and not is_known))
 
 
-def _counted_against(text: Prose, claim: Claim, failures: Sequence[Claim]) -> frozenset[int]:
-    """The posts in which somebody else says that this very act did not help: both are counted, neither is in doubt."""
+def _accounted_for(text: Prose, claim: Claim, failures: Sequence[Claim]) -> Accounted:
+    """What somebody else says did not help, and is counted as that: it casts no doubt on the claim besides.
+
+    Of the act itself whatever the post says; of what has other names the words that say so, and no more.
+    """
     said = claim.last_quote
-    return frozenset(
-        text.document.post_at(other.quote.start)
+    others = [
+        other
         for other in failures
-        if claim.outcome == Outcome.WORKED
-        and claim.key
-        and other.key == claim.key
+        if other.key
         and not {said.author_hash, None} & {other.quote.author_hash}
         and set(claim.signature_ids) <= set(other.signature_ids)
-    )
+    ]
+    same = [other for other in others if claim.outcome == Outcome.WORKED and other.key == claim.key]
+    posts = frozenset(text.document.post_at(other.quote.start) for other in same)
+    names = _names(claim.quote.text)
+    apart = [other for other in others if names and names.isdisjoint(found := _names(other.quote.text)) and found]
+    return posts, frozenset((quote.start, quote.end) for other in apart for quote in (other.quote, other.last_quote))
 
 
-def _is_contested(text: Prose, end: int, but: frozenset[int] = frozenset()) -> bool:
+def _names(words: str) -> set[str]:
+    """What of a program the words name."""
+    return {name for name, weight in replies.named_words(words).items() if weight >= _NAME}
+
+
+def _is_contested(text: Prose, end: int, but: Accounted = (frozenset(), frozenset())) -> bool:
     """True if one of the two posts behind `end` says that something does not help or is there still."""
     rows = [(n, post) for n, post in enumerate(text.document.posts) if post.start >= end and not post.is_bot]
+    posts, spans = but
     return any(
-        number not in but and _contests(text, post.start, min(post.end, post.start + _MOST_READ))
+        number not in posts and _contests(text, post.start, min(post.end, post.start + _MOST_READ), spans)
         for number, post in rows[:_NEXT_POSTS]
     )
 
@@ -218,9 +232,14 @@ def _goes_on_failing(text: Prose, end: int) -> bool:
     return number >= 0 and _contests(text, end, min(text.document.posts[number].end, end + _MOST_READ))
 
 
-def _contests(text: Prose, start: int, end: int) -> bool:
+def _contests(text: Prose, start: int, end: int, but: Iterable[tuple[int, int]] = ()) -> bool:
     pattern, refuse = tables.contested()
-    return any(pattern.search(one.text) and not refuse.search(one.text) for one in text.sentences(start, end))
+    return any(
+        pattern.search(one.text)
+        and not refuse.search(one.text)
+        and not any(a < one.end and one.start < b for a, b in but)
+        for one in text.sentences(start, end)
+    )
 
 
 def _is_one_of_several(document: Document, errors: Sequence[Pair], place: int, *, is_titled: bool) -> bool:
