@@ -151,6 +151,18 @@ def test_list_filters_by_domain_code_repository_answer_and_day(home: Path) -> No
     assert late == [row for row in every if row["last_seen"] and str(row["last_seen"]) >= "2026-04-01"] != every
 
 
+def test_an_error_that_is_not_published_is_no_unanswered_one(tmp_path: Path) -> None:
+    (tmp_path / "errmine.toml").write_text("[publish]\nmin_documents = 2\n", encoding="utf-8")
+    for command in (("import", golden.SAMPLE / "issues.jsonl"), ("build",)):
+        assert run(*command, "--home", tmp_path, "--quiet").code == 0
+    rows = [line.split("\t") for line in run("list", "--home", tmp_path).out.splitlines()]
+    unpublished = [row for row in rows if row[1].startswith("cluster:")]
+    assert unpublished
+    assert {row[2] for row in unpublished} == {"not published"}
+    unanswered = run("list", "--home", tmp_path, "--unanswered").out
+    assert "cluster:" not in unanswered
+
+
 def test_a_code_of_no_catalogue_lists_the_errors_that_it_tells_apart(tmp_path: Path) -> None:
     said = ("[KILN-4032] the kiln failed to heat its shelves", "[KILN-4033] the kiln failed to heat its shelves")
     file = tmp_path / "threads.jsonl"

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,14 @@ def test_a_list_that_is_cut_says_how_many_it_shows(home: Path) -> None:
     assert len(told.new) > 20
     assert f"## New · 最新出现 (20 / {len(told.new)})" in reports.markdown(told)
     assert f"<small>20 / {len(told.new)}</small>" in reports.html(told)
+
+
+def test_a_day_means_the_last_run_that_was_begun_before_it(home: Path) -> None:
+    today = datetime.now(UTC).date()
+    assert overview.report(home, since=today.isoformat()).since == ""  # all runs are of today
+    after = overview.report(home, since=(today + timedelta(days=2)).isoformat())
+    assert after.since.endswith(recording.rows(home)[-1].run_id[: recording.SHORTEST_ID])
+    assert after.new == []
 
 
 def test_a_run_that_is_not_there_is_named(home: Path) -> None:

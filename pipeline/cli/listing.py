@@ -32,7 +32,12 @@ def print_errors(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _known(row: Mapping[str, Any]) -> str:
-    """Whether threads have an answer; where they have none, whether documentation says what it means."""
+    """Whether threads have an answer; where they have none, whether documentation says what it means.
+
+    Of an error that is not published, for it has too few documents, nothing was asked.
+    """
+    if row["entry_id"] is None:
+        return "not published"
     return "answered" if row["is_answered"] else "documented" if row["is_documented"] else "no answer"
 
 

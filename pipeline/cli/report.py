@@ -19,7 +19,11 @@ def report(
     bundle: BundlePlace = None,
     since: Annotated[
         str,
-        typer.Option("--since", help="A run, by its id or the beginning of it: new is what came after.", metavar="RUN"),
+        typer.Option(
+            "--since",
+            help="A run, by its id or its beginning, or a day: new is what came after.",
+            metavar="RUN|DAY",
+        ),
     ] = "",
     days: Annotated[
         int, typer.Option("--days", min=1, max=36_500, help="Days of the data that count as of late.")

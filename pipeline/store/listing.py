@@ -25,7 +25,7 @@ SELECT s.entry_id, s.cluster_id, s.signature, s.signature_zh, s.domain,
 FROM cluster_summary s LEFT JOIN entries e USING (entry_id)
 WHERE s.document_count > 0
   AND ($domain = '' OR s.domain = $domain)
-  AND NOT ($unanswered AND s.is_answered)
+  AND NOT ($unanswered AND (s.is_answered OR s.entry_id IS NULL))
   AND ($since = '' OR s.last_seen >= try_cast($since AS DATE))
   AND ($code = '' OR s.entry_id IN (
         SELECT entry_id FROM (SELECT entry_id, unnest(codes) AS code FROM entries)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ MOST_ROWS, DAYS = 20, 90
 def report(home: Path, *, since: str = "", days: int = DAYS, database: Path | None = None) -> Report:
     """The report of `home`; new is what was not there after the run that begins with `since`, all of it where none is.
 
+    `since` may be a day, 2026-03-01, too: then it is the last run that was begun before it, UTC.
+
     `database`: another one than the home's, such as a bundle's, which knows of no runs.
 
     Raises:
@@ -27,9 +30,7 @@ def report(home: Path, *, since: str = "", days: int = DAYS, database: Path | No
         StoreError: there is no database, or it cannot be read.
     """
     runs = recording.rows(home)
-    found = recording.run_called(home, since) if since else None
-    if since and found is None:
-        raise ConfigError(f"no run {since}", hint="`errmine status` lists them; a beginning of the id is enough.")
+    found = _held_against(home, runs, since) if since else None
     known = runs[: 1 + next(n for n, row in enumerate(runs) if row.run_id == found.run_id)] if found else ()
     path = database or home / "curated" / "errmine.duckdb"
     with store.of_ours(path, note=home / ".errmine" / "state"):
@@ -41,6 +42,19 @@ def report(home: Path, *, since: str = "", days: int = DAYS, database: Path | No
         answered_before=_answered(known),
         **told,
     )
+
+
+def _held_against(home: Path, runs: Sequence[RunRow], since: str) -> RunRow | None:
+    """The run that is meant by its id or by a day; None where none was begun before that day."""
+    try:
+        day = date.fromisoformat(since)
+    except ValueError:
+        found = recording.run_called(home, since)
+        if found is None:
+            hint = "`errmine status` lists them; a beginning of the id is enough, or a day: 2026-03-01."
+            raise ConfigError(f"no run {since}", hint=hint) from None
+        return found
+    return next((row for row in reversed(runs) if row.started_at and row.started_at.date() < day), None)
 
 
 def _ids(runs: tuple[RunRow, ...]) -> list[str]:
