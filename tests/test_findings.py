@@ -84,6 +84,38 @@ def test_a_chain_is_one_finding() -> None:
     assert len(asked(OVEN.format(n=1) + CAUSE + STRANGE).findings) == 1
 
 
+JAM = """Traceback (most recent call last):
+  File "/srv/bakery/till.py", line 3, in pay
+    drawer.open()
+bakery.errors.DrawerJammed: drawer {n} is jammed behind the coins
+"""
+
+
+@each(
+    "line",
+    [
+        "DrawerJammed: drawer 7 is jammed behind the coins",
+        "2026-01-01 10:00:00,123 ERROR bakery.till DrawerJammed: drawer 7 is jammed behind the coins",
+        "till-1  | bakery.errors.DrawerJammed: drawer 7 is jammed behind the coins",
+    ],
+)
+def test_a_class_that_the_bundle_knows_is_an_error_in_any_line(line: str) -> None:
+    found = asked(f"{NOISE}{line}\n{NOISE}", row("bakery/drawer", JAM.format(n=1)))
+    assert told(found) == [("bakery/drawer", 1)]
+    assert found.findings[0].lines == ((2, 2),)
+
+
+def test_a_known_class_before_words_that_nobody_knows_is_no_error() -> None:
+    assert told(asked("DrawerJammed: what to do about it in the shop", row("bakery/drawer", JAM.format(n=1)))) == []
+
+
+def test_a_line_that_names_a_known_class_takes_no_traceback_s_place() -> None:
+    found = asked(
+        STRANGE + "DrawerJammed: drawer 7 is jammed behind the coins\n", row("bakery/drawer", JAM.format(n=1))
+    )
+    assert sorted(told(found), key=str) == [("bakery/drawer", 1), (None, 1)]
+
+
 EXIT = "mpi.LauncherError: mpirun failed with exit code 1"
 
 

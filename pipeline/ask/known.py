@@ -32,6 +32,12 @@ class KnownErrors:
                 gate = tuple([(name, value) for name, value in member["gate"]])
                 self._of_gate.setdefault(gate, {}).setdefault(place, []).append(member)
 
+    @cached_property
+    def classes(self) -> frozenset[str]:
+        """The short names of the classes of known errors."""
+        named = (row["exception_type"] for row in self._rows)
+        return frozenset(kind.rpartition(".")[2] for kind in named if kind)
+
     def same(self, signature: Signature) -> str | None:
         """The cluster that holds this very signature."""
         return self._equal.get(signature.signature_id)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pipeline import extract
 from pipeline.ask.findings import Findings, gathered, of_words, telling
 from pipeline.ask.known import KnownErrors, Row
-from pipeline.ask.reading import Reading, read_pasted, set_aside
+from pipeline.ask.reading import Reading, of_classes, read_pasted, set_aside
 from pipeline.packs import marked
 from pipeline.records import Event, Signature, kept, leaves
 from pipeline.records.errors import ExportError
@@ -115,17 +115,34 @@ class Matcher:
 
     def match(self, text: str) -> Answer:
         """The entry of the error that `text` shows, or why there is none."""
-        return self._as_one(read_pasted(text))
+        return self._read(text)[1]
 
     def findings(self, text: str) -> Findings:
         """Every error of `text`, most telling first, each with its entry or why there is none."""
-        reading = read_pasted(text)
-        if len(reading.errors) > MANY_ERRORS:
-            self.prepare()
-        answer = self._as_one(reading)
+        reading, answer = self._read(text, every=True)
         if reading.main is None:
             return of_words(answer, reading.text, is_ignored=reading.whole.signature_id in self._ignored)
         return gathered(reading, answer, lambda event: self._own(reading, event))
+
+    def _read(self, text: str, *, every: bool = False) -> tuple[Reading, Answer]:
+        """What the text shows, and the answer to it as one; `every`: all of its errors will be asked.
+
+        Where nothing of it is known, lines count too that name a class of the bundle's errors before a known message.
+        """
+        reading = read_pasted(text)
+        if every and len(reading.errors) > MANY_ERRORS:
+            self.prepare()
+        answer = self._as_one(reading)
+        if answer.entry_id is None:
+            named = [
+                event
+                for event in of_classes(reading, self._known.classes)
+                if self._answer(reading.signature(event)).entry_id is not None
+            ]
+            if named:
+                reading = reading.with_these(named)
+                answer = self._as_one(reading)
+        return reading, answer
 
     def _as_one(self, reading: Reading) -> Answer:
         """The answer to a text that tells of one error."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Longer messages say something.
 _MOST_EMPTY = 200
+#: Lines that name a known class, of a text without an error that anybody would see.
+MOST_NAMED = 1000
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,17 @@ class Reading:
                 )
                 yield link, raised
 
+    def with_these(self, events: Sequence[Event]) -> Reading:
+        """The reading with these errors of one line, in the place of others of the same line."""
+        spans = [(event.start, event.end) for event in events]
+        others = [
+            one
+            for one in self.events
+            if "\n" in self.text[one.start : one.end].strip()
+            or not any(a < one.end and one.start < b for a, b in spans)
+        ]
+        return Reading(self.text, tuple(sorted((*others, *events), key=lambda event: event.start)))
+
     def signed(self) -> list[tuple[Event, Signature | None]]:
         """Every event with what it is, None where it is not grouped: what a build keeps of a document."""
         return [(event, self.signature(event) if event.severity == Severity.ERROR else None) for event in self.events]
@@ -80,6 +95,34 @@ class Reading:
 def read(text: str) -> Reading:
     """The failures of the text of a document."""
     return Reading(text, tuple(_weighed(event, text) for event in extract.events(text)))
+
+
+#: `PoolExhausted: every connection is in use`, behind whatever a log puts before it.
+_NAMED = re.compile(r"(?<![\w$.])((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{1,80}): (\S[^\n]*)", re.ASCII)
+
+
+def of_classes(reading: Reading, known: Container[str]) -> list[Event]:
+    """Lines that name a class of `known`, short names, before a message, each as an error; the first `MOST_NAMED`.
+
+    A class whose name does not end as those of errors do is no error to who has never heard of it.
+    """
+    named = (found for found in _NAMED.finditer(reading.text) if found[1].rpartition(".")[2] in known)
+    return [
+        Event(
+            dialect="exception-line",
+            exception_type=found[1],
+            message=found[2].strip(),
+            detail=found[2].strip(),
+            frames=(),
+            chain=(),
+            codes=codes.codes_in(found[0]),
+            start=found.start(),
+            end=found.end(),
+            is_truncated=False,
+            severity=Severity.ERROR,
+        )
+        for found in islice(named, MOST_NAMED)
+    ]
 
 
 def _weighed(event: Event, text: str) -> Event:
