@@ -7,16 +7,18 @@ import pytest
 from pipeline.translate import render
 from tests.distil_factory import claims as claims_of
 from tests.distil_factory import document
+from tests.each import each
 
 ERROR = 'Traceback (most recent call last):\n  File "/srv/a.py", line 3, in <module>\n    f()\nRuntimeError: it broke'
 
 
-def said(comment: str) -> list[tuple[str, str | None, str, str | None, str | None]]:
+def said(comment: str, reply: str = "") -> list[tuple[str, str | None, str, str | None, str | None]]:
     """(kind, outcome, language of the quote, English, Chinese) of what one comment says of the thread's error."""
     posts = [
         ("title", "运行时报错", "a"),
         ("body", f"运行就报错：\n\n```\n{ERROR}\n```", "a"),
         ("comment", comment, "b"),
+        *([("comment", reply, "a")] if reply else []),
     ]
     rows = [
         {"kind": kind, "text": text, "role": "NONE", "author": author, "at": "2026-03-01T10:00:00Z", "bot": False}
@@ -54,6 +56,39 @@ def said(comment: str) -> list[tuple[str, str | None, str, str | None, str | Non
 )  # fmt: skip
 def test_an_outcome_said_in_chinese_is_found(comment, outcome, english, chinese):
     assert said(comment) == [("remedy", outcome, "zh", english, chinese)]
+
+
+@each(
+    "reply",
+    [
+        "没用，还是报同样的错误。",
+        "试了，但是不行。",
+        "我试过了，没有用，还是报同样的错误。",
+        "按照上面的方法改了，依然报错",
+        "谢谢，升级了还是会报同样的错误",
+        "仍然出现同样的问题。",
+    ],
+)
+def test_a_short_denial_is_of_the_advice_before_it(reply):
+    assert ("remedy", "failed", "zh", "Set pool_recycle to 60.", "将 pool_recycle 设为 60。") in said(ADVICE, reply)
+
+
+@each(
+    "reply",
+    [
+        "没有用 GPU 训练。",
+        "不行的话再说。",
+        "如果还是报错请重新打开。",
+        "还是报同样的错误吗？",
+        "这个参数没用到。",
+        "我还没有试。",
+    ],
+)
+def test_what_only_looks_like_a_denial_is_none(reply):
+    assert all(outcome != "failed" for _, outcome, *_ in said(ADVICE, reply))
+
+
+ADVICE = "请把 `pool_recycle` 设为 60。"
 
 
 @pytest.mark.parametrize(
