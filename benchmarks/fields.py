@@ -87,14 +87,17 @@ def _posts(path: Path, wanted: dict[str, list[dict[str, Any]]]) -> Iterator[Post
 def judged(post: Post) -> dict[str, bool | None]:
     """Whether each field is right; None where the label has none. `false`: an event where there is no error."""
     label = post.label
-    events = [one for one in extract.events(post.text) if one.severity != Severity.WARNING]
+    told = extract.events(post.text)
+    events = [one for one in told if one.severity != Severity.WARNING]
     if label["kind"] == "none":
         return {"false": bool(events)}
+    # a report about a warning has it as its error; the event says of itself that it is one
+    events = events or told
     named = [one for one in (label["root"], label) if one]
     event = next((held for one in named if (held := _holding(post.text, events, one["at"]))), None)
     kinds = [one["type"] for one in named if one["type"]]
-    told = [one for one in named if event is not None and _short(event.exception_type) == _short(one["type"])] or named
-    words = [post.text[slice(*one["message"])] for one in told if one["message"]]
+    meant = [one for one in named if event is not None and _short(event.exception_type) == _short(one["type"])] or named
+    words = [post.text[slice(*one["message"])] for one in meant if one["message"]]
     return {
         "found": event is not None,
         "type": event is not None and any(_short(kind) in _types(event) for kind in kinds) if kinds else None,

@@ -23,8 +23,10 @@ from pipeline.extract import (
     generic,
     head,
     lines,
+    margins,
     native,
     objects,
+    places,
     pytest_,
     refusals,
     related,
@@ -56,8 +58,12 @@ MOST_RETOLD = 40
 MOST_BETWEEN, MOST_STREAMS = 400, 32
 #: A line with more exception names than that is a list of names.
 MOST_NAMES = 6
+#: So many lines of stacks are looked at, for each sign of one, for what is put around all of them.
+MOST_SIGNS = 12
 #: Dialects whose trailing lines say of a command that it failed, and nothing of why.
 _ENDINGS = frozenset({"docker", "build", "pip", "npm", "node-gyp"})
+#: Dialects of warnings that are told only where nothing failed.
+_WARNING = frozenset({"exception-line", "cc-warning"})
 _EXIT = re.compile(
     r"(?:\S{1,80} ){1,6}(?:exited|ended|finished|terminated|completed|failed) with (?:an? )?"
     r"(?:(?:exit|return|error|status|non-zero) ?){1,3}(?:code|status)?:? -?\d{1,6}\.?"
@@ -72,8 +78,14 @@ def looked_for() -> Literals:
     return Literals((*lines.literals(), *native.literals(), *stacks.literals(), *blocks.SIGNS, *objects.LITERALS))
 
 
+@packs.cached
+def _stacked() -> frozenset[str]:
+    """What stands on lines of stacks: a text with none of it is read as it is decorated."""
+    return frozenset((*stacks.literals(), *lines.frame_literals()))
+
+
 def events(text: str) -> list[Event]:
-    """The failures of a text, sorted by `start`, not overlapping. Python's warnings only where nothing failed.
+    """The failures of a text, sorted by `start`, not overlapping. Warnings of Python and compilers if nothing failed.
 
     In a block in which no rule knows more than that a command failed, the line that states why, if one seems to, is an
     event of the dialect "generic"; so is, of a text in which nothing is known so, what looks most like an error.
@@ -83,6 +95,10 @@ def events(text: str) -> list[Event]:
     seen = looked_for().seen(text)
     if not seen:
         return []
+    if signs := seen.keys() & _stacked():
+        plain = margins.without(text, (at for sign in signs for at in seen[sign][:MOST_SIGNS]))
+        if plain != text:
+            text, seen = plain, looked_for().seen(plain)
     found, ends = _known(text, seen)
     telling = [one for one in found if one.severity in _TELLING]
     failures = [one for one in telling if one.start not in ends and not _is_mere_end(one)]
@@ -94,7 +110,7 @@ def events(text: str) -> list[Event]:
     guesses = [_with_codes(one) for one in guesses if refusals.refusal(one.detail) is None]
     new = [one for one in guesses if not _overlaps(one, found) and not _is_told_again(one, found)]
     whole = sorted([*found, *new], key=lambda one: one.start) if new else found
-    return related.without_colours(text, whole)
+    return related.without_colours(text, places.added(text, whole))
 
 
 def _is_told_again(guess: Event, found: Sequence[Event]) -> bool:
@@ -125,7 +141,7 @@ def _known(text: str, seen: Seen) -> tuple[list[Event], frozenset[int]]:
     if any(literal in seen for literal in objects.LITERALS):
         found = objects.added(text, seen, found)
     if any(one.severity != Severity.WARNING for one in found):
-        found = [one for one in found if one.severity != Severity.WARNING or one.dialect != "exception-line"]
+        found = [one for one in found if one.severity != Severity.WARNING or one.dialect not in _WARNING]
     trailing = frozenset(event.start for event, rule in natives if rule.trails)
     ends = frozenset(event.start for event, rule in natives if rule.trails and event.dialect in _ENDINGS)
     exits = frozenset(event.start for event, rule in natives if rule.exits)
@@ -316,11 +332,14 @@ def _joined(text: str, shown: list[Event], natives: list[Event]) -> list[Event]:
 
 
 def _is_line_of(event: Event, natives: list[tuple[Event, Rule]]) -> bool:
-    """Whether a line that begins with "Error: " is one of the further lines of a diagnostic."""
+    """Whether a line that begins with "Error: " is one of the further lines of a diagnostic, or one that is named."""
     if event.dialect != "exception-line" or event.exception_type != "Error" or event.frames:
         return False
-    place = bisect_left(natives, event.start, key=lambda one: one[0].start)
-    return place > 0 and natives[place - 1][0].end > event.start
+    place = bisect_right(natives, event.start, key=lambda one: one[0].start)
+    if not place or natives[place - 1][0].end <= event.start:
+        return False
+    holder = natives[place - 1][0]
+    return holder.start < event.start or (holder.exception_type is not None and holder.severity == Severity.ERROR)
 
 
 def _is_next(alone: list[Event], before: Event) -> bool:

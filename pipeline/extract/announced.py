@@ -39,8 +39,9 @@ class Line(packs.Row):
     needs: tuple[str, ...] = Field((), description="One of these stands in the line too; before the pattern is tried.")
     pattern: Expression = Field(
         description="Searched in the line. Groups: `msg` the message (without it all that matched), and where there are"
-        " any `type`, `file`, `line`, `function`, and `source`, `source_line`: what a tool was reading when it failed"
-        " at that place in itself. `{place}` is a file as compilers print it, in the group `file`."
+        " any `type`, `file`, `line`, `function`, for a place in another form `path`, `row`, and `source`,"
+        " `source_line`: what a tool was reading when it failed at that place in itself."
+        " `{place}` is a file as compilers print it, in the group `file`."
     )
     where: Where = Field(Where.SHOWN, description="Where on its line it may stand.")
     type: _Template = Field("", description="What the error is called, made of groups, where no group `type` is it.")

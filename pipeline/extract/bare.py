@@ -6,7 +6,7 @@ import re
 
 from pipeline.extract import chain, head, python
 from pipeline.extract.displays import Fences
-from pipeline.extract.lines import Lines, Peeler
+from pipeline.extract.lines import Lines, Peeler, is_alone
 from pipeline.records import Event, Frame
 from pipeline.text import prefixes
 
@@ -82,11 +82,13 @@ def read(text: str, colon: int, *, ceiling: int, fences: Fences) -> Event | None
     message = text[colon:stop] if is_traced else text[colon:stop].lstrip(" :：")
     message = python.trimmed(message.rstrip().rstrip("`*").rstrip())
     before = text[max(start, begin - WIDEST_LEAD) : begin]
-    if not message or not (is_traced or _is_shown(before, message, is_first=start == 0)):
+    if not message:
+        return _event(text, (start, begin, colon), name, "", fences) if is_alone(text, colon) else None
+    if not (is_traced or _is_shown(before, message, is_first=start == 0)):
         return None
     if not is_known and (_DOCUMENTED.search(before) or not _LETTERS.search(message)):
         return None
-    if name in _COMMON and (not _MARKUP.fullmatch(before[prefixes.width(before) :])):
+    if name in _COMMON and (not _MARKUP.fullmatch(before[_prefix_width(before) :])):
         return None
     message = _unquoted(message, text[begin - 1 : begin])
     return _event(text, (start, begin, stop), name, message, fences)
@@ -115,8 +117,7 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     """Whether the line shows the exception as printed, judged by what stands around its name."""
     if _PROSE.match(message) or (message[0] in "{[" and message[-1:] in ",{["):
         return False
-    wide = prefixes.width(before)
-    rest = before[wide:]
+    rest = before[_prefix_width(before) :]
     lead = _MARKUP.match(rest)
     assert lead is not None
     rest = rest[lead.end() :]
@@ -129,6 +130,11 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     if _CODE.search(rest):
         return False
     return is_first or _LEADS.search(before) is not None
+
+
+def _prefix_width(before: str) -> int:
+    """How much of what stands before a name is prefixes: some ask for a word behind them."""
+    return min(prefixes.width(before + "X"), len(before))
 
 
 def _flattened(name: str, message: str) -> list[python.Printed]:

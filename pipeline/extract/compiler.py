@@ -143,7 +143,7 @@ GENERIC: tuple[Rule, ...] = (
         "ld",
         ("undefined reference to", "multiple definition of"),
         Lazy(
-            rf"(?:(?<![^\s`'\"(]){PLACE}:(?:(?P<line>\d{{1,7}})|\([.\w+]{{1,80}}\)): (?=undefined))?"
+            rf"(?:(?<![^\s`'\"(]){PLACE}:(?:(?P<line>\d{{1,7}})|\([.\w+\[\]$]{{1,400}}\)): (?=undefined))?"
             r"(?P<msg>undefined reference to (?:symbol )?(?:[`'‘\"]|[\w:~]{2,200}\()"
             r"(?:(?! \S{1,200}: undefined reference to )[^\n]){1,600}"
             r"|multiple definition of [`'‘\"][^\n]{1,600})"
@@ -153,8 +153,11 @@ GENERIC: tuple[Rule, ...] = (
     Rule(
         "undefined-symbol",
         "ld",
-        ("ndefined symbol",),
-        Lazy(r"(?P<msg>(?:undefined symbol: [\w@.$?]{2,600}|[Uu]ndefined symbols for architecture \w{1,20}))"),
+        ("ndefined symbol", "duplicate symbol "),
+        Lazy(
+            r"(?P<msg>(?:undefined symbol: [\w@.$?]{2,600}|[Uu]ndefined symbols for architecture \w{1,20}"
+            r"|duplicate symbol '?[_\w$(][^\n]{1,300}? in:))"
+        ),
         goes_on=Lazy(r"^[ \t]{2,8}(?:\"|_|[^\n]{0,200} in )|^ld: symbol"),
         joins=True,
     ),

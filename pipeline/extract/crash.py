@@ -187,11 +187,22 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "heap-corruption",
         "cpp",
-        ("(): invalid ", "double free or corruption", "smashing detected"),
+        (
+            "(): invalid ",
+            "(): double free",
+            "(): corrupted ",
+            "(): unaligned ",
+            "(): mismatching ",
+            "(): unsorted ",
+            "double free or corruption",
+            "smashing detected",
+            "corrupted double-linked list",
+            "corrupted size vs.",
+        ),
         Lazy(
             r"(?:^|[>:`\]Z|] |^\*\*\* Error in [`'][^\n]{1,200}': |^[ \t`>]{1,8})(?P<msg>(?:free"
-            r"|munmap_chunk|realloc|malloc)\(\): "
-            r"(?:invalid|corrupted|unsorted|smallbin|mismatching|unaligned|memory)[^\n]{1,100}"
+            r"|munmap_chunk|realloc|malloc(?:_consolidate)?)\(\): "
+            r"(?:invalid|double free|corrupted|unsorted|smallbin|mismatching|unaligned|memory)[^\n]{1,100}"
             r"|double free or corruption \([^()\n]{1,20}\)"
             r"|(?:corrupted (?:size|double-linked list)[^\n]{0,60})|\*\*\* stack smashing detected \*\*\*)"
         ),

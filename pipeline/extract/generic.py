@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from pipeline.extract.blocks import FEWEST, PLAIN, Line, holds_sign, word_count, words_at
@@ -93,6 +94,33 @@ _TOLD = re.compile(
 #: The same before the word.
 _SAID = re.compile(r"[`\"“](?P<said>[^`\"“”\n]{12,400})[`\"”] {1,2}(?:errors?|exceptions?|message)\b", re.IGNORECASE)
 
+#: The same in single quotes, where an exception is named.
+_NAMED_SINGLE = re.compile(
+    r"(?<![\w'])['‘](?P<said>(?:Uncaught )?[A-Z]\w{1,60}(?:Error|Exception): [^'’\n]{6,300})['’]"
+    r" {1,2}(?:errors?|exceptions?)\b"
+)
+#: A quote of any kind, and what leads to one that was printed whatever it says: a word for an error right before it, or
+#: before a colon; so much is looked at of that.
+_QUOTE = re.compile(r"(?:[`\"“]|\*\*|\{\{)(?P<said>(?:(?![`\"“”]|\}\})[^\n]){10,300}?)(?:[`\"”]|\*\*|\}\})")
+_LEADS_TO = re.compile(
+    r"\b(?:(?:error|exception|warning)(?: (?:message|text|log|that))?(?:,? (?:is|was|as|of|saying|says|said|stating"
+    r"|states|with|like|that|the|reads|reading|it)){0,3}(?::| -)?"
+    r"|(?:this|following|an?) (?:\w{2,12} )?(?:error|exception)\b[^\n:]{0,120}:"
+    r"|(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|errors? out|dies|died|exit(?:s|ed)|reject(?:s|ed)|complain(?:s|ed|ing)?"
+    r"|breaks|stops|stopped) (?:with|saying|that|about)(?: an?| the| this| following)?(?: message)?:?"
+    r"|(?:gets?|getting|got|see|seeing|receive[sd]?|receiving|show(?:s|ing)?) (?:an?|the|this|following|such)"
+    r"(?: \w{2,12})? message(?: saying| that says| as)?:?) {1,2}\Z",
+    re.IGNORECASE,
+)
+_LEAD = 160
+#: The same behind it: "fails with a `…` error".
+_CALLED = re.compile(r" (?:errors?|exceptions?)\b", re.IGNORECASE)
+_CALLS_IT = re.compile(r"\b(?:gets?|got|getting|with|throws?|threw|an?|the|following|see) \Z", re.IGNORECASE)
+#: One of these stands in a line that calls something an error so.
+_CALLS = ("rror ", "rror:", "xception ", "xception:", " with ", " message", "rrors", "xceptions")
+#: So many words an error's text has that nothing else makes one, and what begins no such text: code, a name, a title.
+_TEXT = re.compile(r"(?:[\w'’.,:;()<>*\[\]/#%&+-]{1,60} {1,2}){2,40}\S{1,80}$")
+
 #: The same in single quotes, where nothing but the quote follows the word.
 _SAID_SINGLE = re.compile(
     r"\b(?:errors?|exception|message)[:,]? {1,2}['‘](?P<said>[^'‘’\n]{12,400})['’]", re.IGNORECASE
@@ -139,8 +167,12 @@ _NAMED = re.compile(
 
 #: An exception that stands anywhere among the words, before a colon or at their end, or a result that Windows names.
 _TYPED = re.compile(
-    r"(?:(?<=[\s:(\"'`])|\A)(?:(?P<type>(?:[A-Za-z_$][\w$]{0,60}(?:\.|::|\\)){0,8}(?:[A-Z]\w{0,60}(?:Error|Exception)|Error))"
-    r"(?:: {1,2}(?P<msg>\S.*)|(?=:?$| at ))|(?P<code>0x8[0-9A-Fa-f]{7})\b)"
+    r"(?:(?<=[\s:(\"'`=])|\A)(?:(?P<type>(?:[A-Za-z_$][\w$]{0,60}(?:\.|::|\\)){0,8}(?:[A-Z]\w{0,60}(?:Error|Exception)|Error))"
+    r"(?:: {1,2}(?P<msg>\S.*)|(?=:?$| at ))|(?P<code>0x8[0-9A-Fa-f]{7}|E(?:NOENT|ACCES|PERM|EXIST|BUSY|AGAIN|INVAL|PIPE"
+    r"|NOTDIR|ISDIR|NOTEMPTY|MFILE|NOSPC|ROFS|TIMEDOUT|ADDRINUSE|CONN(?:REFUSED|RESET|ABORTED)|NOTFOUND|HOSTUNREACH"
+    r"|NETUNREACH|NOMEM|IO|XDEV|LOOP))\b"
+    # Python 2 shows a class so
+    r"|<(?:type|class) '(?P<shown>(?:[A-Za-z_]\w{0,60}\.){0,8}\w{1,60}(?:Error|Exception))'>:? (?P<rest>\S.*))"
 )
 
 
@@ -164,8 +196,10 @@ _FIELD = re.compile(
 
 
 #: One of these opens every quote of what was printed.
-_OPENS_QUOTE = ("`", '"', "“", "‘", "**", " '")
+_OPENS_QUOTE = ("`", '"', "“", "‘", "**", " '", "{{")
 
+#: So many names of a line are looked at for the one that says what failed.
+_MOST_NAMED = 4
 #: How sure a guess is: a line that announces an error, one that says what failed.
 _SURE, _LIKELY, _TOLD_OF = 3, 2, 1
 
@@ -196,10 +230,12 @@ def stated(line: Line, start: int, words: str) -> Event:
         return _event(told)
     at, words = _field(words)
     start += at
-    named = _TYPED.search(words)
-    if named is None:
+    found = list(islice(_TYPED.finditer(words), _MOST_NAMED))
+    if not found:
         return _event(_Guess(_LIKELY, start, words))
-    kind, said = named["type"] or named["code"], named["msg"] or words
+    # "Error: no fire: KilnError: lid is open": the first only says that something failed
+    named = next((one for one in found if one["type"] not in _SAYS_NOTHING), found[0])
+    kind, said = named["type"] or named["shown"] or named["code"], named["msg"] or named["rest"] or words
     if named["msg"] and kind not in _SAYS_NOTHING and _leads(line, words[: named.start()]):
         start, words = start + named.start("type"), words[named.start("type") :]
     return _event(_Guess(_LIKELY, start, words), (kind, said))
@@ -308,6 +344,21 @@ def _quoted(line: str) -> Iterator[tuple[int, str]]:
         said = told["said"].strip()
         is_printed = any(find(said) for find in (_ANNOUNCED.match, _NAMED.match, _BEGINS.match, _SAYS.search))
         if is_printed and word_count(said, len(said)) > FEWEST and not _CODE.search(said):
+            yield line.index(said, told.start("said")), said
+    if any(sign in line for sign in _CALLS):
+        yield from _called(line)
+
+
+def _called(line: str) -> Iterator[tuple[int, str]]:
+    """What a line itself calls the text of an error: where, and the words."""
+    for told in (*_NAMED_SINGLE.finditer(line), *_QUOTE.finditer(line)):
+        said = told["said"].strip()
+        if not _TEXT.match(said):
+            continue
+        lead = line[max(0, told.start() - _LEAD) : told.start()]
+        is_called = told.re is _NAMED_SINGLE or _LEADS_TO.search(lead) is not None
+        is_called = is_called or (_CALLED.match(line, told.end()) is not None and _CALLS_IT.search(lead) is not None)
+        if is_called and not _CODE.search(said) and not _TALK.search(said):
             yield line.index(said, told.start("said")), said
 
 

@@ -42,6 +42,11 @@ def literals() -> tuple[str, ...]:
     return (*(needle for _, needle in _MARKS), *sorted(_ends()), *head.ERROR_PACKAGES)
 
 
+def frame_literals() -> tuple[str, ...]:
+    """What stands on frames of Python, and above them."""
+    return tuple(needle for kind, needle in _MARKS if kind in ("header", "frame"))
+
+
 _FRAME = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d|File "[^"\n]{1,1000}$', re.M)
 _BEFORE_COLON = frozenset(("(", " ", ":", "："))
 _CLASS = re.compile(r"[A-Z]\w{2,80}")
@@ -50,6 +55,12 @@ _COLON = re.compile(
     # a JVM's trace without a message, run together
     r"| at (?:[\w$]{1,80}\.){1,14}[\w$<>]{1,80}\((?:[\w$]{1,80}\.(?:java|kt|scala|groovy|clj):\d|Native Method\))"
 )
+
+
+#: A name with its package, and nothing else but a mark of quoting or markup of code before it; what stands above it.
+_ALONE = re.compile(r"[\s>]{0,12}(?:\{code[^}\n]{0,20}\})?(?:[A-Za-z_$][\w$]{0,80}\.){2,14}[A-Z][\w$]{0,100}")
+_TELLS = re.compile(r"[Ee]rror|ERROR|[Ee]xception|[Ff]ail|STACK|[Cc]aused|[Tt]hrow")
+_LONGEST_NAME = 300
 
 
 class Mark(NamedTuple):
@@ -84,6 +95,15 @@ def _place(text: str, at: int, kind: str) -> int:
     return at + 1 if text[at] in "\n " else at
 
 
+def is_alone(text: str, end: int) -> bool:
+    """Whether an exception's whole name that ends there is all of its line, and the line above tells of an error."""
+    start = text.rfind("\n", max(0, end - _LONGEST_NAME), end) + 1
+    if _ALONE.fullmatch(text, start, end) is None:
+        return False
+    above = text[text.rfind("\n", 0, max(start - 1, 0)) + 1 : start]
+    return _TELLS.search(above) is not None
+
+
 def name_ends(text: str, seen: Seen) -> list[int]:
     """The places where a name that ends like an exception's stands before a colon, in order."""
     found: list[int] = []
@@ -97,7 +117,8 @@ def name_ends(text: str, seen: Seen) -> list[int]:
         width = len(ending)
         for at in places:
             end = at + width
-            if text[end : end + 1] in _BEFORE_COLON and _COLON.match(text, end):
+            behind = text[end : end + 1]
+            if (behind in _BEFORE_COLON and _COLON.match(text, end)) or (behind in "\n" and is_alone(text, end)):
                 found.append(end)
     return sorted(set(found))  # a name and its ending may both be looked for
 

@@ -108,8 +108,11 @@ def _hits(text: str) -> list[announced.Line]:
 
 
 def _blocks(text: str, seen: Seen) -> Iterator[Block]:
-    for start, end, rules in _candidates(text, seen):
-        line = text[start:end]
+    for start, stop, rules in _candidates(text, seen):
+        line = text[start:stop]
+        if line[-1:].isspace():
+            line = line.rstrip()
+        end = start + len(line)
         for rule in rules:
             if rule.needs and not _holds(line, rule.needs):
                 continue
@@ -203,8 +206,8 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
         end=end,
         message=message,
         exception_type=named["type"] if named else announced.filled(rule.type, groups) or groups.get("type") or None,
-        file=groups.get("file") or None,
-        line=_number(groups.get("line", "")),
+        file=groups.get("file") or groups.get("path") or None,
+        line=_number(groups.get("line") or groups.get("row") or ""),
         function=groups.get("function") or None,
         source=Frame(groups["source"], _number(groups.get("source_line", "")), None) if groups.get("source") else None,
         codes=tuple(code for one in rule.codes if not (code := announced.filled(one, groups)).endswith(":") and code),
@@ -315,7 +318,9 @@ def _plain(whole: str, block: Block) -> str:
 
 
 def _severity(block: Block, before: str, message: str) -> Severity:
-    if _WARNING.search(before) or _REMARK.search(before) or foreign.is_warning(message):
+    # a sanitizer calls what it found a warning: "WARNING: ThreadSanitizer: data race"
+    is_logged = block.rule.dialect != "sanitizer" and (_WARNING.search(before) or _REMARK.search(before))
+    if is_logged or foreign.is_warning(message):
         return Severity.WARNING
     if block.rule.dialect == "glog" and foreign.is_progress(message):
         return Severity.PROGRESS

@@ -229,6 +229,11 @@ def without_colours(text: str, events: list[Event]) -> list[Event]:
     return [_uncoloured(one, pattern) for one in events] if pattern is not None else events
 
 
+def has_colours(text: str) -> bool:
+    """Whether the text surely shows codes of colours as letters."""
+    return _LIKE_A_CODE.search(text) is not None and _colour(text) is not None
+
+
 def _colour(text: str) -> re.Pattern[str] | None:
     """What is surely a colour in the text, None if nothing is."""
     if any(end in text for end in _RESETS) and _COLOURED.search(text) is not None:

@@ -125,9 +125,10 @@ def _announced(text: str, start: int, line: str, form: Form) -> Block | None:
 
 def _start(text: str, start: int, line: str, form: Form) -> tuple[Matched | None, int]:
     """What announces the error on a line, and how many further lines a terminal wrapped it into."""
-    hit = first(form.start, line, is_searched=True)
+    bare = line.rstrip()
+    hit = first(form.start, bare, is_searched=True)
     if hit is None and (wide := prefixes.width(line)):
-        hit = first(form.start, line[wide:], is_searched=True)
+        hit = first(form.start, bare[wide:], is_searched=True)
     if hit is None and NARROWEST <= len(line) < WIDEST:
         at = start + len(line) + 1
         below = text[at : at + WIDEST - len(line)].partition("\n")[0]
@@ -174,10 +175,11 @@ def _message_below(lines: Lines, block: Block) -> int:
 
 def _frame_begins(text: str, start: int, line: str, form: Form) -> int | None:
     """How wide the prefix before a frame is, None if the line is none."""
-    if first(form.frame, line):
+    bare = line.rstrip()
+    if first(form.frame, bare):
         return 0
     wide = prefixes.width(line)
-    if wide and first(form.frame, line[wide:]):
+    if wide and first(form.frame, bare[wide:]):
         return wide
     return 0 if _is_wrapped_frame(text, start, line, form) else _marked(text, start, line, form)
 
