@@ -49,7 +49,7 @@ def filled(page: str) -> str:
 
 def _tables() -> Iterator[str]:
     proving.read_rooms()
-    for table in packs.tables():
+    for table in sorted(packs.tables(), key=lambda one: one.name):  # they come in the order of imports
         where = f"{table.name}/*.json" if isinstance(table, packs.Files) else f"{table.name}.toml"
         told = (table.row.__doc__ or "").split("\n\n")[0].replace("\n", " ")
         yield f"\n### {where}\n\n{' '.join(told.split())}\n\n| key | what it holds |\n|---|---|\n"

@@ -11,7 +11,7 @@ from tests.golden import ROOT
 #: Modules that the issue visits: 176 when this was written, 17 of them the gate of advice, which rows of documentation
 #: pass as well. Seventy would have over 400 lines each, and a file is to have at most 350. Units, which the next build
 #: takes over, are four more; so are places, what errmine is made of, and names imported when asked for.
-MOST_MODULES = 187
+MOST_MODULES = 190
 #: What a build hands to the store reads each entry when the store asks for it: of its calls the one that goes up.
 ENTRIES = ("pipeline.store.writing", "pipeline.run.build.worded")
 
