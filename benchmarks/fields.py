@@ -185,7 +185,7 @@ def misses(read: list[Post], most: int) -> None:
 def main() -> None:
     """Print the tables that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--split", choices=("tune", "test", "last", "next", "then", "late", "fifth", "sixth", "seventh"))
+    parser.add_argument("--split", choices=sorted({row["split"] for row in labels()}))
     parser.add_argument("--set", dest="name", help="one file of labels: stacks, lines, fresh")
     parser.add_argument("--by", default="lang", choices=("lang", "split", "set", "kind"))
     parser.add_argument("--misses", type=int, default=0)

@@ -81,7 +81,7 @@ def prove(pack: packs.Pack, *, told: Callable[[str], None] = lambda _row: None) 
 
 def read_rooms() -> None:
     """Nothing; every room that reads a table is loaded, so that its table is known."""
-    from pipeline import ask, distil, translate  # noqa: F401, PLC0415
+    from pipeline import distil, extract, normalise, translate  # noqa: F401, PLC0415
     from pipeline.providers.catalogue import pages  # noqa: F401, PLC0415
 
 
