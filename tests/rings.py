@@ -11,3 +11,9 @@ import pytest
 def quick_alone(values: Iterable[Any], quick: Collection[Any]) -> list[Any]:
     """The values for `pytest.mark.parametrize`: those in `quick` are quick, all others long."""
     return [value if value in quick else pytest.param(value, marks=pytest.mark.long) for value in values]
+
+
+def one_in(number: int, values: Iterable[Any]) -> list[Any]:
+    """The same where the first and every `number`-th after it are quick; a tuple is the values of several names."""
+    rows = [value if isinstance(value, tuple) else (value,) for value in values]
+    return [pytest.param(*row, marks=[pytest.mark.long] if place % number else []) for place, row in enumerate(rows)]

@@ -73,6 +73,7 @@ def test_a_failing_log_ends_up_in_the_summary_and_in_the_outputs(runner: dict[st
     assert len(json.loads(Path(outputs["json"]).read_text(encoding="utf-8"))["findings"]) == 2
 
 
+@pytest.mark.long
 def test_a_log_that_nobody_knows_does_not_fail_the_step_and_a_missing_one_does(runner: dict[str, str]) -> None:
     code, told, outputs, _ = match(runner, STRANGE)
     assert (code, outputs["known"], outputs["errors"]) == (0, "false", "1")

@@ -367,6 +367,7 @@ def address() -> Iterator[str]:
         assert "Traceback" not in rest
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_client_talks_to_it_on_http(address: str, mode: str) -> None:
     async def conversation(client: Client) -> Any:

@@ -50,6 +50,7 @@ def test_a_lookalike_is_no_event_of_the_row(row: Line, text: str) -> None:
 @each(
     "unit",
     sorted({unit for row in ROWS for unit in (row.words[0], f"{row.examples[0]} ", f"{row.examples[0][:-1]}\n")}),
+    parts=8,
 )
 def test_a_hostile_text_is_read_in_linear_time(unit: str) -> None:
     linear.check(native.events, unit, size=10_000)

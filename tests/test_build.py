@@ -64,6 +64,7 @@ def test_a_second_run_changes_no_byte(sample_home: Path, bundle: dict[str, bytes
     assert store.digest(Places.of(tmp_path).database) == first
 
 
+@pytest.mark.long
 def test_a_build_that_was_never_exported_leaves_no_trace(
     sample_home: Path, bundle: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -74,6 +75,7 @@ def test_a_build_that_was_never_exported_leaves_no_trace(
     assert store.digest(Places.of(twice).database) == store.digest(Places.of(once).database)
 
 
+@pytest.mark.long
 def test_a_new_document_is_added_without_touching_other_shards(tmp_path: Path) -> None:
     golden.make(tmp_path / "home", partition_documents=4)
     places = Places.of(tmp_path / "home")

@@ -20,6 +20,7 @@ from pipeline.records import Template
 from pipeline.run.build import grouping
 from pipeline.run.build.grouping import NOTHING, Kept
 from pipeline.run.build.rows import TEMPLATES
+from tests.rings import one_in, quick_alone
 from tests.test_cluster import template
 from tests.test_cluster_families import CONNECTED
 
@@ -88,7 +89,7 @@ def changed(rng: random.Random, one: Template) -> Template:
     return replace(one, count=one.count + rng.randrange(9), first_seen=f"202{rng.randrange(9)}-01-01")
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", quick_alone([1, 2], [1]))
 def test_who_comes_changes_and_goes_is_grouped_as_if_all_were_new(seed: int) -> None:
     found, kept = from_kept((), NOTHING)
     for there in steps(seed, 5):
@@ -212,7 +213,7 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cas
     return found
 
 
-@pytest.mark.parametrize("case", CASES, indirect=True)
+@pytest.mark.parametrize("case", one_in(4, CASES), indirect=True)
 def test_each_way_in_which_texts_matter_to_each_other_is_followed(case: Case) -> None:
     assert shown(case) == []
 

@@ -49,6 +49,7 @@ def test_no_partition_is_empty_where_there_are_no_documents() -> None:
     assert leaves([]) == {}
 
 
+@pytest.mark.long
 @given(results=st.lists(RESULTS, max_size=5), data=st.data())
 @settings(
     max_examples=20,
@@ -145,6 +146,7 @@ def test_only_new_and_edited_documents_are_mapped_and_the_bytes_are_those_of_all
     assert files(home) == files(at_once)
 
 
+@pytest.mark.long
 def test_partitions_that_part_or_join_map_nothing(rows: list[str], mapped: list[str], tmp_path: Path) -> None:
     brought(tmp_path / "two", rows, mapped, most=2)
     brought(tmp_path, rows, mapped, most=500)

@@ -31,6 +31,7 @@ from pipeline.run.ingest import sourcing
 from tests import entry_factory as make
 from tests import golden, readme
 from tests.cli import process, run
+from tests.rings import one_in, quick_alone
 
 ERROR = """Traceback (most recent call last):
   File "/srv/bench/attention.py", line 88, in <module>
@@ -121,12 +122,16 @@ def test_the_shell_can_ask_for_completions() -> None:
 # ---------------------------------------------------------------- colour
 
 
-def test_no_colour_where_the_output_is_no_terminal_or_no_color_is_set(home: Path, entry_id: str) -> None:
-    for env in ({}, {"NO_COLOR": "1", "FORCE_COLOR": ""}, {"NO_COLOR": "1", "TERM": "xterm-256color"}):
-        assert "\x1b[" not in process("show", entry_id, "--home", home, env=env).out
+@pytest.mark.parametrize(
+    "env", one_in(3, [{}, {"NO_COLOR": "1", "FORCE_COLOR": ""}, {"NO_COLOR": "1", "TERM": "xterm-256color"}])
+)
+def test_no_colour_where_the_output_is_no_terminal_or_no_color_is_set(
+    home: Path, entry_id: str, env: dict[str, str]
+) -> None:
+    assert "\x1b[" not in process("show", entry_id, "--home", home, env=env).out
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+@pytest.mark.parametrize("encoding", quick_alone(["latin-1", "ascii"], ["ascii"]))
 def test_a_terminal_without_chinese_gets_what_it_can_show(home: Path, entry_id: str, encoding: str) -> None:
     env = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
     done = process("show", entry_id, "--home", home, env=env)

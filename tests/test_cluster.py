@@ -75,6 +75,7 @@ def test_any_order_gives_the_same_partition(templates, rng) -> None:
     assert cluster.partition(templates) == expected
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(TEMPLATES, st.randoms(use_true_random=False))
 def test_templates_counted_by_several_workers_give_the_same_partition(templates, rng) -> None:

@@ -138,6 +138,7 @@ def test_no_kind_of_link_can_be_left_out(kind: str, monkeypatch: pytest.MonkeyPa
     assert found != whole(CONNECTED, SAID)
 
 
+@pytest.mark.long
 def test_a_hard_gate_is_grouped_alone_as_among_all(generated: list[Template]) -> None:
     templates = [*generated, *CONNECTED]
     expected = cluster.partition(templates)
@@ -149,6 +150,7 @@ def test_a_hard_gate_is_grouped_alone_as_among_all(generated: list[Template]) ->
     assert tuple(found) == expected.assignments
 
 
+@pytest.mark.long
 def test_grouping_holds_little_of_each_text(generated: list[Template]) -> None:
     some, more = generated[:200], generated[:700]
     cluster.partition(more)  # tables are read, expressions compiled, and what is kept of each text is there

@@ -175,6 +175,7 @@ def test_a_killed_run_is_recorded_by_the_next_one(home: Path) -> None:
     assert told == statuses
 
 
+@pytest.mark.long
 def test_two_runs_at_once_take_turns(home: Path, undisturbed: Undisturbed) -> None:
     processes = [start(home), start(home)]
     for process in processes:
@@ -235,6 +236,7 @@ def test_a_database_that_is_no_database_is_made_anew(finished: Path, undisturbed
     assert finish(finished) == undisturbed.bundle
 
 
+@pytest.mark.long
 def test_a_shard_that_was_damaged_is_named_and_made_anew(finished: Path, undisturbed: Undisturbed) -> None:
     places = Places.of(finished)
     flipped, cut, gone = sorted((places.shards / "events").glob("*.parquet"))[:3]
@@ -304,6 +306,7 @@ def read_only_home(home: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(home)], check=False)
 
 
+@pytest.mark.long
 def test_a_read_only_home_is_named(read_only_home: Path, undisturbed: Undisturbed) -> None:
     with (
         pytest.raises(HomeBusy, match=r"cannot be written: Read-only file system"),
@@ -316,6 +319,7 @@ def test_a_read_only_home_is_named(read_only_home: Path, undisturbed: Undisturbe
     assert finish(read_only_home) == undisturbed.bundle
 
 
+@pytest.mark.long
 def test_a_clock_that_is_set_back_changes_no_byte_and_no_run_ends_before_it_began(
     home: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: Undisturbed
 ) -> None:
@@ -362,6 +366,7 @@ def until(is_so: object, *, seconds: float = 30) -> None:
 # ---------------------------------------------------------------- waiting for a turn
 
 
+@pytest.mark.long
 def test_a_command_waits_for_the_run_that_is_at_work_and_says_so(tmp_path: Path) -> None:
     run.import_files(Places.of(tmp_path).raw, [golden.SAMPLE])
     with locking.sole(tmp_path, locking.here("run:1", "build", now=datetime.now().astimezone())):

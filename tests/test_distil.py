@@ -18,6 +18,7 @@ from pipeline.lexicon.advice import danger
 from pipeline.records import Document
 from tests import linear
 from tests.distil_factory import claims, document, events, occurrences
+from tests.rings import one_in
 
 CASES = sorted((Path(__file__).parent / "cases" / "distil").iterdir())
 
@@ -114,24 +115,27 @@ def test_a_reply_is_not_paired_with_its_own_author() -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    [
-        "I tried setting X_Y=1, and still, ",
-        "because of that this is due to ",
-        "fixed in #1 by with since ",
-        "please set `a` to `b` instead of ",
-        "没用 还是 试过 设置 ",
-        "a" * 50 + "=",
-        "GPU: CUDA: Python: ",
-        "--flag ",
-        "<!-- ",
-        "> ",
-        "```\n",
-        "pip install ",
-        "tried " * 8,
-        "does not ",
-        "1.1.1.1.",
-        "\x00\x00",
-    ],
+    one_in(
+        8,
+        [
+            "I tried setting X_Y=1, and still, ",
+            "because of that this is due to ",
+            "fixed in #1 by with since ",
+            "please set `a` to `b` instead of ",
+            "没用 还是 试过 设置 ",
+            "a" * 50 + "=",
+            "GPU: CUDA: Python: ",
+            "--flag ",
+            "<!-- ",
+            "> ",
+            "```\n",
+            "pip install ",
+            "tried " * 8,
+            "does not ",
+            "1.1.1.1.",
+            "\x00\x00",
+        ],
+    ),
 )
 def test_hostile_text_of_100_kb_stays_fast(piece: str) -> None:
     case = _case("unsafe-acts-are-refused")

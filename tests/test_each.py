@@ -27,3 +27,20 @@ def test_a_table_without_rows_is_no_success() -> None:
     check = each("row", [])(lambda row: None)
     with pytest.raises(pytest.fail.Exception, match="0 of 0"):
         check()
+
+
+def test_parts_are_all_rows_and_the_first_alone_is_quick() -> None:
+    seen: list[int] = []
+
+    @each("number", range(7), parts=3)
+    def check(number: int) -> None:
+        seen.append(number)
+
+    (mark,) = check.pytestmark  # type: ignore[attr-defined]
+    parts = [
+        (one, False) if isinstance(one, int) else (*one.values, one.marks[0].name == "long") for one in mark.args[1]
+    ]
+    assert parts == [(0, False), (1, True), (2, True)]
+    for part, _ in parts:
+        check(part)
+    assert (sorted(seen), seen[:3]) == (list(range(7)), [0, 3, 6])

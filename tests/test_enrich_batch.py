@@ -110,6 +110,7 @@ def test_two_rounds_of_files_say_what_the_network_would_have_said(home: Path, tm
     assert cli.run("validate", home / "curated").code == 0
 
 
+@pytest.mark.long
 def test_a_benchmark_reads_the_figures_of_a_home_from_its_kept_answers(home: Path, tmp_path: Path) -> None:
     for name in ("first", "second"):
         lines = written(home, tmp_path / f"{name}.jsonl")
@@ -139,6 +140,7 @@ def _span(thread: knowledge.Thread, unit: int) -> tuple[int, int]:
     return thread.units[unit].start, thread.units[unit].end
 
 
+@pytest.mark.long
 def test_the_most_useful_threads_come_first_and_the_same_file_twice(home: Path, tmp_path: Path) -> None:
     (one,) = written(home, tmp_path / "one.jsonl", "--threads", "1")
     assert ACT in one["body"]["messages"][1]["content"]  # somebody replied, and most
@@ -148,6 +150,7 @@ def test_the_most_useful_threads_come_first_and_the_same_file_twice(home: Path, 
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
 
 
+@pytest.mark.long
 def test_lines_that_answer_nothing_are_named_and_the_rest_is_taken(home: Path, tmp_path: Path) -> None:
     file = replied(tmp_path / "out.jsonl", written(home, tmp_path / "first.jsonl"))
     more = [
@@ -165,6 +168,7 @@ def test_lines_that_answer_nothing_are_named_and_the_rest_is_taken(home: Path, t
     assert "3 answers taken, 4 unusable, 1 unknown" in done.out
 
 
+@pytest.mark.long
 def test_a_file_without_any_answer_is_refused(home: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text("{}\n", encoding="utf-8")
     done = cli.run("enrich", "answers", tmp_path / "bad.jsonl", "--home", home)
@@ -177,6 +181,7 @@ def test_a_file_without_any_answer_is_refused(home: Path, tmp_path: Path) -> Non
     assert cli.run("enrich", "answers", tmp_path / "empty.jsonl", "--home", home).code == 1
 
 
+@pytest.mark.long
 def test_without_the_section_the_commands_say_what_to_add(home: Path, tmp_path: Path) -> None:
     (home / "errmine.toml").unlink()
     done = cli.run("enrich", "prompts", "--out", tmp_path / "p.jsonl", "--home", home)

@@ -166,6 +166,7 @@ def test_provenance_names_model_host_and_prompt_and_nothing_else(once: Once, mak
     assert b"/v1" not in b"".join(bundle(once.home).values())
 
 
+@pytest.mark.long
 def test_a_rule_that_says_the_same_lifts_the_tier(home: Path, model: Model, tmp_path: Path) -> None:
     row = thread(5, "shard 7 does not fit the mesh", ("NONE", "Setting `PLAN_ROWS=64` fixed it for me."))
     other = tmp_path / "more.jsonl"
@@ -216,12 +217,14 @@ def test_a_second_build_asks_nothing_and_gives_the_same_bytes(once: Once, again:
     assert store.digest(Places.of(again).database) == store.digest(Places.of(once.home).database)
 
 
+@pytest.mark.long
 def test_the_order_of_the_threads_changes_no_byte(once: Once, model: Model, tmp_path: Path) -> None:
     other = home_with(tmp_path / "other", ROWS[::-1])
     enriched(other, model, "[build]", "partition_documents = 1")
     assert bundle(other) == bundle(once.home)
 
 
+@pytest.mark.long
 def test_a_build_that_was_killed_goes_on_where_it_stopped(home: Path, model: Model) -> None:
     settings = f'[enrich]\nurl = "{model.url}"\nmodel = "m1"\n'
     (home / "errmine.toml").write_text(settings, encoding="utf-8")
@@ -260,6 +263,7 @@ def test_a_thread_that_is_forgotten_takes_its_answers_along(again: Path) -> None
 # ---------------------------------------------------------------- when it cannot go on
 
 
+@pytest.mark.long
 def test_a_spent_budget_ends_well_is_named_and_goes_on_next_time(home: Path, model: Model, once: Once) -> None:
     (home / "errmine.toml").write_text(f'[enrich]\nurl = "{model.url}"\nmodel = "m1"\ncalls = 1\n', encoding="utf-8")
     done = cli.run("build", "--home", home, "--json")
@@ -280,6 +284,7 @@ def test_a_budget_of_no_calls_uses_what_is_kept(once: Once, again: Path, model: 
     assert bundle(again) == bundle(once.home)
 
 
+@pytest.mark.long
 def test_an_endpoint_that_is_not_there_ends_well_and_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "DEFAULT_WAIT", 0.0)
     before = bundle(home)
@@ -382,6 +387,7 @@ def test_prose_is_translated_once_gated_and_marked_as_checked(home: Path, model:
     assert bundle(home) == first
 
 
+@pytest.mark.long
 def test_a_translator_that_is_not_there_leaves_an_honest_null(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "DEFAULT_WAIT", 0.0)
     summary = built(home, f'[translate.libretranslate]\nurl = "{NOWHERE}"\n')
@@ -402,6 +408,7 @@ def test_a_wrong_number_is_not_published_and_the_next_engine_is_asked(home: Path
     assert told["status"] == "mt_checked"
 
 
+@pytest.mark.long
 def test_a_language_model_can_translate(home: Path, model: Model) -> None:
     model.play = lambda text: said({"zh": CHINESE}) if "<<<The planner" in text else obedient(text)
     settings = f'[enrich]\nurl = "{model.url}"\nmodel = "m1"\n[translate.llm]\nurl = "{model.url}"\nmodel = "m2"\n'

@@ -113,6 +113,7 @@ def test_export_twice_in_any_order_gives_the_same_bytes(bundle: Path, tmp_path: 
     assert written.bundle_id == export.read_manifest(bundle).bundle_id
 
 
+@pytest.mark.long
 def test_another_process_with_another_hash_seed_gives_the_same_bytes(bundle: Path, tmp_path: Path) -> None:
     code = (
         "import sys; from tests import test_export as t; from pathlib import Path; from pipeline import export;"

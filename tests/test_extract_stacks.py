@@ -11,6 +11,7 @@ from pipeline.extract import stacks
 from pipeline.extract.stacks.table import Form
 from tests import event_cases, linear
 from tests.each import each
+from tests.rings import one_in
 
 CASES = sorted((Path(__file__).parent / "cases" / "extract-stacks").iterdir())
 
@@ -169,8 +170,8 @@ HOSTILE = (
     "java.lang.E: x\n\tat a.b(C.java:1)\n",
     "Caused by: a.B: x\n",
     "\tat a.b(C.java:1)\n\n",
-    "panic: x\n",
     "fatal error: x\ngoroutine 1 [running]:\n",
+    "panic: x\n",
     "goroutine 1 [running]:\nmain.f(",
     "panicked at ",
     "thread 'a' panicked at 'x\n",
@@ -189,12 +190,12 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("unit", HOSTILE, ids=lambda unit: repr(unit[:24]))
+@pytest.mark.parametrize("unit", one_in(5, HOSTILE), ids=lambda unit: repr(unit[:24]))
 def test_hostile_text_takes_time_in_proportion(unit: str) -> None:
     linear.check(extract.events, unit)
 
 
-@each("form", stacks.FORMS.rows())
+@each("form", stacks.FORMS.rows(), parts=8)
 def test_a_forms_own_lines_without_end_take_time_in_proportion(form: Form) -> None:
     linear.check(extract.events, "".join(f"{line}\n{line} " for line in form.examples[0].split("\n")), size=20_000)
 

@@ -113,6 +113,7 @@ def test_a_run_brings_every_source_that_the_settings_name(server: Started, world
     assert told["new_pages"] > 8  # of the files and of the repository
 
 
+@pytest.mark.long
 def test_an_ingest_that_may_not_wait_ends_as_partial_and_the_next_one_goes_on(
     server: Started, world: FakeGithub, tmp_path: Path
 ) -> None:
@@ -130,6 +131,7 @@ def test_an_ingest_that_may_not_wait_ends_as_partial_and_the_next_one_goes_on(
     assert whole.detail[REPO] == "complete; references by graphql"
 
 
+@pytest.mark.long
 def test_a_source_that_fails_fails_the_run_after_all_else_was_done(
     server: Started, world: FakeGithub, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ from pipeline.records.errors import StoreError
 from pipeline.run import Places
 from pipeline.run.build import history
 from pipeline.store import JournalRow, reading
+from tests.rings import quick_alone
 from tests.test_overruling import MERGE, MESSAGES, issue
 
 REASON = "the feeder reworded its message in 2.0"
@@ -121,7 +122,9 @@ def _zero_the_middle(database: Path) -> None:
     database.write_bytes(body)
 
 
-@pytest.mark.parametrize("harm", [_delete, _cut, _cut_to_a_page, _empty, _garble, _zero_the_middle])
+@pytest.mark.parametrize(
+    "harm", quick_alone([_delete, _cut, _cut_to_a_page, _empty, _garble, _zero_the_middle], [_delete, _zero_the_middle])
+)
 def test_the_journal_survives_its_database(harm: Callable[[Path], None], home: Path) -> None:
     before = journal(home)
     harm(Places.of(home).database)
@@ -130,6 +133,7 @@ def test_the_journal_survives_its_database(harm: Callable[[Path], None], home: P
     assert harm is _delete or "errmine.duckdb" in found.warnings[0]
 
 
+@pytest.mark.long
 def test_a_build_without_the_database_before_it_writes_the_same_journal(home: Path) -> None:
     before = journal(home)
     _cut(Places.of(home).database)
@@ -139,6 +143,7 @@ def test_a_build_without_the_database_before_it_writes_the_same_journal(home: Pa
     assert (build(home), journal(home)) == ([], before)
 
 
+@pytest.mark.long
 def test_the_journal_goes_on_where_the_database_is_another_homes(told: Path, other: Path, foreign: Foreign) -> None:
     (warning,) = foreign.warnings
     assert "is of another home" in warning
@@ -155,7 +160,7 @@ def test_the_journal_goes_on_where_the_database_is_an_older_one(home: Path) -> N
     assert journal(home) == before
 
 
-@pytest.mark.parametrize("number", [4, 6], ids=["of a cluster of two", "of an entry of its own"])
+@pytest.mark.parametrize("number", quick_alone([4, 6], [4]), ids=["of a cluster of two", "of an entry of its own"])
 def test_forgetting_takes_no_note_that_an_older_database_lacks(number: int, home: Path) -> None:
     before = [row for row in journal(home) if number != 6 or not is_about(row, "oven")]
     (home / "first.duckdb").replace(Places.of(home).database)
@@ -184,6 +189,7 @@ def is_about(row: JournalRow, word: str) -> bool:
     return word in f"{row.subject_id} {row.other_id}"
 
 
+@pytest.mark.long
 def test_the_database_has_the_journal_where_its_file_is_gone_or_damaged(home: Path) -> None:
     file = home / ".errmine" / "journal.jsonl"
     before, whole = journal(home), file.read_bytes()
@@ -210,6 +216,7 @@ def test_of_two_damaged_places_there_is_what_can_be_read(home: Path) -> None:
     assert "errmine.duckdb" in found.warnings[-1]
 
 
+@pytest.mark.long
 def test_a_build_that_was_killed_before_its_database_took_its_place_is_not_in_the_journal(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +235,7 @@ def test_a_build_that_was_killed_before_its_database_took_its_place_is_not_in_th
     assert history.JournalFile.read(home).built.rows == after
 
 
+@pytest.mark.long
 def test_a_build_that_was_killed_after_its_database_took_its_place_is_in_the_journal(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,7 +23,7 @@ from pipeline.run import Places
 from pipeline.run.check import integrity
 from tests import golden
 from tests.cli import run as errmine
-from tests.rings import quick_alone
+from tests.rings import one_in, quick_alone
 
 Damage = Callable[[Path], object]
 
@@ -249,7 +249,7 @@ def test_no_reader_of_a_bundle_takes_a_file_that_the_manifest_does_not_mean(read
 
 
 @pytest.mark.parametrize(
-    "name", ["manifest.json", "index.json", "registry.json", "entries.jsonl", "entries.parquet", PAGE]
+    "name", one_in(3, ["manifest.json", "index.json", "registry.json", "entries.jsonl", "entries.parquet", PAGE])
 )
 def test_validate_names_each_damaged_file(name: str, places: Places) -> None:
     whole = (places.curated / name).read_bytes()
@@ -320,6 +320,7 @@ def blocks(path: Path) -> Iterator[int]:
         yield place * 8
 
 
+@pytest.mark.long
 def test_a_damaged_block_of_the_database_is_named_by_who_reads_it(places: Places) -> None:
     whole, sound = places.database.read_bytes(), store.digests(places.database)
     for bit in blocks(places.database):

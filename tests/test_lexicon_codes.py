@@ -100,6 +100,7 @@ def test_the_code_of_a_message_is_among_its_codes_and_stands_where_it_says() -> 
             assert any(sign in text.lower() for sign in way.signs), way.name
 
 
+@pytest.mark.long
 def test_no_way_reads_a_text_that_lacks_its_signs() -> None:
     for text in [*every_text(), *(text for _, text in row_texts())]:
         every = {mention.code for way in ways() for mention in way.read(text)}

@@ -26,7 +26,7 @@ from tests.each import each
 ROWS = MEANINGS.rows()
 
 
-@each("row", ROWS)
+@each("row", ROWS, parts=8)
 def test_the_sentences_of_a_row_are_chinese_and_english_of_each_other(row: Meaning) -> None:
     assert row.problem() == ""
 

@@ -71,6 +71,7 @@ def test_begins(pattern: str, letters: str | None) -> None:
     assert begins(pattern) == (None if letters is None else frozenset(letters))
 
 
+@pytest.mark.long
 def test_the_rules_find_in_their_examples_what_their_bare_expressions_find() -> None:
     texts = [text for row in LINES.rows() for text in (*row.examples, *row.lookalikes)]
     spared = 0

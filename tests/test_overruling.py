@@ -127,6 +127,7 @@ def test_a_merge_teaches_is_journalled_and_can_be_taken_back(home: Path) -> None
     assert 'no longer in overrides.toml: "the feeder reworded' in told[("split", True)]["detail"]
 
 
+@pytest.mark.long
 def test_a_merge_taken_out_gives_back_the_ids_where_the_other_error_stood_for_both(tmp_path: Path) -> None:
     # the id of the one that was reported first stays, and the other stands for both
     home = imported(tmp_path / "home", {1: MESSAGES[3], 2: MESSAGES[2], 3: MESSAGES[1]})
@@ -142,6 +143,7 @@ def test_a_merge_taken_out_gives_back_the_ids_where_the_other_error_stood_for_bo
         assert (rows(home, facts), golden.bundle_bytes(Places.of(home).curated)) == before
 
 
+@pytest.mark.long
 def test_messages_that_come_later_join_the_merged_entry(home: Path) -> None:
     built(home, MERGE)
     one = matched(home, MESSAGES[1])
@@ -167,6 +169,7 @@ def test_a_name_that_people_give_stays_and_all_former_ones_lead_to_it(home: Path
     assert matched(home, MESSAGES[1]) == first
 
 
+@pytest.mark.long
 def test_a_name_that_is_taken_back_is_undone_and_leads_on(home: Path) -> None:
     first = str(matched(home, MESSAGES[1]))
     name = f"{first.partition('/')[0]}/widget-gone"
@@ -182,6 +185,7 @@ def test_a_name_that_is_taken_back_is_undone_and_leads_on(home: Path) -> None:
     assert matched(home, MESSAGES[1]) == name
 
 
+@pytest.mark.long
 def test_a_name_that_was_there_from_the_first_build_on_is_undone_too(first_build: Path, tmp_path: Path) -> None:
     plain, renamed = first_build, imported(tmp_path / "renamed", MESSAGES)
     built(renamed, RENAME)
@@ -295,6 +299,7 @@ def test_a_file_that_cannot_be_used_stops_the_build_and_harms_nothing(home: Path
     assert store.digest(Places.of(home).database) == before
 
 
+@pytest.mark.long
 def test_the_file_may_lie_elsewhere_and_must_exist_then(home: Path, tmp_path: Path) -> None:
     (home / "errmine.toml").write_text('[grouping]\noverrides = "../decisions/feeder.toml"\n', encoding="utf-8")
     done = run("build", "--home", home)
@@ -346,6 +351,7 @@ def test_a_dry_run_says_original_new_and_same_and_touches_nothing(home: Path) ->
     assert all(word in shown.out for word in ("original", "new", "same?", "merged 1"))
 
 
+@pytest.mark.long
 def test_regroup_shows_and_then_builds(home: Path) -> None:
     (home / "overrides.toml").write_text(MERGE, encoding="utf-8")
     assert run("regroup", "--home", home, "--workers", "1").code == 0
@@ -354,6 +360,7 @@ def test_regroup_shows_and_then_builds(home: Path) -> None:
     assert matched(home, MESSAGES[1]) == matched(home, MESSAGES[3])
 
 
+@pytest.mark.long
 def test_regroup_reads_new_pages_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     imported(home, {7: MESSAGES[1].replace("3", "33")})
     read: list[str] = []
@@ -374,6 +381,7 @@ def test_a_dry_run_without_a_build_says_what_to_do(tmp_path: Path) -> None:
     assert (done.code, "there is no database" in done.err) == (3, True)
 
 
+@pytest.mark.long
 def test_two_ids_are_explained_by_what_people_said(home: Path) -> None:
     ids = {number: str(matched(home, MESSAGES[number])) for number in MESSAGES}
     split = f'[[split]]\nreason = "one is a mistake"\ntexts = ["{MESSAGES[4]}", "{MESSAGES[5]}"]\n'

@@ -142,6 +142,7 @@ def test_a_pack_that_ships_can_be_left_out(write: Write, tmp_path: Path) -> None
 SHIPPED = [pack.name for pack in packs.active().packs]
 
 
+@pytest.mark.long
 @each("name", SHIPPED)
 def test_the_others_go_together_without_one_that_ships(name: str) -> None:
     proving.read_rooms()
@@ -327,6 +328,7 @@ def test_every_pack_that_ships_can_be_read() -> None:
     packs.check(packs.active().packs)
 
 
+@pytest.mark.long
 def test_the_expressions_of_packs_that_ship_are_sound_though_they_are_compiled_when_first_used() -> None:
     for table in packs.tables():
         for row in table.rows():

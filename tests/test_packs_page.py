@@ -182,6 +182,7 @@ def test_a_pack_in_a_home_from_the_first_build_to_its_end(tmp_path: Path) -> Non
     assert json.loads(after["manifest.json"])["packs"] == []
 
 
+@pytest.mark.long
 def test_a_home_without_a_pack_that_ships_builds_and_files_errors_by_the_others(tmp_path: Path) -> None:
     home = Home(tmp_path)
     threads = _threads(tmp_path)

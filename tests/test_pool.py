@@ -80,6 +80,7 @@ class Written(Sequence[str]):
         return self.path.read_text().split()[place]
 
 
+@pytest.mark.long
 def test_items_may_be_such_as_only_the_worker_reads(tmp_path: Path) -> None:
     (tmp_path / "items").write_text("a abort b kill c")
     assert outcome([pool.Task("t", Written(tmp_path / "items"))]) == (
@@ -101,6 +102,7 @@ def test_an_error_raised_on_purpose_ends_the_run() -> None:
         outcome([pool.Task("t", ("settings",))])
 
 
+@pytest.mark.long
 def test_poisoned_neighbours_each_have_a_task_of_their_own() -> None:
     tasks = [pool.Task("t", ("a", "kill", "abort", "bug", "b"))]
     failures = [r for r in pool.run(double, tasks, workers=2) if isinstance(r, pool.Failure)]

@@ -110,6 +110,7 @@ def test_every_form_has_one_provider_and_every_parser_of_pages_a_form() -> None:
     assert {f"{pages.FORM_PREFIX}{name}" for name in pages.PARSERS} <= documents.FORMS.keys()
 
 
+@pytest.mark.long
 def test_reading_a_document_loads_nothing_that_asks_the_network() -> None:
     code = (
         "import sys; from pipeline.run.build import preloaded; assert preloaded.READ.documents;"
@@ -184,6 +185,7 @@ def test_a_provider_of_ones_own_is_one_folder_and_one_row(tree: Path, tmp_path: 
     assert "the pond is <n> metres deep" in asked
 
 
+@pytest.mark.long
 def test_the_flows_and_the_schedules_know_it_too(tree: Path, tmp_path: Path) -> None:
     code = (
         "from pipeline import flows; from pipeline.config import Settings; from pipeline.run.ingest import sourcing;"

@@ -58,6 +58,7 @@ def test_one_poisoned_document_costs_one_document(poisoned: Places) -> None:
     assert [page.document_key for page in closeup.pages] == [POISONED]
 
 
+@pytest.mark.long
 def test_a_second_build_does_not_try_it_again_until_it_is_let_out(poisoned: Places) -> None:
     again = run.build(poisoned, workers=1, partition_documents=1000)
     assert again.stages[0].skipped == 1

@@ -61,6 +61,7 @@ def test_rows_that_never_end_are_stopped_between_two_of_them(database: Path) -> 
             pass
 
 
+@pytest.mark.long
 def test_an_engine_that_does_not_hear_is_given_up(home: Path) -> None:
     code = "from pipeline.store import querying; querying.GRACE_SECONDS = 0.5\nfrom pipeline.cli import main; main()"
     done = subprocess.run(

@@ -22,6 +22,7 @@ from pipeline.records.errors import RawError
 from pipeline.run import Places
 from pipeline.store import reading
 from tests import cli, golden
+from tests.rings import one_in
 
 THREADS = (golden.SAMPLE / "issues.jsonl").read_text(encoding="utf-8").splitlines()
 
@@ -206,6 +207,7 @@ def _append_many(folder: str, first: int) -> None:
     RawLayer(Path(folder)).append(page(number) for number in range(first, first + 40))
 
 
+@pytest.mark.long
 def test_two_processes_that_append_keep_one_chain(tmp_path: Path) -> None:
     context = multiprocessing.get_context("forkserver")  # a fork of this process would inherit what it holds
     workers = [context.Process(target=_append_many, args=(str(tmp_path), first)) for first in (0, 20, 40)]
@@ -380,15 +382,18 @@ def _put_another_in_its_place(raw_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "harm",
-    [
-        _drop_a_segment,
-        _drop_a_segment_and_its_line,
-        _drop_a_segment_and_the_index,
-        _change_a_page,
-        _cut_a_segment,
-        _put_another_in_its_place,
-        shutil.rmtree,
-    ],
+    one_in(
+        6,
+        [
+            _drop_a_segment,
+            _drop_a_segment_and_its_line,
+            _drop_a_segment_and_the_index,
+            _change_a_page,
+            _cut_a_segment,
+            _put_another_in_its_place,
+            shutil.rmtree,
+        ],
+    ),
 )
 def test_a_build_does_not_make_a_home_smaller(harm: Callable[[Path], object], home: Path) -> None:
     places = Places.of(home)

@@ -23,6 +23,7 @@ from pipeline.records.errors import ConfigError, ExportError
 from tests import entry_factory as make
 from tests import golden, s3_server
 from tests.cli import run
+from tests.rings import one_in
 
 ERROR = "triton.runtime.errors.OutOfResources: out of resource: threads, Required: 4096, Hardware limit: 1024.\n"
 THREADS = "triton/out-of-resources-threads"
@@ -128,6 +129,7 @@ def test_what_did_not_change_is_not_sent_again_and_the_manifest_comes_last(
     assert kept.sha256((bundle / "entries/triton/out-of-resources-shared-memory.json").read_bytes()) not in watched.put
 
 
+@pytest.mark.long
 def test_of_a_bundle_of_leaves_those_are_sent_and_read_that_have_to_be(
     tmp_path: Path, url: str, watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,7 +155,7 @@ def test_a_reader_goes_on_with_its_bundle_while_another_is_published(bundle: Pat
     assert [one.tags for one in pipeline.open_bundle(url).entries()] == [["newer"]]
 
 
-@pytest.mark.parametrize("fail_at", [0, 1, 5, 12])
+@pytest.mark.parametrize("fail_at", one_in(3, [0, 1, 5, 12]))
 def test_a_publication_that_breaks_off_leaves_the_bundle_of_before(
     bundle: Path, url: str, fail_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

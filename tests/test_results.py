@@ -21,11 +21,11 @@ from pipeline.run.build.rows import opened
 from pipeline.run.check import integrity
 from pipeline.store import replacing
 from tests import cli, distil_factory, golden, histories
-from tests.rings import quick_alone
 from tests.test_closings import pull, thread
 
 
-@pytest.mark.parametrize("seed", quick_alone([2, 16], [2]))  # people ignore errors in the second
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [2, 16])  # people ignore errors in the second
 def test_no_step_of_a_history_shows_that_anything_was_remembered(seed: int) -> None:
     made = taken = 0
     for told, found, fresh, taken_over in histories.History(seed).steps(10):
@@ -205,6 +205,7 @@ def test_a_home_is_what_a_clone_without_memory_makes_of_it(
         whole.clear()
 
 
+@pytest.mark.long
 def test_damaged_results_are_named_and_nothing_is_taken_from_them(sample_home: Path, tmp_path: Path) -> None:
     home = golden.copied(sample_home, tmp_path / "home")
     before, places = state(home), Places.of(home)
@@ -234,13 +235,20 @@ def test_nothing_is_worded_anew_where_nothing_came(
     assert state(home) == before
 
 
-def test_verify_makes_all_of_it_a_second_time_and_names_what_differs(few_home: Path, tmp_path: Path) -> None:
+@pytest.mark.long
+def test_verify_makes_all_of_it_a_second_time_and_clears_what_one_that_was_killed_left(
+    few_home: Path, tmp_path: Path
+) -> None:
     home = golden.copied(few_home, tmp_path / "home")
     came(home, [edited(5, state="open", closed_at=None)])
     leftover = Places.of(home).shards.parent / "verify-killed"
     (leftover / "curated").mkdir(parents=True)
     assert cli.run("build", "--verify", "--home", home, "--workers", "1", "--quiet").code == 0
     assert not list(Places.of(home).shards.parent.glob("verify-*"))
+
+
+def test_verify_names_what_differs(few_home: Path, tmp_path: Path) -> None:
+    home = golden.copied(few_home, tmp_path / "home")
     undo = histories.MUTANTS["draft: documents"]()
     try:
         made(home)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.golden import ROOT
+from tests.rings import one_in
 
 
 def test_the_two_rings_are_all_tests() -> None:
@@ -37,3 +38,8 @@ def test_ci_runs_both_rings_and_fails_with_either(tmp_path: Path, broken: str, r
     done = subprocess.run([script], env={"PATH": f"{tools}:{os.environ['PATH']}"}, check=False, capture_output=True)
     assert (tmp_path / "made").read_text().split() == ran
     assert (done.returncode == 0) == (broken == "")
+
+
+def test_of_many_rows_the_first_and_every_fourth_after_it_are_quick() -> None:
+    told = [(one.values, [mark.name for mark in one.marks]) for one in one_in(4, ["a", "b", ("c", 1), "d", "e"])]
+    assert told == [(("a",), []), (("b",), ["long"]), (("c", 1), ["long"]), (("d",), ["long"]), (("e",), [])]

@@ -217,6 +217,7 @@ def test_a_digest_names_each_document_that_speaks_of_a_cluster(both: Both) -> No
         assert found[one.cluster_id].spoken == tuple(sorted({name for claim in said for name in claim.signature_ids}))
 
 
+@pytest.mark.long
 def test_a_pool_makes_what_one_process_makes(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(making, "FEWEST_FOR_A_POOL", 0)
     monkeypatch.setattr(making, "MOST_CLUSTERS", 7)

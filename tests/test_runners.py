@@ -129,6 +129,7 @@ def test_a_worker_that_cannot_work_for_us_says_why(tmp_path: Path, place: str, a
     assert "another version" in runners._obstacle(str(tmp_path), "0", api_url, (), "")
 
 
+@pytest.mark.long
 def test_a_scheduler_without_workers_is_given_up(
     scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

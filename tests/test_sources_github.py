@@ -14,6 +14,7 @@ from pipeline.records import Document, Skipped
 from pipeline.records.errors import RateLimited, SourceChanged, SourceUnreachable
 from tests.fake_github import OTHER_TOKEN, TOKEN, Asked, FakeGithub, Fault, small_world, stamp
 from tests.github_home import REPO, Place
+from tests.rings import quick_alone
 
 OLD = 1_700_000_000
 
@@ -257,6 +258,7 @@ def test_without_graphql_a_new_pull_request_leads_to_what_it_names(
     assert ("cross_reference", f"github.com/{REPO}#71") in links(place.document(66))
 
 
+@pytest.mark.long
 def test_without_graphql_every_timeline_gets_its_turn(place: Place, fake: FakeGithub) -> None:
     for number in range(1, 131):
         fake.add(REPO, number)
@@ -295,6 +297,7 @@ def test_next_is_followed_as_written_and_no_page_is_ever_numbered(place: Place, 
     assert len(place.layer.documents()) == 250
 
 
+@pytest.mark.long
 def test_a_server_that_refuses_large_page_numbers_is_read_to_its_end(tmp_path: Path) -> None:
     with FakeGithub(paging="offset", page_cap=3) as fake:
         world_of(fake, 520)
@@ -304,7 +307,7 @@ def test_a_server_that_refuses_large_page_numbers_is_read_to_its_end(tmp_path: P
         assert len(place.layer.documents()) == 520
 
 
-@pytest.mark.parametrize("paging", ["cursor", "offset"])
+@pytest.mark.parametrize("paging", quick_alone(["cursor", "offset"], ["cursor"]))
 def test_what_moves_while_we_read_is_seen_and_hides_nothing(tmp_path: Path, paging: str) -> None:
     with FakeGithub(paging=paging) as fake:
         world_of(fake, 330)
@@ -483,6 +486,7 @@ def test_an_exhausted_quota_is_waited_for_without_a_refused_request(place: Place
     assert done.summary.figures["waited_seconds"] >= 3600
 
 
+@pytest.mark.long
 def test_a_limit_beyond_what_may_be_waited_ends_the_run_and_the_next_goes_on(place: Place, fake: FakeGithub) -> None:
     world_of(fake, 250)
     fake.limit = 120

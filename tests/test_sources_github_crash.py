@@ -79,6 +79,7 @@ def test_a_killed_ingest_resumes_without_a_gap_and_without_a_restart(
     assert sum("/timeline" in path for path in fake.paths(before)) <= THREADS - kept + 8  # long lists: several pages
 
 
+@pytest.mark.long
 def test_killed_again_and_again_it_still_arrives(
     tmp_path: Path, fake: FakeGithub, undisturbed: tuple[Place, int]
 ) -> None:
@@ -89,6 +90,7 @@ def test_killed_again_and_again_it_still_arrives(
     assert place.content() == undisturbed[0].content()
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_it_resumably(tmp_path: Path, fake: FakeGithub, undisturbed: tuple[Place, int]) -> None:
     place = Place(tmp_path, fake)
     first = len(fake.asked)
@@ -104,6 +106,7 @@ def test_ctrl_c_ends_it_resumably(tmp_path: Path, fake: FakeGithub, undisturbed:
     assert place.content() == undisturbed[0].content()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
 def test_faults_on_a_fifth_of_all_requests_change_nothing(
     tmp_path: Path, fake: FakeGithub, undisturbed: tuple[Place, int], seed: int

@@ -21,6 +21,7 @@ from pipeline.records.errors import RateLimited, SourceUnreachable
 from tests.fake_faults import FAULTS, Altered, at_rate, of_all, small_bodies
 from tests.fake_github import Asked, FakeGithub, Fault, small_world, stamp
 from tests.github_home import REPO, Place
+from tests.rings import one_in, quick_alone
 
 # Faults on two answers of five, four tries of each answer: no seed that was tried took more than five runs.
 MOST_RUNS = 8
@@ -72,7 +73,7 @@ def ledger(place: Place) -> sqlite3.Connection:
 # ---------------------------------------------------------------- the table
 
 
-@pytest.mark.parametrize("name", sorted(FAULTS))
+@pytest.mark.parametrize("name", one_in(4, sorted(FAULTS)))
 def test_two_answers_of_five_with_one_fault_end_in_what_a_clean_run_has(
     world: FakeGithub, clean: Place, tmp_path: Path, name: str
 ) -> None:
@@ -190,7 +191,7 @@ def endless(kind: str) -> Callable[[FakeGithub, Asked], dict[str, str]]:
     return following
 
 
-@pytest.mark.parametrize("kind", ["itself", "ring", "the same again", "empty"])
+@pytest.mark.parametrize("kind", quick_alone(["itself", "ring", "the same again", "empty"], ["ring"]))
 @pytest.mark.parametrize("where", [LISTING, "/issues/1/timeline", "/issues/1/comments", "/pulls/4/reviews"])
 def test_a_list_that_leads_on_for_ever_ends_and_costs_itself_only(
     place: Place, fake: FakeGithub, where: str, kind: str

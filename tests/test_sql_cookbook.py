@@ -10,6 +10,7 @@ import pytest
 from pipeline import store
 from pipeline.run import Places
 from tests import cookbook, golden, schema_page
+from tests.rings import one_in
 
 #: Nothing comes back: no count is invented, and no remedy of the sample is said to have helped and to have not.
 ALWAYS_EMPTY = frozenset({"check-every-count", "contested-remedies"})
@@ -28,7 +29,7 @@ def test_a_query_answers_on_the_sample_with_the_columns_of_its_case(case: Path, 
     assert bool(result.rows) == (case.name not in ALWAYS_EMPTY)
 
 
-@pytest.mark.parametrize("case", cookbook.CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", one_in(4, cookbook.CASES), ids=lambda case: case.name)
 def test_a_query_gives_the_same_rows_in_the_same_order_twice(case: Path, database: Path) -> None:
     sql = cookbook.statement(case)
     assert store.query(database, sql).rows == store.query(database, sql).rows

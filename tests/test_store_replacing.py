@@ -23,7 +23,7 @@ from pipeline.records.errors import StoreError
 from pipeline.run.build import entries, rows
 from pipeline.store import noted, opening, replacing, staging
 from tests import histories, stored_histories
-from tests.rings import quick_alone
+from tests.rings import one_in, quick_alone
 
 pytestmark = pytest.mark.usefixtures("never_few")
 
@@ -200,6 +200,7 @@ def test_no_rule_of_what_is_brought_can_be_left_out(
         undo()
 
 
+@pytest.mark.long
 def test_a_journal_that_goes_on_grows_and_any_other_takes_its_place(
     change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +216,7 @@ def test_a_journal_that_goes_on_grows_and_any_other_takes_its_place(
     assert brought == [0, 0, 2, 0, 0]
 
 
+@pytest.mark.long
 def test_a_copy_without_what_is_dead_has_the_order_of_a_file_that_is_written_whole(
     change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,15 +256,18 @@ def _flipped(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "spoil",
-    [
-        lambda folder: _flipped(folder / "x.duckdb"),
-        lambda folder: store.write(folder / "x.duckdb", store.Contents()),
-        lambda folder: (folder / "x.duckdb").unlink(),
-        lambda folder: _flipped(folder / "database.parquet"),
-        lambda folder: (folder / "database.json").unlink(),
-        lambda folder: (folder / "database.json").write_text("{}"),
-        lambda folder: _written_and_killed(folder / "x.duckdb"),
-    ],
+    one_in(
+        3,
+        [
+            lambda folder: _flipped(folder / "x.duckdb"),
+            lambda folder: store.write(folder / "x.duckdb", store.Contents()),
+            lambda folder: (folder / "x.duckdb").unlink(),
+            lambda folder: _flipped(folder / "database.parquet"),
+            lambda folder: (folder / "database.json").unlink(),
+            lambda folder: (folder / "database.json").write_text("{}"),
+            lambda folder: _written_and_killed(folder / "x.duckdb"),
+        ],
+    ),
     ids=["damaged", "another", "none", "note damaged", "no note", "note of others", "a log of a writer"],
 )
 def test_where_nothing_sure_is_known_of_the_file_it_is_written_whole(
@@ -286,6 +291,7 @@ def test_another_maker_writes_whole_and_one_who_may_say_otherwise_leaves_no_note
     assert store.digests(folder / "x.duckdb") == change.digests
 
 
+@pytest.mark.long
 def test_what_holds_everything_already_is_left_alone_but_for_a_run_that_it_lacks(
     change: Change, tmp_path: Path, in_place: list[Path]
 ) -> None:
@@ -323,6 +329,7 @@ def test_killed_at_any_moment_the_file_is_the_old_one_or_the_new_one(
     assert store.digests(path) == change.digests
 
 
+@pytest.mark.long
 def test_a_file_grows_by_no_more_than_a_part_of_what_it_holds(
     change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from pipeline.store import reading
 from tests import entry_factory as make
 from tests import golden, store_versions
 from tests.cli import run
+from tests.rings import one_in
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +125,9 @@ def test_every_chinese_signature_finds_its_entry_among_the_first(database):
 
 @pytest.mark.parametrize(
     "words",
-    ["", " ", "'", "'); DROP TABLE entries; --", "\x00", "%_", "\\", "🙂", "$1", "共" * 100_000, "a " * 100_000],
+    one_in(
+        4, ["", " ", "'", "'); DROP TABLE entries; --", "\x00", "%_", "\\", "🙂", "$1", "共" * 100_000, "a " * 100_000]
+    ),
 )
 def test_any_text_may_be_searched(database, words):
     assert isinstance(reading.search(database, words, limit=10), list)

@@ -16,6 +16,7 @@ from pipeline.run import Places
 from pipeline.run.build import history
 from pipeline.store import listing, reading
 from tests import golden, store_versions
+from tests.rings import quick_alone
 
 EARLIER = [step.version for step in store.VERSIONS[:-1]]
 #: A merge of long ago, of which raw knows nothing.
@@ -94,6 +95,7 @@ def test_steps_are_in_order_and_each_has_its_tables() -> None:
     assert {path.stem for path in store_versions.FOLDER.glob("*.sql")} == {step.version for step in store.VERSIONS}
 
 
+@pytest.mark.long
 def test_a_minor_step_only_adds() -> None:
     def shape(version: str) -> set[tuple[str, str, str]]:
         with duckdb.connect() as connection:
@@ -112,7 +114,7 @@ def test_the_file_tells_its_versions(home: Path) -> None:
     assert store.meta(Places.of(home).database)["schema_version"] == told[-1][0]
 
 
-@pytest.mark.parametrize("version", EARLIER)
+@pytest.mark.parametrize("version", quick_alone(EARLIER, [EARLIER[0], EARLIER[-1]]))
 def test_a_file_of_an_earlier_version_is_asked_as_it_is_and_tells_a_build_all_that_it_takes_over(
     places: Places, version: str
 ) -> None:
@@ -124,7 +126,9 @@ def test_a_file_of_an_earlier_version_is_asked_as_it_is_and_tells_a_build_all_th
     assert history.last_build(places.database, home=places.home) == before
 
 
-@pytest.mark.parametrize("version", [EARLIER[0], *(last for last, now in pairwise(EARLIER) if last[0] != now[0])])
+@pytest.mark.parametrize(
+    "version", quick_alone([EARLIER[0], *(last for last, now in pairwise(EARLIER) if last[0] != now[0])], [EARLIER[0]])
+)
 def test_a_build_takes_over_what_raw_does_not_hold(places: Places, version: str) -> None:
     """From the oldest, and from the last of each major step."""
     before = reading.journal(places.database)
@@ -163,6 +167,7 @@ def _taken_over(places: Places, before: tuple[store.JournalRow, ...]) -> None:
     assert [run["run_id"] for run in reading.status(places.database)["runs"]] == ["run-of-long-ago"]
 
 
+@pytest.mark.long
 def test_the_content_is_that_of_a_home_whose_file_was_never_old(places: Places, home: Path, tmp_path: Path) -> None:
     shutil.copytree(home, tmp_path / "never-old")
     rebuilt(Places.of(tmp_path / "never-old"))
@@ -171,6 +176,7 @@ def test_the_content_is_that_of_a_home_whose_file_was_never_old(places: Places, 
     assert store.digest(places.database) == store.digest(Places.of(tmp_path / "never-old").database)
 
 
+@pytest.mark.long
 def test_a_file_of_before_2_0_has_the_names_and_types_of_now_beside_its_own(places: Places) -> None:
     asked = (
         "SELECT signature FROM signatures ORDER BY signature_id",

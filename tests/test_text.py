@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline import text
 from tests import linear
+from tests.rings import one_in
 
 RUN = "aB3" * 14
 
@@ -130,10 +131,13 @@ def test_rules_of_a_whole_text_act_on_its_parts() -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    [
-        *("a", "@", "a@", "a@b.", "/home/", "eyJ", "\x1b[", "https://a:", "_KEY=", "-----BEGIN PRIVATE KEY-----"),
-        *("Bearer ", "ghp_", "[a@b c", "\u200b\u202e", "hf_", "_", "-", "C:\\Users\\"),
-    ],
+    one_in(
+        4,
+        [
+            *("a", "@", "a@", "a@b.", "/home/", "eyJ", "\x1b[", "https://a:", "_KEY=", "-----BEGIN PRIVATE KEY-----"),
+            *("Bearer ", "ghp_", "[a@b c", "\u200b\u202e", "hf_", "_", "-", "C:\\Users\\"),
+        ],
+    ),
 )
 def test_hostile_text_takes_linear_time(unit: str) -> None:
     def read(hostile: str) -> None:

@@ -94,7 +94,7 @@ MESSAGES_PO = PO.parents[3] / "memory" / "messages_zh_Hans.po"
 SHIPPED = [*((entry.msgid, entry.msgstr) for entry in polib.pofile(str(MESSAGES_PO))), *messages.programs()]
 
 
-@each("row", SHIPPED)
+@each("row", SHIPPED, parts=8)
 def test_every_message_is_explained_with_its_names(row):
     names = {f"{{{number}}}": f"Layer{number}" for number in range(1, 10)}
     english, chinese = row
@@ -161,6 +161,7 @@ def test_messages_in_a_chain_are_all_known_or_none_is_said(text, wanted):
     assert messages.explained(text) == wanted
 
 
+@pytest.mark.long
 def test_a_message_is_found_by_its_words_as_by_asking_every_row():
     known = messages.known_messages()
     judged = (Path(__file__).parent / "quality" / "zh_judged.jsonl").read_text(encoding="utf-8").splitlines()
