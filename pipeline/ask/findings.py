@@ -261,6 +261,6 @@ def _cut(event: Event) -> str:
 
 def _begins(event: Event, words: str) -> bool:
     """Whether an event's message, with its type or without, begins with `words`."""
-    kind = (event.exception_type or "").rpartition(".")[2]
+    kind = normalise.short(event.exception_type or "")
     detail = event.detail or event.message
     return any(text.startswith(words) for text in (detail, f"{event.exception_type}: {detail}", f"{kind}: {detail}"))

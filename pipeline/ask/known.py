@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pipeline import normalise
 from pipeline.records import Assignment, Cluster, Signature, Template
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class KnownErrors:
     def classes(self) -> frozenset[str]:
         """The short names of the classes of known errors."""
         named = (row["exception_type"] for row in self._rows)
-        return frozenset(kind.rpartition(".")[2] for kind in named if kind)
+        return frozenset(normalise.short(kind) for kind in named if kind)
 
     def same(self, signature: Signature) -> str | None:
         """The cluster that holds this very signature."""

@@ -106,7 +106,7 @@ def of_classes(reading: Reading, known: Container[str]) -> list[Event]:
 
     A class whose name does not end as those of errors do is no error to who has never heard of it.
     """
-    named = (found for found in _NAMED.finditer(reading.text) if found[1].rpartition(".")[2] in known)
+    named = (found for found in _NAMED.finditer(reading.text) if normalise.short(found[1]) in known)
     return [
         Event(
             dialect="exception-line",

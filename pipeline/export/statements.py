@@ -23,7 +23,9 @@ def kind_of(statement: CaseStatement) -> str:
 
 def is_block(action: str, how: str | None) -> bool:
     """Whether `how` is the block that the action announces; words that only say it once more are in the quotes."""
-    return how is not None and bool(how) and ("\n" in how or action.rstrip().endswith((":", "：")))
+    if not how:
+        return False
+    return "\n" in how or action.rstrip().endswith((":", "："))
 
 
 def outcomes(remedy: Workaround | DeadEnd | CaseStatement, evidence: Iterable[Evidence]) -> dict[str, str]:

@@ -11,6 +11,7 @@ feature, tool, errno, signal, and `kind`, the id of a known family.
 from pipeline.normalise.assemble import NORMALISER_VERSION, is_empty, signature
 from pipeline.normalise.masks import template as masked
 from pipeline.normalise.other_readings import readings
+from pipeline.normalise.peel import short
 from pipeline.normalise.text_signature import is_consequence, main_event, rank, signature_of_text
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "masked",
     "rank",
     "readings",
+    "short",
     "signature",
     "signature_of_text",
 ]

@@ -286,7 +286,7 @@ def _is_cut_title(document: Document, event: Event, others: Iterable[Event]) -> 
     begun = " ".join(event.message.split()).rstrip(".… ")
     return len(begun) > extract.SHORTEST_RETOLD and any(
         one.start >= title.end
-        and _short(event.exception_type) in ("", _short(one.exception_type))
+        and normalise.short(event.exception_type or "") in ("", normalise.short(one.exception_type or ""))
         and _goes_on(begun, " ".join(one.message.split()))
         for one in others
     )
@@ -295,10 +295,6 @@ def _is_cut_title(document: Document, event: Event, others: Iterable[Event]) -> 
 def _goes_on(begun: str, message: str) -> bool:
     """Whether a message begins with the words `begun`, the last of them whole."""
     return message.startswith(begun) and not message[len(begun) : len(begun) + 1].isalnum()
-
-
-def _short(exception_type: str | None) -> str:
-    return (exception_type or "").rpartition(".")[2]
 
 
 def signed(document: Document) -> list[tuple[Event, Signature | None]]:
