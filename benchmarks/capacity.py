@@ -229,12 +229,12 @@ def _made(home: Path, stage: str) -> Made:
 
 def _families(home: Path) -> list[frozenset[str]]:
     """The families of the errors of a home as it was built, without what people said: of each its signatures' rows."""
-    from pipeline.cluster import edges, election, families, work
+    from pipeline.cluster import election, units, work
     from pipeline.store import reading
 
     templates = reading.facts(home / "curated" / "errmine.duckdb").templates
     begun = work.work(templates)
-    found = families.families(begun, edges.edges(begun), election.Said({}, []))
+    found = units.families(begun, election.edges(begun), election.Said({}, []))
     return [frozenset(repr(begun.templates[place]) for place in family) for family in found]
 
 

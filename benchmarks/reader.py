@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from benchmarks.knowledge import SPLITS, Thread, error_digest, pieces, threads
 from pipeline import normalise
 from pipeline.distil.claims import rules
-from pipeline.distil.claims.candidates import KINDS, seen
-from pipeline.distil.claims.network import WEIGHT, network, scores
+from pipeline.distil.claims.candidates import KINDS, WEIGHT, network, scores, seen
 from pipeline.distil.claims.prose import Prose
 from pipeline.distil.claims.subjects import errors_of
 
@@ -164,7 +163,7 @@ def _held_out(folder: Path) -> dict[tuple[str, int], tuple[NDArray[np.float32], 
 
 
 def _kept(path: Path) -> dict[str, NDArray[np.float64]]:
-    """The weights of the network as `pipeline.distil.claims.network` multiplies with them: inputs by outputs."""
+    """The weights of the network as `pipeline.distil.claims.candidates` multiplies with them: inputs by outputs."""
     with np.load(path, allow_pickle=False) as file:
         kept = {name: file[name].astype(np.float64) for name in file.files}
     found = {"words": kept["w.weight"], "traits": kept["t.weight"], "traits.bias": kept["tb"]}

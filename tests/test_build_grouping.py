@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks import generator
 from pipeline import cluster
-from pipeline.cluster import alone, candidates, leaders, neighbours, proofs, units
+from pipeline.cluster import candidates, leaders, neighbours, proofs, units
 from pipeline.cluster.work import work
 from pipeline.records import Template
 from pipeline.run.build import grouping
@@ -103,12 +103,12 @@ def test_what_nobody_touched_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -
     first, kept = from_kept((*MANY, *CONNECTED), NOTHING)
     asked: list[int] = []
 
-    def counted(templates: Sequence[Template], **given: Any) -> alone.Alone:
+    def counted(templates: Sequence[Template], **given: Any) -> units.Alone:
         asked.append(len(templates))
         return real(templates, **given)
 
-    real = alone.alone
-    monkeypatch.setattr(alone, "alone", counted)
+    real = units.alone
+    monkeypatch.setattr(units, "alone", counted)
     from_kept((*MANY, *CONNECTED), kept, first.proofs)
     from_kept((*MANY, *CONNECTED, template("nobody winds the clock of the western tower")), kept, first.proofs)
     assert asked[0] == 0
@@ -222,7 +222,7 @@ def without(kind: int) -> Callable[..., Any]:
     """Keys of the templates that came, without those of a kind."""
 
     def keys(templates: Sequence[Template], *, large: Any) -> units.Keys:
-        sides = units.keys(work(templates), large)
+        sides = units.keys_of(work(templates), large)
         left = [
             units.Ragged(one.rows[one.keys % 4 != kind], one.keys[one.keys % 4 != kind])
             for one in (sides.own, sides.asked)
@@ -246,11 +246,11 @@ def only_new(real: Any, clusters: pa.Table, gone: pa.Table, new: pa.Array, _: bo
 
 #: Each rule that says whom a change concerns, left out; the case that shows it.
 MUTANTS: Mapping[str, tuple[str, object, str, object]] = {
-    "bands": ("band", alone, "keys", without(units.BAND)),
-    "what is quoted": ("quoted", alone, "keys", without(units.QUOTE)),
-    "what quotes": ("quoting", alone, "keys", without(units.QUOTE)),
-    "beginnings": ("begun", alone, "keys", without(units.BEGINNING)),
-    "types": ("untyped", alone, "keys", without(units.UNTYPED)),
+    "bands": ("band", units, "keys", without(units.BAND)),
+    "what is quoted": ("quoted", units, "keys", without(units.QUOTE)),
+    "what quotes": ("quoting", units, "keys", without(units.QUOTE)),
+    "beginnings": ("begun", units, "keys", without(units.BEGINNING)),
+    "types": ("untyped", units, "keys", without(units.UNTYPED)),
     "small gates": ("small gate", grouping, "_whole_gates", lambda *_: pa.array([], pa.string())),
     "complete gates": ("complete gate", grouping, "_whole_gates", lambda *_: pa.array([], pa.string())),
     "gates that grow": ("gate that grows", grouping, "_whole_gates", lambda *_: pa.array([], pa.string())),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pipeline import distil
-from pipeline.distil.claims import candidates, network
+from pipeline.distil.claims import candidates
 from pipeline.distil.claims.subjects import errors_of
 from pipeline.records import Claim, ClaimKind, Document
 from pipeline.records.entry import LEAST_LEAD_SHARE
@@ -45,7 +45,7 @@ def test_a_unit_that_sounds_like_a_cause_is_a_candidate_with_its_share_and_its_e
     [signature] = events(made)[1]
     assert found.rule == "reader.cause"
     assert found.signature_ids == (signature.signature_id,)
-    assert int(found.key) in {share for _, share in network.network().steps["cause"]}
+    assert int(found.key) in {share for _, share in candidates.network().steps["cause"]}
     assert found.quote.text in made.text
 
 
@@ -126,7 +126,7 @@ def test_a_candidate_passes_the_gates_of_statements() -> None:
 
 def _seen(count: int) -> tuple[list[list[str]], list[list[str]]]:
     """Words and traits of units, of known and unknown names, none of them and many."""
-    net, rng = network.network(), random.Random(7)
+    net, rng = candidates.network(), random.Random(7)
     words, traits = sorted(net.words), sorted(net.traits)
     return (
         [[rng.choice([*words, "unheard"]) for _ in range(rng.randrange(60))] for _ in range(count)],
@@ -136,8 +136,8 @@ def _seen(count: int) -> tuple[list[list[str]], list[list[str]]]:
 
 def test_the_score_is_the_same_in_any_order_of_the_traits() -> None:
     words, traits = _seen(30)
-    told = network.scores(network.network(), words, traits)
-    assert told == network.scores(network.network(), words, [mine[::-1] for mine in traits])
+    told = candidates.scores(candidates.network(), words, traits)
+    assert told == candidates.scores(candidates.network(), words, [mine[::-1] for mine in traits])
     assert all(isinstance(score, int) for scored in told for score in scored)
     assert len({score for scored in told for score in scored}) > 60
 
@@ -145,12 +145,12 @@ def test_the_score_is_the_same_in_any_order_of_the_traits() -> None:
 def test_scores_are_what_whole_numbers_of_any_size_give() -> None:
     # float64 is exact only as long as no sum is too large for it: integers of Python have no such limit
     words, traits = _seen(12)
-    net = network.network()
+    net = candidates.network()
     whole = replace(net, weights={name: value.astype(int).astype(object) for name, value in net.weights.items()})
-    assert network.scores(net, words, traits) == _by_integers(whole, words, traits)
+    assert candidates.scores(net, words, traits) == _by_integers(whole, words, traits)
 
 
-def _by_integers(net: network.Network, words: list[list[str]], traits: list[list[str]]) -> list[list[int]]:
+def _by_integers(net: candidates.Network, words: list[list[str]], traits: list[list[str]]) -> list[list[int]]:
     """The network in Python's integers, unit by unit and place by place; halves are rounded up, as there."""
     kept: Any = net.weights
 
@@ -158,7 +158,7 @@ def _by_integers(net: network.Network, words: list[list[str]], traits: list[list
         return (value * 2 + unit) // (2 * unit)
 
     def layer(row: Any, name: str) -> Any:
-        told = rounded(row @ kept[name] + kept[f"{name}.bias"] * network.ACTIVE, network.WEIGHT)
+        told = rounded(row @ kept[name] + kept[f"{name}.bias"] * candidates.ACTIVE, candidates.WEIGHT)
         return np.maximum(told, 0)
 
     def beside(rows: list[Any], at: int, offsets: tuple[int, ...]) -> Any:
@@ -166,25 +166,25 @@ def _by_integers(net: network.Network, words: list[list[str]], traits: list[list
         near = [rows[at + o] if 0 <= at + o < len(rows) else nothing for o in offsets]
         return np.concatenate(near)
 
-    known = [sorted({net.traits[t] for t in mine if t in net.traits})[: network.MOST_TRAITS] for mine in traits]
+    known = [sorted({net.traits[t] for t in mine if t in net.traits})[: candidates.MOST_TRAITS] for mine in traits]
     units = []
     for mine, rows in zip(words, known, strict=True):
-        said = [rounded(kept["words"][net.words.get(word, 1)], 4) for word in mine[: network.MOST_WORDS]]
+        said = [rounded(kept["words"][net.words.get(word, 1)], 4) for word in mine[: candidates.MOST_WORDS]]
         for name in ("first", "second"):
             said = [layer(beside(said, at, (-1, 0, 1)), name) for at in range(len(said))]
         most = np.max(said, axis=0) if said else kept["second.bias"] * 0
         told = kept["traits"][rows].sum(0) + kept["traits.bias"] * 4
         units.append(layer(np.concatenate([most, np.maximum(rounded(told, 16), 0)]), "unit"))
     thread = units
-    for number, apart in enumerate(network.DILATIONS):
+    for number, apart in enumerate(candidates.DILATIONS):
         offsets = tuple(apart * n for n in range(-2, 3))
         thread = [row + layer(beside(thread, at, offsets), f"thread.{number}") for at, row in enumerate(thread)]
     scores = []
     for unit, row, rows in zip(units, thread, known, strict=True):
-        told = np.concatenate([unit, row]) @ kept["heads"] + kept["heads.bias"] * network.ACTIVE
-        heads = np.clip(rounded(told, network.WEIGHT), -8 * network.ACTIVE, 4 * network.ACTIVE)
-        last = heads @ kept["last.heads"] + (kept["last.traits"][rows].sum(0) + kept["last.bias"]) * network.ACTIVE
-        scores.append([int(score * 100 // (network.ACTIVE * network.WEIGHT)) for score in last])
+        told = np.concatenate([unit, row]) @ kept["heads"] + kept["heads.bias"] * candidates.ACTIVE
+        heads = np.clip(rounded(told, candidates.WEIGHT), -8 * candidates.ACTIVE, 4 * candidates.ACTIVE)
+        last = heads @ kept["last.heads"] + (kept["last.traits"][rows].sum(0) + kept["last.bias"]) * candidates.ACTIVE
+        scores.append([int(score * 100 // (candidates.ACTIVE * candidates.WEIGHT)) for score in last])
     return scores
 
 
@@ -196,13 +196,13 @@ def test_what_is_said_later_counts() -> None:
         shown, signatures = events(made)
         pieces = units(made, shown)
         read = list(candidates.seen(made, pieces, errors_of(shown, signatures), []))
-        scored = network.scores(network.network(), [one.words for one in read], [one.traits for one in read])
+        scored = candidates.scores(candidates.network(), [one.words for one in read], [one.traits for one in read])
         told.append(next(s for one, s in zip(read, scored, strict=True) if made.text.startswith(said, one.unit.start)))
     assert told[1][0] < told[0][0]
 
 
 def test_weights_are_whole_numbers_and_shares_rise_with_the_score() -> None:
-    net = network.network()
+    net = candidates.network()
     assert all((value == np.rint(value)).all() for value in net.weights.values())
     assert len(net.weights["words"]) == len(net.words) + 2
     assert len(net.weights["traits"]) == len(net.weights["last.traits"]) == len(net.traits) + 1

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks import generator
 from pipeline import cluster
-from pipeline.cluster import candidates, edges, election, families, people, proofs, work
+from pipeline.cluster import candidates, election, people, proofs, units, work
 from pipeline.cluster.people import Override, Overrides
 from pipeline.records import Template
 from pipeline.records.errors import ConfigError
@@ -54,7 +54,7 @@ def outcome(done: work.Work) -> tuple[object, ...]:
 
 def whole(templates: Sequence[Template], overrides: Overrides = cluster.NONE) -> tuple[object, ...]:
     started = work.work(templates)
-    election.elect(started, edges.edges(started), said_of(started, overrides))
+    election.elect(started, election.edges(started), said_of(started, overrides))
     return outcome(started)
 
 
@@ -63,9 +63,9 @@ def by_family(
 ) -> tuple[object, ...]:
     """The same from elections of families, or of `parts` lots of families, each with its edges given."""
     started = work.work(templates)
-    found, said = edges.edges(started), said_of(started, overrides)
+    found, said = election.edges(started), said_of(started, overrides)
     lots: dict[int, list[int]] = {}
-    for number, family in enumerate(families.families(started, found, said)):
+    for number, family in enumerate(units.families(started, found, said)):
         lots.setdefault(number % parts, []).extend(family)
     for lot in map(sorted, lots.values()):
         alone = started.of(lot)
@@ -115,7 +115,7 @@ def test_they_do_where_people_merge_and_split(templates: list[Template], data: s
 
 def test_large_gates_elect_by_families(generated: list[Template]) -> None:
     started = work.work(generated)
-    found = families.families(started, edges.edges(started), election.Said({}, []))
+    found = units.families(started, election.edges(started), election.Said({}, []))
     assert max(map(len, found)) < len(generated) / 3
     assert by_family(generated) == whole(generated)
 
@@ -123,14 +123,14 @@ def test_large_gates_elect_by_families(generated: list[Template]) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_kind_of_link_can_be_left_out(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert by_family(CONNECTED, SAID) == whole(CONNECTED, SAID)
-    real = families.links
+    real = units.links
 
     def without(*given: object) -> Mapping[str, Iterable[tuple[int, int]]]:
         every = real(*given)  # type: ignore[arg-type]
         assert set(every) == set(KINDS)
         return {name: pairs for name, pairs in every.items() if name != kind}
 
-    monkeypatch.setattr(families, "links", without)
+    monkeypatch.setattr(units, "links", without)
     try:
         found = by_family(CONNECTED, SAID)
     except KeyError:  # an edge leads out of the family
@@ -177,7 +177,7 @@ def test_which_texts_of_a_gate_are_compared_no_other_gate_decides(generated: lis
 
     def near(templates: Sequence[Template]) -> set[tuple[str, str]]:
         begun = work.work(templates)
-        found = edges.edges(begun)
+        found = election.edges(begun)
         names = [one.signature_id for one in begun.templates]
         return {(names[a], names[b]) for a, b in zip(found.later.tolist(), found.earlier.tolist(), strict=True)}
 

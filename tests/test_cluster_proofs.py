@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import cluster
-from pipeline.cluster import foreigners, proofs
-from pipeline.cluster.foreigners import Foreigners
-from pipeline.cluster.proofs import Proof
+from pipeline.cluster import proofs
+from pipeline.cluster.proofs import Foreigners, Proof
 from pipeline.records import Cluster, Template
 from tests.test_cluster import template
 
@@ -141,8 +140,8 @@ def test_texts_that_are_read_are_those_that_an_index_knows(texts: list[tuple[str
 
 
 def test_few_are_asked_by_reading_and_many_by_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [("other", f"text {number}") for number in range(foreigners._TEXTS_A_READING + 1)]
-    monkeypatch.setattr(foreigners, "_Index", None)
+    texts = [("other", f"text {number}") for number in range(proofs._TEXTS_A_READING + 1)]
+    monkeypatch.setattr(proofs, "_Index", None)
     Foreigners(texts, asked=1)
     with pytest.raises(TypeError):
         Foreigners(texts, asked=2)

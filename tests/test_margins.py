@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline import extract
-from pipeline.extract import margins
+from pipeline.extract import related
 from tests import linear
 from tests.each import each
 
@@ -35,17 +35,17 @@ def test_a_stack_is_read_behind_what_carried_it(before: str, behind: str) -> Non
 @each("before", ["error: ", "fire.c:14: ", "npm ERR! ", "| ", "Caused by: ", "expected: "])
 def test_what_a_program_says_itself_is_no_margin(before: str) -> None:
     text = _carried(before)
-    assert margins.without(text, [text.index("at heat")]) == text
+    assert related.without_margins(text, [text.index("at heat")]) == text
 
 
 def test_a_mark_is_one_only_where_several_lines_in_a_row_have_it() -> None:
     text = "web:build: KilnError: no fire\nweb:build:     at heat (/srv/fire.js:14:11)\nand then it was cold\n"
-    assert margins.without(text, [text.index("at heat")]) == text
+    assert related.without_margins(text, [text.index("at heat")]) == text
 
 
 def test_every_place_stays_what_it_is() -> None:
     text = _carried("web:build: ", "<br>")
-    plain = margins.without(text, [text.index("at heat")])
+    plain = related.without_margins(text, [text.index("at heat")])
     assert len(plain) == len(text)
     assert plain.index("at light") == text.index("at light")
 

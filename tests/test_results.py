@@ -16,7 +16,7 @@ from pipeline.cluster.people import Override, Overrides
 from pipeline.records.bundle import Registry
 from pipeline.records.errors import StoreError
 from pipeline.run import Places
-from pipeline.run.build import building, entries, grouping, mapping, reduce, results, wording
+from pipeline.run.build import building, entries, grouping, making, mapping, reduce, results
 from pipeline.run.build.rows import opened
 from pipeline.run.check import integrity
 from pipeline.store import replacing
@@ -227,8 +227,8 @@ def test_nothing_is_worded_anew_where_nothing_came(
 ) -> None:
     home = golden.copied(sample_home, tmp_path / "home")
     before = state(home)
-    monkeypatch.setattr(wording.translate, "entry", None)
-    monkeypatch.setattr(wording.validate, "verdict", None)
+    monkeypatch.setattr(making.translate, "entry", None)
+    monkeypatch.setattr(making.validate, "verdict", None)
     monkeypatch.setattr(reduce.distil, "draft", None)
     monkeypatch.setattr(mapping, "map_document", None)
     made(home)

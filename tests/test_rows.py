@@ -15,7 +15,7 @@ from pipeline.ask import template_of
 from pipeline.records import ClaimKind, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.run import shards
-from pipeline.run.build import entries, making, reduce, results, texts
+from pipeline.run.build import entries, making, reduce, results, worded
 from pipeline.run.build.rows import Rows, laid_out, opened
 from tests import histories
 from tests.test_closings import pull, thread
@@ -234,18 +234,18 @@ def test_a_pool_makes_what_one_process_makes(both: Both, monkeypatch: pytest.Mon
 
 def test_texts_are_found_by_their_keys(tmp_path: Path) -> None:
     said = {f"cluster:{number}": "long " * number + "\ud800 末" for number in range(40)}
-    older = texts.Texts(tmp_path / "older")
+    older = worded.Texts(tmp_path / "older")
     for key in sorted(said)[:20]:
-        older.add(key, texts.packed(said[key]))
-    made = texts.Texts(tmp_path / "made", older)
+        older.add(key, worded.packed(said[key]))
+    made = worded.Texts(tmp_path / "made", older)
     for key in sorted(said)[10:]:
-        made.add(key, texts.packed("another"))
-        made.add(key, texts.packed(said[key]))
-    assert {key: texts.unpacked(made[key]) for key in made} == said
-    told = texts.write(tmp_path / "kept", sorted(said), made)
+        made.add(key, worded.packed("another"))
+        made.add(key, worded.packed(said[key]))
+    assert {key: worded.unpacked(made[key]) for key in made} == said
+    told = worded.write(tmp_path / "kept", sorted(said), made)
     assert told["bytes"] == (tmp_path / "kept").stat().st_size
-    kept = texts.Texts.of(tmp_path / "kept", sorted(said))
-    assert {key: texts.unpacked(kept[key]) for key in kept} == said
+    kept = worded.Texts.of(tmp_path / "kept", sorted(said))
+    assert {key: worded.unpacked(kept[key]) for key in kept} == said
     for wrong in (sorted(said)[:-1], [*sorted(said), "one more"]):
         with pytest.raises(ValueError, match="does not hold"):
-            texts.Texts.of(tmp_path / "kept", wrong)
+            worded.Texts.of(tmp_path / "kept", wrong)

@@ -21,7 +21,7 @@ from pipeline.records import Neighbour
 from pipeline.records.bundle import Registry
 from pipeline.records.errors import StoreError
 from pipeline.run.build import entries, rows
-from pipeline.store import noted, opening, replacing, staging
+from pipeline.store import engine, noted, opening, replacing
 from tests import histories, stored_histories
 from tests.rings import one_in, quick_alone
 
@@ -313,7 +313,7 @@ def test_killed_at_any_moment_the_file_is_the_old_one_or_the_new_one(
 ) -> None:
     folder = shutil.copytree(change.folder, tmp_path / "one")
     path, before = folder / "x.duckdb", (change.folder / "x.duckdb").read_bytes()
-    owner = {"_publish": staging, "write": noted}.get(stop, replacing)
+    owner = {"_publish": engine, "write": noted}.get(stop, replacing)
 
     def killed(*_: object) -> None:
         raise StoreError("killed", path=path)

@@ -25,7 +25,7 @@ from teacher import HEADS, threads_of  # beside this file
 from torch import Tensor, nn
 
 EPOCHS, RATE, BATCH, DECAY = 16, 1.5e-3, 32, 0.01
-WORDS, TRAITS = 40, 48  # of a unit, as in pipeline.distil.claims.network
+WORDS, TRAITS = 40, 48  # of a unit, as in pipeline.distil.claims.candidates
 WIDTH_OF_WORDS, WIDTH_OF_TRAITS, WIDTH = 96, 96, 192
 DROPPED, DROPPED_WORDS = 0.2, 0.08
 #: A word is known that stands in so many threads, a trait in so many.
@@ -51,7 +51,7 @@ class Example:
 
 
 class Student(nn.Module):
-    """`pipeline.distil.claims.network` says what it computes; this is the same in floats, with dropout."""
+    """`pipeline.distil.claims.candidates` says what it computes; this is the same in floats, with dropout."""
 
     def __init__(self, words: int, traits: int) -> None:
         super().__init__()

@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pipeline.cluster import leaders, neighbours
-from pipeline.cluster.edges import edges
-from pipeline.cluster.election import Said, elect
+from pipeline.cluster.election import Said, edges, elect
 from pipeline.cluster.people import NONE, Meaning, Override, Overrides, apart_pairs, bonds, ignored_positions
 from pipeline.cluster.proofs import Proof, with_regexes
 from pipeline.cluster.shapes import merged

@@ -2,22 +2,52 @@
 
 A member may differ from the representative in a word that no mask knew: another class, another type of numbers, another
 function. Such words stand as slots in the title. A document has one vote for each text, however often it prints it.
+
+Texts are aligned by the words that they share in order, however those are spelt. What stands between two shared words
+of one and not of the other is another value, if it is short on both sides, or another wording, of which only names and
+values are another.
 """
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache, lru_cache
 from itertools import chain
 
-from pipeline.cluster import spelling
-from pipeline.cluster.differing import Said, Says, Worded, compared, worded
+from rapidfuzz.distance import LCSseq
+
 from pipeline.cluster.shapes import SLOT
+from pipeline.cluster.words import is_deciding, is_variant, weight
 from pipeline.lexicon import codes
 from pipeline.records import Cluster, Title
 
+_CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_PIECE = rf"(?:{SLOT.pattern}|[^\W{_CJK}]+)"
+#: A name is one word with all its parts: `torch.nn.Linear`, `sm_<n>`, `compare-and-swap`.
+WORD = re.compile(rf"[{_CJK}]|{_PIECE}(?:(?:\.|::|[/@$-])?{_PIECE})*")
+_JOINTS = re.compile(r"\.|::|[/@$-]")
+_SENTENCE = re.compile(r"(?:\A|[.:;!?)\]>]\s*)[\W_]*\Z")
+#: A word with such a letter is a name or a value, no word of a sentence.
+_OF_NAMES = re.compile(r"[\d_]|[^\W_](?:\.|::|[/@$])[^\W_]|\w[A-Z]")
+#: A type before the message that begins with a word, without a blank: "ImportErrorNo".
+_TYPE_BEFORE = re.compile(r"\w{0,60}(?:Error|Exception)")
+
+
+_NEGATIONS = frozenset(("no", "not", "non", "never", "without", "cannot"))
+#: Any error is of such a type: to show it would say nothing.
+_BROAD = (object, BaseException, Exception)
+_ANY = frozenset(("Error", "Exception", "error"))
+#: Two texts of which the shorter shares less with the other tell it in other words.
+SHARED = 0.5
+#: Unless both begin with so many words that are the same.
+BEGINNING = 3
+#: In one place stand so many words at most, or it is another wording.
+VALUE_WORDS = 2
 #: Of the documents that say something in the place of a word so many may say something else there.
 TOLERATED = 0.1
 #: So many may say it in other words: that makes the representative's own not wrong.
@@ -35,6 +65,202 @@ LEAST_BETWEEN = 2
 LEAST_TAIL, LEAST_HEAD = 3, 4
 #: A beginning of which so many words more are said by fewer documents than are said by so many is left out.
 LEAST_UNSAID, SAID = 2, 0.5
+#: A part of a name says something with so many letters.
+_NAMED = re.compile(r"[^\W\d_]{2}")
+_OPENING = re.compile(r"[\"'`‘“(\[]*\Z")
+_QUOTES = ("''", '""', "``", "‘’", "“”", "`'")
+#: Parts of a sentence: what stands in brackets or quotes is no part of what stands before them.
+_MARKS = re.compile(r"[^\w\s<>,]")
+_NUMBER = re.compile(r"[-+]?\d[\d.,_]*", re.ASCII)
+_PART = re.compile(r"(\.|::|[/@$_-])")
+
+
+def key(word: str) -> str:
+    """What a word is compared by: its letters and digits, in lower case, without slots."""
+    return re.sub(r"[\W_]+", "", SLOT.sub("", word.casefold())) or word
+
+
+def is_telling(word: str) -> bool:
+    """Whether a word says something: neither a slot, nor a word that any sentence has, nor a single letter."""
+    return (
+        SLOT.fullmatch(word) is None
+        and (len(word) > 1 or not word.isascii())
+        and bool(weight(frozenset([word.lower()])))
+    )
+
+
+def is_value(word: str, before: str) -> bool:
+    """Whether a word behind `before` is a name or a value: by its letters, or because it stands in quotes."""
+    if _OF_NAMES.search(word) or before.endswith(("'", '"', "`", "‘", "“")):
+        return True
+    return word[0].isupper() and _SENTENCE.search(before) is None
+
+
+def is_negation(word: str) -> bool:
+    """Whether a word turns the one behind it round."""
+    return word.lower() in _NEGATIONS
+
+
+@lru_cache(maxsize=4096)
+def is_same(one: str, other: str) -> bool:
+    """Whether two words are one: in another case or with other marks, an inflection, a slip of one letter, a name
+    behind its packages or before its members, or a value where the first has a slot in it.
+    """
+    if key(one) == key(other):
+        return True
+    short, long = sorted((one, other), key=len)
+    if long.endswith(short) and _TYPE_BEFORE.fullmatch(long.removesuffix(short)):
+        return True
+    short, long = short.casefold(), long.casefold()
+    if long.startswith(f"{short}.") or (long.endswith(short) and _JOINTS.fullmatch(long[: -len(short)][-1:])):
+        return True
+    if SLOT.search(one):
+        return _form(one).fullmatch(other) is not None
+    if _OF_NAMES.search(one) or _OF_NAMES.search(other) or is_deciding(short) or is_deciding(long):
+        return False  # of names one letter is another name
+    return is_variant(short, long)
+
+
+@cache
+def _form(word: str) -> re.Pattern[str]:
+    """What a word with slots may stand for."""
+    return re.compile(r"\S{1,120}".join(map(re.escape, SLOT.split(word))), re.IGNORECASE)
+
+
+def is_any_type(kind: str) -> bool:
+    """Whether the name of a type says no more than that something failed."""
+    return kind in _ANY
+
+
+def is_type(one: str, other: str) -> bool:
+    """Whether an exception of type `one` is one of type `other`: the same behind its packages, or a kind of it."""
+    if other in (one, of_any(one)) or one.rpartition(".")[2] == other.rpartition(".")[2]:
+        return True
+    mine, its = (getattr(builtins, name.removeprefix("builtins."), None) for name in (one, other))
+    return isinstance(mine, type) and isinstance(its, type) and its not in _BROAD and issubclass(mine, its)
+
+
+def of_any(kind: str) -> str:
+    """A type without what it wraps: `RayTaskError(ValueError)` is a `RayTaskError`."""
+    return kind.partition("(")[0]
+
+
+class Says(Enum):
+    """What a text says in the place of a word of another."""
+
+    SAME = auto()
+    NOTHING = auto()
+    OTHER = auto()  # another value
+    WORDING = auto()  # the same in other words, as far as one can see
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a text says in the place of a word, and in which words."""
+
+    what: Says
+    words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """The words of a text that tell something, and its slots, in order with their places."""
+
+    text: str
+    words: tuple[str, ...]
+    spans: tuple[tuple[int, int], ...]
+    keys: tuple[str, ...]  # what they are compared by; "" of slots
+    values: tuple[bool, ...]  # which of them are names and values
+    is_truncated: bool
+
+
+def worded(text: str, *, is_truncated: bool = False) -> Worded:
+    """The words of a text."""
+    found = [one for one in WORD.finditer(text) if SLOT.fullmatch(one[0]) or is_telling(one[0])]
+    return Worded(
+        text,
+        tuple(one[0] for one in found),
+        tuple(one.span() for one in found),
+        tuple("" if SLOT.fullmatch(one[0]) else key(one[0]) for one in found),
+        tuple(is_value(one[0], text[max(0, one.start() - 40) : one.start()]) for one in found),
+        is_truncated,
+    )
+
+
+_SAME, _NOTHING = Said(Says.SAME), Said(Says.NOTHING)
+
+
+def compared(own: Worded, other: Worded) -> list[Said] | None:
+    """What the other text says in the place of each word of the own one; None if it has little to do with it."""
+    found = [_SAME] * len(own.words)
+    for mine, its in _unshared(own, other):
+        for place, said in _between(own, other, mine, its):
+            found[place] = said
+    telling = [place for place, key in enumerate(own.keys) if key]
+    same = sum(found[place] is _SAME for place in telling)
+    begins_alike = len(telling) >= BEGINNING and own.keys[:BEGINNING] == other.keys[:BEGINNING]
+    is_near = begins_alike or same >= SHARED * min(len(telling), sum(map(bool, other.keys)))
+    return found if is_near else None
+
+
+def _unshared(own: Worded, other: Worded) -> Iterator[tuple[range, range]]:
+    """The places of both sides between the words that they share in order.
+
+    Words of sentences come first: "expected Matt, got Gloss" and "expected Gloss, got Matt" share "expected" and "got".
+    """
+    everything = range(len(own.words)), range(len(other.words))
+    for mine, its in _parted(everything, [_plain(one) for one in (own, other)]):
+        yield from _parted((mine, its), [own.keys, other.keys])
+
+
+def _plain(one: Worded) -> list[str]:
+    return ["" if is_value else key for key, is_value in zip(one.keys, one.values, strict=True)]
+
+
+def _parted(within: tuple[range, range], keys: Sequence[Sequence[str]]) -> Iterator[tuple[range, range]]:
+    """The places between those of equal keys; nothing is equal to "", a slot: that both have values aligns nothing."""
+    here, there = within
+    mine, its = here.start, there.start
+    one = [keys[0][place] or "\0" for place in here]
+    for block in LCSseq.opcodes(one, [keys[1][place] or "\1" for place in there]):
+        if block.tag == "equal":
+            yield range(mine, here.start + block.src_start), range(its, there.start + block.dest_start)
+            mine, its = here.start + block.src_end, there.start + block.dest_end
+    yield range(mine, here.stop), range(its, there.stop)
+
+
+def _between(own: Worded, other: Worded, mine: range, its: range) -> Iterator[tuple[int, Said]]:
+    """What the words `its` of the other text say in the places `mine`, where they are not the same."""
+    rest = [other.words[place] for place in its]
+    left: list[int] = []
+    last = mine.start - 1  # place that is the same
+    for place in mine:
+        word = own.words[place]
+        is_slot = not own.keys[place]
+        mate = next((one for one in rest if (one == word if is_slot else is_same(word, one))), None)
+        if mate is None and is_slot and not left:
+            mate = next((one for one in rest if not SLOT.fullmatch(one)), None)  # its value
+        if mate is not None:
+            rest.remove(mate)
+            last = place
+        elif not is_slot:
+            left.append(place)
+    begins, ends = mine.start == 0 and not rest, mine.stop == len(own.words)
+    at_end = its.stop == len(other.words)
+    is_cut = other.is_truncated and at_end
+    for number, place in enumerate(left):
+        words = tuple(rest[number:] if number == len(left) - 1 else rest[number : number + 1])
+        if 0 < other.keys.count(own.keys[place]) < own.keys.count(own.keys[place]):
+            yield place, _NOTHING  # it says the word less often
+        elif not words:
+            is_left_out = begins or (ends and place > last) or not own.values[place]
+            yield place, _NOTHING if is_left_out else Said(Says.OTHER)
+        elif len(rest) == number + 1 and (is_cut or (at_end and own.words[place].startswith(rest[-1]))):
+            yield place, _NOTHING
+        elif max(len(left), len(rest)) <= VALUE_WORDS or own.values[place]:
+            yield place, Said(Says.OTHER, words)
+        else:
+            yield place, Said(Says.WORDING, words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +288,7 @@ def title(cluster: Cluster, prints: Iterable[Print]) -> Title:
         key = (one.text, one.is_truncated)
         texts[key].add(one.document_id)
         first[key] = min(first.get(key, one.signature_id), one.signature_id)
-        says_type = one.exception_type == cluster.exception_type or not spelling.is_any_type(
-            one.exception_type or "Error"
-        )
+        says_type = one.exception_type == cluster.exception_type or not is_any_type(one.exception_type or "Error")
         types[one.document_id].update([one.exception_type] if one.exception_type and says_type else [])
     own = cluster.exception_type
     is_given = own is not None and dict(cluster.gate).get("exception") == own.rpartition(".")[2]
@@ -90,9 +314,9 @@ def _type(own: str | None, types: Mapping[str, Collection[str]]) -> str | None:
     """
     if own is None or not types:
         return own
-    printed = sorted({one for found in types.values() for one in found if one != own and spelling.is_type(own, one)})
+    printed = sorted({one for found in types.values() for one in found if one != own and is_type(own, one)})
     typed = sum(bool(found) for found in types.values())
-    for kind in dict.fromkeys((own, spelling.of_any(own), *printed)):
+    for kind in dict.fromkeys((own, of_any(own), *printed)):
         same = _printing(kind, types)
         if same >= TYPED * typed and same >= TYPED_OF_ALL * len(types):
             return kind
@@ -106,7 +330,7 @@ def _usual_type(own: str | None, types: Mapping[str, Collection[str]]) -> str | 
 
 def _printing(kind: str, types: Mapping[str, Collection[str]]) -> int:
     """How many documents print a type or a kind of it."""
-    return sum(any(one == kind or spelling.is_type(one, kind) for one in found) for found in types.values())
+    return sum(any(one == kind or is_type(one, kind) for one in found) for found in types.values())
 
 
 def _untyped(cluster: Cluster) -> str:
@@ -120,10 +344,10 @@ def _given(gate: Iterable[tuple[str, str]], text: str) -> frozenset[str]:
     own = dict(gate).get("code")
     named = (text[one.start : one.end] for _, one in codes.mentions(text) if one.code == own) if own else ()
     values = chain(
-        filter(spelling.WORD.fullmatch, named),
+        filter(WORD.fullmatch, named),
         (part for _, value in gate for part in (value, value.rpartition(":")[2])),
     )
-    return frozenset(spelling.key(word) for value in values for word in spelling.WORD.findall(value))
+    return frozenset(key(word) for value in values for word in WORD.findall(value))
 
 
 class _Votes:
@@ -199,7 +423,7 @@ class _Votes:
                 runs[-1].append(place)
             else:
                 runs.append([place])
-            if spelling.is_negation(self._own.words[place]) and place + 1 < len(self._own.words):
+            if is_negation(self._own.words[place]) and place + 1 < len(self._own.words):
                 runs[-1].append(place + 1)
         return self._with_tail(runs, begin)
 
@@ -241,7 +465,7 @@ class _Votes:
         best = min(said, key=lambda one: (-said[one], one), default="")
         if SLOT.fullmatch(best) and best != "<quoted>" and 2 * said[best] > said.total():
             return best
-        if SLOT.search(best) and not SLOT.fullmatch(best) and spelling.is_same(best, word):
+        if SLOT.search(best) and not SLOT.fullmatch(best) and is_same(best, word):
             return best
         if 2 * sum(votes for one, votes in said.items() if " " in one) > said.total():
             return "<words>"
@@ -269,13 +493,3 @@ def _partly(word: str, others: Sequence[str]) -> str:
     middle = {one[len(before) : len(one) - len(behind)] for one in (word, *others)}
     slot = "<n>" if all(map(_NUMBER.fullmatch, middle)) else "<word>"
     return f"{before}{slot}{behind}"
-
-
-#: A part of a name says something with so many letters.
-_NAMED = re.compile(r"[^\W\d_]{2}")
-_OPENING = re.compile(r"[\"'`‘“(\[]*\Z")
-_QUOTES = ("''", '""', "``", "‘’", "“”", "`'")
-#: Parts of a sentence: what stands in brackets or quotes is no part of what stands before them.
-_MARKS = re.compile(r"[^\w\s<>,]")
-_NUMBER = re.compile(r"[-+]?\d[\d.,_]*", re.ASCII)
-_PART = re.compile(r"(\.|::|[/@$_-])")

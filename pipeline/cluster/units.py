@@ -1,8 +1,9 @@
 """Units: templates that two by two may have to do with each other, whatever their ranks. Each is grouped as if alone.
 
-A family is connected by what was decided, a unit by what might be: texts that share a band key, of which one stands
-in the other, that begin alike. No count and no rank has a part in that, so who comes or goes can change the units of
-those alone that share a key with it; all others group as they did.
+A family is connected by what was decided (edges, complete gates, people), a unit by what might be: texts that share a
+band key, of which one stands in the other, that begin alike. No count and no rank has a part in that, so who comes or
+goes can change the units of those alone that share a key with it; all others group as they did (`alone`, for who knows
+the rest).
 
 Keys are hashes of 32 bits: two that are confused bring together what is looked at, never what is decided.
 """
@@ -18,11 +19,14 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.cluster import candidates, leaders
+from pipeline.cluster import candidates, leaders, neighbours
 from pipeline.cluster.candidates import Gate, Ints, bare, hard
-from pipeline.cluster.edges import Edges
-from pipeline.cluster.families import joined
-from pipeline.cluster.work import Work
+from pipeline.cluster.election import Edges, Said, edges, elect
+from pipeline.cluster.neighbours import Medoid, Pairs
+from pipeline.cluster.partition import drawn
+from pipeline.cluster.shapes import shape
+from pipeline.cluster.work import Work, rank, work
+from pipeline.records import Assignment, Cluster, Template
 
 #: The last bits of a key say of what it is.
 BAND, QUOTE, BEGINNING, UNTYPED = range(4)
@@ -34,6 +38,10 @@ Numbers = NDArray[np.uint32]
 Mask = NDArray[np.bool_]
 _NONE: Ints = np.empty(0, np.int64)
 _FIRST, _SECOND, _THIRD = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77), np.uint32(0xC2B2AE3D)
+
+
+#: A gate of more full texts than this is large: see `candidates.pairs`.
+LARGE = candidates.DIRECT_TEXTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ class Keys:
     asked: Ragged
 
 
-def keys(work: Work, large: Set[Gate]) -> Keys:
+def keys_of(work: Work, large: Set[Gate]) -> Keys:
     """The keys of each template of `work`; of a gate that is not `large` all texts are compared: they need none."""
     own: list[tuple[int, int]] = []
     asked: list[tuple[int, int]] = []
@@ -177,3 +185,109 @@ def _key(kind: int, gate: Gate, words: Sequence[str]) -> int:
 @lru_cache(1 << 14)
 def _hash(gate: Gate) -> int:
     return zlib.crc32("\x1e".join(f"{key}\x1f{value}" for key, value in gate).encode("utf-8", "replace"))
+
+
+def families(work: Work, edges: Edges, said: Said) -> list[list[int]]:
+    """The positions of each family in order of rank; families in the order of their first."""
+    return joined(len(work.templates), chain.from_iterable(links(work, edges, said).values()))
+
+
+def joined(count: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The positions, of `count`, that pairs connect, in order; those of the first position first."""
+    parent = list(range(count))
+
+    def root(position: int) -> int:
+        while parent[position] != position:
+            parent[position] = parent[parent[position]]
+            position = parent[position]
+        return position
+
+    for one, other in pairs:
+        first, second = sorted((root(one), root(other)))
+        parent[second] = first
+    found: dict[int, list[int]] = {}
+    for position in range(len(parent)):
+        found.setdefault(root(position), []).append(position)
+    return list(found.values())
+
+
+def links(work: Work, edges: Edges, said: Said) -> dict[str, Iterable[tuple[int, int]]]:
+    """The pairs of positions of which one may matter to the other, by what connects them."""
+    first: dict[tuple[tuple[str, str], ...], int] = {}
+    return {
+        "near": zip(edges.later.tolist(), edges.earlier.tolist(), strict=True),
+        "untyped": ((one, other) for one, others in edges.untyped.items() for other in others),
+        "quoted": edges.quoted.items(),
+        "begun": ((one, other) for one, near in edges.begun.items() for other, _ in near),
+        "complete": (
+            (position, first.setdefault(template.gate, position))
+            for position, template in enumerate(work.templates)
+            if work.is_complete[position]
+        ),
+        "split": said.apart.keys(),
+        "merge": ((bond.positions[0], position) for bond in said.bonds for position in bond.positions),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The clusters of whole units, and what there is to know of them when others come or go."""
+
+    templates: tuple[Template, ...]  # in order of rank; what follows is in the same order
+    keys: Keys
+    units: tuple[str, ...]  # of each template the least signature id of its unit
+    clusters: tuple[Cluster, ...]  # without expressions
+    assignments: tuple[Assignment, ...]
+    refused: Pairs  # what was near and did not join
+
+
+def alone(templates: Sequence[Template], *, large: Set[Gate]) -> Alone:
+    """The clusters of `templates`, which are whole units: no other matters to any of them.
+
+    `large` are the gates that have more full texts than LARGE, here and elsewhere.
+    """
+    begun = work(templates)
+    found = edges(begun, large=large)
+    every = keys_of(begun, large)
+    names = [template.signature_id for template in begun.templates]
+    unit = [""] * len(names)
+    for positions in units(begun, found, large, every):
+        least = min(names[position] for position in positions)
+        for position in positions:
+            unit[position] = least
+    elect(begun, found, Said({}, []))
+    made = drawn(begun)
+    refused = neighbours.refused(begun, made.id_of)
+    return Alone(tuple(begun.templates), every, tuple(unit), tuple(made.clusters), tuple(made.assignments), refused)
+
+
+def keys(templates: Sequence[Template], *, large: Set[Gate]) -> Keys:
+    """By what templates find others and are found, in the order of their rank."""
+    return keys_of(work(templates), large)
+
+
+def medoid_keys(texts: Sequence[Template]) -> candidates.Keys:
+    """The band keys of representatives, one row a band: who has none of another's is never its neighbour."""
+    shapes = [shape(one) for one in texts]
+    return candidates.band_keys([one.tokens for one in shapes], np.zeros(len(shapes), np.uint64))
+
+
+def alike(medoids: Sequence[tuple[str, Template]], found: candidates.Keys, asked: Set[str], *, is_small: bool) -> Pairs:
+    """The pairs among the clusters `asked` whose representatives look alike.
+
+    `medoids` (cluster id, representative) are all that have a key of theirs, `found` the band keys, a row a band.
+    With `is_small` there are so few clusters in all that each is compared with each.
+    """
+    order = sorted(range(len(medoids)), key=lambda place: rank(medoids[place][1]))
+    later, earlier = _every_pair(len(order)) if is_small else candidates.star(found[:, order], owners=neighbours.OWNERS)
+    is_asked = np.array([medoids[place][0] in asked for place in order], bool)
+    kept = is_asked[later] & is_asked[earlier]
+    wanted, places = np.unique(np.concatenate([later[kept], earlier[kept]]), return_inverse=True)
+    chosen = [medoids[order[place]] for place in wanted.tolist()]
+    shown = [Medoid(cluster_id, template, shape(template)) for cluster_id, template in chosen]
+    return neighbours.alike(shown, (places[: len(places) // 2], places[len(places) // 2 :]))
+
+
+def _every_pair(count: int) -> tuple[Ints, Ints]:
+    later, earlier = np.tril_indices(count, -1)
+    return later.astype(np.int64), earlier.astype(np.int64)

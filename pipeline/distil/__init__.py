@@ -5,9 +5,9 @@ Rules live in `pipeline/data/distil`; each has an id, and its measured precision
 """
 
 from pipeline.distil.actions import key as remedy_key
+from pipeline.distil.claims.claiming import STAGE, owners, passed_on, untitled
 from pipeline.distil.claims.closing import is_fixed
 from pipeline.distil.claims.pages import official
-from pipeline.distil.claims.passing import STAGE, owners, passed_on, untitled
 from pipeline.distil.claims.pointing import pointed
 from pipeline.distil.claims.reading import read
 from pipeline.distil.claims.released import read as read_release

@@ -23,7 +23,6 @@ from pipeline.extract import (
     generic,
     head,
     lines,
-    margins,
     native,
     objects,
     places,
@@ -96,7 +95,7 @@ def events(text: str) -> list[Event]:
     if not seen:
         return []
     if signs := seen.keys() & _stacked():
-        plain = margins.without(text, (at for sign in signs for at in seen[sign][:MOST_SIGNS]))
+        plain = related.without_margins(text, (at for sign in signs for at in seen[sign][:MOST_SIGNS]))
         if plain != text:
             text, seen = plain, looked_for().seen(plain)
     found, ends = _known(text, seen)

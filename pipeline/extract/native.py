@@ -1,8 +1,9 @@
 """Native diagnostics of a text: what compilers and runtimes print when they fail.
 
 One cheap scan for literals gives candidate lines; the rules whose literal stood there are tried on that line in order,
-the first that matches takes it; the block then grows over the stack or the notes below. Neighbouring diagnostics of
-one compiler are one failure; `Aborted (core dumped)` right below a diagnostic is its end, not another one.
+the first that matches takes it; the block then grows over the stack or the notes below. What a compiler
+lists is one failure; `Aborted (core dumped)` right below a diagnostic is its end, not another one. An error of another
+program, or of which a row says that it stands for itself, is an error of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pipeline import packs
-from pipeline.extract import announced, bare, compiler, crash, foreign, glog, joining, stacks, statusline
+from pipeline.extract import announced, bare, compiler, crash, foreign, glog, stacks, statusline
 from pipeline.extract.rule import Block, Lazy, Rule, Where
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Frame, Severity
@@ -27,6 +28,42 @@ _MOST_DETAIL = 4000
 _MOST_MESSAGE = 1000
 #: Of one line so many places are looked at that a pattern matches, each with so much of what stands before it.
 _MOST_PLACES, _LEAD = 4, 400
+
+
+#: Source code that writes such a message, tests that expect one, printf and stream placeholders.
+_LISTING = re.compile(
+    r"(?:printf|LOG\(|cerr|cout|throw |raise |assert\w*\(|CHECK(?:-\w+)?:|expected-error|std::|logger\."
+    r"|print\(|RUN:|REQUIRE"
+    r"|#define|re\.(?:compile|search|match)|grep|->| in str\(|except |if )[^\n]{0,300}$"
+)
+_PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+(?!\")|\{\w{1,20}\}")
+_FORMAT = re.compile(r"%[sdvq](?![A-Za-z\d])|\$\{\w|\" *\+ ?[\w\"]")
+#: A log line that calls itself a warning or a remark.
+_WARNING = re.compile(
+    r"(?:: [WI] |\b[WI]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,9} |^[WI] "
+    r"|\[[WI]\d{4}-\d\d-\d\d [\d:.,]{8,18} {1,4}\d{1,9} "
+    r"|\[W )[\w./-]{1,200}:\d{1,6}\]|\bNCCL INFO "
+)
+#: The same where Python's logging or a server printed the line: its level stands behind the time or before the logger.
+_REMARK = re.compile(
+    r"^[^\n]{0,80}?(?:\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t|:-]{1,6}|^)"
+    r"\[?(?:INFO|DEBUG|WARN|WARNING)\]?(?:[ \t]?[|:-]|[ \t]+\[?[\w./-]{1,80}(?:\]|:\d))"
+)
+#: Dialects of loggers that print the exceptions of languages in which those are classes, and such a class.
+_LOGS = frozenset({"java-log", "log", "android"})
+_LOGGED = re.compile(
+    r"(?<![\w.$])(?P<type>(?:[A-Za-z_$][\w$]{0,60}\.){0,12}[A-Z][\w$]{2,80}(?:Exception|Error))(?=: |[;.]? *$|; )"
+)
+_COLOUR_END = re.compile(r"\x1b\[[0-9;]{0,8}m\Z")
+_WRAP = re.compile(r"\s*\n\s*")
+_ESCAPED_BREAK = re.compile(r"\\{1,2}n")
+#: Lines that may stand between two diagnostics of one compiler run, or between a failure and its `Aborted`.
+_JOIN_LINES, _JOIN_WIDTH = 12, 3000
+_TRAIL_LINES = 4
+#: A compiler counts the errors of one source: what follows is another source's.
+_COUNTED = Lazy(r"\b\d{1,6} errors? (?:detected in the compilation of|generated)\b")
+#: A command that somebody types between two errors: they are of two programs.
+_COMMAND = re.compile(r"(?m)^(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}[: ][^\n$#]{0,80})?[$#] [\w./~]")
 
 
 class _Rules(NamedTuple):
@@ -61,35 +98,6 @@ def _alone() -> Literals:
     return Literals(literals())
 
 
-#: Source code that writes such a message, tests that expect one, printf and stream placeholders.
-_LISTING = re.compile(
-    r"(?:printf|LOG\(|cerr|cout|throw |raise |assert\w*\(|CHECK(?:-\w+)?:|expected-error|std::|logger\."
-    r"|print\(|RUN:|REQUIRE"
-    r"|#define|re\.(?:compile|search|match)|grep|->| in str\(|except |if )[^\n]{0,300}$"
-)
-_PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+(?!\")|\{\w{1,20}\}")
-_FORMAT = re.compile(r"%[sdvq](?![A-Za-z\d])|\$\{\w|\" *\+ ?[\w\"]")
-#: A log line that calls itself a warning or a remark.
-_WARNING = re.compile(
-    r"(?:: [WI] |\b[WI]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,9} |^[WI] "
-    r"|\[[WI]\d{4}-\d\d-\d\d [\d:.,]{8,18} {1,4}\d{1,9} "
-    r"|\[W )[\w./-]{1,200}:\d{1,6}\]|\bNCCL INFO "
-)
-#: The same where Python's logging or a server printed the line: its level stands behind the time or before the logger.
-_REMARK = re.compile(
-    r"^[^\n]{0,80}?(?:\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t|:-]{1,6}|^)"
-    r"\[?(?:INFO|DEBUG|WARN|WARNING)\]?(?:[ \t]?[|:-]|[ \t]+\[?[\w./-]{1,80}(?:\]|:\d))"
-)
-#: Dialects of loggers that print the exceptions of languages in which those are classes, and such a class.
-_LOGS = frozenset({"java-log", "log", "android"})
-_LOGGED = re.compile(
-    r"(?<![\w.$])(?P<type>(?:[A-Za-z_$][\w$]{0,60}\.){0,12}[A-Z][\w$]{2,80}(?:Exception|Error))(?=: |[;.]? *$|; )"
-)
-_COLOUR_END = re.compile(r"\x1b\[[0-9;]{0,8}m\Z")
-_WRAP = re.compile(r"\s*\n\s*")
-_ESCAPED_BREAK = re.compile(r"\\{1,2}n")
-
-
 def events(text: str, seen: Seen | None = None) -> list[Event]:
     """The native diagnostics of `text`, by start, not overlapping; `seen` tells where the literals stand."""
     return [event for event, _ in found(text, seen)]
@@ -98,7 +106,7 @@ def events(text: str, seen: Seen | None = None) -> list[Event]:
 def found(text: str, seen: Seen | None = None) -> list[tuple[Event, Rule]]:
     """The same with the rule that found each."""
     seen = _alone().seen(text) if seen is None else seen
-    blocks = joining.joined(text, sorted(_blocks(text, seen), key=lambda block: (block.start, -block.end)))
+    blocks = joined(text, sorted(_blocks(text, seen), key=lambda block: (block.start, -block.end)))
     return [(_event(text, block), block.rule) for block in blocks]
 
 
@@ -344,3 +352,67 @@ def _trimmed(text: str) -> str:
         if text.endswith("m") and (colour := _COLOUR_END.search(text, max(0, len(text) - 12))):
             text = text[: colour.start()]
     return text
+
+
+def _without_overlap(blocks: list[Block]) -> list[Block]:
+    kept: list[Block] = []
+    for block in blocks:
+        if kept and block.start < kept[-1].end:
+            kept[-1].end = max(kept[-1].end, block.end)
+        else:
+            kept.append(block)
+    return kept
+
+
+def joined(text: str, blocks: list[Block]) -> list[Block]:
+    """The blocks, given by start, without overlap, and with one failure's parts made one."""
+    joined: list[Block] = []
+    for block in _without_overlap(blocks):
+        if joined and _yields(text, joined[-1], block):
+            joined[-1] = block
+        elif joined and _belongs(text, joined[-1], block):
+            joined[-1].said = joined[-1].said or joined[-1].end
+            joined[-1].end = block.end
+            if block.rule.trails:
+                joined[-1].codes += tuple(codes_in(text[block.start : block.end]))
+        else:
+            joined.append(block)
+    return joined
+
+
+def _yields(text: str, before: Block, block: Block) -> bool:
+    """Whether the earlier line only announced what follows."""
+    if not before.rule.yields or block.rule.trails or block.start - before.end > _JOIN_WIDTH:
+        return False
+    if before.rule.is_of_pack and before.rule.name == block.rule.name:
+        return False  # the next line of a log announces no more than this one
+    return text.count("\n", before.end, block.start) <= _JOIN_LINES
+
+
+def _belongs(text: str, before: Block, block: Block) -> bool:
+    gap = text[before.end : block.start] if block.start - before.end <= _JOIN_WIDTH else "```"
+    if "```" in gap or "\n\n\n" in gap or _COMMAND.search(gap):
+        return False
+    lines = gap.count("\n")
+    if block.rule.trails:
+        if before.rule.exits and block.rule.dialect == "signal":
+            return False
+        return lines <= (_JOIN_LINES if block.rule.dialect == "build" else _TRAIL_LINES)
+    if _lists(before, block):
+        return lines <= _JOIN_LINES and not _COUNTED.search(
+            text, max(before.start, block.start - _JOIN_WIDTH), block.start
+        )
+    return lines <= 2 and _masked(block.message) == _masked(before.message)
+
+
+def _lists(before: Block, block: Block) -> bool:
+    """Whether both may be of one list: of one program, of which no row says that the later one stands for itself."""
+    if not (block.rule.joins and before.rule.joins) or block.rule.dialect != before.rule.dialect:
+        return False
+    if block.function != before.function and not (block.file or before.file):
+        return False
+    return block.rule.follows is None or block.rule.follows.search(block.message) is not None
+
+
+def _masked(message: str) -> str:
+    return re.sub(r"\d+|0x[0-9a-f]+", "0", message)

@@ -12,15 +12,12 @@ that is what a second build must reproduce. The table `runs` holds wall-clock ti
 
 from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
 from pipeline.store.digest import digest, digests, table_counts
-from pipeline.store.engine import of_ours
-from pipeline.store.keyed import Digests
-from pipeline.store.noted import Told
+from pipeline.store.engine import check_replaceable, of_ours, sign
+from pipeline.store.noted import Digests, Told
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check, held, lasting, meta, read_only
 from pipeline.store.querying import Answer, Limits, QueryResult, asked, query
 from pipeline.store.rendering import FORMS, rendered, shown_rows, writer
 from pipeline.store.replacing import add_run, bring
-from pipeline.store.signing import sign
-from pipeline.store.staging import check_replaceable
 from pipeline.store.writing import write
 
 __all__ = [

@@ -26,10 +26,9 @@ import duckdb
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import engine, noted, opening
 from pipeline.store.contents import Contents, JournalRow, RunRow
-from pipeline.store.keyed import Digests
-from pipeline.store.noted import Held, Journaled, Size, Told
+from pipeline.store.engine import staged, transaction
+from pipeline.store.noted import Digests, Held, Journaled, Size, Told
 from pipeline.store.rows import ENTRY_TABLES, cluster_cells, row, run_row
-from pipeline.store.staging import staged, transaction
 from pipeline.store.writing import (
     files_of,
     insert_entries,

@@ -15,9 +15,9 @@ from pipeline.lexicon import catalogues, glossary
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import opening
 from pipeline.store.contents import Contents
+from pipeline.store.engine import staged, transaction
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS
 from pipeline.store.rows import Row, cluster_row, lines_of, row, run_row, tables_of
-from pipeline.store.staging import staged, transaction
 
 #: Counts of each cluster that gets its row, from the events of its templates.
 _CLUSTER_COUNTS = """

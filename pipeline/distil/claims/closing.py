@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipeline.distil import tables
-from pipeline.distil.claims.claiming import claim_at
-from pipeline.distil.claims.passing import owners, refused
+from pipeline.distil.claims.claiming import claim_at, owners, refused
 from pipeline.distil.claims.prose import MAX_QUOTE, Prose
 from pipeline.distil.claims.subjects import Pair, is_titled, reported
 from pipeline.lexicon import advice

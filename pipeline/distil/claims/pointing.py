@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from pipeline.distil import actions, tables
 from pipeline.distil.claims import passages, replies, rules
-from pipeline.distil.claims.claiming import claim_at
-from pipeline.distil.claims.passing import owners, refusal_of
+from pipeline.distil.claims.claiming import claim_at, owners, refusal_of
 from pipeline.distil.claims.prose import MAX_QUOTE, quote
 from pipeline.distil.project import Project, project
 from pipeline.lexicon import advice

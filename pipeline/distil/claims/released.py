@@ -14,8 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from pipeline.distil import tables
-from pipeline.distil.claims.claiming import claim_at
-from pipeline.distil.claims.passing import STAGE, passed_on
+from pipeline.distil.claims.claiming import STAGE, claim_at, passed_on
 from pipeline.distil.claims.prose import MAX_QUOTE
 from pipeline.distil.material import Reading
 from pipeline.records import Claim, ClaimKind, Document, DocumentKind, Fact, LinkKind, PostKind, Skipped, content_id

@@ -21,9 +21,9 @@ from pipeline.records.seen import Seen
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
 from pipeline.run.build import (
-    asked,
     changes,
     entries,
+    exporting,
     history,
     holding,
     itself,
@@ -275,7 +275,7 @@ class _Build:
         lines = _write(places, (used, self.added), grouped, made, past, stages=stages, run_id=run_id, told=told)
         with store.lasting():
             holding.Held.note(places.held, places.database, places.planned)
-            asked.note(places.passed, lines)  # each was asked, as `entries` made it
+            exporting.note_passed(places.passed, lines)  # each was asked, as `entries` made it
         left = results.State(made.results, *grouped.proofs, made.texts, grouped.kept)
         results.write(places.state, code, left, standing=standing)
         drop_answers(places.home / ".errmine" / "answers" / "enrich", found.document_ids)

@@ -16,11 +16,10 @@ from pipeline import cluster, distil, normalise, packs, store, validate
 from pipeline.records import Claim, Cluster, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.run.build import grouping, ids, making, reduce, results, wording
+from pipeline.run.build import grouping, ids, making, reduce, results
 from pipeline.run.build.grouping import NOTHING, Kept
 from pipeline.run.build.rows import TEMPLATES, Rows
-from pipeline.run.build.texts import Texts
-from pipeline.run.build.worded import GENERAL, WHOLE, One, Worded, changed_sources, coverage
+from pipeline.run.build.worded import GENERAL, WHOLE, One, Texts, Worded, changed_sources, coverage
 from pipeline.translate.engines import Engine
 
 #: Told of (stage, items done, items in all).
@@ -176,10 +175,10 @@ class _Work:
         texts = Texts(means.folder / "entries", means.memory.texts)
         return cls(rows, grouped.partition, around, means, making.Maker(rows, shared, means.workers), texts, placed)
 
-    def order(self, sketch: _Sketch, named: wording.Named | None = None) -> making.Order:
+    def order(self, sketch: _Sketch, named: making.Named | None = None) -> making.Order:
         """What is asked for a cluster."""
         found = sketch.cluster
-        item = wording.Item(
+        item = making.Item(
             found, tuple(self.around.near.get(found.cluster_id, ())), sketch.needed.others, sketch.result, named
         )
         placed = {one.claim_id: one for member in found.members for one in self.placed.get(member, ())}
@@ -271,7 +270,7 @@ def _worded(
         entry_id = ids_of[sketch.cluster.cluster_id]
         form = GENERAL if entry_id in general else WHOLE
         if sketch.result.accepted != form:
-            found = wording.verdict(work.entry(sketch, form), sketch.cluster)
+            found = making.verdict(work.entry(sketch, form), sketch.cluster)
             if isinstance(found, validate.Rejected):
                 lost.append(_lost(found))
             sketch.result = replace(sketch.result, accepted=form if isinstance(found, validate.Accepted) else "")
@@ -292,7 +291,7 @@ def _word(sketches: Sequence[_Sketch], work: _Work, assigned: ids.Assigned) -> N
         digest = work.means.memory.worded(sketch.needed, entry_id, aliases, named)
         if not digest or sketch.result.worded != digest:
             changed[cluster_id] = sketch
-            orders.append(work.order(sketch, wording.Named(entry_id, tuple(aliases), named, digest)))
+            orders.append(work.order(sketch, making.Named(entry_id, tuple(aliases), named, digest)))
     for done, made in enumerate(work.maker.worded(orders), len(sketches) - len(orders) + 1):
         changed[made.result.cluster_id].result = made.result
         work.texts.add(made.result.cluster_id, made.body)

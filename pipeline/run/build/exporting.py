@@ -1,19 +1,40 @@
-"""The bundle of a database: an entry that did not change since it was last asked is neither asked nor made again."""
+"""The bundle of a database: an entry that did not change since it was last asked is neither asked nor made again.
+
+A build asks the gate of advice about all entries, and notes them, so that an export need not.
+"""
 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from pathlib import Path
 
 from pipeline import export as bundle
 from pipeline import store
-from pipeline.export import remote
+from pipeline.export import Passed, remote
 from pipeline.records.bundle import PackRecord, Registry
 from pipeline.records.summary import MOST_EXAMPLES, Summary, count
-from pipeline.run.build import asked
+from pipeline.run.build import itself
 from pipeline.run.build.lean import lean
 from pipeline.run.build.mapping import uncollected
 from pipeline.run.build.places import Places
 from pipeline.store import querying
+
+
+def passed_before(path: Path) -> Passed:
+    """What the file at `path` says of lines that passed as they would now."""
+    return Passed.read(path, made_by=itself.made_by())
+
+
+def keep_passed(path: Path, passed: Passed) -> None:
+    """Nothing; the next export knows what passed. Where the disk refuses, it asks again."""
+    with suppress(OSError):
+        passed.write(path)
+
+
+def note_passed(path: Path, lines: store.Digests) -> None:
+    """Nothing; the file at `path` says then that the entries whose rows have these digests have passed."""
+    keep_passed(path, passed_before(path).only(lines.table["digest"].to_pylist()))
 
 
 @lean()
@@ -39,10 +60,10 @@ def export(places: Places, *, to: str = "", again: bool = False, pages: bool = F
                 has_pages=pages,
                 packs=tuple(PackRecord.model_validate(row) for row in json.loads(facts.meta.get("packs", "[]"))),
             ),
-            passed=asked.known(places.passed),
+            passed=passed_before(places.passed),
         )
     places.registry.keep(registry)
-    asked.keep(places.passed, written.passed)
+    keep_passed(places.passed, written.passed)
     taken = written.entry_count + len(written.refused)
     stage = count("export", taken=taken, given=written.entry_count, lost=written.refused)
     figures = {"bundle": written.bundle_id[:16], "files": written.file_count, "unchanged_entries": written.known_count}

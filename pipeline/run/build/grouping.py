@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pipeline import cluster
-from pipeline.cluster import alone, neighbours, proofs, units
+from pipeline.cluster import neighbours, proofs, units
 from pipeline.records import Assignment, Cluster, Neighbour, Template
 from pipeline.run.build.rows import TEMPLATES
 from pipeline.run.shards.columns import Table
@@ -75,7 +75,7 @@ def grouped(templates: pa.Table, last: Kept, proven: Mapping[str, cluster.Proof]
     `last` is what the last build kept, `proven` its proofs.
     """
     touched = _Touched.of(templates, last)
-    found = alone.alone(TEMPLATES.read(templates.filter(pa.array(touched.now))), large=touched.large)
+    found = units.alone(TEMPLATES.read(templates.filter(pa.array(touched.now))), large=touched.large)
     kept = _kept(templates, last, touched, found)
     clusters = _CLUSTERS.read(kept.clusters.select(_CLUSTERS.schema.names))
     untouched = frozenset(last.clusters.filter(pa.array(~touched.clusters))["cluster_id"].to_pylist())
@@ -153,7 +153,7 @@ def _reached(last: pa.Table, came: pa.Table, gone: pa.Table, templates: pa.Table
     found = _is_in(
         last["gate"], _whole_gates(last, templates, pa.concat_tables([came, gone.select(came.column_names)]))
     )
-    new = alone.keys(TEMPLATES.read(came), large=_large(templates, came["gate"]))
+    new = units.keys(TEMPLATES.read(came), large=_large(templates, came["gate"]))
     own = np.union1d(new.own.keys, _flat(gone["own"]))
     asked = np.union1d(new.asked.keys, _flat(gone["asked"]))
     crowded = _crowded(last, new, own)
@@ -191,7 +191,7 @@ def _sizes(table: pa.Table, gates: pa.ChunkedArray) -> dict[str, tuple[int, bool
 def _is_whole(size: tuple[int, bool]) -> bool:
     """Whether all texts of a gate matter to each other."""
     count, is_complete = size
-    return is_complete or count <= alone.LARGE
+    return is_complete or count <= units.LARGE
 
 
 def _large(templates: pa.Table, gates: pa.ChunkedArray) -> frozenset[Gate]:
@@ -204,7 +204,7 @@ def _large(templates: pa.Table, gates: pa.ChunkedArray) -> frozenset[Gate]:
 # ---------------------------------------------------------------- what is kept
 
 
-def _kept(templates: pa.Table, last: Kept, touched: _Touched, found: alone.Alone) -> Kept:
+def _kept(templates: pa.Table, last: Kept, touched: _Touched, found: units.Alone) -> Kept:
     names = [one.signature_id for one in found.templates]
     unit_of = dict(zip(names, found.units, strict=True))
     of_cluster = {one.cluster_id: unit_of[one.medoid] for one in found.clusters}
@@ -215,7 +215,7 @@ def _kept(templates: pa.Table, last: Kept, touched: _Touched, found: alone.Alone
         asked=_lists(found.keys.asked, len(names)),
     )
     known = {one.signature_id: one for one in found.templates}
-    alike = alone.medoid_keys([known[one.medoid] for one in found.clusters]).T
+    alike = units.medoid_keys([known[one.medoid] for one in found.clusters]).T
     made = _table(
         _CLUSTERS.write(found.clusters),
         unit=pa.array([of_cluster[one.cluster_id] for one in found.clusters], pa.string()),
@@ -237,19 +237,19 @@ def _kept(templates: pa.Table, last: Kept, touched: _Touched, found: alone.Alone
 
 
 def _pairs(
-    templates: pa.Table, last: Kept, touched: _Touched, found: alone.Alone, clusters: pa.Table
+    templates: pa.Table, last: Kept, touched: _Touched, found: units.Alone, clusters: pa.Table
 ) -> tuple[pa.Table, pa.Array]:
     """The pairs of clusters that look alike, and the ids of clusters that may have others now than they had."""
     gone = last.clusters.filter(pa.array(touched.clusters))
     new = pa.array([one.cluster_id for one in found.clusters], pa.string())
-    asked, around = _asked(clusters, gone, new, is_small=min(len(clusters), len(last.clusters)) <= alone.LARGE)
+    asked, around = _asked(clusters, gone, new, is_small=min(len(clusters), len(last.clusters)) <= units.LARGE)
     ids = clusters["cluster_id"].filter(pa.array(asked))
     concerned = pc.unique(pa.concat_arrays([_whole(ids), _whole(gone["cluster_id"])]))
     some = clusters.filter(pa.array(around))
     medoids = TEMPLATES.read(templates.take(pc.index_in(some["medoid"], value_set=_whole(templates["signature_id"]))))
     cases = list(zip(some["cluster_id"].to_pylist(), medoids, strict=True))
-    alike = alone.alike(
-        cases, _matrix(some["alike"]), frozenset(ids.to_pylist()), is_small=len(clusters) <= alone.LARGE
+    alike = units.alike(
+        cases, _matrix(some["alike"]), frozenset(ids.to_pylist()), is_small=len(clusters) <= units.LARGE
     )
     unit_of = (
         dict(zip(clusters["cluster_id"].to_pylist(), clusters["unit"].to_pylist(), strict=True))

@@ -26,7 +26,7 @@ from pipeline.records.draft import Withheld
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import Damaged, KeptFile, Verdict
-from pipeline.run.build import grouping, texts
+from pipeline.run.build import grouping, worded
 from pipeline.run.build.rows import Decisive
 from pipeline.run.build.worded import NO_FACTS, Facts
 from pipeline.run.shards.columns import Table
@@ -194,7 +194,7 @@ def read(folder: Path, code: str) -> State:
         found = {name: tuple(table.read(tables.pop(name))) for name, table in _TABLES.items()}
         return State(
             **found,
-            texts=texts.Texts.of(folder / _TEXTS, [one.cluster_id for one in found["results"] if one.said]),
+            texts=worded.Texts.of(folder / _TEXTS, [one.cluster_id for one in found["results"] if one.said]),
             grouping=grouping.Kept(**grouped),
         )
     except (Damaged, OSError, ValueError, pa.ArrowException):
@@ -225,9 +225,9 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
         out = io.BytesIO()
         pq.write_table(table, out, compression="zstd", compression_level=1)
         bodies[name] = out.getvalue()
-    worded = [one.cluster_id for one in ordered["results"] if one.said]
+    of_entries = [one.cluster_id for one in ordered["results"] if one.said]
     try:
-        told = texts.write(folder / _TEXTS, worded, state.texts)
+        told = worded.write(folder / _TEXTS, of_entries, state.texts)
         for name, body in bodies.items():
             kept.write(folder / name, body)
         files = [*kept.listed(bodies.items()), told]
@@ -275,7 +275,7 @@ def kept_files(folder: Path) -> Iterator[KeptFile]:
 
 def entry_of(result: Result, found: Mapping[str, bytes]) -> KnowledgeEntry:
     """The entry of a result, whose words are among `found`."""
-    return KnowledgeEntry.model_validate_json(texts.unpacked(found[result.cluster_id]))
+    return KnowledgeEntry.model_validate_json(worded.unpacked(found[result.cluster_id]))
 
 
 _PROOFS = Table(Proof, shared=("cluster_id", "regex", "chosen", "anchors"))
