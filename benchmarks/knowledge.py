@@ -33,13 +33,11 @@ from pipeline.config import read_settings
 from pipeline.distil.drafts.support import wilson_lower
 from pipeline.engines.batch import Replies
 from pipeline.engines.enrich import Reader
-from pipeline.engines.enrich.answer import proposals
 from pipeline.engines.enrich.prompt import questions
 from pipeline.engines.enrich.reader import error_named
-from pipeline.engines.http import Refused
 from pipeline.lexicon import repositories
 from pipeline.providers import documents
-from pipeline.records import Claim, ClaimKind, Document, Event, Outcome, Skipped, shelf_of
+from pipeline.records import Claim, ClaimKind, Document, Event, Outcome, Skipped
 from pipeline.run import configured, shards
 from pipeline.run.build.mapping import map_text, shards_of, signed
 from pipeline.text.units import Unit, units
@@ -365,8 +363,8 @@ def by_answers(reader: Reader, thread: Thread) -> Named:
     errors = [error_named(event) for event, signature in signed(thread.document) if signature is not None]
     found: Named = set()
     for question in questions(thread.document, thread.units, errors)[0]:
-        said = reader.chat.ask(question.text, shelf=shelf_of(thread.document.document_id))
-        for claim in [] if isinstance(said, Refused) else proposals(said.value) or []:
+        said = reader.answers(question, thread.document, thread.units)
+        for claim in (claim for each in said if not isinstance(each, Skipped) for claim in each.claims):
             if claim is not None and claim.error > 0 and claim.kind != "refuted":
                 found.add((claim.of, "remedy") if claim.kind == "worked" else (claim.unit, _ANSWERED[claim.kind]))
     return found

@@ -192,6 +192,10 @@ class Enrich(_Budget):
         default="unanswered",
         description="Threads in which the rules found neither cause nor remedy, or all with an error.",
     )
+    passes: Literal[1, 2] = Field(
+        default=1,
+        description="2: each thread is read once more, for what the first reading missed, at about the same cost.",
+    )
 
 
 class LibreTranslate(Section):

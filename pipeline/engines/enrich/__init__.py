@@ -2,10 +2,11 @@
 
 A model points, it does not write: what is published are people's words, verbatim, or a typed fact that our own table
 reads out of them. It names numbers of units, so its quotes cannot be invented. Each window of a thread is asked about
-once, alone, without tools; the answer has one fixed form; and a claim is taken only if its units are there, if nothing
-in it is made up, and if nothing in their posts talks to models. That an act worked or failed, or that the project fixed
-the error, is asked a second time, of the two passages alone. What a quote recommends is judged by `distil`, by the
-rules that hold for everybody. None of this depends on the model doing as it is told.
+once, or once more for what the first reading missed, alone, without tools; the answer has one fixed form; and a claim
+is taken only if its units are there, if nothing in it is made up, and if nothing in their posts talks to models. That
+an act worked or failed, or that the project fixed the error, is asked a second time, of the two passages alone. What a
+quote recommends is judged by `distil`, by the rules that hold for everybody. None of this depends on the model doing
+as it is told.
 
     prompt.py      what is asked: the tasks, a thread as numbered units, two passages
     answer.py      the forms of the answers
@@ -13,7 +14,7 @@ rules that hold for everybody. None of this depends on the model doing as it is 
     reader.py      a thread in, places out
 """
 
-from pipeline.engines.enrich.prompt import CHECK, TASK, Question, check, questions
+from pipeline.engines.enrich.prompt import AGAIN, CHECK, TASK, Question, check, questions
 from pipeline.engines.enrich.reader import Read, Reader
 
-__all__ = ["CHECK", "TASK", "Question", "Read", "Reader", "check", "questions"]
+__all__ = ["AGAIN", "CHECK", "TASK", "Question", "Read", "Reader", "check", "questions"]

@@ -8,8 +8,8 @@ from typing import Literal
 
 from pipeline.engines.chat import ChatModel
 from pipeline.engines.enrich.answer import MOST_CLAIMS, Proposal, proposals
-from pipeline.engines.enrich.grounding import CHECKED_KINDS, Found, grounded, refused
-from pipeline.engines.enrich.prompt import CHECK, Question, check, questions, shown
+from pipeline.engines.enrich.grounding import CHECKED_KINDS, RELATIONS, Found, grounded, refused
+from pipeline.engines.enrich.prompt import CHECK, Question, again, check, questions, shown
 from pipeline.engines.http import Refused, Tally
 from pipeline.records import CHECKED_RULES, ClaimKind, Document, Event, Outcome, Pointed, Skipped, shelf_of
 from pipeline.text.units import Unit, UnitKind, units
@@ -28,15 +28,35 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """What one reading of a window claims, None for each that has another form; who read is named as in provenance."""
+
+    claims: tuple[Proposal | None, ...]
+    name: str
+    is_again: bool  # of a second reading, which was shown what the first found
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    claim: Found
+    name: str
+    is_again: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Reader:
-    """Asks `chat`, whose task is `prompt.TASK`, about one thread at a time, and `checker`, whose task is `CHECK`."""
+    """Asks `chat`, whose task is `prompt.TASK`, about one thread at a time, and `checker`, whose task is `CHECK`.
+
+    `again`, if there is one, has the task `AGAIN`: it is asked what the first reading of a window missed.
+    """
 
     chat: ChatModel
     checker: ChatModel
+    again: ChatModel | None = None
 
     @property
     def tally(self) -> Tally:
-        """What was asked so far; both share one service."""
+        """What was asked so far; all share one service."""
         return self.chat.service.tally
 
     def read(self, document: Document, events: Sequence[Event], asking: Sequence[int]) -> Read | Skipped:
@@ -47,35 +67,55 @@ class Reader:
         pieces = units(document, events)
         asked, is_whole = questions(document, pieces, [error_named(events[number]) for number in asking])
         firsts = _firsts(events, asking)
-        found: list[tuple[Found, str]] = []
+        found: list[_Named] = []
         lost: list[Skipped] = []
         missing: Skipped | None = None
+        is_read = False
         for question in asked:
-            said = self.chat.ask(question.text, shelf=shelf_of(document.document_id))
-            if isinstance(said, Refused):
-                missing = Skipped("enrich", document.document_id, said.why, said.reason)
-                continue
-            claims = proposals(said.value)
-            if claims is None:
-                missing = Skipped("enrich", document.document_id, "answer_unusable", "claims is no list")
-                continue
-            for each in _claims(claims, question, document, pieces):
-                if isinstance(each, Skipped):
-                    lost.append(each)
-                elif all(each != known for known, _ in found):  # windows repeat the report
-                    found.append((each, said.name))
-        if missing is not None and not found and not lost:
-            return missing
-        untils = {claim.unit.number: claim.until.number for claim, _ in found if claim.kind == "remedy"}
-        taken_back = {claim.of.number for claim, _ in found if claim.kind == "refuted"}
+            for said in self.answers(question, document, pieces):
+                if isinstance(said, Skipped):
+                    missing = said
+                    continue
+                is_read = True
+                for each in _claims(said.claims, question, document, pieces):
+                    if isinstance(each, Skipped):
+                        lost.append(each)
+                    elif not _is_known(each, found, is_again=said.is_again):
+                        found.append(_Named(each, said.name, said.is_again))
+        if missing is not None:
+            if not is_read:
+                return missing
+            lost.append(refused(document, missing.reason, f"a reading: {missing.detail}"))
+        # what the first reading is asked about a second time does not depend on the second: those answers are kept
+        untils = {one.claim.unit.number: one.claim.until.number for one in found if _is_act(one)}
+        first_untils = {
+            one.claim.unit.number: one.claim.until.number for one in found if _is_act(one) and not one.is_again
+        }
+        taken_back = {one.claim.of.number for one in found if one.claim.kind == "refuted"}
         pointed: list[Pointed] = []
-        for claim, name in found:
-            each_pointed = self._pointed(document, pieces, claim, name, firsts[claim.error], events, taken_back, untils)
+        for one in found:
+            acts = untils | first_untils if one.is_again else first_untils
+            each_pointed = self._pointed(
+                document, pieces, one.claim, one.name, firsts[one.claim.error], events, taken_back, acts
+            )
             if isinstance(each_pointed, Pointed):
                 pointed.append(each_pointed)
             elif each_pointed is not None:
                 lost.append(each_pointed)
         return Read(tuple(_unique(pointed, events)), tuple(lost), is_whole and missing is None)
+
+    def answers(self, asked: Question, document: Document, pieces: list[Unit]) -> Iterator[Answered | Skipped]:
+        """What the readings of one window claim, the first before the second; ends with why one has no answer."""
+        first = _answered(self.chat, asked.text, document, is_again=False)
+        yield first
+        if self.again is None or isinstance(first, Skipped):
+            return
+        named = [
+            (each.kind, each.unit.number, each.until.number, each.of.number, each.error + 1)
+            for each in _claims(first.claims, asked, document, pieces)
+            if isinstance(each, Found)
+        ]
+        yield _answered(self.again, again(asked, named), document, is_again=True)
 
     def _pointed(
         self,
@@ -126,6 +166,32 @@ class Reader:
         text = check(claim.kind, error, act, outcome)
         said = self.checker.ask(text, shelf=shelf_of(document.document_id))
         return said if isinstance(said, Refused) else str(said.value.get("answer"))
+
+
+def _answered(chat: ChatModel, text: str, document: Document, *, is_again: bool) -> Answered | Skipped:
+    said = chat.ask(text, shelf=shelf_of(document.document_id))
+    if isinstance(said, Refused):
+        return Skipped("enrich", document.document_id, said.why, said.reason)
+    claims = proposals(said.value)
+    if claims is None:
+        return Skipped("enrich", document.document_id, "answer_unusable", "claims is no list")
+    return Answered(tuple(claims), said.name, is_again)
+
+
+def _is_act(one: _Named) -> bool:
+    return one.claim.kind == "remedy"
+
+
+def _is_known(claim: Found, found: Sequence[_Named], *, is_again: bool) -> bool:
+    """Whether it is named already: windows repeat the report, and a second reading may repeat the first."""
+    if not is_again:
+        return any(claim == one.claim for one in found)
+    return any(
+        (claim.kind, claim.error) == (one.claim.kind, one.claim.error)
+        and one.claim.unit.number <= claim.unit.number <= one.claim.until.number
+        and (claim.kind not in RELATIONS or claim.of == one.claim.of)
+        for one in found
+    )
 
 
 def _words(document: Document, passage: Sequence[Unit]) -> str:
