@@ -110,6 +110,25 @@ def test_two_rounds_of_files_say_what_the_network_would_have_said(home: Path, tm
     assert cli.run("validate", home / "curated").code == 0
 
 
+def test_a_second_reading_goes_by_files_and_its_cost_is_told_before(tmp_path: Path) -> None:
+    home = home_with(tmp_path / "home", ROWS[1:2], SETTINGS + "passes = 2\n")
+    build(home)
+    file = tmp_path / "first.jsonl"
+    told = json.loads(cli.run("enrich", "prompts", "--out", file, "--home", home, "--json").out)
+    assert (told["prompts"], told["tokens_of_second_readings"]) == (1, told["tokens"])
+    assert "second readings of these" in cli.run("enrich", "prompts", "--out", file, "--home", home).out
+    first = written(home, file)
+    cli.run("enrich", "answers", replied(tmp_path / "out.jsonl", first), "--home", home)
+    (second,) = written(home, file)
+    assert second["body"]["messages"][1]["content"].endswith("Named already:\ncause [3], error 1")
+    assert cli.run("enrich", "answers", replied(tmp_path / "out.jsonl", [second]), "--home", home).code == 0
+    assert written(home, file) == []
+    build(home)
+    assert store.query(Places.of(home).database, "SELECT rule FROM claims WHERE contains(rule, 'llm:')").rows == [
+        ("llm:m1@batch#enrich-2",)  # it named the same again
+    ]
+
+
 @pytest.mark.long
 def test_a_benchmark_reads_the_figures_of_a_home_from_its_kept_answers(home: Path, tmp_path: Path) -> None:
     for name in ("first", "second"):

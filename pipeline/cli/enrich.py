@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pipeline.engines.answers import Answers
     from pipeline.engines.batch import Questions, Replies
     from pipeline.engines.chat import Service
+    from pipeline.engines.enrich import Reader
     from pipeline.records import Skipped
     from pipeline.run.build.enriching import Asked
 
@@ -38,10 +39,11 @@ def prompts(
     """Write what the model of the settings would be asked and has no answer to, in OpenAI's batch format.
 
     Hosted batch APIs take the file, and so does `vllm run-batch`. Threads are read first; which of their claims hold
-    is asked afterwards, so call this again when the answers are in, until it writes nothing. Secrets, mail addresses
-    and home folders are redacted.
+    is asked afterwards, with `passes = 2` also what the first reading missed; so call this again when the answers are
+    in, until it writes nothing. Secrets, mail addresses and home folders are redacted.
     """
     from pipeline.engines.batch import Questions
+    from pipeline.run import configured
 
     chosen, section = _section(home, config)
     made: list[Questions] = []
@@ -51,14 +53,17 @@ def prompts(
             made.append(Questions(file, answers, host))
             return made[0]
 
-        found = _asked(chosen, section, service, threads, is_quiet=quiet or as_json)
+        reader = configured.reader(section, chosen, service)
+        found = _asked(chosen, section, reader, threads, is_quiet=quiet or as_json)
     questions = made[0]
+    further = reader.chat.tokens if reader.again else 0  # each window that is read now is read once more
     told = {
         "threads": found.threads,
         "prompts": len(questions.asked),
         "kept": questions.tally.kept,
         "tokens": questions.tally.tokens,
         "most_answered": questions.most_answered,
+        "tokens_of_second_readings": further,
         "file": str(out),
     }
     if as_json:
@@ -67,6 +72,8 @@ def prompts(
         say(f"{found.threads:,} threads, {questions.tally.kept:,} answers kept")
         say(f"{out}: {len(questions.asked):,} prompts, about {questions.tally.tokens:,} tokens")
         say(f"their answers: at most {questions.most_answered:,} tokens, mostly a tenth of that")
+        if further:
+            say(f"second readings of these (passes = 2): about {further:,} tokens more, once the answers are in")
 
 
 @enrich.command(cls=Command)
@@ -79,6 +86,7 @@ def answers(
 ) -> None:
     """Take the answers to `errmine enrich prompts`; the next build uses them. Exit status 1 if none is of use."""
     from pipeline.engines.batch import Replies, results
+    from pipeline.run import configured
 
     chosen, section = _section(home, config)
     came = results(file)
@@ -88,7 +96,8 @@ def answers(
         made.append(Replies(came.bodies, answers, host))
         return made[0]
 
-    found = _asked(chosen, section, service, None, is_quiet=quiet or as_json)
+    reader = configured.reader(section, chosen, service)
+    found = _asked(chosen, section, reader, None, is_quiet=quiet or as_json)
     unknown = sorted(came.bodies.keys() - made[0].used)
     for line in (*came.unusable, *(f"{file}: {name} answers nothing that is asked here" for name in unknown))[
         :_MOST_NAMED
@@ -125,15 +134,15 @@ def _section(home: Path | None, config: Path | None) -> tuple[Settings, Enrich]:
     return chosen, chosen.enrich
 
 
-def _asked(chosen: Settings, section: Enrich, service: Any, most: int | None, *, is_quiet: bool) -> Asked:
-    """Every question of the last build put to `service`."""
+def _asked(chosen: Settings, section: Enrich, reader: Reader, most: int | None, *, is_quiet: bool) -> Asked:
+    """Every question of the last build put to the service of `reader`."""
     from pipeline.cli.progress import progress_bar
-    from pipeline.run import Places, configured
+    from pipeline.run import Places
     from pipeline.run.build import enriching
     from pipeline.run.build.engines import Engines
 
     places = Places.of(chosen.home)
-    engines = Engines(reader=configured.reader(section, chosen, service), reads_all=section.threads == "all")
+    engines = Engines(reader=reader, reads_all=section.threads == "all")
     with progress_bar(is_quiet=is_quiet) as progress:
         found = enriching.asked(
             places.raw,

@@ -59,6 +59,7 @@ class ChatModel:
     service: Service
     model: str
     task: Task
+    tokens: int = field(default=0, init=False)  # so many were asked with this task
     _format: int = field(default=0, init=False)
 
     @property
@@ -68,6 +69,13 @@ class ChatModel:
 
     def ask(self, text: str, *, shelf: str = "") -> Said | Refused:
         """What the model says to `text`, or why it says nothing that can be used; the answer is kept on `shelf`."""
+        before = self.service.tally.tokens
+        try:
+            return self._ask(text, shelf)
+        finally:
+            self.tokens += self.service.tally.tokens - before
+
+    def _ask(self, text: str, shelf: str) -> Said | Refused:
         messages = [{"role": "system", "content": self.task.system}, {"role": "user", "content": text}]
         question = question_id("chat", self.model, self.task.version, messages)
         asked = {"model": self.model, "messages": messages, "temperature": 0, "seed": 0}

@@ -81,7 +81,7 @@ AGAIN = Task(
         "a cause that is told in passing, in the middle of an account or of an answer about something else; the second "
         "and third of several ways out; a block of code, a patch, a command or an address that is the answer by "
         'itself; a short notice that it is fixed or was closed by a change; what was tried without help ("same with '
-        '..."); the answer of the report\'s own writer at its end; who takes back what was said before.\n'
+        "...\"); the answer of the report's own writer at its end; who takes back what was said before.\n"
         "What says the same as a unit that is named already is not missing, unless another person confirms it, or "
         "says that it failed. "
         f"At most {MOST_CLAIMS} claims. If nothing is missing, which is common, the list is empty."
