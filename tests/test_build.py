@@ -157,7 +157,7 @@ def test_a_stage_that_loses_an_item_in_silence_is_a_bug() -> None:
 
 
 def test_what_workers_are_forked_from_has_read_an_error_and_what_helped() -> None:
-    read = importlib.import_module(mapping._PRELOAD).READ
+    read = importlib.import_module(mapping.PRELOAD).READ
     assert [row.event.exception_type for row in read.events] == ["RuntimeError"]
     rules = {claim.rule.partition(".")[0] for claim in read.claims if claim.kind != "candidate"}
     assert rules == {"worked", "failed", "advice", "environment"}

@@ -19,6 +19,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
@@ -97,11 +98,7 @@ def run(
     Raises:
         PipelineError: workers die before they start on anything (a broken installation, not a poisoned item).
     """
-    _allow_children()
-    # the workers are the parallelism: matrices that each multiplies with as many threads cost four times the CPU
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([preload or getattr(work, "func", work).__module__])  # a partial has none
+    context = _context(preload or getattr(work, "func", work).__module__)  # a partial has none
     queue = _Queue(deque(tasks))
     crew = [_hire(context, work, limits) for _ in range(min(workers, max(1, len(tasks))))]
     false_starts = 0
@@ -134,6 +131,25 @@ def run(
     finally:
         for worker in crew:
             _dismiss(worker)
+
+
+def begin(preload: str) -> None:
+    """Nothing; the process that workers are forked from starts to import `preload`, and nobody waits for it.
+
+    Who will want workers in a moment has something to do until then: to import what they need takes seconds.
+    """
+    _context(preload)
+    forkserver.ensure_running()
+
+
+def _context(preload: str) -> Any:
+    """What starts workers that have `preload` imported."""
+    _allow_children()
+    # the workers are the parallelism: matrices that each multiplies with as many threads cost four times the CPU
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([preload])
+    return context
 
 
 @dataclass(frozen=True, slots=True)

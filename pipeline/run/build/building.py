@@ -32,10 +32,12 @@ from pipeline.run.build import (
     reduce,
     results,
     rows,
+    waking,
 )
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
 from pipeline.run.build.lean import lean
 from pipeline.run.build.mapping import (
+    PRELOAD,
     UNREAD,
     Partition,
     drop_damaged,
@@ -54,6 +56,8 @@ from pipeline.translate.remembered import Accepted
 
 #: Told of (stage, items done, items in all).
 Progress = Callable[[str, int, int], None]
+#: Of so many documents workers copy the rows of several hundred beside each that is new: as long as tables take.
+_WORTH_WAKING = 3_000
 
 
 @lean()
@@ -79,6 +83,8 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
     """
     with store.lasting():
         store.check_replaceable(places.database)  # before an hour of work, not after it
+        if is_behind := planning.is_behind(places.planned, places.raw):
+            pool.begin(PRELOAD)
         reduce.read(overrides)  # likewise
         planned_now = planned(places, partition_documents=partition_documents, is_loss_accepted=is_loss_accepted)
     partitions = planned_now.partitions
@@ -91,8 +97,10 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
         seen=Seen.read(places.seen),
     )
     progress("extract", 0, len(partitions))
-    for done, _ in enumerate(names, 1):
-        progress("extract", done, len(partitions))
+    is_worth = is_behind and sum(len(one.documents) for one in partitions) >= _WORTH_WAKING
+    with waking.meanwhile(is_worth=is_worth):
+        for done, _ in enumerate(names, 1):
+            progress("extract", done, len(partitions))
     summary = publish(
         places,
         partitions,

@@ -23,7 +23,7 @@ from pipeline.records.entry import Evidence, KnowledgeEntry, Lead
 from pipeline.records.errors import PipelineError
 from pipeline.run import pool
 from pipeline.run.build import reduce, results, rows
-from pipeline.run.build.mapping import partition_of, uncollected
+from pipeline.run.build.mapping import PRELOAD, partition_of, uncollected
 from pipeline.run.build.worded import WHOLE, Facts, Place, Texts, packed
 from pipeline.translate.engines import Engine
 
@@ -33,8 +33,6 @@ MOST_CLUSTERS, MOST_DOCUMENTS = 400, 2_000
 FEWEST_FOR_A_POOL = 600
 #: Seconds that one cluster may take in a worker: nothing is given up, a worker that hangs is replaced once.
 _SECONDS = 3600.0
-#: Imported by the process from which workers are forked.
-_PRELOAD = "pipeline.run.build.preloaded"
 _LIMITS = pool.Limits(_SECONDS, None)
 
 
@@ -220,7 +218,7 @@ class Maker:
         tasks = self._tasks(orders)
         if self.workers > 1 and len(orders) >= FEWEST_FOR_A_POOL:
             work = partial(map_task, self.shared, make)
-            for found in pool.run(work, tasks, workers=self.workers, limits=_LIMITS, preload=_PRELOAD):
+            for found in pool.run(work, tasks, workers=self.workers, limits=_LIMITS, preload=PRELOAD):
                 if isinstance(found, pool.Failure):
                     raise PipelineError(
                         f"{found.item.item.cluster.cluster_id} cannot be made: {found.reason}, {found.detail}",

@@ -69,7 +69,7 @@ READING = (packs.Stage.EVENTS, packs.Stage.CLAIMS)
 #: Files of the package that no shard depends on: how the database, its pages and the site are written.
 _UNMAPPED = (".sql", ".po", ".html", ".css", ".js", ".svg")
 #: Imported by the process from which workers are forked; it imports this module.
-_PRELOAD = "pipeline.run.build.preloaded"
+PRELOAD = "pipeline.run.build.preloaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def map_partitions(
     packs.check(packs.active().added)  # a bad row is told before an hour of work
     folders = Folders(raw_path, shard_folder, kept_folder or shard_folder)
     work = partial(map_task, folders, packs.active().folders, partitions[0].packs)
-    for result in pool.run(work, waiting, workers=workers, limits=limits, preload=_PRELOAD):
+    for result in pool.run(work, waiting, workers=workers, limits=limits, preload=PRELOAD):
         if isinstance(result, pool.Failure):
             lost = Skipped("extract", result.item.document_key, result.reason, result.detail)
             part = _part(result.item, shards.MapResult(skipped=(lost,)), partitions[0].packs)

@@ -80,6 +80,11 @@ def extent(folder: Path) -> tuple[frozenset[str], str]:
     return found.segments, found.hidden
 
 
+def is_behind(folder: Path, raw_path: Path) -> bool:
+    """Whether raw has segments that the plan in `folder` was not made of."""
+    return not {path.name for path in raw.RawLayer(raw_path).index.files()} <= extent(folder)[0]
+
+
 @dataclass(frozen=True, slots=True)
 class _Leaf:
     """A partition as a plan keeps it."""

@@ -72,6 +72,6 @@ def _read(thread: bytes) -> MapResult | Skipped:
 
 
 READ = _read(_thread(_REPORT, _ANSWERS))
-_read(_thread(_OTHERS))
+OTHERS = _read(_thread(_OTHERS))
 #: Part of what tells each document in a shard: of 650 files, which each worker would read for itself.
 CODE = code_digest()
