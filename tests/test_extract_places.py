@@ -23,7 +23,7 @@ def _knows(row: places.Place, words: str) -> bool:
 def test_a_row_knows_its_examples(row: places.Place, words: str) -> None:
     hit = row.pattern.search(words)
     assert hit is not None
-    assert hit["file"]
+    assert any(hit.groupdict().get(name) for name in ("file", "function"))
     assert _knows(row, words)
 
 
@@ -42,6 +42,15 @@ def test_no_row_knows_a_lookalike(row: places.Place, words: str) -> None:
         ("KilnError: no lid at lib/Fire.pm line 14.", "lib/Fire.pm", 14),
         ("fire.js?70ef:76 Uncaught TypeError: kiln.heat is not a function", "fire.js", 76),
         ("KilnError: no fire\nFile: fire.js\nLine: 16", "fire.js", 16),
+        ("[ERROR] :  KilnError: no fire\n[ERROR] :  File: fire.js\n[ERROR] :  Line: 16", "fire.js", 16),
+        (
+            "[DEBUG] /srv/fire.js:14\n[DEBUG]   heat().door\n[DEBUG]         ^\n[ERROR] KilnError: no lid",
+            "/srv/fire.js",
+            14,
+        ),
+        ("/srv/build.xml:14: impossible to bake:\n\tkiln.ColdException: no fire", "/srv/build.xml", 14),
+        ("Assertion failed: lid != nullptr [File:C:/kiln/Fire.cpp] [Line: 14]", "C:/kiln/Fire.cpp", 14),
+        ("KilnError: no fire (file: /etc/kiln/init.pp, line: 14, column: 3) on node kiln", "/etc/kiln/init.pp", 14),
     ],
 )
 def test_a_place_beside_an_error_is_its_frame(text: str, file: str, line: int) -> None:
@@ -69,6 +78,19 @@ def test_a_stack_of_which_no_frame_is_own_code_has_the_place_above_it() -> None:
         "file:///srv/fire.mjs:3\nimport clay\n^\nSyntaxError: no clay\n    at link (node:internal/modules/job:123:21)"
     )
     assert frames[-1] == Frame("file:///srv/fire.mjs", 3, None)
+
+
+def test_a_function_and_its_line_are_a_place_where_no_file_is_named() -> None:
+    assert _frames("Unrecognized function or variable 'heat'.\n\nError in kiln (line 14)\nheat(3)") == [
+        (Frame(None, 14, "kiln"),)
+    ]
+
+
+def test_a_system_header_is_not_where_an_error_is_but_who_includes_it() -> None:
+    [frames] = _frames(
+        "In file included from src/fire.c:7:\n/usr/include/clay.h:26:10: fatal error: 'lid.h' file not found"
+    )
+    assert frames == (Frame("/usr/include/clay.h", 26, None), Frame("src/fire.c", 7, None))
 
 
 def test_frames_that_were_run_together_are_frames() -> None:

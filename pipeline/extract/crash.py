@@ -17,11 +17,17 @@ STACK = Lazy(
     r"|tensorflow::|xla::|_start\b|_Py\w{2,60}|__libc_start|PyObject_\w{2,60}|clone\b|main\b$"
     r")"
 )
+#: What Android writes between a signal and the stack: the report's head, and the registers.
+_TOMBSTONE = (
+    r"^[ \t]{0,20}(?:(?:\*\*\* ){3}|(?:Build fingerprint|Revision|ABI|Timestamp|Process uptime|Cmdline|Abort message"
+    r"|Cause|pid|uid|backtrace)\b:|signal \d{1,2} \(SIG|tagged_addr_ctrl: |[a-z][a-z\d]{1,3} {1,3}[0-9a-f]{8})"
+)
 #: The stack that a debugger prints when asked for it, a blank line or two below.
 #: Before that it prints where the program stands: the function with its arguments, and the line.
 _AFTER_SIGNAL = Lazy(
     rf"(?:^[ \t]{{0,20}}$(?=\n{{1,2}}[^\n]{{0,80}}(?:#\d|Thread \d|0x|\(gdb\)))"
-    rf"|^[ \t]{{0,8}}[\w:~<>]{{2,200}} \((?:\w{{1,40}}=|\))|^[ \t]{{0,8}}\d{{1,6}}[ \t]{{1,8}}\S|{STACK.pattern})"
+    rf"|^[ \t]{{0,8}}[\w:~<>]{{2,200}} \((?:\w{{1,40}}=|\))|^[ \t]{{0,8}}\d{{1,6}}[ \t]{{1,8}}\S"
+    rf"|{_TOMBSTONE}|{STACK.pattern})"
 )
 _AFTER_TERMINATE = Lazy(rf"(?:^[^\n]{{0,120}}?what\(\):|^[ \t]{{0,120}}$(?!\n\n)|{STACK.pattern})")
 

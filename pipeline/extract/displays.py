@@ -168,6 +168,8 @@ _ITEM = re.compile(r"[-*+] |\d{1,2}[.)] ")
 _CELL = re.compile(r"(?:Cell |Input )?(In ?\s?\[[\d*]{1,6}\])(?:, line (\d{1,7})|, in (.{1,200})|:$)")
 _FILE = re.compile(r"File ([^\"\n]{1,400}?):(\d{1,7})(?:, in (.*))?$")
 _PLACE = re.compile(r"\[?((?:<|[~./\\]|[A-Za-z]:\\|\w)[^\n]{0,400}?)(?:\]\([^)\s]{0,300}\))? in (\S.*)$")
+#: The same where a page took `<module>` for markup.
+_CUT = re.compile(r"((?:[~./\\]|[A-Za-z]:\\)[^\n]{0,400}?\.pyx?) in$")
 _PATH = re.compile(r"\.pyx?[cd]?\b|^<[\w ._-]{1,80}>$|[/\\]|\.so$|\.pxi?$")
 _SOURCE = re.compile(r"\s{0,12}(-{1,8}> ?)?(\d{1,6})(?: |$)")
 _HIDDEN = re.compile(r"\d{1,4} frames?$|\.\.\. last \d{1,6} frames repeated|\[\.\.\. ?skipping|\(\.\.\.\)$|-{5,}$")
@@ -204,6 +206,8 @@ def frame(body: str) -> Frame | None:
         hit = _PLACE.match(body)
         if hit is not None and _PATH.search(hit.group(1)) and "Error" not in hit.group(1):
             return Frame(hit.group(1), None, _bare(hit.group(2)))
+    if body.endswith(" in") and (hit := _CUT.match(body)) is not None:
+        return Frame(hit.group(1), None, None)
     return chain.frame(body)
 
 

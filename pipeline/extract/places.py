@@ -27,6 +27,8 @@ _NUMBERED = re.compile(r"\.\w{1,10}[\"'`]?(?:\?[^\s:]{1,60})?(?:[:(\t]| \(?|,? (
 _COUNTED, _POSITION = re.compile(r"ine:? {1,2}\d"), re.compile(r"\.\w{1,5}: .{2,200}\(\d{1,7}:\d")
 #: So much is looked at for one, from an error on and before its line.
 _NEAR, _BEFORE = 600, 200
+#: What stands before a place besides what carried its line: a level, and the colon behind it.
+_LEVELS, _COLON = frozenset({"level", "level-in-brackets"}), re.compile(r"[ \t]{0,4}:(?=\s)")
 #: The margin that tools draw beside lines.
 _MARGIN = re.compile(r"[\s│|┃╷╵]{0,40}")
 #: A list of errors below the name of the file: `  14:9  error  no lid`.
@@ -43,7 +45,8 @@ _WIDEST_FLAT = 4000
 _WHOLE = frozenset({"python", "faulthandler"})
 #: Code of a language itself, or of somebody else's package: where an error has no other frames, its place is missing.
 _NOT_OWN = re.compile(
-    r"node:|internal/|<anonymous>|.{0,200}[\\/](?:node_modules|site-packages|(?:share[\\/])?cmake(?:-[\d.]{1,12})?[\\/]Modules)[\\/]"
+    r"node:|internal/|<anonymous>|/usr/include/|.{0,200}[\\/](?:node_modules|site-packages|include[\\/]c\+\+"
+    r"|Windows Kits|(?:share[\\/])?cmake(?:-[\d.]{1,12})?[\\/]Modules)[\\/]"
 )
 
 
@@ -152,7 +155,7 @@ def _below(text: str, event: Event, ceiling: int) -> tuple[Frame, ...]:
         return ()
     for line in _lines(text, first, max(ceiling, event.end)):
         hit = match(line, "below")
-        if hit is not None:
+        if hit is not None and ("file" in hit.groupdict() or not event.frames):
             found.append(_frame(hit))
         if len(found) == MOST:
             break
@@ -222,14 +225,26 @@ def match(line: str, where: str) -> re.Match[str] | None:
     """The place that a line is, behind what is drawn beside it."""
     if _NUMBERED.search(line) is None and _COUNTED.search(line) is None:
         return None
-    body = line[prefixes.carrier_width(line) :]
+    body = line[_front(line) :]
     margin = _MARGIN.match(body)
     body = body[margin.end() :] if margin is not None else body
     hits = (pattern.match(body) for pattern in _at(where))
     return next((one for one in hits if one is not None), None)
 
 
+def _front(line: str) -> int:
+    """How much of a line stands before a place: what carried it, and a level."""
+    end, carried = 0, prefixes.carried()
+    for one in prefixes.prefixes(line):
+        if one.name in _LEVELS and (colon := _COLON.match(line, one.end)) is not None:
+            return colon.end()
+        if one.name not in carried and one.name not in _LEVELS:
+            break
+        end = one.end
+    return end
+
+
 def _frame(hit: re.Match[str]) -> Frame:
     told = {name: said for name, said in hit.groupdict().items() if said}
     number = told.get("line") or told.get("row") or told.get("cell")
-    return Frame(told["file"], int(number) if number else None, told.get("function"))
+    return Frame(told.get("file"), int(number) if number else None, told.get("function"))

@@ -16,7 +16,7 @@ from pipeline.records import Event, Frame, Signature, Slot, content_id
 from pipeline.text.frames import frame_key, innermost, named_by
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "29"
+NORMALISER_VERSION = "30"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240

@@ -208,10 +208,15 @@ def carrier_width(line: str) -> int:
     """
     end = 0
     for one in prefixes(line):
-        if one.name not in _forms().carried:
+        if one.name not in carried():
             break
         end = one.end
     return end
+
+
+def carried() -> frozenset[str]:
+    """The names of the prefixes that carriers put before lines."""
+    return _forms().carried
 
 
 def message_start(line: str) -> int:

@@ -17,6 +17,8 @@ HIGHEST, WIDEST = 4000, 2000
 LEAST_FRAMES, LEAST_LETTERS = 2, 6
 #: Markup that opens a block of code, with words behind it on its line.
 _OPENED = re.compile(r"[ \t>]{0,8}(?:\{(?:code|noformat)[^}\n]{0,80}\}|```)(?=\s{0,4}\S{2})(?![a-z+#-]{1,20}\s*$)")
+#: The blanks at the end of a prefix are often cut from an empty line.
+_CUT = " " * 4
 #: A frame that nobody could read: no message.
 _FRAME = re.compile(r"(?:at|from|in|by)\s|#\d")
 
@@ -130,7 +132,10 @@ def _unnamed(block: Block, above: list[tuple[int, str]]) -> bool:
 
 def _peeled(raw: str, peeler: Peeler) -> str:
     """The line without what the frames' lines carry too, and without a mark of quoting."""
-    if peeler.prefix is not None and (hit := peeler.prefix.match(raw)) is not None:
-        return raw[hit.end() :].rstrip()
+    if peeler.prefix is not None:
+        if (hit := peeler.prefix.match(raw)) is not None:
+            return raw[hit.end() :].rstrip()
+        if peeler.prefix.match(f"{raw}{_CUT}") is not None:
+            return ""
     opened = _OPENED.match(raw)
     return raw[opened.end() if opened is not None else 0 :].removeprefix("> ").rstrip()
