@@ -246,8 +246,16 @@ def _by_repository(row: _Domain, clues: Clues) -> bool:
 
 
 def _by_reporter(row: _Domain, clues: Clues) -> bool:
-    names = repositories.names  # a row may know a repository by a former name
-    return _most(clues.repos, lambda repo: any(fnmatchcase(name, known) for name in names(repo) for known in row.repos))
+    return bool(row.repos) and _most(clues.repos, lambda repo: row.repos in _claiming(repo))
+
+
+@packs.cached  # a few thousand repositories report a million errors, and every row asks of each
+def _claiming(repo: str) -> frozenset[tuple[str, ...]]:
+    """The repositories of each row that has this one among them."""
+    names = repositories.names(repo)  # a row may know a repository by a former name
+    return frozenset(
+        row.repos for row in _domains() if any(fnmatchcase(name, known) for name in names for known in row.repos)
+    )
 
 
 def _most(values: tuple[str, ...], is_of: Callable[[str], bool]) -> bool:
