@@ -9,9 +9,13 @@ from collections.abc import Iterator
 from pipeline.distil import actions, tables
 from pipeline.distil.claims.prose import quote
 from pipeline.lexicon import advice
-from pipeline.records import Claim, ClaimKind, Document, Fact, Outcome, Quote, Skipped, content_id
+from pipeline.records import Claim, ClaimKind, Document, Fact, Outcome, PostKind, Quote, Skipped, content_id
 
 STAGE = "distil"
+#: Posts that open a thread: what stands there asks, it does not answer.
+OPENING = frozenset({PostKind.TITLE, PostKind.BODY})
+#: Why nothing of a post is passed on that orders models to do something.
+HOSTILE = advice.Refusal("addresses_models", "post")
 #: Marks around a value, which hide from a shell that it is a command.
 _QUOTATION = "'\"` "
 
@@ -81,9 +85,19 @@ def _shown(claim: Claim) -> Iterator[str]:
 
 
 def untitled(document: Document) -> tuple[Skipped, ...]:
-    """Why the document's title is not passed on; empty if it is."""
+    """Why the document's title is not passed on; empty if it is. What opens a hostile report has none."""
     refusal = advice.refusal(document.title or "", owners=owners(document))
+    if refusal is None and any(
+        is_hostile(document, n) for n, post in enumerate(document.posts) if post.kind in OPENING
+    ):
+        refusal = HOSTILE
     return () if refusal is None else (Skipped(STAGE, f"{document.document_id}@title", *refusal),)
+
+
+def is_hostile(document: Document, number: int) -> bool:
+    """True if nothing of a post is advice, because it orders models to do something."""
+    post = document.posts[number]
+    return advice.is_hostile(document.text[post.start : post.end], is_opening=post.kind in OPENING)
 
 
 def owners(document: Document) -> tuple[str, ...]:

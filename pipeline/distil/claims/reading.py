@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipeline.distil import tables
-from pipeline.distil.claims import candidates, doubts, passages, prose, replies, rules, subjects
-from pipeline.distil.claims.claiming import claim_at, passed_on, quoted, refused
+from pipeline.distil.claims import candidates, doubts, passages, prose, replies, rules, shadows, subjects
+from pipeline.distil.claims.claiming import OPENING, claim_at, passed_on, quoted, refused
 from pipeline.distil.claims.closing import BY_TRACKER, closed, closings, fixable, unfixed
 from pipeline.distil.claims.prose import Prose, Sentence
 from pipeline.distil.claims.subjects import Pair, errors_of, is_beside, names_one, opening, reported, subject
@@ -41,8 +41,6 @@ _PRINTED = 40
 #: failures of threads with one error 7 % were about another one in the first ten posts behind the title, 32 % later.
 _SHORT_THREAD = 8
 _LAST_REMEDY = 10
-#: Posts that open a thread: what stands there asks, it does not answer.
-_OPENING = frozenset({PostKind.TITLE, PostKind.BODY})
 
 
 #: Languages in which the gates can tell anything, and what a hedge makes a guess.
@@ -62,7 +60,7 @@ def fault(text: Prose, finding: rules.Finding) -> str | None:
     post = document.posts[finding.sentence.post] if finding.sentence.post >= 0 else None
     is_title = post is not None and post.kind == PostKind.TITLE
     if kind == CueKind.FIX:  # who reports an error says nothing of its fix
-        if post is not None and post.kind in _OPENING and document.kind == DocumentKind.ISSUE:
+        if post is not None and post.kind in OPENING and document.kind == DocumentKind.ISSUE:
             return "wish"
         return "hole" if document.is_lossy and replies.has_hole(finding.sentence.text) else None
     if kind not in (CueKind.CAUSE, CueKind.REMEDY, CueKind.ASK):
@@ -71,7 +69,7 @@ def fault(text: Prose, finding: rules.Finding) -> str | None:
         return "printed"
     if kind == CueKind.REMEDY and finding.cue.outcome is None and is_title:
         return "wish"
-    if post is not None and post.kind in _OPENING and _tells_of_the_error(finding):
+    if post is not None and post.kind in OPENING and _tells_of_the_error(finding):
         return "no_answer"
     if kind == CueKind.ASK:
         return None
@@ -91,7 +89,7 @@ def fault_of_unit(text: Prose, unit: Unit, kind: str) -> str | None:
     post = document.posts[unit.post] if unit.post >= 0 else None
     if _is_printed(text, sentence):
         return "printed"
-    if post is not None and (post.kind == PostKind.TITLE or (kind == "fix" and post.kind in _OPENING)):
+    if post is not None and (post.kind == PostKind.TITLE or (kind == "fix" and post.kind in OPENING)):
         return "wish"
     lang = language_of(sentence.text)
     if lang not in _READ or rules.is_unsure(sentence.text, lang, kind if kind in _GUESSED else ""):
@@ -174,6 +172,7 @@ def read(document: Document, events: Sequence[Event], signatures: Sequence[Signa
         made = [passed_on(document, claim) for claim in closings(document, events)]
     else:
         made = list(_statements(document, events, errors)) if document.kind.is_thread else []
+    made = shadows.lifted(document, made)
     unique = {c.claim_id: c for c in made if isinstance(c, Claim)}
     skipped = sorted({s for s in made if isinstance(s, Skipped)}, key=lambda s: (s.item_id, s.reason, s.detail))
     ordered = list(unique.values())

@@ -85,6 +85,18 @@ def talks_to_models(post: str) -> bool:
     return addressed.talks_to_models(post)
 
 
+#: A comment of GitHub has at most 65,536 characters; what is longer is a log of another tracker.
+_LONGEST_POST = 70_000
+
+
+@lru_cache(maxsize=1 << 12)
+def is_hostile(post: str, *, is_opening: bool) -> bool:
+    """True if a whole post orders models to do something, so that nothing of it is advice; `is_opening`: it reports."""
+    from pipeline.lexicon.advice import addressed  # noqa: PLC0415
+
+    return addressed.is_hostile(post[:_LONGEST_POST], is_opening=is_opening)
+
+
 # Whether a text is worth reading at all: nothing of it is parsed where no sign and no word asks for it.
 
 _SIGNS = re.compile(

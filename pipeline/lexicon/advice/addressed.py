@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from pipeline.lexicon.advice.spelling import plain
 from pipeline.lexicon.advice.tables import table
 
 #: Digits and signs that stand for letters.
@@ -26,6 +27,8 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/]{24,4000}={0,2}")
 _UNSEEN = re.compile(
     "[\U000e0020-\U000e007e]{3}|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4}|[\u200b-\u200d\u2060-\u2064\ufeff]{8}"
 )
+#: Blocks of code in a post.
+_FENCED = re.compile(r"(?ms)^[ \t>]{0,8}(`{3,8}|~{3,8})[^\n]*\n.*?(?:^[ \t>]{0,8}\1|\Z)")
 _FLAG = "\U0001f3f4"
 
 
@@ -40,6 +43,11 @@ def _patterns(row: str) -> re.Pattern[str]:
 
 def orders_models(text: str) -> bool:
     """True if a statement tells a model what to do, hides words from people, or carries words away in an address."""
+    return says_orders(text) or any(_patterns(row).search(text) for row in ("marks", "hidden"))
+
+
+def says_orders(text: str) -> bool:
+    """True if words tell a model what to do."""
     return _patterns("orders").search(text) is not None or _patterns("called").search(text) is not None
 
 
@@ -75,6 +83,25 @@ def _decoded(word: str) -> Iterator[str]:
         return
     if said.isprintable() and " " in said:
         yield said
+
+
+def is_hostile(post: str, *, is_opening: bool) -> bool:
+    """True if a whole post orders models in words, in what it hides from people, or in what it encodes.
+
+    `is_opening`: the post reports. There fenced code is left out, and forged turns count for nothing: of 2,837 threads
+    ten show prompts of their own so, and no answer does but three that quote "admin users don't have the right".
+    """
+    words = _FENCED.sub("\n", post) if is_opening else post
+    forms = [said for found in _ENCODED.findall(words) for said in _decoded(found)]
+    if _wakes().search(words) or _APART.search(words):
+        forms += _forms(words, (plain(words),))
+    is_forged = not is_opening and _patterns("marks").search(_FENCED.sub("\n", words)) is not None
+    return is_forged or any(map(says_orders, dict.fromkeys(forms)))
+
+
+@cache
+def _wakes() -> re.Pattern[str]:
+    return re.compile(table("models")["wakes"], re.IGNORECASE)
 
 
 def talks_to_models(post: str) -> bool:

@@ -1,0 +1,83 @@
+"""What leads to words that are not passed on: who reads "that got rid of it" follows the link to the command.
+
+A post that orders models to do something gives nothing at all. Of a post with advice that is refused, and of an answer
+to it, what names no act of its own goes: it can only speak of what was refused. A cause stays, it says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from pipeline.distil import actions
+from pipeline.distil.claims.candidates import kind_of
+from pipeline.distil.claims.claiming import HOSTILE, OPENING, is_hostile, owners, refused
+from pipeline.lexicon import advice
+from pipeline.records import Claim, ClaimKind, Document, Quote, Skipped
+
+#: Reasons for which advice is refused, whatever it says of the error.
+_REFUSED = frozenset({"unsafe_action", "addresses_models", "not_understood"})
+#: What leads to advice: of these a claim without an act of its own is a shadow.
+_LEADING = frozenset({ClaimKind.REMEDY, ClaimKind.FIX, ClaimKind.CANDIDATE})
+
+
+def lifted(document: Document, made: Iterable[Claim | Skipped]) -> list[Claim | Skipped]:
+    """The claims, those that lead to refused words replaced by the reason."""
+    told = list(made)
+    posts = _Posts(document, (one for one in told if isinstance(one, Skipped)))
+    return [posts.judged(one) if isinstance(one, Claim) else one for one in told]
+
+
+class _Posts:
+    """The posts of a document, asked only where a claim stands in them."""
+
+    def __init__(self, document: Document, skipped: Iterable[Skipped]) -> None:
+        self._document = document
+        places = (int(one.item_id.rpartition("@")[2]) for one in skipped if one.reason in _REFUSED)
+        self._refused = frozenset(map(document.post_at, places))
+        self.is_hostile = cache(self._is_hostile)
+        self.is_refused = cache(self._is_refused)
+
+    def judged(self, claim: Claim) -> Claim | Skipped:
+        """The claim, or why its words are not passed on."""
+        quotes = [quote for quote in (claim.quote, claim.outcome_quote, claim.passage) if quote is not None]
+        start = claim.quote.start
+        if any(self.is_hostile(self._post_of(quote)) for quote in quotes):
+            return refused(self._document, start, *HOSTILE)
+        if not _names_an_act(claim):
+            number = self._post_of(claim.quote)
+            if self.is_refused(number) or self.is_refused(self._answered(number)):
+                return refused(self._document, start, "beside_refused", claim.rule)
+        return claim
+
+    def _post_of(self, quote: Quote) -> int:
+        return self._document.post_at(quote.start)
+
+    def _answered(self, number: int) -> int:
+        """The comment of somebody else right before a post, -1 if there is none."""
+        posts = self._document.posts
+        author = posts[number].author_hash
+        earlier = (n for n in range(number - 1, -1, -1) if not posts[n].is_bot)
+        return next((n for n in earlier if author is None or posts[n].author_hash != author), -1)
+
+    def _is_hostile(self, number: int) -> bool:
+        return number >= 0 and is_hostile(self._document, number)
+
+    def _is_refused(self, number: int) -> bool:
+        """True if words of an answer are not passed on, whether they are a claim or stand beside one."""
+        if number < 0 or self._document.posts[number].kind in OPENING:
+            return number in self._refused
+        post = self._document.posts[number]
+        words = self._document.text[post.start : post.end]
+        return (
+            number in self._refused
+            or self.is_hostile(number)
+            or (advice.is_awake(words) and advice.danger(words, owners=owners(self._document)) is not None)
+        )
+
+
+def _names_an_act(claim: Claim) -> bool:
+    """True for what says by itself what is to be done, or why the error comes."""
+    if claim.kind not in _LEADING or kind_of(claim) == "cause" or claim.fact is not None:
+        return True
+    return actions.action(claim.quote.text) is not None
