@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pipeline.extract import blocks
 from pipeline.records import Event, Frame, Severity
-from pipeline.text import prefixes
+from pipeline.text import needed, prefixes
 
 #: So many lines are looked at below an error and above it, so much of each; so many frames are kept.
 BELOW, ABOVE, WIDEST, MOST = 10, 4, 400, 20
@@ -77,8 +77,9 @@ def rows() -> tuple[Place, ...]:
 
 
 @cache
-def _at(where: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(row.pattern for row in rows() if where in row.at)
+def _at(where: str) -> tuple[tuple[re.Pattern[str], tuple[needed.Clause, ...]], ...]:
+    """The forms that may stand there, and what a text needs for each."""
+    return tuple((row.pattern, needed.clauses(row.pattern.pattern, re.MULTILINE)) for row in rows() if where in row.at)
 
 
 def added(text: str, events: Sequence[Event]) -> list[Event]:
@@ -142,9 +143,10 @@ def _said(text: str, event: Event) -> tuple[Frame, ...]:
     if sign is None:
         return ()
     begin, end = max(0, sign.start() - WIDEST), sign.end() + WIDEST
-    hits = (pattern.search(words, begin, end) for pattern in _at("words"))
-    hit = next((one for one in hits if one is not None), None)
-    return (_frame(hit),) if hit is not None else ()
+    for pattern, clauses in _at("words"):
+        if needed.stand(clauses, words, begin, end) and (hit := pattern.search(words, begin, end)) is not None:
+            return (_frame(hit),)
+    return ()
 
 
 def _below(text: str, event: Event, ceiling: int) -> tuple[Frame, ...]:
@@ -228,8 +230,10 @@ def match(line: str, where: str) -> re.Match[str] | None:
     body = line[_front(line) :]
     margin = _MARGIN.match(body)
     body = body[margin.end() :] if margin is not None else body
-    hits = (pattern.match(body) for pattern in _at(where))
-    return next((one for one in hits if one is not None), None)
+    for pattern, clauses in _at(where):
+        if needed.stand(clauses, body) and (hit := pattern.match(body)) is not None:
+            return hit
+    return None
 
 
 def _front(line: str) -> int:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from pipeline.extract.blocks import holds_sign
+from pipeline.text import needed
 
 #: A command that somebody typed. "unrecognized option --glaze" names a flag, too, and is none.
 _COMMAND = re.compile(
@@ -42,4 +43,14 @@ def refusal(words: str) -> str | None:
     command = _COMMAND.match(words)
     if command is not None and not holds_sign(command.group()):
         return "command"
-    return next((row.name for row in rows() if row.pattern.search(words[:_READ])), None)
+    read = words[:_READ]
+    for row, clauses in _asked():
+        if needed.stand(clauses, read) and row.pattern.search(read) is not None:
+            return row.name
+    return None
+
+
+@cache
+def _asked() -> tuple[tuple[Refused, tuple[needed.Clause, ...]], ...]:
+    """The kinds with what words need for each."""
+    return tuple((row, needed.clauses(row.pattern.pattern)) for row in rows())

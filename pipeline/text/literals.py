@@ -35,10 +35,14 @@ class Literals:
     def seen(self, text: str) -> Seen:
         """The places of each literal in the text, in order; literals that do not occur are left out."""
         raw = text.encode("ascii", "replace")  # one byte a character, so that places are places in the text
-        found: dict[str, list[int]] = {}
+        found: dict[int, list[int]] = {}
         for number, start, _ in self._automaton.find_matches_as_indexes(raw, overlapping=True):
-            found.setdefault(self._literals[number], []).append(start)
-        return found
+            if number in found:
+                found[number].append(start)
+            else:
+                found[number] = [start]
+        literals = self._literals
+        return {literals[number]: starts for number, starts in found.items()}
 
 
 class Signs:
