@@ -129,6 +129,17 @@ def test_a_worker_that_cannot_work_for_us_says_why(tmp_path: Path, place: str, a
     assert "another version" in runners._obstacle(str(tmp_path), "0", api_url, (), "")
 
 
+def test_a_worker_that_dies_while_it_is_asked_leaves_the_work_to_the_others() -> None:
+    gone = OSError("Stream is closed")  # as distributed has it: CommClosedError is an OSError
+    assert runners._lost({"tcp://a": "", "tcp://b": gone}, address="tcp://s") == {"tcp://b"}
+    with pytest.raises(ClusterError, match="lost its workers"):
+        runners._lost({"tcp://b": gone}, address="tcp://s")
+    with pytest.raises(ClusterError, match="the worker tcp://a sees no folder"):
+        runners._lost({"tcp://a": "sees no folder", "tcp://b": gone}, address="tcp://s")
+    with pytest.raises(ClusterError, match="cannot run errmine: No module"):
+        runners._lost({"tcp://a": ModuleNotFoundError("No module named 'pipeline'")}, address="tcp://s")
+
+
 @pytest.mark.long
 def test_a_scheduler_without_workers_is_given_up(
     scheduler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -140,12 +140,27 @@ def _ready_slots(address: str, *, raw_path: Path, api_url: str) -> int:
             message = f"the scheduler at {address} has no workers"
             raise ClusterError(message, address=address) from error
         wanted = (str(raw_path), code_digest(), api_url, packs.active().folders, packs.active().digest(*packs.Stage))
-        for worker, answer in sorted(client.run(_obstacle, *wanted, on_error="return").items()):
+        lost = _lost(client.run(_obstacle, *wanted, on_error="return"), address=address)
+        return sum(slots for worker, slots in client.nthreads().items() if worker not in lost)
+
+
+def _lost(answers: Mapping[str, object], *, address: str) -> frozenset[str]:
+    """The workers that died while they were asked: the others are enough.
+
+    Raises:
+        ClusterError: A worker that answered cannot work for this run, or none answered.
+    """
+    lost = frozenset(worker for worker, answer in answers.items() if isinstance(answer, OSError))
+    if len(lost) == len(answers):
+        message = f"the scheduler at {address} lost its workers while they were asked whether they can work"
+        raise ClusterError(message, address=address)
+    for worker in sorted(answers.keys() - lost):
+        answer = answers[worker]
+        if answer:
             obstacle = f"cannot run errmine: {answer}" if isinstance(answer, Exception) else answer
-            if obstacle:
-                message = f"the worker {worker} {obstacle}"
-                raise ClusterError(message, address=address, hint="deploy/README.md says what a worker needs.")
-        return sum(client.nthreads().values())
+            message = f"the worker {worker} {obstacle}"
+            raise ClusterError(message, address=address, hint="deploy/README.md says what a worker needs.")
+    return lost
 
 
 def _obstacle(raw_path: str, code: str, api_url: str, pack_folders: Sequence[str], pack_digest: str) -> str:
