@@ -64,6 +64,7 @@ def test_behind_the_third_comment_only_the_surest_finds_stay_sure(
 
 
 ACT = "I put the wheel in before the loader and took the old key away."
+BACK = "I put the wheel in before the loader and it ran for an hour, then the error came back."
 AGAIN = '```\nTraceback (most recent call last):\n  File "b.py", line 9, in go\nKeyError: the pool is empty\n```'
 
 
@@ -76,8 +77,9 @@ AGAIN = '```\nTraceback (most recent call last):\n  File "b.py", line 9, in go\n
         ((ACT, "Thanks."), SHOWN, "reader.remedy", True),
         ((ACT, "That does not help me."), SHOWN, "reader.remedy", False),
         ((ACT, "Thanks.", AGAIN), SHOWN, "reader.remedy", False),
+        ((BACK, "Thanks."), SHOWN, "reader.remedy", False),
     ],
-    ids=["cause", "contested", "of who reports", "act", "contested act", "another error in the thread"],
+    ids=["cause", "contested", "of who reports", "act", "contested act", "another error in the thread", "came back"],
 )
 def test_a_find_that_the_thread_speaks_against_is_no_lead(
     posts: tuple[str, ...], body: str, rule: str, is_lead: bool, monkeypatch: pytest.MonkeyPatch
@@ -86,7 +88,7 @@ def test_a_find_that_the_thread_speaks_against_is_no_lead(
     shares = [
         one.share or 0
         for one in _found(_thread(*posts, body=body))
-        if one.rule == rule and one.quote.text in (SAID, ACT)
+        if one.rule == rule and one.quote.text in (SAID, ACT, BACK)
     ]
     assert [share >= LEAST_LEAD_SHARE for share in shares] == [is_lead]
 

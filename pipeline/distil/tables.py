@@ -267,8 +267,15 @@ def if_it_stays() -> Pattern:
 
 @cache
 def persists() -> Pattern:
-    """Words of a sentence that says that the error came all the same."""
-    return _compiled(table("cues.toml")["no_help"]["persists"])
+    """Words of a sentence that says that the error came all the same, or came back."""
+    rows = table("cues.toml")["no_help"]
+    return _compiled(f"{rows['persists']}|{rows['relapses']}")
+
+
+@cache
+def relapses() -> Pattern:
+    """Words of a sentence that says that the error came back."""
+    return _compiled(table("cues.toml")["no_help"]["relapses"])
 
 
 @cache

@@ -67,8 +67,9 @@ _WORDS = 50
 GUESSED = 40
 #: What the trained reader alone finds is no lead where the next posts contest it (of 96 labelled finds .76 were right,
 #: of 591 others .90; of ten that readers judged three were wrong), where an act or fix may be of another of several
-#: errors (.66 of 65 labels, .88 of 343 of one error), and where who opens a report says why (four of 22 judged ones
-#: were wrong, of 34 causes in answers two; the labels, which the network learned from, do not show it).
+#: errors (.66 of 65 labels, .88 of 343 of one error), where its own words say that the error came back, and where who
+#: opens a report says why (four of 22 judged ones were wrong, of 34 causes in answers two; the labels, which the
+#: network learned from, do not show it).
 _NO_LEAD = 45
 #: A title or a statement names an error with so many words of its message, or its class.
 _NAMING = 2
@@ -130,7 +131,9 @@ def found_share(text: Prose, errors: Sequence[Pair], found: Candidate) -> int:
     if found.kind == "cause":
         is_unsure = post is not None and post.kind == PostKind.BODY
     else:
-        is_unsure = len({signature.signature_id for _, signature in errors}) > 1
+        words = text.document.text[found.unit.start : found.unit.end]
+        is_back = tables.relapses().search(words) is not None
+        is_unsure = is_back or len({signature.signature_id for _, signature in errors}) > 1
     return _NO_LEAD if is_unsure or _is_contested(text, found.unit.end) else found.share
 
 

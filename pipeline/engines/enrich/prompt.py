@@ -102,12 +102,20 @@ CHECK = Task(
     most_tokens=400,
 )
 
-#: What is asked of a relation; A is the passage that describes the act, B the one that tells how it ended.
+#: What is asked of a claim; A is the passage that describes the act, B the one that tells how it ended. Causes and
+#: remedies are asked about where a second reading alone finds them: of 25 statements that it added, unasked, to those
+#: of 62 threads of `tune` eight were right, and seven were plans, guesses or remarks.
 CHECKED: Mapping[str, str] = {
+    "cause": "Does A say, as a conclusion and not as a guess or a question, why the error happens?",
+    "remedy": "Does A say, not as a plan or a question, what to do against the error, or what made it go away?",
     "worked": "Does B say that what A describes made the error go away, or avoided it?",
     "failed": "Does B say that what A describes was tried and did not make the error go away?",
     "fix": "Does A say that the project's own code was changed, merged or released so that the error no longer occurs?",
 }
+
+
+#: Kinds that one passage states.
+_OF_ONE = frozenset({"cause", "remedy", "fix"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +169,7 @@ def again(asked: Question, named: Iterable[tuple[str, int, int, int, int]]) -> s
 def check(kind: str, error: str, act: str, outcome: str) -> str:
     """The second question about a relation, from its two passages alone; they are one where nobody else answers."""
     mark = hashlib.sha256(f"{error}\x1f{act}\x1f{outcome}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    passages = [("A", act)] if kind == "fix" else [("A", act), ("B", outcome)]
+    passages = [("A", act)] if kind in _OF_ONE else [("A", act), ("B", outcome)]
     lines = [f"<passages {mark}>", f"[{mark} error] {_message(error)}"]
     for name, words in passages:
         lines += [f"[{mark} {name}]", words[:_MOST_CHECKED]]

@@ -95,9 +95,7 @@ class Reader:
         pointed: list[Pointed] = []
         for one in found:
             acts = untils | first_untils if one.is_again else first_untils
-            each_pointed = self._pointed(
-                document, pieces, one.claim, one.name, firsts[one.claim.error], events, taken_back, acts
-            )
+            each_pointed = self._pointed(document, pieces, one, firsts[one.claim.error], events, taken_back, acts)
             if isinstance(each_pointed, Pointed):
                 pointed.append(each_pointed)
             elif each_pointed is not None:
@@ -121,14 +119,14 @@ class Reader:
         self,
         document: Document,
         pieces: Sequence[Unit],
-        claim: Found,
-        name: str,
+        named: _Named,
         event: int,
         events: Sequence[Event],
         taken_back: set[int],
         untils: Mapping[int, int],
     ) -> Pointed | Skipped | None:
         """The place of a claim, why it has none, or None for one that only takes another back."""
+        claim = named.claim
         place = f"unit {claim.unit.number}"
         if claim.kind == "refuted":
             return None
@@ -136,14 +134,16 @@ class Reader:
             return refused(document, "refuted", place)
         said, ended = claim.of, claim.unit
         until = _passage(document, pieces, said, claim.until if said == ended else said)
-        rule = name
-        if claim.kind in CHECKED_KINDS:
+        rule, is_counted = named.name, claim.kind in CHECKED_KINDS
+        if is_counted or named.is_again:
             answer = self._agrees(document, pieces, claim, error_named(events[event]), untils)
             if isinstance(answer, Refused):
                 return refused(document, answer.why, f"{place}: {answer.reason}")
             if answer == "yes":
-                rule = f"{CHECKED_RULES}{name}+{CHECK.version}"
-            elif claim.kind != "fix" or answer == "no":  # a change that nobody says to help is still one to look at
+                rule = f"{CHECKED_RULES}{rule}+{CHECK.version}" if is_counted else f"{rule}+{CHECK.version}"
+            elif (
+                named.is_again or claim.kind != "fix" or answer == "no"
+            ):  # a change that nobody says to help is still one to look at
                 return refused(document, "not_confirmed", f"{place}: {answer}")
         return Pointed(
             kind=_KINDS.get(claim.kind, ClaimKind.REMEDY),
