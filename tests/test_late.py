@@ -14,8 +14,8 @@ from pipeline import text
 from pipeline.distil import actions, tables
 from pipeline.lexicon import vocabulary
 from pipeline.lexicon.advice import prose
-from pipeline.text import late as lately
-from pipeline.text.late import late
+from pipeline.text import needed as lately
+from pipeline.text.needed import late
 
 
 def test_nothing_is_compiled_before_it_is_asked_for_and_then_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,7 @@ from pipeline.export import markdown
 from pipeline.export.site import reading
 from pipeline.lexicon import headings, meanings
 from pipeline.lexicon.meanings import MEANINGS, Meaning, Named
-from pipeline.records.documented import Documentation, is_documented
-from pipeline.records.entry import KnowledgeEntry, is_answered
+from pipeline.records.entry import Documentation, KnowledgeEntry, is_answered, is_documented
 from pipeline.run.check import proving
 from tests import entry_factory as make
 from tests import golden

@@ -8,7 +8,7 @@ from pipeline import normalise
 from pipeline.ask import read
 from pipeline.records import Frame, Signature
 from pipeline.text.frames import frame_key, place
-from pipeline.text.titles import bare, titled
+from pipeline.text.sentences import bare, titled
 from pipeline.translate.assembly import entry
 from tests.each import each
 from tests.test_translate import draft

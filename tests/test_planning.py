@@ -17,8 +17,7 @@ from pipeline import raw, run
 from pipeline.lexicon import repositories
 from pipeline.raw import RawLayer
 from pipeline.records import RawPage, kept
-from pipeline.records.kept import Verdict
-from pipeline.records.seen import Seen
+from pipeline.records.kept import Seen, Verdict
 from pipeline.run.build import mapping, planning
 from tests.golden import SAMPLE
 from tests.rings import one_in, quick_alone
@@ -302,7 +301,7 @@ def test_a_file_is_known_until_something_touches_it(tmp_path: Path, monkeypatch:
     path, seen = old(tmp_path / "a", b"abc"), Seen()
     seen.note(path, "x")
     assert not seen.is_whole(path, "x")  # it was changed a moment ago: the next change might leave no trace
-    monkeypatch.setattr("pipeline.records.seen._SETTLED", -1)
+    monkeypatch.setattr("pipeline.records.kept._SETTLED", -1)
     seen.note(path, "x")
     assert seen.is_whole(path, "x")
     assert not seen.is_whole(path, "y")
@@ -315,7 +314,7 @@ def test_a_file_is_known_until_something_touches_it(tmp_path: Path, monkeypatch:
 
 
 def test_what_nobody_asked_for_is_not_known_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipeline.records.seen._SETTLED", -1)
+    monkeypatch.setattr("pipeline.records.kept._SETTLED", -1)
     one, two, seen = old(tmp_path / "a", b"1"), old(tmp_path / "b", b"2"), Seen()
     seen.note(one)
     seen.note(two)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.extract import looked_for
-from pipeline.text.literals import Literals, Signs
+from pipeline.text.needed import Literals, Signs
 from tests import linear
 
 WORDS = ("Error", "ExceptionGroup", ": error", "\n-> ", 'File "', "----", "abcd", "bcde")

@@ -10,7 +10,7 @@ import pytest
 from pipeline.lexicon import gates, vocabulary
 from pipeline.records import Fact
 from pipeline.records.draft import Statement
-from pipeline.translate import causes, render, rendering, wording
+from pipeline.translate import assembly, causes, render, rendering
 from tests import cause_page, linear
 from tests.each import each
 
@@ -96,12 +96,12 @@ def test_what_is_said_not_to_be_the_cause_has_no_type(row: dict[str, Any], text:
 _ANNOUNCED = re.compile(r"\b((?:cause|reason|problem|issue|bug) (?:is|was)|(?:It|This) (?:is|was))\b")
 
 
-def _stated(text: str, lang: str = "en") -> tuple[wording.Wording, str | None]:
+def _stated(text: str, lang: str = "en") -> tuple[assembly.Wording, str | None]:
     statement = Statement(None, text, lang, ())
-    return wording.typed_cause(statement, wording.Wording(text, None, _NONE))
+    return assembly.typed_cause(statement, assembly.Wording(text, None, _NONE))
 
 
-_NONE = wording.untranslated("", "no engine knows it")
+_NONE = assembly.untranslated("", "no engine knows it")
 
 
 def test_a_quote_stays_as_it_was_said_and_its_type_gives_the_chinese():
@@ -113,8 +113,8 @@ def test_a_quote_stays_as_it_was_said_and_its_type_gives_the_chinese():
 
 def test_a_fact_that_a_program_states_has_a_type_too():
     fact = Fact("cause.exceeds_bytes", (("limit", "101376"), ("required", "147456"), ("resource", "shared memory")))
-    said = wording.Wording(render(fact, "en"), render(fact, "zh"), _NONE)
-    assert wording.typed_cause(Statement(fact, "", "", ()), said)[1] == "resource_limit"
+    said = assembly.Wording(render(fact, "en"), render(fact, "zh"), _NONE)
+    assert assembly.typed_cause(Statement(fact, "", "", ()), said)[1] == "resource_limit"
 
 
 def test_a_cause_without_a_type_keeps_the_reason_for_which_it_has_no_chinese():

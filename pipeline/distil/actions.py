@@ -11,7 +11,7 @@ from pipeline.distil import tables
 from pipeline.distil.project import Project
 from pipeline.lexicon.products import PRODUCTS, Product
 from pipeline.records import Fact
-from pipeline.text.late import late
+from pipeline.text.needed import late
 
 _SPAN = re.compile(r"`[^`\n]{2,160}`")
 _NOT = re.compile(

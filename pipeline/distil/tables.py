@@ -16,7 +16,7 @@ from pipeline.distil import added
 from pipeline.lexicon.products import gpus
 from pipeline.lexicon.products import products as named
 from pipeline.records import Claim, Outcome
-from pipeline.text.late import late
+from pipeline.text.needed import late
 
 # What a quoted remedy says beside its act: when it applies, why it failed, on which operating system.
 #

@@ -33,8 +33,7 @@ from pipeline.records.bundle import (
     Registry,
     bundle_id,
 )
-from pipeline.records.documented import is_documented
-from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered
+from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered, is_documented
 from pipeline.records.exported import Row
 
 _LICENCE_NOTE = (

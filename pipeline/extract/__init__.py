@@ -35,7 +35,7 @@ from pipeline.extract import (
 from pipeline.extract.rule import Rule
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Severity
-from pipeline.text.literals import Literals, Seen
+from pipeline.text.needed import Literals, Seen
 
 __all__ = ["GENERIC", "events", "is_heading"]
 

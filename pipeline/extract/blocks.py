@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pipeline.text import prefixes
-from pipeline.text.literals import Literals, Seen
+from pipeline.text.needed import Literals, Seen
 
 #: So much is looked at of a text, of a line. What is longer is data.
 _MOST, _WIDEST = 60_000, 700

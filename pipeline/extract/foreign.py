@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any, NamedTuple
 
 from pipeline.extract.rule import Block, Lazy, Rule
-from pipeline.text.literals import Seen
+from pipeline.text.needed import Seen
 
 # Lines that programs print around every error and that say nothing about this one; kept as data.
 

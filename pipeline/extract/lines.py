@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pipeline import packs
 from pipeline.extract import chain, head
 from pipeline.text import prefixes
-from pipeline.text.literals import Seen
+from pipeline.text.needed import Seen
 
 # One cheap look over a text for the places where something may have failed; everything else is never split.
 

@@ -20,7 +20,7 @@ from pipeline.extract.rule import Block, Lazy, Rule, Where
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Frame, Severity
 from pipeline.text import prefixes
-from pipeline.text.literals import Literals, Seen
+from pipeline.text.needed import Literals, Seen
 
 #: What is looked at of one line: before the literal and behind it. Longer lines are data, not diagnostics.
 _BEFORE, _BEHIND = 1500, 4000

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pipeline.records import Event, Frame, Severity
-from pipeline.text.literals import Seen
+from pipeline.text.needed import Seen
 
 DIALECT = "object"
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validat
 
 from pipeline import packs
 from pipeline.lexicon import advice, catalogues, gates
-from pipeline.records.documented import MOST_CHECKS, Address, Chinese, Documentation, FirstCheck, Sentences
+from pipeline.records.entry import MOST_CHECKS, Address, Chinese, Documentation, FirstCheck, Sentences
 
 Name = Annotated[str, Field(min_length=2, max_length=200)]
 Words = Annotated[str, Field(min_length=3, max_length=400)]

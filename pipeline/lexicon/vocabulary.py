@@ -17,7 +17,7 @@ from typing import Any
 from pipeline import packs
 from pipeline.lexicon import repositories
 from pipeline.lexicon.added_classes import CATEGORIES, DOMAINS, Category, Domain
-from pipeline.text.late import late
+from pipeline.text.needed import late
 
 # The closed list of facts: what `distil` may state and `translate` puts into words, from `data/facts.toml`.
 

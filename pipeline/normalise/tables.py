@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pipeline import packs
 from pipeline.normalise import added as added_rows
-from pipeline.text.literals import Signs
+from pipeline.text.needed import Signs
 from pipeline.text.prefixes import filled
 
 T = TypeVar("T")

@@ -15,8 +15,19 @@ from pipeline.packs.active import WITHOUT, Active, activate, activated, active, 
 from pipeline.packs.folder import CHINESE, TABLES, Pack, Stage, read_pack
 from pipeline.packs.installed import installed
 from pipeline.packs.problem import PackError, Problem
-from pipeline.packs.row import Expression, Place, Row, Text, compiled, is_shipped
-from pipeline.packs.table import Files, Table, check, tables, together
+from pipeline.packs.table import (
+    Expression,
+    Files,
+    Place,
+    Row,
+    Table,
+    Text,
+    check,
+    compiled,
+    is_shipped,
+    tables,
+    together,
+)
 
 __all__ = [
     "CHINESE",

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pipeline import text as texts
 from pipeline.providers.provider import Place
 from pipeline.records import DocRecord, Document, DocumentKind, Post, PostKind, RawPage, content_id
-from pipeline.text.literals import Signs
+from pipeline.text.needed import Signs
 
 # Who is a program: logins and openings of automatic posts, from data/bots.toml.
 

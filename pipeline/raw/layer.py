@@ -43,7 +43,7 @@ from pipeline.raw.segment import (
 )
 from pipeline.records import Appended, PageRef, RawPage, Skipped
 from pipeline.records.errors import RawError
-from pipeline.records.seen import Seen
+from pipeline.records.kept import Seen
 
 # A segment is closed at either limit: small enough to rewrite when a document is forgotten, large enough that a year of
 # GitHub is some hundred files.

@@ -26,7 +26,7 @@ from typing import Any
 
 from pipeline.records import PageRef, RawPage, chained
 from pipeline.records.errors import RawError
-from pipeline.records.seen import Seen
+from pipeline.records.kept import Seen
 
 INDEX = "pages.jsonl"
 # Level 3 packs 106 MB of threads in 1.4 s to 45 MB; level 6 needs 2.0 s for 43 MB.

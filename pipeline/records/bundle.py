@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from pipeline.records.documented import is_documented
-from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered
+from pipeline.records.entry import SCHEMA_VERSION, KnowledgeEntry, is_answered, is_documented
 from pipeline.records.matched import MatchResult
 
 #: Version of the bundle's layout. A minor step adds, a major step changes.

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pipeline.records import Cluster, Fact, Title
-from pipeline.records.documented import Documentation
-from pipeline.records.entry import Environment, Evidence, Lead, Parameter, Tier, TransitionGraph, Version
+from pipeline.records.entry import Documentation, Environment, Evidence, Lead, Parameter, Tier, TransitionGraph, Version
 
 
 @dataclass(frozen=True, slots=True)

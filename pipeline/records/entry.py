@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.records.claims import Role
-from pipeline.records.documented import Documentation
 
 SCHEMA_VERSION = "1.0"
 
@@ -25,16 +24,26 @@ Count = Annotated[int, Field(ge=0)]
 _RATE_DIGITS = 3
 
 
-def rate(good: float, other: float) -> Rate | None:
-    """The share of `good` among both counts, rounded to 3 digits; None where both are 0: nobody said."""
-    return round(good / (good + other), _RATE_DIGITS) if good + other else None
-
-
 Tier = Literal["documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated"]
 TranslationStatus = Literal[
     "source", "template", "tm_exact", "reviewed", "human", "llm_checked", "mt_checked", "imported_checked",
     "untranslated", "not_applicable",
 ]  # fmt: skip
+#: An entry has at most so many leads, of shares from there on.
+MOST_LEADS, LEAST_LEAD_SHARE = 3, 50
+#: `root_cause_type` of a cause that the program prints itself, or the string of its code.
+PROGRAM = "program"
+#: One or two sentences.
+Sentences = Annotated[str, Field(min_length=20, max_length=600)]
+Chinese = Annotated[str, Field(min_length=8, max_length=300)]
+Address = Annotated[str, Field(pattern=r"^https://[^\s]{3,400}$")]
+#: More is a manual: it stands at the address.
+MOST_CHECKS = 2
+
+
+def rate(good: float, other: float) -> Rate | None:
+    """The share of `good` among both counts, rounded to 3 digits; None where both are 0: nobody said."""
+    return round(good / (good + other), _RATE_DIGITS) if good + other else None
 
 
 class _Part(BaseModel):
@@ -62,10 +71,6 @@ class Evidence(_Part):
     end: Count
     raw_sha256: str = Field(description="sha256 of the raw page that the quote was read from.")
     rule: str = Field(description="Id of the rule that found it.")
-
-
-#: An entry has at most so many leads, of shares from there on.
-MOST_LEADS, LEAST_LEAD_SHARE = 3, 50
 
 
 class Lead(_Part):
@@ -331,10 +336,6 @@ class KnowledgeEntry(_Part):
     provenance: Provenance
 
 
-#: `root_cause_type` of a cause that the program prints itself, or the string of its code.
-PROGRAM = "program"
-
-
 def is_answered(entry: KnowledgeEntry | Mapping[str, Any]) -> bool:
     """Whether an entry, or its JSON, says why the error comes or what helps: a cause, a remedy, a fix, official text.
 
@@ -369,3 +370,28 @@ def _said_of_cases(told: Mapping[str, Any]) -> set[str]:
 def _value(part: object, name: str) -> Any:
     """A field of a part of an entry, which is a record or its JSON."""
     return part[name] if isinstance(part, Mapping) else getattr(part, name)
+
+
+class FirstCheck(_Part):
+    """Where to look first, as the documentation says; nobody counted whether it helped."""
+
+    text: Sentences
+    text_zh: Chinese
+
+
+class Documentation(_Part):
+    """What the code or the message means wherever it is printed, in errmine's words; both languages are originals."""
+
+    text: Sentences
+    text_zh: Chinese
+    checks: Annotated[list[FirstCheck], Field(max_length=MOST_CHECKS)] = Field(
+        description="What to look at first; no remedy, and counted nowhere."
+    )
+    url: Address = Field(description="The page of the project on which it can be read.")
+    row: str = Field(description='The row of a pack that says it, "system/sigsegv".')
+
+
+def is_documented(entry: object) -> bool:
+    """Whether documentation says what the error of an entry, or of its JSON, means."""
+    told: Mapping[str, Any] = entry if isinstance(entry, Mapping) else vars(entry)
+    return bool(told.get("documentation")) or told["root_cause_type"] == "documented"

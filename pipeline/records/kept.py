@@ -10,6 +10,10 @@ A file's hash stands in one of two places::
 Lists name paths, so that a valid file under another's name does not fit either. What is done with a file that does not
 fit, its owner decides: make it anew, ask again, or refuse it by name.
 
+What was read whole is known again by size, inode and the times of its last change (`Seen`), as `git` knows the files of
+its index: who only wants to hear once more that it is whole need not read it again. A file that was changed a moment
+before it was looked at is not noted: a second change might fall into the same tick of the clock.
+
 pydantic is not imported: `errmine match` reads a bundle through here, and has to be quick.
 """
 
@@ -19,17 +23,15 @@ import hashlib
 import json
 import os
 import re
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pipeline.records.seen import Seen
+from typing import Any
 
 #: The list of a bundle.
 MANIFEST = "manifest.json"
@@ -38,6 +40,14 @@ UNSEALED = "0" * 64
 #: In JSON a quotation mark inside a text has a backslash before it: no text can look like this member.
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SEAL = re.compile(rb'"seal": ?"([0-9a-f]{64})"')
+
+
+#: Folders that hold a list alone -> what brings a file of it, by its sha256.
+_ORIGINS: dict[Path, Callable[[str], bytes]] = {}
+#: Nanoseconds after its last change from which a file is noted. File systems have ticks of 10 ms, and some of 2 s.
+_SETTLED = 3 * 10**9
+#: Size, inode, time of the last change of its bytes, and of anything of it.
+Sign = tuple[int, int, int, int]
 
 
 class Verdict(StrEnum):
@@ -208,10 +218,6 @@ def _sums(path: Path, fields: Mapping[str, Any]) -> Mapping[str, str]:
     return sums
 
 
-#: Folders that hold a list alone -> what brings a file of it, by its sha256.
-_ORIGINS: dict[Path, Callable[[str], bytes]] = {}
-
-
 def fill_from(folder: Path, bring: Callable[[str], bytes]) -> None:
     """Nothing; in this process the files that the list in `folder` names are brought by `bring`, and checked."""
     _ORIGINS[folder] = bring
@@ -323,3 +329,50 @@ def of_bundle(folder: Path, name: str) -> bytes:
         if again.sums == listing.sums:
             raise
         return again.read(name)  # another bundle took the place of the first between the two looks
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was whole when it was last read; what nobody asks for any more is not written again."""
+
+    before: dict[str, tuple[str, Sign]] = field(default_factory=dict)  # path: what was expected of it, its sign
+    now: dict[str, tuple[str, Sign]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> Seen:
+        """What the file at `path` says; nothing where it is not what was written."""
+        try:
+            rows = unsealed_json(path)["files"]
+            return cls({name: (told, (size, node, at, ctime)) for name, told, size, node, at, ctime in rows})
+        except (Damaged, KeyError, TypeError, ValueError):
+            return cls()
+
+    def write(self, path: Path) -> None:
+        """Nothing; the next one knows what this one knows. Where the disk refuses, it reads again."""
+        if self.now != self.before:
+            rows = [[name, told, *sign] for name, (told, sign) in sorted(self.now.items())]
+            with suppress(OSError):
+                write(path, sealed_json({"files": rows}))
+
+    def is_whole(self, path: Path, told: str = "") -> bool:
+        """True if the file was found to be what `told` says, and nothing has touched it since."""
+        name, known = str(path), self.before.get(str(path)) or self.now.get(str(path))
+        if known is None or known[0] != told or known[1] != sign_of(path):
+            return False
+        self.now[name] = known
+        return True
+
+    def note(self, path: Path, told: str = "") -> None:
+        """Nothing; the file is what `told` says, which was found by reading it just now."""
+        sign = sign_of(path)
+        if sign is not None and time.time_ns() - max(sign[2:]) > _SETTLED:
+            self.now[str(path)] = (told, sign)
+
+
+def sign_of(path: Path) -> Sign | None:
+    """What the file system says of the file at `path`; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns

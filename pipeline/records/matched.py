@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipeline.records.documented import Documentation
-from pipeline.records.entry import KnowledgeEntry
+from pipeline.records.entry import Documentation, KnowledgeEntry
 
 Count = Annotated[int, Field(ge=0)]
 Lines = Annotated[list[int], Field(min_length=2, max_length=2)]

@@ -19,7 +19,7 @@ from threading import Lock
 
 import duckdb
 
-from pipeline.records import seen
+from pipeline.records import kept
 from pipeline.records.errors import ConfigError, StoreError
 from pipeline.store import noted, opening, reading
 from pipeline.store.noted import log_of
@@ -46,9 +46,9 @@ _DISK_ERRORS = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalExc
 _ADVICE = "Check free space and rights of the folder; the old file is unharmed."
 #: The file that this process put into its place last, or found replaceable, as it was then. To open it for its version
 #: takes 9 ms, and a build asks four times.
-_REPLACEABLE: list[tuple[Path, seen.Sign | None]] = []
+_REPLACEABLE: list[tuple[Path, kept.Sign | None]] = []
 #: The file that was opened last for its sign, and what that is: a build asks twice.
-_LAST: list[tuple[Path, seen.Sign | None, str]] = []
+_LAST: list[tuple[Path, kept.Sign | None, str]] = []
 
 
 @dataclass(slots=True)
@@ -218,7 +218,7 @@ def staged(path: Path, *, telling: str = "cannot write") -> Iterator[Path]:
         _discard_leftovers(path)
         yield made
         _publish(made, path)
-        _REPLACEABLE[:] = [(path, seen.sign_of(path))]
+        _REPLACEABLE[:] = [(path, kept.sign_of(path))]
     except (OSError, *_DISK_ERRORS) as error:
         raise StoreError(f"{telling} {path}: {error}", path=path, hint=_ADVICE) from error
     finally:
@@ -240,7 +240,7 @@ def transaction(path: Path, *, is_new: bool = False) -> Iterator[duckdb.DuckDBPy
 
 def check_replaceable(path: Path) -> None:
     """Nothing, or an error: `path` may be replaced if absent, ours and not newer, or broken; not if it is held."""
-    if not path.exists() or ((path, seen.sign_of(path)) in _REPLACEABLE and not _is_held(path)):
+    if not path.exists() or ((path, kept.sign_of(path)) in _REPLACEABLE and not _is_held(path)):
         return
     try:
         with looked_at(path) as connection:
@@ -250,7 +250,7 @@ def check_replaceable(path: Path) -> None:
             raise
         return  # broken: the new file cures it
     opening.check_newer(version, path)
-    _REPLACEABLE[:] = [(path, seen.sign_of(path))]
+    _REPLACEABLE[:] = [(path, kept.sign_of(path))]
 
 
 def _is_held(path: Path) -> bool:
@@ -291,7 +291,7 @@ def _discard(staged: Path) -> None:
 
 def sign(path: Path) -> str:
     """What the file at `path` says of itself, "" where it cannot be read. Every run puts its own line into the file."""
-    place = seen.sign_of(path)
+    place = kept.sign_of(path)
     for known_path, known_place, known in _LAST:
         if place is not None and (known_path, known_place) == (path, place):
             return known

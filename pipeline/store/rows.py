@@ -10,7 +10,6 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from pipeline.records import Cluster
-from pipeline.records.documented import is_documented
 from pipeline.records.entry import (
     CaseStatement,
     DeadEnd,
@@ -20,6 +19,7 @@ from pipeline.records.entry import (
     Version,
     Workaround,
     is_answered,
+    is_documented,
 )
 from pipeline.records.shown import shown
 from pipeline.store import opening

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from pipeline.text.literals import Seen, Signs
 from pipeline.text.names import Column
+from pipeline.text.needed import Seen, Signs
 from pipeline.text.people import Folder, Person, people_rules
 from pipeline.text.settings import Header, Setting, setting_rules
 from pipeline.text.tokens import KeyBlock, PlaceGate, TokenForm, token_rules

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.text.late import late
+from pipeline.text.needed import late
 from pipeline.text.tokens import SECRET, PlaceGate, Span
 
 #: Rows of a table that are looked at, and characters of a line of it.

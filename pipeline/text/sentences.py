@@ -1,4 +1,5 @@
 """The sentences of an official text, each with its place: what is quoted whole and what is translated one by one.
+And what stands behind a message in the title of an error (`titled`).
 
 A line is a heading, a list item, a row of a table or running text; in it a sentence ends where a full stop, a question
 or an exclamation mark is followed by a blank and what begins a sentence. Bullets and numbers of items belong to none.
@@ -15,6 +16,11 @@ _BORDER = re.compile(r"(?<=[.!?])[\"')\]”]{0,3} +(?=[A-Z`\"'(\[“→-])")
 #: What ends in a point and ends no sentence: "e.g. XLA flags", "Scenario 1. Balance".
 _GOES_ON = re.compile(r"(?:^|[ (])(?:e\.g|i\.e|etc|vs|cf|(?:Scenario|Section|Step) \d|\d{1,2})\.\)? +$")
 _SAME = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
+
+
+#: Behind a message that does not stand for all others: too few of its words are theirs.
+SEVERAL = "(one of several)"
+_BEHIND = re.compile(rf"(?: \(in \S{{2,120}}\))?(?: {re.escape(SEVERAL)})?\Z")
 
 
 class Span(NamedTuple):
@@ -53,3 +59,14 @@ def whole(text: str, limit: int) -> int:
 def plain(sentence: str) -> str:
     """The sentence as sentences are compared: single blanks, straight quotes; forms of one page differ in these."""
     return " ".join(sentence.translate(_SAME).split())
+
+
+def titled(message: str, *, place: str = "", is_one_of_several: bool = False) -> str:
+    """A message with the function that tells which error it is, if one does, and that others say it otherwise."""
+    behind = (f"(in {place})" if place else "", SEVERAL if is_one_of_several else "")
+    return " ".join(filter(None, (message, *behind)))
+
+
+def bare(title: str) -> str:
+    """The message alone: what `titled` put behind it is no word of it."""
+    return _BEHIND.sub("", title, count=1)

@@ -14,8 +14,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from pipeline.text.late import late
-from pipeline.text.literals import Literals
+from pipeline.text.needed import Literals, late
 from pipeline.text.tokens import SECRET, PlaceGate, Span, placed
 from pipeline.text.undone import (
     LEAST_KEY,

@@ -11,7 +11,7 @@ from importlib import resources
 from itertools import islice, pairwise
 from typing import Any
 
-from pipeline.text.late import late
+from pipeline.text.needed import late
 from pipeline.text.undone import LEAST_TOKEN, Undone, is_token, looks_random
 
 SECRET = "<secret>"  # noqa: S105  (what is written in the place of one)

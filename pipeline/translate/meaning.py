@@ -15,8 +15,8 @@ from importlib.resources import files
 from pipeline.lexicon import explanations, gates
 from pipeline.records.draft import Draft
 from pipeline.records.entry import KnowledgeEntry, TranslationStatus
-from pipeline.text.titles import SEVERAL, bare
-from pipeline.translate import facts_said, messages, rendering, shapes
+from pipeline.text.sentences import SEVERAL, bare
+from pipeline.translate import messages, rendering, shapes
 from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.remembered import PLACE, Accepted, Memory, template
 from pipeline.translate.rendering import engine_name, fill, render
@@ -103,7 +103,7 @@ def occurrences(draft: Draft) -> tuple[str, ...]:
 
 def _precise_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     fact = draft.meaning
-    if fact is None or fact.template not in PRECISE or not facts_said.is_said(fact, draft.headline):
+    if fact is None or fact.template not in PRECISE or not shapes.is_said(fact, draft.headline):
         return None
     return _fact(draft)
 
@@ -210,7 +210,7 @@ def _telling_type(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 
 def _named_fact(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
     fact = draft.meaning
-    if fact is None or fact.template not in NAMED or not facts_said.is_said(fact, draft.headline):
+    if fact is None or fact.template not in NAMED or not shapes.is_said(fact, draft.headline):
         return None
     told = _without_type(draft)
     for value in dict(fact.slots).values() if fact.template in QUOTED else ():
@@ -262,7 +262,7 @@ def _fact(draft: Draft) -> Meaning | None:
     fact = draft.meaning
     if fact is None:
         return None
-    told = facts_said.in_its_words(rendering.plain(render(fact, "zh")), fact, draft.headline)
+    told = shapes.in_its_words(rendering.plain(render(fact, "zh")), fact, draft.headline)
     return Meaning(told, "template", engine_name(fact.template))
 
 

@@ -6,10 +6,10 @@ use the same `RULES`. `imported` turns an entry made elsewhere into ours, with w
 
 from pipeline.validate.bundles import check_bundle
 from pipeline.validate.foreign import Report, check, check_path, check_text
-from pipeline.validate.generality import too_general, without_general
 from pipeline.validate.imported import imported
 from pipeline.validate.problem import Context, Problem, Rule
 from pipeline.validate.rules import RULES, Accepted, Rejected, Verdict, verdict
+from pipeline.validate.wording import too_general, without_general
 
 __all__ = [
     "RULES",

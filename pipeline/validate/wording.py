@@ -1,4 +1,8 @@
-"""The rules of what stands in an entry: expressions, Chinese, actions."""
+"""The rules of what stands in an entry: expressions, Chinese, actions.
+
+What stands for many sentences says none of them: an explanation that would fit other messages as well is refused. That
+is known when all entries are made, not of one alone (`too_general`).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ from itertools import pairwise
 import duckdb
 
 from pipeline.lexicon import advice, explanations, gates
-from pipeline.text.titles import bare
+from pipeline.records.entry import KnowledgeEntry
+from pipeline.text.sentences import bare
 from pipeline.validate.problem import (
     Context,
     Finding,
@@ -39,6 +44,16 @@ _MOST_SECONDS = 0.5
 _SLOT = re.compile(r"<[a-z_]+>")
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d*,?\d*\}|\(\?[a-zA-Z:<>=!-]*|.", re.DOTALL)
 _LITERAL = re.compile(r"[A-Za-z][A-Za-z0-9 :,_]{2,80}")
+
+
+_LISTS = (("workarounds_zh", "workarounds"), ("dead_ends_zh", "dead_ends"))
+_ABSENT = frozenset({"untranslated", "not_applicable"})
+_REMEDIES = ("workarounds", "dead_ends")
+#: Flags and environment variables: what a reader would copy.
+_COPIED = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{1,80}|\b[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}\b")
+#: A Chinese sentence that stands for more English ones than this names too little of them.
+MOST_SENTENCES = 2
+GENERAL = "too general: it would fit other messages as well"
 
 
 @lru_cache(maxsize=1)
@@ -153,9 +168,6 @@ PATTERNS = (
 
 # Rules about Chinese: it is Chinese, it says the same, or it is null with a reason.
 
-_LISTS = (("workarounds_zh", "workarounds"), ("dead_ends_zh", "dead_ends"))
-_ABSENT = frozenset({"untranslated", "not_applicable"})
-
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
@@ -257,10 +269,6 @@ CHINESE = (
 
 # Rules about remedies: said by somebody, safe to follow.
 
-_REMEDIES = ("workarounds", "dead_ends")
-#: Flags and environment variables: what a reader would copy.
-_COPIED = re.compile(r"(?<![\w-])--[A-Za-z][\w-]{1,80}|\b[A-Z][A-Z0-9]{0,40}(?:_[A-Z0-9]{1,40}){1,8}\b")
-
 
 def _told(raw: Raw) -> Iterator[tuple[str, str, Raw]]:
     """(place, name of the field that says it, object) of every remedy, and of every statement of a case."""
@@ -313,3 +321,28 @@ WORDING = (
         "action_safe", "Nothing that is said of the error is dangerous advice, or an order to language models.", _safe
     ),
 )
+
+
+def too_general(shapes: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+    """The ids of entries whose explanation, made from words, is that of more than two different English messages.
+
+    `shapes` has of each entry by its id what `translate.shape_of` says. Measured on the home itself: messages differ
+    if their words differ, values aside.
+    """
+    messages_of: dict[str, set[str]] = {}
+    entries_of: dict[str, list[str]] = {}
+    for entry_id, shape in shapes.items():
+        if shape:
+            said, words = shape
+            messages_of.setdefault(said, set()).add(words)
+            entries_of.setdefault(said, []).append(entry_id)
+    many = (said for said, found in messages_of.items() if len(found) > MOST_SENTENCES)
+    return frozenset(entry_id for said in many for entry_id in entries_of[said])
+
+
+def without_general(entry: KnowledgeEntry) -> KnowledgeEntry:
+    """An entry whose explanation says too little: it is null and says why."""
+    made = entry.translations["signature_zh"]
+    refused = made.model_copy(update={"status": "untranslated", "engine": None, "gates": {}, "reason": GENERAL})
+    told = {**entry.translations, "signature_zh": refused}
+    return entry.model_copy(update={"signature_zh": None, "translations": told})

@@ -18,9 +18,8 @@ from pipeline.distil.drafts.support import Ledger
 from pipeline.distil.material import Material, Occurrence, Official
 from pipeline.lexicon import catalogues, meanings, vocabulary
 from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Cluster
-from pipeline.records.documented import Documentation
 from pipeline.records.draft import Draft, Remedy, Statement
-from pipeline.records.entry import Edge, Evidence, Tier, TransitionGraph, rate
+from pipeline.records.entry import Documentation, Edge, Evidence, Tier, TransitionGraph, rate
 from pipeline.text import frames
 
 _PAIR = 2  # signatures of a "link" claim: the earlier, the later

@@ -19,7 +19,7 @@ from pipeline.extract.stacks.table import FORMS, WIDEST, Form, Matched, by_liter
 from pipeline.extract.stacks.walk import FENCES, NARROWEST, follow
 from pipeline.records import Event
 from pipeline.text import prefixes
-from pipeline.text.literals import Literals, Seen
+from pipeline.text.needed import Literals, Seen
 
 __all__ = ["FORMS", "events", "listed", "literals"]
 

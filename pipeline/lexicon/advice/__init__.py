@@ -8,10 +8,11 @@ they hand to each other are followed, and what a command reads, runs, deletes, s
     effects.py    where what commands run comes from; files and variables from one to the next
     removals.py   deletion, disks, rights
     installs.py   where software comes from; `origins` knows hosts, owners, names
-    scripts.py    Python (`ast`), `walks` its loops; powershell.py what is written with brackets
+    scripts.py    Python (`ast`), `walks` its loops
     understood.py commands in known shapes: what no row of commands.toml takes is not passed on; `snippets` says which
                   lines are commands, `pythonic` asks the same of Python
-    settings.py   checks that a variable, an option or a sentence switches off
+    prose.py      what sentences tell to do, and checks that a variable, an option or a sentence switches off
+    reading.py    all of these asked of a statement
     addressed.py  words said to language models
 
 What is refused is a name of `KINDS`; docs/advice.md says what each refuses and what stays allowed, and why.

@@ -1,24 +1,35 @@
-"""What commands do: where what they run comes from, what they delete, read, send and open."""
+"""What commands do: where what they run comes from, what they delete, read, send and open.
+
+Commands that begin in prose are read from each beginning on, and only once: not where a parse from further in front has
+read them already.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from pipeline.lexicon.advice import origins, places, settings
-from pipeline.lexicon.advice.commands import begins, closed
-from pipeline.lexicon.advice.commands import places as spots
+from pipeline.lexicon.advice import origins, places, prose
 from pipeline.lexicon.advice.exchanges import fetched, goes_home, keys, opens, sends_home, strange, touches
 from pipeline.lexicon.advice.installs import install_fault
 from pipeline.lexicon.advice.interpreters import evaluated, interpreted, runs
 from pipeline.lexicon.advice.outputs import SOCKET, printed, same_file
 from pipeline.lexicon.advice.removals import removal_fault
-from pipeline.lexicon.advice.shell import Shell, TooDeep
+from pipeline.lexicon.advice.shell import NOTHING, Command, From, Redirect, Shell, TooDeep, Value
 from pipeline.lexicon.advice.spelling import folded
 from pipeline.lexicon.advice.tables import heads, words
-from pipeline.lexicon.advice.values import NOTHING, Command, From, Redirect, Value
+
+_WORD = re.compile(r"[^\s|;&()<>]+|(?<=[(;|&])\s*\)")
+#: A variable or a substitution as a command, or what is set for later ones.
+_COMPUTED = re.compile(r"[\"'`]?\$[({'\w]|[A-Za-z_]\w*=")
+_OPENED = re.compile(r"(?:\w{1,20}\s?\(\)\s{0,2})?(?:[({]\s{0,4}){1,8}$")
+#: What ends a command.
+_BETWEEN = re.compile(r"[;|&\n`(){}]")
+_BEFORE = 40
+_MARKS = "`*!%:"
+
 
 #: Characters that are parsed at once, from one command on: the parser needs quadratic time for some texts.
 _WINDOW = 600
@@ -58,6 +69,43 @@ _INSTALLING = frozenset({"conda", "mamba", "uv", "poetry", "pipenv"})
 #: They run, or install with the right to run, the files that they are given.
 _OPENING = frozenset({"dpkg", "rpm", "apt", "apt-get", "yum", "dnf", "installer", "msiexec", "pip", "insmod", "open"})
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", ">&"})
+
+
+def begins(piece: str, *, is_code: bool) -> Iterator[int]:
+    """Where commands may begin: a piece of code, a word that names a judged program, a word that is computed."""
+    if is_code:
+        yield 0
+    last = -1  # where the last named program stands
+    for found in _WORD.finditer(piece):
+        word = found[0]
+        is_named = folded(word) in heads()
+        is_computed = not is_named and _COMPUTED.match(piece, found.start()) is not None
+        if is_computed and last >= 0 and not _BETWEEN.search(piece, last, found.start()):
+            continue  # a word of the command before
+        last = found.start() if is_named else last
+        if is_named or is_computed:
+            opened = _OPENED.search(piece, max(0, found.start() - _BEFORE), found.start())
+            if opened is not None:
+                yield opened.start()
+            bare = word.lstrip(_MARKS)
+            is_open = bare[:1] in ("'", '"') and bare.count(bare[0]) == 1  # the quotes are around more than the word
+            yield found.start() + len(word) - len(bare) + is_open
+
+
+def spots(code: str, start: int, offsets: set[int]) -> set[int]:
+    """Places in the whole text of what stands so many bytes behind the begin of `code`, which is at `start`."""
+    if code.isascii():
+        return {start + offset for offset in offsets}
+    raw = code.encode("utf-8", "replace")
+    return {start + len(raw[:offset].decode("utf-8", "ignore")) for offset in offsets}
+
+
+def closed(code: str) -> str:
+    """`code` without the last of an odd number of backticks: it is Markdown's, and would hide what follows."""
+    if code.count("`") % 2:
+        before, _, after = code.rpartition("`")
+        return before + " " + after
+    return code
 
 
 @cache
@@ -261,7 +309,7 @@ class Effects:
     def _options(self, name: str, command: Command) -> None:
         """Nothing; what a command's own words say that it does is a fault."""
         args = command.words[1:]
-        self.faults += settings.short_option_faults([name, *(one.text for one in args)])
+        self.faults += prose.short_option_faults([name, *(one.text for one in args)])
         self.faults += filter(None, (removal_fault(name, args, self.folder), install_fault(name, args, self.owners)))
         if opens(name, command):
             self.faults.append("reverse-shell")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pipeline.lexicon.advice import origins, places
 from pipeline.lexicon.advice.interpreters import STDIN, is_script_file
 from pipeline.lexicon.advice.outputs import SOCKET
+from pipeline.lexicon.advice.shell import NOTHING, Command, From, Value
 from pipeline.lexicon.advice.tables import words
-from pipeline.lexicon.advice.values import NOTHING, Command, From, Value
 
 if TYPE_CHECKING:
     from pipeline.lexicon.advice.effects import Effects

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pipeline.lexicon.advice import origins
+from pipeline.lexicon.advice.shell import Value
 from pipeline.lexicon.advice.spelling import folded
 from pipeline.lexicon.advice.tables import heads, table
-from pipeline.lexicon.advice.values import Value
 
 _INSTALLERS = frozenset(
     [

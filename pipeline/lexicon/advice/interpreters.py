@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.lexicon.advice import origins, places, scripts
+from pipeline.lexicon.advice.shell import NOTHING, From, Value
 from pipeline.lexicon.advice.tables import words
-from pipeline.lexicon.advice.values import NOTHING, From, Value
 
 if TYPE_CHECKING:
     from pipeline.lexicon.advice.effects import Effects

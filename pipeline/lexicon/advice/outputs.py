@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pipeline.lexicon.advice import places
-from pipeline.lexicon.advice.shell import unescaped
+from pipeline.lexicon.advice.shell import NOTHING, Command, From, Value, unescaped
 from pipeline.lexicon.advice.tables import heads, words
-from pipeline.lexicon.advice.values import NOTHING, Command, From, Value
 
 if TYPE_CHECKING:
     from pipeline.lexicon.advice.effects import Effects

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from pipeline.lexicon.advice import origins, places, powershell, scripts, settings
+from pipeline.lexicon.advice import origins, places, prose, scripts
 from pipeline.lexicon.advice.effects import Effects
 from pipeline.lexicon.advice.spelling import pieces
 
@@ -28,14 +28,25 @@ _JVM = re.compile(
 )
 
 
+_DOWNLOADS = re.compile(
+    r"\b(?:irm|iwr|invoke-restmethod|invoke-webrequest|downloadstring|downloadfile|downloaddata|webclient|curl|wget"
+    r"|start-bitstransfer|xmlhttp|winhttp)\b", re.IGNORECASE
+)  # fmt: skip
+_EVALUATES = re.compile(
+    r"\b(?:iex|invoke-expression)\b|\[scriptblock\]::create|(?:^|[\s;|(])&\s?\(|invoke-command\b.*-scriptblock",
+    re.IGNORECASE,
+)
+_HIDES = re.compile(r"frombase64string|-e(?:nc|ncodedcommand)\s+[A-Za-z0-9+/=]{12,}|-join\s?\(|\[char\]", re.IGNORECASE)
+
+
 def act(text: str, owners: Collection[str]) -> str | None:
     """The first kind of act in `text`, made plain, that is never passed on."""
     return next(_acts(text, owners), None)
 
 
 def _acts(text: str, owners: Collection[str]) -> Iterator[str]:
-    yield from settings.faults(text)
-    yield from powershell.faults(text)
+    yield from prose.switched_off(text)
+    yield from bracketed(text)
     for target in _WRITTEN.findall(text):
         if places.is_door(target) or places.is_of_the_system(target):
             yield "security-off"
@@ -64,3 +75,12 @@ def _takes_from_strangers(text: str, owners: Collection[str]) -> bool:
     told = [found[0] for found in _FROM_THERE.finditer(text)]
     told += [link for found in _JVM.finditer(text) for link in found.groups() if link and "://" in link]
     return any(next(origins.strangers(words, owners), None) for words in told)
+
+
+def bracketed(text: str) -> list[str]:
+    """What a line of PowerShell does beyond what a shell's reader sees."""
+    if not _EVALUATES.search(text):
+        return []
+    if _DOWNLOADS.search(text):
+        return ["runs-the-network"]
+    return ["hidden-code"] if _HIDES.search(text) else []

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from pipeline.lexicon.advice import places
+from pipeline.lexicon.advice.shell import Value
 from pipeline.lexicon.advice.tables import table, words
-from pipeline.lexicon.advice.values import Value
 
 #: A file by its name and ending, where one stands.
 _NAMED_FILE = re.compile(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pipeline.lexicon.advice import origins, places, walks
-from pipeline.lexicon.advice.values import From, Value
+from pipeline.lexicon.advice.shell import From, Value
 
 if TYPE_CHECKING:
     from pipeline.lexicon.advice.effects import Effects

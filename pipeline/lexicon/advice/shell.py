@@ -3,6 +3,7 @@
 The tree is tree-sitter's. It is made for editors, so prose and half commands have one too; what it cannot place is read
 part by part. Nothing is run: a value is the text that a command would print where that follows from the words alone
 (`echo`, `printf`, a variable, `base64 -d` of a literal), and where it comes from: the network, a decoder, a secret.
+These values are what commands hand to each other.
 """
 
 from __future__ import annotations
@@ -10,15 +11,106 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Flag, auto
 from functools import cache
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from pipeline.lexicon.advice.values import NOTHING, Command, From, Redirect, Value
+#: A longer value is cut: `x=$x$x` doubles it each time.
+LONGEST = 2_000
+
 
 #: Deeper than anybody nests a command that others should copy; what is deeper is not read.
 MOST_LEVELS = 24
+_WINDOWS = re.compile(r"['\"]?(?:[A-Za-z]:\\|\\\\|\.{1,2}\\|%\w+%|\$env:)", re.IGNORECASE)
+_WINDOWS_NAMES = frozenset({"rd", "rmdir", "del", "erase", "remove-item", "ri"})
+_PLAIN = frozenset({"word", "raw_string", "string", "ansi_c_string", "translated_string", "number"})
+_REDIRECTS = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
+_STATEMENTS = frozenset(
+    [
+        "command",
+        "pipeline",
+        "list",
+        "redirected_statement",
+        "subshell",
+        "compound_statement",
+        "if_statement",
+        "while_statement",
+        "for_statement",
+        "c_style_for_statement",
+        "case_statement",
+        "case_item",
+        "do_group",
+        "elif_clause",
+        "else_clause",
+        "variable_assignment",
+        "variable_assignments",
+        "declaration_command",
+        "negated_command",
+        "function_definition",
+        "ERROR",
+        "program",
+        "test_command",
+        "command_substitution",
+        "process_substitution",
+        "string",
+        "concatenation",
+        "unset_command",
+    ]
+)
+
+
+class From(Flag):
+    """Where a value comes from, if not from the words themselves."""
+
+    WORDS = 0
+    NETWORK = auto()
+    DECODED = auto()
+    SECRET = auto()
+    UNKNOWN = auto()  # a variable that nobody set, a program that is not known
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A text as far as it is known, and where it comes from."""
+
+    text: str = ""
+    source: From = From.WORDS
+    is_stream: bool = False  # a process substitution: a file that another command writes
+    is_quoted: bool = False
+    made_by: str = ""  # the commands of a substitution, as written
+
+    def __add__(self, other: Value) -> Value:
+        return Value(
+            (self.text + other.text)[:LONGEST],
+            self.source | other.source,
+            self.is_stream or other.is_stream,
+            self.is_quoted or other.is_quoted,
+            self.made_by or other.made_by,
+        )
+
+
+NOTHING = Value()
+
+
+@dataclass(frozen=True, slots=True)
+class Redirect:
+    """`> file`, `< file` and the like."""
+
+    operator: str
+    target: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command with its words and what it reads."""
+
+    words: tuple[Value, ...]  # name first
+    stdin: Value | None
+    redirects: tuple[Redirect, ...] = ()
+    assigned: tuple[tuple[str, Value], ...] = ()
+    pipes_to: str = ""  # the rest of its pipeline, as written
 
 
 class TooDeep(Exception):
@@ -275,42 +367,6 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
-_WINDOWS = re.compile(r"['\"]?(?:[A-Za-z]:\\|\\\\|\.{1,2}\\|%\w+%|\$env:)", re.IGNORECASE)
-_WINDOWS_NAMES = frozenset({"rd", "rmdir", "del", "erase", "remove-item", "ri"})
-_PLAIN = frozenset({"word", "raw_string", "string", "ansi_c_string", "translated_string", "number"})
-_REDIRECTS = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})
-_STATEMENTS = frozenset(
-    [
-        "command",
-        "pipeline",
-        "list",
-        "redirected_statement",
-        "subshell",
-        "compound_statement",
-        "if_statement",
-        "while_statement",
-        "for_statement",
-        "c_style_for_statement",
-        "case_statement",
-        "case_item",
-        "do_group",
-        "elif_clause",
-        "else_clause",
-        "variable_assignment",
-        "variable_assignments",
-        "declaration_command",
-        "negated_command",
-        "function_definition",
-        "ERROR",
-        "program",
-        "test_command",
-        "command_substitution",
-        "process_substitution",
-        "string",
-        "concatenation",
-        "unset_command",
-    ]
-)
 _READERS: dict[str, Callable[[Shell, Node, Value | None], Value]] = {
     "pipeline": Shell._pipeline,
     "redirected_statement": Shell._redirected,

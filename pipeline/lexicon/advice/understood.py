@@ -14,10 +14,9 @@ from typing import Any
 
 from pipeline.lexicon.advice import origins, places, pythonic
 from pipeline.lexicon.advice.outputs import printed_words
-from pipeline.lexicon.advice.shell import Shell, TooDeep
+from pipeline.lexicon.advice.shell import NOTHING, Command, From, Redirect, Shell, TooDeep, Value
 from pipeline.lexicon.advice.spelling import folded
 from pipeline.lexicon.advice.tables import table, words
-from pipeline.lexicon.advice.values import NOTHING, Command, From, Redirect, Value
 
 #: Characters that are parsed at once: the parser needs quadratic time for some texts, and no advice is longer.
 _LONGEST = 2_000

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pipeline import packs
 from pipeline.lexicon.codes import added, gpu, status
 from pipeline.lexicon.codes.printed import Mention, Way
-from pipeline.text.literals import Signs
+from pipeline.text.needed import Signs
 
 __all__ = ["Mention", "Way", "code_of", "codes_in", "mentions", "ways"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pipeline.lexicon import catalogues
 from pipeline.lexicon.catalogues import Entry
-from pipeline.text.literals import Literals
+from pipeline.text.needed import Literals
 
 # A code where a text names it, and the ways of finding one.
 

@@ -17,8 +17,7 @@ from pipeline.lexicon import repositories
 from pipeline.providers import assemble
 from pipeline.providers.assemble import Piece, assembled, safe, utc
 from pipeline.providers.github import FORMS
-from pipeline.providers.github.gh import as_rest
-from pipeline.providers.github.recognise import RELEASE_URL
+from pipeline.providers.github.recognise import RELEASE_URL, as_rest
 from pipeline.providers.links import Home, description_of, mentions, url_target
 from pipeline.providers.provider import json_value
 from pipeline.records import DocLink, Document, DocumentKind, LinkKind, Post, PostKind, RawPage, Skipped

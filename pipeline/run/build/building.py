@@ -16,8 +16,7 @@ import duckdb
 from pipeline import cluster, distil, normalise, packs, raw, store
 from pipeline.records import ClaimKind, Skipped
 from pipeline.records.bundle import Registry
-from pipeline.records.kept import KeptFile, Verdict
-from pipeline.records.seen import Seen
+from pipeline.records.kept import KeptFile, Seen, Verdict
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
 from pipeline.run.build import (

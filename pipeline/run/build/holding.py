@@ -16,7 +16,7 @@ from pipeline import raw, store
 from pipeline.records import kept
 from pipeline.records.entry import Evidence, Lead
 from pipeline.records.errors import ConfigError, ExportError, RawError, StoreError
-from pipeline.records.seen import Seen
+from pipeline.records.kept import Seen
 from pipeline.run.build import history, planning
 from pipeline.store import reading
 

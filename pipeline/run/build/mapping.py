@@ -35,8 +35,7 @@ from pipeline.records import (
     content_id,
 )
 from pipeline.records.errors import RawError, StoreError
-from pipeline.records.kept import KeptFile, Verdict
-from pipeline.records.seen import Seen
+from pipeline.records.kept import KeptFile, Seen, Verdict
 from pipeline.run import pool, shards
 from pipeline.run.build.itself import own_files, releases
 

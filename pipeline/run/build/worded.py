@@ -23,8 +23,7 @@ from typing import NamedTuple, overload
 import pyarrow as pa
 
 from pipeline import translate
-from pipeline.records.documented import is_documented
-from pipeline.records.entry import KnowledgeEntry, is_answered
+from pipeline.records.entry import KnowledgeEntry, is_answered, is_documented
 from pipeline.records.errors import StoreError
 from pipeline.translate.official import CHANGED
 

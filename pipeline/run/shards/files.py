@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 
 from pipeline.records import Claim, Skipped, kept
 from pipeline.records.errors import StoreError
-from pipeline.records.kept import Damaged, KeptFile
-from pipeline.records.seen import Seen
+from pipeline.records.kept import Damaged, KeptFile, Seen
 from pipeline.run.shards.columns import DocumentRow, EventRow, MapResult, Origin, Part, Record, Table
 
 TABLES = ("documents", "events", "claims", "skipped")
