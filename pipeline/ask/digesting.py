@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from pipeline.records import MAINTAINER_ROLES
-from pipeline.records.entry import is_explained
+from pipeline.records.entry import is_explained, remedy_standing
 from pipeline.text import counted, written_day
 
 #: How much a piece of evidence tells: what helped first, machines last.
@@ -177,9 +177,10 @@ def digest(entry: Row) -> Digest:
     evidence = {piece["evidence_id"]: piece for piece in entry["evidence"]}
     remedies = [*_remedies(entry, "workarounds", evidence), *_of_cases(entry, "workaround", evidence)]
     tried = [*_remedies(entry, "dead_ends", evidence), *_of_cases(entry, "dead_end", evidence)]
-    confirmed = [one for one in remedies if one.worked]
-    official = [one for one in remedies if not one.worked and one.tier == "documented"]
-    suggested = [one for one in remedies if not one.worked and one.tier != "documented"]
+    confirmed, official, suggested = (
+        [one for one in remedies if remedy_standing(one.worked, one.tier) == kind]
+        for kind in ("confirmed", "documented", "suggested")
+    )
     return Digest(
         entry_id=entry["id"],
         signature=entry["signature"],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pipeline import normalise
 from pipeline.lexicon import meanings
+from pipeline.records import short_class
 
 if TYPE_CHECKING:
     from pipeline.ask.matcher import Answer
@@ -261,6 +262,6 @@ def _cut(event: Event) -> str:
 
 def _begins(event: Event, words: str) -> bool:
     """Whether an event's message, with its type or without, begins with `words`."""
-    kind = normalise.short(event.exception_type or "")
+    kind = short_class(event.exception_type)
     detail = event.detail or event.message
     return any(text.startswith(words) for text in (detail, f"{event.exception_type}: {detail}", f"{kind}: {detail}"))

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pipeline import normalise
-from pipeline.records import Assignment, Cluster, Signature, Template
+from pipeline.records import Assignment, Cluster, Signature, Template, short_class
 
 if TYPE_CHECKING:
     from pipeline.cluster import Abstention, Index, Match
@@ -37,7 +36,7 @@ class KnownErrors:
     def classes(self) -> frozenset[str]:
         """The short names of the classes of known errors."""
         named = (row["exception_type"] for row in self._rows)
-        return frozenset(normalise.short(kind) for kind in named if kind)
+        return frozenset(short_class(kind) for kind in named if kind)
 
     def same(self, signature: Signature) -> str | None:
         """The cluster that holds this very signature."""

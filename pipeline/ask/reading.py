@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pipeline import extract, normalise
 from pipeline.lexicon import codes
-from pipeline.records import Event, Link, Severity, Signature, Template
+from pipeline.records import Event, Link, Severity, Signature, Template, short_class
 from pipeline.text import safe
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def of_classes(reading: Reading, known: Container[str]) -> list[Event]:
 
     A class whose name does not end as those of errors do is no error to who has never heard of it.
     """
-    named = (found for found in _NAMED.finditer(reading.text) if normalise.short(found[1]) in known)
+    named = (found for found in _NAMED.finditer(reading.text) if short_class(found[1]) in known)
     return [
         Event(
             dialect="exception-line",

@@ -11,10 +11,21 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from pipeline.export import content
-from pipeline.export.statements import Standing, is_block, kind_of, outcomes, standing
+from pipeline.export.statements import is_block, kind_of, outcomes
 from pipeline.lexicon import headings, vocabulary
 from pipeline.records.bundle import answers
-from pipeline.records.entry import Case, CaseStatement, DeadEnd, Evidence, KnowledgeEntry, Lead, Workaround, is_answered
+from pipeline.records.entry import (
+    Case,
+    CaseStatement,
+    DeadEnd,
+    Evidence,
+    KnowledgeEntry,
+    Lead,
+    Standing,
+    Workaround,
+    is_answered,
+    remedy_standing,
+)
 from pipeline.text import clean, counted
 
 #: Quotes that a page shows; the entry's JSON has them all.
@@ -117,7 +128,7 @@ def _facts(entry: KnowledgeEntry) -> str:
 def _workarounds(entry: KnowledgeEntry, wanted: Standing) -> str:
     """The remedies that are wanted: what nobody confirmed does not stand where what helped stands."""
     both = zip(entry.workarounds, entry.workarounds_zh, strict=True)
-    pairs = [pair for pair in both if standing(pair[0]) == wanted]
+    pairs = [pair for pair in both if remedy_standing(pair[0].worked, pair[0].tier) == wanted]
     return _remedies(entry, [one for one, _ in pairs], [zh for _, zh in pairs])
 
 

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
-from pipeline.records.entry import CaseStatement, DeadEnd, Evidence, Workaround
+from pipeline.records.entry import CaseStatement, DeadEnd, Evidence, Workaround, remedy_standing
 
-Standing = Literal["confirmed", "documented", "suggested"]
 _OUTCOMES = frozenset({"worked", "failed"})
-
-
-def standing(remedy: Workaround) -> Standing:
-    """Whether somebody said that it worked, an official page says it, or it is only advised."""
-    return "confirmed" if remedy.worked else "documented" if remedy.tier == "documented" else "suggested"
 
 
 def kind_of(statement: CaseStatement) -> str:
     """What a case's statement is called: nobody said of a suggestion that it helped."""
-    return "suggested" if statement.kind == "workaround" and not statement.worked else statement.kind
+    is_advice = statement.kind == "workaround" and remedy_standing(statement.worked) == "suggested"
+    return "suggested" if is_advice else statement.kind
 
 
 def is_block(action: str, how: str | None) -> bool:

@@ -34,7 +34,7 @@ from pipeline.extract import (
 )
 from pipeline.extract.rule import Rule
 from pipeline.lexicon.codes import codes_in
-from pipeline.records import Event, Severity
+from pipeline.records import Event, Severity, short_class
 from pipeline.text.needed import Literals, Seen
 
 __all__ = ["GENERIC", "events", "is_heading"]
@@ -269,19 +269,19 @@ def _begins_line(text: str, start: int) -> bool:
 
 def _retells(event: Event, tracebacks: list[Event]) -> bool:
     """Whether a line names a traceback's exception again: it goes on behind its message, or breaks off inside it."""
-    last = (event.exception_type or "").rsplit(".", 1)[-1]
+    last = short_class(event.exception_type)
     begun = event.message.removesuffix("…").removesuffix("...")
     is_cut = len(begun) < len(event.message) and len(begun) > SHORTEST_RETOLD
     return any(
         len(one.message) > SHORTEST_RETOLD
         and (event.message.startswith(one.message[:60]) or (is_cut and one.message.startswith(begun)))
-        and (one.exception_type or "").rsplit(".", 1)[-1] == last
+        and short_class(one.exception_type) == last
         for one in tracebacks[:MOST_RETOLD]
     )
 
 
 def _key(exception_type: str | None, message: str) -> tuple[str, str]:
-    return (exception_type or "").rsplit(".", 1)[-1], message[:60]
+    return short_class(exception_type), message[:60]
 
 
 def _is_aftermath(diagnostic: Event, before: Event, text: str) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pipeline.extract import displays, foreign, head, python
 from pipeline.extract.lines import Lines, Peeler
-from pipeline.records import Event, Frame, Link, Severity
+from pipeline.records import Event, Frame, Link, Severity, short_class
 
 # The lines of a Python stack: frames, their source lines, what stands in for frames that were left out.
 
@@ -226,7 +226,7 @@ _REJECTED = frozenset({"UnhandledPromiseRejectionWarning", "PromiseRejectionHand
 
 def severity(exception_type: str | None) -> Severity:
     """How much an exception of that type counts."""
-    last = (exception_type or "").rsplit(".", 1)[-1]
+    last = short_class(exception_type)
     if last in _INTERRUPTIONS:
         return Severity.INTERRUPTION
     is_warning = last.endswith("Warning") and last not in _REJECTED

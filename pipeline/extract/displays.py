@@ -10,7 +10,7 @@ from functools import cached_property
 
 from pipeline.extract import chain, head, python
 from pipeline.extract.lines import Line, Lines
-from pipeline.records import Event, Frame
+from pipeline.records import Event, Frame, short_class
 
 # Where the code of a markdown text stands: fenced blocks.
 
@@ -292,7 +292,7 @@ def _is_exception(body: str, name: str) -> bool:
     named = head.loose(body)
     if named is None:
         return bool(name) and body.startswith(name + ":")
-    same = named.exception_type.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1]
+    same = short_class(named.exception_type) == name.rsplit(".", 1)[-1]
     return same or (named.message is not None and head.strict(body) is not None)
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from pipeline import packs
 from pipeline.extract import chain, foreign, python
 from pipeline.extract.lines import Peeler
-from pipeline.records import Event, Frame
+from pipeline.records import Event, Frame, short_class
 from pipeline.text import prefixes
 
 # What an exception line looks like: the names that exceptions have, and the lines that only look like one.
@@ -158,7 +158,7 @@ def apart(line: str) -> Named | None:
     found = loose(line)
     if found is None or not found.message or "." not in found.exception_type:
         return None
-    last = found.exception_type.rsplit(".", 1)[-1]
+    last = short_class(found.exception_type)
     return found if last[0].isupper() or last in _LOWER_NAMES else None
 
 

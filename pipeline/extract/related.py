@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pipeline.extract import head, stacks
-from pipeline.records import Event, Frame, Link, Severity
+from pipeline.records import Event, Frame, Link, Severity, short_class
 from pipeline.text import prefixes
 
 #: A failure explains `make: *** Error 2` or `Aborted` that stands so near; posts of the corpus have a median of 1,500.
@@ -231,7 +231,7 @@ def _is_wrapper(event: Event) -> bool:
         return not event.codes or event.dialect == "build" or not event.frames
     if event.chain:
         return False
-    last = (event.exception_type or "").rsplit(".", 1)[-1]
+    last = short_class(event.exception_type)
     return (last == "CalledProcessError" and "\n" not in event.detail.strip()) or (
         last == "ChildFailedError" and not event.message
     )

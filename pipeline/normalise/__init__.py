@@ -11,7 +11,6 @@ feature, tool, errno, signal, and `kind`, the id of a known family.
 from pipeline.normalise.assemble import NORMALISER_VERSION, is_empty, signature
 from pipeline.normalise.masks import template as masked
 from pipeline.normalise.other_readings import readings
-from pipeline.normalise.peel import short
 from pipeline.normalise.text_signature import is_consequence, main_event, rank, signature_of_text
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "masked",
     "rank",
     "readings",
-    "short",
     "signature",
     "signature_of_text",
 ]

@@ -12,7 +12,7 @@ from pipeline.normalise import peel, values
 from pipeline.normalise.culprit import Culprit, culprit
 from pipeline.normalise.masks import FILES, masked
 from pipeline.normalise.tables import wording
-from pipeline.records import Event, Frame, Signature, Slot, content_id
+from pipeline.records import Event, Frame, Signature, Slot, content_id, short_class
 from pipeline.text.frames import frame_key, innermost, named_by
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
@@ -124,7 +124,7 @@ def read(found: Culprit, frames: Sequence[Frame] = (), *, is_placed: bool = Fals
         slots = (*found.hit.slots, *(slot for slot in slots if slot.value not in named))
         notes.append(f"family-{found.hit.rule}: known error")
         if kind and found.hit.is_typed:
-            template = f"{peel.short(kind)}: {template}"
+            template = f"{short_class(kind)}: {template}"
     return Reading(
         text=_bounded(template) or kind or _wordless(gate),
         line=line,
@@ -145,7 +145,7 @@ def is_empty(found: Signature) -> bool:
         return True
     if gate.get("kind") in table.empty_kinds or any(pattern.search(found.text) for pattern in table.empty):
         return True
-    kind = peel.short(found.exception_type or "")
+    kind = short_class(found.exception_type)
     says_nothing = {*table.generic_types, *table.wrapper_types}
     if found.text == kind:
         return kind in says_nothing
@@ -167,7 +167,7 @@ def _unknown(
     if sentence != template:
         notes.append("first-sentence: dropped what follows it")
     gate = peel.gates(sentence, kind)
-    is_placeless = peel.short(kind or "") in wording().placeless
+    is_placeless = short_class(kind) in wording().placeless
     frame = "" if sentence or is_placeless else _where(frames)
     if frame:
         gate = tuple(sorted((*gate, ("symbol", frame))))
@@ -178,7 +178,7 @@ def _unknown(
         gate = tuple(sorted((*gate, ("symbol", quoted))))
         notes.append("quoted: the words say too little without what they quote")
     if any(key == "exception" for key, _ in gate):
-        sentence = f"{peel.short(kind or '')}: {sentence}" if sentence else peel.short(kind or "")
+        sentence = f"{short_class(kind)}: {sentence}" if sentence else short_class(kind)
         notes.append("type: the words do not say enough without the exception type")
     return sentence, gate
 
@@ -290,7 +290,7 @@ def _verbatim(event: Event, reading: Reading, text: str) -> tuple[int, int] | No
     A traceback shows the message in the source line that raises it, before it is printed.
     """
     begun = reading.line[:80]
-    kind = peel.short(reading.exception_type or event.exception_type or "")
+    kind = short_class(reading.exception_type or event.exception_type)
     place = text.rfind(f"{kind}: {begun}", event.start, event.end) if kind else -1
     if place < 0:
         look = text.rfind if event.exception_type else text.find
@@ -323,7 +323,7 @@ def _line_end(event: Event, line: str, text: str, place: int) -> int:
 
 def _last_words(event: Event, text: str) -> tuple[int, int]:
     """The exception's type with the frame that stands for an error without words, as far as a quote reaches."""
-    named = text.rfind(peel.short(event.exception_type), event.start, event.end) if event.exception_type else -1
+    named = text.rfind(short_class(event.exception_type), event.start, event.end) if event.exception_type else -1
     if 0 <= named <= event.start + TYPE_LENGTH:
         return event.start, event.end  # its stack follows it
     end = text.find("\n", named, event.end) if named >= 0 else event.end

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pipeline.normalise import peel
 from pipeline.normalise.families import TOOL_SEARCHED, Hit, known_error, official_code, tool_error
 from pipeline.normalise.tables import Clues, Wrapper, clues, wording
-from pipeline.records import Event
+from pipeline.records import Event, short_class
 
 RULES = (
     "tool-diagnostic",  # ptxas, nvcc, LLVM, MLIR, a device assert, wherever the event quotes it
@@ -91,7 +91,7 @@ def _in_sentence(own: Level) -> tuple[Level, str, Hit | None]:
 
 def is_wrapping(exception_type: str | None, message: str) -> bool:
     """Whether an exception only says that another one was raised somewhere: by its type, or no more than a place."""
-    return peel.short(exception_type or "") in wording().wrapper_types or _PLACE_ONLY.match(message) is not None
+    return short_class(exception_type) in wording().wrapper_types or _PLACE_ONLY.match(message) is not None
 
 
 def _tool(event: Event, own: Level) -> Culprit | None:

@@ -13,6 +13,7 @@ from functools import cache
 
 from pipeline.normalise.masks import told_apart
 from pipeline.normalise.tables import wording
+from pipeline.records import short_class
 from pipeline.text import prefixes
 
 _STATUS = re.compile(
@@ -218,11 +219,6 @@ def without_status(line: str) -> tuple[str | None, str]:
     return found[0].rstrip(": ").upper().replace(" ", "_"), line[found.end() :]
 
 
-def short(exception_type: str) -> str:
-    """The last part of a qualified type name."""
-    return exception_type.rsplit(".", 1)[-1]
-
-
 # The words of a message without its values.
 
 #: A message with fewer telling words than this does not identify an error without its exception type
@@ -341,7 +337,7 @@ def gates(template: str, exception_type: str | None) -> tuple[tuple[str, str], .
     for key, code in told_apart(template, DECIDING):
         codes.setdefault(key, set()).add(code)
     found += [(key, ",".join(sorted(values))) for key, values in codes.items()]
-    name = short(exception_type) if exception_type else ""
+    name = short_class(exception_type)
     if name and name not in wording().generic_types and not is_telling(template):
         found.append(("exception", name))
     return tuple(sorted(found))

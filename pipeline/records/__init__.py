@@ -6,7 +6,7 @@ crosses a border. Times are aware and UTC; offsets count characters (code points
 
 from pipeline.records.claims import CHECKED_RULES, MODEL_RULES, Claim, ClaimKind, Fact, Outcome, Pointed, Quote, Role
 from pipeline.records.clusters import Assignment, Cluster, Neighbour, Template, Title
-from pipeline.records.events import Event, Frame, Link, Severity, Signature, Slot
+from pipeline.records.events import Event, Frame, Link, Severity, Signature, Slot, short_class
 from pipeline.records.pages import (
     MAINTAINER_ROLES,
     PROGRAM,
@@ -66,4 +66,5 @@ __all__ = [
     "content_id",
     "iso",
     "shelf_of",
+    "short_class",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipeline.records.events import short_class
+
 
 @dataclass(frozen=True, slots=True)
 class Template:
@@ -90,6 +92,6 @@ class Title:
     @property
     def headline(self) -> str:
         """The text, with the exception's name in front where the text does not say it; "" without words."""
-        if not self.exception_type or self.exception_type.rsplit(".", 1)[-1] in self.text:
+        if not self.exception_type or short_class(self.exception_type) in self.text:
             return self.text or self.exception_type or ""
         return f"{self.exception_type}: {self.text}" if self.text else self.exception_type

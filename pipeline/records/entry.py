@@ -25,6 +25,7 @@ _RATE_DIGITS = 3
 
 
 Tier = Literal["documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated"]
+Standing = Literal["confirmed", "documented", "suggested"]  # of one remedy
 TranslationStatus = Literal[
     "source", "template", "tm_exact", "reviewed", "human", "llm_checked", "mt_checked", "imported_checked",
     "untranslated", "not_applicable",
@@ -334,6 +335,11 @@ class KnowledgeEntry(_Part):
         description="Field -> how its Chinese came to be; `cases_zh[2]` is that of the third statement of all cases."
     )
     provenance: Provenance
+
+
+def remedy_standing(worked: int, tier: str | None = None) -> Standing:
+    """Whether somebody said of a remedy that it worked, an official page says it, or it is only advised."""
+    return "confirmed" if worked else "documented" if tier == "documented" else "suggested"
 
 
 def is_answered(entry: KnowledgeEntry | Mapping[str, Any]) -> bool:

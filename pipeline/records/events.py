@@ -31,6 +31,11 @@ class Link:
         return self.link in ("cause", "context")
 
 
+def short_class(exception_type: str | None) -> str:
+    """The last part of a class's qualified name: "OutOfMemoryError"; "" where there is none."""
+    return (exception_type or "").rsplit(".", 1)[-1]
+
+
 class Slot(NamedTuple):
     """A typed parameter: what varies between occurrences of one error."""
 

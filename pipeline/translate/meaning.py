@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from pipeline.lexicon import explanations, gates
+from pipeline.records import short_class
 from pipeline.records.draft import Draft
 from pipeline.records.entry import KnowledgeEntry, TranslationStatus
 from pipeline.text.sentences import SEVERAL, bare
@@ -150,7 +151,7 @@ def failing(chinese: str, message: str) -> str:
 
 
 def _known_message(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
-    short = (draft.title.exception_type or "").rsplit(".", 1)[-1]
+    short = short_class(draft.title.exception_type)
     bare = _without_type(draft)
     forms = dict.fromkeys((draft.title.text, bare, f"{short}: {bare}" if short and bare != short else bare))
     known = next((found for form in forms if (found := messages.explained(form)) is not None), None)
@@ -169,7 +170,7 @@ def _named_shape(draft: Draft, _engines: Sequence[Engine]) -> Meaning | None:
 def _is_bare(draft: Draft) -> bool:
     """Whether the type of the exception is all that was printed."""
     exception = draft.title.exception_type or ""
-    return bool(exception) and _without_type(draft) in ("", "null", "None", exception, exception.rsplit(".", 1)[-1])
+    return bool(exception) and _without_type(draft) in ("", "null", "None", exception, short_class(exception))
 
 
 def _without_type(draft: Draft) -> str:
@@ -179,7 +180,7 @@ def _without_type(draft: Draft) -> str:
 def without_type(text: str, exception: str | None) -> str:
     """A message without the type of its exception in front."""
     said = text.strip()
-    for name in (exception, (exception or "").rsplit(".", 1)[-1]):
+    for name in (exception, short_class(exception)):
         said = said.removeprefix(f"{name}: ") if name else said
     return said.strip()
 
@@ -269,7 +270,7 @@ def _fact(draft: Draft) -> Meaning | None:
 def _type_in_front(draft: Draft) -> str | None:
     """The exception's type as the message prints it; None of one that it names as something else than its type."""
     exception, said = draft.title.exception_type, draft.headline
-    short = (exception or "").rsplit(".", 1)[-1]
+    short = short_class(exception)
     if exception is None or short not in said:
         return exception
     if not said.startswith((exception, short)) and re.search(rf"\[{re.escape(short)} ", said):
@@ -285,13 +286,13 @@ def _sentence(draft: Draft, clause: str) -> str:
 
 def _with_type(chinese: str, exception: str | None) -> str:
     """The sentence with the exception in front, where it names only a code; at its end it would be one name of many."""
-    short = (exception or "").rsplit(".", 1)[-1]
+    short = short_class(exception)
     return chinese if not short or short in chinese else f"{exception}：{chinese}"
 
 
 def _with_full_type(chinese: str, exception: str | None) -> str:
     """The sentence with the exception's qualified name where it has the short one."""
-    short = (exception or "").rsplit(".", 1)[-1]
+    short = short_class(exception)
     if not exception or short == exception or exception in chinese:
         return chinese
     return re.sub(rf"(?<![\w.]){re.escape(short)}(?!\w)", lambda _match: exception, chinese, count=1)
@@ -346,6 +347,6 @@ def _said(entry: KnowledgeEntry, engine: str) -> str:
 
 def _words_of(entry: KnowledgeEntry) -> str:
     text = bare(entry.signature)
-    for name in filter(None, (entry.exception_type, (entry.exception_type or "").rsplit(".", 1)[-1])):
+    for name in filter(None, (entry.exception_type, short_class(entry.exception_type))):
         text = text.removeprefix(f"{name}: ")
     return " ".join(_VALUE.sub("_", text).lower().split())[:200]

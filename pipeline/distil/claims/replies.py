@@ -26,6 +26,7 @@ from pipeline.records import (
     Severity,
     Signature,
     content_id,
+    short_class,
 )
 
 # Whether a statement stands by itself: readers see its words alone, and nothing of the thread that they point at.
@@ -453,7 +454,7 @@ def chained(
 
 def _line(text: str, link: Link, event: Event) -> tuple[int, int]:
     """The line that prints the earlier error; the event's first line where the message was put together from pieces."""
-    words = link.message[:_TELLING] or (link.exception_type or "").rsplit(".", 1)[-1]
+    words = link.message[:_TELLING] or short_class(link.exception_type)
     at = max(event.start, text.find(words, event.start, event.end)) if words else event.start
     start = max(event.start, text.rfind("\n", event.start, at) + 1)
     end = text.find("\n", at, event.end)

@@ -10,7 +10,7 @@ from functools import cache
 
 from pipeline.distil import actions, tables
 from pipeline.distil.claims.prose import is_prose
-from pipeline.records import ClaimKind, Document, Event, Fact, PostKind, Severity, Signature
+from pipeline.records import ClaimKind, Document, Event, Fact, PostKind, Severity, Signature, short_class
 
 # Which error of a thread a statement speaks about: the one it names, the one beside it, the one it answers.
 
@@ -170,7 +170,7 @@ def _named_by(text: str, errors: Sequence[Pair], least: int) -> list[str]:
 
 def _score(words: set[str], event: Event) -> int:
     """How well words name an error: words of its message, its type as much as it takes."""
-    kind = (event.exception_type or "").rpartition(".")[2].lower()
+    kind = short_class(event.exception_type).lower()
     is_typed = kind in words and kind not in _ANY_TYPE
     return len(words.intersection(_WORD.findall(event.message.lower()))) + (_NAMING if is_typed else 0)
 

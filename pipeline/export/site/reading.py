@@ -9,9 +9,18 @@ from dataclasses import dataclass, replace
 
 from pipeline.export.charts import Bar
 from pipeline.export.site import paths
-from pipeline.export.statements import is_block, kind_of, outcomes, standing
+from pipeline.export.statements import is_block, kind_of, outcomes
 from pipeline.lexicon import headings
-from pipeline.records.entry import Case, CaseStatement, DeadEnd, Evidence, KnowledgeEntry, Lead, Workaround
+from pipeline.records.entry import (
+    Case,
+    CaseStatement,
+    DeadEnd,
+    Evidence,
+    KnowledgeEntry,
+    Lead,
+    Workaround,
+    remedy_standing,
+)
 
 #: What a page shows of each kind of evidence, of threads, of versions; the entry's JSON has all.
 MOST_QUOTES, MOST_THREADS, MOST_VERSIONS, MOST_VALUES = 30, 8, 10, 6
@@ -142,7 +151,7 @@ def remedies(
     """What helped ("confirmed"), what an official page says, what was only suggested, what did not help."""
     made: dict[str, list[Remedy]] = {"confirmed": [], "documented": [], "suggested": [], "dead_ends": []}
     for one, chinese in zip(entry.workarounds, entry.workarounds_zh, strict=True):
-        made[standing(one)].append(_remedy(one, chinese, lang, by_id, official))
+        made[remedy_standing(one.worked, one.tier)].append(_remedy(one, chinese, lang, by_id, official))
     for other, chinese in zip(entry.dead_ends, entry.dead_ends_zh, strict=True):
         made["dead_ends"].append(_remedy(other, chinese, lang, by_id, official))
     return made

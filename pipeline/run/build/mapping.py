@@ -33,6 +33,7 @@ from pipeline.records import (
     Signature,
     Skipped,
     content_id,
+    short_class,
 )
 from pipeline.records.errors import RawError, StoreError
 from pipeline.records.kept import KeptFile, Seen, Verdict
@@ -285,7 +286,7 @@ def _is_cut_title(document: Document, event: Event, others: Iterable[Event]) -> 
     begun = " ".join(event.message.split()).rstrip(".… ")
     return len(begun) > extract.SHORTEST_RETOLD and any(
         one.start >= title.end
-        and normalise.short(event.exception_type or "") in ("", normalise.short(one.exception_type or ""))
+        and short_class(event.exception_type) in ("", short_class(one.exception_type))
         and _goes_on(begun, " ".join(one.message.split()))
         for one in others
     )
