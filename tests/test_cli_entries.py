@@ -225,6 +225,15 @@ def test_a_list_on_a_terminal_is_as_wide_as_the_terminal(
     assert "\x1b[31m" not in "".join(long)
 
 
+@pytest.mark.parametrize(("has_more", "ending"), [(True, "… and more: --limit 4"), (False, "显存不足")])
+def test_a_list_on_a_terminal_says_that_there_is_more(
+    has_more: bool, ending: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    print_errors([ROW | {"signature": "显存不足"}] * 2, has_more=has_more)
+    assert capsys.readouterr().out.splitlines()[-1].endswith(ending)
+
+
 # ---------------------------------------------------------------- the answer to a query on a terminal
 
 

@@ -114,6 +114,9 @@ def test_errors_are_classified(words: str, expected: tuple[str, str, str | None]
         ("ValueError | an odd ndarray", {"repos": ("someone/else",)}, ("numpy", "word")),
         ("ValueError | odd", {"repos": ("someone/else",)}, ("python", "language")),
         (" | odd", {"repos": ("someone/else",)}, ("other", "")),
+        ("widget.errors.PoolExhausted | odd | dialect=python", {}, ("python", "language's dialect")),
+        ("widget.errors.PoolExhausted | odd | dialect=exception-line", {}, ("other", "")),
+        ("widget.errors.PoolExhausted | odd | dialect=python", {"repos": ("ray-project/ray",)}, ("ray", "repository")),
     ],
 )
 def test_evidence_for_a_domain_is_asked_in_one_order(

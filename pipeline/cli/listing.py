@@ -12,8 +12,11 @@ from pipeline.cli.output import safe, say, terminal_width
 _LEAST_WIDTH = 40
 
 
-def print_errors(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print errors, most reported first: how many threads, the id, whether it has an answer, when, the message."""
+def print_errors(rows: Sequence[Mapping[str, Any]], *, has_more: bool = False) -> None:
+    """Print errors, most reported first: how many threads, the id, whether it has an answer, when, the message.
+
+    A person is told of more that are not shown.
+    """
     if not sys.stdout.isatty():
         for row in rows:
             _print_fields(
@@ -29,6 +32,8 @@ def print_errors(rows: Sequence[Mapping[str, Any]]) -> None:
         days = dict.fromkeys(filter(None, ((row["first_seen"] or "")[:7], (row["last_seen"] or "")[:7])))
         say(f"{row['document_count']:>6,}  {row['entry_id'] or row['cluster_id']}", style="bold")
         _print_cut(f"{', '.join(filter(None, (told, ' – '.join(days))))}: {row['signature']}", indent=8)
+    if has_more:
+        say(f"… and more: --limit {2 * len(rows)}")
 
 
 def _known(row: Mapping[str, Any]) -> str:

@@ -101,11 +101,12 @@ def _list(path: Path, wanted: dict[str, Any], limit: int, *, as_json: bool) -> N
     from pipeline.cli.listing import print_errors
     from pipeline.store import listing
 
-    found = listing.listed(path, listing.Wanted(**wanted), limit=limit)
+    there = listing.listed(path, listing.Wanted(**wanted), limit=limit + 1)
+    found = there[:limit]
     if as_json:
         print_json(found)
     else:
-        print_errors(found)
+        print_errors(found, has_more=len(there) > limit)
     if found:
         return
     hints = [

@@ -361,6 +361,7 @@ def _own_domains() -> tuple[_Domain, ...]:
             language_kinds=tuple(row.get("language_kinds", ())),
             language_gates=tuple(row.get("language_gates", ())),
             language_types=_pattern(row, "language_types"),
+            language_dialects=frozenset(row.get("language_dialects", ())),
         )
         for name, row in _tables()["domains"].items()
     )
