@@ -8,10 +8,9 @@ import sys
 
 from tests.golden import ROOT
 
-#: Modules that the issue visits: 176 when this was written, 17 of them the gate of advice, which rows of documentation
-#: pass as well. Seventy would have over 400 lines each, and a file is to have at most 350. Units, which the next build
-#: takes over, are four more; so are places, what errmine is made of, and names imported when asked for.
-MOST_MODULES = 190
+#: Modules that the issue visits: 161 when this was written, 190 before modules of one caller were merged into it. Why
+#: it stops there, and that seventy would have over 400 lines each, is said in CONTRIBUTING.md, "Where things belong".
+MOST_MODULES = 162
 #: What a build hands to the store reads each entry when the store asks for it: of its calls the one that goes up.
 ENTRIES = ("pipeline.store.writing", "pipeline.run.build.worded")
 
