@@ -22,7 +22,7 @@ _LETTERS = re.compile(r"[a-z]+")
 #: Behind these a path is one of a site: https://example.com/home/docs.
 _SITES = tuple(f".{end}{slash}" for end in ("com", "org", "net", "io", "cn") for slash in ("/", "\\/", ""))
 # A folder's name: of any letters where a folder follows, of ASCII where prose may.
-_NAME = r"(?P<name>[\w.@+$~-]{1,64}(?: [A-Z][\w.-]{0,31})?(?=\\{0,4}/)|[A-Za-z0-9_][A-Za-z0-9_.@+~-]{0,63})"
+_NAME = r"(?P<name>[\w.@+$~-]{1,64}(?:\\{0,4} [A-Z][\w.-]{0,31})?(?=\\{0,4}/)|[A-Za-z0-9_][A-Za-z0-9_.@+~-]{0,63})"
 _WINDOWS = r"(?P<name>[^\\/:*?\"<>|\s]{1,64}(?: [^\\/:*?\"<>|\s]{1,32}){0,2}(?=[\\/])|[^\\/:*?\"<>|\s]{1,64})"
 
 
@@ -128,8 +128,16 @@ _HOST = re.compile(r"[a-z][a-z0-9-]{2,}$")
 _LAST_WORD = re.compile(r"([^\W\d_]*:?)[ \t]{0,3}([<(：:]?)[ \t]{0,3}$")
 _LONGEST_WORD = 24
 _WORD_BEFORE = re.compile(r"@(?<=[\w\\]@)\w")
-#: An @ as it is written in addresses: itself, escaped, full-width, in a URL, in HTML, in words.
-_ATS = {"@": "@", "\uff20": "\uff20", "%40": "%40", "&#64;": "&#64;", "(at)": r"\(at\) ?", "[at]": r"\[at\] ?"}
+#: An @ as it is written in addresses: itself, escaped, full-width, in a URL, in HTML, in JSON, in words.
+_ATS = {
+    "@": "@",
+    "\uff20": "\uff20",
+    "%40": "%40",
+    "&#64;": "&#64;",
+    "\\u0040": r"\\{1,4}u0040",
+    "(at)": r"\(at\) ?",
+    "[at]": r"\[at\] ?",
+}
 _DOMAIN = (
     r"(?P<domain>(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\\?\.| ?[\[(](?:dot|DOT)[\])] ?)){1,5}"
     r"[A-Za-z][A-Za-z0-9-]{1,23})"

@@ -124,6 +124,9 @@ def _found(texts: Sequence[str], folder: str) -> str | None:
         if one.startswith(("-", "(", "!")):
             break
         starts.append(one)
+    is_everywhere = any(one in ("/", "/*") for one in starts)
+    if is_everywhere and not all(one.lower() in ("*.pyc", "*.pyo", "__pycache__") for one in patterns):
+        return "deletes"
     if patterns and all(places.is_disposable_pattern(one.rpartition("/")[2] or one) for one in patterns):
         return None
     return None if starts and all(places.is_disposable(one, folder) for one in starts) else "deletes"
