@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,7 +18,9 @@ from pipeline.config_problems import problem
 from pipeline.packs import WITHOUT
 from pipeline.providers import PROVIDERS
 from pipeline.providers.provider import Section, Source
+from pipeline.records import disk, toml_text
 from pipeline.records.errors import ConfigError
+from pipeline.records.toml_text import TomlError
 
 FILE_NAME = "errmine.toml"
 
@@ -53,14 +54,16 @@ else:
 class Build(Section):
     """`[build]`: how the work is cut; nothing here changes a single byte of the result."""
 
-    workers: Annotated[int, Field(ge=1, le=256)] = Field(
+    workers: Annotated[int, Field(strict=True, ge=1, le=256)] = Field(
         default_factory=lambda: min(8, os.cpu_count() or 1), description="Processes that read and extract."
     )
-    partition_documents: Annotated[int, Field(ge=1)] = Field(default=500, description="Most documents a partition has.")
-    seconds: Annotated[float, Field(gt=0)] = Field(
+    partition_documents: Annotated[int, Field(strict=True, ge=1)] = Field(
+        default=500, description="Most documents a partition has."
+    )
+    seconds: Annotated[float, Field(strict=True, ge=0.01, le=86_400)] = Field(
         default=60.0, description="Longest that one document may take; then it goes to quarantine."
     )
-    memory_mib: Annotated[int, Field(ge=512)] | None = Field(
+    memory_mib: Annotated[int, Field(strict=True, ge=512, le=1 << 30)] | None = Field(
         default=4096, description="Address space of a worker process in MiB; a document that needs more is poisoned."
     )
 
@@ -84,7 +87,9 @@ class Fields(Section):
 class Publish(Section):
     """`[publish]`: which clusters become entries, and where they go."""
 
-    min_documents: Annotated[int, Field(ge=1)] = Field(default=1, description="Least number of documents of an entry.")
+    min_documents: Annotated[int, Field(strict=True, ge=1)] = Field(
+        default=1, description="Least number of documents of an entry."
+    )
     pages: bool = Field(
         default=False, description="Whether each entry has a file of its own also in a bundle of several leaves."
     )
@@ -128,7 +133,7 @@ class Schedule(Section):
     ingest: Cron = Field(default="17 * * * *", description="Files and repositories into raw.")
     docs: Cron = Field(default="7 4 * * *", description="Official pages into raw.")
     reconcile: Cron = Field(default="43 3 * * 0", description="Look for damage and drift.")
-    wait_seconds: Annotated[float, Field(ge=0)] = Field(
+    wait_seconds: Annotated[float, Field(strict=True, ge=0)] = Field(
         default=3600.0, description="How long a run waits for another run in the same home."
     )
 
@@ -142,12 +147,18 @@ class Notify(Section):
 class _Budget(Section):
     """What the engines of a section may spend in one build; what was answered before costs nothing."""
 
-    calls: Annotated[int, Field(ge=0)] = Field(
+    calls: Annotated[int, Field(strict=True, ge=0)] = Field(
         default=1_000, description="Requests, tries included; 0 asks nobody and uses kept answers only."
     )
-    tokens: Annotated[int, Field(ge=0)] = Field(default=1_000_000, description="As the server counts them.")
-    seconds: Annotated[float, Field(ge=0)] = Field(default=1_800.0, description="Waiting for answers, in all.")
-    timeout_seconds: Annotated[float, Field(ge=1)] = Field(default=120.0, description="Waiting for one answer.")
+    tokens: Annotated[int, Field(strict=True, ge=0)] = Field(
+        default=1_000_000, description="As the server counts them."
+    )
+    seconds: Annotated[float, Field(strict=True, ge=0)] = Field(
+        default=1_800.0, description="Waiting for answers, in all."
+    )
+    timeout_seconds: Annotated[float, Field(strict=True, ge=1)] = Field(
+        default=120.0, description="Waiting for one answer."
+    )
 
 
 def _address(url: str) -> str:
@@ -319,26 +330,35 @@ def read_settings(
     """
     environ = os.environ if environ is None else environ
     wanted = home or (Path(environ["ERRMINE_HOME"]) if environ.get("ERRMINE_HOME") else None)
-    origin = path or next((f for f in ((wanted or Path()) / FILE_NAME,) if f.is_file()), None)
-    values = _table(origin) if origin else {}
+    origin = path or next((f for f in ((wanted or Path()) / FILE_NAME,) if f.exists()), None)
+    text = _text(origin) if origin else ""
+    values = _table(origin, text) if origin else {}
     if wanted is not None:
         values["home"] = wanted
     elif "home" in values and origin is not None:
         values["home"] = origin.parent / str(values["home"])
     try:
-        return Settings.model_validate({**values, "origin": origin})
+        found = Settings.model_validate({**values, "origin": origin})
     except ValidationError as error:
-        text = origin.read_text(encoding="utf-8") if origin else ""
         problems = "; ".join(problem(Settings, each, text) for each in error.errors())
         raise ConfigError(f"{origin or 'settings'}: {problems}") from error
+    if why := disk.unfit(found.home):
+        message = f"{found.home}: no home can be there: its path has {why}"
+        raise ConfigError(message, hint="Take a folder of another name, or give this one another: --home FOLDER.")
+    return found
 
 
-def _table(path: Path) -> dict[str, object]:
+def _table(path: Path, text: str) -> dict[str, object]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return toml_text.parsed(text)
+    except TomlError as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return disk.body(path, pipes=True).decode("utf-8")
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such settings file", hint="Check the path given to --config.") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error

@@ -16,6 +16,8 @@ import pytest
 
 from pipeline.providers import files as archive
 from pipeline.providers import provider
+from pipeline.providers.github.read import _role
+from pipeline.providers.provider import thread_key
 from pipeline.records import RawPage, Skipped
 
 CASES = Path(__file__).parent / "cases" / "sources"
@@ -157,6 +159,37 @@ def test_what_came_before_the_cut_of_a_gzip_goes_on(tmp_path: Path) -> None:
     assert len(keys) > 100
     assert keys == [f"github.com/errmine-fixtures/a#{number}" for number in range(1, len(keys) + 1)]
     assert [item.reason for item in found if isinstance(item, Skipped)] == ["cut_gzip"]
+
+
+@pytest.mark.parametrize("whole", [line(1), line(1).strip(), json.dumps(ISSUE, indent=2).encode(), line(1) + line(1)])
+def test_bytes_behind_the_end_of_a_gzip_are_named_and_cost_nothing_else(whole: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(gzip.compress(whole) + b"\0\0garbage after")
+    *pages, last = read(tmp_path)
+    (tmp_path / "a").write_bytes(gzip.compress(whole))
+    assert pages == read(tmp_path) != []
+    assert isinstance(last, Skipped)
+    assert last.reason == "behind_gzip" in REASONS
+
+
+def test_the_address_of_a_thread_is_that_of_the_api_and_of_no_other_host(tmp_path: Path) -> None:
+    api, own = "https://api.github.com/repos/o/n/issues/44", "https://github.com/o/n/issues/44"
+    named = {**ISSUE, "number": 44, "url": api}
+    for address in ("https://evil.example/o/n/issues/44", "https://github.com/other/repo/issues/44", own):
+        (tmp_path / "a").write_text(json.dumps({**named, "html_url": address}), "utf-8")
+        (page,) = read(tmp_path)
+        assert isinstance(page, RawPage)
+        assert page.document_key == "github.com/o/n#44"
+        assert page.url == (own if address == own else None)
+
+
+def test_no_address_leads_out_of_its_folder() -> None:
+    assert [thread_key(f"https://github.com/{name}/issues/4") for name in ("o/..", "../n", "./n", "o/.")] == [None] * 4
+    assert thread_key("https://github.com/o/.github/issues/4") == "github.com/o/.github#4"
+
+
+def test_a_role_is_one_that_github_gives() -> None:
+    roles = [_role({"author_association": word}) for word in ("KING", "MEMBER", "member", "first_timer", "OWNERS", 3)]
+    assert roles == [None, "MEMBER", "MEMBER", "FIRST_TIMER", None, None]
 
 
 def test_a_line_above_the_limit_is_passed_over_in_bounded_memory(tmp_path: Path) -> None:

@@ -69,16 +69,21 @@ def _name(command: CommandInfo) -> str:
 
 def main() -> None:
     """Run the command line; exit status: 0 done, 1 found nothing or invalid, 2 usage, 3 the world failed, 4 damage."""
-    from pipeline.cli import distribution
+    from pipeline.cli import distribution, streams
     from pipeline.cli.output import complain, is_unicode
 
+    streams.secure()
     if not is_unicode(sys.stdout) and hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
     if told := distribution.clash():
         complain(told[0], hint=told[1])
     try:
-        application()()
+        try:
+            application()()
+        finally:
+            streams.finish()
     except PipelineError as error:
+        streams.drop()
         complain(str(error), hint=error.hint())
         sys.exit(error.exit_code)
     except ModuleNotFoundError as error:
@@ -87,8 +92,8 @@ def main() -> None:
             raise
         complain(lacking[0], hint=lacking[1])
         sys.exit(ConfigError.exit_code)
-    except BrokenPipeError:  # `errmine query ... | head`: the reader has what it wanted
-        sys.stderr.close()
+    except streams.ReaderGone:
+        streams.drop()
         sys.exit(0)
     except KeyboardInterrupt:
         complain("interrupted", hint="Nothing is lost: run the same command again.")

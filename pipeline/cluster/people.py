@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING
 from rapidfuzz import fuzz
 
 from pipeline.cluster.shapes import folded
-from pipeline.records import Template
+from pipeline.records import Template, disk, toml_text
 from pipeline.records.errors import ConfigError
+from pipeline.records.toml_text import TomlError
 
 if TYPE_CHECKING:
     from pipeline.cluster.work import Work
@@ -73,10 +73,10 @@ def read_overrides(path: Path, *, read: Callable[[str], Template] | None = None)
         ConfigError: the file cannot be read, or a row of it cannot be used; the message names the row.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = toml_text.parsed(disk.body(path).decode("utf-8"))
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such file", hint="Correct [grouping] overrides, or make the file.") from error
-    except tomllib.TOMLDecodeError as error:
+    except TomlError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}", hint=_ADVICE) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}", hint="It must be a text file in UTF-8.") from error

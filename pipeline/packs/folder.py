@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +14,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.packs.problem import PackError
+from pipeline.records import toml_text
+from pipeline.records.toml_text import TomlError
 
 HEADER = "pack.toml"
 #: What a pack may weigh in all: many times what the largest that ships has. More is a folder named by mistake.
@@ -163,14 +164,12 @@ def toml(text: str, path: Path) -> dict[str, Any]:
         PackError: it is no TOML.
     """
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return toml_text.parsed(text)
+    except TomlError as error:
         found = _LINE.search(str(error))
         line = int(found[1]) if found else _left_open(text.splitlines())
         advice = "Correct the TOML there; a regular expression stands in 'single quotes'."
         raise PackError.of(path, line, f"not valid TOML: {error}", advice) from error
-    except RecursionError as error:
-        raise PackError.of(path, None, "brackets within brackets without end", "Write the TOML flat.") from error
 
 
 def _left_open(lines: list[str]) -> int:
@@ -185,8 +184,8 @@ def _left_open(lines: list[str]) -> int:
 
 def _is_toml(lines: list[str]) -> bool:
     try:
-        tomllib.loads("\n".join(lines))
-    except (tomllib.TOMLDecodeError, RecursionError):
+        toml_text.parsed("\n".join(lines))
+    except TomlError:
         return False
     return True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import stat
@@ -12,12 +13,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from pipeline.providers import PROVIDERS, assemble
 from pipeline.providers.page import is_html
 from pipeline.providers.provider import Place, json_value, unknown_key
 from pipeline.records import RawPage, Skipped
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 # What a piece of content is: its form, the document that it belongs to, its part and version. From content alone.
 
@@ -85,6 +89,10 @@ _UNDATED = frozenset({"entry"})
 _LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 
 _GZIP = b"\x1f\x8b"
+#: What is unpacked at once.
+_PACKED_BYTES = 1 << 17
+#: How Python's reader says that what should be the next member is none: of a first one the magic was compared before.
+_NO_GZIP = "Not a gzipped file"
 _BOM = b"\xef\xbb\xbf"
 _READ_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 
@@ -170,18 +178,56 @@ def _pages_of(path: Path, now: datetime) -> Iterator[RawPage | Skipped]:
     """The pages of one file. What came before an error stays."""
     try:
         with path.open("rb") as file:
-            for chunk in _chunks(_unpacked(file)):
+            packed = _Gzip(file) if _is_packed(file) else None
+            for chunk in _chunks(io.BufferedReader(packed, _PACKED_BYTES) if packed else file):
                 yield from _recognised(chunk, f"{path}{chunk.place}", now)
+            if packed and packed.is_followed:
+                yield _skipped(str(path), "behind_gzip")
     except _READ_ERRORS as error:
         yield _skipped(str(path), "cut_gzip", str(error))
     except OSError as error:
         yield _system_reason(path, error)
 
 
-def _unpacked(file: BinaryIO) -> BinaryIO:
-    magic = file.read(2)
+def _is_packed(file: BinaryIO) -> bool:
+    magic = file.read(len(_GZIP))
     file.seek(0)
-    return gzip.GzipFile(fileobj=file) if magic == _GZIP else file  # type: ignore[return-value]
+    return magic == _GZIP
+
+
+class _Gzip(io.RawIOBase):
+    """What a gzip file holds. Bytes behind its end that are no gzip end it, as they do for `gzip -d`."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._unpacked = gzip.GzipFile(fileobj=file)
+        self.is_followed = False  # known when all is read
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        view = memoryview(buffer).cast("B")
+        try:
+            body = self._unpacked.read1(len(view))
+        except gzip.BadGzipFile as error:
+            if not str(error).startswith(_NO_GZIP):
+                raise
+            self.is_followed = True
+            return 0
+        view[: len(body)] = body
+        return len(body)
+
+    def seek(self, place: int, whence: int = io.SEEK_SET, /) -> int:
+        """The beginning, the one place that is gone back to."""
+        if (place, whence) != (0, io.SEEK_SET):
+            raise io.UnsupportedOperation("only to the beginning")
+        self._file.seek(0)
+        self._unpacked = gzip.GzipFile(fileobj=self._file)
+        return 0
 
 
 def _chunks(file: BinaryIO) -> Iterator[_Chunk]:

@@ -206,6 +206,8 @@ def thread_key(url: object) -> str | None:
     if match is None:
         return None
     host, owner, repo, number = match.groups()
+    if not {".", ".."}.isdisjoint((owner, repo)):  # a browser would leave the folder
+        return None
     host = "github.com" if host.lower() in ("api.github.com", "www.github.com") else host.lower()
     return f"{host}/{owner.lower()}/{repo.lower()}#{int(number)}"
 

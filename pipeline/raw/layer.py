@@ -41,7 +41,7 @@ from pipeline.raw.segment import (
     sync_folder,
     writing_to,
 )
-from pipeline.records import Appended, PageRef, RawPage, Skipped
+from pipeline.records import Appended, PageRef, RawPage, Skipped, disk
 from pipeline.records.errors import RawError
 from pipeline.records.kept import Seen
 
@@ -258,7 +258,7 @@ class RawLayer:
         path = self.folder / "lock"
         with writing_to(self.folder):
             self.segments.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = disk.descriptor(path, os.O_RDWR | os.O_CREAT)
         try:
             alone = _locked(descriptor, fcntl.LOCK_EX, attempts=1)
             if alone:
@@ -332,7 +332,7 @@ def _order(ref: PageRef) -> tuple[str, str, bool, str, str]:
 def _bodies(path: Path, refs: Sequence[PageRef]) -> Iterator[tuple[int, bytes]]:
     """Offset and checked body of each of `refs`, all of one segment, read from front to back."""
     try:
-        with path.open("rb") as file:
+        with disk.opened(path) as file:
             for ref in sorted(refs, key=lambda ref: ref.offset):
                 file.seek(ref.offset)
                 yield ref.offset, _body(file.read(ref.length), ref, path)

@@ -24,7 +24,7 @@ from io import BufferedRandom
 from pathlib import Path
 from typing import Any
 
-from pipeline.records import PageRef, RawPage, chained
+from pipeline.records import PageRef, RawPage, chained, disk
 from pipeline.records.errors import RawError
 from pipeline.records.kept import Seen
 
@@ -189,7 +189,7 @@ def line(change: str, one: Listed) -> dict[str, Any]:
 def is_whole(path: Path) -> bool:
     """True if the bytes of a segment are the ones that its name promises."""
     try:
-        with path.open("rb") as file:
+        with disk.opened(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == path.stem
     except FileNotFoundError:
         return False

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.records import disk
+
 _ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -35,7 +37,7 @@ def read(path: Path) -> Chain:
         OSError: the file is there and cannot be read.
     """
     try:
-        body = path.read_bytes()
+        body = disk.body(path)
     except FileNotFoundError:
         return Chain()
     return _parsed(body)
@@ -67,7 +69,7 @@ def extend(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     Raises:
         OSError: the disk does not take them; the file is as it was.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = disk.descriptor(path, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         with os.fdopen(os.dup(descriptor), "rb") as file:

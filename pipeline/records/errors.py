@@ -12,6 +12,7 @@
       StoreError(path)          the file is locked, or of another version       exit 3
       ExportError(path)         the bundle cannot be written or read            exit 3
       LimitReached              more time, memory or room was wanted than may be had  exit 3
+      StreamError               standard input or output is closed, or fails    exit 3
       HomeBusy(path)            another run is at work in the home              exit 3
       ClusterError(address)     the Dask cluster cannot do the work, or is lost exit 3
       CatalogueError(path)      a data file of the package is broken            exit 3
@@ -115,6 +116,10 @@ class LimitReached(PipelineError):
     """What was asked for takes more time, memory or room than it may have."""
 
     advice = "Ask for less at a time, or raise the limit that the message names."
+
+
+class StreamError(PipelineError):
+    """Standard input cannot be read, or standard output cannot be written."""
 
 
 class HomeBusy(PipelineError):

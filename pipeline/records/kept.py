@@ -33,6 +33,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pipeline.records import disk
+
 #: The list of a bundle.
 MANIFEST = "manifest.json"
 #: The value of "seal" while the seal is computed.
@@ -105,7 +107,7 @@ def read(path: Path) -> bytes:
         Damaged: it is missing or cannot be read.
     """
     try:
-        return path.read_bytes()
+        return disk.body(path)
     except FileNotFoundError as error:
         raise Damaged(path, "it is missing", verdict=Verdict.MISSING) from error
     except OSError as error:
@@ -285,7 +287,7 @@ class Listing:
             self.read(name)
             return
         try:
-            with path.open("rb") as file:
+            with disk.opened(path) as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             found = ""

@@ -19,7 +19,7 @@ from threading import Lock
 
 import duckdb
 
-from pipeline.records import kept
+from pipeline.records import disk, kept
 from pipeline.records.errors import ConfigError, StoreError
 from pipeline.store import noted, opening, reading
 from pipeline.store.noted import log_of
@@ -132,6 +132,7 @@ def of_ours(path: Path, *, note: Path) -> Iterator[None]:
 @contextmanager
 def _attached(path: Path, options: str) -> Iterator[tuple[_Engine, duckdb.DuckDBPyConnection, str]]:
     """What runs, and a connection of it that is at the file, with the file's name there."""
+    opening.check_path(path)
     engine = _running(path)
     name = f"file_{next(engine.numbers)}"
     connection = engine.connection.cursor()
@@ -256,7 +257,7 @@ def check_replaceable(path: Path) -> None:
 def _is_held(path: Path) -> bool:
     """Whether another program has the file open for writing, or it cannot be told."""
     try:
-        with path.open("rb") as file:
+        with disk.opened(path) as file:
             fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # DuckDB's own kind of lock; it ends with the file
     except OSError:
         return True

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.records import kept
+from pipeline.records import disk, kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import Damaged, KeptFile, Verdict
 
@@ -132,7 +132,7 @@ def checksum(path: Path) -> str:
     """CRC-32 and length of a file, "" where there is none: it tells damage, a second takes three gigabytes."""
     found, length = 0, 0
     try:
-        with path.open("rb") as file:
+        with disk.opened(path) as file:
             while chunk := file.read(_CHUNK):
                 found, length = zlib.crc32(chunk, found), length + len(chunk)
     except OSError:

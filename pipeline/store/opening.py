@@ -13,6 +13,7 @@ from threading import Lock
 
 import duckdb
 
+from pipeline.records.disk import unfit
 from pipeline.records.errors import StoreError
 
 # The versions of the tables, oldest first: every change of them is a step, with a number and a sentence.
@@ -254,6 +255,7 @@ def _connected(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 def _opened(path: Path) -> duckdb.DuckDBPyConnection:
+    check_path(path)
     if not path.is_file():
         raise StoreError(f"there is no database at {path}", path=path, hint=_MAKE_IT)
     try:
@@ -266,6 +268,17 @@ def _opened(path: Path) -> duckdb.DuckDBPyConnection:
     except duckdb.Error as error:
         raise refused(path, error) from error
     return connection
+
+
+def check_path(path: Path) -> None:
+    """Nothing; DuckDB takes the path for that of this file.
+
+    Raises:
+        StoreError: it would take it for another one's.
+    """
+    if why := unfit(path):
+        message = f"{path}: its path has {why}, and DuckDB cannot open it"
+        raise StoreError(message, path=path, hint="Give its folder another name.")
 
 
 def hush(connection: duckdb.DuckDBPyConnection) -> None:

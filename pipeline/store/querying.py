@@ -74,7 +74,7 @@ class Answer:
     """An answer that is read once, batch by batch: it never stands in memory whole."""
 
     def __init__(self, reader: pa.RecordBatchReader, clock: _Clock, limits: Limits) -> None:
-        self.schema: pa.Schema = reader.schema
+        self.schema: pa.Schema = _named_apart(reader.schema)
         self.row_count = 0  # read so far
         self.is_cut = False  # whether there was more than the limits allow: known when all is read
         self._reader = reader
@@ -101,7 +101,25 @@ class Answer:
 
     def _next(self) -> pa.RecordBatch | None:
         with self._clock.running():
-            return next((batch for batch in self._reader if batch.num_rows), None)
+            batch = next((batch for batch in self._reader if batch.num_rows), None)
+        return None if batch is None else pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
+
+
+def _named_apart(schema: pa.Schema) -> pa.Schema:
+    """The columns with a name each: JSON has room for one of a name. The second `x` is `x_1`, as DuckDB calls it.
+
+    Names that the question gives itself stay.
+    """
+    taken, fields = set(schema.names), []
+    seen: set[str] = set()
+    for column in schema:
+        name, number = column.name, 0
+        while name in seen or (number and name in taken):
+            number += 1
+            name = f"{column.name}_{number}"
+        seen.add(name)
+        fields.append(column.with_name(name))
+    return pa.schema(fields, metadata=schema.metadata)
 
 
 @contextmanager

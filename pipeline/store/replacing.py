@@ -30,6 +30,7 @@ from pipeline.store.engine import staged, transaction
 from pipeline.store.noted import Digests, Held, Journaled, Size, Told
 from pipeline.store.rows import ENTRY_TABLES, cluster_cells, row, run_row
 from pipeline.store.writing import (
+    SHARDS,
     files_of,
     insert_entries,
     insert_journal,
@@ -269,15 +270,15 @@ def _bring_documents(connection: duckdb.DuckDBPyConnection, contents: Contents) 
             connection.execute("DELETE FROM signatures WHERE signature_id IN (FROM changed_signatures)")
         files = every[kind] if table == "signatures" else some[kind]
         if table in _CHOSEN and files:
-            rows = f"(SELECT * FROM read_parquet($files) WHERE {_CHOSEN[table]})"  # noqa: S608  (from this module)
-            connection.execute(statement.replace("read_parquet($files)", rows), {"files": files})
+            rows = f"(SELECT * FROM {SHARDS} WHERE {_CHOSEN[table]})"  # noqa: S608  (from this module)
+            connection.execute(statement.replace(SHARDS, rows), {"files": files})
 
 
 def _holding(connection: duckdb.DuckDBPyConnection, files: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Of the files of shards those of shards that hold a document that changed."""
     if not files["documents"]:
         return {kind: [] for kind in files}
-    asked = """SELECT DISTINCT filename FROM read_parquet($files, filename = true)
+    asked = """SELECT DISTINCT filename FROM read_parquet($files, filename = true, hive_partitioning = false)
         WHERE document_id IN (FROM changed_documents)"""
     names = {Path(name).stem for (name,) in connection.execute(asked, {"files": files["documents"]}).fetchall()}
     return {kind: [path for path in paths if Path(path).stem in names] for kind, paths in files.items()}

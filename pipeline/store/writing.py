@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from pipeline import packs
 from pipeline.lexicon import catalogues, glossary
+from pipeline.records.disk import literal
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.store import opening
 from pipeline.store.contents import Contents
@@ -19,6 +20,8 @@ from pipeline.store.engine import staged, transaction
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS
 from pipeline.store.rows import Row, cluster_row, lines_of, row, run_row, tables_of
 
+#: How loading.sql names the files of a statement. DuckDB would take a folder `a=b` above them for a column of its own.
+SHARDS = "read_parquet($files, hive_partitioning = false)"
 #: Counts of each cluster that gets its row, from the events of its templates.
 _CLUSTER_COUNTS = """
 CREATE TEMP TABLE counts AS
@@ -98,14 +101,14 @@ def _fill(connection: duckdb.DuckDBPyConnection, contents: Contents) -> dict[str
 
 
 def files_of(contents: Contents) -> dict[str, list[str]]:
-    """The files of shards, sorted, by the kind of their rows as loading.sql calls it."""
+    """The files of shards, sorted, by the kind of their rows in loading.sql; as patterns that fit them alone."""
     paths = {
         "documents": contents.documents,
         "events": contents.events,
         "claims": contents.claims,
         "skipped": contents.skipped_files,
     }
-    return {kind: sorted(map(str, files)) for kind, files in paths.items()}
+    return {kind: literal(sorted(map(str, files))) for kind, files in paths.items()}
 
 
 def insert_entries(connection: duckdb.DuckDBPyConnection, entries: Sequence[KnowledgeEntry]) -> dict[str, str]:

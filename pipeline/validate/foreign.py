@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pipeline.records import leaves
+from pipeline.records import disk, leaves
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.validate.bundles import check_bundle
 from pipeline.validate.canon import FORM_RULES, flattened, is_canon
@@ -81,7 +81,7 @@ def _checked_file(path: Path) -> tuple[int, list[Problem]]:
     try:
         if path.suffix != ".jsonl" and path.stat().st_size > _LARGEST_ENTRY:
             return 0, [Problem("file", str(path), f"larger than {_LARGEST_ENTRY // 1_000_000} MB: this is no entry")]
-        body = path.read_bytes().decode("utf-8")
+        body = disk.body(path, pipes=True).decode("utf-8")
     except OSError as error:
         return 0, [Problem("file", str(path), error.strerror or str(error))]
     except UnicodeDecodeError as error:

@@ -29,6 +29,10 @@ _REPO_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 _LINK = re.compile(r"[A-Za-z0-9_.:/#?=&%~+-]{1,500}")
 _STATE = re.compile("open|closed")
 _VERSION = re.compile(r"v?\d{1,4}(?:\.\d{1,8}){1,4}(?:[-.+]?[A-Za-z][\w.+-]{0,30})?", re.ASCII)
+#: GitHub's `CommentAuthorAssociation`, whole: docs.github.com/en/graphql/reference/enums.
+_ROLES = frozenset({
+    "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN", "MEMBER", "NONE", "OWNER",
+})  # fmt: skip
 _REASON = re.compile("[a-z_]{1,30}")
 _REPO = re.compile(r"https?://[^/]+/(?:api/v3/)?(?:repos/)?([^/]+/[^/?#]+)/(?:issues|pulls?)/(\d+)")
 _RELEASE_KEY = re.compile(r"([^/]+)/([^/]+/[^/#]+)/releases/\d+")
@@ -269,8 +273,7 @@ def _role(value: JsonObject) -> str | None:
 
 @lru_cache(maxsize=64)  # there are eight
 def _known_role(role: str) -> str | None:
-    word = _word(role, _REASON)
-    return word.upper() if word else None
+    return role.upper() if role.upper() in _ROLES else None
 
 
 def _reactions(value: JsonObject) -> int:

@@ -85,15 +85,14 @@ def event(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | str |
     whole = payload.get("issue") or payload.get("pull_request")
     if not isinstance(whole, dict):
         return "event_without_thread"
-    key = thread_key(whole.get("html_url")) or thread_key(whole.get("url"))
+    key = _key(whole)
     if key is None:
         return "event_without_thread"
     found: list[Place] = []
     # Since October 2025 the Events API cuts pull requests down to their numbers: such a stub must not hide a whole one.
     if isinstance(whole.get("title"), str):
-        url = whole.get("html_url")
         main = "pull" if "pull_request" in payload else "main"
-        found.append(Place("gharchive-thread", key, main, _version(whole, "created_at"), _string(url)))
+        found.append(Place("gharchive-thread", key, main, _version(whole, "created_at"), _page(whole, key)))
     for part in ("comment", "review"):
         said = payload.get(part)
         if isinstance(said, dict) and isinstance(said.get("id"), int):
@@ -103,7 +102,7 @@ def event(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | str |
                 key,
                 f"{kind}:{said['id']}",
                 _version(said, "created_at", "submitted_at"),
-                _string(said.get("html_url")),
+                _page(said, key),
             )
             found.append(place)
     return tuple(found) or "event_without_thread"
@@ -121,7 +120,7 @@ def post(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None:
     else:
         kind = "review"
     version = _version(value, "created_at", "submitted_at")
-    return (Place(f"github-{kind}", key, f"{kind}:{value['id']}", version, _string(value.get("html_url"))),)
+    return (Place(f"github-{kind}", key, f"{kind}:{value['id']}", version, _page(value, key)),)
 
 
 def release(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None:
@@ -141,12 +140,23 @@ def thread(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None
     if not isinstance(value.get("title"), str):
         return None
     value = as_rest(value)
-    key = thread_key(value.get("html_url")) or thread_key(value.get("url")) or _named_thread(value)
+    key = _key(value) or _named_thread(value)
     if key is None and not ({"body", "comments"} & value.keys() and {"state", "created_at", "labels"} & value.keys()):
         return None
     part = "pull" if isinstance(value.get("head"), dict) and isinstance(value.get("base"), dict) else "main"
     version = _version(value, "created_at", "closed_at")
-    return (Place("github-thread", key or unknown_key(sha256), part, version, _string(value.get("html_url"))),)
+    return (Place("github-thread", key or unknown_key(sha256), part, version, _page(value, key)),)
+
+
+def _key(value: Mapping[str, object]) -> str | None:
+    """The key of a thread that gives an address: the API's own counts before the page that it names."""
+    return thread_key(value.get("url")) or thread_key(value.get("html_url"))
+
+
+def _page(value: Mapping[str, object], key: str | None) -> str | None:
+    """The page that an object names as its own; None if it is one of another thread or host."""
+    url = _string(value.get("html_url"))
+    return url if key is None or thread_key(url) == key else None
 
 
 def _named_thread(value: Mapping[str, object]) -> str | None:

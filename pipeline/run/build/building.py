@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from pipeline import cluster, distil, normalise, packs, raw, store
-from pipeline.records import ClaimKind, Skipped
+from pipeline.records import ClaimKind, Skipped, disk
 from pipeline.records.bundle import Registry
 from pipeline.records.kept import KeptFile, Seen, Verdict
 from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
@@ -219,7 +219,7 @@ def publish(
 
     Where many entries are to be made, so many `workers` make them.
     """
-    places.current.unlink(missing_ok=True)  # whoever is killed from here on leaves a build that nobody knows of
+    disk.clear(places.current)  # whoever is killed from here on leaves a build that nobody knows of
     wanted = {partition.name for partition in partitions}
     used = [paths for name, paths in sorted(shards_of(places.shards).items()) if partition_of(name) in wanted]
     decided = reduce.read(overrides)

@@ -126,9 +126,9 @@ def _files(path: Path) -> Iterator[Path]:
 
 def _last(places: Places) -> Seen:
     try:
-        row = json.loads(places.current.read_bytes())
+        row = json.loads(kept.read(places.current))
         return Seen(str(row["read"]), str(row["left"]), str(row["exported"]))
-    except (OSError, ValueError, KeyError, TypeError):  # unknown: everything is made anew
+    except (kept.Damaged, ValueError, KeyError, TypeError):  # unknown: everything is made anew
         return Seen("")
 
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.cluster import Proof
-from pipeline.records import Cluster, Neighbour, Skipped, kept
+from pipeline.records import Cluster, Neighbour, Skipped, disk, kept
 from pipeline.records.draft import Withheld
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import StoreError
@@ -253,7 +253,7 @@ def _as_it_lies(table: pa.Table) -> pa.Buffer:
 def _forget(folder: Path) -> None:
     """Nothing; nothing is left for the next build."""
     for name in (_LIST, _TEXTS, *(f"{name}.parquet" for name in _TABLES), *map(_grouped, grouping.SCHEMAS)):
-        (folder / name).unlink(missing_ok=True)
+        disk.clear(folder / name)
 
 
 def _discard_leftovers(folder: Path) -> None:

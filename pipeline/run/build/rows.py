@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.records import Claim, ClaimKind, Skipped, Template
+from pipeline.records.disk import literal
 from pipeline.records.errors import StoreError
 from pipeline.run import shards
 from pipeline.run.build import reduce, rows_sql
@@ -388,8 +389,8 @@ class Rows:
                 self._put(f"no_{kind}", _SCHEMAS[kind].schema.empty_table())
                 self._empty.add(kind)
             return f"(SELECT *, '' AS filename, 0::BIGINT AS file_row_number FROM no_{kind})"  # noqa: S608
-        listed = ", ".join(f"'{_quoted(path)}'" for path in files)
-        return f"read_parquet([{listed}], filename = true, file_row_number = true)"
+        listed = ", ".join(f"'{_quoted(path)}'" for path in literal(files))
+        return f"read_parquet([{listed}], filename = true, file_row_number = true, hive_partitioning = false)"
 
     def _of_shards(self, kind: str, numbers: str) -> list[str]:
         """The files of a kind in the shards that a query names."""

@@ -23,6 +23,7 @@ from typing import NamedTuple, overload
 import pyarrow as pa
 
 from pipeline import translate
+from pipeline.records import disk
 from pipeline.records.entry import KnowledgeEntry, is_answered, is_documented
 from pipeline.records.errors import StoreError
 from pipeline.translate.official import CHANGED
@@ -87,7 +88,7 @@ class Texts(Mapping[str, bytes]):
         """
         made = cls(path)
         size = path.stat().st_size
-        with path.open("rb") as file:
+        with disk.opened(path) as file:
             for key in keys:
                 (length,) = _LENGTH.unpack(file.read(_LENGTH.size).ljust(_LENGTH.size, b"\0"))
                 made._places[key] = _packed_place(made._end + _LENGTH.size, length)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pipeline import store
 from pipeline.export import passed
-from pipeline.records import kept
+from pipeline.records import disk, kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import KeptFile, Verdict
 from pipeline.run import shards
@@ -32,7 +32,7 @@ def drop_damaged(places: Places) -> list[KeptFile]:
         if file.kind == "shard":
             shards.discard(file.path.parent.parent, {file.path.stem})
         else:
-            file.path.unlink(missing_ok=True)
+            disk.clear(file.path)
     return gone
 
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pipeline.records import disk
 from pipeline.records.errors import HomeBusy
 
 #: Between two looks at a lock that another run holds.
@@ -72,7 +73,7 @@ def here(run_id: str, flow: str, *, now: datetime) -> Holder:
 def _opened(path: Path) -> int:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        return disk.descriptor(path, os.O_RDWR | os.O_CREAT, mode=0o644)
     except OSError as error:
         message = f"{path}: cannot be written: {error.strerror}"
         raise HomeBusy(message, path=path, hint="Check free space and rights of the home folder.") from error

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import store
-from pipeline.records import kept
+from pipeline.records import disk, kept
 from pipeline.records.errors import ConfigError, PipelineError, StoreError
 from pipeline.records.summary import Summary
 from pipeline.run.home import locking
@@ -198,7 +198,7 @@ def _append(path: Path, line: str) -> None:
 def _locked(path: Path) -> Iterator[int]:
     """The file of runs, open; nobody else adds to it or puts another in its place meanwhile."""
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        descriptor = disk.descriptor(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, mode=0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if os.path.samestat(os.fstat(descriptor), path.stat()):
@@ -215,7 +215,7 @@ def _lines(path: Path) -> list[bytes]:
         StoreError: the file is there and cannot be read.
     """
     try:
-        return [line for line in path.read_bytes().split(b"\n") if line.strip()]
+        return [line for line in disk.body(path).split(b"\n") if line.strip()]
     except FileNotFoundError:
         return []
     except OSError as error:

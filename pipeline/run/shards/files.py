@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.records import Claim, Skipped, kept
+from pipeline.records import Claim, Skipped, disk, kept
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import Damaged, KeptFile, Seen
 from pipeline.run.shards.columns import DocumentRow, EventRow, MapResult, Origin, Part, Record, Table
@@ -181,9 +181,9 @@ def check(shard: ShardPaths, seen: Seen | None = None) -> None:
 def discard(folder: Path, names: Collection[str]) -> None:
     """Nothing; no file of the shards `names` is left, nor of one of which only some are there."""
     for name in names:
-        (folder / _LISTS / f"{name}.json").unlink(missing_ok=True)  # first: without it the others count for nothing
+        disk.clear(folder / _LISTS / f"{name}.json")  # first: without it the others count for nothing
         for path in _files(_paths(folder, name)):
-            path.unlink(missing_ok=True)
+            disk.clear(path)
 
 
 def names(folder: Path) -> set[str]:

@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from pipeline.records import disk
 from pipeline.records.errors import SourceError, StoreError
 from pipeline.records.kept import KeptFile, Verdict
 
@@ -80,7 +81,7 @@ class Ledger:
         self.path = path
         with _on_disk(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            os.close(disk.descriptor(path, os.O_RDWR | os.O_CREAT))
             self._open()
 
     def _open(self) -> None:
@@ -294,7 +295,7 @@ def alone(folder: Path, url: str) -> Iterator[None]:
     """
     with _on_disk(folder / "lock"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = disk.descriptor(folder / "lock", os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
