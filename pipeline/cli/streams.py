@@ -55,7 +55,7 @@ def finish() -> None:
 
 
 def drop() -> None:
-    """Nothing; what waits to be printed goes nowhere: Python would try it once more, and end with a status of its own."""
+    """Nothing; what waits to be printed goes nowhere: Python would try it once more, and fail at its end."""
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     if isinstance(raw, _Raw):
         raw.was_closed = False
