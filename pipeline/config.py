@@ -331,7 +331,7 @@ def read_settings(
     environ = os.environ if environ is None else environ
     wanted = home or (Path(environ["ERRMINE_HOME"]) if environ.get("ERRMINE_HOME") else None)
     origin = path or next((f for f in ((wanted or Path()) / FILE_NAME,) if f.exists()), None)
-    text = _text(origin) if origin else ""
+    text = _text(origin, pipes=path is not None) if origin else ""
     values = _table(origin, text) if origin else {}
     if wanted is not None:
         values["home"] = wanted
@@ -355,9 +355,10 @@ def _table(path: Path, text: str) -> dict[str, object]:
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, *, pipes: bool) -> str:
+    """The file's text; a pipe is waited for only where somebody named it: one in a home has no writer."""
     try:
-        return disk.body(path, pipes=True).decode("utf-8")
+        return disk.body(path, pipes=pipes).decode("utf-8")
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such settings file", hint="Check the path given to --config.") from error
     except (OSError, UnicodeDecodeError) as error:

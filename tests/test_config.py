@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -88,3 +89,9 @@ def test_a_repository_is_checked_with_the_settings(tmp_path: Path) -> None:
     path = written(tmp_path, "[[sources.github]]\nrepos = ['o/r', 'acme']\n")
     with pytest.raises(ConfigError, match=r"sources\.github\.0\.repos\.1: 'acme' is no repository.*\(line 2\)"):
         read_settings(path, environ={})
+
+
+def test_a_pipe_in_the_place_of_the_settings_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "errmine.toml")
+    with pytest.raises(ConfigError, match=r"errmine\.toml: cannot be read"):
+        read_settings(home=tmp_path, environ={})
