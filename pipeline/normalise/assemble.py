@@ -43,8 +43,8 @@ _NAME = re.compile(r"-{0,2}[A-Za-z_$][\w$.:-]{1,80}")
 _CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
 #: A word that no sentence ends with: what follows it was cut off.
 _DANGLING = re.compile(
-    r"\w (?P<last>an?|the|of|to|or|and|with|by|as|than|be|from|at|are|must|should|your|into|because|between|its|their"
-    r"|has|have|only|when|which|that)\Z"
+    r"(?:\w (?=(?:an?|the|of|to|or|and|with|by|as|than|be|from|at|are|must|should|your|into|because|between|its|their"
+    r"|has|have|only|when|which|that)\Z)|> (?=(?:in|on|for)\Z))(?P<last>\w+)"
 )
 #: Readers of Python's stacks.
 _PYTHON = frozenset({"python", "ipython", "vscode", "pytest", "faulthandler"})

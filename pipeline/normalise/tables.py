@@ -21,7 +21,7 @@ _WORD = re.compile(r"[a-z]+")
 #: Files of families, in the order in which their rows are tried inside one tier.
 FAMILY_FILES = (
     *("families_tool", "families_frameworks", "messages", "messages_compilers"),
-    *("families_python", "families_languages"),
+    *("families_python", "families_languages", "families_missing"),
 )
 
 #: Tiers in the order in which they are tried; official codes stand between "early" and "root".
