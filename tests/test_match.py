@@ -322,3 +322,25 @@ def test_a_known_error_is_not_read_again() -> None:
     texts = [SHARED_MEMORY, "RuntimeError: CUDA error: misaligned address\naxle of the mixer is bent beyond repair"]
     found = group_texts([*texts, "DrumError: axle of the mixer is bent beyond repair"])
     assert len({one.cluster_id for one in found}) == 3
+
+
+KILN = "frame 4 of the kiln has a bad checksum"
+
+
+def known(folder: Path) -> Matcher:
+    """A bundle that knows one error, which its reports call a ValueError."""
+    template = template_of(read(f"ValueError: {KILN}").whole, 1, "2026-01-01")
+    return Matcher(folder, {"entries": [_row("python/kiln", template)]})
+
+
+def test_the_same_words_of_another_class_are_no_equal_and_the_answer_says_so(tmp_path: Path) -> None:
+    same, other = (known(tmp_path).match(f"{kind}: {KILN}") for kind in ("ValueError", "KeyError"))
+    assert (same.rule, same.score, same.other_classes) == ("equal", 100.0, ())
+    assert (other.entry_id, other.rule, other.other_classes) == ("python/kiln", "words", ("ValueError",))
+    assert 80 < other.score < 100
+    assert "KeyError here, ValueError there" in other.reason
+
+
+@each("kind", ["RuntimeError", "java.util.concurrent.ExecutionException", "UnicodeError"])
+def test_a_class_that_says_nothing_passes_on_or_is_a_kind_of_the_known_one_differs_from_none(kind: str) -> None:
+    assert known(Path()).match(f"{kind}: {KILN}").rule == "equal"

@@ -351,6 +351,16 @@ def test_a_dry_run_says_original_new_and_same_and_touches_nothing(home: Path) ->
     assert all(word in shown.out for word in ("original", "new", "same?", "merged 1"))
 
 
+def test_a_dry_run_shows_what_would_be_renamed(home: Path) -> None:
+    (home / "overrides.toml").write_text(RENAME, encoding="utf-8")
+    entry = str(matched(home, MESSAGES[1]))
+    named = f"{entry.partition('/')[0]}/widget-gone"
+    shown = run("regroup", "--dry-run", "--home", home, "--workers", "1")
+    assert shown.out == f"renamed {entry} {named}: overrides.toml\nno cluster changes\n"
+    told = json.loads(run("regroup", "--dry-run", "--home", home, "--workers", "1", "--json").out)
+    assert told["renamed"] == [{"entry_id": entry, "new_id": named}]
+
+
 @pytest.mark.long
 def test_regroup_shows_and_then_builds(home: Path) -> None:
     (home / "overrides.toml").write_text(MERGE, encoding="utf-8")

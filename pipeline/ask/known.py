@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pipeline import normalise
 from pipeline.records import Assignment, Cluster, Signature, Template, short_class
 
 if TYPE_CHECKING:
@@ -37,6 +38,16 @@ class KnownErrors:
         """The short names of the classes of known errors."""
         named = (row["exception_type"] for row in self._rows)
         return frozenset(short_class(kind) for kind in named if kind)
+
+    def classes_of(self, cluster_id: str) -> tuple[str, ...]:
+        """The classes that reports of a cluster name and that say what went wrong, in order."""
+        row = self._row_of[cluster_id]
+        named = {row["exception_type"], *(member["exception_type"] for member in row["templates"])}
+        return tuple(sorted(kind for kind in named if kind and normalise.is_specific(kind)))
+
+    @cached_property
+    def _row_of(self) -> dict[str, Row]:
+        return {row["cluster_id"]: row for row in self._rows}
 
     def same(self, signature: Signature) -> str | None:
         """The cluster that holds this very signature."""

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline import extract
+from pipeline import extract, normalise
 from pipeline.ask.findings import Findings, gathered, of_words, telling
 from pipeline.ask.known import KnownErrors, Row
 from pipeline.ask.reading import Reading, of_classes, read_pasted, set_aside
 from pipeline.packs import marked
-from pipeline.records import Event, Signature, kept, leaves
+from pipeline.records import Event, Signature, kept, leaves, short_class
 from pipeline.records.errors import ExportError
 from pipeline.records.leaves import Opened, entry_of, page_path
 from pipeline.text import frames
@@ -36,6 +36,8 @@ UNSEEN_GATE_SCORE = 55.0
 #: Words outside slots that a template needs to name an error. A lone quoted string was a known "message" of 1 entry and
 #: answered 18 of 2,279 pieces of source code.
 LEAST_WORDS = 1
+#: Classes of an entry that a sentence names.
+MOST_CLASSES = 3
 #: Other errors of a log that are asked after the one that ended it: a log that failed in 20 ways is no one error.
 OTHER_EVENTS = 20
 #: From so many errors in a text on the whole index is made ready: 0.25 s, as much as 50 abstentions one by one.
@@ -57,7 +59,7 @@ class Answer:
     entry_id: str | None
     cluster_id: str | None
     score: float  # 0-100; of the nearest entry for an abstention
-    rule: str  # equal, gate, ratio, slot, prefix, untyped, quote or abstained
+    rule: str  # equal, words, gate, ratio, slot, prefix, untyped, quote or abstained
     reason: str
     signature: str  # what the text was read as
     runner_up: str | None
@@ -66,6 +68,9 @@ class Answer:
     packages: tuple[str, ...] = ()  # installed packages whose frames it shows, the raising one first
     start: int | None = None  # where the error answered stands in the text, made safe; None where none was found
     end: int | None = None
+    other_classes: tuple[
+        str, ...
+    ] = ()  # those that reports of the entry name, where the text's error is of none of them
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -216,7 +221,7 @@ class Matcher:
             return None
         signature = reading.signature(replace(event, detail=first, is_truncated=False))
         answer = self._answer(signature)
-        if answer.rule != "equal":
+        if answer.rule not in ("equal", "words"):
             return None
         return _placed(replace(answer, reason=f"{answer.reason} Read by the first line of its message."), event)
 
@@ -253,14 +258,15 @@ class Matcher:
         same = self._known.same(signature)
         if same is not None:
             reason = "The same signature was grouped before."
-            return Answer(self._entry_of[same], same, 100.0, "equal", reason, signature.text, None, "")
+            answer = Answer(self._entry_of[same], same, 100.0, "equal", reason, signature.text, None, "")
+            return self._with_classes(answer, signature)
         from pipeline.cluster import Match  # noqa: PLC0415  only here: costs 0.2 s that an equal answer saves
 
         found = self._known.assign(signature)
         if not isinstance(found, Match):
             return self._nothing(signature, found)
         second = found.runner_up
-        return Answer(
+        answer = Answer(
             entry_id=self._entry_of[found.cluster_id],
             cluster_id=found.cluster_id,
             score=found.score,
@@ -270,6 +276,31 @@ class Matcher:
             runner_up=self._entry_of.get(second.cluster_id) if second else None,
             runner_up_reason=f"scored {second.score:.1f}" if second else "",
         )
+        return self._with_classes(answer, signature)
+
+    def _with_classes(self, answer: Answer, signature: Signature) -> Answer:
+        """The answer, with a word where the error's class is none that reports of the entry name, nor a kind of one.
+
+        A class that says nothing, or that passes on what another layer raised, differs from none.
+        """
+        own = signature.exception_type
+        if answer.cluster_id is None or own is None or not normalise.is_specific(own):
+            return answer
+        others = self._known.classes_of(answer.cluster_id)
+        if not others or own in others:
+            return answer
+        from pipeline.cluster import is_type  # noqa: PLC0415  only here: costs 0.2 s that an equal answer saves
+
+        if any(is_type(one, own) or is_type(own, one) for one in others):
+            return answer
+        shown = tuple(dict.fromkeys(map(short_class, others)))
+        told = f"the class differs: {short_class(own)} here, {' and '.join(shown[:MOST_CLASSES])} there"
+        answer = replace(answer, reason=f"{answer.reason} But {told}.", other_classes=shown)
+        if answer.rule != "equal":
+            return answer
+        words = 2 * len(signature.text)
+        score = round(100 * words / (words + len(short_class(own)) + min(map(len, shown))), 1)
+        return replace(answer, rule="words", score=score, reason=f"The same words were grouped before, but {told}.")
 
     def _nothing(self, signature: Signature, found: Abstention) -> Answer:
         near = found.nearest

@@ -27,6 +27,8 @@ IN_FULL, IN_A_LINE = 5, 20
 #: Characters of a message; of what only follows it, how many are named and how long.
 MESSAGE = 300
 FOLLOWING, FOLLOWING_MESSAGE = 3, 100
+#: Classes that reports of an entry name, where that of the error is another.
+OTHER_CLASSES = 4
 
 
 def print_findings(told: Told, *, lang: Language, everything: bool) -> None:
@@ -94,6 +96,12 @@ def places(one: ToldFinding, lang: Language) -> str:
     return f"line{'s' if last > first else ''} {span}" + (f", {times:,} times" if times > 1 else "")
 
 
+def class_differs(one: ToldFinding, lang: Language) -> str:
+    """That reports of the entry name other classes, "" where they do not."""
+    others = one.finding.answer.other_classes
+    return f"{word('class', lang, 'lines')}{colon(lang)}{', '.join(others[:OTHER_CLASSES])}" if others else ""
+
+
 def why_none(one: ToldFinding, lang: Language) -> str:
     """That a finding has no entry, and why."""
     return no_entry(one.finding.answer.reason, lang)
@@ -124,6 +132,8 @@ def _print_finding(one: ToldFinding, number: int, lang: Language, depth: Depth) 
             print_threads(one.nearest, lang)
         print_documentation(one.finding.documentation, lang)
     else:
+        if differs := class_differs(one, lang):
+            say(differs)
         _print_known(one, one.known, lang, depth)
     for words in one.finding.followed_by[:FOLLOWING]:
         say(f"{word('follows', lang, 'lines')}{colon(lang)}{shortened(words, FOLLOWING_MESSAGE)}", style="dim")

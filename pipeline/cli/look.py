@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pipeline.store import RunRow
     from pipeline.validate import Problem, Report
 
+#: Classes of an error that are named.
+_CLASSES = 8
 #: Of what a run did or why it failed, in the table of runs.
 _DID_CHARACTERS = 200
 
@@ -54,6 +56,10 @@ def explain(
     say(f"{found['cluster_id']}  {found['entry_id'] or '(no entry)'}", style="bold")
     say(found["text"])
     say(f"gate: {', '.join(f'{name} = {value}' for name, value in found['gate'].items()) or 'none'}")
+    if found["classes"]:
+        named = ", ".join(f"{one['name']} ({one['documents']:,})" for one in found["classes"][:_CLASSES])
+        aside = "" if "exception" in found["gate"] else "; the words say enough, none decides"
+        say(f"classes, by documents: {named}{aside}")
     rows = [(t["event_count"], t["rule"], t["score"], t["text"], t["explanation"]) for t in found["templates"]]
     print_table("together", ["events", "rule", "score", "signature", "why"], rows)
     apart = [(n["score"], n["entry_id"] or n["cluster_id"], n["text"], n["reason"]) for n in found["apart"]]

@@ -14,6 +14,7 @@ from pipeline.cli.entry_page import QUOTES, Depth, counts, remedy_groups, share
 from pipeline.cli.findings_page import (
     FOLLOWING,
     FOLLOWING_MESSAGE,
+    class_differs,
     headline,
     message,
     no_entry,
@@ -62,6 +63,8 @@ def _finding(one: ToldFinding, number: int, lang: Language, depth: Depth) -> Ite
     yield f"### {number}. {name}{bracketed(places(one, lang), lang)}"
     yield code_block(clean(message(one)))
     if one.known is not None:
+        if differs := class_differs(one, lang):
+            yield escaped(clean(differs))
         yield from _known(one, one.known, lang, depth)
     else:
         yield escaped(clean(why_none(one, lang)))

@@ -283,6 +283,8 @@ def _tell_of_regrouping(found: Regrouping, *, is_quiet: bool, as_json: bool) -> 
 
 def _print_regrouping(found: Regrouping) -> None:
     _complain_of_idle(found.figures)
+    for one in found.renamed:
+        say(f"renamed {one.entry_id} {one.new_id}: overrides.toml")
     if not found.rows:
         say("no cluster changes")
         return

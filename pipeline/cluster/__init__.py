@@ -7,7 +7,7 @@ from pipeline.cluster.neighbours import why_two
 from pipeline.cluster.partition import Partition, Ruling, founder, partition, rulings
 from pipeline.cluster.people import NONE, Override, Overrides, read_overrides
 from pipeline.cluster.proofs import Proof, regexes_for
-from pipeline.cluster.titles import Print, title
+from pipeline.cluster.titles import Print, is_type, title
 
 __all__ = [
     "NONE",
@@ -27,6 +27,7 @@ __all__ = [
     "dry_run",
     "founder",
     "hard",
+    "is_type",
     "partition",
     "read_overrides",
     "regexes_for",

@@ -14,7 +14,7 @@ from pipeline.cluster.candidates import Ints
 from pipeline.cluster.leaders import CUTOFF
 from pipeline.cluster.shapes import Shape, shape
 from pipeline.cluster.words import conflict
-from pipeline.records import Cluster, Neighbour, Template
+from pipeline.records import Cluster, Neighbour, Template, short_class
 
 if TYPE_CHECKING:
     from pipeline.cluster.work import Work
@@ -151,13 +151,20 @@ def _reason(pair: Sequence[tuple[Template, Shape]], score: float) -> str:
     left, right = (dict(template.gate) for template, _ in pair)
     keys = [key for key in sorted(left.keys() | right.keys()) if left.get(key) != right.get(key)]
     if keys:
-        return "gate " + "; ".join(
-            f"{key}: {' / '.join(sorted((left.get(key, '-'), right.get(key, '-'))))}" for key in keys[:2]
-        )
+        told = [" / ".join(sorted(_gate_value(template, key) for template, _ in pair)) for key in keys[:2]]
+        return "gate " + "; ".join(f"{key}: {values}" for key, values in zip(keys, told, strict=False))
     if score < leaders.CUTOFF:
         return leaders.why_not(score, "")
     words = conflict(pair[0][1], pair[1][1])
     return leaders.why_not(score, words) if words else leaders.FAR
+
+
+def _gate_value(template: Template, key: str) -> str:
+    """What the gate of a template has for a key; where words say enough, the class that was left away."""
+    value = dict(template.gate).get(key)
+    if value is None and key == "exception" and template.exception_type:
+        return f"{short_class(template.exception_type)} (left away: the words say enough)"
+    return value or "-"
 
 
 def kept(found: Pairs) -> tuple[Neighbour, ...]:

@@ -11,12 +11,14 @@ feature, tool, errno, signal, and `kind`, the id of a known family.
 from pipeline.normalise.assemble import NORMALISER_VERSION, is_empty, signature
 from pipeline.normalise.masks import template as masked
 from pipeline.normalise.other_readings import readings
+from pipeline.normalise.peel import is_specific
 from pipeline.normalise.text_signature import is_consequence, main_event, rank, signature_of_text
 
 __all__ = [
     "NORMALISER_VERSION",
     "is_consequence",
     "is_empty",
+    "is_specific",
     "main_event",
     "masked",
     "rank",

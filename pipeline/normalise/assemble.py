@@ -16,7 +16,7 @@ from pipeline.records import Event, Frame, Signature, Slot, content_id, short_cl
 from pipeline.text.frames import frame_key, innermost, named_by
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "30"
+NORMALISER_VERSION = "31"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
@@ -172,7 +172,9 @@ def _unknown(
     if frame:
         gate = tuple(sorted((*gate, ("symbol", frame))))
         notes.append("frame: there is no message; the innermost function stands for it")
-    elif not is_placeless and (_is_said_anywhere(sentence) if is_placed else _is_compared(sentence)):
+    elif not is_placeless and (
+        _is_said_anywhere(sentence or short_class(kind)) if is_placed else _is_compared(sentence)
+    ):
         gate = _with_place(gate, frames, notes)
     elif is_placed and kind is None and quoted and peel.counted(sentence) < peel.TELLING_WORDS:
         gate = tuple(sorted((*gate, ("symbol", quoted))))

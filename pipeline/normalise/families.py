@@ -31,6 +31,8 @@ _AMOUNTS = frozenset({"required", "limit", "bytes"})
 #: What an assertion says beside its condition.
 _SAID = re.compile(r"([^\"\n]{1,400}?) ?&& ?\"[^\n]*\Z")
 _RELATION = re.compile(r" ?(==|!=|<=|>=|&&|\|\||(?<![<>=!-])[<>](?![<>=])) ?")
+#: A cast, which compilers' warnings make releases add.
+_CAST = re.compile(r"\b(?:static|reinterpret)_cast<[\w: *&]{1,60}>\((?P<what>[^()]{1,120}(?:\([^()]{0,60}\))?)\)")
 _GROUP = re.compile(r"\{(\w+)\}")
 
 
@@ -154,7 +156,7 @@ def _condition(assertion: str) -> str:
     for quote in "\"'`":
         if assertion.endswith(quote) and assertion.count(quote) % 2:
             assertion = assertion[:-1].rstrip()
-    inner = assertion.removesuffix(" is false")
+    inner = _CAST.sub(r"\g<what>", assertion.removesuffix(" is false"))
     inner = _RELATION.sub(r" \1 ", inner)
     return inner[1:-1] if _is_bracketed(inner) else inner
 

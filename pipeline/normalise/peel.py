@@ -219,6 +219,12 @@ def without_status(line: str) -> tuple[str | None, str]:
     return found[0].rstrip(": ").upper().replace(" ", "_"), line[found.end() :]
 
 
+def is_specific(exception_type: str) -> bool:
+    """Whether a class says what went wrong: not only that something did, or that another layer passes it on."""
+    name, table = short_class(exception_type.partition("(")[0]), wording()
+    return bool(name) and name not in table.generic_types | table.wrapper_types | table.carrier_types
+
+
 # The words of a message without its values.
 
 #: A message with fewer telling words than this does not identify an error without its exception type

@@ -85,6 +85,7 @@ class Wording:
     alias: Mapping[str, Mapping[str, str]]  # gate key -> lower-cased value -> canonical value
     generic_types: frozenset[str]
     wrapper_types: frozenset[str]
+    carrier_types: frozenset[str]  # in which another layer passes an error on
     wrappers: tuple[Wrapper, ...]
     empty: tuple[re.Pattern[str], ...]  # templates that say that something failed and not what
     empty_alone: tuple[re.Pattern[str], ...]  # likewise, where neither gate nor type says it
@@ -181,6 +182,7 @@ def wording() -> Wording:
         alias=table["alias"],
         generic_types=frozenset(table["types"]["generic"]),
         wrapper_types=frozenset(table["types"]["wrapper"]),
+        carrier_types=frozenset(table["types"]["carrier"]),
         wrappers=tuple(Wrapper(row["id"], row["need"], re.compile(row["pattern"])) for row in table["wrap"]),
         empty=tuple(re.compile(row["pattern"]) for row in table["empty"] if not row.get("alone")),
         empty_alone=tuple(re.compile(row["pattern"]) for row in table["empty"] if row.get("alone")),

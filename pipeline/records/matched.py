@@ -134,7 +134,9 @@ class _Answer(_Part):
     entry_id: str | None
     cluster_id: str | None
     score: float = Field(description="0-100; of the nearest entry where there is none.")
-    rule: str = Field(description="equal, gate, ratio, slot, prefix, untyped, quote or abstained.")
+    rule: str = Field(
+        description="equal, words (equal but for the class), gate, ratio, slot, prefix, untyped, quote or abstained."
+    )
     reason: str
     signature: str = Field(description="What the error was read as.")
     runner_up: str | None
@@ -143,6 +145,10 @@ class _Answer(_Part):
     packages: list[str]
     start: int | None = Field(description="Offset in the text made safe, in characters.")
     end: int | None
+    other_classes: list[str] = Field(
+        default_factory=list,
+        description="Those that reports of the entry name, where the class of the error is another.",
+    )
 
 
 class MatchFinding(_Answer):

@@ -90,6 +90,11 @@ WHERE signature_id = $1
    OR c.entry_id IN (SELECT $1 UNION ALL SELECT entry_id FROM aliases WHERE alias = $1)
 ORDER BY events DESC, signature_id
 """
+_CLASSES = """
+SELECT e.exception_type AS name, count(DISTINCT e.document_id) AS documents
+FROM events e JOIN assignments a USING (signature_id)
+WHERE a.cluster_id = $1 AND e.exception_type IS NOT NULL GROUP BY ALL ORDER BY documents DESC, name
+"""
 _APART_REASON = """
 SELECT score, reason FROM neighbours
 WHERE (cluster_id = $1 AND other_id = $2) OR (cluster_id = $2 AND other_id = $1) ORDER BY score DESC LIMIT 1
@@ -137,6 +142,7 @@ def explanation(path: Path, wanted: str) -> dict[str, Any] | None:
         return {
             **found[0],
             "gate": dict(json.loads(found[0]["gate"])),
+            "classes": _dicts(path, _CLASSES, cluster_id),
             "templates": _dicts(path, _TEMPLATES, cluster_id),
             "apart": _dicts(path, _APART, cluster_id),
             "events": _dicts(path, _EVENTS, cluster_id, _MOST_EVENTS),

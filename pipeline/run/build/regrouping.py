@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +35,20 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Renaming:
+    """An entry that a row of overrides.toml gives another id."""
+
+    entry_id: str
+    new_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Regrouping:
     """What would become of the clusters of the last build."""
 
     rows: tuple[Row, ...]  # every template of every cluster that changes
     changes: tuple[store.JournalRow, ...]  # what the journal would say of clusters
+    renamed: tuple[Renaming, ...]  # where overrides.toml names a cluster and its entry has another name yet
     figures: Mapping[str, Any]  # "changes" by kind, "moved" events, "overrides" and those that do nothing
 
     def as_dict(self) -> dict[str, Any]:
@@ -61,7 +70,8 @@ class Regrouping:
             }
             for row in self.rows
         ]
-        return {**self.figures, "journal": changes, "rows": rows}
+        renamed = [asdict(one) for one in self.renamed]
+        return {**self.figures, "renamed": renamed, "journal": changes, "rows": rows}
 
 
 def foreseen(
@@ -91,7 +101,8 @@ def foreseen(
         with rows.opened(used, spill=folder / "spill") as there:
             templates = there.templates()
             rulings = cluster.rulings(decided, templates)
-            now = cluster.partition(templates, overrides=decided).cluster_of()
+            made = cluster.partition(templates, overrides=decided)
+            now = made.cluster_of()
             names = (template.signature_id for template in templates)
             version = packs.marked(normalise.NORMALISER_VERSION)
             moved = history.moved(places.database, last, there, names, normaliser=version)
@@ -100,6 +111,7 @@ def foreseen(
     kinds = Counter(change.kind for change in found.changes)
     return Regrouping(
         rows=_rows(found, places.database, {template.signature_id: template for template in templates}),
+        renamed=_renamed(made.names, found, places.database),
         changes=tuple(changes.journal_rows(found, last, moved, now=now, rulings=said)),
         figures={
             "changes": dict(sorted(kinds.items())),
@@ -134,6 +146,24 @@ def _mapped(
     found = {name: paths for name, paths in shards_of(places.shards).items() if partition_of(name) in done}
     found |= {name: paths for name, paths in shards_of(folder).items() if partition_of(name) in new}
     return [paths for _, paths in sorted(found.items())]
+
+
+def _renamed(names: Sequence[tuple[str, str]], found: changes.Comparison, database: Path) -> tuple[Renaming, ...]:
+    """The entries that a build names as overrides.toml says, if nothing else has that id; `names` are of clusters."""
+    if not names:
+        return ()
+    entry_of = reading.entry_of(database)
+    held: dict[str, set[str]] = {}
+    for key, cluster_id in found.after.items():
+        if key in found.before:
+            held.setdefault(cluster_id, set()).add(found.before[key])
+    made = []
+    for cluster_id, name in names:
+        for entry_id in sorted({entry_of[old] for old in held.get(cluster_id, ()) if old in entry_of}):
+            new_id = f"{entry_id.partition('/')[0]}/{name}"
+            if new_id != entry_id:
+                made.append(Renaming(entry_id, new_id))
+    return tuple(made)
 
 
 def _rows(found: changes.Comparison, database: Path, templates: Mapping[str, Template]) -> tuple[Row, ...]:
