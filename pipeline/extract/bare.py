@@ -20,7 +20,9 @@ _LEADS = re.compile(
     r"(?:[:：\]\-`>）】，。；！？、→|(]|[\u3040-\u30ff\u3400-\u9fff]"
     r"|\b(?:got|gets?|getting|raise[sd]?|throw(?:s|n)?|threw|with|error|errors|hits?|following|fails?|failed"
     r"|by|to|received?|says?|encounter\w{0,4}|causes|caused|causing"
-    r"|see|seeing|exception|gives?|shows?|of|from|reports?|prints?))[ \t]{0,3}[`\"'*]{0,3}$",
+    r"|see|seeing|exception|gives?|shows?|of|from|reports?|prints?"
+    r"|(?:got|gets?|getting|raise[sd]?|throws?|threw|hits?|received?|see|seeing|encounter\w{0,4}) (?:an?|the|this)"
+    r"))[ \t]{0,3}[`\"'*]{0,3}$",
     re.I,
 )
 #: Words with which prose goes on after "I get a TypeError:"; programs do not begin a message so.
@@ -49,6 +51,8 @@ _QUALIFIED = re.compile(
     r"(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){1,14}[\w$]{1,100})(?:: (?P<message>.*)|(?= at |$))", re.DOTALL
 )
 _MORE = re.compile(r"\.{3} ?(?P<count>\d{1,4}) more\b")
+#: The exception of another machine, as Hadoop's calls show it behind that of this one.
+_REMOTE = re.compile(r"\((?:[a-z_]\w{0,80}\.){1,14}[A-Z][\w$]{1,100}\): (?=\S)")
 #: Quotes that open and close what somebody cites.
 _QUOTES = {'"': '"', "“": "”", "`": "`", "「": "」"}
 #: A string of a listing: nothing but the quote before the name, a bracket or comma behind the message.
@@ -91,6 +95,8 @@ def read(text: str, colon: int, *, ceiling: int, fences: Fences) -> Event | None
     if name in _COMMON and (not _MARKUP.fullmatch(before[_prefix_width(before) :])):
         return None
     message = _unquoted(message, text[begin - 1 : begin])
+    if (remote := _REMOTE.match(message)) is not None:
+        message = message[remote.end() :]
     return _event(text, (start, begin, stop), name, message, fences)
 
 
@@ -101,6 +107,11 @@ def _unquoted(message: str, opened: str) -> str:
         return message
     said = message.split(closing, 1)[0].removesuffix("\\n").rstrip()
     return said if said and message.count(closing) % 2 else message
+
+
+def _inside(message: str) -> str:
+    """What one pair of single quotes holds, if all of the message stands in them."""
+    return message[1:-1] if message[:1] == message[-1:] == "'" else message
 
 
 def is_first(before: str) -> bool:
@@ -161,7 +172,7 @@ def _flattened(name: str, message: str) -> list[python.Printed]:
 
 def _event(text: str, span: tuple[int, int, int], name: str, message: str, fences: Fences) -> Event:
     start, begin, stop = span
-    inner = head.strict(message) if name in _COMMON else None
+    inner = head.strict(_inside(message)) if name in _COMMON else None
     if inner is not None and inner.message:  # "Error: TypeError: x": who prints it only says that it failed
         name, message = inner.exception_type, inner.message
     flat = _flattened(name, message)
