@@ -27,7 +27,6 @@ def _guess(text: str) -> Event | None:
         ("I get the message `kiln door is not supported` at noon", "kiln door is not supported"),
         ('It fails with "Cannot fire the kiln twice" at noon', "Cannot fire the kiln twice"),
         ("So.\n`Error opening the kiln for reading`\n", "Error opening the kiln for reading"),
-        ("So.\n[ERROR] : the kiln went cold\n", "the kiln went cold"),
         ("```\nFatal kiln: FATAL 12: the heat is gone\n```", "Fatal kiln: FATAL 12: the heat is gone"),
     ],
 )
