@@ -169,8 +169,9 @@ def imported(folder: Path) -> set[str]:
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 found.add(node.module.partition(".")[0])
+    of_checkers = {"_typeshed"}  # there while types are checked only
     ours = {"pipeline", "tests", "benchmarks", *(path.stem for path in (ROOT / "benchmarks").glob("*.py"))}
-    return found - sys.stdlib_module_names - ours
+    return found - sys.stdlib_module_names - of_checkers - ours
 
 
 def distributions(modules: set[str]) -> dict[str, str]:

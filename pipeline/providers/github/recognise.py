@@ -26,6 +26,8 @@ _REST = {
 _REACTIONS = {"THUMBS_UP": "+1", "THUMBS_DOWN": "-1"}
 _COMMENT = re.compile(r"#issuecomment-(\d{1,18})\Z", re.ASCII)
 _API = re.compile(r"https?://[^/]+/(?:api/v3/)?repos/")
+#: The one API of which it is known whose web site has its threads: an Enterprise server may have them anywhere.
+_NAMED_API = re.compile(r"https?://api\.github\.com/repos/", re.IGNORECASE)
 
 
 #: The page of a release.
@@ -149,8 +151,10 @@ def thread(value: Mapping[str, object], sha256: str) -> tuple[Place, ...] | None
 
 
 def _key(value: Mapping[str, object]) -> str | None:
-    """The key of a thread that gives an address: the API's own counts before the page that it names."""
-    return thread_key(value.get("url")) or thread_key(value.get("html_url"))
+    """The key of a thread that gives an address: that of GitHub's own API counts before the page that it names."""
+    api, page = thread_key(value.get("url")), thread_key(value.get("html_url"))
+    is_named = _NAMED_API.match(_string(value.get("url")) or "") is not None
+    return (api or page) if is_named else (page or api)
 
 
 def _page(value: Mapping[str, object], key: str | None) -> str | None:
