@@ -68,9 +68,7 @@ class Answer:
     packages: tuple[str, ...] = ()  # installed packages whose frames it shows, the raising one first
     start: int | None = None  # where the error answered stands in the text, made safe; None where none was found
     end: int | None = None
-    other_classes: tuple[
-        str, ...
-    ] = ()  # those that reports of the entry name, where the text's error is of none of them
+    other_classes: tuple[str, ...] = ()  # those that reports of the entry name, where the error here is of none
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

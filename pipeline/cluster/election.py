@@ -30,9 +30,7 @@ class Edges:
     later: Ints
     earlier: Ints
     similar: Floats  # score of each such pair of full texts of one gate: REVIEW at least
-    untyped: Mapping[int, tuple[int, ...]] = field(
-        default_factory=dict
-    )  # to the texts that print its words with a type
+    untyped: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # to who prints its words with a type
     held: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # to the texts whose words stand in it
     quoted: Mapping[int, int] = field(default_factory=dict)  # to the longest of them that it quotes
     begun: Mapping[int, tuple[tuple[int, float], ...]] = field(default_factory=dict)  # of a cut text, to what goes on

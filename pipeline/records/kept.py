@@ -26,12 +26,12 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pipeline.records import disk
 
@@ -79,8 +79,9 @@ class Damaged(Exception):
         self.verdict = verdict
 
 
-def write(path: Path, body: bytes) -> None:
-    """Nothing; `path` holds `body` then, on the disk; after a kill or a full disk it holds what it held before.
+@contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to; `path` holds it then, on the disk; after a kill or a full disk it holds what it held before.
 
     Raises:
         OSError: the disk refuses.
@@ -90,7 +91,7 @@ def write(path: Path, body: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with staged.open("wb") as file:
-            file.write(body)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         staged.replace(path)
@@ -98,6 +99,12 @@ def write(path: Path, body: bytes) -> None:
         with suppress(OSError):
             staged.unlink(missing_ok=True)
         raise
+
+
+def write(path: Path, body: bytes) -> None:
+    """Nothing; `path` holds `body` as `replaced` has it, which says what is raised."""
+    with replaced(path) as file:
+        file.write(body)
 
 
 def read(path: Path) -> bytes:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-import uuid
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +21,7 @@ from typing import NamedTuple, overload
 import pyarrow as pa
 
 from pipeline import translate
-from pipeline.records import disk
+from pipeline.records import disk, kept
 from pipeline.records.entry import KnowledgeEntry, is_answered, is_documented
 from pipeline.records.errors import StoreError
 from pipeline.translate.official import CHANGED
@@ -151,23 +149,13 @@ def write(path: Path, keys: Sequence[str], texts: Mapping[str, bytes]) -> dict[s
     Raises:
         OSError: the disk refuses.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    staged = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     digest, length = hashlib.sha256(), 0
-    try:
-        with staged.open("wb") as file:
-            for key in keys:
-                body = texts[key]
-                for piece in (_LENGTH.pack(len(body)), body):
-                    digest.update(piece)
-                    length += file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        staged.replace(path)
-    except OSError:
-        with suppress(OSError):
-            staged.unlink(missing_ok=True)
-        raise
+    with kept.replaced(path) as file:
+        for key in keys:
+            body = texts[key]
+            for piece in (_LENGTH.pack(len(body)), body):
+                digest.update(piece)
+                length += file.write(piece)
     return {"bytes": length, "path": path.name, "sha256": digest.hexdigest()}
 
 
