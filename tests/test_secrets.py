@@ -151,6 +151,7 @@ RUN = "k9Zq7Xw3Lm2Pv8Rt5Yb1"
         (f"Authorization: Digest username={RUN}", RUN),
         (f"headers = {{'Authorization': 'Bearer {RUN}'}}", RUN),
         ("password: hunter22", "hunter22"),
+        ("    ansible_ssh_pass: R0de.Kool\n", "R0de.Kool"),
         ("密码：hunter22", "hunter22"),
         ("密码是hunter22，登录不了", "hunter22"),
         ('"password": "swordfish!"', "swordfish!"),
@@ -305,7 +306,7 @@ def test_a_secret_in_a_setting_is_redacted(written: str, secret: str) -> None:
         "the token 'password' is unexpected",
         "/home/ann/anything.py".replace("ann", "user"),
         "EOS_TOKEN=50256", "token: 151645", "token = tokenizer.decode(ids)", "password: str | None = None",
-        "password: required", "password=os.environ['DB_PASSWORD']", "password=${DB_PASSWORD}", "password = <yours>",
+        "password: required", "password: k8s.Client", "login_pass: p2pnet.secret (see above)", "password=os.environ['DB_PASSWORD']", "password=${DB_PASSWORD}", "password = <yours>",
         "secrets: inherit", "key=lambda x: x[1]", "Missing key: model.layers.0.self_attn.q_proj.weight",
         "PublicKeyToken=bd319b19eaf3b43a", "token = android.os.BinderProxy@42a76558", "sessionid=0x155e19baa520025",
         "commit 0123456789abcdef0123456789abcdef01234567", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -466,6 +467,38 @@ def test_secrets_that_blanks_and_marks_part_are_found(written: str) -> None:
     assert not any(part in redacted for part in ("Zq7Xw3Lm2", "w3Lm2Pv8R", "rthern"))
 
 
+#: Where the two parts of a broken token stand.
+BROKEN = (
+    *("| X_TOKEN | {} | ok |\n|  | {} |  |", "│ X_TOKEN │ {} │\n│         │ {} │", "<td>{}</td></tr><tr><td></td><td>{}</td>"),
+    *("X_TOKEN=&quot;{}<br>&nbsp;&nbsp;{}&quot;", "<p>{}<br />\n{}</p>", '<span>{}</span><span class="x">{}</span>'),
+    *("X_TOKEN=3D{}=\n{}\nok", "Token: {}=\n{}\nok", "X_TOKEN {} {} (from a PDF)", "X_TOKEN {}\u00a0{}", "{}&#10;{}"),
+    *('("{}"\n     "{}")', "t = '{}' . '{}';", 't = "{}" & _\n    "{}"', '["{}",\n "{}"]', 't = "{}" .. "{}"', "'{}' || '{}'"),
+    *("{}%0A{}", '"{}\\u000a{}"', "set T={}^\n{}", "$t = {}`\n{}", "{}\u21a9\n{}", "{}\\\n    {}", "{}\n\n{}", "- {}\n- {}", "**{}**\n**{}**"),
+    "2026-01-02T10:00:00.12Z stdout P T={}\n2026-01-02T10:00:00.12Z stdout F {}",
+    "May  5 10:00:00 box app[12]: {}\nMay  5 10:00:00 box app[12]: {}",
+    *("[10:00:00] INFO {}\n[10:00:00] INFO {}", "api-1  | T={}\napi-1  | {}", "  12 | T={}\n  13 | {}", "> {}\n> {}", "# {}\n# {}"),
+)  # fmt: skip
+
+
+@each("written", BROKEN)
+def test_what_is_broken_off_a_token_goes_with_it(written: str) -> None:
+    github = ("ghp_k9Zq7Xw3Lm2Pv8Rt5Yb1", "Qd4Nf6Hs8Jc0Gv2T")
+    for parts in (github, ("dop_v1_084715d6c20bb82b6277c8c783", "0a67fbe7d142e6b25cb3b6f4db1")):
+        redacted = text.redact(written.format(*parts))
+        assert not any(part in redacted for part in parts)
+
+
+@each(
+    "behind",
+    [
+        "\nOTHER_KEY_ID=k9Zq7Xw3Lm2Pv8", " run_k9Zq7Xw3Lm2(x)", "\nimplementation_details", "<br>Reproduced on Ubuntu2204", "\n0x7f3c9a5be122",
+        " | ok |\n| commit | latest |", "\n/home/user/k9Zq7Xw3Lm2Pv8", " https://a.b/k9Zq7Xw3Lm2Pv8Rt5Yb1", "\n2026-01-02T10:00:00Z INFO Started", '", "PyTorch2"',
+    ],
+)  # fmt: skip
+def test_what_stands_behind_a_token_and_is_no_part_of_it_stays(behind: str) -> None:
+    assert text.redact(f"ghp_k9Zq7Xw3Lm2Pv8Rt5Yb1Qd4Nf6Hs8Jc0Gv2T{behind}") == f"<secret>{behind}"
+
+
 # ---------------------------------------------------------------- hostile text
 
 UNITS = (
@@ -476,6 +509,7 @@ UNITS = (
     *("| password |\n|---|---|\n", "|", "Author: a", "whoami\n", "drwxr-xr-x 4 ", "Best regards,\n", "Mrs. Ann ", "pw: ", "-token ", "--a-token "),
     *("log in a/", "connect('a', ", "Client('", "token ", "a b ", "a. ", "_ a", "IDENTIFIED BY ", "obsutil config ", "eyJhIjoi", "LS0tLS1CRUdJTi"),
     *("AKIDAKIDAKIDAKIDAKID ", "kty: d: ", " dot com", "a at b dot ", "a@b ~ % ", "USER=a\n", "uid=1(a)", "\\u200b"),
+    *("ghp_k9Zq7Xw3Lm2Pv8Rt5Yb1 ", "ghp_k9Zq7Xw3Lm2Pv8Rt5Yb1 |\n| ", "<br>", "=3D", "|\n|", "| ", "ghp_k9Zq7Xw3Lm2Pv8Rt5Yb1<br>"),
 )  # fmt: skip
 
 

@@ -11,8 +11,8 @@ from pipeline.text.names import Column
 from pipeline.text.needed import Seen, Signs
 from pipeline.text.people import Folder, Person, people_rules
 from pipeline.text.settings import Header, Setting, setting_rules
-from pipeline.text.tokens import KeyBlock, PlaceGate, TokenForm, token_rules
-from pipeline.text.undone import decoded, decoding, undone
+from pipeline.text.tokens import KeyBlock, PlaceGate, Span, TokenForm, token_rules
+from pipeline.text.undone import decoded, decoding, goes_on, undone
 
 # A script rule beat three language libraries on mixed error text (recall 0.996 for Chinese on 2,000 segments).
 MIN_SCRIPT_CHARACTERS = 2
@@ -105,7 +105,7 @@ Rule = TokenForm | KeyBlock | Setting | Header | Person
 #: What is left out of a text where keywords are looked for: escapes, quotes, line ends and what stands around them.
 _QUOTING = b"\\\n\r\"'`\t >|*]"
 #: Both begin with one character, which is faster than what they begin with otherwise.
-_BREAK = re.compile(r"<wbr ?/?>")
+_BREAK = re.compile(r"<w?br ?/?>(?:&nbsp;|\s){0,20}")
 _ESCAPED_LINE_END, _JOINED = (
     re.compile(r"\\(?:(?:r\\)?n|u(?:200[b-fB-F]|2060|feff|FEFF|00ad|00AD))"),
     re.compile(r"\+(?<=[\"'] \+)"),
@@ -143,7 +143,7 @@ _CODED = (
         "&sol;",
         "&equals;",
     ),
-    *("&colon;", "&nbsp;", "<wbr"),
+    *("&colon;", "&nbsp;", "<wbr", "=3D"),
 )
 _CODED_SIGNS = frozenset(_CODED)
 
@@ -243,7 +243,7 @@ def _without_coded(text: str, rules: Sequence[Rule]) -> str:
         (*view.span(start, end), written)
         for rule in rules
         if isinstance(rule, TokenForm | Setting | Header)
-        for start, end, written in rule.spans(view.text)
+        for start, end, written in _whole(view.text, rule, rule.spans(view.text))
         if view.is_joined(max(0, start - _NEAR), end)
     ]
     return _replaced(text, sorted(found))
@@ -271,8 +271,16 @@ def redact(text: str, *, rules: Suspects | None = None) -> str:
             or keywords[0] in text
             or any(keyword in text for keyword in keywords[1:])
         ):
-            text = _replaced(text, rule.spans(text))
+            text = _replaced(text, _whole(text, rule, rule.spans(text)))
     return text
+
+
+def _whole(text: str, rule: Rule, spans: Iterable[Span]) -> Iterable[Span]:
+    """The places of secrets with what is broken off them."""
+    if not isinstance(rule, TokenForm | Setting | Header):
+        return spans
+    is_told = isinstance(rule, TokenForm)
+    return ((start, goes_on(text, end, is_told=is_told), written) for start, end, written in spans)
 
 
 def _plain(text: str) -> str:
@@ -289,7 +297,10 @@ def _without_quoted(text: str, rules: Sequence[TokenForm | KeyBlock | Header], *
     if not near:
         return text
     view = undone(text)
-    return _replaced(text, sorted(span for rule in near for span in rule.joined_spans(view)))
+    found = [span for rule in near for span in _whole(text, rule, rule.joined_spans(view))]
+    found += [span for rule in near if isinstance(rule, TokenForm) for span in _whole(text, rule, rule.spans(text))]
+    # of two that begin together the longer: where lines are joined, a time or a number of a line may end a token
+    return _replaced(text, sorted(found, key=lambda span: (span[0], -span[1])))
 
 
 def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:

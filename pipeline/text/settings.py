@@ -93,8 +93,9 @@ _STOP = re.compile(r"[,;&(){}\[\]|\\]")
 _TAIL = ".,:!?)]}*_\\"
 # `Blue.horse508` is none: names of code end in one digit at most.
 _EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$(?<![0-9]{2})|[A-Za-z_][\w.]*[(\[]")
-#: `N0rthern.Pike`, in quotes.
+#: `N0rthern.Pike`, in quotes, or alone behind a name of a file of settings.
 _DIGIT_INSIDE = re.compile(r"[A-Za-z][0-9][a-z]")
+_ALONE, _OF_A_FILE = re.compile(r"[ \t]*(?:\n|\Z)"), re.compile(r":[ \t]\Z|=\Z")
 _PATH = re.compile(r"(?:\.{0,2}/|~|[A-Za-z]:[\\/]|https?:)")
 _FIRST_OF_NONE = "<$%{[(*…^@&|\\"
 
@@ -198,7 +199,8 @@ class Setting:
             or len(value.strip("xX*")) < _LEAST_PASSWORD
         ):
             return False
-        is_expression = _EXPRESSION.match(value) and not (opening and _DIGIT_INSIDE.search(value))
+        is_alone = not opening and _ALONE.match(match.string, match.end() + len(value)) and _OF_A_FILE.search(match[0])
+        is_expression = _EXPRESSION.match(value) and not ((opening or is_alone) and _DIGIT_INSIDE.search(value))
         if after in ("(", "[") or is_expression or _PATH.match(value):
             return False
         if self.name == "passwords" and not opening and _IS_BELOW.search(match[0]):

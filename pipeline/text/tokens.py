@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from typing import Any
 
 from pipeline.text.needed import late
-from pipeline.text.undone import LEAST_TOKEN, Undone, is_token, looks_random
+from pipeline.text.undone import LEAST_TOKEN, Undone, is_address, is_token, looks_random
 
 SECRET = "<secret>"  # noqa: S105  (what is written in the place of one)
 #: A secret has this many different characters; `ghp_xxxxxxxxxxxxxxxxxxxx` is written in the place of one.
@@ -136,8 +136,8 @@ class TokenForm:
                 continue
             after = [at for at in view.line_starts(border, end) if at > border]
             line = view.text[border : min([*after, end])]
-            is_name = _NAMES.match(view.text, border + len(line)) is not None
-            if is_name or (not looks_random(line) and not _is_rest(view, line, min([*after, end]))):
+            is_other = _OTHERS.match(view.text, border + len(line)) is not None or is_address(line)
+            if is_other or (not looks_random(line) and not _is_rest(view, line, min([*after, end]))):
                 return border
         secret = view.text[_secret(match)[0] : end]
         if self.is_open and not (looks_random(secret) or _is_numbers(secret)):
@@ -200,8 +200,8 @@ def _secret(match: re.Match[str]) -> tuple[int, int]:
     return match.span(match.lastgroup or 0)
 
 
-#: Behind a line that is the name of the next setting: "accessKeySecret=x".
-_NAMES = re.compile(r"\s?[=:](?![=\s])")
+#: Behind a line that is the name of the next setting, "accessKeySecret=x", or the year of a time.
+_OTHERS = re.compile(r"\s?[=:](?![=\s])|-[0-9]{2}-[0-9]{2}[T ]")
 #: What is left of a sequence that colours a terminal, once its first character is gone.
 _COLOURED = re.compile(r"\[\d{0,3}(?:;\d{1,3}){0,4}m\Z")
 _LONGEST_COLOUR = 24

@@ -47,6 +47,9 @@ _LETTERS_ALONE = re.compile(r"[a-z]{16}$")  # the same without its blanks
 _GROUPS = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}$")  # a password of an application, as Google shows it
 _SYMBOL = re.compile(r"[!#$%^&*+?~@]")
 
+#: What parts the cells of a table.
+_CELL = "[|\u00a6\u2502\u2503\u2551]"
+_TAG = r"</?(?:br|wbr|span|[bipu]|em|strong|code|td|tr|div|tt|font|mark|li)\b[^<>\n]{0,60}>"
 _LINE_END = r"(?:\\{0,4}\r?\n|(?:\\{1,8}r)?\\{1,8}n)"
 _QUOTED = re.compile(
     r"(?P<code>\\{1,4}(?:u00|x)(?P<json>[2-7][0-9a-fA-F])|&\#(?:(?P<decimal>[0-9]{2,3})|[xX](?P<hex>[2-7][0-9a-fA-F]));"
@@ -54,8 +57,10 @@ _QUOTED = re.compile(
     r"|%(?<=[\w:/}%?&=+.-]%)(?P<url>2[0-9A-Fa-f]|3[ABDFabdf]|40|5[BDFbdf]|7[BDEbde])(?!\s))"
     r"|(?P<joined>[\"'](?<=[A-Za-z0-9_+/=.-].)(?:[ \t]{0,8}[+.&][ \t]{0,8}|[ \t]{1,8}|[ \t]{0,8}[+.&\\]?[ \t]{0,8}"
     rf"{_LINE_END}[ \t]{{0,40}}[+.&]?[ \t]{{0,8}})[fbr]?[\"'](?=[A-Za-z0-9_+/=. -]))"
-    rf"|(?P<line>{_LINE_END}[ \t]{{0,40}}(?:(?:>[ \t]?){{1,6}}|[|#*+][ \t]{{1,4}}|//[ \t]{{0,4}})?)"
-    r"|<wbr ?/?>|\\{1,4}u(?:200[b-fB-F]|2060|[fF][eE][fF][fF]|00[aA][dD])"
+    rf"|(?P<line>{_LINE_END}[ \t]{{0,40}}(?:(?:>[ \t]?){{1,6}}|[|#*+][ \t]{{1,4}}|//[ \t]{{0,4}})?"
+    # the next row of a table, in which the cells in front are empty
+    rf"|{_CELL}[ \t]{{0,8}}\n[ \t>]{{0,8}}{_CELL}(?:[ \t]{{0,80}}{_CELL}){{0,4}}[ \t]{{0,40}})"
+    r"|<w?br ?/?>(?:&nbsp;|\s){0,20}|\\{1,4}u(?:200[b-fB-F]|2060|[fF][eE][fF][fF]|00[aA][dD])"
     # letters that stand apart, one by one; a blank behind a dot or around a line in a token
     r"|[ ](?:(?<=[\s\"'`]\S[ ])(?=[\w.-](?:[\s\"'`.,]|\Z))|(?<=[A-Za-z0-9][._-][ ])(?=\w)|(?=_ \w)|(?<=\w _ ))"
     r"|\\{1,4}(?=[!-/:-@\[\]-`{-~])"
@@ -72,7 +77,7 @@ _NAMED = {
     "colon": ":",
     "nbsp": " ",
 }
-_KINDS_OF_CODE = frozenset(("json", "decimal", "hex", "name", "url"))
+_KINDS_OF_CODE = frozenset(("json", "decimal", "hex", "name", "url", "mail"))
 _UPPER, _LOWER, _DIGIT = 1, 2, 3
 _KINDS = {
     **dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", _UPPER),
@@ -90,8 +95,10 @@ _CODES = (
         r"|(?P<name>quot|amp|lt|gt|apos|lowbar|sol|equals|colon|nbsp));"
     ),
     re.compile(r"%(?<=[\w:/}%?&=+.-]%)(?P<url>2[0-9A-Fa-f]|3[ABDFabdf]|40|5[BDFbdf]|7[BDEbde])(?!\s)"),
+    re.compile(r"=(?P<mail>[2-7][0-9A-F])"),  # quoted-printable
 )
-_FIRST = ("\\u00", "\\x", "&", "%")
+#: What each code begins with; a sign of equality in quoted-printable is coded, so that no such text is without one.
+_FIRST = ("\\u00", "\\x", "&", "%", "=3D")
 
 
 def decoded(text: str) -> str:
@@ -207,6 +214,69 @@ def undone(text: str) -> Undone:
     return Undone("".join(parts), tuple(pieces), tuple(piece.at for piece in pieces))
 
 
+# What breaks a token where it was written, printed or copied: nothing but a break says so here ...
+_BREAKS = re.compile(
+    r"=\n"  # quoted-printable
+    rf"|\s{{0,8}}(?:(?:{_TAG}|&nbsp;|&\#(?:160|10|13|[xX][aAdD]0?);)\s{{0,20}}){{1,12}}"
+    r"|\\ |[*_]{1,3}\n[*_]{1,3}"
+    r"|\\{0,4}[\"'`][ \t]{0,8}(?:[+.&~,^\\_`]|\.\.|<>|\|\||<<)?[ \t]{0,8}(?:_?\n[ \t]{0,60})?"
+    r"(?:(?:[+.&~]|\.\.|\|\||<<)[ \t]{0,8})?[fbrLu@$]?\\{0,4}[\"'`]"  # strings that are joined
+    r"|[ \t]{0,4}[\\^`\u21a9\u23ce\u21b5\u00ac\u2026\u2192\u00bb][ \t]{0,4}\n[ \t]{0,60}"
+    r"|(?:%0[AaDd]|%20|=0[AD]|=20|\\{1,4}(?:u000[aAdD]|x0[aAdD]|u2028|u00[aA]0|xa0|[nrt]))+"
+    r"|\u00a0"
+)
+_AFTER_TIME = r"std(?:out|err)[ ][FP][ ]|[A-Z]{4,8}[ ]|[^\s=]{1,60}[ ][^\s=]{1,60}:[ ]|[^\s=]{1,60}:[ ]"
+# ... and here something else may have begun.
+_PAUSES = tuple(
+    re.compile(pause)
+    for pause in (
+        # the next row of a table
+        rf"[ \t]{{0,80}}(?:{_CELL}[^\n|\u2502]{{0,80}}){{1,4}}\n[ \t>]{{0,20}}(?:{_CELL}[ \t]{{0,80}}){{1,6}}",
+        # a line below, behind its time, number or stream, or its quotation
+        rf"-?[ \t]{{0,20}}\n[^\n=]{{0,60}}?[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}\S{{0,40}}[ \t]{{1,4}}(?:{_AFTER_TIME})?",
+        r"[ \t]{0,20}\n(?:[^\s=]{0,60}[ \t]{1,8}\|[ \t]{1,8}|[ \t]{0,8}[0-9]{1,6}[ \t|:\u2502]{1,6})",
+        r"-?[ \t]{0,20}\n[ \t>|#*+/!;%$:.\u2502-]{0,40}",
+        r"[ \t]{1,4}",
+    )
+)
+_NEXT_PART = re.compile(r"[A-Za-z0-9_+/~-]{6,400}(?:\.[A-Za-z0-9_+/~-]{6,400}){0,2}")
+_PADDING, _FOLDER = re.compile(r"={0,2}"), re.compile(r"(?:^|/)[a-z]{3,}(?:/|$)")
+#: Behind the next setting, call, file or address.
+_GOES_ELSEWHERE = re.compile(r"[ \t]{0,4}(?:={1,2}[^=\s\"'`,;)]|:[^\n]|=>)|=[\"'`]\w|\(|\.[A-Za-z]|[/\\]\w|@")
+_MOST_PARTS = 8
+#: Letters of a part that may have begun as something else.
+_LEAST_PART = 10
+
+
+def goes_on(text: str, end: int, *, is_told: bool) -> int:
+    """Where a secret ends that is broken at `end`: behind its last part, `end` itself if it is whole.
+
+    Of what `is_told` by a vendor's form all is taken that looks drawn by chance and begins below it, in the next cell
+    or behind a blank; of a value behind a name only what is joined to it by something that does nothing else.
+    """
+    for _ in range(_MOST_PARTS):
+        ways = (way.match(text, end) for way in ((_BREAKS, *_PAUSES) if is_told else (_BREAKS,)))
+        parts = (_part(text, way.end(), is_sure=way.re is _BREAKS) for way in ways if way)
+        part = next(filter(None, parts), 0)
+        if not part:
+            return end
+        end = part
+    return end
+
+
+def _part(text: str, start: int, *, is_sure: bool) -> int:
+    """Behind a part of a secret; 0 if what begins there is none."""
+    found = _NEXT_PART.match(text, start)
+    if found is None or _GOES_ELSEWHERE.match(text, found.end()):
+        return 0
+    word = found[0][:_JUDGED]
+    if not looks_random(word) or _is_name(word) or is_address(word) or _FOLDER.search(word):
+        return 0
+    if not is_sure and not (is_key(word, least=_LEAST_PART) and entropy(word) >= _LEAST_ENTROPY):
+        return 0
+    return _PADDING.match(text, found.end()).end()  # type: ignore[union-attr]
+
+
 def _character(match: re.Match[str]) -> str:
     kind, code = next((kind, code) for kind, code in match.groupdict().items() if code and kind in _KINDS_OF_CODE)
     if kind == "name":
@@ -222,6 +292,11 @@ def looks_random(word: str, *, least: float = _RANDOM_CHANGES) -> bool:
         return False
     changes = sum(one != other for one, other in pairwise(kinds))
     return changes >= least * (len(kinds) - 1)
+
+
+def is_address(word: str) -> bool:
+    """Whether a word is a place in memory, or an object with its place."""
+    return _ADDRESS.match(word) is not None
 
 
 def is_token(word: str) -> bool:
@@ -277,7 +352,7 @@ def is_key(value: str, *, least: int) -> bool:
     """Whether a value of at least so many characters is a key: letters and digits, random if it may be a name."""
     if len(value) < least or not _KEY_LETTERS.match(value):
         return False
-    if _ADDRESS.match(value):
+    if is_address(value):
         return False
     if not _A_DIGIT.search(value) or not _A_LETTER.search(value):
         return False
