@@ -93,8 +93,9 @@ _STOP = re.compile(r"[,;&(){}\[\]|\\]")
 _TAIL = ".,:!?)]}*_\\"
 # `Blue.horse508` is none: names of code end in one digit at most.
 _EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$(?<![0-9]{2})|[A-Za-z_][\w.]*[(\[]")
-#: `N0rthern.Pike`, in quotes, or alone behind a name of a file of settings.
+#: `N0rthern.Pike`, in quotes, or alone behind a name of a file of settings; there `k8s.Client` is none.
 _DIGIT_INSIDE = re.compile(r"[A-Za-z][0-9][a-z]")
+_DIGIT_IN_A_WORD = re.compile(r"(?=[A-Za-z0-9]{4})[A-Za-z]{1,20}[0-9][a-z]")
 _ALONE, _OF_A_FILE = re.compile(r"[ \t]*(?:\n|\Z)"), re.compile(r":[ \t]\Z|=\Z")
 _PATH = re.compile(r"(?:\.{0,2}/|~|[A-Za-z]:[\\/]|https?:)")
 _FIRST_OF_NONE = "<$%{[(*…^@&|\\"
@@ -199,8 +200,9 @@ class Setting:
             or len(value.strip("xX*")) < _LEAST_PASSWORD
         ):
             return False
-        is_alone = not opening and _ALONE.match(match.string, match.end() + len(value)) and _OF_A_FILE.search(match[0])
-        is_expression = _EXPRESSION.match(value) and not ((opening or is_alone) and _DIGIT_INSIDE.search(value))
+        is_alone = _ALONE.match(match.string, match.end() + len(value)) and _OF_A_FILE.search(match[0])
+        has_digit = _DIGIT_INSIDE.search(value) if opening else is_alone and _DIGIT_IN_A_WORD.search(value)
+        is_expression = _EXPRESSION.match(value) and not has_digit
         if after in ("(", "[") or is_expression or _PATH.match(value):
             return False
         if self.name == "passwords" and not opening and _IS_BELOW.search(match[0]):
