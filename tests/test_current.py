@@ -14,7 +14,17 @@ import pytest
 from pipeline import packs, store
 from pipeline import run as running
 from pipeline.config import read_settings
-from pipeline.run import Places, build, configured, is_built, is_exported, note_built, note_exported, publish
+from pipeline.run import (
+    Places,
+    build,
+    configured,
+    import_files,
+    is_built,
+    is_exported,
+    note_built,
+    note_exported,
+    publish,
+)
 from pipeline.run.build.building import planned
 from pipeline.run.home import translations
 from tests import cli, golden
@@ -101,6 +111,12 @@ def test_nothing_came(home: Path) -> None:
 def test_whatever_changed_is_seen(home: Path, change: Callable[[Path], object], left: tuple[bool, bool]) -> None:
     change(home)
     assert verdict(home) == left
+
+
+def test_what_tells_pages_apart_is_nothing_that_a_build_reads(home: Path) -> None:
+    import_files(home / "raw", [golden.SAMPLE])
+    assert list((home / "raw" / "identities").iterdir())
+    assert verdict(home) == (True, True)
 
 
 def test_a_schedule_is_nothing_that_a_build_reads(home: Path) -> None:

@@ -341,6 +341,45 @@ def test_each_segment_is_indexed_once_however_many_batches_follow(
     assert len(read) == len(set(read)) == 4
 
 
+def test_what_tells_pages_apart_is_kept_beside_their_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    real = raw_segment.index_rows
+    monkeypatch.setattr(layer_module, "index_rows", lambda path: read.append(path.name) or real(path))
+    RawLayer(tmp_path).append([page("a"), page("b", part="comment:1")])
+    assert RawLayer(tmp_path).append([page("a"), page("c")]).known == 1
+    assert len(read) == 1  # the list of the first segment; of each there is one file, once somebody asked
+    (kept,) = (tmp_path / "identities").iterdir()
+    assert RawLayer(tmp_path).append([page("b", part="comment:1"), page("c")]).new == 0
+    assert len(read) == 2
+    assert RawLayer(tmp_path).append([page("a")]).new == 0
+    assert len(read) == 2
+    sound = kept.read_bytes()
+    assert len(sound) == 32 + 2 * 16
+    for broken in (sound[:-16], bytes([sound[0] ^ 1]) + sound[1:], sound[:-1] + bytes([sound[-1] ^ 1]), b""):
+        kept.write_bytes(broken)  # no page is lost for it, and none comes twice
+        assert RawLayer(tmp_path).append([page("a"), page("b", part="comment:1")]).known == 2
+        assert kept.read_bytes() == sound
+
+
+def test_of_another_segment_under_the_name_nothing_is_believed(tmp_path: Path) -> None:
+    RawLayer(tmp_path).append([page("a")])
+    RawLayer(tmp_path).append([page("a"), page("b")])
+    RawLayer(tmp_path).append([page("b")])
+    one, two = sorted((tmp_path / "identities").iterdir())
+    one.write_bytes(two.read_bytes())
+    assert RawLayer(tmp_path).append([page("a"), page("b")]).new == 0
+
+
+def test_no_identity_of_a_forgotten_page_stays(tmp_path: Path) -> None:
+    layer = RawLayer(tmp_path)
+    layer.append([page("words to forget"), page("to keep", key="page:2")])
+    layer.append([page("more", key="page:2", part="comment:1")])
+    (before,) = (path.name for path in (tmp_path / "identities").iterdir())
+    layer.forget("github.com/errmine-fixtures/a#1")
+    assert before not in {path.name for path in (tmp_path / "identities").iterdir()}
+    assert layer.append([page("to keep", key="page:2")]).known == 1
+
+
 def test_what_others_add_or_forget_between_two_batches_is_noticed(tmp_path: Path) -> None:
     layer = RawLayer(tmp_path)
     layer.append([page("a"), page("b", key="github.com/errmine-fixtures/a#2")])

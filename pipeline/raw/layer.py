@@ -8,6 +8,7 @@
     raw/index.jsonl             names every segment, in chained lines: what is missing or changed is noticed
     raw/set-aside/<name>        damaged segments that a person said to go on without (`mending`)
     raw/forgotten/<hash>        one empty file a document that was forgotten; it hides the document at once
+    raw/identities/<sha256>     what tells the pages of that segment from all others; made anew wherever it does not fit
     raw/lock                    held shared while pages are added, alone while a document is forgotten
 
 A segment appears whole or not at all: it is written under a temporary name, synced, renamed, then named in the index.
@@ -41,7 +42,7 @@ from pipeline.raw.segment import (
     sync_folder,
     writing_to,
 )
-from pipeline.records import Appended, PageRef, RawPage, Skipped, disk
+from pipeline.records import Appended, PageRef, RawPage, Skipped, disk, kept
 from pipeline.records.errors import RawError
 from pipeline.records.kept import Seen
 
@@ -52,6 +53,11 @@ MAX_SEGMENT_BYTES = 48 * 1024 * 1024
 # Another import may be cleaning up when ours starts, which takes milliseconds; a `forget` takes seconds.
 LOCK_ATTEMPTS = 100
 LOCK_WAIT_SECONDS = 0.1
+#: Folder with the identities of the pages of each segment: who adds fifty pages need not read the lists of a million.
+_IDENTITIES = "identities"
+_IDENTITY_BYTES, _SUM_BYTES = 16, 32
+#: Part of what such a file is checked by: another identity, another file.
+_IDENTITY_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,7 @@ class RawLayer:
         self.folder = folder
         self.segments = folder / "segments"
         self._forgotten = folder / "forgotten"
+        self._identified = folder / _IDENTITIES
         self.index = SegmentIndex(folder)
         self._indexed: set[tuple[str, int]] = set()  # name and size of the segments whose pages are in `_known`
         self._known: set[bytes] = set()
@@ -122,7 +129,7 @@ class RawLayer:
             self.index.add(*(line("found", one) for one in self.index.unnamed()))
 
     def _identities(self) -> Set[bytes]:
-        """What tells the pages of all segments apart. A segment never changes, so its index is read once.
+        """What tells the pages of all segments apart. A segment never changes, so its list is read once.
 
         A live ingest appends a hundred times; 22,000 pages cost it 2 MiB here.
         """
@@ -131,10 +138,30 @@ class RawLayer:
             self._indexed.clear()
             self._known.clear()
         for name in sorted(files.keys() - self._indexed):
-            path = files[name]
-            self._known.update(map(_identity, self.refs_of(path)))
+            self._known.update(self._identities_of(files[name]))
             self._indexed.add(name)
         return self._known
+
+    def _identities_of(self, path: Path) -> Iterable[bytes]:
+        """Of the pages of one segment; kept then, where the disk takes it."""
+        place, head = self._identified / path.stem, f"{_IDENTITY_VERSION} {path.name} {path.stat().st_size} ".encode()
+        with suppress(OSError):
+            told, body = (whole := disk.body(place))[:_SUM_BYTES], whole[_SUM_BYTES:]
+            if hashlib.sha256(head + body).digest() == told:
+                return (body[start : start + _IDENTITY_BYTES] for start in range(0, len(body), _IDENTITY_BYTES))
+        found = sorted(map(_identity, self.refs_of(path)))
+        body = b"".join(found)
+        with suppress(OSError):
+            self._identified.mkdir(mode=0o700, exist_ok=True)
+            kept.write(place, hashlib.sha256(head + body).digest() + body)
+        return found
+
+    def _drop_identities(self) -> None:
+        """Nothing; there are none of a segment that is not there any more: they tell of pages that are forgotten."""
+        there = {path.stem for path in self.index.files()}
+        for path in self._identified.glob("*"):
+            if path.name not in there:
+                path.unlink(missing_ok=True)
 
     def refs(self) -> list[PageRef]:
         """Every page once, sorted by document, part, version and content; forgotten documents are not among them.
@@ -179,6 +206,8 @@ class RawLayer:
             hidden = self.hidden()
             for path in self.index.files():
                 self._rewrite(path, hidden)
+            with writing_to(self.folder):
+                self._drop_identities()
         return erased
 
     def forget_names(self, names: Iterable[str]) -> None:

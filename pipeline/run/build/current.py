@@ -28,9 +28,9 @@ from pipeline.store import noted
 
 #: In `.errmine/`, what a build leaves there.
 _STATE = ("shards", "enriched", "journal.jsonl")
-#: In `raw/`, what is no page: the build writes down in the index what it found there.
+#: In `raw/`, what is no page: the build writes down in the index what it found there, who adds pages what they are.
 _INDEX = "index.jsonl"
-_OF_RAW = (_INDEX, "lock")
+_OF_RAW = (_INDEX, "lock", "identities")
 
 
 @dataclass(frozen=True, slots=True)
