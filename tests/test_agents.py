@@ -13,9 +13,12 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -28,8 +31,9 @@ from pipeline.agents.answers import UNTRUSTED
 from pipeline.agents.library import Library
 from pipeline.export.schemas import schemas
 from pipeline.records.entry import KnowledgeEntry, Workaround, is_answered
-from pipeline.records.errors import ConfigError, ExportError
+from pipeline.records.errors import ConfigError, ExportError, StreamError
 from tests import cli
+from tests.each import each
 from tests.golden import GOLDEN, ROOT
 from tests.rings import quick_alone
 
@@ -346,6 +350,36 @@ def test_a_client_talks_to_the_command_on_stdio(mode: str) -> None:
     assert wrong.is_error
 
 
+@each(
+    "failed, told",
+    [(BrokenPipeError(32, "Broken pipe"), ""), (OSError(28, "No space left on device"), "No space left")],
+)
+def test_a_client_that_is_gone_ends_it_and_answers_that_cannot_be_written_are_told(failed: OSError, told: str) -> None:
+    from pipeline.agents import serving
+
+    class Failing:
+        async def run_stdio_async(self) -> None:
+            raise ExceptionGroup("of tasks", [ExceptionGroup("of a writer", [failed])])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(serving, "server", lambda folder: Failing())
+        with pytest.raises(StreamError, match=told) if told else nullcontext():
+            serving.serve_stdio(GOLDEN)
+
+
+def test_what_is_wrong_in_the_server_itself_is_not_taken_for_a_client() -> None:
+    from pipeline.agents import serving
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(serving, "server", lambda folder: SimpleNamespace(run_stdio_async=_broken))
+        with pytest.raises(ExceptionGroup):
+            serving.serve_stdio(GOLDEN)
+
+
+async def _broken() -> None:
+    raise ExceptionGroup("of tasks", [OSError(28, "No space left on device"), ValueError("a defect")])
+
+
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Where a server of HTTP answers; it ends in time when it is told to."""
@@ -365,6 +399,17 @@ def address() -> Iterator[str]:
             running.kill()
             raise
         assert "Traceback" not in rest
+
+
+@pytest.mark.long
+def test_who_goes_away_before_all_is_said_costs_nobody_a_word(address: str) -> None:
+    """The fixture ends with a look at standard error."""
+    at = urlsplit(address)
+    head = f"POST {at.path} HTTP/1.1\r\nHost: {at.netloc}\r\nContent-Type: application/json\r\nContent-Length: 99\r\n"
+    for _ in range(3):
+        with socket.create_connection((at.hostname, at.port)) as client:
+            client.sendall(f"{head}Accept: application/json, text/event-stream\r\n\r\n{{".encode())
+            time.sleep(0.1)
 
 
 @pytest.mark.long

@@ -16,6 +16,8 @@ MATCH = [sys.executable, "-c", "from pipeline.cli import main; main()"]
 ROWS = {
     "--help >/dev/full": (3, "standard output cannot be written: No space left on device"),
     "--version >&-": (3, "standard output is closed"),
+    "mcp >&-": (3, "standard output is closed"),
+    "mcp <&-": (3, "standard input is closed"),
     "extract <&-": (3, "standard input is closed"),
     "--version 2>&-": (0, ""),
     "--nonsense 2>/dev/full": (2, ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import ipaddress
+import logging
 import re
 import socket
 from collections.abc import Callable, Iterable
@@ -17,12 +18,13 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
+from starlette.requests import ClientDisconnect
 
 from pipeline import __version__
 from pipeline.agents.answers import UNTRUSTED
 from pipeline.agents.library import Library
 from pipeline.agents.tools import MOST_TEXT, Tools
-from pipeline.records.errors import ConfigError, PipelineError
+from pipeline.records.errors import ConfigError, PipelineError, StreamError
 
 INSTRUCTIONS = (
     "What public bug reports say about errors: grouped, counted, cited, in English "
@@ -82,8 +84,29 @@ def _told(ask: _Asked, kind: Any, folder: Path) -> _Asked:
 
 
 def serve_stdio(folder: Path) -> None:
-    """Nothing, once the client has closed standard input."""
-    anyio.run(server(folder).run_stdio_async)
+    """Nothing, once the client has closed standard input or reads no answers any more.
+
+    Raises:
+        StreamError: an answer cannot be written.
+    """
+    try:
+        anyio.run(server(folder).run_stdio_async)
+    except BaseExceptionGroup as group:  # the SDK reads and writes beside each other, past the streams of `sys`
+        failed = _first(group, OSError)
+        if failed is None:
+            raise
+        if not isinstance(failed, BrokenPipeError | ConnectionError):
+            hint = "The client has to read the answers; no file or full disk may stand in its place."
+            raise StreamError(f"an answer cannot be written: {failed.strerror}", hint=hint) from group
+
+
+def _first(group: BaseExceptionGroup, kind: type[OSError]) -> OSError | None:
+    """The first of a kind in a group all of whose errors are of it, or None."""
+    of_kind, others = group.split(kind)
+    first: BaseException | None = None if others else of_kind
+    while isinstance(first, BaseExceptionGroup):
+        first = first.exceptions[0]
+    return first if isinstance(first, kind) else None
 
 
 def serve_http(
@@ -108,6 +131,7 @@ def serve_http(
         max_request_body_size=MOST_REQUEST,
         transport_security=_security([*extra, *([f"[{host}]" if ":" in host else host] if _is_local(host) else [])]),
     )
+    logging.getLogger("mcp.server.streamable_http").addFilter(_is_news)
     with _listening(host, port) as open_socket:
         address = open_socket.getsockname()
         shown_host = f"[{address[0]}]" if ":" in address[0] else address[0]
@@ -122,6 +146,11 @@ def serve_http(
             timeout_graceful_shutdown=5,
         )
         uvicorn.Server(config).run(sockets=[open_socket])
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """False of a client that went away before it had said all: the SDK prints a traceback for each."""
+    return not (record.exc_info and isinstance(record.exc_info[1], ClientDisconnect))
 
 
 def _security(extra: Iterable[str]) -> Any:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from pipeline.cli import streams
 from pipeline.cli.app import BundlePlace, Home, app, settings
 from pipeline.cli.distribution import LIGHT, installed
 from pipeline.cli.output import complain
@@ -44,6 +45,7 @@ def mcp(
     found = settings(home)  # its packs, too
     folder = bundle_at(bundle) if bundle else found.curated_path
     if not http:
+        streams.needed()
         serve_stdio(folder)
         return
     serve_http(

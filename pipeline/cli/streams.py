@@ -44,6 +44,18 @@ def secure() -> None:
         sys.stderr = _like(sys.stderr, io.BufferedWriter(_Silent(_ERR, was_closed=closed[_ERR])))
 
 
+def needed() -> None:
+    """Nothing, if standard input and output are there, for what reads and writes past those of `sys`.
+
+    Raises:
+        StreamError: one is closed.
+    """
+    for stream, name, hint in ((sys.stdin, "input", _TO_READ), (sys.stdout, "output", _TO_WRITE)):
+        raw = getattr(getattr(stream, "buffer", None), "raw", None)
+        if isinstance(raw, _Raw) and raw.was_closed:
+            raise StreamError(f"standard {name} is closed", hint=hint)
+
+
 def finish() -> None:
     """Nothing; what was printed has left the process.
 
