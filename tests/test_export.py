@@ -27,6 +27,7 @@ from pipeline.records.bundle import Delta, FileRecord, Published, Registry, bund
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
 from pipeline.run.build import ids
+from tests import cli
 from tests import entry_factory as make
 from tests.killing import killed_at
 from tests.rings import quick_alone
@@ -462,6 +463,15 @@ def test_a_delta_applied_to_the_older_bundle_gives_the_newer_one_byte_for_byte(b
     travelled = Delta.model_validate_json(change.model_dump_json())
     export.apply(bundle, travelled, into=bundle)
     assert tree(bundle) == tree(newer)
+
+
+def test_a_database_that_stays_behind_a_delta_is_told_of(bundle: Path, tmp_path: Path) -> None:
+    export.write(tmp_path / "newer", newer_entries(), facts=FACTS)
+    export.write_delta(tmp_path / "delta.json", export.delta(bundle, tmp_path / "newer"))
+    assert cli.run("apply", tmp_path / "delta.json", "--bundle", bundle, "--to", tmp_path / "other").err == ""
+    (bundle / "errmine.duckdb").touch()
+    done = cli.run("apply", tmp_path / "delta.json", "--bundle", bundle)
+    assert (done.code, "still the database of the older bundle" in done.err) == (0, True)
 
 
 def test_a_delta_between_equal_bundles_carries_the_manifest_only(bundle: Path) -> None:

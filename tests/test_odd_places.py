@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from pipeline import config, store
+from pipeline import config, export, store, validate
 from pipeline.records import chained, disk, kept
-from pipeline.records.errors import ConfigError, HomeBusy, StoreError
+from pipeline.records.errors import ConfigError, ExportError, HomeBusy, StoreError
 from pipeline.run.home import locking
 from tests import cli, golden
 from tests.each import each
@@ -105,6 +106,25 @@ def test_a_build_names_the_folder_and_goes_on_without_it(sample_home: Path, tmp_
         path.rmdir()
     pipe(current)
     assert cli.run("build", "--home", home).code == 0
+
+
+@each("name", ["manifest.json", "entries.jsonl", "index.json", "registry.json", "llms.txt", "schemas/entry-1.0.json"])
+def test_a_pipe_in_a_bundle_is_named_and_nobody_waits_for_it(name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        bundle = Path(shutil.copytree(golden.GOLDEN, Path(folder) / "bundle"))
+        (bundle / name).unlink()
+        os.mkfifo(bundle / name)
+        _, problems = validate.check_bundle(bundle, lambda entry: [])
+    assert any(name in problem.place and "Is a pipe" in problem.message for problem in problems)
+
+
+def test_what_never_ends_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="Is a device"):
+        export.read_delta(Path("/dev/zero"))
+    done = cli.run("match", "--bundle", golden.GOLDEN, "/dev/zero")
+    assert (done.code, "Is a device, which never ends" in done.err) == (2, True)
+    assert cli.run("match", "--bundle", golden.GOLDEN, os.devnull).code == 1
+    assert cli.run("query", "--home", tmp_path, "-", stdin="x" * 1_000_001).code == 2
 
 
 def test_settings_and_overrides_that_never_end_are_refused(tmp_path: Path) -> None:

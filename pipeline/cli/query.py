@@ -24,6 +24,7 @@ _OPENING_COMMENT = re.compile(r"--[^\s=]*\s")
 #: 22,694 real threads have 14,723 events: every row of them is printed.
 MOST_ROWS = 100_000
 MOST_SECONDS = 60.0
+MOST_SQL = 1_000_000
 #: On a terminal nobody reads more.
 SHOWN_ROWS = 200
 #: What the rows may come to as Arrow holds them, where no number of them is named.
@@ -86,7 +87,9 @@ def query(
         write = partial(write_fitting, width=terminal_width())
     if form == "parquet" and sys.stdout.isatty():
         raise ConfigError("Parquet is no text for a terminal", hint="Send it to a file: `... --format parquet > FILE`.")
-    text = sys.stdin.read() if sql == "-" else sql
+    text = sys.stdin.read(MOST_SQL + 1) if sql == "-" else sql
+    if len(text) > MOST_SQL:
+        raise ConfigError(f"more than {MOST_SQL:,} characters of SQL", hint="Give a question, no data.")
     limits = store.Limits(
         rows=(SHOWN_ROWS if is_read else MOST_ROWS) if limit is None else limit or None,
         bytes=MOST_BYTES if limit is None else None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
-from pipeline.cli.output import print_json, say
+from pipeline.cli.output import complain, print_json, say
 from pipeline.cli.work import _finish, say_waiting
 from pipeline.records.errors import ConfigError
 
@@ -98,6 +98,9 @@ def apply(
     folder = bundle or settings(home).curated_path
     change = bundles.read_delta(delta)
     bundles.apply(folder, change, into=to or folder)
+    if (old := (to or folder) / "errmine.duckdb").exists():
+        hint = "`errmine query` and `explain` ask it, and say what was before: remove it, or fetch the newer one too."
+        complain(f"{old} is still the database of the older bundle", hint=hint)
     _tell(change, to or folder, is_quiet=quiet, as_json=as_json)
 
 

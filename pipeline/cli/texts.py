@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Iterator
@@ -61,6 +63,9 @@ def _opened(file: str) -> Iterator[BinaryIO]:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ConfigError(f"{file}: {reason}", hint="Give the path of a readable file, or -.") from error
     with stream:
+        is_device = stat.S_ISCHR(os.fstat(stream.fileno()).st_mode)
+        if is_device and not (stream.isatty() or Path(file).samefile(os.devnull)):
+            raise ConfigError(f"{file}: Is a device, which never ends", hint="Give the path of a readable file, or -.")
         yield stream
 
 

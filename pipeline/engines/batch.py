@@ -9,6 +9,7 @@ has custom_id, response {status_code, body} and error, in any order.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import IO
 
 from pipeline.engines.answers import Answer, Answers, json_object
 from pipeline.engines.http import CHARACTERS_A_TOKEN, Refused, Tally
+from pipeline.records import disk
 from pipeline.records.errors import ConfigError
 
 #: Names the service in provenance where the settings have no endpoint.
@@ -95,7 +97,7 @@ def results(path: Path) -> Results:
     bodies: dict[str, Mapping[str, object]] = {}
     unusable: list[str] = []
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
+        with io.TextIOWrapper(disk.opened(path, pipes=True), encoding="utf-8-sig", errors="replace") as file:
             for number, line in enumerate(file, 1):
                 if line.strip():
                     name, body = _completion(line)

@@ -13,7 +13,7 @@ from pipeline.export import content
 from pipeline.export.placing import finish, publish
 from pipeline.export.reading import entries_of, opened, read_file, read_manifest, read_registry
 from pipeline.export.writing import passed_on, told_beside
-from pipeline.records import leaves
+from pipeline.records import disk, leaves
 from pipeline.records.bundle import BUNDLE_VERSION, Delta, Manifest, bundle_id, parsed
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ExportError
@@ -110,7 +110,7 @@ def _page(folder: Path, entry_id: str) -> str:
 def read_delta(path: Path) -> Delta:
     """The delta that a file holds."""
     try:
-        return parsed(path.read_bytes(), Delta)
+        return parsed(disk.body(path, pipes=True), Delta)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         hint = "A delta is what `errmine export --since` writes."

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.records import kept, leaves
+from pipeline.records import disk, kept, leaves
 from pipeline.records.bundle import Index, Manifest, Registry, bundle_id, parsed
 from pipeline.validate.problem import Problem, items, mapping, omitted, statements, text, values
 
@@ -27,7 +27,7 @@ _FOLDERS = ("schemas/*", "entries/*/*", f"{leaves.FOLDER}/*", f"{leaves.FOLDER}/
 def check_bundle(folder: Path, check: Callable[[object], list[Problem]]) -> tuple[int, list[Problem]]:
     """(entries, problems) of the bundle in `folder`; `check` judges each entry."""
     try:
-        manifest = parsed((folder / "manifest.json").read_bytes(), Manifest)
+        manifest = parsed(disk.body(folder / "manifest.json"), Manifest)
     except (OSError, ValueError) as error:
         return 0, [Problem("bundle_manifest", "manifest.json", f"cannot be read: {error}")]
     files = [*_seal_problems(folder), *_file_problems(folder, manifest)]
@@ -58,7 +58,7 @@ def _seal_problems(folder: Path) -> Iterator[Problem]:
     try:
         kept.unsealed_json(folder / kept.MANIFEST)
     except kept.Damaged as error:
-        if kept.is_sealed((folder / kept.MANIFEST).read_bytes()):
+        if kept.is_sealed(disk.body(folder / kept.MANIFEST)):
             yield Problem("bundle_manifest", "seal", str(error))
 
 
@@ -68,7 +68,7 @@ def _file_problems(folder: Path, manifest: Manifest) -> Iterator[Problem]:
             yield Problem("bundle_files", file.path, "lies outside the bundle")
             continue
         try:
-            body = (folder / file.path).read_bytes()
+            body = disk.body(folder / file.path)
         except OSError as error:
             yield Problem("bundle_files", file.path, f"{_UNREADABLE}: {error.strerror}")
             continue
@@ -105,7 +105,7 @@ def _entries(folder: Path, prefixes: Sequence[str]) -> tuple[list[dict[str, Any]
 def _lines(folder: Path, path: str) -> tuple[list[dict[str, Any]], list[Problem]]:
     entries, problems = [], []
     try:
-        lines = (folder / path).read_bytes().splitlines()
+        lines = disk.body(folder / path).splitlines()
     except OSError as error:
         return [], [Problem("bundle_files", path, f"cannot be read: {error.strerror}")]
     for place, line in enumerate(lines, 1):
@@ -138,7 +138,7 @@ def _page_problems(folder: Path, entries: list[dict[str, Any]]) -> Iterator[Prob
             continue
         left.discard(page)
         try:
-            is_same = json.loads((folder / page).read_bytes()) == entry
+            is_same = json.loads(disk.body(folder / page)) == entry
         except (OSError, ValueError, RecursionError):
             is_same = False
         if not is_same:
@@ -232,8 +232,8 @@ def _side_file_problems(folder: Path, prefix: str, own: set[str], ids: set[str])
     """What a leaf says beside its entries, whose ids are `own`."""
     indexes, registries = (leaves.path(prefix, name) for name in (leaves.INDEX, leaves.REGISTRY))
     try:
-        index = parsed((folder / indexes).read_bytes(), Index)
-        registry = parsed((folder / registries).read_bytes(), Registry)
+        index = parsed(disk.body(folder / indexes), Index)
+        registry = parsed(disk.body(folder / registries), Registry)
     except (OSError, ValueError) as error:
         yield Problem("bundle_files", f"{indexes}, {registries}", f"cannot be read: {error}")
         return

@@ -22,7 +22,7 @@ from pipeline.export.site import lists, paths, reading, rendering
 from pipeline.export.site.pages import Page, Site, pages
 from pipeline.export.writing import passed_on
 from pipeline.lexicon.advice import tables
-from pipeline.records import Skipped, kept
+from pipeline.records import Skipped, disk, kept
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import ConfigError, ExportError
 
@@ -200,7 +200,7 @@ def _folders(path: str) -> set[str]:
 def _linked(old: Path, place: Path, body: bytes) -> bool:
     """True if `place` is a second name of `old` now, which holds `body`."""
     try:
-        if old.read_bytes() != body:
+        if disk.body(old) != body:
             return False
         os.link(old, place)
     except OSError:
@@ -257,7 +257,7 @@ def _old(folder: Path) -> _Old:
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return _Old(folder)
     try:
-        told = json.loads((folder / MANIFEST).read_bytes())
+        told = json.loads(disk.body(folder / MANIFEST))
     except (OSError, ValueError) as error:
         raise _no_site(folder) from error
     files = _files(told)
