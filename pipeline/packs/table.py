@@ -208,12 +208,18 @@ def tables() -> Sequence[Table[Any]]:
 
 
 def check(packs: Iterable[Pack]) -> None:
-    """Nothing; every row of the packs can be read.
+    """Nothing; every row of the packs can be read, and those of all active packs together.
+
+    Where nothing is active but all that ships, nothing is read: the tests hold it, and to put all rows together takes
+    as long as to make thirty entries.
 
     Raises:
         PackError: some cannot; all of them are named.
     """
     problems: list[Problem] = []
+    packs = tuple(packs)
+    if not packs and not active().folders:
+        return
     for pack in packs:
         for table in tables():
             try:

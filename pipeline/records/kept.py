@@ -197,6 +197,23 @@ def unsealed_json(path: Path, body: bytes | None = None) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name != "seal"}
 
 
+def unsealed_once(path: Path) -> dict[str, Any]:
+    """The same, read once by this process as long as nothing touches the file: a build asks four times for each shard.
+
+    Raises:
+        Damaged: as above.
+    """
+    sign = sign_of(path)
+    if sign is None or not _is_settled(sign):
+        return unsealed_json(path)
+    return _unsealed_as(path, sign)
+
+
+@lru_cache(maxsize=8192)
+def _unsealed_as(path: Path, _sign: Sign) -> dict[str, Any]:
+    return unsealed_json(path)
+
+
 # ---------------------------------------------------------------- in a list
 
 
@@ -249,6 +266,12 @@ class Listing:
         """
         path = folder / name
         return cls(folder, path, _sums(path, unsealed_json(path)))
+
+    @classmethod
+    def of_once(cls, folder: Path, name: str) -> Listing:
+        """The same, of a list that is read once: see `unsealed_once`."""
+        path = folder / name
+        return cls(folder, path, _sums(path, unsealed_once(path)))
 
     @classmethod
     def of_bundle(cls, folder: Path) -> Listing:
@@ -374,8 +397,13 @@ class Seen:
     def note(self, path: Path, told: str = "") -> None:
         """Nothing; the file is what `told` says, which was found by reading it just now."""
         sign = sign_of(path)
-        if sign is not None and time.time_ns() - max(sign[2:]) > _SETTLED:
+        if sign is not None and _is_settled(sign):
             self.now[str(path)] = (told, sign)
+
+
+def _is_settled(sign: Sign) -> bool:
+    """Whether the file was not changed a moment ago: see above."""
+    return time.time_ns() - max(sign[2:]) > _SETTLED
 
 
 def sign_of(path: Path) -> Sign | None:
