@@ -158,14 +158,17 @@ class Bundle:
         return [Hit(**{**row, "found": tuple(row["found"])}) for row in reading.search(path, words, limit=limit)]
 
     def top(self, *, domain: str = "", unanswered: bool = False, limit: int = 10) -> list[KnowledgeEntry]:
-        """The entries that most documents report, first; of one domain, or only those that have no answer yet."""
+        """The entries that most documents report, first, in the order of `errmine top`.
+
+        Of one domain, or only those that have no answer yet; none that a page describes and nobody reported.
+        """
         _check_limit(limit)
         rows = [
             row
             for row in self._index["entries"]
-            if domain in ("", row["domain"]) and not (unanswered and row.get("answered"))
+            if row["occurrence_count"] and domain in ("", row["domain"]) and not (unanswered and row.get("answered"))
         ]
-        rows.sort(key=lambda row: (-row["evidence_count"], row["id"]))
+        rows.sort(key=lambda row: (-row["evidence_count"], -row["occurrence_count"], row["id"]))
         return [entry for row in rows[:limit] if (entry := self.entry(row["id"])) is not None]
 
     def explain(self, subject: str) -> dict[str, Any] | None:

@@ -46,6 +46,16 @@ def commands() -> dict[str, str]:
     return dict(sorted(_sentences("", get_command(application()))))
 
 
+def help_texts(name: str) -> list[str]:
+    """What a command says of itself and of each of its options; of all of them where `name` is ""."""
+    from pipeline.cli import application
+
+    command: Any = get_command(application())
+    for part in name.split():
+        command = command.commands[part]
+    return [text for one in (command, *command.params) if (text := getattr(one, "help", None))]
+
+
 def _sentences(prefix: str, group: Any) -> Iterator[tuple[str, str]]:
     for name, command in group.commands.items():
         yield f"{prefix}{name}", " ".join((command.help or "").split("\n\n")[0].split())

@@ -158,6 +158,7 @@ def test_an_entry_is_read_by_its_id_or_its_clusters_and_other_ids_lead_nowhere(s
     for wanted in ("../../../etc/passwd", "nope/nope", "'; DROP TABLE entries; --", "\x00"):
         nothing = answered(sample, "get_entry", entry_id=wanted)
         assert (nothing["abstained"], nothing["entry"]) == (True, None)
+        assert "search_errors finds ids" in nothing["reason"]
 
 
 def test_explain_says_why_reports_are_one_error_and_why_two_are_not(sample: Any) -> None:
@@ -231,21 +232,30 @@ def test_the_page_names_every_tool_and_resource(sample: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"),
+    ("name", "arguments", "told"),
     [
-        ("match_error", {"text": "x" * (tools.MOST_TEXT + 1)}),
-        ("match_error", {"text": ""}),
-        ("match_error", {}),
-        ("match_error", {"text": ["a"]}),
-        ("search_errors", {"words": "x" * 401}),
-        ("search_errors", {"words": "x", "limit": 21}),
-        ("get_entry", {"entry_id": "x" * 301}),
-        ("unanswered", {"limit": 0}),
-        ("delete_everything", {}),
+        (
+            "match_error",
+            {"text": "x" * (tools.MOST_TEXT + 1)},
+            "at most 200,000 characters: give the end of a long log",
+        ),
+        ("match_error", {"text": ""}, "text is empty"),
+        ("match_error", {}, "text is missing"),
+        ("match_error", {"text": ["a"]}, "text: Input should be a valid string"),
+        ("search_errors", {"words": "x" * 401}, "words has at most 400 characters"),
+        ("search_errors", {"words": "x", "limit": 21}, "limit is 20 at most"),
+        ("get_entry", {"entry_id": "x" * 301}, "entry_id has at most 300 characters"),
+        ("unanswered", {"limit": 0}, "limit is 1 at least"),
+        ("delete_everything", {}, "delete_everything"),
     ],
 )
-def test_arguments_are_bounded_and_a_wrong_one_is_an_answer(sample: Any, name: str, arguments: dict[str, Any]) -> None:
-    assert len(refused(sample, name, **arguments)) < 1000
+def test_arguments_are_bounded_and_a_wrong_one_is_refused_with_what_would_do(
+    sample: Any, name: str, arguments: dict[str, Any], told: str
+) -> None:
+    words = refused(sample, name, **arguments)
+    assert told in words
+    assert len(words) < 200
+    assert "pydantic" not in words
 
 
 def test_an_answer_is_bounded_however_much_is_known(tmp_path: Path) -> None:

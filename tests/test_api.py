@@ -14,6 +14,7 @@ import pytest
 import pipeline
 from pipeline import export, store
 from tests import golden, notebook, python_page
+from tests.cli import run
 from tests.golden import GOLDEN, ROOT
 
 TOO_MANY_THREADS = "triton/out-of-resources-threads"
@@ -119,11 +120,18 @@ def test_a_bundle_without_a_database_is_searched_and_matched_too(
         bare.explain(TOO_MANY_THREADS)
 
 
-def test_top_goes_by_documents_and_leaves_out_what_is_answered(bundle: pipeline.Bundle) -> None:
+def test_top_goes_by_documents_as_the_command_and_leaves_out_what_is_answered(
+    bundle: pipeline.Bundle, home: Path
+) -> None:
     everything = list(bundle.entries())
     from pipeline.records.entry import is_answered
 
-    assert {entry.id for entry in bundle.top(limit=1000)} == {entry.id for entry in everything}
+    reported = {entry.id for entry in everything if entry.occurrence_count}
+    assert {entry.id for entry in bundle.top(limit=1000)} == reported
+    for unanswered in (False, True):
+        asked = ["top", "--home", home, "--limit", 1000, "--json", *(["--unanswered"] if unanswered else [])]
+        listed = [row["entry_id"] for row in json.loads(run(*asked).out)]
+        assert [entry.id for entry in bundle.top(limit=1000, unanswered=unanswered)] == list(filter(None, listed))
     counts = [entry.evidence_count for entry in bundle.top(limit=1000)]
     assert counts == sorted(counts, reverse=True)
     open_ones = bundle.top(domain="pytorch", unanswered=True, limit=1000)

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rich.text import Text
 
 from pipeline.cli.entry_page import Depth, print_entry
 from pipeline.cli.labels import Language
@@ -70,6 +71,13 @@ def test_help_shows_every_word_of_its_text_and_no_type_behind_a_switch(name: str
     out = run(*name.split(), "--help").out
     assert "<bool>" not in out
     assert "``" not in out  # a word in brackets would be read as markup
+    assert [words for words in readme.help_texts(name) if Text.from_markup(words).plain != words] == []
+
+
+def test_words_of_a_log_are_printed_as_they_are_written(home: Path) -> None:
+    line = "ValueError: key:100:value is :key: [bold]wrong[/bold]"
+    assert line in run("match", "--home", home, stdin=f"{line}\n").out
+    assert "x:100:.log" in run("match", "x:100:.log", "--home", home).err
 
 
 def test_version_and_help_answer_without_a_home(tmp_path: Path) -> None:
@@ -291,6 +299,13 @@ def test_a_bundle_explains_as_its_home_does(home: Path, entry_id: str) -> None:
     of_bundle = run("explain", entry_id, "--bundle", Places.of(home).curated, "--json")
     assert of_bundle.code == 0
     assert json.loads(of_bundle.out) == json.loads(of_home.out)
+
+
+def test_explain_of_a_bundle_without_a_database_says_what_is_missing(entry_id: str) -> None:
+    for asked in ((entry_id,), (entry_id, entry_id)):
+        done = run("explain", *asked, "--bundle", golden.GOLDEN)
+        assert (done.code, done.out) == (3, "")
+        assert "errmine.duckdb" in done.err
 
 
 def test_explain_of_an_unknown_id_exits_with_1(home: Path) -> None:

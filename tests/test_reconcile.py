@@ -102,6 +102,7 @@ def test_the_command_ends_with_status_4_and_the_run_is_called_damaged(home: Path
     told = json.loads(done.out)
     assert done.code == 4
     assert {"curated/entries.parquet"} < {row["place"] for row in told["wrong"]}
+    assert (told["database"], told["bundle"]) == ("readable", "damaged")
     assert all(row["cure"] for row in told["wrong"])
     assert "wrong" in done.err
     assert "damaged" in cli.run("status", "--home", home).out

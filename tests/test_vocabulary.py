@@ -92,6 +92,7 @@ def test_every_row_decides_its_example_and_leaves_its_counter_example(row: dict[
         ("KeyError | KeyError: 'expected' | kind=key-error", ("python", "missing_name", None)),
         # the innermost class that words name, before words that are in any message
         ("acme.KilnFault | acme.RemoteFailException(java.nio.NoSuchFileException): bad", ("other", "io_error", None)),
+        ("org.clay.ipc.RemoteException | RemoteException(java.nio.NoSuchFileException): x", ("java", "io_error", None)),
         ("acme.TaskFault(ZeroDivisionError) | unexpected", ("other", "numerics", None)),
     ],
 )

@@ -18,6 +18,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
+from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
 from pipeline import __version__
@@ -40,6 +41,36 @@ _LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _Asked = TypeVar("_Asked", bound=Callable[..., Any])
 
 
+#: What is said of an argument, by what pydantic calls its fault; the rest it says well enough itself.
+_FAULTS = {
+    "missing": "{name} is missing",
+    "string_too_short": "{name} is empty",
+    "string_too_long": "{name} has at most {max_length:,} characters",
+    "less_than_equal": "{name} is {le} at most",
+    "greater_than_equal": "{name} is {ge} at least",
+}
+_LONG_LOG = ": give the end of a long log"
+
+
+class _Server(MCPServer):
+    """A server that refuses an argument with what would do, not with the words of a library."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError("; ".join(map(_advice, error.__cause__.errors()))) from None
+            raise
+
+
+def _advice(fault: Any) -> str:
+    name = ".".join(map(str, fault["loc"]))
+    words = _FAULTS.get(fault["type"], "{name}: {fault}")
+    told = words.format(name=name, fault=fault["msg"], **fault.get("ctx", {}))
+    return told + (_LONG_LOG if (name, fault["type"]) == ("text", "string_too_long") else "")
+
+
 def server(folder: Path) -> Any:
     """The server of the bundle in `folder`, or of a home.
 
@@ -47,7 +78,7 @@ def server(folder: Path) -> Any:
         ExportError: there is no bundle, or it cannot be read.
     """
     tools = Tools(Library(folder))
-    made = MCPServer("errmine", title="errmine", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR")
+    made = _Server("errmine", title="errmine", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR")
     told = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     for ask in (tools.match_error, tools.search_errors, tools.get_entry, tools.explain, tools.unanswered):
         made.add_tool(_told(ask, ToolError, folder), description=inspect.getdoc(ask), annotations=told)

@@ -114,7 +114,7 @@ class Tools:
                     abstained=told is None,
                     reason=f"{told.document_count:,} documents"
                     if told
-                    else "there is no entry of this id: search_errors",
+                    else f"there is no entry {shown.cut(clean(entry_id), 100)!r}: search_errors finds ids",
                     source=_source(bundle),
                     entry=shown.entry(told, measure) if told else None,
                     resource=f"errmine://entry/{told.entry_id}" if told else None,

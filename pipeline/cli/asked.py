@@ -10,17 +10,19 @@ from pipeline.cli.app import settings
 from pipeline.cli.output import complain
 from pipeline.cli.places import bundle_at
 from pipeline.records import kept
-from pipeline.records.errors import ConfigError
+from pipeline.records.errors import ConfigError, StoreError
 
 
-def database(home: Path | None, bundle: str | None) -> Path:
+def database(home: Path | None, bundle: str | None, *, with_reports: bool = False) -> Path:
     """Where the database is; one that had to be made is kept in the reader's cache, by the id of the bundle.
 
-    It holds the entries and what stands in the index: no documents, no events and no signatures.
+    That holds the entries and what stands in the index: no documents, no events and no signatures; a question
+    `with_reports` is about those.
 
     Raises:
         ConfigError: there is no folder where the bundle should be.
         ExportError: the bundle that it is to be made of cannot be read.
+        StoreError: there is none, and the question is about reports.
     """
     chosen = settings(home)
     folder = bundle_at(bundle) if bundle else chosen.curated_path
@@ -31,6 +33,12 @@ def database(home: Path | None, bundle: str | None) -> Path:
     path = folder / chosen.database_path.name
     if path.is_file() or not (folder / kept.MANIFEST).is_file():
         return path if bundle else chosen.database_path
+    if with_reports:
+        raise StoreError(
+            f"{bundle or folder} has no {path.name}, and how reports were grouped stands in it alone",
+            path=path,
+            hint="Ask in the home that made the bundle; `errmine build` there makes the database.",
+        )
     from pipeline.api import Bundle
     from pipeline.store import SCHEMA_VERSION
 

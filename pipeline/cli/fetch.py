@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipeline.cli.app import Command, Config, Group, Home, Json, Quiet, app, settings
-from pipeline.cli.output import complain, print_json, print_table, say
+from pipeline.cli.output import complain, console, print_json, print_table, say
 
 if TYPE_CHECKING:
     from pipeline.config import Settings
@@ -220,20 +220,20 @@ def _show_forecasts(forecasts: Mapping[str, Sequence[Forecast]], *, as_json: boo
 @contextmanager
 def _telling(*, is_quiet: bool) -> Iterator[Told]:
     """What shows the figures as they change: a status line on a terminal, one line a minute elsewhere."""
-    from rich.console import Console
+    from rich.text import Text
 
-    console = Console(stderr=True)
+    on_stderr = console(stderr=True)
     if is_quiet:
         yield lambda _name, _done, _line: None
-    elif console.is_terminal:
-        with console.status("ingest") as status:
-            yield lambda _name, _done, line: status.update(line)
+    elif on_stderr.is_terminal:
+        with on_stderr.status("ingest") as status:
+            yield lambda _name, _done, line: status.update(Text(line))
     else:
         last = [time.monotonic()]
 
         def log(_name: str, _done: int, line: str) -> None:
             if time.monotonic() - last[0] >= LOG_SECONDS:
                 last[0] = time.monotonic()
-                console.print(line, markup=False, highlight=False, soft_wrap=True)
+                on_stderr.print(line, soft_wrap=True)
 
         yield log

@@ -32,7 +32,14 @@ def explain(
         str, typer.Argument(metavar="[OTHER]", help="A second one: why are the two one error, or not?")
     ] = "",
     home: Home = None,
-    bundle: BundlePlace = None,
+    bundle: Annotated[
+        str | None,
+        typer.Option(
+            "--bundle",
+            metavar="FOLDER",
+            help="A bundle with the database beside it: its folder; default: curated/ of the home.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say why occurrences stand together, and why look-alikes do not; as stored when it was decided.
@@ -41,7 +48,7 @@ def explain(
     """
     from pipeline.store import reading
 
-    path = database(home, bundle)
+    path = database(home, bundle, with_reports=True)
     if other:
         _explain_two(path, subject, other, as_json=as_json)
         return

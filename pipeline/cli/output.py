@@ -27,22 +27,22 @@ def command_name() -> str:
 
 def complain(message: str, *, hint: str = "") -> None:
     """Say on standard error what went wrong and what to do."""
-    console = _console(stderr=True)
-    console.print(f"errmine: {safe(message)}", style="red", markup=False, highlight=False, soft_wrap=True)
+    on_stderr = console(stderr=True)
+    on_stderr.print(f"errmine: {safe(message)}", style="red", soft_wrap=True)
     if hint:
-        console.print(f"  {safe(hint)}", markup=False, highlight=False, soft_wrap=True)
+        on_stderr.print(f"  {safe(hint)}", soft_wrap=True)
 
 
 def announce(message: str) -> None:
     """Say on standard error what takes a while from here on; only to people, so nothing where it is no terminal."""
-    console = _console(stderr=True)
-    if console.is_terminal:
-        console.print(safe(message), style="dim", markup=False, highlight=False, soft_wrap=True)
+    on_stderr = console(stderr=True)
+    if on_stderr.is_terminal:
+        on_stderr.print(safe(message), style="dim", soft_wrap=True)
 
 
 def say(message: str = "", *, style: str = "") -> None:
     """Print a line for people."""
-    _console().print(safe(message), style=style or None, markup=False, highlight=False, soft_wrap=True)
+    console().print(safe(message), style=style or None, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
@@ -86,7 +86,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
         table.add_column(column, justify=justify, overflow="fold", no_wrap=column == whole)
     for row in kept:
         table.add_row(*(Text(_cell(value)) for value in row))
-    _console().print(table)
+    console().print(table)
 
 
 def place_of_case(case: Mapping[str, Any]) -> str:
@@ -102,9 +102,17 @@ def print_block(action: str, how: str | None) -> None:
             say(f"    | {line}")
 
 
+def console(*, stderr: bool = False) -> Console:
+    """A console that prints words as they are: what stands in brackets or between colons is no markup and no emoji."""
+    from rich.console import Console
+
+    # rich honours NO_COLOR and drops colour where the output is no terminal
+    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+
+
 def terminal_width() -> int:
     """The places of a line of the terminal."""
-    return _console().width
+    return console().width
 
 
 def is_unicode(stream: TextIO) -> bool:
@@ -127,9 +135,3 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.3g}"
     return safe(str(value))
-
-
-def _console(*, stderr: bool = False) -> Console:
-    from rich.console import Console
-
-    return Console(stderr=stderr)  # rich honours NO_COLOR and drops colour where the output is no terminal

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from pipeline.cli.output import console
+
 #: Told of (stage, items done, items in all or 0 where nobody knows) as a run goes on.
 Progress = Callable[[str, int, int], None]
 
@@ -12,15 +14,14 @@ Progress = Callable[[str, int, int], None]
 @contextmanager
 def progress_bar(*, is_quiet: bool) -> Iterator[Progress]:
     """A function that shows how far each stage is, for as long as the context lasts."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
-    if is_quiet or not console.is_terminal:
+    on_stderr = console(stderr=True)
+    if is_quiet or not on_stderr.is_terminal:
         yield lambda _stage, _done, _total: None
         return
     columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console) as bars:
+    with Progress(*columns, console=on_stderr) as bars:
         tasks = {}
 
         def show(stage: str, done: int, total: int) -> None:

@@ -38,7 +38,8 @@ def export(  # noqa: PLR0913, PLR0917  (all that may be asked, one option each)
         str | None,
         typer.Option(
             "--publish",
-            help="Also put the bundle into an object store, as s3://bucket/prefix; default: [publish] to.",
+            help="Also put the bundle into an object store, as s3://bucket/prefix; "
+            "default: `to` of the section `publish`.",
             metavar="URL",
         ),
     ] = None,

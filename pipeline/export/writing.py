@@ -39,7 +39,7 @@ class Written:
     byte_count: int
     refused: tuple[Skipped, ...] = ()  # entries that are not passed on
     passed: Passed = _NONE_PASSED  # what the next export need not ask or make
-    known_count: int = 0  # entries that were not asked now
+    kept_count: int = 0  # entries in leaves that are the files of the bundle before
     leaf_count: int = 1
     made_count: int = 1  # of these, leaves that were made now
 
@@ -119,7 +119,7 @@ def write_rows(folder: Path, rows: Rows, *, facts: Facts, passed: Passed) -> Wri
     entries, refused = _asked(rows, [sign for sign in signs if sign.digest not in passed.lines])
     filling = _Filling(folder.resolve(), rows, facts, passed)
     publish(folder, lambda staged: filling.fill(staged, [*known, *entries]))
-    return replace(filling.written(folder), refused=refused, known_count=len(known))
+    return replace(filling.written(folder), refused=refused)
 
 
 def _check_ids(folder: Path, ordered: Sequence[Sign]) -> None:
@@ -188,6 +188,7 @@ class _Filling:
         self._registries: dict[str, str] = {}  # of each leaf
         self._made: dict[str, MadeLeaf] = {}
         self._made_count = 0
+        self._kept_count = 0
         self._lines: frozenset[str] = frozenset()
         self._records: list[FileRecord] = []  # of all files, the manifest's last
 
@@ -198,6 +199,7 @@ class _Filling:
         told = {prefix: self._told(prefix) for prefix in self._leaves}
         stale = [prefix for prefix in self._leaves if not self._taken(staged, prefix, told[prefix])]
         self._made_count = len(stale)
+        self._kept_count = sum(leaf.count for leaf in self._made.values())
         self._make(staged, stale, told)
         tally = Tally()
         for leaf in self._made.values():
@@ -219,6 +221,7 @@ class _Filling:
             len(self._records),
             sum(record.bytes for record in self._records),
             passed=Passed(self._passed.made_by, self._lines, self._made),
+            kept_count=self._kept_count,
             leaf_count=len(self._made),
             made_count=self._made_count,
         )

@@ -34,7 +34,7 @@ WHERE s.document_count > 0
   AND ($repository = '' OR s.entry_id IN (
         SELECT entry_id FROM evidence
         WHERE lower(repo) = lower($repository) OR ends_with(lower(repo), '/' || lower($repository))))
-ORDER BY document_count DESC, s.event_count DESC, s.cluster_id
+ORDER BY document_count DESC, coalesce(e.occurrence_count, s.event_count) DESC, s.entry_id, s.cluster_id
 LIMIT $limit
 """
 _HAS_DOCUMENTATION = """

@@ -66,7 +66,8 @@ def export(places: Places, *, to: str = "", again: bool = False, pages: bool = F
     keep_passed(places.passed, written.passed)
     taken = written.entry_count + len(written.refused)
     stage = count("export", taken=taken, given=written.entry_count, lost=written.refused)
-    figures = {"bundle": written.bundle_id[:16], "files": written.file_count, "unchanged_entries": written.known_count}
+    figures = {"bundle": written.bundle_id[:16], "files": written.file_count}
+    figures |= {"made_entries": written.entry_count - written.kept_count, "unchanged_entries": written.kept_count}
     figures |= {"leaves": written.leaf_count, "made_leaves": written.made_count}
     if to:
         sent = remote.publish(places.curated, to, again=again)

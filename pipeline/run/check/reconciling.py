@@ -62,6 +62,7 @@ def reconcile(places: Places, *, partition_documents: int) -> Summary:
         "documents_not_built": sum(len(p.documents) for p in partitions if p.name not in done),
         "quarantined": len(listed(places)),
         **_published(places, {page.sha256 for refs in current for page in refs.refs}),
+        **_harmed(places, wrong),
         "places_that_differ": len(differing),
         "drift": differing,
     }
@@ -99,6 +100,17 @@ def _published(places: Places, pages: set[str]) -> dict[str, object]:
         }
     except (StoreError, ConfigError) as error:
         return {"database": f"unreadable: {error}"}
+
+
+def _harmed(places: Places, wrong: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Which of the two is not as it was written, though it could be read for the comparison."""
+    harmed = {row["place"] for row in wrong}
+    database, curated = (str(path.relative_to(places.home)) for path in (places.database, places.curated))
+    told = {
+        "database": database in harmed,
+        "bundle": any(p.startswith(f"{curated}/") and p != database for p in harmed),
+    }
+    return {name: "damaged" for name, is_harmed in told.items() if is_harmed}
 
 
 def _is_stale(entry: Mapping[str, Any], pages: set[str]) -> bool:
