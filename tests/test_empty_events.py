@@ -7,7 +7,9 @@ import tomllib
 from importlib import resources
 from typing import Any
 
+from pipeline import extract, normalise
 from pipeline.extract import foreign
+from pipeline.normalise.text_signature import own_event
 from pipeline.run.build import mapping
 from tests.distil_factory import document
 from tests.each import each
@@ -25,6 +27,7 @@ EMPTY = _rows("normalise/wording.toml", "empty")
 
 PLACED = _rows("normalise/wording.toml", "placed")
 RUNTIME = _rows("normalise/wording.toml", "runtime")
+MESSAGES = _rows("normalise/runtime_messages.toml", "message")
 
 
 def _is_empty(template: str) -> bool:
@@ -42,6 +45,16 @@ def test_a_placed_row_is_all_of_its_examples_and_of_no_look_alike(row: dict[str,
     whole = re.compile(rf"(?:{row['pattern']})\Z", re.IGNORECASE)
     assert all(map(whole.match, row["examples"]))
     assert not any(map(whole.match, row["lookalikes"]))
+
+
+@each("row", MESSAGES)
+def test_a_runtime_message_is_told_apart_by_its_project_and_a_look_alike_is_not(row: dict[str, Any]) -> None:
+    def is_placed(text: str) -> bool:
+        (event,) = extract.events(text)[:1] or (own_event(text),)
+        return "place" in dict(normalise.signature(event, text, project="potter/kiln").gate)
+
+    assert [text for text in row["examples"] if not is_placed(text)] == []
+    assert [text for text in row["lookalikes"] if is_placed(text)] == []
 
 
 @each("row", RUNTIME)

@@ -131,7 +131,9 @@ def test_log_lines_after_a_message_do_not_hide_it(ready: Matcher) -> None:
 
 
 #: Quotes that do not lead back to their entry, by the entry's id, each with the reason.
-NOT_FOUND_AGAIN: dict[str, str] = {}
+NOT_FOUND_AGAIN: dict[str, str] = {
+    "cpp/fatal-python-error-sigsegv-segmentation-fault": "any program dies so: without a stack nobody knows which",
+}
 
 
 def test_every_quoted_occurrence_of_the_sample_finds_its_own_entry(ready: Matcher, bundle: Path) -> None:
@@ -157,6 +159,40 @@ def test_the_death_of_python_is_one_error_for_build_group_and_match(last: str) -
     assert reading.whole.signature_id == built.signature_id
     known = Matcher(Path(), {"entries": [_row("cpp/death", template_of(built, 1))]})
     assert known.match(text).entry_id == "cpp/death"
+
+
+STACK = (
+    'Traceback (most recent call last):\n  File "/x/site-packages/{package}/fire.py", line 7, in heat\n    {name}()\n'
+)
+NONE = "AttributeError: 'NoneType' object has no attribute '{name}'\n"
+
+
+def _built(text: str, project: str) -> Template:
+    (signature,) = [one for _, one in read(text, project).signed() if one is not None]
+    return template_of(signature, 1)
+
+
+def test_words_that_any_program_prints_are_told_apart_by_where_they_arise() -> None:
+    shown = {one: (STACK + NONE).format(package=one, name="shut") for one in ("kiln", "oven", "stove")}
+    first = _built(shown["kiln"], "potter/one")
+    assert first == _built(shown["kiln"], "potter/two")  # one library, whoever reports it
+    entries = [_row("x/kiln", first), _row("x/oven", _built(shown["oven"], ""))]
+    known = Matcher(Path(), {"entries": entries})
+    assert [known.match(shown[one]).entry_id for one in ("kiln", "oven", "stove")] == ["x/kiln", "x/oven", None]
+    assert "2 entries have these words" in known.match(NONE.format(name="shut")).reason
+    assert "none of them arises in stove" in known.match(shown["stove"]).reason
+    alone = Matcher(Path(), {"entries": entries[:1]})
+    assert alone.match(NONE.format(name="shut")).entry_id == "x/kiln"  # they name something, and one entry has them
+    assert alone.match(shown["stove"]).entry_id is None
+
+
+def test_a_report_without_a_stack_is_its_projects_and_a_title_is_what_the_stack_below_it_shows() -> None:
+    words = NONE.format(name="shut")
+    assert _built(words, "potter/kiln") == _built((STACK + NONE).format(package="kiln", name="shut"), "potter/shop")
+    assert _built(words, "potter/kiln") != _built(words, "potter/oven")
+    text = f"{words}\n```\n{(STACK + NONE).format(package='oven', name='shut')}```\n"
+    signed = {one.signature_id for _, one in read(text, "potter/kiln").signed() if one is not None}
+    assert signed == {_built((STACK + NONE).format(package="oven", name="shut"), "").signature_id}
 
 
 def _row(entry_id: str, *members: Template) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def test_a_tool_diagnostic_counts_before_the_traceback_that_quotes_it() -> None:
 def test_an_assertion_without_words_is_known_by_its_function() -> None:
     frames = (Frame("/x/train.py", 3, "main"), Frame("/x/site-packages/torch/layer.py", 9, "forward"))
     found = signature(event("", kind="AssertionError", frames=frames))
-    assert dict(found.gate) == {"exception": "AssertionError", "symbol": "layer:forward"}
+    assert dict(found.gate) == {"exception": "AssertionError", "place": "layer:forward"}
 
 
 def test_a_text_without_any_event_is_its_own_message() -> None:
@@ -452,9 +452,9 @@ def test_where_an_error_happened_says_the_first_function_that_is_no_run_times() 
     killed = replace(event("Program received signal SIGABRT, Aborted"), dialect="signal")
     named = ("main ()", "kiln::heat (door=7)", "abort ()", "raise ()", "?? ()")
     frames = tuple(Frame(None, None, name) for name in named)
-    assert dict(signature(replace(killed, frames=frames)).gate)["symbol"] == "?:kiln::heat (door=7)"
+    assert dict(signature(replace(killed, frames=frames)).gate)["place"] == "?:kiln::heat (door=7)"
     nowhere = signature(replace(killed, frames=frames[2:]))
-    assert "symbol" not in dict(nowhere.gate)
+    assert "place" not in dict(nowhere.gate)
     assert normalise.is_empty(nowhere)
 
 

@@ -56,15 +56,15 @@ def test_reports_of_all_fields_are_read() -> None:
     assert held == dict.fromkeys(FRESH_FLOORS, True), (right, asked)
 
 
-def _texts(wanted: set[str]) -> dict[str, str]:
-    """The text of each thread as a build reads it."""
+def _texts(wanted: set[str]) -> dict[str, tuple[str, str]]:
+    """The text of each thread as a build reads it, and its repository."""
     found = {}
     for page in archive.pages([fields.THREADS]):
         if isinstance(page, Skipped) or (uid := page.body[9:25].decode()) not in wanted:
             continue
         document = documents.document([page])
         if isinstance(document, Document):
-            found[uid] = document.text
+            found[uid] = document.text, document.repo or ""
     return found
 
 
@@ -74,11 +74,11 @@ def _signatures(places: set[Place]) -> dict[Place, Signature]:
     for place in sorted(places):
         asked[place[0]].append(place)
     found: dict[Place, Signature] = {}
-    for uid, text in _texts(set(asked)).items():
+    for uid, (text, project) in _texts(set(asked)).items():
         for event in extract.events(text):
             for place in asked[uid]:
                 if event.start < place[2] and event.end > place[1] and place not in found:
-                    found[place] = normalise.signature(event, text)
+                    found[place] = normalise.signature(event, text, project=project)
     return found
 
 

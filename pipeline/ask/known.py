@@ -55,7 +55,34 @@ class KnownErrors:
 
     def assign(self, signature: Signature) -> Match | Abstention:
         """The cluster of a signature, or why it has none, with what comes nearest in the whole bundle."""
-        from pipeline.cluster import Match, hard  # noqa: PLC0415  numpy and rapidfuzz, not needed for an equal answer
+        from pipeline.cluster import Match  # noqa: PLC0415  numpy and rapidfuzz, not needed for an equal answer
+
+        if normalise.is_elsewhere(signature):
+            there = self._anywhere(signature)
+            if there:
+                return _of_words(signature, there)
+        found = self._assigned(signature)
+        if not isinstance(found, Match) and normalise.is_arisen(signature) and (there := self._anywhere(signature)):
+            return _of_words(signature, there)
+        return found
+
+    def _anywhere(self, signature: Signature) -> list[str]:
+        """The clusters of a run time's words, wherever they arise, in order."""
+        named = self._of_words.get(_placeless(signature.gate), ())
+        return sorted({cluster for cluster, text in named if signature.is_gate_complete or text == signature.text})
+
+    @cached_property
+    def _of_words(self) -> dict[Gate, list[tuple[str, str]]]:
+        """By what their gates are but for the place: the clusters that have one, with their texts."""
+        found: dict[Gate, list[tuple[str, str]]] = {}
+        for gate, places in self._of_gate.items():
+            if normalise.PLACE in dict(gate):
+                rows = [(self._rows[place]["cluster_id"], one["text"]) for place, own in places.items() for one in own]
+                found.setdefault(_placeless(gate), []).extend(rows)
+        return found
+
+    def _assigned(self, signature: Signature) -> Match | Abstention:
+        from pipeline.cluster import Match, hard  # noqa: PLC0415  as above
 
         if "_everything" in self.__dict__:
             return self._everything.assign(signature)
@@ -104,6 +131,27 @@ class KnownErrors:
     @cached_property
     def _everything(self) -> Index:
         return _index([(row, row["templates"]) for row in self._rows])
+
+
+def _placeless(gate: Gate) -> Gate:
+    return tuple(pair for pair in gate if pair[0] != normalise.PLACE)
+
+
+def _of_words(signature: Signature, there: Sequence[str]) -> Match | Abstention:
+    """The answer to a run time's words of which the text does not say where they arise, or that arise elsewhere.
+
+    One entry is theirs only where they name something and the text shows no other place.
+    """
+    from pipeline.cluster import Abstention, Candidate, Match  # noqa: PLC0415  as above
+
+    if len(there) == 1 and "symbol" in dict(signature.gate) and normalise.is_elsewhere(signature):
+        told = "Any program of the language prints these words; one entry has them, and the text shows no other place."
+        return Match(there[0], 100.0, "gate", told, None)
+    how_many = f"{len(there)} entries have these words" if len(there) > 1 else "one entry has these words"
+    where = dict(signature.gate).get(normalise.PLACE)
+    shown = f"none of them arises in {where}" if where else "no stack shows where they arise"
+    reason = f"{how_many}, which any program of the language prints; they are told apart by where they arise: {shown}"
+    return Abstention(reason, Candidate(there[0], 0.0))
 
 
 def _index(rows: Sequence[tuple[Row, Sequence[Row]]]) -> Index:

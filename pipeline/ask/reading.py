@@ -32,6 +32,7 @@ class Reading:
 
     text: str
     events: tuple[Event, ...]  # everything that was seen, by place
+    project: str = ""  # the repository in whose tracker the text stands, "owner/name"
 
     @cached_property
     def errors(self) -> tuple[Event, ...]:
@@ -39,8 +40,15 @@ class Reading:
         return tuple(event for event in self.events if event.severity == Severity.ERROR)
 
     def signature(self, event: Event) -> Signature:
-        """What an error of the text is."""
-        return normalise.signature(event, self.text)
+        """What an error of the text is: without a stack, the one that the text shows elsewhere with its stack."""
+        own = normalise.signature(event, self.text, project=self.project)
+        return normalise.placed_as(own, self._arisen) if normalise.is_elsewhere(own) else own
+
+    @cached_property
+    def _arisen(self) -> tuple[Signature, ...]:
+        """The errors of a run time's words whose stack says where they arise."""
+        read = (normalise.signature(event, self.text, project=self.project) for event in self.errors)
+        return tuple(one for one in read if normalise.is_arisen(one))
 
     def origins(self, event: Event) -> Iterator[tuple[Link, Event]]:
         """The exceptions that an error of the text came of, each as an error of its own, the first raised first.
@@ -73,7 +81,7 @@ class Reading:
             if "\n" in self.text[one.start : one.end].strip()
             or not any(a < one.end and one.start < b for a, b in spans)
         ]
-        return Reading(self.text, tuple(sorted((*others, *events), key=lambda event: event.start)))
+        return replace(self, events=tuple(sorted((*others, *events), key=lambda event: event.start)))
 
     def signed(self) -> list[tuple[Event, Signature | None]]:
         """Every event with what it is, None where it is not grouped: what a build keeps of a document."""
@@ -92,9 +100,9 @@ class Reading:
         return normalise.signature_of_text(self.text, errors or known)
 
 
-def read(text: str) -> Reading:
-    """The failures of the text of a document."""
-    return Reading(text, tuple(_weighed(event, text) for event in extract.events(text)))
+def read(text: str, project: str = "") -> Reading:
+    """The failures of the text of a document, which stands in the tracker of the repository `project`."""
+    return Reading(text, tuple(_weighed(event, text, project) for event in extract.events(text)), project)
 
 
 #: `PoolExhausted: every connection is in use`, behind whatever a log puts before it.
@@ -125,11 +133,12 @@ def of_classes(reading: Reading, known: Container[str]) -> list[Event]:
     ]
 
 
-def _weighed(event: Event, text: str) -> Event:
+def _weighed(event: Event, text: str, project: str) -> Event:
     """The event, of severity "empty" if it says that something failed and not what."""
     if event.severity != Severity.ERROR or len(event.message) > _MOST_EMPTY:
         return event
-    return replace(event, severity=Severity.EMPTY) if normalise.is_empty(normalise.signature(event, text)) else event
+    own = normalise.signature(event, text, project=project)
+    return replace(event, severity=Severity.EMPTY) if normalise.is_empty(own) else event
 
 
 def read_pasted(text: str) -> Reading:

@@ -5,10 +5,18 @@ codes, else mask what varies as typed slots and let the deciding words of the re
 `pipeline/data/normalise`; its README says how to add one.
 
 Gate keys, closed: code, resource, space, backend, library, assertion, module, symbol, op, status, exception, polarity,
-feature, tool, errno, signal, and `kind`, the id of a known family.
+feature, tool, errno, signal, place, and `kind`, the id of a known family.
 """
 
-from pipeline.normalise.assemble import NORMALISER_VERSION, is_empty, signature
+from pipeline.normalise.assemble import (
+    NORMALISER_VERSION,
+    PLACE,
+    is_arisen,
+    is_elsewhere,
+    is_empty,
+    placed_as,
+    signature,
+)
 from pipeline.normalise.masks import template as masked
 from pipeline.normalise.other_readings import readings
 from pipeline.normalise.peel import is_specific
@@ -16,11 +24,15 @@ from pipeline.normalise.text_signature import is_consequence, main_event, rank, 
 
 __all__ = [
     "NORMALISER_VERSION",
+    "PLACE",
+    "is_arisen",
     "is_consequence",
+    "is_elsewhere",
     "is_empty",
     "is_specific",
     "main_event",
     "masked",
+    "placed_as",
     "rank",
     "readings",
     "signature",

@@ -11,12 +11,12 @@ from itertools import product
 from pipeline.normalise import peel, values
 from pipeline.normalise.culprit import Culprit, culprit
 from pipeline.normalise.masks import FILES, masked
-from pipeline.normalise.tables import wording
+from pipeline.normalise.tables import RuntimeMessage, wording
 from pipeline.records import Event, Frame, Signature, Slot, content_id, short_class
-from pipeline.text.frames import frame_key, innermost, named_by
+from pipeline.text.frames import frame_key, innermost, named_by, node_package, raising_package
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "31"
+NORMALISER_VERSION = "32"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
@@ -65,21 +65,30 @@ class Reading:
     notes: tuple[str, ...]
 
 
-def signature(event: Event, text: str = "") -> Signature:
-    """What the event is, with what varies taken out; `text` is what `extract.events` was given."""
-    return signed(event, *_reading(replace(event, start=0, end=0)), text)
+def signature(event: Event, text: str = "", *, project: str = "") -> Signature:
+    """What the event is, with what varies taken out; `text` is what `extract.events` was given.
+
+    `project`: the repository, "owner/name", in whose tracker it is reported, "" if there is none. It is the place of a
+    run time's words where no frames show one.
+    """
+    return signed(event, *_reading(replace(event, start=0, end=0), project), text)
 
 
 def chosen_words(event: Event) -> Culprit:
     """The words of the event that are its error; at no cost where its signature was asked for just before."""
-    return _reading(replace(event, start=0, end=0))[0]
+    return _culprit(replace(event, start=0, end=0))
 
 
 @lru_cache(maxsize=64)  # ranks and retries print one error again and again: one event in twelve
-def _reading(event: Event) -> tuple[Culprit, Reading]:
+def _culprit(event: Event) -> Culprit:
+    return culprit(event)
+
+
+@lru_cache(maxsize=64)
+def _reading(event: Event, project: str) -> tuple[Culprit, Reading]:
     """The chosen words of an event and what they amount to, wherever in a text it stands."""
-    found = culprit(event)
-    return found, read(found, event.frames, is_placed=_is_foreign(event))
+    found = _culprit(event)
+    return found, read(found, event.frames, is_foreign=is_foreign(event), project=project)
 
 
 def _names(quoted: str) -> bool:
@@ -87,18 +96,19 @@ def _names(quoted: str) -> bool:
     return _NAME.fullmatch(quoted) is not None and not quoted.endswith(FILES)
 
 
-def _is_foreign(event: Event) -> bool:
+def is_foreign(event: Event) -> bool:
     """Whether the error is none of Python's: by how it was read, a line alone by the package of its class."""
     if event.dialect == "exception-line":
         return _FOREIGN.match(event.exception_type or "") is not None
     return event.dialect not in _PYTHON
 
 
-def read(found: Culprit, frames: Sequence[Frame] = (), *, is_placed: bool = False) -> Reading:
+def read(found: Culprit, frames: Sequence[Frame] = (), *, is_foreign: bool = False, project: str = "") -> Reading:
     """The template, gates and slots of chosen words; `frames` stand for an error without words.
 
-    `is_placed`: they also tell apart errors whose words a language says of any such mistake. Not so in Python, where
-    such words are few and the stack is most often the user's own.
+    They also tell apart errors whose words a language says of any such mistake: of an `is_foreign` event, which is none
+    of Python's, by the innermost function, of Python's by the package that raises, because the function is most often
+    the user's own; where none is shown by `project`, the repository in which it is reported.
     """
     line = _line(found)
     kind, words_only = peel.typed(line)
@@ -115,16 +125,18 @@ def read(found: Culprit, frames: Sequence[Frame] = (), *, is_placed: bool = Fals
         notes.append(f"status: {status} is no part of the text")
     if found.hit is None:
         quoted = next((one.value for one in slots if one.name == "quoted" and _names(one.value)), "")
-        template, gate = _unknown(template, kind, frames, notes, is_placed=is_placed, quoted=quoted)
+        template, gate = _unknown(template, kind, frames, notes, is_placed=is_foreign, quoted=quoted)
     else:
         gate = found.hit.gate
-        if is_placed and _happens_anywhere(dict(gate)):
+        if is_foreign and _happens_anywhere(dict(gate)):
             gate = _with_place(gate, frames, notes)
         named = {slot.value for slot in found.hit.slots}
         slots = (*found.hit.slots, *(slot for slot in slots if slot.value not in named))
         notes.append(f"family-{found.hit.rule}: known error")
         if kind and found.hit.is_typed:
             template = f"{short_class(kind)}: {template}"
+    if PLACE not in dict(gate) and _NOWHERE not in notes and (message := _message(template, dict(gate))) is not None:
+        gate = _arisen(gate, _origin(message, frames, is_foreign=is_foreign), project, notes)
     return Reading(
         text=_bounded(template) or kind or _wordless(gate),
         line=line,
@@ -155,7 +167,7 @@ def is_empty(found: Signature) -> bool:
 
 def _wordless(gate: tuple[tuple[str, str], ...]) -> str:
     """What stands for an error without type and words: a traceback whose end was cut."""
-    frame = dict(gate).get("symbol")
+    frame = dict(gate).get(PLACE)
     return f"no message in {frame}" if frame else "no message"
 
 
@@ -170,7 +182,7 @@ def _unknown(
     is_placeless = short_class(kind) in wording().placeless
     frame = "" if sentence or is_placeless else _where(frames)
     if frame:
-        gate = tuple(sorted((*gate, ("symbol", frame))))
+        gate = tuple(sorted((*gate, (PLACE, frame))))
         notes.append("frame: there is no message; the innermost function stands for it")
     elif not is_placeless and (
         _is_said_anywhere(sentence or short_class(kind)) if is_placed else _is_compared(sentence)
@@ -205,6 +217,15 @@ def _where(frames: Sequence[Frame]) -> str:
     return innermost([one for one in frames if not any(row.match(named_by(one)) for row in rows)])
 
 
+#: The gate that holds where an error arises: `module:function`, a package or a project.
+PLACE = "place"
+#: The notes of a run time's words: the frames say which error they are, or the tracker of the report, or nothing does.
+ARISEN = "arisen: any program of the language prints these words; where the stack says that they arise decides"
+REPORTED = "reported: any program of the language prints these words; without a stack the project decides"
+UNPLACED = "unplaced: any program of the language prints these words, and nothing shows where they arise"
+
+_AS_SHOWN = "as-shown: the same words stand elsewhere in the text with a stack, which says where they arise"
+
 #: The note of an error whose words a language says of any such mistake, and that shows no place.
 _NOWHERE = "nowhere: the words say what went wrong and not which, and no place is shown"
 
@@ -220,15 +241,71 @@ def _with_place(
         notes.append(_NOWHERE)
         return gate
     notes.append("place: the words say what went wrong and not which; the innermost function does")
-    return tuple(sorted((*gate, ("symbol", where))))
+    return tuple(sorted((*gate, (PLACE, where))))
+
+
+def _message(template: str, gate: Mapping[str, str]) -> RuntimeMessage | None:
+    """The row of a run time's words that these are."""
+    return next((row for row in wording().messages if row.says(template, gate)), None)
+
+
+def _origin(message: RuntimeMessage, frames: Sequence[Frame], *, is_foreign: bool) -> str:
+    """Where the frames say that a run time's words arise, "" where they do not."""
+    if message.by == "project":
+        return ""
+    if message.by == "function" and is_foreign:
+        return _where(frames)
+    return place_name(node_package(frames) if is_foreign else raising_package(frames))
+
+
+def place_name(project: str) -> str:
+    """A package or a repository as a place: a project's own package and its repository are one."""
+    name = project.rpartition("/")[2].lower().replace("-", "_")
+    return wording().alias[PLACE].get(name, name)
+
+
+def is_arisen(found: Signature) -> bool:
+    """Whether the frames say where an error of a run time's words arises."""
+    return ARISEN in found.notes
+
+
+def is_elsewhere(found: Signature) -> bool:
+    """Whether an error has a run time's words and no frames that say where they arise."""
+    return REPORTED in found.notes or UNPLACED in found.notes
+
+
+def placed_as(found: Signature, others: Sequence[Signature]) -> Signature:
+    """The error with the place of the others that have the same words, if these arise in one place only."""
+    gate = tuple(pair for pair in found.gate if pair[0] != PLACE)
+    same = {one.gate for one in others if tuple(pair for pair in one.gate if pair[0] != PLACE) == gate}
+    if len(same) != 1:
+        return found
+    (gate,) = same
+    return replace(found, gate=gate, signature_id=_id(gate, found.text), notes=(*found.notes, _AS_SHOWN))
+
+
+def _id(gate: tuple[tuple[str, str], ...], text: str) -> str:
+    flat = "\x1e".join(f"{key}\x1f{value}" for key, value in gate)
+    return content_id("signature", NORMALISER_VERSION, flat, text)
+
+
+def _arisen(
+    gate: tuple[tuple[str, str], ...], origin: str, project: str, notes: list[str]
+) -> tuple[tuple[str, str], ...]:
+    """The gate of a run time's words with the place where they arise."""
+    where = origin or place_name(project)
+    if not where:
+        notes.append(UNPLACED)
+        return gate
+    notes.append(ARISEN if origin else REPORTED)
+    return tuple(sorted((*gate, (PLACE, where))))
 
 
 def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signature:
     """The signature of a reading: its id, its frames, and where its words stand in `text`."""
-    flat = "\x1e".join(f"{key}\x1f{value}" for key, value in reading.gate)
     start, end = _place(event, reading, text)
     return Signature(
-        signature_id=content_id("signature", NORMALISER_VERSION, flat, reading.text),
+        signature_id=_id(reading.gate, reading.text),
         exception_type=reading.exception_type,
         text=reading.text,
         gate=reading.gate,

@@ -246,6 +246,10 @@ _ANNOUNCING = re.compile(
     r"(?:(?:has )?(?:occurred|happened)|with|while|during|in|when|processing|executing|handling)\b[^.:;]{0,60}"
     r"|[Ss]omething went wrong[^.:;]{0,40}"
 )
+#: Behind a sentence that only says what failed: the error follows.
+_TELLING_WHY = re.compile(
+    r"\s{1,3}(?:(?:Inner |Nested |Root )?(?:[Ee]rror|[Ee]xception|[Cc]aused? ?(?:by)?|[Rr]eason)s?)\s?[:=] ?\S"
+)
 #: A remark of three words or more in parentheses at the end; shorter ones hold values.
 _ASIDE = re.compile(r"\s\((?:[A-Za-z][\w'-]{0,30}[ ,;]{1,2}){2,30}[^()]{0,80}\)\Z")
 _TAIL = re.compile(r"\sname: \S|\s\(defined (?:at|in) |\s\[\[|\sfor '[^'\n]{1,200}' \(op: |\sin function '")
@@ -298,7 +302,8 @@ def negates(template: str) -> bool:
 def first_sentence(template: str) -> str:
     """The template up to the end of its first sentence that says enough; all of it if none does."""
     for found in _SENTENCE_END.finditer(template):
-        if says_enough(template[: found.start()]) and not _ANNOUNCING.fullmatch(template, 0, found.start()):
+        is_headline = _ANNOUNCING.fullmatch(template, 0, found.start()) or _TELLING_WHY.match(template, found.end())
+        if says_enough(template[: found.start()]) and not is_headline:
             template = template[: found.start()]
             break
     advice = _ADVICE.search(template)

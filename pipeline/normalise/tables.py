@@ -79,6 +79,23 @@ class Mask:
 
 
 @dataclass(frozen=True, slots=True)
+class RuntimeMessage:
+    """Words that any program of a language prints: which error it is, its place says."""
+
+    by: str  # what that is: "function", "package", "project"
+    kinds: frozenset[str]  # families of which it is one; empty where a whole template is
+    pattern: re.Pattern[str]  # of the template, or of the family's gates
+
+    def says(self, template: str, gate: Mapping[str, str]) -> bool:
+        """Whether the words of a template, or its gates where it is a known error, are these."""
+        kind = gate.get("kind")
+        if kind is None or not self.kinds:
+            return kind is None and not self.kinds and bool(template) and self.pattern.match(template) is not None
+        named = " ".join(value for key, value in gate.items() if key != "kind")
+        return kind in self.kinds and self.pattern.match(named) is not None
+
+
+@dataclass(frozen=True, slots=True)
 class Wording:
     """Everything in wording.toml."""
 
@@ -93,6 +110,7 @@ class Wording:
     placeless: frozenset[str]  # types that are raised wherever the program happens to be
     placed: tuple[re.Pattern[str], ...]  # what a language says of any such mistake, wherever it is made
     compared: tuple[re.Pattern[str], ...]  # those of them that are so in every language
+    messages: tuple[RuntimeMessage, ...]  # what any program of a language prints of its own values
     runtime: tuple[re.Pattern[str], ...]  # functions of a run time, as `file:function`
     placed_kinds: frozenset[str]
     stops: tuple[str, ...]
@@ -190,6 +208,10 @@ def wording() -> Wording:
         placeless=frozenset(table["types"]["placeless"]),
         placed=tuple(_whole(row) for row in table["placed"]),
         compared=tuple(_whole(row) for row in table["placed"] if row.get("everywhere")),
+        messages=tuple(
+            RuntimeMessage(row["by"], frozenset(row.get("kinds", ())), _whole({"pattern": ".*", **row}))
+            for row in _toml("runtime_messages")["message"]
+        ),
         runtime=tuple(re.compile(row["pattern"]) for row in table["runtime"]),
         placed_kinds=frozenset(kind for row in table["placed"] for kind in row.get("kinds", ())),
         stops=tuple(table["boilerplate"]["stop"]),

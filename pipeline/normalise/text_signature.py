@@ -9,7 +9,7 @@ from functools import cached_property
 
 from pipeline.normalise import line_rank
 from pipeline.normalise.added import EQUIVALENCES, FAMILIES, Known, Renamed
-from pipeline.normalise.assemble import chosen_words, read, signed
+from pipeline.normalise.assemble import chosen_words, is_foreign, read, signed
 from pipeline.normalise.culprit import WEAK_TIERS, Culprit, culprit, is_wrapping
 from pipeline.normalise.tables import families_of, wording
 from pipeline.records import Event, Severity, Signature
@@ -85,7 +85,10 @@ def signature_of_text(text: str, events: Sequence[Event] = ()) -> Signature:
     if len(text) <= MESSAGE_LENGTH:
         short = ShortText(text, chosen, words, sum(map(_says_an_error, events)) > 1)
         own, words = _better(short) or (own, words)
-    return signed(own, words, read(words, own.frames if own is chosen else ()), text)
+    is_shown = own is chosen
+    return signed(
+        own, words, read(words, own.frames if is_shown else (), is_foreign=is_shown and is_foreign(own)), text
+    )
 
 
 @EQUIVALENCES.tested

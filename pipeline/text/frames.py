@@ -23,7 +23,11 @@ _UNNAMED = re.compile(r"[<>?]|\A\(?(?:unknown|anonymous)\)?\Z", re.IGNORECASE)
 
 _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])?(?P<package>[A-Za-z_]\w{0,60})")
 #: Python's own library, and code without a file: it raises for whoever called it.
-_STANDARD = re.compile(r"[\\/]lib[\\/]python\d[\d.]{0,5}[\\/](?!(?:site|dist)-packages)|^<", re.IGNORECASE)
+_STANDARD = re.compile(
+    r"[\\/]lib(?:64)?[\\/]python\d[\d.]{0,5}[\\/](?!(?:site|dist)-packages)|^<"
+    r"|(?:python[\d.-]{0,8}|(?:ana|mini)conda\d?|[\\/]envs[\\/][^\\/]{1,60})[\\/]lib[\\/](?!python\d|(?:site|dist)-packages)",
+    re.IGNORECASE,
+)
 _QUIET_FUNCTIONS = frozenset(
     {
         "_call_impl",
@@ -39,7 +43,9 @@ _QUIET_FUNCTIONS = frozenset(
     }
 )
 #: They raise for whoever called them; a script's own level raises for itself.
-_PASSING_ON = (_QUIET_FUNCTIONS - {"<module>"}) | {"__getattr__"}
+_PASSING_ON = (_QUIET_FUNCTIONS - {"<module>"}) | {"__getattr__", "raise_from", "reraise"}
+#: Where Node.js keeps what was installed.
+_NODE = re.compile(r"[\\/]node_modules[\\/](?P<package>(?:@[\w.-]{1,60}[\\/])?[\w.-]{1,80})[\\/]")
 
 
 def frame_key(frames: Sequence[Frame]) -> str:
@@ -80,11 +86,24 @@ def place(frame: str) -> str:
 
 def raising_package(frames: Sequence[Frame]) -> str:
     """The top-level package whose code raised the error, "" where that code is nobody's installed package."""
+    frame = raising(frames)
+    found = _INSTALLED.search(frame.file or "") if frame is not None else None
+    return found["package"] if found else ""
+
+
+def node_package(frames: Sequence[Frame]) -> str:
+    """The installed package of Node.js whose code is innermost, "" where that code is the program's own."""
+    own = (_NODE.findall(frame.file) for frame in reversed(frames) if frame.file and re.search(r"[\\/]", frame.file))
+    found = next(own, [])
+    return found[-1].replace("\\", "/") if found else ""
+
+
+def raising(frames: Sequence[Frame]) -> Frame | None:
+    """The innermost frame of Python that neither passes on what another raised nor is the standard library's."""
     for frame in reversed(frames):
         if frame.function not in _PASSING_ON and not _STANDARD.search(frame.file or "<unknown>"):
-            found = _INSTALLED.search(frame.file or "")
-            return found["package"] if found else ""
-    return ""
+            return frame
+    return None
 
 
 def packages(frames: Sequence[Frame]) -> tuple[str, ...]:

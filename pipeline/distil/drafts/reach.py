@@ -196,7 +196,7 @@ class Reach:
         """Whether what a trained reader found would, as a statement of its kind, speak of the error in every report."""
         if kind != "fix":
             return not self.reason or self._is_tied(claim)
-        is_told = any(key in _TELLING for key, _ in self._cluster.gate)
+        is_told = _tells_what(self._cluster)
         is_of_few = self._home_count < _MANY_HOMES and (is_told or self._document_count < _MANY_REPORTS)
         return not self.reason and is_of_few
 
@@ -267,11 +267,16 @@ def _most_documents(claims: Iterable[Claim]) -> dict[str, int]:
     return {key: len(names) for key, names in documents.items()}
 
 
+def _tells_what(cluster: Cluster) -> bool:
+    """Whether its gate tells what failed; of places a function does, a package or a project has many functions."""
+    return any(key in _TELLING or (key == "place" and ":" in value) for key, value in cluster.gate)
+
+
 def _one_report(cluster: Cluster, claim: Claim, naming: Mapping[str, int], reports: int) -> str:
     """The reason for a change that few of many reports name, where nothing says that they are one."""
     if claim.kind != ClaimKind.FIX or reports < _MANY_REPORTS:
         return ""
-    is_told = any(key in _TELLING for key, _ in cluster.gate)
+    is_told = _tells_what(cluster)
     return "" if is_told or 2 * naming[claim.key] >= reports else "fix_of_one_report"
 
 

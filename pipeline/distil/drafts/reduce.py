@@ -111,8 +111,8 @@ def draft(cluster: Cluster, material: Material) -> Draft:
 
 def _deciding_place(cluster: Cluster, occurrences: Sequence[Occurrence]) -> str:
     """The function that is part of which error it is, because its words are said of any such mistake."""
-    symbol = dict(cluster.gate).get("symbol", "")
-    return frames.place(symbol) if any(one.frame == symbol for one in occurrences if symbol) else ""
+    where = dict(cluster.gate).get("place", "")
+    return frames.place(where) if any(one.frame == where for one in occurrences if where) else ""
 
 
 def _documentation(cluster: Cluster, occurrences: Sequence[Occurrence]) -> Documentation | None:

@@ -45,6 +45,7 @@ _TELLING = (
     "resource",
     "space",
     "symbol",
+    "place",
     "module",
     "op",
     "assertion",
@@ -128,8 +129,9 @@ def _named(cluster: Cluster, codes: Sequence[str]) -> Iterator[Unit]:
     if not codes and "kind" in gate:
         yield tuple(_slugged(gate["kind"].removesuffix("-message")).split("-"))  # a program's sentence comes next
     for key in _TELLING:
-        # of `package.module.Class.method` the end says most
-        value = ".".join(gate.get(key, "").split(".")[-2:]) if key == "symbol" else gate.get(key, "")
+        # of `package.module.Class.method` the end says most; a package or a project names no error
+        value = gate.get(key, "") if key != "place" or ":" in gate.get(key, "") else ""
+        value = ".".join(value.split(".")[-2:]) if key in ("symbol", "place") else value
         operator = tables.table("slugs.toml")["operators"].get(value) if key == "op" else None
         yield from [(operator,)] if operator else _units(value)
     yield from (unit for unit, _ in _told(_plain(gate.get("feature", ""))))

@@ -299,7 +299,7 @@ def _goes_on(begun: str, message: str) -> bool:
 
 def signed(document: Document) -> list[tuple[Event, Signature | None]]:
     """The errors of a thread with their signatures; a title that only speaks of one, or cuts one short, is none."""
-    reading = ask.read(document.text)
+    reading = ask.read(document.text, document.repo or "")
     return [
         pair
         for pair in reading.signed()
@@ -361,7 +361,10 @@ def chain_claims(document: Document, grouped: Sequence[tuple[Event, Signature]])
     """What the chains of the document's tracebacks say about which error led to which."""
     for event, signature in grouped:
         if links := distil.causal(event):
-            earlier = [(link, normalise.signature(_alone(event, link), document.text)) for link in links]
+            project = document.repo or ""
+            earlier = [
+                (link, normalise.signature(_alone(event, link), document.text, project=project)) for link in links
+            ]
             yield from distil.chained(document, event, signature, earlier=earlier)
 
 
