@@ -13,7 +13,7 @@ from typing import Any
 
 from pipeline import store
 from pipeline.run.build import entries, reduce
-from pipeline.store import replacing
+from pipeline.store import noted, querying, replacing
 from tests import histories
 
 
@@ -31,6 +31,8 @@ def steps(seed: int, count: int, folder: Path) -> Iterator[tuple[str, dict[str, 
         rows = store.query(whole, "SELECT entry_id, sha256(json::VARCHAR) FROM entries ORDER BY entry_id").rows
         cells = list(zip(*(lines.table[name].to_pylist() for name in ("key", "digest")), strict=True))
         there, wanted = {"lines": repr(cells)}, {"lines": repr(rows)}
+        there["signs"] = repr(noted.signs(folder / "state", brought))
+        wanted["signs"] = repr(querying.Entries(whole).signs())
         yield told, store.digests(brought) | there, store.digests(whole) | wanted
 
 
@@ -101,6 +103,7 @@ MUTANTS: dict[str, Patch] = {
     "signatures that come": without("_SIGNATURES_COME", lambda real: f"{real} LIMIT 0"),
     "titles of documents": without("_FOUND_ANEW", lambda _: "FROM changed_entries"),
     "rows of entries that came": without("_bring_entries", lambda real: lambda *given: dict.fromkeys(real(*given), "")),
+    "signs of entries that changed": without("_SIGNED_ANEW", lambda _: "SELECT entry_id FROM entries LIMIT 0"),
     "words": without("_bring_words", lambda _: lambda _connection: None),
     "shards": without("_holding", lambda real: lambda *given: {kind: one[:1] for kind, one in real(*given).items()}),
     **{f"rows of {name}": without("_CHOSEN", _nothing_of(name)) for name in ("claims", "parameters", "official_docs")},

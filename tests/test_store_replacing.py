@@ -21,7 +21,7 @@ from pipeline.records import Neighbour
 from pipeline.records.bundle import Registry
 from pipeline.records.errors import StoreError
 from pipeline.run.build import entries, rows
-from pipeline.store import engine, noted, opening, replacing
+from pipeline.store import engine, noted, opening, querying, replacing
 from tests import histories, stored_histories
 from tests.rings import one_in, quick_alone
 
@@ -49,7 +49,9 @@ class Change:
         found, note = store.digests(path), noted.read(folder)
         rows = dict(store.query(path, "SELECT entry_id, sha256(json::VARCHAR) FROM entries").rows)
         wrong = [name for name, digest in self.digests.items() if found[name] != digest]
-        return wrong if note is not None and note.lines == store.Digests.of(rows) else [*wrong, "lines"]
+        if note is None or note.lines != store.Digests.of(rows):
+            wrong.append("lines")
+        return wrong if noted.signs(folder, path) == querying.Entries(path).signs() else [*wrong, "signs"]
 
 
 TOLD = st.dictionaries(st.text("ab\u00e9\U0001f600\uffee", max_size=3), st.sampled_from(["", "x", "y"]), max_size=12)
@@ -68,7 +70,7 @@ def test_digests_by_key_are_those_of_a_dictionary(before: dict[str, str], now: d
 def test_what_is_noted_is_read_back_in_order(tmp_path: Path) -> None:
     keyed = [store.Digests.of(one) for one in ({"b": "1", "a": "2"}, {}, {"c": "4"})]
     told = store.Told("me", *keyed, noted.Journaled(2, "j"), {"meta": "5"})
-    held = noted.Held(told, "checksum", noted.Size(7, 3), store.Digests.of({"e": "3"}))
+    held = noted.Held(told, "checksum", noted.Size(7, 3), store.Digests.of({"e": "3"}), store.Digests.of({"e": "12 4"}))
     noted.write(tmp_path, held)
     assert noted.read(tmp_path) == held
     assert pq.read_table(tmp_path / "database.parquet").to_pylist() == [
@@ -76,7 +78,39 @@ def test_what_is_noted_is_read_back_in_order(tmp_path: Path) -> None:
         {"kind": "documents", "key": "b", "digest": "1"},
         {"kind": "clusters", "key": "c", "digest": "4"},
         {"kind": "lines", "key": "e", "digest": "3"},
+        {"kind": "signs", "key": "e", "digest": "12 4"},
     ]
+
+
+@pytest.mark.parametrize("is_mutant", [False, True])
+def test_the_sign_of_an_entry_tells_of_its_cluster_too(
+    change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_mutant: bool
+) -> None:
+    path = change.brought(tmp_path / "one")
+    before = noted.signs(path.parent, path)
+    one, *others = change.contents.clusters
+    changed = replace(change.contents, clusters=(replace(one, lowest_score=0.25), *others))
+    monkeypatch.setattr(replacing, "FEW_ROWS", 0)
+    if is_mutant:
+        monkeypatch.setattr(replacing, "_SIGNED_ANEW", "FROM changed_entries")
+    store.bring(path, changed, change.told, note=path.parent)
+    now = querying.Entries(path).signs()
+    assert before is not None
+    assert sum(was != sign for was, sign in zip(before, now, strict=True)) == 1
+    assert (noted.signs(path.parent, path) == now) == (not is_mutant)
+
+
+def test_of_a_note_without_signs_the_file_is_asked(change: Change, tmp_path: Path) -> None:
+    path = change.brought(tmp_path / "one")
+    wanted = querying.Entries(path).signs()
+    held = noted.read(path.parent)
+    assert held is not None
+    assert wanted
+    noted.write(path.parent, replace(held, signs=store.Digests.of({})))  # as an errmine of before wrote it
+    assert noted.signs(path.parent, path) is None
+    assert querying.Entries(path, note=path.parent).signs() == wanted
+    noted.write(path.parent, replace(held, checksum="of another file"))
+    assert noted.signs(path.parent, path) is None
 
 
 @pytest.fixture(scope="module")

@@ -204,11 +204,19 @@ def names_of(made: Registry) -> list[str]:
 
 def registries(made: Registry, prefixes: Collection[str]) -> dict[str, str]:
     """Prefix -> registry.json of the leaf: the rows whose names it holds."""
+    places = {name: leaves.place_of(name) for name in names_of(made)}
+    return {prefix: registry_page(prefix, rows) for prefix, rows in registry_rows(made, prefixes, places).items()}
+
+
+def registry_rows(made: Registry, prefixes: Collection[str], places: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Prefix -> the fields of registry.json of the leaf; `places` are those of all names of the registry."""
+    told = made.model_dump(mode="json")
     if "" in prefixes:
-        return {"": registry(made)}
-    where = {name: str(leaves.holding(prefixes, leaves.place_of(name))) for name in names_of(made)}
+        return {"": told}
+    held = leaves.holders(prefixes)
+    where = {name: str(held(place)) for name, place in places.items()}
     rows: dict[str, dict[str, Any]] = {prefix: {} for prefix in prefixes}
-    for part, own in made.model_dump(mode="json").items():
+    for part, own in told.items():
         for name in own if isinstance(own, dict) else own if isinstance(own, list) else ():
             place = rows[where[name]]
             if isinstance(own, dict):
@@ -216,7 +224,12 @@ def registries(made: Registry, prefixes: Collection[str]) -> dict[str, str]:
             else:
                 place.setdefault(part, []).append(name)
     empty = Registry(schema_version=made.schema_version).model_dump(mode="json")
-    return {prefix: page({**empty, **own}) for prefix, own in rows.items()}
+    return {prefix: {**empty, **own} for prefix, own in rows.items()}
+
+
+def registry_page(prefix: str, rows: Mapping[str, Any]) -> str:
+    """registry.json of a leaf with these fields; of a bundle that is one leaf as `registry` has it."""
+    return page(rows) if prefix else _indented(rows)
 
 
 def manifest(tally: Tally, facts: Facts, files: Sequence[FileRecord], prefixes: Mapping[str, int]) -> bytes:

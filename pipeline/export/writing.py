@@ -10,7 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from pipeline.export import content
 from pipeline.export.content import Facts
@@ -185,7 +187,7 @@ class _Filling:
         self._before, self._rows, self._facts, self._passed = before, rows, facts, passed
         self._ignored = content.ignored(facts)
         self._leaves: dict[str, list[_Entry]] = {}
-        self._registries: dict[str, str] = {}  # of each leaf
+        self._registries: dict[str, dict[str, Any]] = {}  # of each leaf the fields
         self._made: dict[str, MadeLeaf] = {}
         self._made_count = 0
         self._kept_count = 0
@@ -236,12 +238,13 @@ class _Filling:
 
     def _lay_out(self, entries: Sequence[_Entry]) -> None:
         """Nothing; it is known which entries and which rows of the registry each leaf has."""
-        others = content.names_of(self._facts.registry)
-        sized = [*((entry.place, entry.size) for entry in entries), *((leaves.place_of(name), 0) for name in others)]
+        places = {name: leaves.place_of(name) for name in content.names_of(self._facts.registry)}
+        sized = [*((entry.place, entry.size) for entry in entries), *((place, 0) for place in places.values())]
         self._leaves = {prefix: [] for prefix in leaves.split(sized)}
-        for entry in sorted(entries, key=lambda entry: entry.entry_id):
-            self._leaves[str(leaves.holding(self._leaves, entry.place))].append(entry)
-        self._registries = content.registries(self._facts.registry, self._leaves)
+        held = leaves.holders(self._leaves)
+        for entry in sorted(entries, key=attrgetter("entry_id")):
+            self._leaves[str(held(entry.place))].append(entry)
+        self._registries = content.registry_rows(self._facts.registry, self._leaves, places)
 
     def _told(self, prefix: str) -> str:
         """A digest of all that a leaf is made of."""
@@ -252,7 +255,7 @@ class _Filling:
         found.update(content.compact_json(head).encode())
         for entry in self._leaves[prefix]:
             found.update(f"\x1e{entry.entry_id}\x1f{entry.digest}\x1f{entry.indexed}".encode())
-        found.update(b"\x1d" + self._registries[prefix].encode())
+        found.update(b"\x1d" + content.compact_json(self._registries[prefix]).encode())
         return found.hexdigest()
 
     def _taken(self, staged: Path, prefix: str, told: str) -> bool:
@@ -302,7 +305,7 @@ class _Filling:
             leaves.LINES: "".join(made).encode(),
             leaves.TABLE: content.parquet(entries, made),
             leaves.INDEX: content.index(index, normaliser=self._facts.normaliser, ignored=aside).encode(),
-            leaves.REGISTRY: self._registries[prefix].encode(),
+            leaves.REGISTRY: content.registry_page(prefix, self._registries[prefix]).encode(),
         }
         files = {leaves.path(prefix, name): body for name, body in bodies.items()}
         if self._has_pages:

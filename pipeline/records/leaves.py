@@ -15,8 +15,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from bisect import bisect_left
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -68,6 +68,17 @@ def prefixes(paths: Iterable[str]) -> list[str]:
 def holding(prefixes: Container[str], place: str) -> str | None:
     """The prefix of the leaf that holds a place; None where none does."""
     return next((place[:length] for length in range(len(place) + 1) if place[:length] in prefixes), None)
+
+
+def holders(prefixes: Collection[str]) -> Callable[[str], str | None]:
+    """`holding`, for who asks for the leaves of many places: of prefixes in order only one can be it."""
+    ordered = sorted(prefixes)
+
+    def held(place: str) -> str | None:
+        found = bisect_right(ordered, place) - 1
+        return ordered[found] if found >= 0 and place.startswith(ordered[found]) else None
+
+    return held
 
 
 def split(sized: Iterable[tuple[str, int]], *, most: int | None = None) -> list[str]:

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from pipeline.records import disk, kept
 from pipeline.records.errors import StoreError
+from pipeline.records.exported import Sign
 from pipeline.records.kept import Damaged, KeptFile, Verdict
 
 _KEYED = pa.schema([("key", pa.string()), ("digest", pa.string())])
@@ -30,7 +31,7 @@ _LIST = "database.json"
 _ROWS = "database.parquet"
 _SCHEMA = pa.schema([("kind", pa.string()), ("key", pa.string()), ("digest", pa.string())])
 #: Of what a row of the table says a digest.
-_KINDS = ("documents", "entries", "clusters", "lines")
+_KINDS = ("documents", "entries", "clusters", "lines", "signs")
 _CURE = "`errmine build` makes it anew."
 _CHUNK = 1 << 20
 
@@ -108,6 +109,7 @@ class Held:
     checksum: str
     whole: Size  # when it was last written whole: nothing in it was dead
     lines: Digests  # by entry id the sha256 of its row
+    signs: Digests  # by entry id what else an export asks of it: see `sign_told`
 
     def fits(self, path: Path) -> bool:
         """Whether the file at `path` is that file, to the bit, and no log beside it says more."""
@@ -147,10 +149,10 @@ def read(folder: Path) -> Held | None:
         table = pq.read_table(io.BytesIO(kept.Listing.of(folder, _LIST).read(_ROWS)))
         if not table.schema.equals(_SCHEMA):
             return None
-        documents, entries, clusters, lines = (Digests(_of_kind(table, kind)) for kind in _KINDS)
+        documents, entries, clusters, lines, signs = (Digests(_of_kind(table, kind)) for kind in _KINDS)
         whole, journal = Size(*told["whole"]), Journaled(*told["journal"])
         told_of = Told(str(told["made_by"]), documents, entries, clusters, journal, dict(told["others"]))
-        return Held(told_of, str(told["checksum"]), whole, lines)
+        return Held(told_of, str(told["checksum"]), whole, lines, signs)
     except (Damaged, OSError, pa.ArrowException, KeyError, TypeError, ValueError):
         return None
 
@@ -168,7 +170,7 @@ def write(folder: Path, held: Held) -> None:
     parts = [
         pa.Table.from_arrays([pa.repeat(kind, len(found.table)), *found.table.columns], schema=_SCHEMA)
         for kind, found in zip(
-            _KINDS, (held.told.documents, held.told.entries, held.told.clusters, held.lines), strict=True
+            _KINDS, (held.told.documents, held.told.entries, held.told.clusters, held.lines, held.signs), strict=True
         )
     ]
     out = io.BytesIO()
@@ -188,6 +190,26 @@ def write(folder: Path, held: Held) -> None:
     except OSError as error:
         hint = "Check free space and rights of the folder, then run `errmine build` again."
         raise StoreError(f"cannot write {folder}: {error.strerror or error}", path=folder, hint=hint) from error
+
+
+def sign_told(sign: Sign) -> str:
+    """What the note says of the sign of an entry besides its digest, which is that of its line."""
+    return f"{sign.size} {sign.indexed}"
+
+
+def signs(folder: Path, path: Path) -> list[Sign] | None:
+    """The sign of every entry of the file at `path`, by id; None where the note in `folder` does not say them of it."""
+    held = read(folder)
+    if held is None or not held.fits(path):
+        return None
+    (ids, digests), (signed, told) = (found.table.columns for found in (held.lines, held.signs))
+    if not ids.equals(signed):  # an errmine of before noted none
+        return None
+    found = []
+    for entry_id, digest, words in zip(ids.to_pylist(), digests.to_pylist(), told.to_pylist(), strict=True):
+        size, _, indexed = words.partition(" ")
+        found.append(Sign(entry_id, int(size), digest, indexed))
+    return found
 
 
 def renew(folder: Path, before: str, path: Path) -> None:

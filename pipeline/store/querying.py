@@ -19,6 +19,7 @@ import pyarrow as pa
 from pipeline.records import Template
 from pipeline.records.errors import ConfigError, LimitReached, PipelineError
 from pipeline.records.exported import Row, Sign
+from pipeline.store import noted
 from pipeline.store.opening import OF_THE_FILE, held, is_damage, meta, read_only
 
 #: Rows that are asked for at a time: one vector of DuckDB.
@@ -239,20 +240,23 @@ def _fitting(batch: pa.RecordBatch, size: int) -> int:
 
 # What an export asks: a sign of every entry, and what the bundle has of the few that changed.
 #
-# The engine hashes what stays in it: of a million entries nothing but this comes into Python.
+# The engine hashes what stays in it: of a million entries nothing but this comes into Python. Who brought the file up
+# to date has noted it.
 _SIGNS = """
 WITH members AS (
-    SELECT a.cluster_id, sha256(to_json(list({
+    SELECT a.cluster_id, sha256(to_json(list({{
         'i': s.signature_id, 'e': s.exception_type, 't': s.signature, 'g': s.gate, 'w': s.is_gate_complete,
         'c': s.is_truncated, 'n': s.event_count, 'd': s.first_seen
-    } ORDER BY s.signature_id))::VARCHAR) AS told
-    FROM assignments a JOIN signatures s USING (signature_id) GROUP BY ALL
+    }} ORDER BY s.signature_id))::VARCHAR) AS told
+    FROM assignments a JOIN signatures s USING (signature_id)
+    WHERE a.cluster_id IN (SELECT cluster_id FROM entries WHERE entry_id IN ({chosen})) GROUP BY ALL
 )
 SELECT e.entry_id, strlen(e.json::VARCHAR), sha256(e.json::VARCHAR),
-    coalesce(sha256(to_json({'m': c.signature_id, 's': c.lowest_score, 'o': m.told})::VARCHAR), '')
+    coalesce(sha256(to_json({{'m': c.signature_id, 's': c.lowest_score, 'o': m.told}})::VARCHAR), '')
 FROM entries e LEFT JOIN clusters c ON c.cluster_id = e.cluster_id LEFT JOIN members m ON m.cluster_id = c.cluster_id
-ORDER BY e.entry_id
+WHERE e.entry_id IN ({chosen}) ORDER BY e.entry_id
 """
+_EVERY_ENTRY = "SELECT entry_id FROM entries"
 _ROWS = """
 SELECT e.entry_id, e.json, c.signature_id, c.lowest_score, c.cluster_id
 FROM entries e LEFT JOIN clusters c ON c.cluster_id = e.cluster_id
@@ -277,15 +281,24 @@ SELECT signature_id, arg_min(reason, ordinal) FROM (
 """
 
 
+def signs_of(connection: duckdb.DuckDBPyConnection, chosen: str = _EVERY_ENTRY) -> list[Sign]:
+    """What `Entries.signs` says of the entries that the question `chosen` names, of the file that is open for it."""
+    return [Sign(*row) for row in connection.execute(_SIGNS.format(chosen=chosen)).fetchall()]
+
+
 @dataclass(frozen=True, slots=True)
 class Entries:
     """The entries of the file at a path, as an export asks for them."""
 
     path: Path
+    note: Path | None = None  # the folder in which it may be noted what the file holds
 
     def signs(self) -> Sequence[Sign]:
         """One of every entry, by id."""
-        return [Sign(*row) for row in query(self.path, _SIGNS).rows]
+        known = noted.signs(self.note, self.path) if self.note else None
+        if known is not None:
+            return known
+        return [Sign(*row) for row in query(self.path, _SIGNS.format(chosen=_EVERY_ENTRY)).rows]
 
     def rows(self, ids: Sequence[str]) -> Iterator[Row]:
         """The entries of these ids, by id."""

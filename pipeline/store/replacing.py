@@ -24,7 +24,8 @@ from pathlib import Path
 import duckdb
 
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.store import engine, noted, opening
+from pipeline.records.exported import Sign
+from pipeline.store import engine, noted, opening, querying
 from pipeline.store.contents import Contents, JournalRow, RunRow
 from pipeline.store.engine import staged, transaction
 from pipeline.store.noted import Digests, Held, Journaled, Size, Told
@@ -57,6 +58,9 @@ _COUNTED_ANEW = {
     "events": "SELECT cluster_id FROM assignments WHERE signature_id IN (FROM changed_signatures)",
     "entries": "SELECT cluster_id FROM entries WHERE entry_id IN (FROM changed_entries)",
 }
+#: Entries whose sign may be another one: it tells of the row, of the cluster, and of the signatures of its members.
+_SIGNED_ANEW = """SELECT entry_id FROM entries
+    WHERE entry_id IN (FROM changed_entries) OR cluster_id IN (FROM changed_clusters)"""
 #: Tables of rows that no document, entry or cluster owns, but the journal. Those of what errmine itself knows
 #: (`insert_known`) are not among them: who makes the file is who made it before.
 _OTHERS = ("skipped", "aliases", "overrides", "cluster_aliases", "stage_counts", "runs", "meta")
@@ -117,15 +121,15 @@ def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> Digests:
         others=_others_of(contents),
     )
     if last is None or last.told.made_by != told.made_by or not last.fits(path):
-        whole, lines = _written(path, contents)
+        whole, lines, signs = _written(path, contents)
     elif last.told == told and _has_runs(path, contents.runs):
         return last.lines
     elif last.whole.row_count < FEW_ROWS:
-        whole, lines = _written(path, contents)
+        whole, lines, signs = _written(path, contents)
     else:
-        whole, lines = _brought(path, contents, told, last)
+        whole, lines, signs = _brought(path, contents, told, last)
     if told.made_by:
-        noted.write(note, Held(told, noted.checksum(path), whole, lines))
+        noted.write(note, Held(told, noted.checksum(path), whole, lines, signs))
     else:
         noted.forget(note)
     return lines
@@ -209,10 +213,10 @@ def _changed(before: Digests, now: Digests) -> list[str]:
     return before.changed(now)
 
 
-def _brought(path: Path, contents: Contents, told: Told, last: Held) -> tuple[Size, Digests]:
+def _brought(path: Path, contents: Contents, told: Told, last: Held) -> tuple[Size, Digests, Digests]:
     """Puts into the file at `path` what differs from what it held; how large it was when nothing in it was dead.
 
-    And the sha256 of the row of each entry.
+    And the sha256 of the row of each entry, and its sign.
     """
     entries = _changed(last.told.entries, told.entries)
     with staged(path) as made:
@@ -230,17 +234,24 @@ def _brought(path: Path, contents: Contents, told: Told, last: Held) -> tuple[Si
             _bring_journal(connection, contents, told.journal, last.told.journal)
             _bring_others(connection, contents, _differing(last.told, told))
             _bring_words(connection)
+            signed = _signed(querying.signs_of(connection, _SIGNED_ANEW))
+            signs = last.signs.with_those_of([*entries, *signed.table["key"].to_pylist()], signed)
             count = row_count(connection)
         if made.stat().st_size <= _MOST_DEAD * last.whole.byte_count * count / max(last.whole.row_count, 1):
-            return last.whole, lines
+            return last.whole, lines, signs
         _compact(made)
-        return Size(made.stat().st_size, count), lines
+        return Size(made.stat().st_size, count), lines, signs
 
 
-def _written(path: Path, contents: Contents) -> tuple[Size, Digests]:
-    """Puts into the place of the file at `path` one that is written whole; how large it is, and of each entry's row."""
-    count, lines = write_counted(path, contents)
-    return Size(path.stat().st_size, count), Digests.of(lines)
+def _written(path: Path, contents: Contents) -> tuple[Size, Digests, Digests]:
+    """Puts into the place of the file at `path` one that is written whole; gives what `_brought` does."""
+    count, lines, signs = write_counted(path, contents)
+    return Size(path.stat().st_size, count), Digests.of(lines), _signed(signs)
+
+
+def _signed(signs: Iterable[Sign]) -> Digests:
+    """What is noted of the signs of entries."""
+    return Digests.of({one.entry_id: noted.sign_told(one) for one in signs})
 
 
 def _copy(path: Path, made: Path) -> None:

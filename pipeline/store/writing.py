@@ -14,7 +14,8 @@ from pipeline import packs
 from pipeline.lexicon import catalogues, glossary
 from pipeline.records.disk import literal
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.store import opening
+from pipeline.records.exported import Sign
+from pipeline.store import opening, querying
 from pipeline.store.contents import Contents
 from pipeline.store.engine import staged, transaction
 from pipeline.store.opening import SCHEMA_VERSION, VERSIONS
@@ -65,15 +66,16 @@ _ENTRIES_AT_ONCE, _ROWS_AT_ONCE = 500, 20_000
 
 def write(path: Path, contents: Contents) -> Path:
     """`path`, now a file with `contents`; the old file stays whole until the new one replaces it by rename."""
-    write_counted(path, contents)
+    with staged(path) as made, transaction(made, is_new=True) as connection:
+        _fill(connection, contents)
     return path
 
 
-def write_counted(path: Path, contents: Contents) -> tuple[int, dict[str, str]]:
-    """Of the file that `write` puts at `path` how many rows its tables have, and what `insert_entries` gives."""
+def write_counted(path: Path, contents: Contents) -> tuple[int, dict[str, str], list[Sign]]:
+    """Of the file that `write` puts at `path` how many rows its tables have, what `insert_entries` gives, and signs."""
     with staged(path) as made, transaction(made, is_new=True) as connection:
         lines = _fill(connection, contents)
-        return row_count(connection), lines
+        return row_count(connection), lines, querying.signs_of(connection)
 
 
 def row_count(connection: duckdb.DuckDBPyConnection) -> int:

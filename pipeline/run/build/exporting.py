@@ -44,7 +44,7 @@ def export(places: Places, *, to: str = "", again: bool = False, pages: bool = F
     With `pages` each entry has a file of its own however large the bundle is.
     """
     with uncollected(), store.of_ours(places.database, note=places.state):
-        rows = querying.Entries(places.database)
+        rows = querying.Entries(places.database, note=places.state)
         facts = querying.facts(places.database)
         registry = Registry.model_validate(json.loads(facts.meta["registry"]))
         places.registry.check_successor(registry)
