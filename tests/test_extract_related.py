@@ -61,11 +61,13 @@ TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 3, in <modu
 
 
 @pytest.mark.parametrize("above", ["", TRACEBACK])
-def test_the_error_behind_a_stack_that_stands_in_a_message_is_the_event(above: str) -> None:
-    (event,) = extract.events(above + NESTED)
+@pytest.mark.parametrize("words", ["in user code:", "in converted code:"])
+def test_the_error_behind_a_stack_that_stands_in_a_message_is_the_event(above: str, words: str) -> None:
+    text = above + NESTED.replace("in user code:", words)
+    (event,) = extract.events(text)
     assert (event.exception_type, event.message) == ("TypeError", "clay of layer kiln is incompatible with the layer")
     assert [(one.line, one.function) for one in event.frames[-2:]] == [(855, "train_function"), (12, "call")]
-    assert (event.start, (above + NESTED)[event.start : event.end].strip()) == (0, (above + NESTED).strip())
+    assert (event.start, text[event.start : event.end].strip()) == (0, text.strip())
 
 
 def test_a_layer_that_tells_the_nested_error_in_its_own_words_is_read_through() -> None:
@@ -73,6 +75,13 @@ def test_a_layer_that_tells_the_nested_error_in_its_own_words_is_read_through() 
     inner = '        File "/opt/oven.py", line 3, in call  *\n            z()\n    \n        KeyError: no gas\n'
     (event,) = extract.events(NESTED.partition("TypeError")[0] + told + inner)
     assert (event.exception_type, event.message, len(event.frames)) == ("KeyError", "no gas", 3)
+
+
+def test_a_layer_that_begins_the_message_is_read_through_as_well() -> None:
+    told = 'TypeError: Exception encountered when calling layer "oven" (type Oven).\n\nin user code:\n\n'
+    inner = '    File "/opt/oven.py", line 3, in call  *\n        z()\n\n    KeyError: no gas\n\nCall arguments received:\n'
+    (event,) = extract.events(TRACEBACK + told + inner)
+    assert (event.exception_type, event.message, len(event.frames)) == ("KeyError", "no gas", 2)
 
 
 def test_an_error_below_such_a_stack_has_its_frames_and_below_code_it_has_none() -> None:

@@ -25,6 +25,8 @@ _LEADS = re.compile(
     r"))[ \t]{0,3}[`\"'*]{0,3}$",
     re.I,
 )
+#: A class with its packages, as the JVM names it: in a line of a log it is an exception whatever stands before it.
+_OF_PACKAGES = re.compile(r"(?:[a-z_]\w{0,80}\.){2,14}[A-Z][\w$]{2,100}")
 #: Words with which prose goes on after "I get a TypeError:"; programs do not begin a message so.
 _PROSE = re.compile(
     r"(?:see|check|look|as|because|and|but|when|whenever|this|that|here|same|which|you|we|above|below|please|is|was|may|should)\b"
@@ -88,7 +90,7 @@ def read(text: str, colon: int, *, ceiling: int, fences: Fences) -> Event | None
     before = text[max(start, begin - WIDEST_LEAD) : begin]
     if not message:
         return _event(text, (start, begin, colon), name, "", fences) if is_alone(text, colon) else None
-    if not (is_traced or _is_shown(before, message, is_first=start == 0)):
+    if not (is_traced or _is_shown(before, message, is_first=start == 0) or _is_logged(name, before, message)):
         return None
     if not is_known and (_DOCUMENTED.search(before) or not _LETTERS.search(message)):
         return None
@@ -141,6 +143,14 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     if _CODE.search(rest):
         return False
     return is_first or _LEADS.search(before) is not None
+
+
+def _is_logged(name: str, before: str, message: str) -> bool:
+    """Whether a line of a log tells of the exception, which its whole name says: "gave up on it java.io.IOException: x"."""
+    wide = _prefix_width(before)
+    if not wide or _OF_PACKAGES.fullmatch(name) is None or _PROSE.match(message):
+        return False
+    return _CODE.search(before, wide) is None
 
 
 def _prefix_width(before: str) -> int:

@@ -142,6 +142,16 @@ RULES: tuple[Rule, ...] = (
         goes_on=Lazy(r"^[ \t]{0,8}#\d{1,3} |^SUMMARY: "),
     ),
     Rule(
+        "signal-debugged",  # the debugger names the signal and says what it is
+        "signal",
+        (" signal",),
+        Lazy(
+            r"(?:Program|Thread [^\n]{1,120}?) received signal (?P<type>SIG(?!INT)[A-Z]{2,5}), (?P<msg>[A-Z][a-z/ ]{4,60}\b\.?)"
+        ),
+        needs=("received signal SIG",),
+        goes_on=_AFTER_SIGNAL,
+    ),
+    Rule(
         "signal-handler",
         "signal",
         (" signal", "received by PID"),

@@ -98,8 +98,8 @@ class Named(NamedTuple):
 
 
 def is_exception_name(name: str) -> bool:
-    """Whether a dotted name ends as exceptions do."""
-    last = name.rsplit(".", 1)[-1]
+    """Whether a dotted name ends as exceptions do; a class inside another one (`Shell$ExitCodeException`) by its own."""
+    last = name.rsplit(".", 1)[-1].rsplit("$", 1)[-1]
     if not (last.endswith(endings()) or last in names()) or _WORD.fullmatch(last) is None:
         return False
     return last[0].isupper() or last[0] == "_"
@@ -174,7 +174,7 @@ GROUP_WITHIN = 20_000
 LINE_WITHIN = 1500
 #: A line break that was escaped, once or twice, and one of HTML: behind the header or a frame, where lines end.
 _BREAK = re.compile(
-    r"(?:\(most recent call (?:last|first)\):|line \d{1,9}(?:, in [^\s\\<]{1,200})?)\s{0,4}"
+    r"(?:\(most recent call (?:last|first)\):|line \d{1,9}(?:, in (?:<\w{1,20}>|[^\s\\<]{1,200}))?)\s{0,4}"
     r"(?:(?P<escapes>\\{1,2})(?:r\\{1,2})?n|(?P<tag><br ?/?>)[^\n])"
 )
 _NEWLINES = {

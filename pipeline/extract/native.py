@@ -327,7 +327,9 @@ def _plain(whole: str, block: Block) -> str:
 
 def _severity(block: Block, before: str, message: str) -> Severity:
     # a sanitizer calls what it found a warning: "WARNING: ThreadSanitizer: data race"
-    is_logged = block.rule.dialect != "sanitizer" and (_WARNING.search(before) or _REMARK.search(before))
+    # and what carries a phone's log to a desk calls all of it a remark
+    is_known = block.rule.dialect == "sanitizer" or message.startswith("Fatal signal ") or before.endswith("ERROR: ")
+    is_logged = not is_known and (_WARNING.search(before) or _REMARK.search(before))
     if is_logged or foreign.is_warning(message):
         return Severity.WARNING
     if block.rule.dialect == "glog" and foreign.is_progress(message):

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from pipeline.extract import head, stacks
+from pipeline.extract import head, python, stacks
 from pipeline.records import Event, Frame, Link, Severity, short_class
 from pipeline.text import prefixes
 
@@ -29,7 +29,9 @@ _FIRST_FRAME = re.compile(r"^[ \t>]{0,8}#0 {1,3}(?=\S)", re.MULTILINE)
 WIDEST_ASKED, MOST_ASKED, WIDEST_STACK = 600, 8, 20_000
 
 #: What a compiler of Python's functions raises: its message is another stack, indented, with the error behind it.
-NESTED = "in user code:"
+NESTED = ("in user code:", "in converted code:")  # the second by its releases before 2.2
+#: What a layer of Keras begins its message with; the same stack may stand below it.
+_OF_LAYER = "Exception encountered when calling "
 #: The lines of such a stack, of which many end with a star or two; so far and so many are looked at.
 _STARRED = "  *\n"
 _NESTED_FRAME = re.compile(
@@ -102,8 +104,8 @@ def with_nested(text: str, found: list[Event]) -> list[Event]:
     for one in found:
         if one.start < behind:
             continue  # the error of the nested stack
-        if one.message.startswith(NESTED) and NESTED in text:
-            whole.append(_nested(text, one))
+        if (at := _nested_at(text, one)) >= 0:
+            whole.append(_nested(text, one, at))
             behind = whole[-1].end
         elif not one.frames and one.dialect == "exception-line" and (frames := _starred_above(text, one.start)):
             whole.append(replace(one, frames=frames))
@@ -112,14 +114,21 @@ def with_nested(text: str, found: list[Event]) -> list[Event]:
     return whole
 
 
-def _nested(text: str, outer: Event) -> Event:
-    """The event as the error that its message ends with; as it is where none stands there."""
-    at = text.find(NESTED, outer.start) + len(NESTED)
+def _nested_at(text: str, outer: Event) -> int:
+    """Where a stack begins that stands in the event's message, -1 if none does."""
+    if not outer.message.startswith((*NESTED, _OF_LAYER)) or not any(mark in outer.detail for mark in NESTED):
+        return -1
+    places = (text.find(mark, outer.start, outer.end) for mark in NESTED)
+    return min((at for at in places if at >= 0), default=-1)
+
+
+def _nested(text: str, outer: Event, at: int) -> Event:
+    """The event as the error that its message ends with, below the words at a place; as it is where none stands there."""
     frames = list[Frame]()
     base = None
     for begin, line in _lines(text, at):
         indent = len(line) - len(line.lstrip())
-        if line.strip() == NESTED:  # a layer of a model told it in its own words, and again
+        if line.strip() in NESTED:  # a layer of a model told it in its own words, and again
             base = None
             continue
         base = indent if base is None else base
@@ -127,8 +136,8 @@ def _nested(text: str, outer: Event) -> Event:
             break
         if (hit := _NESTED_FRAME.match(line.strip())) is not None:
             frames.append(_frame(hit))
-        elif frames and indent < base + _DEEPER and (named := head.strict(line.strip())) is not None:
-            if text.find(NESTED, begin, begin + WIDEST_LINE) >= 0:
+        elif frames and indent < base + _DEEPER and (named := head.strict(python.unmarked(line))) is not None:
+            if any(text.find(mark, begin, begin + WIDEST_LINE) >= 0 for mark in NESTED):
                 continue
             words = (named.message or "").strip()
             return replace(

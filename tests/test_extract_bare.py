@@ -1,0 +1,59 @@
+"""Exceptions that a line names: a class of the JVM behind other words of a log, one inside another class, escaped lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline import extract
+from pipeline.records import Severity
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "message"),
+    [
+        (
+            "2012-01-06 00:17:31,599 INFO org.kiln.Fire: Gave up on shelf 7 of oven java.io.IOException:  no clay there",
+            "java.io.IOException",
+            "no clay there",
+        ),
+        ("org.kiln.Shell$ExitException: line 7: no clay", "org.kiln.Shell$ExitException", "line 7: no clay"),
+        (
+            "E/KilnHandler( 7825):\norg.kiln.Lid$BadLidException: lid is open",
+            "org.kiln.Lid$BadLidException",
+            "lid is open",
+        ),
+    ],
+)
+def test_a_class_with_its_packages_is_an_exception_in_a_log_and_inside_another_class(
+    line: str, kind: str, message: str
+) -> None:
+    (event,) = extract.events(line)
+    assert (event.exception_type, event.message) == (kind, message)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "we gave up on shelf 7 of oven java.io.IOException: no clay there",
+        "2012-01-06 00:17:31,599 INFO org.kiln.Fire: catch (java.io.IOException: no clay there",
+        "2012-01-06 00:17:31,599 INFO org.kiln.Fire: retries on java.io.IOException: if there is clay",
+    ],
+)
+def test_prose_and_code_that_name_such_a_class_show_none(line: str) -> None:
+    assert not [one for one in extract.events(f"It is cold.\n{line}") if one.exception_type == "java.io.IOException"]
+
+
+def test_a_traceback_whose_breaks_are_escaped_is_read_where_a_terminal_cut_off_its_head() -> None:
+    text = (
+        r" import sign\n  File \"/opt/kiln/sign.py\", line 8, in <module>\n    from kiln import Fire\n"
+        r"  File \"/opt/kiln/fire.py\", line 5, in <module>\n    from ._fire import lid\n"
+        r"ImportError : No module named \'kiln._fire\'\n',"
+    ).replace(r"\"", '"')
+    (event,) = extract.events(text)
+    assert (event.exception_type, event.message) == ("ImportError", "No module named 'kiln._fire'")
+    assert [one.line for one in event.frames] == [8, 5]
+
+
+def test_a_phones_fatal_signal_is_an_error_whatever_level_its_carrier_gives_it() -> None:
+    (event,) = extract.events("[INFO] :   libc: Fatal signal 6 (SIGABRT) at 0x000007c7 (code=-6), thread 2007 (Kiln)")
+    assert (event.codes, event.severity) == (("signal:SIGABRT",), Severity.ERROR)
