@@ -40,7 +40,7 @@ def test_a_class_with_its_packages_is_an_exception_in_a_log_and_inside_another_c
     ],
 )
 def test_prose_and_code_that_name_such_a_class_show_none(line: str) -> None:
-    assert not [one for one in extract.events(f"It is cold.\n{line}") if one.exception_type == "java.io.IOException"]
+    assert not [one for one in extract.events(f"It is cold.\n{line}") if one.dialect == "exception-line"]
 
 
 def test_a_traceback_whose_breaks_are_escaped_is_read_where_a_terminal_cut_off_its_head() -> None:

@@ -52,7 +52,7 @@ WIDEST_ECHO = 600
 #: A message shorter than this may begin another one by chance; so many tracebacks of a text are compared.
 SHORTEST_RETOLD = 8
 WIDEST_RETOLD = 60
-MOST_RETOLD = 40
+MOST_RETOLD, MOST_TOLD = 40, 8
 #: Marks that are looked at inside one traceback, and the other streams whose tracebacks begin there.
 MOST_BETWEEN, MOST_STREAMS = 400, 32
 #: A line with more exception names than that is a list of names.
@@ -60,7 +60,7 @@ MOST_NAMES = 6
 #: So many lines of stacks are looked at, for each sign of one, for what is put around all of them.
 MOST_SIGNS = 12
 #: Dialects whose trailing lines say of a command that it failed, and nothing of why.
-_ENDINGS = frozenset({"docker", "build", "pip", "npm", "node-gyp"})
+_ENDINGS = frozenset({"docker", "build", "pip", "npm", "node-gyp", "gtest"})
 #: Dialects of warnings that are told only where nothing failed.
 _WARNING = frozenset({"exception-line", "cc-warning"})
 _EXIT = re.compile(
@@ -229,7 +229,7 @@ def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Eve
     if not ends:
         return []
     starts = [one.start for one in tracebacks]
-    known = {_key(one.exception_type, one.message) for one in tracebacks}
+    known = {_key(part.exception_type, part.message) for one in tracebacks for part in (one, *one.chain)}
     fences = displays.Fences(text)
     found: list[Event] = []
     told: dict[tuple[str, str], Event] = {}  # by key, those that stand behind other words
@@ -273,10 +273,11 @@ def _retells(event: Event, tracebacks: list[Event]) -> bool:
     begun = event.message.removesuffix("…").removesuffix("...")
     is_cut = len(begun) < len(event.message) and len(begun) > SHORTEST_RETOLD
     return any(
-        len(one.message) > SHORTEST_RETOLD
-        and (event.message.startswith(one.message[:60]) or (is_cut and one.message.startswith(begun)))
-        and short_class(one.exception_type) == last
+        len(told.message) > SHORTEST_RETOLD
+        and (event.message.startswith(told.message[:60]) or (is_cut and told.message.startswith(begun)))
+        and short_class(told.exception_type) == last
         for one in tracebacks[:MOST_RETOLD]
+        for told in (one, *one.chain[:MOST_TOLD])
     )
 
 
