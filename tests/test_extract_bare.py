@@ -1,4 +1,4 @@
-"""Exceptions that a line names: a class of the JVM behind other words of a log, one inside another class, escaped lines."""
+"""Exceptions that a line names: a class of the JVM behind other words of a log, one inside another, escaped lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.records import Severity
     ("line", "kind", "message"),
     [
         (
-            "2012-01-06 00:17:31,599 INFO org.kiln.Fire: Gave up on shelf 7 of oven java.io.IOException:  no clay there",
+            "2012-01-06 00:17:31,599 INFO org.kiln.Fire: Gave up on shelf of oven java.io.IOException:  no clay there",
             "java.io.IOException",
             "no clay there",
         ),

@@ -79,7 +79,7 @@ def test_a_layer_that_tells_the_nested_error_in_its_own_words_is_read_through() 
 
 def test_a_layer_that_begins_the_message_is_read_through_as_well() -> None:
     told = 'TypeError: Exception encountered when calling layer "oven" (type Oven).\n\nin user code:\n\n'
-    inner = '    File "/opt/oven.py", line 3, in call  *\n        z()\n\n    KeyError: no gas\n\nCall arguments received:\n'
+    inner = '    File "/opt/oven.py", line 3, in call  *\n        z()\n\n    KeyError: no gas\n\nCall arguments:\n'
     (event,) = extract.events(TRACEBACK + told + inner)
     assert (event.exception_type, event.message, len(event.frames)) == ("KeyError", "no gas", 2)
 

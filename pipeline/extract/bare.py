@@ -146,7 +146,7 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
 
 
 def _is_logged(name: str, before: str, message: str) -> bool:
-    """Whether a line of a log tells of the exception, which its whole name says: "gave up on it java.io.IOException: x"."""
+    """Whether a line of a log tells of the exception by its whole name: "gave up on it java.io.IOException: x"."""
     wide = _prefix_width(before)
     if not wide or _OF_PACKAGES.fullmatch(name) is None or _PROSE.match(message):
         return False

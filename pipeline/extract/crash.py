@@ -146,7 +146,8 @@ RULES: tuple[Rule, ...] = (
         "signal",
         (" signal",),
         Lazy(
-            r"(?:Program|Thread [^\n]{1,120}?) received signal (?P<type>SIG(?!INT)[A-Z]{2,5}), (?P<msg>[A-Z][a-z/ ]{4,60}\b\.?)"
+            r"(?:Program|Thread [^\n]{1,120}?) received signal (?P<type>SIG(?!INT)[A-Z]{2,5}), "
+            r"(?P<msg>[A-Z][a-z/ ]{4,60}\b\.?)"
         ),
         needs=("received signal SIG",),
         goes_on=_AFTER_SIGNAL,

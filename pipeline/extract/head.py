@@ -98,7 +98,7 @@ class Named(NamedTuple):
 
 
 def is_exception_name(name: str) -> bool:
-    """Whether a dotted name ends as exceptions do; a class inside another one (`Shell$ExitCodeException`) by its own."""
+    """Whether a dotted name ends as exceptions do; a class inside another one (`Shell$ExitException`) by its own."""
     last = name.rsplit(".", 1)[-1].rsplit("$", 1)[-1]
     if not (last.endswith(endings()) or last in names()) or _WORD.fullmatch(last) is None:
         return False

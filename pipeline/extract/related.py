@@ -123,7 +123,7 @@ def _nested_at(text: str, outer: Event) -> int:
 
 
 def _nested(text: str, outer: Event, at: int) -> Event:
-    """The event as the error that its message ends with, below the words at a place; as it is where none stands there."""
+    """The event as the error that its message ends with, below the words at a place; as it is if there is none."""
     frames = list[Frame]()
     base = None
     for begin, line in _lines(text, at):
