@@ -16,6 +16,9 @@ from pipeline.records import Severity
             "java.io.IOException",
             "no clay there",
         ),
+        ("AlreadyLitError (see above for traceback): There is a fire", "AlreadyLitError", "There is a fire"),
+        ("On line 7 it said LidError: lid is shut.", "LidError", "lid is shut."),
+        ('It runs into a LidError: "lid is shut" when lit', "LidError", '"lid is shut" when lit'),
         ("org.kiln.Shell$ExitException: line 7: no clay", "org.kiln.Shell$ExitException", "line 7: no clay"),
         (
             "E/KilnHandler( 7825):\norg.kiln.Lid$BadLidException: lid is open",
@@ -24,10 +27,8 @@ from pipeline.records import Severity
         ),
     ],
 )
-def test_a_class_with_its_packages_is_an_exception_in_a_log_and_inside_another_class(
-    line: str, kind: str, message: str
-) -> None:
-    (event,) = extract.events(line)
+def test_what_names_an_exception_shows_it(line: str, kind: str, message: str) -> None:
+    (event,) = extract.events(f"It is cold.\n{line}")
     assert (event.exception_type, event.message) == (kind, message)
 
 
@@ -57,3 +58,14 @@ def test_a_traceback_whose_breaks_are_escaped_is_read_where_a_terminal_cut_off_i
 def test_a_phones_fatal_signal_is_an_error_whatever_level_its_carrier_gives_it() -> None:
     (event,) = extract.events("[INFO] :   libc: Fatal signal 6 (SIGABRT) at 0x000007c7 (code=-6), thread 2007 (Kiln)")
     assert (event.codes, event.severity) == (("signal:SIGABRT",), Severity.ERROR)
+
+
+def test_a_log_line_that_names_an_exception_has_the_stack_below_it() -> None:
+    text = (
+        "F0220 22:58:56.524958 230891520 kiln_fire.cc:154] Lost the lid. Error: IOError: 8: lid is larger than max\n"
+        "*** Check failure stack trace: ***\n    @        0x11d15fce2  kiln::Fire::~Fire()\n"
+        "    @        0x11ce44b35  kiln::Oven::heat()\n"
+    )
+    (event,) = extract.events(text)
+    assert event.exception_type == "IOError"
+    assert [one.function for one in event.frames if one.function] == ["kiln::Oven::heat()", "kiln::Fire::~Fire()"]

@@ -229,7 +229,7 @@ def _exception_lines(text: str, tracebacks: list[Event], seen: Seen) -> list[Eve
     if not ends:
         return []
     starts = [one.start for one in tracebacks]
-    known = {_key(part.exception_type, part.message) for one in tracebacks for part in (one, *one.chain)}
+    known = {_key(*said) for one in tracebacks for said in _said(one)}
     fences = displays.Fences(text)
     found: list[Event] = []
     told: dict[tuple[str, str], Event] = {}  # by key, those that stand behind other words
@@ -273,12 +273,18 @@ def _retells(event: Event, tracebacks: list[Event]) -> bool:
     begun = event.message.removesuffix("…").removesuffix("...")
     is_cut = len(begun) < len(event.message) and len(begun) > SHORTEST_RETOLD
     return any(
-        len(told.message) > SHORTEST_RETOLD
-        and (event.message.startswith(told.message[:60]) or (is_cut and told.message.startswith(begun)))
-        and short_class(told.exception_type) == last
+        len(message) > SHORTEST_RETOLD
+        and (event.message.startswith(message[:60]) or (is_cut and message.startswith(begun)))
+        and short_class(kind) == last
         for one in tracebacks[:MOST_RETOLD]
-        for told in (one, *one.chain[:MOST_TOLD])
+        for kind, message in _said(one)
     )
+
+
+def _said(event: Event) -> list[tuple[str | None, str]]:
+    """Type and message of an event, and of the exceptions that it came from."""
+    told = ((link.exception_type, link.message) for link in event.chain[:MOST_TOLD])
+    return [(event.exception_type, event.message), *told]
 
 
 def _key(exception_type: str | None, message: str) -> tuple[str, str]:
@@ -359,7 +365,10 @@ def _with_diagnostics(event: Event, inside: list[Event], ceiling: int) -> Event:
         return event
     codes = set(event.codes).union(*(one.codes for one in inside))
     end = max(event.end, *(one.end for one in inside))
-    return replace(event, codes=tuple(sorted(codes)), end=min(end, ceiling))
+    # the line of a log that names it has below where the program died
+    logged = (one.frames for one in inside if one.dialect == "glog" and len(one.frames) > 1 and one.start < event.start)
+    frames = event.frames or next(logged, ())
+    return replace(event, codes=tuple(sorted(codes)), end=min(end, ceiling), frames=frames)
 
 
 @head.EXCEPTIONS.tested

@@ -10,6 +10,8 @@ from pipeline.extract.lines import Lines, Peeler, is_alone
 from pipeline.records import Event, Frame
 from pipeline.text import prefixes
 
+#: What TensorFlow 1 puts between a name and the colon.
+_TRACED = " (see above for traceback)"
 _NAME_BACK = re.compile(r"[\w.$]*")
 _MARKUP = re.compile(r"[\s#*>`\"'\-•|_~]{0,40}(?:\d{1,2}[.)] )?[\s*`\"'_~]{0,10}")
 _CODE = re.compile(
@@ -19,9 +21,10 @@ _CODE = re.compile(
 _LEADS = re.compile(
     r"(?:[:：\]\-`>）】，。；！？、→|(]|[\u3040-\u30ff\u3400-\u9fff]"
     r"|\b(?:got|gets?|getting|raise[sd]?|throw(?:s|n)?|threw|with|error|errors|hits?|following|fails?|failed"
-    r"|by|to|received?|says?|encounter\w{0,4}|causes|caused|causing"
+    r"|by|to|received?|says?|said|saying|encounter\w{0,4}|causes|caused|causing"
     r"|see|seeing|exception|gives?|shows?|of|from|reports?|prints?"
-    r"|(?:got|gets?|getting|raise[sd]?|throws?|threw|hits?|received?|see|seeing|encounter\w{0,4}) (?:an?|the|this)"
+    r"|(?:got|gets?|getting|raise[sd]?|throws?|threw|hits?|received?|see|seeing|encounter\w{0,4}|r[ua]n(?:s|ning)? into"
+    r"|results? in|leads? to) (?:an?|the|this)"
     r"))[ \t]{0,3}[`\"'*]{0,3}$",
     re.I,
 )
@@ -85,7 +88,7 @@ def read(text: str, colon: int, *, ceiling: int, fences: Fences) -> Event | None
     is_traced = _FLAT.match(text, colon) is not None
     if is_traced and "." not in name:
         return None  # somebody tells of it
-    message = text[colon:stop] if is_traced else text[colon:stop].lstrip(" :：")
+    message = text[colon:stop] if is_traced else text[colon:stop].removeprefix(_TRACED).lstrip(" :：")
     message = python.trimmed(message.rstrip().rstrip("`*").rstrip())
     before = text[max(start, begin - WIDEST_LEAD) : begin]
     if not message:

@@ -51,7 +51,7 @@ _FRAME = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d|Fi
 _BEFORE_COLON = frozenset(("(", " ", ":", "："))
 _CLASS = re.compile(r"[A-Z]\w{2,80}")
 _COLON = re.compile(
-    r"(?:\([\w.]{1,80}\))? ?[:：]"
+    r"(?:\([\w.]{1,80}\)| \(see above for traceback\))? ?[:：]"
     # a JVM's trace without a message, run together
     r"| at (?:[\w$]{1,80}\.){1,14}[\w$<>]{1,80}\((?:[\w$]{1,80}\.(?:java|kt|scala|groovy|clj):\d|Native Method\))"
 )
