@@ -48,6 +48,8 @@ _REGISTRIES = {
     "cargo": "cargo",
 }
 _END = re.compile(r"[.,;:]$")
+#: A tap of Homebrew, or a formula of one.
+_TAP = re.compile(r"([A-Za-z][\w-]{0,60})/[\w-]{1,60}(?:/[\w.@+-]{1,60})?")
 _CHANNEL = re.compile(r"^(?:-c|--channel)$")
 _STOP = frozenset(
     {
@@ -127,6 +129,8 @@ def _from(name: str, texts: Sequence[str]) -> Iterator[str]:
             yield from found
         elif name == "go" and "://" not in one and re.match(r"[\w.-]+\.\w{2,6}/\w", one):
             yield f"https://{one.partition('@')[0]}"
+        elif name == "brew" and (tap := _TAP.fullmatch(one)):
+            yield f"https://github.com/{tap[1]}/homebrew-tap"
         elif re.match(r"(?:github|gitlab|bitbucket|git):\S", one):
             yield f"https://github.com/{one.partition(':')[2]}"
         elif one.startswith("git@"):

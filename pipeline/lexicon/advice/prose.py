@@ -24,7 +24,7 @@ _ENDS = re.compile(r"(?<=[.!?;])\s|\n|[。！？；]")
 _MARKS = " \t*_>#-+.)0123456789\"'`"
 #: What stands between a name and its value: `x=0`, `x: 0`, `x 0`, `["x"] = "0"`, `"x", "0"`, `x => 0`.
 _VALUE = (
-    r"""["'`\]\)]{0,3}[ \t]{0,8}(?P<sign>=>|:=|==?|:|,|->)?[ \t]{0,8}(?P<open>["'`]?)(?P<value>[^\s"'`,;)\]}]{0,80})"""
+    r"""["'`\]\)]{0,3}[ \t]{0,8}(?P<sign>=>|:=|==?|:|,|->)?[ \t]{0,8}(?P<open>["'`]?)(?P<value>[^\s"'`,;&)\]}]{0,80})"""
 )
 _FLAGS = ("checks-off", "security-off", "safeguards-off")
 

@@ -50,6 +50,13 @@ _STATEMENT = re.compile(
 )
 #: A model whose repository brings code that is run.
 _TRUSTED = re.compile(r"[\"']([\w.-]{1,60}/[\w.-]{1,80})[\"'][^)\n]{0,200}trust_remote_code\s?=\s?True")
+_SERVED = re.compile(
+    r"(?<![/\w.-])([A-Za-z][\w.-]{1,60}/[\w.-]{1,80})(?=\s)[^\n`]{0,300}\s--trust[-_]remote[-_]code\b"
+    r"|\s--trust[-_]remote[-_]code\s[^\n`]{0,200}?(?<![/\w.-])([A-Za-z][\w.-]{1,60}/[\w.-]{1,80})(?![/\w])"
+)
+#: R takes packages from accounts and addresses of anybody.
+_R_INSTALLS = re.compile(r"\binstall_(?:github|gitlab|bitbucket)\(\s?[\"']([\w.-]{1,60})/[\w.-]{1,80}")
+_R_FETCHES = re.compile(r"\binstall_(?:url|git|svn)\(\s?[\"'](\S{4,200}?)[\"']")
 _SHELLS = frozenset({"sh", "bash", "shell", "zsh", "console", "shell-session", "terminal", "powershell", "ps1", "pwsh",
                      "cmd", "bat", "batch", "dos", "fish", "ksh"})  # fmt: skip
 _PYTHONS = frozenset({"", "python", "py", "python3", "pycon", "ipython"})
@@ -108,6 +115,12 @@ def _in_code(piece: str, language: str, owners: Collection[str]) -> Iterator[str
     for repository in _TRUSTED.findall(piece):
         if not origins.is_known_model(repository, owners):
             yield "model"
+    for before, behind in _SERVED.findall(piece):
+        if not origins.is_known_model(before or behind, owners):
+            yield "model"
+    accounts = (f"https://github.com/{account}/x" for account in _R_INSTALLS.findall(piece))
+    if not all(origins.is_known(one, owners) for one in (*accounts, *_R_FETCHES.findall(piece))):
+        yield "package"
     is_shell = language in _SHELLS
     has_prompts = any(_PROMPT.match(line) for line in lines) and len(lines) > 1
     code: list[str] = []
