@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import multiprocessing
+import os
 import shutil
 import threading
 from collections.abc import Callable
@@ -102,6 +103,14 @@ def test_a_missing_segment_is_named(layer: RawLayer) -> None:
     (lost, *_) = segments(layer.folder)
     lost.unlink()
     assert layer.stock().losses == (f"segments/{lost.name} is missing (1 pages)",)
+
+
+def test_a_pipe_in_the_place_of_a_segment_is_named_and_nobody_waits_for_it(layer: RawLayer) -> None:
+    first = next(iter(layer.index.files()))
+    first.unlink()
+    os.mkfifo(first)
+    with pytest.raises(RawError, match="Is a pipe"):
+        layer.documents()
 
 
 def test_a_changed_byte_of_a_segment_is_noticed_wherever_it_is(layer: RawLayer) -> None:

@@ -112,7 +112,7 @@ class SegmentIndex:
         new, old = (self.path.with_name(f"{self.path.name}.{end}") for end in ("new", "damaged"))
         new.unlink(missing_ok=True)
         chained.extend(new, lines)
-        old.write_bytes(self.path.read_bytes())
+        old.write_bytes(disk.body(self.path))
         new.replace(self.path)
 
     def stock(self, seen: Seen | None = None) -> Stock:
@@ -290,7 +290,7 @@ class SegmentWriter:
 def index_rows(path: Path) -> list[dict[str, object]]:
     """The lines of a segment's index."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with disk.opened(path) as file, zipfile.ZipFile(file) as archive:
             return [json.loads(line) for line in archive.read(INDEX).decode("utf-8").splitlines()]
     except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError) as error:
         raise RawError(f"{path}: the segment is damaged: {error}", path=path) from error
