@@ -108,19 +108,21 @@ def _named(text: str, owners: Collection[str]) -> Iterator[str]:
         yield "package"
 
 
+def _of_strangers(piece: str, owners: Collection[str]) -> Iterator[str]:
+    """Models whose code is run and packages of R, where nobody knows whose they are."""
+    served = (before or behind for before, behind in _SERVED.findall(piece))
+    if not all(origins.is_known_model(repository, owners) for repository in (*_TRUSTED.findall(piece), *served)):
+        yield "model"
+    accounts = (f"https://github.com/{account}/x" for account in _R_INSTALLS.findall(piece))
+    if not all(origins.is_known(one, owners) for one in (*accounts, *_R_FETCHES.findall(piece))):
+        yield "package"
+
+
 def _in_code(piece: str, language: str, owners: Collection[str]) -> Iterator[str]:
     lines = piece.split("\n")
     if _is_sql(piece, language) and not understood.is_understood_sql(piece):
         yield "statement"
-    for repository in _TRUSTED.findall(piece):
-        if not origins.is_known_model(repository, owners):
-            yield "model"
-    for before, behind in _SERVED.findall(piece):
-        if not origins.is_known_model(before or behind, owners):
-            yield "model"
-    accounts = (f"https://github.com/{account}/x" for account in _R_INSTALLS.findall(piece))
-    if not all(origins.is_known(one, owners) for one in (*accounts, *_R_FETCHES.findall(piece))):
-        yield "package"
+    yield from _of_strangers(piece, owners)
     is_shell = language in _SHELLS
     has_prompts = any(_PROMPT.match(line) for line in lines) and len(lines) > 1
     code: list[str] = []
