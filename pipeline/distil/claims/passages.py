@@ -97,10 +97,10 @@ def _announces(document: Document, unit: Unit) -> bool:
 def _passage(document: Document, words: tuple[int, int], start: int, end: int) -> Passage | None:
     """`words` and the block at `start`, its fence left out, cut at the end of a line; None for an empty block."""
     text = document.text
-    opened = _FENCED.match(text, start, end)
-    start = opened.end() if opened else start
-    closed = _FENCE_ENDS.search(text, start, end)
-    end = closed.start() if closed else end
+    found = inside(text, start, end)
+    if found is None:
+        return None
+    start, end = found
     until = end
     if end - start > MAX_QUOTE:
         line = text.rfind("\n", start, start + MAX_QUOTE)
@@ -108,6 +108,15 @@ def _passage(document: Document, words: tuple[int, int], start: int, end: int) -
     if not text[start:until].strip():
         return None
     return Passage(*words, quote(document, start, until, post=document.post_at(words[0])), is_cut=until < end)
+
+
+def inside(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The span of what stands in the fence of a block; None for an empty one."""
+    opened = _FENCED.match(text, start, end)
+    start = opened.end() if opened else start
+    closed = _FENCE_ENDS.search(text, start, end)
+    end = closed.start() if closed else end
+    return (start, end) if text[start:end].strip() else None
 
 
 def announced(text: Prose, finding: Finding) -> Passage | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipeline.distil import tables
-from pipeline.distil.claims import candidates, doubts, passages, prose, replies, rules, shadows, subjects
+from pipeline.distil.claims import blocks, candidates, doubts, passages, prose, replies, rules, shadows, subjects
 from pipeline.distil.claims.claiming import OPENING, claim_at, passed_on, quoted, refused
 from pipeline.distil.claims.closing import BY_TRACKER, closed, closings, fixable, unfixed
 from pipeline.distil.claims.prose import Prose, Sentence
@@ -238,8 +238,11 @@ def _claims(
     for item in subjects.seen(document):
         for kind, fact in subjects.facts(item):
             yield claim_at(document, kind, item.rule, fact=fact, span=(item.start, item.end), about=everything)
-    taken_back = replies.refuted(text, found)
+    stating = {finding.sentence.start for finding in found if finding.cue.kind == CueKind.REMEDY}
+    noted = [(act, words) for act, words in blocks.findings(text) if words.beside.start not in stating]
+    taken_back = replies.refuted(text, [*found, *(act for act, _ in noted)])
     sound: list[rules.Finding] = []
+    beside: dict[int, passages.Passage] = {}
     for finding in found:
         reason = fault(text, finding) or ("refuted" if finding.start in taken_back else None)
         if reason is not None:
@@ -251,8 +254,21 @@ def _claims(
         elif finding.cue.kind not in (CueKind.ASK, CueKind.REPLY):
             span = replies.told(text, finding, found) if finding.cue.kind == CueKind.CAUSE else None
             yield passages.with_block(text, finding, stated(document, errors, finding, span=span))
+    for act, words in noted:
+        if act.start in taken_back:
+            yield refused(document, act.start, "refuted", act.cue.rule)
+            continue
+        sound.append(act)
+        beside[act.start] = words
+        claim = stated(document, errors, act)
+        yield passages.with_passage(claim, words) if isinstance(claim, Claim) else claim
     for suggestion, reply in replies.pairs(text, sound):
-        yield passages.with_block(text, suggestion, stated(document, errors, suggestion, reply))
+        claim = stated(document, errors, suggestion, reply)
+        found_beside = beside.get(suggestion.start)
+        if found_beside is not None and isinstance(claim, Claim):
+            yield passages.with_passage(claim, found_beside)
+        else:
+            yield passages.with_block(text, suggestion, claim)
     yield from closed(document, errors)
     about = tuple(sorted(opening(document, errors)))
     for closing in closings(document, events):
