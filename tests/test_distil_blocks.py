@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline import distil
 from pipeline.distil import tables
-from pipeline.distil.claims import blocks
+from pipeline.distil.claims import passages
 from pipeline.records import Claim, ClaimKind, Document, Outcome
 from tests.distil_factory import document, events
 from tests.each import each
@@ -31,14 +31,14 @@ def _acts(made: Document) -> list[Claim]:
 
 @each("row,text", [(row, text) for row in TABLE["row"] for text in row["examples"]])
 def test_every_row_reads_its_examples(row: dict[str, Any], text: str) -> None:
-    cue = blocks.reads(text, row["place"])
+    cue = passages.told_beside(text, row["place"])
     assert cue is not None
     assert cue.rule == row["id"]
 
 
 @each("row,text", [(row, text) for row in TABLE["row"] for text in row["lookalikes"]])
 def test_no_row_reads_a_look_alike(row: dict[str, Any], text: str) -> None:
-    assert blocks.reads(text, row["place"]) is None
+    assert passages.told_beside(text, row["place"]) is None
 
 
 @each(
@@ -46,7 +46,7 @@ def test_no_row_reads_a_look_alike(row: dict[str, Any], text: str) -> None:
     [(one, True) for one in TABLE["asks"]["examples"]] + [(one, False) for one in TABLE["asks"]["lookalikes"]],
 )
 def test_a_post_that_wants_to_know_advises_nothing(text: str, is_asked: bool) -> None:
-    assert blocks.asks(text) is is_asked
+    assert passages.is_asking(text) is is_asked
 
 
 STATED: list[tuple[str, str, Outcome | None]] = [

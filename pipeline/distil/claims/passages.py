@@ -1,17 +1,22 @@
-"""Words and the block that they announce ("add this line:"): neither says what was done without the other."""
+"""Words and the block that they announce ("add this line:"), advise or confirm: neither says it without the other."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
-from pipeline.distil import actions
+from pipeline.distil import actions, tables
 from pipeline.distil.claims import replies
-from pipeline.distil.claims.prose import MAX_QUOTE, Prose, quote
+from pipeline.distil.claims.prose import MAX_QUOTE, Prose, Sentence, quote
 from pipeline.distil.claims.rules import Finding
-from pipeline.records import Claim, ClaimKind, Document, Event, Quote, Skipped
+from pipeline.distil.project import Project, project
+from pipeline.distil.tables import CueKind
+from pipeline.records import Claim, ClaimKind, Document, Event, Outcome, PostKind, Quote, Skipped
+from pipeline.text import language_of
+from pipeline.text.needed import late
 from pipeline.text.units import Unit, UnitKind, units
 
 _FENCED = re.compile(r"[ \t>]{0,8}(?:`{3,40}|~{3,40})[^\n]*\n?|\{(?:code|noformat)[^}\n]{0,80}\}\n?")
@@ -143,3 +148,121 @@ def with_passage(claim: Claim, found: Passage) -> Claim:
     if claim.fact is None and claim.kind == ClaimKind.REMEDY and act is not None and not found.is_cut:
         claim = replace(claim, fact=act.fact, key=act.key)
     return replace(claim, passage=found.beside, is_passage_cut=found.is_cut)
+
+
+# Acts that stand in a block of code beside words that advise them or say that they helped: "Please run", a command.
+# Neither says it alone. The command is what is quoted, the words stand with it as its passage.
+
+#: A block of more lines is a script, a log or a configuration.
+_MOST_LINES = 3
+#: What a longer post advises is one step of several.
+_MOST_ADVISING = 1_500
+_PROMPT = re.compile(r"^\s*(?:[$>%#] |!(?=\w)|PS [^>]{0,60}> |sudo )*\s*")
+_COMMENT = re.compile(r"^\s*(?:#|//|REM )")
+_SAID = frozenset({UnitKind.SENTENCE, UnitKind.ITEM, UnitKind.HEADING})
+
+
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    cue: tables.Cue
+    is_before: bool
+
+
+@cache
+def _beside_rows() -> tuple[_Beside, ...]:
+    return tuple(
+        _Beside(
+            tables.Cue(
+                rule=row["id"],
+                kind=CueKind.REMEDY,
+                outcome=Outcome(row["outcome"]) if "outcome" in row else None,
+                lang=row["lang"],
+                stems=(),
+                pattern=late(row["pattern"], re.IGNORECASE),
+                then=None,
+                refuse=late(row["refuse"], re.IGNORECASE),
+                needs="fact",
+                only=frozenset(row.get("only", ())),
+                answers=True,
+                act="before",
+            ),
+            row["place"] == "before",
+        )
+        for row in tables.table("blocks.toml")["row"]
+    )
+
+
+@cache
+def _asks() -> re.Pattern[str]:
+    return late(tables.table("blocks.toml")["asks"]["pattern"], re.IGNORECASE)
+
+
+def told_beside(words: str, place: str) -> tables.Cue | None:
+    """The row that reads `words` "before" or "after" a block, None if they say nothing of it."""
+    lang = language_of(words)
+    for row in _beside_rows():
+        if row.is_before != (place == "before") or (row.cue.lang != lang and lang in {"en", "zh"}):
+            continue
+        if row.cue.pattern.search(words) and not (row.cue.refuse and row.cue.refuse.search(words)):
+            return row.cue
+    return None
+
+
+def is_asking(post: str) -> bool:
+    """True if a post wants to know something: what it has run is no advice."""
+    return _asks().search(post) is not None
+
+
+def acts(prose: Prose) -> Iterator[tuple[Finding, Passage]]:
+    """Every act of a block in a comment with the words that say of it what it is for."""
+    document = prose.document
+    if not _has_block(document.text):
+        return
+    asking = {post.author_hash for post in document.posts if post.kind == PostKind.BODY} - {None}
+    pieces = prose.units
+    known = project(document)
+    for block in pieces:
+        post = document.posts[block.post] if block.post >= 0 else None
+        if block.kind != UnitKind.CODE or post is None or post.kind != PostKind.COMMENT or post.is_bot:
+            continue
+        told = _told(prose, pieces, block)
+        span = inside(document.text, block.start, block.end)
+        if told is None or span is None or span[1] - span[0] > MAX_QUOTE:
+            continue
+        cue, words = told
+        act = _act(document.text[slice(*span)], known)
+        if act is None or (cue.only and act.fact.template not in cue.only):
+            continue
+        is_advice = cue.outcome is None
+        is_long = post.end - post.start > _MOST_ADVISING
+        if is_advice and (is_long or post.author_hash in asking or is_asking(document.text[post.start : post.end])):
+            continue
+        sentence = Sentence(*span, document.text[slice(*span)].replace("\n", " "), block.post)
+        beside = quote(document, words.start, words.end, post=block.post)
+        yield Finding(cue, sentence, *span, act.fact, act.key, cue.lang), Passage(*span, beside, is_cut=False)
+
+
+def _has_block(text: str) -> bool:
+    return "```" in text or "~~~" in text or "{code" in text or "{noformat" in text
+
+
+def _told(prose: Prose, pieces: list[Unit], block: Unit) -> tuple[tables.Cue, Unit] | None:
+    """(the row, the unit) of the words right before the block, else right behind it."""
+    for place, number in (("before", block.number - 1), ("after", block.number + 1)):
+        unit = pieces[number] if 0 <= number < len(pieces) else None
+        if unit is None or unit.post != block.post or unit.kind not in _SAID or unit.end - unit.start > MAX_QUOTE:
+            continue
+        cue = told_beside(prose.document.text[unit.start : unit.end].replace("\n", " "), place)
+        if cue is not None:
+            return cue, unit
+    return None
+
+
+def _act(block: str, known: Project | None) -> actions.Action | None:
+    """The one act that the lines of a block type; None for several, and where a line is of no act."""
+    lines = [_PROMPT.sub("", line) for line in block.split("\n") if line.strip() and not _COMMENT.match(line)]
+    if not 0 < len(lines) <= _MOST_LINES:
+        return None
+    acts = [actions.action(f"`{line.strip()}`", known) for line in lines]
+    told = [act for act in acts if act is not None]
+    return told[0] if len(told) == len(lines) and len({act.key for act in told}) == 1 else None

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipeline.distil import tables
-from pipeline.distil.claims import blocks, candidates, doubts, passages, prose, replies, rules, shadows, subjects
+from pipeline.distil.claims import candidates, doubts, passages, prose, replies, rules, shadows, subjects
 from pipeline.distil.claims.claiming import OPENING, claim_at, passed_on, quoted, refused
 from pipeline.distil.claims.closing import BY_TRACKER, closed, closings, fixable, unfixed
 from pipeline.distil.claims.prose import Prose, Sentence
@@ -239,7 +239,7 @@ def _claims(
         for kind, fact in subjects.facts(item):
             yield claim_at(document, kind, item.rule, fact=fact, span=(item.start, item.end), about=everything)
     stating = {finding.sentence.start for finding in found if finding.cue.kind == CueKind.REMEDY}
-    noted = [(act, words) for act, words in blocks.findings(text) if words.beside.start not in stating]
+    noted = [(act, words) for act, words in passages.acts(text) if words.beside.start not in stating]
     taken_back = replies.refuted(text, [*found, *(act for act, _ in noted)])
     sound: list[rules.Finding] = []
     beside: dict[int, passages.Passage] = {}
