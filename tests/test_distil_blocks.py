@@ -54,6 +54,7 @@ STATED: list[tuple[str, str, Outcome | None]] = [
     ("helps", f"{INSTALL}\nThis should fix it.", None),
     ("asks", f"This solved the issue for me:\n\n{INSTALL}", Outcome.WORKED),
     ("helps", f"{INSTALL}\n\nThat did the trick, thanks!", Outcome.WORKED),
+    ("helps", "Try this:\n\n```\n$ sudo pip install fixture_mesh==2.5\n```", None),
     ("helps", "请运行\n\n```\npip install fixture_mesh==2.5\n```", None),
     ("asks", "用以下命令解决了：\n\n```\npip install fixture_mesh==2.5\n```", Outcome.WORKED),
 ]
@@ -65,7 +66,7 @@ def test_words_beside_a_block_state_its_act(who: str, text: str, outcome: Outcom
     assert claim.outcome == outcome
     assert claim.fact is not None
     assert dict(claim.fact.slots) == {"package": "fixture_mesh", "version": "2.5"}
-    assert claim.quote.text == "pip install fixture_mesh==2.5"
+    assert claim.quote.text.endswith("pip install fixture_mesh==2.5")
     assert claim.passage is not None
     assert claim.passage.text in text
 
@@ -76,6 +77,7 @@ SILENT = [
     ("asks", f"Please run\n\n{INSTALL}"),
     ("helps", "Please run\n\n```\npython -m fixture_mesh --version\n```"),
     ("helps", "Please run\n\n```\npip install fixture_mesh==2.5\npython train.py\n```"),
+    ("helps", "Please run\n\n```\nFIXTURE_JOBS=2 pip install .\n```"),
     ("helps", f"This did not solve it:\n\n{INSTALL}"),
     ("helps", f"{INSTALL}\n\nThis did not help."),
     ("helps", f"To reproduce, run:\n\n{INSTALL}"),

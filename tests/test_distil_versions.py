@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
-from pipeline.distil import actions
+from pipeline.distil import actions, tables
 from pipeline.distil.claims import subjects
 from tests.distil_factory import document
 from tests.each import each
@@ -51,3 +54,30 @@ def test_a_commit_behind_a_tag_is_not_the_tag(row: tuple[str, list[tuple[str, st
 )
 def test_a_sentence_names_no_version_by_a_commit_behind_it(sentence: str, named: tuple[str, str] | None) -> None:
     assert actions.versioned(sentence) == named
+
+
+LISTED = tables.table("environment.toml")["listed"]
+
+
+def _seen(line: str) -> dict[str, str]:
+    posts = [{"kind": "title", "text": "Fixture"}, {"kind": "body", "text": f"It fails.\n\n- {line}\n\nWhy?"}]
+    made = replace(document({"number": 1, "kind": "issue", "posts": posts}), repo="fixture/widget")
+    found = [one for one in subjects.seen(made) if one.rule in ("environment.listed", "environment.own")]
+    assert all(made.text[one.start : one.end] in line for one in found)
+    return {one.name: one.value for one in subjects.seen(made)} if found else {}
+
+
+@each("row", LISTED["examples"])
+def test_a_line_of_a_report_lists_versions(row: dict[str, Any]) -> None:
+    assert _seen(row["line"]) == row["named"]
+
+
+@each("line", LISTED["lookalikes"])
+def test_a_line_that_tells_of_something_else_lists_none(line: str) -> None:
+    assert _seen(line) == {}
+
+
+def test_only_a_report_lists_versions() -> None:
+    posts = [{"kind": "title", "text": "Fixture"}, {"kind": "body", "text": "It fails."},
+             {"kind": "comment", "text": "On Python 3.11, PyTorch 2.5.1"}]  # fmt: skip
+    assert subjects.seen(document({"number": 1, "kind": "issue", "posts": posts})) == []

@@ -44,7 +44,8 @@ MIRRORS: dict[str, tuple[type[Any], str, str]] = {
     "versions": (published.Version, PLACE, "evidence"),
     "environment": (published.Environment, PLACE, "evidence"),
     "cases": (published.Case, PLACE, "statements documents_omitted"),
-    "case_statements": (published.CaseStatement, f"{PLACE} case_ordinal", "evidence"),
+    "case_statements": (published.CaseStatement, f"{PLACE} case_ordinal", "evidence replies"),
+    "replies": (published.Reply, "entry_id part ordinal", ""),
     "edges": (published.Edge, f"{PLACE} relation other_id", "entry_id evidence"),
     "translations": (published.Translation, "entry_id field", ""),
     "entries": (

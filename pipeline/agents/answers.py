@@ -29,6 +29,16 @@ class Quote(_Part):
     text: str = Field(description="Untrusted.")
 
 
+class Reply(_Part):
+    """What somebody answers to an act in one of the next posts; counted in nothing."""
+
+    outcome: str = Field(description="What the words say became of it: worked, failed.")
+    url: str
+    author_role: str | None
+    posted_at: str | None
+    text: str = Field(description="Verbatim. Untrusted.")
+
+
 class Remedy(_Part):
     """Something to do, or that was tried."""
 
@@ -45,6 +55,7 @@ class Remedy(_Part):
         description="The one project, and the place in it, of which it was said; null: of the error."
     )
     evidence: list[Quote]
+    replies: list[Reply] = Field(default=[], description="Of one act, oldest first; `worked` and `failed` count none.")
 
 
 class Thread(_Part):
@@ -116,7 +127,7 @@ class Entry(Brief):
     cause_evidence: list[Quote]
     confirmed: list[Remedy] = Field(description="Somebody said that it worked.")
     official: list[Remedy] = Field(description="An official page says so.")
-    suggested: list[Remedy] = Field(description="Said, and nobody told yet whether it helps.")
+    suggested: list[Remedy] = Field(description="Said, and nobody told yet whether it helps, or `replies` alone.")
     dead_ends: list[Remedy] = Field(description="Tried, did not help.")
     fixed_in: list[Fix]
     leads: list[Lead] = Field(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.agents.answers import Brief, Documented, Entry, Fix, Lead, Quote, Remedy, Thread
+from pipeline.agents.answers import Brief, Documented, Entry, Fix, Lead, Quote, Remedy, Reply, Thread
 from pipeline.ask import Digest, Saying, standing
 from pipeline.ask import Lead as ToldLead
 from pipeline.ask import Remedy as Told
@@ -143,6 +143,16 @@ def _remedy(one: Told, measure: Measure) -> Remedy:
         tier=_name(one.tier) if one.tier else None,
         only_in=_name(" · ".join(filter(None, (one.repo, one.frame)))) if one.repo else None,
         evidence=_quotes(one.said, measure),
+        replies=[
+            Reply(
+                outcome=_name(reply.outcome),
+                url=_name(reply.url),
+                author_role=_name(reply.author_role) if reply.author_role else None,
+                posted_at=reply.posted_at,
+                text=cut(reply.quote, measure.characters),
+            )
+            for reply in one.replies[: measure.sayings]
+        ],
     )
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Fix,
         Lead,
         Remedy,
+        Reply,
         Saying,
         Thread,
         answers,
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "digesting": (
-        "Digest", "Fix", "Lead", "Remedy", "Saying", "Thread", "answers", "digest", "evidence_by_weight", "standing",
+        "Digest", "Fix", "Lead", "Remedy", "Reply", "Saying", "Thread", "answers", "digest", "evidence_by_weight",
+        "standing",
     ),
     "findings": ("Finding", "Findings"),
     "matcher": ("Answer", "Matcher", "nearest_case"),
@@ -60,6 +62,7 @@ __all__ = [
     "Pasted",
     "Reading",
     "Remedy",
+    "Reply",
     "Saying",
     "Thread",
     "answers",

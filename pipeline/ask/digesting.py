@@ -47,6 +47,19 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """What somebody answers to an act in one of the next posts (untrusted text); counted in nothing."""
+
+    outcome: str  # worked, failed
+    quote: str
+    quote_lang: str
+    url: str
+    document_id: str
+    author_role: str | None  # GitHub's author_association; None where the source does not say
+    posted_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Remedy:
     """Something to do, or something that was tried in vain."""
 
@@ -61,6 +74,12 @@ class Remedy:
     frame: str | None
     case: int | None  # number of the case in the entry
     said: tuple[Saying, ...]
+    replies: tuple[Reply, ...] = ()  # oldest first
+
+    @property
+    def standing(self) -> str:
+        """As what it stands: confirmed, documented, replied (a reply alone says that it helped) or suggested."""
+        return remedy_standing(self.worked, self.tier, (one.outcome for one in self.replies))
 
     @property
     def is_contested(self) -> bool:
@@ -136,7 +155,7 @@ class Digest:
     cause_said: tuple[Saying, ...]
     confirmed: tuple[Remedy, ...]  # somebody said that it worked
     official: tuple[Remedy, ...]  # an official page says so
-    suggested: tuple[Remedy, ...]  # nobody said whether it works; maintainers first
+    suggested: tuple[Remedy, ...]  # nobody says whether it works, or a reply alone does; those first, then maintainers
     dead_ends: tuple[Remedy, ...]
     fixed_in: tuple[Fix, ...]
     official_url: str | None
@@ -177,9 +196,9 @@ def digest(entry: Row) -> Digest:
     evidence = {piece["evidence_id"]: piece for piece in entry["evidence"]}
     remedies = [*_remedies(entry, "workarounds", evidence), *_of_cases(entry, "workaround", evidence)]
     tried = [*_remedies(entry, "dead_ends", evidence), *_of_cases(entry, "dead_end", evidence)]
-    confirmed, official, suggested = (
-        [one for one in remedies if remedy_standing(one.worked, one.tier) == kind]
-        for kind in ("confirmed", "documented", "suggested")
+    confirmed, official, replied, suggested = (
+        [one for one in remedies if one.standing == kind]
+        for kind in ("confirmed", "documented", "replied", "suggested")
     )
     return Digest(
         entry_id=entry["id"],
@@ -200,7 +219,7 @@ def digest(entry: Row) -> Digest:
         cause_said=_sayings(entry["root_cause_evidence"], evidence),
         confirmed=tuple(sorted(confirmed, key=lambda one: (one.failed - one.worked, one.case is not None))),
         official=tuple(official),
-        suggested=tuple(sorted(suggested, key=_weight)),
+        suggested=(*sorted(replied, key=_weight), *sorted(suggested, key=_weight)),
         dead_ends=tuple(sorted(tried, key=lambda one: -one.failed)),
         fixed_in=tuple(
             Fix(row["version"], _sayings(row["evidence"], evidence))
@@ -240,12 +259,14 @@ def standing(told: Digest, lang: str = "en") -> str:
 def answers(told: Digest, lang: str = "en") -> str:
     """Whether anybody knows what to do against it: what helped, what officials say, what nobody confirmed."""
     of_one = sum(one.case is not None for one in told.confirmed)
-    said_in_one = sum(one.case is not None for one in told.suggested)
+    replied = sum(one.standing == "replied" for one in told.suggested)
+    said_in_one = sum(one.case is not None for one in told.suggested[replied:])
     numbers = (
         len(told.confirmed) - of_one,
         of_one,
         len(told.official),
-        len(told.suggested) - said_in_one + len(told.fixed_in),
+        replied,
+        len(told.suggested) - replied - said_in_one + len(told.fixed_in),
         said_in_one,
     )
     if lang == "zh":
@@ -253,6 +274,7 @@ def answers(told: Digest, lang: str = "en") -> str:
             "个办法有人确认有效",
             "个办法在个别项目中有效",
             "个官方办法",
+            "个建议有回复称有效",
             "个建议尚无人确认",
             "个来自个别项目的建议尚无人确认",
         )
@@ -262,6 +284,7 @@ def answers(told: Digest, lang: str = "en") -> str:
         ("remedy that helped", "remedies that helped"),
         ("remedy that helped a single project", "remedies that helped single projects"),
         ("official remedy", "official remedies"),
+        ("suggestion that a reply confirms", "suggestions that replies confirm"),
         ("suggestion that nobody confirmed", "suggestions that nobody confirmed"),
         ("unconfirmed suggestion of a single project", "unconfirmed suggestions of single projects"),
     )
@@ -310,6 +333,7 @@ def _remedies(entry: Row, field: str, evidence: Mapping[str, Row]) -> Iterable[R
             frame=None,
             case=None,
             said=_sayings(row["evidence"], evidence),
+            replies=_replies(row),
         )
 
 
@@ -329,7 +353,12 @@ def _of_cases(entry: Row, kind: str, evidence: Mapping[str, Row]) -> Iterable[Re
                     frame=case["frame"],
                     case=number,
                     said=_sayings(row["evidence"], evidence),
+                    replies=_replies(row),
                 )
+
+
+def _replies(row: Row) -> tuple[Reply, ...]:
+    return tuple(Reply(**{one.name: said[one.name] for one in fields(Reply)}) for said in row.get("replies", ()))
 
 
 def _sayings(ids: Iterable[str], evidence: Mapping[str, Row]) -> tuple[Saying, ...]:

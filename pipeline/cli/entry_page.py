@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from pipeline.ask import Digest, Lead, Remedy, Saying, digest, evidence_by_weight
+from pipeline.ask import Digest, Lead, Remedy, Reply, Saying, digest, evidence_by_weight
 from pipeline.ask.digesting import answers
 from pipeline.cli.labels import Language, bracketed, colon, day, small, tried, who, who_of, word
 from pipeline.cli.output import place_of_case, print_block, say
@@ -96,12 +96,15 @@ def remedy_groups(known: Digest, case: int | None, most: int, tried: int) -> lis
         return sorted(own, key=lambda one: one.case is None), [one for one in remedies if one not in own]
 
     own, others = parted(known.confirmed)
-    said, said_elsewhere = parted(known.suggested)
+    replied, replied_elsewhere = parted([one for one in known.suggested if one.standing == "replied"])
+    said, said_elsewhere = parted([one for one in known.suggested if one.standing != "replied"])
     return [
         ("confirmed", own, most),
         ("documented", list(known.official), most),
+        ("replied", replied, most),
         ("suggested", said, most),
         ("confirmed_one", others, most),
+        ("replied_one", replied_elsewhere, min(most, 1)),
         ("suggested_one", said_elsewhere, min(most, 1)),
         ("dead_ends", list(known.dead_ends), tried),
     ]
@@ -137,8 +140,18 @@ def print_remedies(title: str, remedies: Sequence[Remedy], lang: Language, *, sa
         if one.condition:
             say(f"    {small('condition', lang, 'words')}{colon(lang)}{one.condition}", style="dim")
         print_sayings(one.said, lang, most=said, of=one)
+        print_replies(one.replies, lang)
     if left > 0:
         say(f"  {more(left, lang)}", style="dim")
+
+
+def print_replies(replies: Sequence[Reply], lang: Language) -> None:
+    """Print what the next posts answer to an act, in their words, with who and when."""
+    for one in replies:
+        who_said = bracketed(who(one, lang), lang)
+        label = f"{word(one.outcome, lang, 'replies')}{who_said}{colon(lang)}"
+        say(f"    {label}{' '.join(one.quote.split()).join(QUOTES)}")
+        say(f"      {one.url}", style="dim")
 
 
 def print_sayings(
@@ -258,6 +271,7 @@ def _print_statement(kind: str, one: Remedy, lang: Language, most: int) -> None:
     if one.condition:
         say(f"    {small('condition', lang, 'words')}{colon(lang)}{one.condition}")
     print_sayings(one.said, lang, most=most, of=one)
+    print_replies(one.replies, lang)
 
 
 def _print_facts(entry: Row, told: Digest, lang: Language, most: _Most) -> None:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipeline.ask import Digest, Lead, Remedy, Saying, Thread
+    from pipeline.ask import Digest, Lead, Remedy, Reply, Saying, Thread
 
 
 #: Threads that are named where nobody reported a fix.
@@ -77,7 +77,7 @@ def tried(worked: int, failed: int, lang: Language) -> str:
     return f"有效 {worked}，无效 {failed}" if lang is Language.ZH else f"worked {worked}, failed {failed}"
 
 
-def who(said: Saying | Lead, lang: Language) -> str:
+def who(said: Saying | Lead | Reply, lang: Language) -> str:
     """Who said something, as far as the source tells, and when."""
     one = one_of(lang)
     role = _authors(one).get(said.author_role or "", "")

@@ -27,7 +27,7 @@ from pipeline.export.markdown import code_block, escaped, link
 from pipeline.text import clean
 
 if TYPE_CHECKING:
-    from pipeline.ask import Digest, Lead, Remedy, Saying
+    from pipeline.ask import Digest, Lead, Remedy, Reply, Saying
     from pipeline.ask.telling import Told, ToldFinding
 
 #: Errors that are told of in full: a summary of a job may hold 1 MiB, and nobody reads so much.
@@ -133,7 +133,15 @@ def _remedy(one: Remedy, lang: Language, most: int) -> str:
         lines.append(f"  {escaped(one.action_zh)}")
     if one.how and ("\n" in one.how or one.action.rstrip().endswith((":", "："))):
         lines += ["", *(f"  {line}".rstrip() for line in code_block(one.how).split("\n")), ""]
+    lines += [f"  - {_reply(reply, lang)}" for reply in one.replies]
     return "\n".join(lines)
+
+
+def _reply(one: Reply, lang: Language) -> str:
+    """What somebody answers to an act, in their words."""
+    where = link(who(one, lang) or word("source", lang, "lines"), one.url)
+    label = f"{word(one.outcome, lang, 'replies')}{colon(lang)}"
+    return f"{label}{escaped(one.quote).join(QUOTES)} {where}".rstrip()
 
 
 def _places(said: Sequence[Saying], lang: Language, most: int, *, of: Remedy | None = None) -> str:

@@ -43,13 +43,18 @@ class Project:
             return known
         if low in _no_products() or len(name) < _LEAST_NAME or _REPORT.fullmatch(name):
             return None
-        if _plain(low) == _plain(self.short):
+        if self.is_called(name):
             return self.name
         if word != name or _LIKE_A_NAME.search(name):
             return name
         elsewhere = self.text[:_MOST_READ].replace(said, " ")
         versioned = rf"(?<![\w-]){re.escape(name)}(?:\"?: ?\"|[ =@v-]{{1,3}})[\^~]?\d"
         return name if re.search(versioned, elsewhere) else None
+
+    def is_called(self, name: str) -> bool:
+        """Whether `name` is the project's own, however its words are joined; no everyday word."""
+        low = name.lower()
+        return len(low) >= _LEAST_NAME and _plain(low) == _plain(self.short) and low not in _no_products()
 
     def has_version(self, version: str) -> bool:
         """Whether a version that stands without a name may be one of the project: by those that the thread names.

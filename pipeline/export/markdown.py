@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from pipeline.export import content
-from pipeline.export.statements import is_block, kind_of, outcomes
+from pipeline.export.statements import is_block, kind_of, outcomes, standing_of
 from pipeline.lexicon import headings, vocabulary
 from pipeline.records.bundle import answers
 from pipeline.records.entry import (
@@ -21,10 +21,10 @@ from pipeline.records.entry import (
     Evidence,
     KnowledgeEntry,
     Lead,
+    Reply,
     Standing,
     Workaround,
     is_answered,
-    remedy_standing,
 )
 from pipeline.text import clean, counted
 
@@ -64,6 +64,7 @@ def page(entry: KnowledgeEntry) -> str:
         _section(headings.both("words", "causes"), causes),
         _section(headings.both("words", "confirmed"), [_workarounds(entry, "confirmed")]),
         _section(headings.both("words", "documented"), [_workarounds(entry, "documented")]),
+        _section(headings.both("words", "replied"), [_workarounds(entry, "replied")]),
         _section(headings.both("words", "suggested"), [_workarounds(entry, "suggested")]),
         _section(headings.both("words", "dead_ends"), [_dead_ends(entry)]),
         _section(headings.both("words", "cases"), [_case(entry, case) for case in entry.cases]),
@@ -128,7 +129,7 @@ def _facts(entry: KnowledgeEntry) -> str:
 def _workarounds(entry: KnowledgeEntry, wanted: Standing) -> str:
     """The remedies that are wanted: what nobody confirmed does not stand where what helped stands."""
     both = zip(entry.workarounds, entry.workarounds_zh, strict=True)
-    pairs = [pair for pair in both if remedy_standing(pair[0].worked, pair[0].tier) == wanted]
+    pairs = [pair for pair in both if standing_of(pair[0]) == wanted]
     return _remedies(entry, [one for one, _ in pairs], [zh for _, zh in pairs])
 
 
@@ -144,7 +145,8 @@ def _remedies(entry: KnowledgeEntry, remedies: Sequence[Workaround | DeadEnd], c
         lines.append(f"- {escaped(remedy.action)} ({counts}) {sources}".rstrip())
         if zh and zh != remedy.action:
             lines.append(f"  {escaped(zh)}")
-        lines += _block(remedy.action, None if isinstance(remedy, DeadEnd) else remedy.how)
+        if isinstance(remedy, Workaround):
+            lines += [*_block(remedy.action, remedy.how), *map(_reply, remedy.replies)]
     return "\n".join(lines)
 
 
@@ -181,15 +183,25 @@ def _case(entry: KnowledgeEntry, case: Case) -> str:
         lines += _block(said.text, said.how)
         if said.condition:
             lines.append(f"  {headings.both('words', 'condition').lower()}: {escaped(said.condition)}")
+        lines += map(_reply, said.replies)
     return "\n".join(lines)
+
+
+def _reply(one: Reply) -> str:
+    """What somebody answers to an act, below it: nothing here counts it."""
+    return f"  - {headings.both('replies', one.outcome)}: “{escaped(one.quote)}” {_where(one)}".rstrip()
 
 
 def _lead(one: Lead) -> str:
     """What somebody may have said: a machine picked it, and nothing here counts it."""
-    day = (one.posted_at or "")[:10]
-    where = " ".join(filter(None, (link(one.document_id, one.url), day, (one.author_role or "").lower())))
     label = f"{headings.both('leads', one.kind)} ({one.share} % of such are right)"
-    return f"- {label}: “{escaped(one.quote)}” {where}".rstrip()
+    return f"- {label}: “{escaped(one.quote)}” {_where(one)}".rstrip()
+
+
+def _where(one: Lead | Reply | Evidence) -> str:
+    """Where a quote can be read, when it was written, by somebody of which role."""
+    day = (one.posted_at or "")[:10]
+    return " ".join(filter(None, (link(one.document_id, one.url), day, (one.author_role or "").lower())))
 
 
 def _unconfirmed(remedy: Workaround | DeadEnd | CaseStatement) -> str:
@@ -207,9 +219,7 @@ def _evidence(evidence: Sequence[Evidence]) -> str:
 
 
 def _quote(piece: Evidence) -> str:
-    day = (piece.posted_at or "")[:10]
-    where = " ".join(filter(None, (link(piece.document_id, piece.url), day, (piece.author_role or "").lower())))
-    return f"- {piece.role}: “{escaped(piece.quote)}” {where}".rstrip()
+    return f"- {piece.role}: “{escaped(piece.quote)}” {_where(piece)}".rstrip()
 
 
 def link(name: str, url: str | None) -> str:

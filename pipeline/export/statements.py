@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.records.entry import CaseStatement, DeadEnd, Evidence, Workaround, remedy_standing
+from pipeline.records.entry import CaseStatement, DeadEnd, Evidence, Standing, Workaround, remedy_standing
 
 _OUTCOMES = frozenset({"worked", "failed"})
 
@@ -13,6 +13,11 @@ def kind_of(statement: CaseStatement) -> str:
     """What a case's statement is called: nobody said of a suggestion that it helped."""
     is_advice = statement.kind == "workaround" and remedy_standing(statement.worked) == "suggested"
     return "suggested" if is_advice else statement.kind
+
+
+def standing_of(remedy: Workaround) -> Standing:
+    """As what a remedy stands: confirmed, documented, replied (a reply alone says that it helped) or suggested."""
+    return remedy_standing(remedy.worked, remedy.tier, (one.outcome for one in remedy.replies))
 
 
 def is_block(action: str, how: str | None) -> bool:

@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pipeline.records import Cluster, Fact, Title
-from pipeline.records.entry import Documentation, Environment, Evidence, Lead, Parameter, Tier, TransitionGraph, Version
+from pipeline.records.entry import (
+    Documentation,
+    Environment,
+    Evidence,
+    Lead,
+    Parameter,
+    Reply,
+    Tier,
+    TransitionGraph,
+    Version,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,7 @@ class Remedy:
     failed: int
     tier: Tier
     sources: tuple[str, ...]
+    replies: tuple[Reply, ...] = ()  # what the next posts answer to it
 
 
 @dataclass(frozen=True, slots=True)

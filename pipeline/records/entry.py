@@ -6,7 +6,7 @@ A field is only ever added, with a sentence and a new `SCHEMA_VERSION`. Every nu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -25,13 +25,15 @@ _RATE_DIGITS = 3
 
 
 Tier = Literal["documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated"]
-Standing = Literal["confirmed", "documented", "suggested"]  # of one remedy
+Standing = Literal["confirmed", "documented", "replied", "suggested"]  # of one remedy
 TranslationStatus = Literal[
     "source", "template", "tm_exact", "reviewed", "human", "llm_checked", "mt_checked", "imported_checked",
     "untranslated", "not_applicable",
 ]  # fmt: skip
 #: An entry has at most so many leads, of shares from there on.
 MOST_LEADS, LEAST_LEAD_SHARE = 3, 50
+#: A statement shows at most so many replies.
+MOST_REPLIES = 3
 #: `root_cause_type` of a cause that the program prints itself, or the string of its code.
 PROGRAM = "program"
 #: One or two sentences.
@@ -74,15 +76,9 @@ class Evidence(_Part):
     rule: str = Field(description="Id of the rule that found it.")
 
 
-class Lead(_Part):
-    """Words that a trained reader alone, or a rule in doubt, takes for a statement: to read, counted nowhere."""
+class _Shown(_Part):
+    """Words that an entry shows and counts nowhere, with the place where anybody can read them."""
 
-    kind: Literal["cause", "remedy", "fix", "failure"] = Field(
-        description="What it may be: why the error comes, what helps, where it is fixed, what did not help."
-    )
-    share: Annotated[int, Field(ge=LEAST_LEAD_SHARE, le=100)] = Field(
-        description="Of a hundred labelled passages of such a score, or statements as doubtful, so many were right."
-    )
     quote: Annotated[str, Field(min_length=1, max_length=300)] = Field(description="Verbatim; nobody checked it.")
     quote_lang: str
     url: str = Field(description="Permalink of the post; urn:sha256:... where the source has no known URL.")
@@ -95,6 +91,23 @@ class Lead(_Part):
     end: Count
     raw_sha256: str = Field(description="sha256 of the raw page that the quote was read from.")
     claim_id: str = Field(description="The row of the view `candidates`.")
+
+
+class Lead(_Shown):
+    """Words that a trained reader alone, or a rule in doubt, takes for a statement: to read, counted nowhere."""
+
+    kind: Literal["cause", "remedy", "fix", "failure"] = Field(
+        description="What it may be: why the error comes, what helps, where it is fixed, what did not help."
+    )
+    share: Annotated[int, Field(ge=LEAST_LEAD_SHARE, le=100)] = Field(
+        description="Of a hundred labelled passages of such a score, or statements as doubtful, so many were right."
+    )
+
+
+class Reply(_Shown):
+    """What somebody answers to an act in one of the next posts, in few words: to read, counted nowhere."""
+
+    outcome: Literal["worked", "failed"] = Field(description="What the words say became of it.")
 
 
 class Workaround(_Part):
@@ -110,6 +123,11 @@ class Workaround(_Part):
     tier: Tier
     sources: list[str] = Field(description="URLs of the evidence.")
     evidence: list[str] = Field(description="evidence_id of every quote that counts here.")
+    replies: Annotated[list[Reply], Field(max_length=MOST_REPLIES)] = Field(
+        default_factory=list,
+        description='What the next posts answer to it ("That fixed it, thanks!"), oldest first. It may be of something '
+        "that stands between them, so it is read beside the act, and `worked` and `failed` count none of it.",
+    )
 
 
 class DeadEnd(_Part):
@@ -144,6 +162,9 @@ class CaseStatement(_Part):
     tier: Tier
     sources: list[str] = Field(description="URLs of the evidence.")
     evidence: list[str] = Field(description="evidence_id of every quote that counts here.")
+    replies: Annotated[list[Reply], Field(max_length=MOST_REPLIES)] = Field(
+        default_factory=list, description="Acts: what the next posts answer, as `replies` of a workaround."
+    )
 
 
 class Case(_Part):
@@ -337,9 +358,14 @@ class KnowledgeEntry(_Part):
     provenance: Provenance
 
 
-def remedy_standing(worked: int, tier: str | None = None) -> Standing:
-    """Whether somebody said of a remedy that it worked, an official page says it, or it is only advised."""
-    return "confirmed" if worked else "documented" if tier == "documented" else "suggested"
+def remedy_standing(worked: int, tier: str | None = None, replied: Iterable[str] = ()) -> Standing:
+    """Whether somebody said of a remedy that it worked, an official page says it, or it is only advised.
+
+    `replied`: the outcomes of its replies; who confirms an act in a reply is somebody, though not counted.
+    """
+    if worked or tier == "documented":
+        return "confirmed" if worked else "documented"
+    return "replied" if "worked" in replied else "suggested"
 
 
 def is_answered(entry: KnowledgeEntry | Mapping[str, Any]) -> bool:

@@ -56,6 +56,7 @@ VERSIONS = (
         "Added entries.documentation, documentation_zh, documentation_url, documentation_row and is_documented; "
         "is_documented in cluster_summary and unanswered, documented_count and known_count in answer_shares",
     ),
+    Version("2.3", "Added replies"),
 )
 #: The version that is written.
 SCHEMA_VERSION = VERSIONS[-1].version

@@ -124,6 +124,15 @@ def _remedies(entry: KnowledgeEntry) -> Iterator[Row]:
         yield row("remedies", end, **place, how=None, rate=end.fail_rate, tier=None)
 
 
+def _replies(entry: KnowledgeEntry) -> Iterator[Row]:
+    said = [statement for case in entry.cases for statement in case.statements]
+    acts = [("workaround", number, one.replies) for number, one in enumerate(entry.workarounds)]
+    acts += [("case_statement", number, one.replies) for number, one in enumerate(said)]
+    for part, ordinal, replies in acts:
+        for reply in replies:
+            yield row("replies", reply, entry_id=entry.id, part=part, ordinal=ordinal)
+
+
 def _cases(entry: KnowledgeEntry) -> Iterator[Row]:
     return (row("cases", case, entry_id=entry.id, ordinal=number) for number, case in enumerate(entry.cases))
 
@@ -160,6 +169,7 @@ _MAKERS = {
     "evidence": _evidence,
     "citations": _citations,
     "remedies": _remedies,
+    "replies": _replies,
     "cases": _cases,
     "case_statements": _case_statements,
     "versions": _versions,

@@ -218,6 +218,24 @@ CREATE TABLE remedies ( -- One row a workaround or dead end
     tier VARCHAR, -- Workarounds: who stands behind it
     sources VARCHAR[] -- URLs
 );
+CREATE TABLE replies ( -- What the next posts answer to an act of an entry, in few words: shown beside it, counted nowhere
+    entry_id VARCHAR, -- The entry
+    part VARCHAR, -- workaround or case_statement
+    ordinal BIGINT, -- Place of the act in that list, as in remedies and case_statements
+    outcome VARCHAR, -- worked or failed: what the words say became of it
+    quote VARCHAR, -- Verbatim, at most 300 characters
+    quote_lang VARCHAR, -- Language of the quote
+    url VARCHAR, -- Permalink of the post
+    document_id VARCHAR, -- The thread
+    repo VARCHAR, -- owner/repo
+    number BIGINT, -- Number of the issue or pull request
+    posted_at TIMESTAMPTZ, -- When it was written, null if the source does not say
+    author_role VARCHAR, -- Role of its author, as events.author_role; never a name
+    start_offset BIGINT, -- Where it begins
+    end_offset BIGINT, -- Where it ends
+    raw_sha256 VARCHAR, -- sha256 of the raw page
+    claim_id VARCHAR -- The claim, a row of the view candidates
+);
 CREATE TABLE cases ( -- One row a project and place in which an error of many programs was answered: what was said there
     entry_id VARCHAR, -- The entry
     ordinal BIGINT, -- Place in its list, from 0

@@ -272,6 +272,7 @@ def _workaround(remedy: Remedy, wording: Wording) -> Workaround:
         how=_how(remedy, action),
         success_rate=rate(remedy.worked, remedy.failed),
         tier=remedy.tier,
+        replies=list(remedy.replies),
         **_support(remedy),
     )
 
@@ -313,5 +314,6 @@ def _said(said: Said, wording: Wording, cause_type: str | None) -> CaseStatement
         how=_how(remedy, text),
         why_fails=remedy.why_fails if said.kind == "dead_end" else None,
         tier=remedy.tier,
+        replies=list(remedy.replies),
         **_support(remedy),
     )

@@ -70,6 +70,14 @@ def statements(raw: Raw) -> Iterator[tuple[str, Raw]]:
             yield f"{place}.{inner}", item
 
 
+def shown(raw: Raw) -> Iterator[tuple[str, Raw]]:
+    """(place, object) of every quote of an entry that it shows and counts nowhere: leads, replies to acts."""
+    yield from items(raw, "leads")
+    for place, item in (*items(raw, "workarounds"), *statements(raw)):
+        for inner, reply in items(item, "replies"):
+            yield f"{place}.{inner}", reply
+
+
 def values(raw: Raw, name: str) -> list[Any]:
     """The list `name`, empty if it is none."""
     listed = raw.get(name)

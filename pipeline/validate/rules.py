@@ -22,6 +22,7 @@ from pipeline.validate.problem import (
     names,
     number,
     omitted,
+    shown,
     statements,
     text,
     values,
@@ -57,7 +58,7 @@ def _evidence_count(raw: Raw, _context: Context) -> Iterator[Finding]:
 
 
 def _evidence_quoted(raw: Raw, _context: Context) -> Iterator[Finding]:
-    for place, piece in (*items(raw, "evidence"), *items(raw, "leads")):
+    for place, piece in (*items(raw, "evidence"), *shown(raw)):
         if not _is_address(text(piece, "url") or ""):
             yield f"{place}.url", "no address at which the quote can be checked"
         quote = text(piece, "quote") or ""
@@ -83,7 +84,7 @@ def _addresses(raw: Raw, _context: Context) -> Iterator[Finding]:
 
 
 def _evidence_offsets(raw: Raw, context: Context) -> Iterator[Finding]:
-    for place, piece in (*items(raw, "evidence"), *items(raw, "leads")):
+    for place, piece in (*items(raw, "evidence"), *shown(raw)):
         start, end, quote = number(piece, "start"), number(piece, "end"), text(piece, "quote") or ""
         if start is None or end is None or not 0 <= start < end:
             yield f"{place}.start", "start and end do not enclose a quote"

@@ -159,6 +159,11 @@ _MOST_LINES = 3
 _MOST_ADVISING = 1_500
 _PROMPT = re.compile(r"^\s*(?:[$>%#] |!(?=\w)|PS [^>]{0,60}> |sudo )*\s*")
 _COMMENT = re.compile(r"^\s*(?:#|//|REM )")
+#: What is set for one command alone is part of that command.
+_SETS = "remedy.set_env"
+_ASSIGNED = re.compile(
+    r"(?:export |set |setx |declare -x |\$env:)?\s*\w+(?:\s?=\s?|\s+)(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s\"']+)", re.I
+)
 _SAID = frozenset({UnitKind.SENTENCE, UnitKind.ITEM, UnitKind.HEADING})
 
 
@@ -264,5 +269,9 @@ def _act(block: str, known: Project | None) -> actions.Action | None:
     if not 0 < len(lines) <= _MOST_LINES:
         return None
     acts = [actions.action(f"`{line.strip()}`", known) for line in lines]
-    told = [act for act in acts if act is not None]
+    told = [
+        act
+        for act, line in zip(acts, lines, strict=True)
+        if act is not None and (act.fact.template != _SETS or _ASSIGNED.fullmatch(line.strip()))
+    ]
     return told[0] if len(told) == len(lines) and len({act.key for act in told}) == 1 else None

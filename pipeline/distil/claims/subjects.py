@@ -10,6 +10,7 @@ from functools import cache
 
 from pipeline.distil import actions, tables
 from pipeline.distil.claims.prose import is_prose
+from pipeline.distil.project import Project, project
 from pipeline.records import ClaimKind, Document, Event, Fact, PostKind, Severity, Signature, short_class
 
 # Which error of a thread a statement speaks about: the one it names, the one beside it, the one it answers.
@@ -258,7 +259,9 @@ def seen(document: Document) -> list[Seen]:
     least = document.posts[0].end if document.posts and document.posts[0].kind == PostKind.TITLE else 0
     most = min(len(text), least + _MOST)
     found: dict[str, Seen] = {}
-    for item in sorted([*_listed(text, least, most), *_elsewhere(text, most)], key=lambda s: (s.start, s.name)):
+    own = project(document)
+    told = [*_listed(text, least, most), *_elsewhere(text, most), *_in_report(document, own)]
+    for item in sorted(told, key=lambda s: (s.start, s.name)):
         # what a block says outranks what a path shows
         if item.name not in found or (found[item.name].rule == "environment.path" and item.rule != "environment.path"):
             found[item.name] = item
@@ -295,6 +298,88 @@ def _entry(entry: re.Match[str]) -> tuple[str, str] | None:
         if named and value:
             return named, (value.group(1) if value.groups() else value.group()).strip()[:_MAX_VALUE]
     return None
+
+
+#: A line that names versions one beside the other, or the project's own, is no longer.
+_MOST_LINE = 200
+_MARKS_BEFORE = re.compile(r"[ \t>*#|+`_-]{0,8}")
+_BETWEEN = re.compile(r"[,;|，；、](?:\s*and\s)?|\s(?:/|and|on|with|under|\+)\s")
+#: Behind a name or a version: "(from conda)", a full stop.
+_ASIDE = re.compile(r"(?:\s*\([^()\n]{1,40}\))?[\s.`*_]*\Z")
+_IN_BRACKETS = re.compile(r"\([^()\n]{1,40}\)")
+_STATED = (
+    r"(?P<name>[A-Za-z][\w.@/+-]{1,40}(?: [A-Za-z][\w.+-]{1,20}){0,2}?)[*_`]{0,3}(?: ?\(?[Vv]ersion\)?)?[*_`]{0,3}"
+    r"(?:\s*(?:==?|:|@|\s-\s)[*_`]{0,3}\s*|\s+|(?=v\d))"
+    r"(?P<version>v?\d{1,4}\.\d{1,4}(?:\.\d{1,5}){0,2}(?:[.+-]?(?:rc|dev|post|alpha|beta|a|b|cu|rocm)[\w.]{0,16})?)"
+)
+_NAMED = re.compile(_STATED)
+#: So many parts of a line name a version, a system or a card, and at least half of all.
+_LEAST_PARTS = 2
+
+
+def _in_report(document: Document, own: Project | None) -> Iterator[Seen]:
+    """Versions that stand in one line of the report ("widget 2.3.1, Python 3.11, CUDA 12.4"), and the project's own."""
+    for post in document.posts:
+        at = post.start
+        if post.kind != PostKind.BODY:
+            continue
+        for line in document.text[at : min(post.end, at + _MOST)].split("\n"):
+            if "." in line and len(line) <= _MOST_LINE:
+                marks = _MARKS_BEFORE.match(line)
+                start = at + (marks.end() if marks else 0)
+                yield from versions_of(document.text[start : at + len(line.rstrip())], start, own)
+            at += len(line) + 1
+
+
+def versions_of(words: str, start: int, own: Project | None) -> Iterator[Seen]:
+    """What a line that begins at `start` states: the project's own version, or several names with theirs."""
+    end = start + len(words)
+    alone = _NAMED.fullmatch(_ASIDE.sub("", words))
+    if alone is not None:
+        if own is not None and own.is_called(alone["name"]):
+            yield Seen("environment.own", own.name, alone["version"].lstrip("v"), start, end)
+        return
+    lead, refuse = _listing()
+    if not _BETWEEN.search(words) or refuse.search(_IN_BRACKETS.sub("", words)):
+        return
+    led = lead.match(words)
+    parts = [part.strip() for part in _BETWEEN.split(words[led.end() if led else 0 :]) if part.strip()]
+    read = [one for one in (_part(part, own) for part in parts) if one is not None]
+    names = {name for name, _ in read}
+    if len(read) >= _LEAST_PARTS and 2 * len(read) >= len(parts) and len(names) == len(read):
+        for name, value in read:
+            yield Seen("environment.listed", name, value, start, end)
+
+
+def _part(part: str, own: Project | None) -> tuple[str, str] | None:
+    """(name, value) of one of the things that a line lists: software with its version, a system, a card."""
+    words = _ASIDE.sub("", part)
+    named = _NAMED.fullmatch(words)
+    if named is not None:
+        name = own.name if own is not None and own.is_called(named["name"]) else _product(named["name"])
+        if name is not None:
+            return name, named["version"].lstrip("v")
+    for name, _, values in _rows():
+        if name == "OS" and (system := values.fullmatch(words)):
+            return name, system.group(1).strip()
+        if name == "GPU" and (card := values.search(words)) and _CARD.fullmatch(words[: card.start()]):
+            return (name, card.group().strip()) if not words[card.end() :].strip() else None
+    return None
+
+
+#: What may stand before a card's name: "GPU: 2 x".
+_CARD = re.compile(r"(?:(?:gpus?|显卡)\s*[:：=]?\s*)?(?:\d{1,2}\s?[x*×]\s?)?", re.IGNORECASE)
+
+
+def _product(spelling: str) -> str | None:
+    return tables.products().get(spelling.lower())
+
+
+@cache
+def _listing() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """(how a line begins that lists what somebody uses, words by which it tells of something else)."""
+    rows = tables.table("environment.toml")["listed"]
+    return re.compile(rows["lead"], re.IGNORECASE), re.compile(rows["refuse"], re.IGNORECASE)
 
 
 def _elsewhere(text: str, most: int) -> Iterator[Seen]:

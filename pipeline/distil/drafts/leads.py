@@ -1,4 +1,6 @@
-"""Leads: what people may have said of an error, by the trained reader alone or by a doubted rule.
+"""What an entry shows and does not count: leads, and what is replied to an act.
+
+Leads: what people may have said of an error, by the trained reader alone or by a doubted rule.
 
 Of sixty of the reader's best finds, read against their threads, 15 % were wrong: too many for a statement, few enough
 for somebody who has nothing else to read. So an entry shows a few of them, verbatim, under a name of their own. They
@@ -7,13 +9,13 @@ count for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from pipeline.distil.claims.candidates import KINDS, RULE, kind_of
 from pipeline.distil.drafts.reach import Reach
 from pipeline.distil.material import DocumentFacts
-from pipeline.records import MAINTAINER_ROLES, Claim
-from pipeline.records.entry import LEAST_LEAD_SHARE, MOST_LEADS, Evidence, Lead
+from pipeline.records import MAINTAINER_ROLES, Claim, Quote
+from pipeline.records.entry import LEAST_LEAD_SHARE, MOST_LEADS, MOST_REPLIES, Evidence, Lead, Reply
 
 #: What is shorter says nothing by itself ("Fixed in master.").
 _LEAST_CHARACTERS = 25
@@ -72,22 +74,41 @@ def _ordered(candidates: Iterable[Claim]) -> list[Claim]:
 
 
 def _lead(claim: Claim, document: DocumentFacts | None) -> Lead:
-    quote = claim.quote
-    return Lead.model_validate(
-        {
-            "kind": kind_of(claim),
-            "share": claim.share,
-            "quote": quote.text,
-            "quote_lang": quote.lang,
-            "url": quote.url,
-            "document_id": quote.document_id,
-            "repo": document.repo if document else None,
-            "number": document.number if document else None,
-            "posted_at": quote.posted_at,
-            "author_role": quote.author_role,
-            "start": quote.start,
-            "end": quote.end,
-            "raw_sha256": quote.raw_sha256,
-            "claim_id": claim.claim_id,
-        }
-    )
+    words = _words(claim, claim.quote, document)
+    return Lead.model_validate({"kind": kind_of(claim), "share": claim.share, **words})
+
+
+def replies(
+    act: Iterable[Claim], doubted: Iterable[Claim], documents: Mapping[str, DocumentFacts]
+) -> tuple[Reply, ...]:
+    """What the next posts answer to an act, oldest first: outcomes of the same words, too doubtful to count."""
+    places = [(claim.quote.document_id, claim.quote.start, claim.quote.end) for claim in act]
+    found: dict[tuple[str, int], Reply] = {}
+    for claim in doubted:
+        quote, said = claim.quote, claim.outcome_quote
+        if said is None or claim.outcome is None or not claim.kind.is_act:
+            continue
+        if any(quote.document_id == name and quote.start < end and start < quote.end for name, start, end in places):
+            words = _words(claim, said, documents.get(said.document_id))
+            found.setdefault(
+                (said.document_id, said.start), Reply.model_validate({"outcome": claim.outcome.value, **words})
+            )
+    ordered = sorted(found.values(), key=lambda one: (one.posted_at or "~", one.document_id, one.start))
+    return tuple(ordered[:MOST_REPLIES])
+
+
+def _words(claim: Claim, quote: Quote, document: DocumentFacts | None) -> dict[str, object]:
+    return {
+        "quote": quote.text,
+        "quote_lang": quote.lang,
+        "url": quote.url,
+        "document_id": quote.document_id,
+        "repo": document.repo if document else None,
+        "number": document.number if document else None,
+        "posted_at": quote.posted_at,
+        "author_role": quote.author_role,
+        "start": quote.start,
+        "end": quote.end,
+        "raw_sha256": quote.raw_sha256,
+        "claim_id": claim.claim_id,
+    }

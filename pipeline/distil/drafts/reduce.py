@@ -10,7 +10,7 @@ from typing import Literal
 from pipeline.distil import tables
 from pipeline.distil.claims import pages
 from pipeline.distil.drafts import slugs, support
-from pipeline.distil.drafts.leads import leads
+from pipeline.distil.drafts.leads import leads, replies
 from pipeline.distil.drafts.meaning import code_cause, meaning, program_cause
 from pipeline.distil.drafts.reach import Reach
 from pipeline.distil.drafts.remedies import cases, contested, group_remedies, ranked, remedy
@@ -19,7 +19,7 @@ from pipeline.distil.material import Material, Occurrence, Official
 from pipeline.lexicon import catalogues, meanings, vocabulary
 from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Cluster
 from pipeline.records.draft import Draft, Remedy, Statement
-from pipeline.records.entry import Documentation, Edge, Evidence, Tier, TransitionGraph, rate
+from pipeline.records.entry import Documentation, Edge, Evidence, Reply, Tier, TransitionGraph, rate
 from pipeline.text import frames
 
 _PAIR = 2  # signatures of a "link" claim: the earlier, the later
@@ -48,7 +48,11 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     unsure = [c for c in material.candidates if members.intersection(c.signature_ids)]
     claims, local, withheld = reach.sorted_out(said, contested(said, unsure))
     _keep_occurrences(occurrences, ledger)
-    found = [remedy(g, ledger) for g in group_remedies((c for c in claims if c.kind.is_act), official)]
+
+    def replied(told: Sequence[Claim]) -> tuple[Reply, ...]:
+        return replies(told, unsure, known)
+
+    found = [remedy(g, ledger, replied) for g in group_remedies((c for c in claims if c.kind.is_act), official)]
     workarounds = ranked(r for r in found if r.worked or not r.failed)
     # what helped some and failed others is one remedy, with both numbers: it stands where what helped stands
     dead_ends = ranked(r for r in found if r.failed and not r.worked)
@@ -59,7 +63,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     page = official[0].record if official else None
     graph = _graph(cluster, material, claims, ledger)
     confidence = _confidence(official, ledger)
-    told = cases(local, known, ledger)
+    told = cases(local, known, ledger, replied)
     evidence = ledger.all()
     dates = support.dates(evidence)
     return Draft(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from rapidfuzz import fuzz, utils
@@ -16,6 +16,7 @@ from pipeline.distil.drafts.support import TIERS, Ledger, is_by_model, outcomes,
 from pipeline.distil.material import DocumentFacts, Official
 from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Outcome, Quote, Role
 from pipeline.records.draft import LocalCase, Remedy, Said, Statement
+from pipeline.records.entry import Reply
 from pipeline.text.sentences import whole
 
 #: token_sort_ratio from which two quoted remedies of one language and equal identifiers are one. A cautious choice with
@@ -32,6 +33,14 @@ MOST_CAUSES = 4
 
 _IDENTIFIER = re.compile(r"`[^`\n]{2,60}`|--[a-z][\w-]+|\b[A-Z][A-Z0-9]+_[A-Z0-9_]+\b|\b\w+_\w+\b|\d+(?:\.\d+)+")
 _NEGATION = re.compile(r"\bnot\b|n't\b|\bno\b|\bnever\b|\bwithout\b|\bdisabl|不|没|无|禁用|关闭", re.IGNORECASE)
+
+
+#: The replies to an act, by the claims of it.
+Replied = Callable[[Sequence[Claim]], tuple[Reply, ...]]
+
+
+def _unanswered(_claims: Sequence[Claim]) -> tuple[Reply, ...]:
+    return ()
 
 
 @dataclass(slots=True)
@@ -139,7 +148,7 @@ def _is_same(first: Claim, second: Claim) -> bool:
     return fuzz.token_sort_ratio(one, two, processor=utils.default_process) >= SAME_PROSE
 
 
-def remedy(group: Group, ledger: Ledger) -> Remedy:
+def remedy(group: Group, ledger: Ledger, replied: Replied = _unanswered) -> Remedy:
     """The group counted (`support.outcomes`, `support.tier`); contradiction is kept, not averaged."""
     evidence = [piece for claim in group.claims for piece in _cited(claim, ledger)]
     for quote, official in group.pages:
@@ -158,6 +167,7 @@ def remedy(group: Group, ledger: Ledger) -> Remedy:
         failed=failed,
         tier=tier(group.claims, is_official=bool(group.pages)),
         sources=ledger.urls(ids),
+        replies=replied(group.claims),
     )
 
 
@@ -262,7 +272,12 @@ def ranked(found: Iterable[Remedy]) -> tuple[Remedy, ...]:
     return tuple(ordered[:MOST_REMEDIES])
 
 
-def cases(local: Iterable[Local], documents: Mapping[str, DocumentFacts], ledger: Ledger) -> tuple[LocalCase, ...]:
+def cases(
+    local: Iterable[Local],
+    documents: Mapping[str, DocumentFacts],
+    ledger: Ledger,
+    replied: Replied = _unanswered,
+) -> tuple[LocalCase, ...]:
     """What single projects say, best supported first; what they cite goes into the ledger.
 
     Each is counted from a ledger of its own: how well the entry's answers stand does not depend on a case.
@@ -270,16 +285,16 @@ def cases(local: Iterable[Local], documents: Mapping[str, DocumentFacts], ledger
     made = []
     for found in local:
         own = Ledger(dict(documents))
-        made.append((_case(found, own), own))
+        made.append((_case(found, own, replied), own))
     made.sort(key=lambda pair: _case_order(pair[0]))
     for _, own in made[:MOST_CASES]:
         ledger.take(own)
     return tuple(case for case, _ in made[:MOST_CASES])
 
 
-def _case(found: Local, ledger: Ledger) -> LocalCase:
+def _case(found: Local, ledger: Ledger, replied: Replied) -> LocalCase:
     causes = ranked(remedy(g, ledger) for g in group_remedies((c for c in found.claims if not c.kind.is_act), ()))
-    acts = ranked(remedy(g, ledger) for g in group_remedies((c for c in found.claims if c.kind.is_act), ()))
+    acts = ranked(remedy(g, ledger, replied) for g in group_remedies((c for c in found.claims if c.kind.is_act), ()))
     said = [Said("cause", one) for one in causes[:MOST_CAUSES]]
     said += [Said("workaround", one) for one in acts if one.worked or not one.failed]
     said += [Said("dead_end", one) for one in acts if one.failed and not one.worked]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.export.charts import Bar
 from pipeline.export.site import paths
-from pipeline.export.statements import is_block, kind_of, outcomes
+from pipeline.export.statements import is_block, kind_of, outcomes, standing_of
 from pipeline.lexicon import headings
 from pipeline.records.entry import (
     Case,
@@ -18,8 +18,8 @@ from pipeline.records.entry import (
     Evidence,
     KnowledgeEntry,
     Lead,
+    Reply,
     Workaround,
-    remedy_standing,
 )
 
 #: What a page shows of each kind of evidence, of threads, of versions; the entry's JSON has all.
@@ -75,6 +75,7 @@ class Remedy:
     sources: tuple[Source, ...]
     kind: str = ""  # of a case's statement: cause, workaround, suggested, dead_end
     cause_type: str = ""  # of a cause: of which kind it is, an id of a closed vocabulary
+    replies: tuple[Source, ...] = ()  # what the next posts answer to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +149,11 @@ def cause(entry: KnowledgeEntry, lang: str, by_id: Mapping[str, Evidence]) -> Re
 def remedies(
     entry: KnowledgeEntry, lang: str, by_id: Mapping[str, Evidence], official: Official
 ) -> dict[str, list[Remedy]]:
-    """What helped ("confirmed"), what an official page says, what was only suggested, what did not help."""
-    made: dict[str, list[Remedy]] = {"confirmed": [], "documented": [], "suggested": [], "dead_ends": []}
+    """What helped ("confirmed"), what an official page says, what a reply alone confirms, advice, what did not help."""
+    kinds = ("confirmed", "documented", "replied", "suggested", "dead_ends")
+    made: dict[str, list[Remedy]] = {kind: [] for kind in kinds}
     for one, chinese in zip(entry.workarounds, entry.workarounds_zh, strict=True):
-        made[remedy_standing(one.worked, one.tier)].append(_remedy(one, chinese, lang, by_id, official))
+        made[standing_of(one)].append(_remedy(one, chinese, lang, by_id, official))
     for other, chinese in zip(entry.dead_ends, entry.dead_ends_zh, strict=True):
         made["dead_ends"].append(_remedy(other, chinese, lang, by_id, official))
     return made
@@ -172,6 +174,7 @@ def _remedy(
         one.failed,
         one.tier if isinstance(one, Workaround) else "",
         _sources(one.evidence, by_id, lang, said=(one.action, block and how), of=one),
+        replies=_replies(one.replies, lang) if isinstance(one, Workaround) else (),
     )
 
 
@@ -197,7 +200,13 @@ def _statement(one: CaseStatement, lang: str, by_id: Mapping[str, Evidence]) -> 
         _sources(one.evidence, by_id, lang, said=(one.text, block), of=one),
         kind=kind_of(one),
         cause_type=one.cause_type or "",
+        replies=_replies(one.replies, lang),
     )
+
+
+def _replies(replies: Sequence[Reply], lang: str) -> tuple[Source, ...]:
+    """What the next posts answer to an act, in their words."""
+    return tuple(replace(_shown(one, lang), outcome=headings.label("replies", one.outcome, lang)) for one in replies)
 
 
 def _sources(
@@ -278,26 +287,23 @@ def documentation(entry: KnowledgeEntry, lang: str) -> Meant | None:
 
 def leads(entry: KnowledgeEntry, lang: str) -> list[Hint]:
     """What people may have said, by a trained reader alone, in their words."""
-    authors = headings.table("authors", lang)
-    return [
-        Hint(
-            headings.label("leads", one.kind, lang),
-            one.share,
-            Source(
-                authors.get(one.author_role or "", ""),
-                headings.written_day((one.posted_at or "")[:10], lang),
-                place(one),
-                paths.address(one.url),
-                one.quote,
-                html_language(one.quote_lang),
-                "",
-            ),
-        )
-        for one in entry.leads
-    ]
+    return [Hint(headings.label("leads", one.kind, lang), one.share, _shown(one, lang)) for one in entry.leads]
 
 
-def place(piece: Evidence | Lead) -> str:
+def _shown(one: Lead | Reply, lang: str) -> Source:
+    """Words that are shown and count for nothing."""
+    return Source(
+        headings.table("authors", lang).get(one.author_role or "", ""),
+        headings.written_day((one.posted_at or "")[:10], lang),
+        place(one),
+        paths.address(one.url),
+        one.quote,
+        html_language(one.quote_lang),
+        "",
+    )
+
+
+def place(piece: Evidence | Lead | Reply) -> str:
     """Where a quote stands, in a few characters: `owner/repo#5`, or the page's address without its scheme."""
     if piece.repo and piece.number is not None:
         return f"{piece.repo}#{piece.number}"
