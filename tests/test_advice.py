@@ -276,7 +276,7 @@ def test_every_text_of_an_entry_is_asked_about() -> None:
     }  # fmt: skip
     asked = {*advice.SINGLE, *advice.LISTS, *advice.PLAIN_LISTS, "os_specific", "cases", "documentation"}
     assert set(KnowledgeEntry.model_fields) == ours | asked
-    said = {"kind", "text_lang", "cause_type", "worked", "failed", "tier", "sources", "evidence"}
+    said = {"kind", "text_lang", "cause_type", "worked", "failed", "tier", "sources", "evidence", "replies"}
     assert set(CaseStatement.model_fields) == said | set(advice.SAID)
 
 

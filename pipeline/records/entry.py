@@ -357,6 +357,15 @@ class KnowledgeEntry(_Part):
     )
     provenance: Provenance
 
+    @property
+    def replies(self) -> list[Reply]:
+        """What the next posts answer to its acts, in the order of the acts."""
+        said = (statement for case in self.cases for statement in case.statements)
+        return [
+            *(one for act in self.workarounds for one in act.replies),
+            *(one for act in said for one in act.replies),
+        ]
+
 
 def remedy_standing(worked: int, tier: str | None = None, replied: Iterable[str] = ()) -> Standing:
     """Whether somebody said of a remedy that it worked, an official page says it, or it is only advised.

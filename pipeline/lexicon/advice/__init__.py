@@ -183,6 +183,7 @@ def statements(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 continue
             for field in fields:
                 yield from _text(f"{name}[{number}].{field}", item.get(field))
+            yield from _replied(f"{name}[{number}]", item)
     yield from _said_in_cases(entry)
     yield from _documented(entry)
     for name in PLAIN_LISTS:
@@ -208,6 +209,14 @@ def _said_in_cases(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for place, item in enumerate(_listed(case, "statements") if isinstance(case, Mapping) else ()):
             for field in SAID if isinstance(item, Mapping) else ():
                 yield from _text(f"cases[{number}].statements[{place}].{field}", item.get(field))
+            if isinstance(item, Mapping):
+                yield from _replied(f"cases[{number}].statements[{place}]", item)
+
+
+def _replied(place: str, item: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for number, reply in enumerate(_listed(item, "replies")):
+        if isinstance(reply, Mapping):
+            yield from _text(f"{place}.replies[{number}].quote", reply.get("quote"))
 
 
 def _text(place: str, value: object) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from pipeline import export as bundle
 from pipeline import raw, store
 from pipeline.records import kept
-from pipeline.records.entry import Evidence, Lead
+from pipeline.records.entry import Evidence, Lead, Reply
 from pipeline.records.errors import ConfigError, ExportError, RawError, StoreError
 from pipeline.records.kept import Seen
 from pipeline.run.build import history, planning
@@ -113,7 +113,7 @@ def _quoted(curated: Path) -> dict[str, str]:
     try:
         for entry in (one for own in bundle.entries_by_leaf(curated) for one in own):
             if entry.provenance.origin == "mined":
-                pieces: list[Evidence | Lead] = [*entry.evidence, *entry.leads]
+                pieces: list[Evidence | Lead | Reply] = [*entry.evidence, *entry.leads, *entry.replies]
                 quoted |= {piece.document_id: piece.raw_sha256 for piece in pieces}
     except ExportError:  # there is none, or it is damaged as well
         return {}

@@ -19,7 +19,7 @@ from pipeline import distil, normalise, packs, translate, validate
 from pipeline.lexicon import advice
 from pipeline.records import Claim, Cluster, Neighbour, Skipped
 from pipeline.records.draft import Draft
-from pipeline.records.entry import Evidence, KnowledgeEntry, Lead
+from pipeline.records.entry import Evidence, KnowledgeEntry, Lead, Reply
 from pipeline.records.errors import PipelineError
 from pipeline.run import pool
 from pipeline.run.build import reduce, results, rows
@@ -144,8 +144,10 @@ def _passed_on(entry: KnowledgeEntry, draft: Draft, work: _Work) -> tuple[Knowle
     return entry, gone
 
 
-def _cited(entry: KnowledgeEntry, place: str, words: str) -> Sequence[Evidence | Lead]:
+def _cited(entry: KnowledgeEntry, place: str, words: str) -> Sequence[Evidence | Lead | Reply]:
     """The evidence of what stands at a place of an entry: that which says it in these words, else all that is named."""
+    if ".replies[" in place:
+        return [one for one in entry.replies if one.quote == words]
     field, _, number = place.partition("]")[0].partition("[")
     listed = getattr(entry, field.removesuffix("_zh"), None)
     if field in ("evidence", "leads"):

@@ -25,7 +25,7 @@ from pipeline.records import (
     iso,
 )
 from pipeline.records.draft import Draft
-from pipeline.records.entry import Edge, Evidence, Lead, TransitionGraph
+from pipeline.records.entry import Edge, Evidence, Lead, Reply, TransitionGraph
 from pipeline.run import shards
 from pipeline.text import frames
 
@@ -204,7 +204,9 @@ def _released(
         yield _closing(claim, tuple(sorted(signature_ids)))
 
 
-def without(known: Knowledge, found: Cluster, cited: Iterable[Evidence | Lead]) -> tuple[Knowledge, tuple[Claim, ...]]:
+def without(
+    known: Knowledge, found: Cluster, cited: Iterable[Evidence | Lead | Reply]
+) -> tuple[Knowledge, tuple[Claim, ...]]:
     """`known` without what is claimed of the errors of `found` in the words that are `cited`, and those claims."""
     spans = {(piece.document_id, piece.start, piece.end) for piece in cited}
 
