@@ -5,6 +5,7 @@
 tests/quality/fields_*.jsonl hold ids, offsets and labels; the posts lie in ../shared/fields. Found: an event's block
 holds the line that announces the error, or its root cause's. Type, message and frame are asked of that event; the frame
 is the one in the project's own code that a reader would look at first, and counts where it is among the event's.
+Where a reader named no type, what he took for the message may begin with the event's: "internal compiler error: in x".
 """
 
 from __future__ import annotations
@@ -101,7 +102,9 @@ def judged(post: Post) -> dict[str, bool | None]:
     return {
         "found": event is not None,
         "type": event is not None and any(_short(kind) in _types(event) for kind in kinds) if kinds else None,
-        "message": event is not None and any(_alike(event, text) for text in words) if words else None,
+        "message": event is not None and any(_alike(event, text, is_whole=not kinds) for text in words)
+        if words
+        else None,
         "frame": event is not None and any(_same(one, label["frame"]) for one in event.frames)
         if label["frame"]
         else None,
@@ -126,9 +129,11 @@ def _short(kind: str | None) -> str:
     return re.split(r"[.:\\$/]", (kind or "").split("(", 1)[0].strip())[-1].lower()
 
 
-def _alike(event: Event, words: str) -> bool:
-    one, other = (" ".join(text.split()).lower() for text in (words, event.message))
-    return bool(other) and (one[:ALIKE].startswith(other[:ALIKE]) or other[:ALIKE].startswith(one[:ALIKE]))
+def _alike(event: Event, words: str, *, is_whole: bool) -> bool:
+    """Whether the message begins as the words do; `is_whole`: or the event's type before it does."""
+    said = [event.message, f"{event.exception_type}: {event.message}"] if is_whole else [event.message]
+    one, *told = (" ".join(text.split()).lower()[:ALIKE] for text in (words, *said))
+    return bool(event.message) and any(one.startswith(other) or other.startswith(one) for other in told)
 
 
 def _same(frame: Frame, label: dict[str, Any]) -> bool:
