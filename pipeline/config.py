@@ -64,7 +64,8 @@ class Build(Section):
         default=60.0, description="Longest that one document may take; then it goes to quarantine."
     )
     memory_mib: Annotated[int, Field(strict=True, ge=512, le=1 << 30)] | None = Field(
-        default=4096, description="Address space of a worker process in MiB; a document that needs more is poisoned."
+        default=4096,
+        description="Address space of a worker process in MiB; a document that needs more goes to quarantine.",
     )
 
 
@@ -128,7 +129,7 @@ Cron = Annotated[str, AfterValidator(_cron)]
 
 
 class Schedule(Section):
-    """`[schedule]`: when the deployments start what; cron, UTC. Build and export follow an ingest by themselves."""
+    """`[schedule]`: when `errmine serve` starts what; cron, UTC. Build and export follow an ingest by themselves."""
 
     ingest: Cron = Field(default="17 * * * *", description="Files and repositories into raw.")
     docs: Cron = Field(default="7 4 * * *", description="Official pages into raw.")

@@ -8,12 +8,17 @@
     reconcile                                  damage and drift: looks only
     run                                        every source, build, export in one
 
+An ingest that ends well says `errmine.ingested`, a build `errmine.built` (`announce`): prefect.yaml and `serve` start
+build and export by these two events; `run` does all itself and announces nothing. A *partition* is some hundred
+documents whose events make one *shard*, a *batch* the partitions that a task reads, and to *publish* is to make
+clusters, entries and database of all shards. The flow of an ingest is made of its provider's row.
+
 A task calls one plain function and hands on names, never records: rows travel as files, and secrets are no parameters.
 Tasks are coarse, because each costs the server more than a document costs us.
 
 Retries have one place for each kind of failure: a lost worker process in `run.pool`, the network and its limits in
-`providers`, another run in the same home in `recorded` (it waits), a database that a reader of old held open in
-`publish` and `export` here.
+`providers`, another run in the same home in `recorded` (it waits), a database that somebody else
+holds open in `publish` and `export` here.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ Where a translator wrote one, that stands there: `translations.root_cause_zh.eng
 have `cause_type` too.
 
 No kind where nothing is sure: a phrase counts only if every word of it is a name or a term of the glossary, and a
-sentence that would fit any cause ("a value is wrong") is none. Which causes are most frequent:
+sentence that would fit any cause ("a value is wrong") is none. Which causes are most frequent (the sample has none):
 
 ```
 errmine query "SELECT cause_type, count(*) AS n FROM entries WHERE cause_type IS NOT NULL GROUP BY ALL ORDER BY n DESC"

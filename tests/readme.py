@@ -1,42 +1,29 @@
-"""The parts of README.md that programs write: what `match` says of a log, the entry shown, the help of every command.
+"""What programs write of README.md and docs/entry.md: what `match` says of a log, an entry, the help of every command.
 
-`python -m tests.readme` writes them anew (`make golden` does); a test compares them.
+`python -m tests.readme` writes it anew (`make golden` does); a test compares it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from click import Context
 from typer.main import get_command
 
 from tests.golden import GOLDEN, ROOT
 
 README = ROOT / "README.md"
+ENTRY = ROOT / "docs" / "entry.md"
 _ENTRY = re.compile(r"<!-- entry: (\S+) -->\n.*?<!-- /entry -->", re.DOTALL)
 _HELP = re.compile(r"<!-- help -->\n.*?<!-- /help -->", re.DOTALL)
 _MATCH = re.compile(r"<!-- match -->\n.*?<!-- /match -->", re.DOTALL)
 _QUERIES = re.compile(r"<!-- queries -->\n```sql\n(.*?)```\n<!-- /queries -->", re.DOTALL)
 
 
-#: A log as a test prints it: an error that the sample knows, on two ranks, and one that nobody reported.
-_LOG = "".join(
-    f"[rank{rank}]: {line}\n"
-    for rank in (0, 1)
-    for line in (
-        "Traceback (most recent call last):",
-        '  File "/srv/bench/attention.py", line 88, in launch',
-        "    kernel[grid](q, k, v)",
-        "triton.runtime.errors.OutOfResources: out of resource: threads, Required: 2048, Hardware limit: 1024.",
-    )
-)
-_LOG += """Traceback (most recent call last):
-  File "/srv/shop/till.py", line 3, in pay
-    drawer.open()
-shop.errors.TillError: the drawer of the till is jammed
-"""
+#: As a test of two ranks prints it: an error that the sample knows, and one that nobody reported.
+LOG = ROOT / "docs" / "bench.log"
 
 
 def commands() -> dict[str, str]:
@@ -52,23 +39,31 @@ def help_texts(name: str) -> list[str]:
 
     command: Any = get_command(application())
     for part in name.split():
-        command = command.commands[part]
+        command = dict(_below(command))[part]
     return [text for one in (command, *command.params) if (text := getattr(one, "help", None))]
 
 
 def _sentences(prefix: str, group: Any) -> Iterator[tuple[str, str]]:
-    for name, command in group.commands.items():
+    for name, command in _below(group):
         yield f"{prefix}{name}", " ".join((command.help or "").split("\n\n")[0].split())
         if hasattr(command, "commands"):
             yield from _sentences(f"{prefix}{name} ", command)
+
+
+def _below(group: Any) -> Iterator[tuple[str, Any]]:
+    """The commands of a group, those too that it makes when it is asked for them."""
+    context = Context(group)
+    for name in group.list_commands(context):
+        yield name, group.get_command(context, name)
 
 
 def filled(text: str) -> str:
     """`text` with what `match` says, its entry and its table of commands as they are now."""
     from tests.cli import run
 
-    told = run("match", "--bundle", GOLDEN, stdin=_LOG).out
-    shown = f"<!-- match -->\n```\n$ torchrun bench.py 2>&1 | errmine match\n{told.rstrip()}\n```\n<!-- /match -->"
+    told = run("match", LOG, "--bundle", GOLDEN).out
+    called = f"errmine match {LOG.relative_to(ROOT)} --bundle {GOLDEN.relative_to(ROOT)}"
+    shown = f"<!-- match -->\n```\n$ {called}\n{told.rstrip()}\n```\n<!-- /match -->"
 
     def entry(found: re.Match[str]) -> str:
         body = (GOLDEN / "entries" / f"{found.group(1)}.json").read_text(encoding="utf-8")
@@ -87,5 +82,6 @@ def queries(text: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    README.write_text(filled(Path(README).read_text(encoding="utf-8")), encoding="utf-8")
-    print(README)
+    for page in (README, ENTRY):
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
+        print(page)

@@ -23,8 +23,9 @@ def database(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return Places.of(home).database
 
 
-def test_readme_shows_the_entry_and_the_help_of_today() -> None:
-    text = readme.README.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", [readme.README, readme.ENTRY], ids=lambda page: page.name)
+def test_a_page_shows_the_entry_and_the_help_of_today(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
     assert text == readme.filled(text), "run `make golden`"
 
 

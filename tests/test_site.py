@@ -444,7 +444,7 @@ def test_what_errmine_writes_in_english_reads_in_chinese() -> None:
     licence = headings.sentence(json.loads((GOLDEN / "manifest.json").read_text("utf-8"))["licence_note"], "zh")
     assert licence.startswith("引文简短")
     told = headings.sentence("gate resource: shared memory / threads; symbol: a; b / c", "zh")
-    assert told == "标识不同：资源：shared memory / threads；符号：a; b / c"
+    assert told == "标识不同：资源：共享内存 / 线程；符号：a; b / c"
     assert headings.sentence("score 39.0 < 85", "zh") == "相似度 39.0，低于 85"
     assert headings.sentence("gate op: add / mul", "en") == "gate op: add / mul"
 

@@ -109,8 +109,7 @@ class Matcher:
         made, now = (version.partition("+")[2] for version in (self._normaliser, marked("")))
         if made == now:
             return ""
-        with_what = "packs that are not active here, or were changed since" if made else "none of the packs active here"
-        return f"the bundle in {self._folder} was made with {with_what}"
+        return f"the bundle in {self._folder} was made with other packs than those of now, or changed ones"
 
     def prepare(self) -> None:
         """Nothing; the whole index is ready then. Worth its time where many texts will be asked."""

@@ -164,7 +164,7 @@ def print_sayings(
     for url, name in list(places.items())[:most]:
         say(f"{indent}{f'{name}{colon(lang)}' if name else ''}{url}", style="dim")
     if len(places) > most:
-        say(f"{indent}{more(len(places) - most, lang)}", style="dim")
+        say(f"{indent}{more_places(len(places) - most, lang)}", style="dim")
 
 
 def print_leads(leads: Sequence[Lead], lang: Language) -> None:
@@ -187,6 +187,11 @@ def share(one: Lead, lang: Language) -> str:
 def more(number: int, lang: Language) -> str:
     """That there are more than are shown."""
     return f"另有 {number:,} 条（--all）" if lang is Language.ZH else f"… and {number:,} more (--all)"
+
+
+def more_places(number: int, lang: Language) -> str:
+    """That it was said in more places than are shown."""
+    return f"另有 {number:,} 处（--all）" if lang is Language.ZH else f"… and {counted(number, 'more place')} (--all)"
 
 
 def counts(one: Remedy, lang: Language) -> str:

@@ -94,5 +94,6 @@ def _reading_with(matcher: Matcher, home: Path | None, pack: list[Path] | None) 
     """The matcher, with the packs of the settings and of the command active; what differs from its bundle's is told."""
     settings(home, with_packs=pack or ())
     if unlike := matcher.unlike_packs():
-        complain(unlike, hint="Its own packs find more: name them in [fields] packs, or with --pack.")
+        hint = "Read with the packs that it was made with ([fields] packs, or --pack), or make it anew: build, export."
+        complain(unlike, hint=hint)
     return matcher

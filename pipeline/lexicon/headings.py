@@ -65,11 +65,17 @@ def _in_language(name: str, words: str, lang: str) -> str:
 
 
 def _gate(words: str) -> str:
-    """A gate with the names of its keys in Chinese; what they are stays as programs print it."""
+    """A gate with the names of its keys and resources in Chinese; what else they are stays as programs print it."""
     keys = "|".join(map(re.escape, _tables()["gates"]))
+    words = re.sub(r"(?<=resource: )[^;]+", lambda found: _resources(found[0]), words)
     return re.sub(
         rf"(\A|; )({keys}): ", lambda found: f"{'；' if found[1] else ''}{label('gates', found[2], 'zh')}：", words
     )
+
+
+def _resources(names: str) -> str:
+    """The resources that two errors name, "shared memory / threads"."""
+    return " / ".join(label("resources", name, "zh") for name in names.split(" / "))
 
 
 @cache

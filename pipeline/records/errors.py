@@ -49,7 +49,7 @@ class ConfigError(PipelineError):
     """The settings or the arguments are wrong."""
 
     exit_code = 2
-    advice = "Correct the setting that the message names; README, 'Configuration', lists them all."
+    advice = "Correct the setting that the message names; `errmine init --print` lists them all."
 
 
 class SourceError(PipelineError):

@@ -303,7 +303,9 @@ def search_command() -> list[str]:
         ConfigError: it is not installed.
     """
     if find_spec(_SEARCH_MODULE) is None:
-        hint = "`pip install 'errmine[site]'`, or make a site without search: --no-search."
+        hint = (
+            "Install the extra `site` (`pip install -e '.[site]'` in a checkout), or make a site without: --no-search."
+        )
         raise ConfigError("Pagefind, which makes the search, is not installed", hint=hint)
     return [sys.executable, "-m", _SEARCH_MODULE]
 

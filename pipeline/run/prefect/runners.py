@@ -112,7 +112,10 @@ def _check_address(address: str) -> None:
 
 def _check_scheduler(address: str) -> None:
     if not all(find_spec(name) for name in ("distributed", "prefect_dask")):
-        raise ConfigError("the runner dask is not installed", hint="pip install 'errmine[dask]'")
+        raise ConfigError(
+            "the runner dask is not installed",
+            hint="Install the extra `dask`: `pip install -e '.[dask]'` in a checkout.",
+        )
     from distributed.core import rpc
 
     async def kind() -> str:

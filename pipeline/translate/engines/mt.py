@@ -107,7 +107,7 @@ def _model(folder: Path, target_prefix: str) -> Callable[[Sequence[str]], list[s
         sentencepiece = importlib.import_module("sentencepiece")
     except ImportError as error:
         raise ConfigError(
-            f"[translate] needs {error.name}", hint="Install the extra: pip install errmine[mt]"
+            f"[translate] needs {error.name}", hint="Install the extra `mt`: `pip install -e '.[mt]'` in a checkout."
         ) from error
     try:
         translator = ctranslate2.Translator(str(folder), device="cpu")
