@@ -13,10 +13,12 @@ import pytest
 
 from pipeline import run, store
 from pipeline.records import Skipped
+from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import RawError
 from pipeline.records.summary import count
 from pipeline.run import Places
 from pipeline.run.build import history, mapping
+from pipeline.store.reading import Membership
 from tests import golden
 
 
@@ -181,3 +183,23 @@ def test_an_event_that_is_read_anew_is_found_by_its_document_and_its_words(monke
     last = history.LastBuild(memberships=(SimpleNamespace(cluster_id="cluster:1", members=("old:a",)),))
     found = history.moved(Path("x"), last, rows, ["new:a"], normaliser="2")
     assert dict(found.counts) == {("old:a", "new:a"): 1, ("old:b", "new:b"): 1, ("old:d", "new:d"): 1}
+
+
+def test_ids_follow_a_build_that_read_events_anew_and_was_never_exported() -> None:
+    """Two builds after an upgrade and then an export withdrew every id and named every entry anew."""
+    old, new, other = (f"cluster:{digit * 16}" for digit in "123")
+    gone, there, lost = (f"signature:{digit * 16}" for digit in "abc")
+    last = history.LastBuild(
+        memberships=(Membership(new, 2, (there,)), Membership(other, 1, (lost,))), cluster_aliases=((old, new),)
+    )
+    published = Registry(
+        ids={
+            "jax/carried": Published(cluster_id=old, medoid=gone),
+            "jax/kept": Published(cluster_id=other, medoid=lost),
+            "jax/withdrawn": Published(cluster_id=old, medoid=gone),
+            "jax/unknown": Published(cluster_id="cluster:" + "9" * 16, medoid=gone),
+        },
+        withdrawn=["jax/withdrawn"],
+    )
+    medoids = {name: error.medoid for name, error in last.followed(published).ids.items()}
+    assert medoids == {"jax/carried": there, "jax/kept": lost, "jax/withdrawn": gone, "jax/unknown": gone}

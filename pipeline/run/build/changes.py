@@ -162,7 +162,7 @@ class Past:
     @property
     def registry(self) -> Registry:
         """The ids published so far, with their errors as they are called now."""
-        return self.moved.followed(self.published)
+        return self.moved.followed(self.last.followed(self.published))
 
     def journal(
         self, notes: Sequence[store.JournalRow], rulings: Sequence[store.OverrideRow], *, run_id: str

@@ -180,6 +180,28 @@ class LastBuild:
         """The cluster of each signature."""
         return {member: old.cluster_id for old in self.memberships for member in old.members}
 
+    def followed(self, registry: Registry) -> Registry:
+        """`registry` with the errors that its ids name as the last build called them, where that was not exported.
+
+        A build that read events anew knows what the clusters of the bundle became; who follows it knows its clusters.
+        """
+        known, aliases = self.cluster_of(), dict(self.cluster_aliases)
+        some = {old.cluster_id: min(old.members) for old in self.memberships if old.members}
+        gone = frozenset(registry.withdrawn)
+
+        def anew(ids: Mapping[str, Published]) -> dict[str, Published]:
+            found = dict(ids)
+            for name, error in ids.items():
+                if (
+                    name not in gone
+                    and error.medoid not in known
+                    and (heir := some.get(aliases.get(error.cluster_id, "")))
+                ):
+                    found[name] = error.model_copy(update={"medoid": heir})
+            return found
+
+        return registry.model_copy(update={"ids": anew(registry.ids), "merged": anew(registry.merged)})
+
     def news(self, rows: Sequence[store.JournalRow]) -> list[store.JournalRow]:
         """Of notes on clusters those that the journal does not have: all, unless its database was lost."""
         if self.is_in_step:
