@@ -17,8 +17,9 @@ from pipeline import extract
 from pipeline.normalise import signature_of_text
 
 FOLDER = Path(__file__).parent / "quality"
-#: Floors of whole logs: what is promised, below what is measured (1.00 and 0.96).
-LEAST_PRECISION, LEAST_RECALL = 0.98, 0.92
+#: Floors of whole logs: what is promised, below what is measured (1.00, 0.92 and 1.00); two labels hold two packages
+#: or two places of one kind of error each, which are two errors (docs/counting.md).
+LEAST_PRECISION, LEAST_RECALL = 0.98, 0.91
 #: Kinds that only say that something ended, and how.
 SAYS_NOTHING = {"build-stopped", "process-exit-code", "command-failed"}
 

@@ -13,7 +13,7 @@ from pipeline.normalise.culprit import Culprit, culprit
 from pipeline.normalise.masks import FILES, masked
 from pipeline.normalise.tables import RuntimeMessage, wording
 from pipeline.records import Event, Frame, Signature, Slot, content_id, short_class
-from pipeline.text.frames import frame_key, innermost, named_by, node_package, raising_package
+from pipeline.text.frames import frame_key, innermost, named_by, node_package, raising, raising_package
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
 NORMALISER_VERSION = "33"
@@ -50,6 +50,10 @@ _DANGLING = re.compile(
 _PYTHON = frozenset({"python", "ipython", "vscode", "pytest", "faulthandler"})
 #: Classes of the JVM and of .NET.
 _FOREIGN = re.compile(r"(?:javax?|jakarta|kotlin|scala|junit|android|org|com|System|Microsoft)\.")
+
+
+#: What a script's own level is called: it is no function.
+_SCRIPTS = (None, "", "<module>", "<cell line>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +107,15 @@ def is_foreign(event: Event) -> bool:
     return event.dialect not in _PYTHON
 
 
-def read(found: Culprit, frames: Sequence[Frame] = (), *, is_foreign: bool = False, project: str = "") -> Reading:
+def read(
+    found: Culprit, frames: Sequence[Frame] = (), *, is_foreign: bool = False, project: str | None = None
+) -> Reading:
     """The template, gates and slots of chosen words; `frames` stand for an error without words.
 
     They also tell apart errors whose words a language says of any such mistake: of an `is_foreign` event, which is none
     of Python's, by the innermost function, of Python's by the package that raises, because the function is most often
-    the user's own; where none is shown by `project`, the repository in which it is reported.
+    the user's own; where none is shown by `project`, the repository in which it is reported. Without one, of texts that
+    stand for themselves (None, not ""), functions of nobody's package are anybody's and decide nothing.
     """
     line = _line(found)
     kind, words_only = peel.typed(line)
@@ -136,7 +143,8 @@ def read(found: Culprit, frames: Sequence[Frame] = (), *, is_foreign: bool = Fal
         if kind and found.hit.is_typed:
             template = f"{short_class(kind)}: {template}"
     if PLACE not in dict(gate) and _NOWHERE not in notes and (message := _message(template, dict(gate))) is not None:
-        gate = _arisen(gate, _origin(message, frames, is_foreign=is_foreign), project, notes)
+        where = _origin(message, frames, is_foreign=is_foreign, is_reported=project is not None)
+        gate = _arisen(gate, where, project or "", notes)
     return Reading(
         text=_bounded(template) or kind or _wordless(gate),
         line=line,
@@ -249,13 +257,16 @@ def _message(template: str, gate: Mapping[str, str]) -> RuntimeMessage | None:
     return next((row for row in wording().messages if row.says(template, gate)), None)
 
 
-def _origin(message: RuntimeMessage, frames: Sequence[Frame], *, is_foreign: bool) -> str:
+def _origin(message: RuntimeMessage, frames: Sequence[Frame], *, is_foreign: bool, is_reported: bool) -> str:
     """Where the frames say that a run time's words arise, "" where they do not."""
     if message.by == "project":
         return ""
     if message.by == "function" and is_foreign:
         return _where(frames)
-    return place_name(node_package(frames) if is_foreign else raising_package(frames))
+    package = place_name(node_package(frames) if is_foreign else raising_package(frames))
+    is_own = is_reported and not is_foreign and not package and message.by == "function"
+    own = raising(frames) if is_own else None
+    return named_by(own) if own is not None and own.function not in _SCRIPTS else package
 
 
 def place_name(project: str) -> str:

@@ -25,7 +25,10 @@ _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])
 #: Python's own library, and code without a file: it raises for whoever called it.
 _STANDARD = re.compile(
     r"[\\/]lib(?:64)?[\\/]python\d[\d.]{0,5}[\\/](?!(?:site|dist)-packages)|^<"
-    r"|(?:python[\d.-]{0,8}|(?:ana|mini)conda\d?|[\\/]envs[\\/][^\\/]{1,60})[\\/]lib[\\/](?!python\d|(?:site|dist)-packages)",
+    r"|(?:python[\d.-]{0,8}|(?:ana|mini)conda\d?|[\\/]envs[\\/][^\\/]{1,60})[\\/]lib[\\/](?!python\d|(?:site|dist)-packages)"
+    r"|[\\/]lib[\\/](?:(?:json|multiprocessing|http|urllib|importlib|ctypes|encodings|concurrent[\\/]futures|asyncio|logging"
+    r"|collections|email|xml[\\/]\w{1,20})[\\/]\w{1,40}|subprocess|shutil|os|zipfile|tarfile|pickle|socket|ssl|threading|codecs"
+    r"|csv|tempfile|random|copy|runpy|contextlib|queue|genericpath|ntpath|posixpath|pathlib|configparser|inspect)\.py$",
     re.IGNORECASE,
 )
 _QUIET_FUNCTIONS = frozenset(
@@ -44,6 +47,14 @@ _QUIET_FUNCTIONS = frozenset(
 )
 #: They raise for whoever called them; a script's own level raises for itself.
 _PASSING_ON = (_QUIET_FUNCTIONS - {"<module>"}) | {"__getattr__", "raise_from", "reraise"}
+#: A function that Cython compiled is named with its package, its file as it was built.
+_COMPILED = re.compile(r"(?P<package>[A-Za-z_]\w{0,60})\.\w")
+#: Where packages hand over to their native code, which raises for whoever called it.
+_BRIDGE = re.compile(
+    r"[\\/]tensorflow(?:_core)?[\\/]python[\\/]"
+    r"(?:eager[\\/]execute|client[\\/]session|framework[\\/]errors_impl|lib[\\/]io[\\/]file_io)\.py"
+    r"|[\\/]mxnet[\\/](?:base|_ctypes[\\/]\w{1,20}|_ffi[\\/][\w\\/]{1,40})\.py"
+)
 #: Where Node.js keeps what was installed.
 _NODE = re.compile(r"[\\/]node_modules[\\/](?P<package>(?:@[\w.-]{1,60}[\\/])?[\w.-]{1,80})[\\/]")
 
@@ -87,8 +98,16 @@ def place(frame: str) -> str:
 def raising_package(frames: Sequence[Frame]) -> str:
     """The top-level package whose code raised the error, "" where that code is nobody's installed package."""
     frame = raising(frames)
-    found = _INSTALLED.search(frame.file or "") if frame is not None else None
+    if frame is None:
+        return ""
+    found = _INSTALLED.search(frame.file or "") or (
+        _COMPILED.match(frame.function or "") if _is_cython(frame) else None
+    )
     return found["package"] if found else ""
+
+
+def _is_cython(frame: Frame) -> bool:
+    return (frame.file or "").endswith((".pyx", ".pxi", ".pxd"))
 
 
 def node_package(frames: Sequence[Frame]) -> str:
@@ -101,7 +120,8 @@ def node_package(frames: Sequence[Frame]) -> str:
 def raising(frames: Sequence[Frame]) -> Frame | None:
     """The innermost frame of Python that neither passes on what another raised nor is the standard library's."""
     for frame in reversed(frames):
-        if frame.function not in _PASSING_ON and not _STANDARD.search(frame.file or "<unknown>"):
+        file = frame.file or "<unknown>"
+        if frame.function not in _PASSING_ON and not _STANDARD.search(file) and not _BRIDGE.search(file):
             return frame
     return None
 
