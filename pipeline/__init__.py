@@ -2,7 +2,7 @@
 
 In Python, `pipeline.open_bundle("curated")` opens what errmine made: :mod:`pipeline.api`, docs/python.md.
 
-The package is a row of rooms; a record passes them in this order (see README, "Folders")::
+The package is a row of rooms; a record passes them in this order (see README, "How one record comes to be")::
 
     providers -> raw -> extract -> normalise -> cluster -> distil -> translate -> validate -> store -> export
 

@@ -55,7 +55,8 @@ def print_findings(told: Told, *, lang: Language, everything: bool) -> None:
         say(f"另有 {rest:,} 个错误（--all）" if lang is Language.ZH else f"… and {counted(rest, 'more error')} (--all)")
     for one in aside:
         reason = f"{_reason(one.finding.answer.reason, lang)}{colon(lang)}"
-        say(f"\n{reason}{one.finding.answer.signature}  {places(one, lang)}", style="dim")
+        gap = "\n" if len(told.findings) > 1 else ""
+        say(f"{gap}{reason}{one.finding.answer.signature}  {places(one, lang)}", style="dim")
 
 
 def headline(told: Told, lang: Language) -> str:

@@ -291,4 +291,4 @@ def id_notes(
         if old in before.ids:
             yield JournalNote("merged", old, new, "its error is now part of the other entry's cluster")
     for entry_id in sorted(set(after.withdrawn) - set(before.withdrawn)):
-        yield JournalNote("withdrawn", entry_id, None, "no document shows the error any more")
+        yield JournalNote("withdrawn", entry_id, None, "no report of the error is grouped any more")
