@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from click import Context
+from typer import Context
 from typer.main import get_command
 
 from tests.golden import GOLDEN, ROOT

@@ -36,6 +36,7 @@ NOT_IMPORTED = {"fastapi", "sqlalchemy", "pytz"}
 OF_EXTRAS = {
     "anyio": "mcp",
     "mcp": "mcp",
+    "starlette": "mcp",
     "uvicorn": "mcp",
     "distributed": "dask",
     "prefect_dask": "dask",
