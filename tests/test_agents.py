@@ -40,7 +40,7 @@ from tests.rings import quick_alone
 if TYPE_CHECKING:
     from mcp import Client
 
-pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="needs the extra: pip install 'errmine[mcp]'")
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="needs the extra `mcp`")
 
 THREADS = "triton/out-of-resources-threads"
 LOG = """

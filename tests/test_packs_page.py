@@ -153,7 +153,7 @@ def test_a_pack_in_a_home_from_the_first_build_to_its_end(tmp_path: Path) -> Non
     bundle = pipeline.open_bundle(home.curated, packs=[tmp_path / "glazer"])
     assert bundle.match("2026-05-01 08:00:00 ERR [GLZ-0412] shelf 3 is too cold: 1 C").entry_id == cold["id"]
     other = command("match", "--home", tmp_path / "elsewhere", "--bundle", home.curated, tmp_path / "glazer.log")
-    assert "was made with packs that are not active here" in other.err
+    assert "was made with other packs" in other.err
 
     # the same again, and what only files entries
     made = home.shards()

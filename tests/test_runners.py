@@ -111,7 +111,7 @@ def test_an_extra_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(runners, "find_spec", lambda _name: None)
     with pytest.raises(ConfigError, match="not installed") as caught:
         runners.check("dask", "tcp://127.0.0.1:8786")
-    assert "errmine[dask]" in caught.value.hint()
+    assert "extra `dask`" in caught.value.hint()
 
 
 # ---------------------------------------------------------------- on a cluster

@@ -22,11 +22,11 @@ import pytest
 from pipeline import export
 from pipeline.export import charts, content, site
 from pipeline.export.site import paths, rendering, serving
-from pipeline.lexicon import headings
+from pipeline.lexicon import headings, vocabulary
 from pipeline.normalise.added import GATE_KEYS
 from pipeline.records import PROGRAM, kept
 from pipeline.records.bundle import FileRecord, Published, Registry, bundle_id
-from pipeline.records.entry import CaseStatement, KnowledgeEntry, Lead, Role, TransitionGraph
+from pipeline.records.entry import CaseStatement, KnowledgeEntry, Lead, Reply, Role, TransitionGraph
 from pipeline.records.errors import ConfigError, ExportError
 from tests import cli
 from tests import entry_factory as make
@@ -359,7 +359,7 @@ def test_search_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("pipeline.export.site.writing._SEARCH_MODULE", "pagefind_that_nobody_has")
     with pytest.raises(ConfigError) as caught:
         site.write(tmp_path / "site", GOLDEN)
-    assert "errmine[site]" in caught.value.hint()
+    assert "extra `site`" in caught.value.hint()
     assert not (tmp_path / "site").exists()
 
 
@@ -465,13 +465,16 @@ def test_every_heading_is_asked_for() -> None:
     words |= set(re.findall(rf"{begin}[\"'](\w+)", said)) | {
         "confirmed_one",
         "suggested_one",
+        "replied_one",
     }  # of the groups of `errmine match`
     asked = {
         "words": words,
         "lines": set(re.findall(r"word\([\"'](\w+)[\"'], [^()]*(?:\([^()]*\))?[^()]*[\"']lines[\"']\)", said)),
         "reasons": set(headings.everything()["reasons"]),  # tests/test_cli_match.py
         "sentences": {"licence", "gate", "low"},  # test_what_errmine_writes_in_english_reads_in_chinese
-        "gates": GATE_KEYS | {"kind", "code"},
+        "gates": GATE_KEYS | {"kind", "code", "place"},
+        "resources": set(vocabulary.table()["terms"]["resource"]),
+        "replies": set(get_args(Reply.model_fields["outcome"].annotation)),
         "values": set(headings.everything()["values"]),  # words of messages
         "counts": set(re.findall(r"counted\(\"(\w+)\"", said)) | set(re.findall(r"counted\('(\w+)'", said)),
         "relations": set(TransitionGraph.model_fields),

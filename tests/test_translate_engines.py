@@ -297,7 +297,7 @@ def test_a_missing_extra_is_a_wrong_setting_with_a_hint(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     with pytest.raises(ConfigError) as raised:
         ctranslate2_folder(tmp_path)
-    assert "errmine[mt]" in raised.value.hint()
+    assert "extra `mt`" in raised.value.hint()
 
 
 class _Tokens:
