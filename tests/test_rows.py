@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -249,3 +250,24 @@ def test_texts_are_found_by_their_keys(tmp_path: Path) -> None:
     for wrong in (sorted(said)[:-1], [*sorted(said), "one more"]):
         with pytest.raises(ValueError, match="does not hold"):
             worded.Texts.of(tmp_path / "kept", wrong)
+
+
+@pytest.mark.parametrize("at_once", [2, 300, 1 << 20])
+def test_texts_that_stay_are_passed_on_in_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    said = {f"cluster:{number:02}": worded.packed("long " * number + "\ud800 末") for number in range(40)}
+    worded.write(tmp_path / "kept", sorted(said), said)
+    kept = worded.Texts.of(tmp_path / "kept", sorted(said))
+    made = worded.Texts(tmp_path / "made", kept)
+    wanted = {key: body for key, body in said.items() if key not in ("cluster:00", "cluster:20", "cluster:21")}
+    for key in ("cluster:07", "cluster:0x", "cluster:39"):
+        wanted[key] = worded.packed(f"another {key}")
+        made.add(key, wanted[key])
+    read: list[int] = []
+    real = os.pread
+    monkeypatch.setattr(os, "pread", lambda file, *place: read.append(place[0]) or real(file, *place))
+    monkeypatch.setattr(worded, "_AT_ONCE", at_once)
+    told = worded.write(tmp_path / "made anew", sorted(wanted), made)
+    assert {2: 38, 1 << 20: 7}.get(at_once, len(read)) == len(read)  # three are of `made`; of the others four runs
+    assert told == {**worded.write(tmp_path / "from nothing", sorted(wanted), wanted), "path": "made anew"}
+    again = worded.Texts.of(tmp_path / "made anew", sorted(wanted))
+    assert {key: again[key] for key in again} == wanted

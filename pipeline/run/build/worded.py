@@ -29,6 +29,8 @@ from pipeline.translate.official import CHANGED
 _LENGTH = struct.Struct("<I")
 _LENGTH_BITS = 32
 _CODEC = "zstd"
+#: Bytes of records that are read at once: one after the other they were two calls to the system each.
+_AT_ONCE = 1 << 20
 _ADVICE = "Check free space and rights of the folder, then run `errmine build` again."
 
 
@@ -76,6 +78,7 @@ class Texts(Mapping[str, bytes]):
         self._places: dict[str, int] = {}  # where the record begins, and in the last bits its length: one number each
         self._end = 0
         self._descriptor: int | None = None
+        self._has_lengths = False  # whether the length of each record stands before it
 
     @classmethod
     def of(cls, path: Path, keys: Sequence[str]) -> Texts:
@@ -85,8 +88,9 @@ class Texts(Mapping[str, bytes]):
             ValueError: it holds others.
         """
         made = cls(path)
+        made._has_lengths = True
         size = path.stat().st_size
-        with disk.opened(path) as file:
+        with os.fdopen(disk.descriptor(path, os.O_RDONLY), "rb", _AT_ONCE) as file:
             for key in keys:
                 (length,) = _LENGTH.unpack(file.read(_LENGTH.size).ljust(_LENGTH.size, b"\0"))
                 made._places[key] = _packed_place(made._end + _LENGTH.size, length)
@@ -121,16 +125,39 @@ class Texts(Mapping[str, bytes]):
         weakref.finalize(self, os.close, self._descriptor)
 
     def __getitem__(self, key: str) -> bytes:
-        if key not in self._places:
-            return self._older[key]
+        return self._bytes(*self._place(key)) if key in self._places else self._older[key]
+
+    def _bytes(self, start: int, length: int) -> bytes:
         if self._descriptor is None:
             self._open(os.O_RDONLY)
         assert self._descriptor is not None
-        start, length = self._place(key)
         return os.pread(self._descriptor, length, start)
 
     def _place(self, key: str) -> tuple[int, int]:
         return self._places[key] >> _LENGTH_BITS, self._places[key] & (1 << _LENGTH_BITS) - 1
+
+    def records(self, keys: Iterable[str]) -> Iterator[bytes]:
+        """The records of `keys` as a file holds them; those that stand one behind the other in `older` at once."""
+        older = self._older if isinstance(self._older, Texts) and self._older._has_lengths else None
+        begun = end = 0
+        for key in keys:
+            start, stop = older._span(key) if older is not None and key not in self._places else (0, 0)
+            if begun < end == start and stop - begun <= _AT_ONCE:
+                end = stop
+                continue
+            if older is not None and begun < end:
+                yield older._bytes(begun, end - begun)
+            begun, end = start, stop
+            if start == stop:
+                body = self[key]
+                yield _LENGTH.pack(len(body)) + body
+        if older is not None and begun < end:
+            yield older._bytes(begun, end - begun)
+
+    def _span(self, key: str) -> tuple[int, int]:
+        """From where to where the record of `key` stands in the file, with its length before it."""
+        start, length = self._place(key)
+        return start - _LENGTH.size, start + length
 
     def place(self, key: str) -> Place | None:
         """Where the record of `key` is, for other processes; None if it is not in the file."""
@@ -151,11 +178,9 @@ def write(path: Path, keys: Sequence[str], texts: Mapping[str, bytes]) -> dict[s
     """
     digest, length = hashlib.sha256(), 0
     with kept.replaced(path) as file:
-        for key in keys:
-            body = texts[key]
-            for piece in (_LENGTH.pack(len(body)), body):
-                digest.update(piece)
-                length += file.write(piece)
+        for piece in (texts if isinstance(texts, Texts) else Texts(path, texts)).records(keys):
+            digest.update(piece)
+            length += file.write(piece)
     return {"bytes": length, "path": path.name, "sha256": digest.hexdigest()}
 
 
