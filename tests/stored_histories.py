@@ -102,7 +102,9 @@ MUTANTS: dict[str, Patch] = {
     "signatures that nobody has any more": without("_SIGNATURES_GONE", lambda real: f"{real} LIMIT 0"),
     "signatures that come": without("_SIGNATURES_COME", lambda real: f"{real} LIMIT 0"),
     "titles of documents": without("_FOUND_ANEW", lambda _: "FROM changed_entries"),
-    "rows of entries that came": without("_bring_entries", lambda real: lambda *given: dict.fromkeys(real(*given), "")),
+    "rows of entries that came": without(
+        "_bring_entries", lambda real: lambda *given: dict.fromkeys(real(*given), ("", 0))
+    ),
     "signs of entries that changed": without("_SIGNED_ANEW", lambda _: "SELECT entry_id FROM entries LIMIT 0"),
     "words": without("_bring_words", lambda _: lambda _connection: None),
     "shards": without("_holding", lambda real: lambda *given: {kind: one[:1] for kind, one in real(*given).items()}),

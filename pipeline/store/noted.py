@@ -192,9 +192,14 @@ def write(folder: Path, held: Held) -> None:
         raise StoreError(f"cannot write {folder}: {error.strerror or error}", path=folder, hint=hint) from error
 
 
-def sign_told(sign: Sign) -> str:
+def sign_told(size: int, indexed: str) -> str:
     """What the note says of the sign of an entry besides its digest, which is that of its line."""
-    return f"{sign.size} {sign.indexed}"
+    return f"{size} {indexed}"
+
+
+def size_told(told: str) -> int:
+    """The size that `sign_told` was given."""
+    return int(told.partition(" ")[0])
 
 
 def signs(folder: Path, path: Path) -> list[Sign] | None:
@@ -207,8 +212,7 @@ def signs(folder: Path, path: Path) -> list[Sign] | None:
         return None
     found = []
     for entry_id, digest, words in zip(ids.to_pylist(), digests.to_pylist(), told.to_pylist(), strict=True):
-        size, _, indexed = words.partition(" ")
-        found.append(Sign(entry_id, int(size), digest, indexed))
+        found.append(Sign(entry_id, size_told(words), digest, words.partition(" ")[2]))
     return found
 
 

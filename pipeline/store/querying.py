@@ -242,7 +242,7 @@ def _fitting(batch: pa.RecordBatch, size: int) -> int:
 #
 # The engine hashes what stays in it: of a million entries nothing but this comes into Python. Who brought the file up
 # to date has noted it.
-_SIGNS = """
+_INDEXED = """
 WITH members AS (
     SELECT a.cluster_id, sha256(to_json(list({{
         'i': s.signature_id, 'e': s.exception_type, 't': s.signature, 'g': s.gate, 'w': s.is_gate_complete,
@@ -251,12 +251,12 @@ WITH members AS (
     FROM assignments a JOIN signatures s USING (signature_id)
     WHERE a.cluster_id IN (SELECT cluster_id FROM entries WHERE entry_id IN ({chosen})) GROUP BY ALL
 )
-SELECT e.entry_id, strlen(e.json::VARCHAR), sha256(e.json::VARCHAR),
+SELECT e.entry_id, {row}
     coalesce(sha256(to_json({{'m': c.signature_id, 's': c.lowest_score, 'o': m.told}})::VARCHAR), '')
 FROM entries e LEFT JOIN clusters c ON c.cluster_id = e.cluster_id LEFT JOIN members m ON m.cluster_id = c.cluster_id
 WHERE e.entry_id IN ({chosen}) ORDER BY e.entry_id
 """
-_EVERY_ENTRY = "SELECT entry_id FROM entries"
+_SIGNS = _INDEXED.format(row="strlen(e.json::VARCHAR), sha256(e.json::VARCHAR),", chosen="SELECT entry_id FROM entries")
 _ROWS = """
 SELECT e.entry_id, e.json, c.signature_id, c.lowest_score, c.cluster_id
 FROM entries e LEFT JOIN clusters c ON c.cluster_id = e.cluster_id
@@ -281,9 +281,14 @@ SELECT signature_id, arg_min(reason, ordinal) FROM (
 """
 
 
-def signs_of(connection: duckdb.DuckDBPyConnection, chosen: str = _EVERY_ENTRY) -> list[Sign]:
-    """What `Entries.signs` says of the entries that the question `chosen` names, of the file that is open for it."""
-    return [Sign(*row) for row in connection.execute(_SIGNS.format(chosen=chosen)).fetchall()]
+def signs_of(connection: duckdb.DuckDBPyConnection) -> list[Sign]:
+    """What `Entries.signs` says of the file that is open."""
+    return [Sign(*row) for row in connection.execute(_SIGNS).fetchall()]
+
+
+def indexed_of(connection: duckdb.DuckDBPyConnection, chosen: str) -> dict[str, str]:
+    """By id `Sign.indexed` of the entries that the question `chosen` names; no row of an entry is read for it."""
+    return dict(connection.execute(_INDEXED.format(row="", chosen=chosen)).fetchall())
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +303,7 @@ class Entries:
         known = noted.signs(self.note, self.path) if self.note else None
         if known is not None:
             return known
-        return [Sign(*row) for row in query(self.path, _SIGNS.format(chosen=_EVERY_ENTRY)).rows]
+        return [Sign(*row) for row in query(self.path, _SIGNS).rows]
 
     def rows(self, ids: Sequence[str]) -> Iterator[Row]:
         """The entries of these ids, by id."""

@@ -22,6 +22,7 @@ from operator import attrgetter
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.exported import Sign
@@ -228,14 +229,14 @@ def _brought(path: Path, contents: Contents, told: Told, last: Held) -> tuple[Si
             _bring_documents(connection, contents)
             _count_anew(connection)
             there = [contents.entries[place] for place in told.entries.places(entries)]
-            lines = last.lines.with_those_of(entries, Digests.of(_bring_entries(connection, there)))
+            came = _bring_entries(connection, there)
+            lines = last.lines.with_those_of(entries, Digests.of({name: one for name, (one, _) in came.items()}))
             _count_anew(connection)
             _bring_clusters(connection, contents)
             _bring_journal(connection, contents, told.journal, last.told.journal)
             _bring_others(connection, contents, _differing(last.told, told))
             _bring_words(connection)
-            signed = _signed(querying.signs_of(connection, _SIGNED_ANEW))
-            signs = last.signs.with_those_of([*entries, *signed.table["key"].to_pylist()], signed)
+            signs = _signed_anew(last.signs, entries, came, querying.indexed_of(connection, _SIGNED_ANEW))
             count = row_count(connection)
         if made.stat().st_size <= _MOST_DEAD * last.whole.byte_count * count / max(last.whole.row_count, 1):
             return last.whole, lines, signs
@@ -251,7 +252,18 @@ def _written(path: Path, contents: Contents) -> tuple[Size, Digests, Digests]:
 
 def _signed(signs: Iterable[Sign]) -> Digests:
     """What is noted of the signs of entries."""
-    return Digests.of({one.entry_id: noted.sign_told(one) for one in signs})
+    return Digests.of({one.entry_id: noted.sign_told(one.size, one.indexed) for one in signs})
+
+
+def _signed_anew(
+    last: Digests, entries: Sequence[str], came: Mapping[str, tuple[str, int]], indexed: Mapping[str, str]
+) -> Digests:
+    """`last` without the `entries` that changed, and with the signs of those that `indexed` says anew."""
+    stayed = last.table.take(pa.array(last.places([name for name in indexed if name not in came]), pa.int64()))
+    sizes = {name: size for name, (_, size) in came.items()}
+    sizes |= zip(stayed["key"].to_pylist(), map(noted.size_told, stayed["digest"].to_pylist()), strict=True)
+    signs = {name: noted.sign_told(sizes[name], told) for name, told in indexed.items() if name in sizes}
+    return last.with_those_of([*entries, *indexed], Digests.of(signs))
 
 
 def _copy(path: Path, made: Path) -> None:
@@ -295,7 +307,9 @@ def _holding(connection: duckdb.DuckDBPyConnection, files: Mapping[str, list[str
     return {kind: [path for path in paths if Path(path).stem in names] for kind, paths in files.items()}
 
 
-def _bring_entries(connection: duckdb.DuckDBPyConnection, entries: Sequence[KnowledgeEntry]) -> dict[str, str]:
+def _bring_entries(
+    connection: duckdb.DuckDBPyConnection, entries: Sequence[KnowledgeEntry]
+) -> dict[str, tuple[str, int]]:
     """What `insert_entries` gives; the rows of the entries that changed are these."""
     for table in ENTRY_TABLES:
         connection.execute(f"DELETE FROM {table} WHERE entry_id IN (FROM changed_entries)")  # noqa: S608

@@ -75,7 +75,11 @@ def write_counted(path: Path, contents: Contents) -> tuple[int, dict[str, str], 
     """Of the file that `write` puts at `path` how many rows its tables have, what `insert_entries` gives, and signs."""
     with staged(path) as made, transaction(made, is_new=True) as connection:
         lines = _fill(connection, contents)
-        return row_count(connection), lines, querying.signs_of(connection)
+        return (
+            row_count(connection),
+            {name: digest for name, (digest, _) in lines.items()},
+            querying.signs_of(connection),
+        )
 
 
 def row_count(connection: duckdb.DuckDBPyConnection) -> int:
@@ -88,7 +92,7 @@ def row_count(connection: duckdb.DuckDBPyConnection) -> int:
     return int(count)
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, contents: Contents) -> dict[str, str]:
+def _fill(connection: duckdb.DuckDBPyConnection, contents: Contents) -> dict[str, tuple[str, int]]:
     for _, kind, statement in opening.loading_steps(opening.sql("loading.sql")):
         if files := files_of(contents)[kind]:
             connection.execute(statement, {"files": files})
@@ -113,17 +117,20 @@ def files_of(contents: Contents) -> dict[str, list[str]]:
     return {kind: literal(sorted(map(str, files))) for kind, files in paths.items()}
 
 
-def insert_entries(connection: duckdb.DuckDBPyConnection, entries: Sequence[KnowledgeEntry]) -> dict[str, str]:
-    """By id the sha256 of each entry's JSON; every table that entries fill has the rows of `entries` as well then.
+def insert_entries(
+    connection: duckdb.DuckDBPyConnection, entries: Sequence[KnowledgeEntry]
+) -> dict[str, tuple[str, int]]:
+    """By id sha256 and bytes of each entry's JSON; every table that entries fill has the rows of `entries` too then.
 
     They are in the order of their ids. So many are held at once: a home may have more than memory does.
     """
-    lines: dict[str, str] = {}
+    lines: dict[str, tuple[str, int]] = {}
     for start in range(0, len(entries), _ENTRIES_AT_ONCE):
         tables = tables_of(entries[start : start + _ENTRIES_AT_ONCE])
         for name, rows in tables.items():
             _insert(connection, name, rows)
-        lines |= {entry_id: hashlib.sha256(line.encode()).hexdigest() for entry_id, line in lines_of(tables)}
+        bodies = ((entry_id, line.encode()) for entry_id, line in lines_of(tables))
+        lines |= {entry_id: (hashlib.sha256(body).hexdigest(), len(body)) for entry_id, body in bodies}
     return lines
 
 
