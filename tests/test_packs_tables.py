@@ -17,8 +17,10 @@ from pipeline.lexicon.vocabulary import Clues
 from pipeline.normalise import signature_of_text
 from pipeline.packs.folder import CODES, TABLES
 from pipeline.providers.catalogue import pages
+from pipeline.records import Frame
 from pipeline.run.check import packing, proving
 from pipeline.text import prefixes
+from pipeline.text.frames import raising_package
 from pipeline.translate import messages
 from tests.cli import run
 from tests.rings import one_in
@@ -67,6 +69,16 @@ def test_a_prefix_of_a_pack_leaves_other_lines_as_they_are(kiln: packs.Active) -
     with packs.using():
         alone = prefixes.prefixes(line)
     assert prefixes.prefixes(line) == alone
+
+
+def test_native_code_behind_a_bridge_raises_for_its_caller() -> None:
+    stack = [
+        Frame("/x/site-packages/flair/embed.py", 1, "embed"),
+        Frame("/x/site-packages/kiln/_core/flue.py", 1, "draw"),
+    ]
+    assert raising_package(stack) == "kiln"
+    with packs.using(KILN):
+        assert raising_package(stack) == "flair"
 
 
 def test_known_errors_are_one_whatever_their_values_are(kiln: packs.Active) -> None:

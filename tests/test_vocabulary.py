@@ -155,6 +155,15 @@ def test_what_anybody_meets_is_no_reporters_error() -> None:
             ],
             "mxnet",
         ),
+        # native code raises for whoever called it
+        (
+            [
+                ("/x/site-packages/flair/embed.py", "embed"),
+                ("/x/site-packages/tensorflow/python/eager/execute.py", "quick_execute"),
+            ],
+            "flair",
+        ),
+        ([("/srv/feeder.py", "serve"), ("/x/site-packages/mxnet/base.py", "check_call")], ""),
         # a module that only looks for an attribute, or passes a call on, is not whose error it is
         (
             [

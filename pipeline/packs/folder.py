@@ -36,6 +36,7 @@ TABLES = {
     "stacks": Stage.EVENTS,
     "exceptions": Stage.EVENTS,
     "prefixes": Stage.EVENTS,
+    "bridges": Stage.EVENTS,
     "families": Stage.EVENTS,
     "equivalences": Stage.EVENTS,
     "pages": Stage.EVENTS,

@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+from pydantic import Field
+
+from pipeline import packs
 from pipeline.records import Frame
 
 #: Functions in a frame key: the innermost ones carry the identity, library frames further out do not.
@@ -49,14 +52,23 @@ _QUIET_FUNCTIONS = frozenset(
 _PASSING_ON = (_QUIET_FUNCTIONS - {"<module>"}) | {"__getattr__", "raise_from", "reraise"}
 #: A function that Cython compiled is named with its package, its file as it was built.
 _COMPILED = re.compile(r"(?P<package>[A-Za-z_]\w{0,60})\.\w")
-#: Where packages hand over to their native code, which raises for whoever called it.
-_BRIDGE = re.compile(
-    r"[\\/]tensorflow(?:_core)?[\\/]python[\\/]"
-    r"(?:eager[\\/]execute|client[\\/]session|framework[\\/]errors_impl|lib[\\/]io[\\/]file_io)\.py"
-    r"|[\\/]mxnet[\\/](?:base|_ctypes[\\/]\w{1,20}|_ffi[\\/][\w\\/]{1,40})\.py"
-)
 #: Where Node.js keeps what was installed.
 _NODE = re.compile(r"[\\/]node_modules[\\/](?P<package>(?:@[\w.-]{1,60}[\\/])?[\w.-]{1,80})[\\/]")
+
+
+class Bridge(packs.Row):
+    """A file where a package hands over to native code, which raises for whoever called it: an example is a path."""
+
+    pattern: packs.Expression = Field(description="Searched in the path of a frame, with / for \\ of Windows.")
+
+
+BRIDGES = packs.Table("bridges", Bridge)
+
+
+@BRIDGES.tested
+def _bridges(file: str) -> tuple[Bridge, ...]:
+    path = file.replace("\\", "/")
+    return tuple(row for row in BRIDGES.rows() if packs.compiled(row.pattern).search(path))
 
 
 def frame_key(frames: Sequence[Frame]) -> str:
@@ -96,8 +108,11 @@ def place(frame: str) -> str:
 
 
 def raising_package(frames: Sequence[Frame]) -> str:
-    """The top-level package whose code raised the error, "" where that code is nobody's installed package."""
-    frame = raising(frames)
+    """The top-level package whose code raised the error, "" where that code is nobody's installed package.
+
+    What a bridge to native code says is its own package's where nobody's code calls it.
+    """
+    frame = raising(frames) or next((one for one in reversed(frames) if _bridges(one.file or "")), None)
     if frame is None:
         return ""
     found = _INSTALLED.search(frame.file or "") or (
@@ -118,10 +133,10 @@ def node_package(frames: Sequence[Frame]) -> str:
 
 
 def raising(frames: Sequence[Frame]) -> Frame | None:
-    """The innermost frame of Python that neither passes on what another raised nor is the standard library's."""
+    """The innermost frame of Python that neither passes on, is a bridge nor the standard library's."""
     for frame in reversed(frames):
         file = frame.file or "<unknown>"
-        if frame.function not in _PASSING_ON and not _STANDARD.search(file) and not _BRIDGE.search(file):
+        if frame.function not in _PASSING_ON and not _STANDARD.search(file) and not _bridges(file):
             return frame
     return None
 
