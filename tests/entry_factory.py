@@ -197,12 +197,20 @@ def raw_entry_with_case(**changes: Any) -> dict[str, Any]:
     return raw
 
 
+def _shown(piece: dict[str, Any]) -> dict[str, Any]:
+    """The words of a piece of evidence as an entry shows what it counts nowhere."""
+    names = ("quote", "quote_lang", "url", "document_id", "repo", "number", "posted_at", "author_role", "start", "end")
+    return {"claim_id": "claim:1", "raw_sha256": piece["raw_sha256"]} | {name: piece[name] for name in names}
+
+
 def lead(piece: dict[str, Any]) -> dict[str, Any]:
     """A lead in the words of a piece of evidence."""
-    names = ("quote", "quote_lang", "url", "document_id", "repo", "number", "posted_at", "author_role", "start", "end")
-    return {"kind": "remedy", "share": 50, "claim_id": "claim:1", "raw_sha256": piece["raw_sha256"]} | {
-        name: piece[name] for name in names
-    }
+    return {"kind": "remedy", "share": 50, **_shown(piece)}
+
+
+def reply(piece: dict[str, Any], outcome: str) -> dict[str, Any]:
+    """A reply in the words of a piece of evidence."""
+    return {"outcome": outcome, **_shown(piece)}
 
 
 def entry(**changes: Any) -> KnowledgeEntry:

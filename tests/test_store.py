@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -23,6 +24,15 @@ from tests import entry_factory as make
 from tests import golden
 
 
+def _with_replies(**changes: Any) -> dict[str, Any]:
+    """An entry with a case whose workaround is answered twice, and the case's act once."""
+    raw = make.raw_entry_with_case(**changes)
+    worked, failed = (make.reply(make.evidence(number), outcome) for number, outcome in ((4, "worked"), (5, "failed")))
+    raw["workarounds"][0]["replies"] = [worked, failed]
+    raw["cases"][0]["statements"][0]["replies"] = [worked]
+    return raw
+
+
 def contents(folder: Path) -> store.Contents:
     shard = make.written_shard(folder)
     return store.Contents(
@@ -35,7 +45,7 @@ def contents(folder: Path) -> store.Contents:
         neighbours=(make.NEIGHBOUR,),
         entries=(
             make.entry(),
-            make.KnowledgeEntry.model_validate(make.raw_entry_with_case(id="triton/another", cluster_id=None)),
+            make.KnowledgeEntry.model_validate(_with_replies(id="triton/another", cluster_id=None)),
         ),
         withheld=(
             store.WithheldRow(
@@ -65,6 +75,11 @@ def test_every_table_holds_its_rows(database: Path) -> None:
     assert counts["documents"] == counts["events"] == 3
     assert counts["parameters"] == 6
     assert (counts["entries"], counts["evidence"], counts["remedies"], counts["skipped"]) == (2, 6, 4, 2)
+    answered = ask(database, "SELECT entry_id, part, ordinal, outcome FROM replies ORDER BY ALL")
+    assert answered == [
+        ("triton/another", part, 0, outcome)
+        for part, outcome in (("case_statement", "worked"), ("workaround", "failed"), ("workaround", "worked"))
+    ]
     empty = {name for name, count in counts.items() if not count}
     assert empty == {"versions", "edges", "runs", "overrides", "cluster_aliases"}
 
