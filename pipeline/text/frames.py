@@ -65,10 +65,15 @@ class Bridge(packs.Row):
 BRIDGES = packs.Table("bridges", Bridge)
 
 
+@packs.cached
+def _known() -> tuple[tuple[Bridge, re.Pattern[str]], ...]:
+    return tuple((row, packs.compiled(row.pattern)) for row in BRIDGES.rows())
+
+
 @BRIDGES.tested
 def _bridges(file: str) -> tuple[Bridge, ...]:
     path = file.replace("\\", "/")
-    return tuple(row for row in BRIDGES.rows() if packs.compiled(row.pattern).search(path))
+    return tuple(row for row, pattern in _known() if pattern.search(path))
 
 
 def frame_key(frames: Sequence[Frame]) -> str:
