@@ -157,7 +157,7 @@ class RawLayer:
         return found
 
     def _drop_identities(self) -> None:
-        """Nothing; there are none of a segment that is not there any more: they tell of pages that are forgotten."""
+        """Remove the identities of segments that are not there any more: they tell of pages that are forgotten."""
         there = {path.stem for path in self.index.files()}
         for path in self._identified.glob("*"):
             if path.name not in there:
