@@ -13,6 +13,7 @@ from pipeline.agents.answers import Brief, Documented, Entry, Fix, Lead, Quote, 
 from pipeline.ask import Digest, Saying, standing
 from pipeline.ask import Lead as ToldLead
 from pipeline.ask import Remedy as Told
+from pipeline.ask import Reply as ToldReply
 from pipeline.text import clean
 
 
@@ -144,27 +145,24 @@ def _remedy(one: Told, measure: Measure) -> Remedy:
         only_in=_name(" · ".join(filter(None, (one.repo, one.frame)))) if one.repo else None,
         evidence=_quotes(one.said, measure),
         replies=[
-            Reply(
-                outcome=_name(reply.outcome),
-                url=_name(reply.url),
-                author_role=_name(reply.author_role) if reply.author_role else None,
-                posted_at=reply.posted_at,
-                text=cut(reply.quote, measure.characters),
-            )
+            Reply(outcome=_name(reply.outcome), **_uncounted(reply, measure))
             for reply in one.replies[: measure.sayings]
         ],
     )
 
 
 def _lead(one: ToldLead, measure: Measure) -> Lead:
-    return Lead(
-        kind=_name(one.kind),
-        share=one.share,
-        url=_name(one.url),
-        author_role=_name(one.author_role) if one.author_role else None,
-        posted_at=one.posted_at,
-        text=cut(one.quote, measure.characters),
-    )
+    return Lead(kind=_name(one.kind), share=one.share, **_uncounted(one, measure))
+
+
+def _uncounted(one: ToldLead | ToldReply, measure: Measure) -> dict[str, Any]:
+    """Words that are shown and count for nothing, and who said them where."""
+    return {
+        "url": _name(one.url),
+        "author_role": _name(one.author_role) if one.author_role else None,
+        "posted_at": one.posted_at,
+        "text": cut(one.quote, measure.characters),
+    }
 
 
 def _quotes(said: Sequence[Saying], measure: Measure) -> list[Quote]:
