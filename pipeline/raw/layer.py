@@ -99,6 +99,7 @@ class RawLayer:
         added: set[bytes] = set()
         hidden = self.hidden()
         skipped: list[Skipped] = []
+        written: list[bytes] = []  # since the last segment
         new = known = 0
         for item in items:
             if isinstance(item, Skipped):
@@ -111,17 +112,24 @@ class RawLayer:
                 added.add(identity)
                 with writing_to(self.folder):
                     writer.add(item)
+                written.append(identity)
                 new += 1
             if writer.pages >= MAX_SEGMENT_PAGES or writer.size >= MAX_SEGMENT_BYTES:
-                self._finish(writer)
-        self._finish(writer)
+                self._finish(writer, written)
+                written.clear()
+        self._finish(writer, written)
         return Appended(new, known, tuple(skipped))
 
-    def _finish(self, writer: SegmentWriter) -> str:
-        """The name of the segment that was written and named in the index, "" if no page was left for one."""
+    def _finish(self, writer: SegmentWriter, identities: Iterable[bytes]) -> str:
+        """The name of the segment that was written and named in the index, "" if no page was left for one.
+
+        What tells its pages apart is kept with it, so that the next who adds need not read what it lists.
+        """
         with writing_to(self.folder):
             made = writer.finish()
             self.index.add(*([line("added", made)] if made else []))
+        if made:
+            self._keep_identities(made.name, made.bytes, identities)
         return made.name if made else ""
 
     def _name_unnamed(self) -> None:
@@ -144,17 +152,20 @@ class RawLayer:
 
     def _identities_of(self, path: Path) -> Iterable[bytes]:
         """Of the pages of one segment; kept then, where the disk takes it."""
-        place, head = self._identified / path.stem, f"{_IDENTITY_VERSION} {path.name} {path.stat().st_size} ".encode()
+        size = path.stat().st_size
         with suppress(OSError):
-            told, body = (whole := disk.body(place))[:_SUM_BYTES], whole[_SUM_BYTES:]
-            if hashlib.sha256(head + body).digest() == told:
+            told, body = (whole := disk.body(self._identified / path.stem))[:_SUM_BYTES], whole[_SUM_BYTES:]
+            if _identities_sum(path.name, size, body) == told:
                 return (body[start : start + _IDENTITY_BYTES] for start in range(0, len(body), _IDENTITY_BYTES))
-        found = sorted(map(_identity, self.refs_of(path)))
-        body = b"".join(found)
+        found = list(map(_identity, self.refs_of(path)))
+        self._keep_identities(path.name, size, found)
+        return found
+
+    def _keep_identities(self, name: str, size: int, identities: Iterable[bytes]) -> None:
+        body = b"".join(sorted(identities))
         with suppress(OSError):
             self._identified.mkdir(mode=0o700, exist_ok=True)
-            kept.write(place, hashlib.sha256(head + body).digest() + body)
-        return found
+            kept.write(self._identified / Path(name).stem, _identities_sum(name, size, body) + body)
 
     def _drop_identities(self) -> None:
         """Remove the identities of segments that are not there any more: they tell of pages that are forgotten."""
@@ -273,11 +284,12 @@ class RawLayer:
 
     def written(self, pages: Iterable[RawPage]) -> str:
         """The name of a new segment with these pages, "" if there are none."""
-        writer = SegmentWriter(self.segments)
+        writer, identities = SegmentWriter(self.segments), []
         try:
-            for kept in pages:
-                writer.add(kept)
-            return self._finish(writer)
+            for page in pages:
+                writer.add(page)
+                identities.append(_identity(page))
+            return self._finish(writer, identities)
         finally:
             writer.discard()
 
@@ -337,6 +349,11 @@ def _identity(page: RawPage | PageRef) -> bytes:
     """
     parts = "\x1f".join((page.sha256, page.document_key, page.part, page.version_at))
     return hashlib.blake2b(parts.encode(), digest_size=16).digest()
+
+
+def _identities_sum(name: str, size: int, body: bytes) -> bytes:
+    """By what the identities of a segment are known to be whole, and to be of that segment."""
+    return hashlib.sha256(f"{_IDENTITY_VERSION} {name} {size} ".encode() + body).digest()
 
 
 def _tombstone(document_key: str) -> str:
