@@ -85,6 +85,7 @@ def test_a_log_that_nobody_knows_does_not_fail_the_step_and_a_missing_one_does(r
     assert (done.returncode, "no log at /no/log" in done.stderr) == (2, True)
 
 
+@pytest.mark.long
 def test_a_name_that_looks_like_a_command_is_a_name(runner: dict[str, str]) -> None:
     code, told, _, _ = match(runner, KNOWN, name="$(touch pwned); --json.log")
     assert (code, "1 known" in told or "num\\_warps" in told) == (0, True)

@@ -59,6 +59,7 @@ def test_order_names_workers_and_partitions_change_no_byte(bundle: dict[str, byt
     assert golden.bundle_bytes(made) == bundle
 
 
+@pytest.mark.long
 def test_a_second_run_changes_no_byte(sample_home: Path, bundle: dict[str, bytes], tmp_path: Path) -> None:
     golden.copied(sample_home, tmp_path)
     first = store.digest(Places.of(tmp_path).database)
@@ -94,6 +95,7 @@ def test_a_new_document_is_added_without_touching_other_shards(tmp_path: Path) -
     assert len(kept) > len(before) * 0.8
 
 
+@pytest.mark.long
 def test_a_damaged_page_is_named_and_costs_its_document_only_where_somebody_says_so(
     sample_home: Path, tmp_path: Path
 ) -> None:
@@ -129,6 +131,7 @@ def test_every_skipped_item_that_is_counted_has_its_row(tmp_path: Path) -> None:
     assert rows == {name: number for name, number in counted.items() if number}
 
 
+@pytest.mark.long
 def test_one_post_of_thousands_of_errors_gives_a_few_and_says_how_many_are_left_out(tmp_path: Path) -> None:
     thread = json.loads((golden.SAMPLE / "issues.jsonl").read_text(encoding="utf-8").splitlines()[0])
     names = [f"{one}{other}" for one in string.ascii_letters for other in string.ascii_letters]

@@ -155,6 +155,7 @@ def test_partitions_that_part_or_join_map_nothing(rows: list[str], mapped: list[
     assert brought(tmp_path, [], mapped, most=500) == []
 
 
+@pytest.mark.long
 def test_another_version_of_the_code_maps_all(
     rows: list[str], mapped: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,6 +216,7 @@ def _refs(home: Path, lines: Sequence[str]) -> list[raw.DocumentRefs]:
     return raw.RawLayer(home / "raw").documents()
 
 
+@pytest.mark.long
 def test_a_document_in_quarantine_stays_there_when_others_come_and_goes_alone(
     rows: list[str], mapped: list[str], tmp_path: Path
 ) -> None:

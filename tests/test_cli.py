@@ -130,6 +130,7 @@ def test_the_shell_can_ask_for_completions() -> None:
 # ---------------------------------------------------------------- colour
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "env", one_in(3, [{}, {"NO_COLOR": "1", "FORCE_COLOR": ""}, {"NO_COLOR": "1", "TERM": "xterm-256color"}])
 )
@@ -139,6 +140,7 @@ def test_no_colour_where_the_output_is_no_terminal_or_no_color_is_set(
     assert "\x1b[" not in process("show", entry_id, "--home", home, env=env).out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("encoding", quick_alone(["latin-1", "ascii"], ["ascii"]))
 def test_a_terminal_without_chinese_gets_what_it_can_show(home: Path, entry_id: str, encoding: str) -> None:
     env = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
@@ -256,6 +258,7 @@ def test_match_answers_many_lines(home: Path, entry_id: str) -> None:
     assert [json.loads(line)["entry_id"] for line in done.out.splitlines()] == [entry_id, None]
 
 
+@pytest.mark.long
 def test_match_needs_nothing_but_a_bundle(home: Path, entry_id: str, tmp_path: Path) -> None:
     bundle = tmp_path / "bundle"
     (bundle / "entries" / entry_id).parent.mkdir(parents=True)
@@ -354,6 +357,7 @@ def test_an_import_tells_how_many_pages_it_has_read(tmp_path: Path) -> None:
     assert told == [("import", summary.stages[0].taken, 0)]
 
 
+@pytest.mark.long
 def test_top_of_a_home_with_no_errors_says_what_brings_some(tmp_path: Path) -> None:
     assert run("build", "--home", tmp_path).code == 1
     done = run("top", "--home", tmp_path)
@@ -625,6 +629,7 @@ def test_parquet_is_not_written_to_a_terminal(home: Path, monkeypatch: pytest.Mo
 # ---------------------------------------------------------------- quiet, import
 
 
+@pytest.mark.long
 def test_quiet_prints_nothing_where_all_went_well(tmp_path: Path) -> None:
     done = process("import", golden.SAMPLE, "--home", tmp_path, "--quiet")
     assert (done.code, done.out, done.err) == (0, "", "")
@@ -666,6 +671,7 @@ def test_match_says_in_which_lines_of_a_log_the_error_stands(home: Path) -> None
 # ---------------------------------------------------------------- run, serve
 
 
+@pytest.mark.long
 def test_a_path_that_matches_nothing_is_said_in_a_line_before_prefect_starts(tmp_path: Path) -> None:
     (tmp_path / "errmine.toml").write_text('[sources]\npaths = ["nothing/*.json"]\n')
     done = process("run", "--home", tmp_path)

@@ -151,6 +151,7 @@ def test_list_filters_by_domain_code_repository_answer_and_day(home: Path) -> No
     assert late == [row for row in every if row["last_seen"] and str(row["last_seen"]) >= "2026-04-01"] != every
 
 
+@pytest.mark.long
 def test_an_error_that_is_not_published_is_no_unanswered_one(tmp_path: Path) -> None:
     (tmp_path / "errmine.toml").write_text("[publish]\nmin_documents = 2\n", encoding="utf-8")
     for command in (("import", golden.SAMPLE / "issues.jsonl"), ("build",)):
@@ -163,6 +164,7 @@ def test_an_error_that_is_not_published_is_no_unanswered_one(tmp_path: Path) -> 
     assert "cluster:" not in unanswered
 
 
+@pytest.mark.long
 def test_a_code_of_no_catalogue_lists_the_errors_that_it_tells_apart(tmp_path: Path) -> None:
     said = ("[KILN-4032] the kiln failed to heat its shelves", "[KILN-4033] the kiln failed to heat its shelves")
     file = tmp_path / "threads.jsonl"

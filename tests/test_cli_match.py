@@ -179,6 +179,7 @@ def test_a_long_list_is_told_in_full_then_in_lines_then_in_a_number(home: Path) 
     )
 
 
+@pytest.mark.long
 def test_a_home_just_exported_is_asked_without_a_word_on_standard_error(tmp_path: Path) -> None:
     for command in (("import", golden.SAMPLE), ("build",), ("export",)):
         assert run(*command, "--home", tmp_path, "--quiet").code == 0

@@ -48,6 +48,7 @@ def test_a_delta_turns_the_older_bundle_into_the_newer_byte_for_byte(homes: Home
     assert golden.bundle_bytes(tmp_path / "made") == golden.bundle_bytes(Places.of(home).curated)
 
 
+@pytest.mark.long
 def test_a_bundle_is_brought_forward_in_place_and_keeps_what_is_not_of_it(
     homes: Homes, delta: Path, tmp_path: Path
 ) -> None:
@@ -62,6 +63,7 @@ def test_a_bundle_is_brought_forward_in_place_and_keeps_what_is_not_of_it(
     assert run("validate", bundle).code == 0
 
 
+@pytest.mark.long
 def test_the_manifest_of_the_older_bundle_is_enough(homes: Homes, delta: Path, tmp_path: Path) -> None:
     shutil.copy(homes[1] / "manifest.json", tmp_path / "manifest.json")
     again = tmp_path / "delta.json"
@@ -70,6 +72,7 @@ def test_the_manifest_of_the_older_bundle_is_enough(homes: Homes, delta: Path, t
     assert again.read_bytes() == delta.read_bytes()
 
 
+@pytest.mark.long
 def test_a_delta_is_smaller_than_the_bundle(homes: Homes, tmp_path: Path) -> None:
     curated = Places.of(homes[0]).curated
     path = tmp_path / "delta.json"

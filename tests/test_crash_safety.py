@@ -163,6 +163,7 @@ def test_killed_at_any_moment_the_next_run_gives_the_same_bytes(
     assert left == [], f"killed after {moment:.2f} s"
 
 
+@pytest.mark.long
 def test_a_killed_run_is_recorded_by_the_next_one(home: Path) -> None:
     process = start(home)
     lock = home / ".errmine" / "lock"
@@ -218,6 +219,7 @@ def test_readers_never_see_half_a_state_and_never_stand_in_the_way(finished: Pat
     assert len(looks) > 10
 
 
+@pytest.mark.long
 def test_a_database_held_by_a_writer_is_named_before_the_work(finished: Path) -> None:
     places = Places.of(finished)
     holder = holding(places.database, read_only=False)
@@ -264,6 +266,7 @@ def tiny(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("free", quick_alone([0, 40_000, 200_000, 600_000, 1_500_000], [600_000]))
 def test_a_full_disk_ends_the_run_with_a_message_and_loses_nothing(
     free: int, tiny: Path, imported: Path, undisturbed: Undisturbed
@@ -410,6 +413,7 @@ with server_ends_with_us():
 """
 
 
+@pytest.mark.long
 def test_what_a_killed_run_started_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     children = []
@@ -442,6 +446,7 @@ with serve._server(0, Path(sys.argv[1])):
 """
 
 
+@pytest.mark.long
 def test_the_server_of_a_serve_that_was_killed_ends_with_it(tmp_path: Path) -> None:
     (tmp_path / "prefect").mkdir()
     (tmp_path / "prefect" / "__init__.py").touch()

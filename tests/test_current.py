@@ -161,10 +161,12 @@ def test_a_build_by_hand_makes_nothing_where_nothing_came(home: Path, monkeypatc
     assert len(made) == 3
 
 
+@pytest.mark.long
 def test_a_home_with_nothing_in_it_is_told_of_every_time(tmp_path: Path) -> None:
     assert [cli.run("build", "--home", tmp_path).code for _ in range(2)] == [1, 1]
 
 
+@pytest.mark.long
 def test_who_only_asks_imports_nothing_of_what_makes_a_build(home: Path) -> None:
     asked = """
 import sys

@@ -239,6 +239,7 @@ def test_the_compose_file_names_images_volumes_and_commands() -> None:
             assert source.startswith(".") or source in told["volumes"]
 
 
+@pytest.mark.long
 def test_the_cluster_of_the_compose_file_is_one_scheduler_three_workers_and_the_server_that_all_reach() -> None:
     told = yaml.safe_load((DEPLOY / "compose-dask.yaml").read_text(encoding="utf-8"))
     services = told["services"]

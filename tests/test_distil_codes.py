@@ -96,6 +96,7 @@ def test_a_code_has_one_spelling_in_event_gate_and_entry(coded: Path, number: in
     assert code in entry["codes"]
 
 
+@pytest.mark.long
 def test_sql_knows_every_code_also_those_without_entry_or_page(tmp_path: Path) -> None:
     built(tmp_path, BREAK)
     database = Places.of(tmp_path / "home").database
@@ -119,6 +120,7 @@ def test_every_family_is_listed(family: str) -> None:
     assert any(row.family == family and row.name for row in catalogues.listed())
 
 
+@pytest.mark.long
 def test_an_entry_is_named_by_its_own_code_before_those_printed_with_it(tmp_path: Path) -> None:
     log = "```\nops.obj : error LNK2001: unresolved external symbol f\nops.pyd : fatal error LNK1120: 1 unresolved\n```"
     (row,) = built(tmp_path, log).values()

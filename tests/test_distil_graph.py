@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pipeline import run
 from pipeline.store import reading
 
@@ -77,6 +79,7 @@ def test_a_chain_of_exceptions_is_an_edge_between_their_entries(tmp_path: Path) 
     assert piece["quote"] == "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"
 
 
+@pytest.mark.long
 def test_an_earlier_error_that_has_no_entry_makes_no_edge(tmp_path: Path) -> None:
     assert built(tmp_path, CHAIN)["OSError"]["transition_graph"]["preceded_by"] == []
 
@@ -89,6 +92,7 @@ def test_an_error_that_people_met_after_another_is_an_edge_in_the_built_entries(
     assert [edge["entry_id"] for edge in second["transition_graph"]["preceded_by"]] == [first["id"]]
 
 
+@pytest.mark.long
 def test_two_errors_of_one_thread_are_no_edge_unless_somebody_says_so(tmp_path: Path) -> None:
     body = json.loads(ONE_AFTER_ANOTHER.read_text("utf-8"))["posts"][1]["text"]
     entries = built(tmp_path, body.replace("After I made the tiles smaller I get a new error:", "And the build log:"))

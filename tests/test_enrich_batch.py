@@ -71,6 +71,7 @@ def answer(line: dict[str, Any]) -> dict[str, Any]:
     return {"claims": [pointed(text, one) for one in told]}
 
 
+@pytest.mark.long
 def test_a_build_names_no_thread_that_waits_for_an_answer(tmp_path: Path) -> None:
     made = home_with(tmp_path / "home", ROWS, SETTINGS)
     done = cli.run("build", "--home", made, "--workers", "1")
@@ -110,6 +111,7 @@ def test_two_rounds_of_files_say_what_the_network_would_have_said(home: Path, tm
     assert cli.run("validate", home / "curated").code == 0
 
 
+@pytest.mark.long
 def test_a_second_reading_goes_by_files_and_its_cost_is_told_before(tmp_path: Path) -> None:
     home = home_with(tmp_path / "home", ROWS[1:2], SETTINGS + "passes = 2\n")
     build(home)

@@ -132,6 +132,7 @@ def again(once: Once, tmp_path: Path) -> Path:
 # ---------------------------------------------------------------- what it adds
 
 
+@pytest.mark.long
 def test_a_model_points_and_the_words_stay_those_of_people(once: Once) -> None:
     entry, summary = entry_of(once.home, 1), once.summary
     assert (entry["root_cause"], entry["root_cause_type"]) == (CAUSE, "model")
@@ -189,6 +190,7 @@ def test_what_became_of_every_claim_can_be_asked_in_sql(once: Once) -> None:
 # ---------------------------------------------------------------- same bytes
 
 
+@pytest.mark.long
 def test_without_the_section_nothing_is_loaded_asked_or_changed(home: Path, model: Model) -> None:
     before = bundle(home)
     needless = ["bs4", "requests", "prefect"]  # there is no HTML, and nothing is fetched
@@ -248,6 +250,7 @@ def test_a_build_that_was_killed_goes_on_where_it_stopped(home: Path, model: Mod
     assert (asked["calls"], asked["kept"]) == (1, 2)
 
 
+@pytest.mark.long
 def test_a_thread_that_is_forgotten_takes_its_answers_along(again: Path) -> None:
     home, answers = again, again / ".errmine" / "answers"
     assert len(list(answers.rglob("*.json"))) == 3
@@ -278,6 +281,7 @@ def test_a_spent_budget_ends_well_is_named_and_goes_on_next_time(home: Path, mod
     assert bundle(home) == bundle(once.home)
 
 
+@pytest.mark.long
 def test_a_budget_of_no_calls_uses_what_is_kept(once: Once, again: Path, model: Model) -> None:
     enriched(again, model, "calls = 0")
     assert model.asked == []
@@ -297,6 +301,7 @@ def test_an_endpoint_that_is_not_there_ends_well_and_is_named(home: Path, monkey
     assert bundle(home) == before
 
 
+@pytest.mark.long
 def test_a_server_that_fails_costs_its_threads_only(home: Path, model: Model) -> None:
     limited = Response("{}", 429, {"Retry-After": "0"})
     model.failing = [limited, Response("{}", 503), said({"claims": []}, finish="length"), Response("{}", 418)]
@@ -397,6 +402,7 @@ def test_a_translator_that_is_not_there_leaves_an_honest_null(home: Path, monkey
     assert summary["engines"]["mt:libretranslate@127.0.0.1:9"]["is_partial"]
 
 
+@pytest.mark.long
 def test_a_wrong_number_is_not_published_and_the_next_engine_is_asked(home: Path, model: Model) -> None:
     model.play = lambda text: (
         said({"zh": "规划器把 5 个填充行计算了两次，因此规划大于网格。"}) if "<<<" in text else obedient(text)

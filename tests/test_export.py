@@ -563,6 +563,7 @@ def test_a_delta_takes_nothing_through_a_link(bundle: Path, tmp_path: Path) -> N
 KILLS_ALL = "ERRMINE_KILLS" in os.environ
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "size", quick_alone([leaves.LEAF_BYTES, 1], [leaves.LEAF_BYTES]), ids=["one leaf", "a leaf an entry"]
 )

@@ -158,6 +158,7 @@ def test_another_gate_asks_every_entry_and_what_it_refuses_is_gone(
     assert not (places.curated / "entries" / f"{victim}.json").exists()
 
 
+@pytest.mark.long
 def test_whatever_decides_what_is_published_is_another_maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = shutil.copytree(ROOT / "pipeline", tmp_path / "pipeline", ignore=shutil.ignore_patterns("__pycache__"))
     before = itself.made_by(package)

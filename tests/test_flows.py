@@ -72,6 +72,7 @@ def test_the_run_is_recorded_and_left_its_artifacts(ran: tuple[Path, dict[str, A
     assert "<h1>errmine" in (home / ".errmine" / "report.html").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_looking_for_drift_finds_none_after_a_run(ran: tuple[Path, dict[str, Any]]) -> None:
     from pipeline import flows
 
@@ -100,6 +101,7 @@ def test_a_run_of_a_home_with_nothing_fails_and_says_what_is_missing(server: Sta
         flows.run(home=str(tmp_path))
 
 
+@pytest.mark.long
 def test_a_run_brings_every_source_that_the_settings_name(server: Started, world: FakeGithub, tmp_path: Path) -> None:
     from pipeline import flows
 
@@ -148,6 +150,7 @@ def test_a_source_that_fails_fails_the_run_after_all_else_was_done(
     assert "errmine-fixtures/nothing" in row.detail["error"]
 
 
+@pytest.mark.long
 def test_an_ingest_does_not_wait_for_a_build(server: Started, world: FakeGithub, tmp_path: Path) -> None:
     from pipeline import flows
 

@@ -83,6 +83,7 @@ def test_a_site_that_fails_in_the_middle_keeps_what_came_before(site: HTTPServer
     assert fetched.summary.figures["new_pages"] == 2
 
 
+@pytest.mark.long
 def test_docs_without_a_network_say_so_and_do_not_blame_robots_txt(tmp_path: Path) -> None:
     (tmp_path / "errmine.toml").write_text('[sources.docs]\nindex_url = "http://127.0.0.1:9/xla/error_codes"\n')
     done = cli.run("ingest", "docs", "--home", tmp_path)

@@ -15,7 +15,7 @@ from pipeline.records.errors import StoreError
 from pipeline.run import Places
 from pipeline.run.build import history
 from pipeline.store import JournalRow, reading
-from tests.rings import quick_alone
+from tests.rings import first_alone, quick_alone
 from tests.test_overruling import MERGE, MESSAGES, issue
 
 REASON = "the feeder reworded its message in 2.0"
@@ -152,6 +152,7 @@ def test_the_journal_goes_on_where_the_database_is_another_homes(told: Path, oth
     assert last(foreign.home).is_in_step
 
 
+@pytest.mark.long
 def test_the_journal_goes_on_where_the_database_is_an_older_one(home: Path) -> None:
     before = journal(home)
     (home / "first.duckdb").replace(Places.of(home).database)
@@ -173,8 +174,8 @@ def test_forgetting_takes_no_note_that_an_older_database_lacks(number: int, home
     assert ("oven" in told, "forgotten" in told) == (number != 6, number == 6)
 
 
-@pytest.mark.parametrize("harm", [lambda _: None, _cut_to_a_page], ids=["whole", "damaged"])
-@pytest.mark.parametrize("number", [7, 1], ids=["a thread of it", "another thread"])
+@pytest.mark.parametrize("harm", first_alone([lambda _: None, _cut_to_a_page]), ids=["whole", "damaged"])
+@pytest.mark.parametrize("number", first_alone([7, 1]), ids=["a thread of it", "another thread"])
 def test_forgetting_erases_a_database_that_lies_aside_and_may_hold_the_thread(
     harm: Callable[[Path], None], number: int, foreign: Foreign, tmp_path: Path
 ) -> None:

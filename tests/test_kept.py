@@ -117,6 +117,7 @@ def test_a_sound_home_has_a_verdict_for_every_file_and_all_are_ok(places: Places
     assert bad(places) == {}
 
 
+@pytest.mark.long
 def test_damage_to_any_kept_file_is_listed_and_what_can_is_made_anew(places: Places) -> None:
     every = integrity.kept_files(places)
     assert {file.kind for file in every} == {"bundle", "database", "passed", "plan", "registry", "results", "shard"}
@@ -298,6 +299,7 @@ def test_a_bundle_of_before_has_no_seal_and_is_read_and_its_files_are_checked(pl
         Matcher.read(places.curated)
 
 
+@pytest.mark.long
 def test_match_and_export_name_the_file_on_the_command_line(home: Path, places: Places) -> None:
     flipped(places.curated / "index.json")
     done = errmine("match", "--home", home, "-", stdin=ERROR)
@@ -405,6 +407,7 @@ def test_ids_outlive_the_bundle(gone: list[str], places: Places) -> None:
     assert bad(places) == {}
 
 
+@pytest.mark.long
 def test_a_registry_without_manifest_that_is_no_copy_is_refused(places: Places) -> None:
     (places.curated / "manifest.json").unlink()
     (places.curated / "registry.json").write_text("{}")
@@ -428,6 +431,7 @@ def test_an_older_bundle_in_the_place_of_the_newer_one_is_refused(places: Places
     assert build(places) == {}
 
 
+@pytest.mark.long
 def test_a_damaged_copy_of_the_registry_is_made_anew_by_the_next_export(places: Places) -> None:
     flipped(places.registry.copy)
     assert build(places) == {}

@@ -33,7 +33,7 @@ from tests import entry_factory as make
 from tests import golden
 from tests.cli import run as errmine
 from tests.killing import killed_at
-from tests.rings import quick_alone
+from tests.rings import first_alone, quick_alone
 
 #: A bundle that an errmine of before 2.0 wrote.
 BEFORE = Path(__file__).parent / "cases" / "bundles" / "1.0"
@@ -160,6 +160,7 @@ def test_the_reader_of_the_documentation_reads_every_kind_of_bundle(split_home: 
         assert named["entry"](folder, "triton/nowhere") is None
 
 
+@pytest.mark.long
 def test_every_reader_reads_leaves_as_it_reads_one(split_home: Path, sample_home: Path) -> None:
     whole, parted = Places.of(sample_home).curated, Places.of(split_home).curated
     assert len(export.read_manifest(parted).leaves) > 5
@@ -279,7 +280,7 @@ def test_a_change_of_the_index_alone_makes_its_leaf_again(places: Places) -> Non
     assert {one.signature_id: one.count for one in row.templates}[row.medoid or ""] == count[0]
 
 
-@pytest.mark.parametrize("name", leaves.NAMES)
+@pytest.mark.parametrize("name", first_alone(leaves.NAMES))
 @pytest.mark.parametrize("harm", quick_alone(["changed", "gone", "a link"], ["changed"]))
 def test_a_file_of_a_leaf_that_something_touched_is_made_anew(
     places: Places, tmp_path: Path, name: str, harm: str

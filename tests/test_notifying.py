@@ -20,6 +20,7 @@ from pipeline.records.errors import ConfigError
 from pipeline.run import notify
 from pipeline.run.prefect import notifying
 from tests.prefect_server import Started
+from tests.rings import first_alone
 
 # Prefect's own libraries warn of what they will change; that is theirs to heed
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -55,6 +56,7 @@ def test_a_command_that_cannot_start_is_a_problem(command: list[str]) -> None:
     assert problem.startswith("the notification command failed")
 
 
+@pytest.mark.long
 def test_a_command_that_hangs_is_ended_with_what_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notifying, "SECONDS", 2.0)
     pipe = tmp_path / "pipe"
@@ -93,7 +95,7 @@ def dripping(first: bytes) -> Iterator[str]:
             thread.join()
 
 
-@pytest.mark.parametrize("first", [b"", b"HTTP/1.1 200 OK\r\nX-Long: "])
+@pytest.mark.parametrize("first", first_alone([b"", b"HTTP/1.1 200 OK\r\nX-Long: "]))
 def test_a_webhook_that_never_ends_its_answer_is_given_up(first: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notifying, "SECONDS", 0.5)
     with dripping(first) as webhook:
@@ -146,7 +148,7 @@ def logs_of(run_id: str) -> str:
 
 
 @pytest.mark.prefect
-@pytest.mark.parametrize("status", [200, 500], ids=["webhook-listens", "webhook-fails"])
+@pytest.mark.parametrize("status", first_alone([200, 500]), ids=["webhook-listens", "webhook-fails"])
 def test_a_flow_that_fails_tells_both_and_its_log_does_not_name_the_webhook(
     server: Started, httpserver: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:

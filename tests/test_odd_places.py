@@ -93,6 +93,7 @@ def test_a_folder_in_the_place_of_a_file_is_named_and_kept(tmp_path: Path) -> No
     disk.clear(tmp_path / "g")
 
 
+@pytest.mark.long
 def test_a_build_names_the_folder_and_goes_on_without_it(sample_home: Path, tmp_path: Path) -> None:
     home = golden.copied(sample_home, tmp_path / "home")
     current = home / ".errmine" / "current.json"

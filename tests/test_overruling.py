@@ -20,6 +20,7 @@ from pipeline.run import Places
 from pipeline.run.build import mapping
 from tests import golden
 from tests.cli import Done, run
+from tests.rings import first_alone
 
 MESSAGES = {
     1: "RuntimeError: widget 3 is gone from the tray of the feeder",
@@ -152,6 +153,7 @@ def test_messages_that_come_later_join_the_merged_entry(home: Path) -> None:
     assert json.loads(run("show", str(one), "--home", home, "--json").out)["evidence_count"] == 4
 
 
+@pytest.mark.long
 def test_a_name_that_people_give_stays_and_all_former_ones_lead_to_it(home: Path) -> None:
     first = str(matched(home, MESSAGES[1]))
     built(home, RENAME)
@@ -210,6 +212,7 @@ def test_a_renamed_entry_that_is_merged_and_parts_again_has_its_names_back(home:
         assert {json.loads(run("show", one, "--home", home, "--json").out)["id"] for one in (first, name)} == {now}
 
 
+@pytest.mark.long
 def test_a_split_is_permanent_and_its_reason_is_shown(home: Path) -> None:
     together = rows(home, "SELECT cluster_id FROM clusters WHERE signature LIKE '%gadget%refused%'")
     assert len(together) == 1
@@ -250,6 +253,7 @@ def test_what_is_ignored_takes_nothing_of_the_others_with_it(home: Path) -> None
             assert matched(home, MESSAGES[number]) == (None if number == gone else before[0]["entry_id"])
 
 
+@pytest.mark.long
 def test_a_text_that_people_ignore_is_matched_with_nothing_and_the_reason_is_said(home: Path) -> None:
     built(home, IGNORE.replace(MESSAGES[6], MESSAGES[5]))
     said = "set aside by overrides.toml: printed by a healthy start"
@@ -258,6 +262,7 @@ def test_a_text_that_people_ignore_is_matched_with_nothing_and_the_reason_is_sai
         assert (answer["entry_id"], answer["rule"], answer["reason"]) == (None, "abstained", said)
 
 
+@pytest.mark.long
 def test_rows_that_do_nothing_are_said_in_the_summary_with_the_reason_and_kept_in_the_database(home: Path) -> None:
     mine = matched(home, MESSAGES[1])
     taken = RENAME.replace("widget-gone", str(matched(home, MESSAGES[4])).partition("/")[2])
@@ -284,11 +289,19 @@ def test_rows_that_do_nothing_are_said_in_the_summary_with_the_reason_and_kept_i
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [
-        ("[[merge]]\nreason = 'x'\ntexts = ['a']\n", "overrides.toml: merge number 1 needs at least 2 different texts"),
-        ("[[rename]]\nreason = 'x'\nname = '../../etc'\ntexts = ['a']\n", "a name that no entry can have"),
-        (f"{MERGE}\n[[split]]\nreason = 'x'\ntexts = ['{MESSAGES[1]}', '{MESSAGES[3]}']\n", "keeps apart what merge"),
-    ],
+    first_alone(
+        [
+            (
+                "[[merge]]\nreason = 'x'\ntexts = ['a']\n",
+                "overrides.toml: merge number 1 needs at least 2 different texts",
+            ),
+            ("[[rename]]\nreason = 'x'\nname = '../../etc'\ntexts = ['a']\n", "a name that no entry can have"),
+            (
+                f"{MERGE}\n[[split]]\nreason = 'x'\ntexts = ['{MESSAGES[1]}', '{MESSAGES[3]}']\n",
+                "keeps apart what merge",
+            ),
+        ]
+    ),
 )
 def test_a_file_that_cannot_be_used_stops_the_build_and_harms_nothing(home: Path, text: str, said: str) -> None:
     before = store.digest(Places.of(home).database)
@@ -423,6 +436,7 @@ def test_two_ids_that_nobody_spoke_of_are_explained_by_gate_or_likeness(home: Pa
 # ---------------------------------------------------------------- another normaliser
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("never_few")
 def test_another_normaliser_moves_events_prints_the_map_and_keeps_every_id(
     home: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,6 +13,7 @@ from pipeline.ask import pasted
 from pipeline.cli import texts
 from tests import golden
 from tests.cli import run
+from tests.rings import first_alone
 
 ERROR = """Traceback (most recent call last):
   File "/srv/bench/attention.py", line 88, in <module>
@@ -94,6 +95,7 @@ class Endless(io.RawIOBase):
         return b"\n" * size
 
 
+@pytest.mark.long
 def test_a_log_of_a_gigabyte_takes_the_memory_of_what_is_read() -> None:
     import tracemalloc
 
@@ -136,7 +138,7 @@ def test_nothing_is_left_out_of_a_log_that_fits(home: Path) -> None:
     assert json.loads(run("extract", "--json", stdin=ERROR).out)["left_out"] is None
 
 
-@pytest.mark.parametrize("command", ["extract", "match"])
+@pytest.mark.parametrize("command", first_alone(["extract", "match"]))
 def test_a_text_that_takes_too_long_is_stopped_and_says_what_to_do(home: Path, command: str) -> None:
     dense = "".join(f"ValueError: the lamp{number:x} of thing{number} is broken\n" for number in range(40_000))
     begun = time.monotonic()

@@ -209,6 +209,7 @@ def test_a_plan_reads_no_segment_that_it_knows(tmp_path: Path, monkeypatch: pyte
     assert len(read) == 1
 
 
+@pytest.mark.long
 def test_who_hands_out_partitions_of_a_kept_plan_reads_none_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,10 +89,12 @@ def test_items_may_be_such_as_only_the_worker_reads(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_out_of_memory_is_named() -> None:
     assert outcome([pool.Task("t", ("memory", "a"))]) == (["aa"], {"memory": "memory"})
 
 
+@pytest.mark.long
 def test_a_hanging_item_is_ended_at_its_deadline() -> None:
     assert outcome([pool.Task("t", ("a", "hang", "b"))], seconds=1) == (["aa", "bb"], {"hang": "timeout"})
 
@@ -110,6 +112,7 @@ def test_poisoned_neighbours_each_have_a_task_of_their_own() -> None:
     assert len({failure.task for failure in failures}) == 3
 
 
+@pytest.mark.long
 def test_a_bug_is_named_by_its_place_and_without_the_text_that_met_it() -> None:
     (failure,) = [r for r in pool.run(double, [pool.Task("t", ("bug",))], workers=1) if isinstance(r, pool.Failure)]
     assert failure.detail.startswith("ValueError at test_pool.py:")
@@ -128,6 +131,7 @@ def test_an_error_comes_whole_out_of_a_worker() -> None:
     assert (caught.value.path, caught.value.hint()) == (Path("/shards"), "Make room.")
 
 
+@pytest.mark.long
 def test_workers_that_never_start_end_the_run() -> None:
     with pytest.raises(pool.PipelineError, match="die before they start"):
         list(pool.run(dies_at_once, [pool.Task("t", ("a",))], workers=1))

@@ -20,6 +20,7 @@ from pipeline.records import shelf_of
 from pipeline.run import Places
 from tests import planted
 from tests.cli import run
+from tests.rings import first_alone
 from tests.token_formats import FORMATS
 
 REPO = "errmine-fixtures/pond"
@@ -132,6 +133,7 @@ def test_a_forgotten_thread_is_withdrawn_in_the_next_bundle_and_delta(forgotten:
     assert saying(tmp_path, WORDS[1]) == set()
 
 
+@pytest.mark.long
 def test_no_id_of_an_entry_keeps_the_words_of_a_forgotten_thread(forgotten: Forgotten) -> None:
     home, _, entry_id, _ = forgotten
     (home / "delta.json").unlink(missing_ok=True)  # it tells older copies what to remove
@@ -179,7 +181,7 @@ def test_no_address_of_a_forgotten_thread_stays_in_what_a_home_remembers(tmp_pat
     ledger.close()
 
 
-@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("words", first_alone(WORDS))
 def test_no_file_of_the_home_has_a_word_of_a_forgotten_thread(forgotten: Forgotten, words: str) -> None:
     assert saying(forgotten[0], words) == set()
 

@@ -166,6 +166,7 @@ def errmine(tree: Path, folder: Path, *commands: tuple[Path | str, ...]) -> list
     return python(COMMANDS, json.dumps(lines), tree=tree, folder=folder).split("\0")[:-1]
 
 
+@pytest.mark.long
 def test_a_provider_of_ones_own_is_one_folder_and_one_row(tree: Path, tmp_path: Path) -> None:
     shore, home = tmp_path / "shore", tmp_path / "other"
     shore.mkdir()

@@ -54,6 +54,7 @@ def test_a_question_that_takes_too_long_is_stopped_and_says_so(home: Path) -> No
     assert "--seconds" in done.err
 
 
+@pytest.mark.long
 def test_rows_that_never_end_are_stopped_between_two_of_them(database: Path) -> None:
     sql = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) FROM t"
     with store.asked(database, sql, limits=store.Limits(seconds=0.3)) as answer, pytest.raises(LimitReached):
@@ -72,6 +73,7 @@ def test_an_engine_that_does_not_hear_is_given_up(home: Path) -> None:
     assert b"stopped after 0.3 s" in done.stderr
 
 
+@pytest.mark.long
 def test_a_slow_reader_of_the_output_costs_the_question_nothing(database: Path) -> None:
     with store.asked(database, "FROM range(6000)", limits=store.Limits(seconds=0.5)) as answer:
         for _ in answer.batches():
@@ -95,6 +97,7 @@ def test_an_answer_is_cut_at_the_default_limit_and_says_how_to_have_it_all(home:
     assert "--limit 0 --format csv" in done.err
 
 
+@pytest.mark.long
 def test_a_limit_of_ones_own_is_no_failure(home: Path) -> None:
     done = run("query", VAST, "--home", home, "--limit", "3", "--json")
     assert done.code == 0
@@ -125,6 +128,7 @@ finally:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", quick_alone(["csv", "parquet"], ["csv"]))
 def test_an_answer_of_gigabytes_never_stands_in_memory(home: Path, tmp_path: Path, form: str) -> None:
     path = tmp_path / "answer"
@@ -181,6 +185,7 @@ FAR = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["table", "csv", "json", "parquet"])
 @pytest.mark.parametrize(("sql", "words"), FAR)
 def test_a_time_outside_python_is_written_all_the_same(database: Path, form: str, sql: str, words: str) -> None:

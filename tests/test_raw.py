@@ -275,6 +275,7 @@ def _append_many(folder: str, first: int) -> None:
     RawLayer(Path(folder)).append(pages)
 
 
+@pytest.mark.long
 def test_two_processes_may_append_at_once(tmp_path: Path) -> None:
     context = multiprocessing.get_context("forkserver")
     workers = [context.Process(target=_append_many, args=(str(tmp_path), first)) for first in (0, 30)]

@@ -417,6 +417,7 @@ def test_a_build_does_not_make_a_home_smaller(harm: Callable[[Path], object], ho
     assert places.database.read_bytes() == database
 
 
+@pytest.mark.long
 def test_a_loss_that_somebody_accepted_is_none_for_the_next_build(home: Path) -> None:
     before = documents(home)
     _drop_a_segment(home / "raw")
@@ -434,6 +435,7 @@ def test_without_database_and_raw_the_bundle_is_not_replaced_by_an_empty_one(hom
     assert not places.database.exists()
 
 
+@pytest.mark.long
 def test_an_older_copy_of_raw_is_noticed(home: Path, tmp_path: Path) -> None:
     older = shutil.copytree(home / "raw", tmp_path / "older")
     thread = json.loads(THREADS[0]) | {"body": "it went on", "updated_at": "2026-10-01T00:00:00Z"}
@@ -487,6 +489,7 @@ def test_a_segment_that_went_or_a_thread_that_was_forgotten_has_pages_compared(
     assert len(asked) > 1
 
 
+@pytest.mark.long
 def test_what_was_forgotten_is_no_loss(home: Path) -> None:
     before = documents(home)
     number = json.loads(THREADS[0])["html_url"]
@@ -497,6 +500,7 @@ def test_what_was_forgotten_is_no_loss(home: Path) -> None:
     assert key not in (home / "raw" / "index.jsonl").read_text()
 
 
+@pytest.mark.long
 def test_a_home_of_before_builds_with_a_word(home: Path) -> None:
     (home / "raw" / "index.jsonl").unlink()
     (word,) = build(home)

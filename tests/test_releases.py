@@ -195,6 +195,7 @@ def test_a_tag_that_is_none_and_a_long_line_are_not_quoted() -> None:
     assert quote == "#12"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
     one_in(

@@ -111,6 +111,7 @@ def test_what_is_published_is_read_as_it_was(bundle: Path, url: str) -> None:
     assert export.read_entries(there) == export.read_entries(bundle)
 
 
+@pytest.mark.long
 def test_what_did_not_change_is_not_sent_again_and_the_manifest_comes_last(
     bundle: Path, url: str, watched: Watched
 ) -> None:
@@ -146,6 +147,7 @@ def test_of_a_bundle_of_leaves_those_are_sent_and_read_that_have_to_be(
     assert len(watched.read) == 2, "the manifest and the leaf"
 
 
+@pytest.mark.long
 def test_a_reader_goes_on_with_its_bundle_while_another_is_published(bundle: Path, url: str) -> None:
     remote.publish(bundle, url)
     reader = pipeline.open_bundle(url)
@@ -217,6 +219,7 @@ def test_what_is_damaged_there_is_sent_again(bundle: Path, url: str, address: st
     assert reading.read_file(remote.local(url), "index.json") == body
 
 
+@pytest.mark.long
 def test_two_publications_at_once_leave_whole_what_was_put_last(
     bundle: Path, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,6 +279,7 @@ def test_a_match_reads_the_manifest_the_index_and_the_entries_that_it_tells_of(
     assert again.search("threads")
 
 
+@pytest.mark.long
 def test_the_commands_publish_and_ask(sample_home: Path, tmp_path: Path, url: str) -> None:
     home = golden.copied(sample_home, tmp_path / "home")
     (home / "errmine.toml").write_text(f'[publish]\nto = "{url}"\n')

@@ -42,6 +42,7 @@ def exports(home: Path) -> list[str]:
     return [row.run_id for row in recording.rows(home) if row.flow == "export"]
 
 
+@pytest.mark.long
 def test_new_is_what_came_after_the_run(home: Path) -> None:
     first, second = exports(home)
     every, after, none = (overview.report(home, since=since) for since in ("", first, second))

@@ -222,6 +222,7 @@ def test_damaged_results_are_named_and_nothing_is_taken_from_them(sample_home: P
     assert state(home) == before
 
 
+@pytest.mark.long
 def test_nothing_is_worded_anew_where_nothing_came(
     sample_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

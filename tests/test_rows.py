@@ -110,6 +110,7 @@ def test_before_the_database_is_written_the_room_of_all_rows_but_documents_is_fr
         assert left == {"documents", "files"}
 
 
+@pytest.mark.long
 def test_what_memory_does_not_hold_has_room_in_a_home_that_has_no_folder_for_it_yet(
     both: Both, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +142,7 @@ def test_the_engine_of_a_build_has_nothing_of_the_one_before(tmp_path: Path, mon
     assert not waiting
 
 
+@pytest.mark.long
 def test_an_engine_that_was_on_the_disk_is_not_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules[Rows.__module__]
     monkeypatch.setattr(module, "_WAITING", [])

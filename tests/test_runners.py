@@ -25,6 +25,7 @@ from pipeline.run.prefect import runners
 from tests import dask_gate, golden
 from tests.cli import run
 from tests.prefect_server import Started
+from tests.rings import first_alone
 
 # Prefect's and Dask's own libraries warn of what they will change; that is theirs to heed
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -89,7 +90,7 @@ def test_a_wrong_runner_or_address_is_a_usage_error(tmp_path: Path, options: tup
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("is_listening", [False, True], ids=["nobody", "somebody-silent"])
+@pytest.mark.parametrize("is_listening", first_alone([False, True]), ids=["nobody", "somebody-silent"])
 def test_an_address_without_a_scheduler_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_listening: bool
 ) -> None:

@@ -277,6 +277,7 @@ def inodes(folder: Path) -> dict[str, int]:
     return {str(path.relative_to(folder)): path.stat().st_ino for path in folder.rglob("*.html")}
 
 
+@pytest.mark.long
 def test_an_unchanged_entry_keeps_its_files_and_what_lies_beside_the_site_stays(tmp_path: Path) -> None:
     one, two = make.entry(), make.entry(id="cuda/second", domain="cuda", signature="CUDA error: second")
     export.write(tmp_path / "bundle", [one, two])
@@ -298,6 +299,7 @@ def test_an_unchanged_entry_keeps_its_files_and_what_lies_beside_the_site_stays(
     assert tree(tmp_path / "fresh") == tree(tmp_path / "site")
 
 
+@pytest.mark.long
 def test_a_page_that_somebody_changed_is_made_anew(tmp_path: Path) -> None:
     export.write(tmp_path / "bundle", [make.entry()])
     site.write(tmp_path / "site", tmp_path / "bundle", search=False)
@@ -308,6 +310,7 @@ def test_a_page_that_somebody_changed_is_made_anew(tmp_path: Path) -> None:
     assert page.read_bytes() == whole
 
 
+@pytest.mark.long
 def test_an_entry_that_is_gone_takes_its_pages_along(tmp_path: Path) -> None:
     export.write(tmp_path / "bundle", [make.entry(), make.entry(id="cuda/second", domain="cuda")])
     site.write(tmp_path / "site", tmp_path / "bundle", search=False, site_url=URL)
@@ -335,6 +338,7 @@ def test_a_folder_that_is_no_site_is_never_written_to(tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "index.html").read_text() == "mine"
 
 
+@pytest.mark.long
 def test_a_damaged_bundle_leaves_the_site_as_it_was(tmp_path: Path) -> None:
     bundle = Path(shutil.copytree(GOLDEN, tmp_path / "bundle"))
     site.write(tmp_path / "site", bundle, search=False)
@@ -391,6 +395,7 @@ def test_the_json_of_an_entry_is_what_passed_the_gate_of_advice(tmp_path: Path) 
         assert (tmp_path / "site" / paths.data(entry.id)).read_bytes() == whole
 
 
+@pytest.mark.long
 def test_a_line_that_changed_alone_is_asked_again(tmp_path: Path) -> None:
     bundle, entry = tmp_path / "bundle", make.entry()
     export.write(bundle, [entry])

@@ -18,6 +18,7 @@ from pipeline import export
 from pipeline.export import site
 from pipeline.export.site import paths, serving
 from tests.golden import GOLDEN, ROOT
+from tests.rings import first_alone
 from tests.test_site import HOSTILE, hostile_entry
 
 AXE = ROOT / "tests" / "contract" / "node_modules" / "axe-core" / "axe.min.js"
@@ -82,40 +83,57 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
 
 @pytest.fixture(autouse=True)
 def _nothing_went_wrong(shown: Shown) -> Iterator[None]:
-    """A test ends without a word on the console, a question to another host, or a dialog."""
+    """A test ends without a word on the console, a question to another host, or a dialog.
+
+    Its pages are closed: each that stays open makes every later one slower.
+    """
     shown.complaints.clear()
     yield
+    for context in shown.browser.contexts:
+        context.close()
     assert shown.complaints == []
 
 
-@pytest.mark.parametrize("lang", paths.LANGUAGES)
-def test_every_kind_of_page_is_readable_by_everybody_in_light_and_dark(shown: Shown, lang: str) -> None:
+@pytest.mark.parametrize(
+    ("scheme", "lang", "kinds"),
+    first_alone(
+        [
+            ("light", "en", KINDS[1:2]),
+            *(("light", lang, KINDS) for lang in paths.LANGUAGES),
+            *(("dark", lang, KINDS[:3]) for lang in paths.LANGUAGES),
+        ]
+    ),
+)
+def test_every_kind_of_page_is_readable_by_everybody_in_light_and_dark(
+    shown: Shown, scheme: str, lang: str, kinds: tuple[str, ...]
+) -> None:
     if not AXE.exists():
         pytest.skip(f"no {AXE.name}: `make test` installs it with npm")
     rules, found = AXE.read_text("utf-8"), []
-    for scheme, kinds in (("light", KINDS), ("dark", KINDS[:3])):
-        page = shown.page(f"{lang}/index.html", color_scheme=scheme)
-        for kind in kinds:
-            page.goto(f"{shown.address}/{lang}/{kind}")
-            page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-            page.evaluate(rules)
-            report = page.evaluate("axe.run({resultTypes: ['violations'], rules: {'target-size': {enabled: true}}})")
-            assert len(report["passes"]) > 10  # it looked
-            for rule in report["violations"]:
-                found += [f"{scheme} {lang}/{kind}: {rule['id']}: {node['html'][:120]}" for node in rule["nodes"][:3]]
-        page.context.close()
+    page = shown.page(f"{lang}/index.html", color_scheme=scheme)
+    for kind in kinds:
+        page.goto(f"{shown.address}/{lang}/{kind}")
+        page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        page.evaluate(rules)
+        report = page.evaluate("axe.run({resultTypes: ['violations'], rules: {'target-size': {enabled: true}}})")
+        assert len(report["passes"]) > 10  # it looked
+        for rule in report["violations"]:
+            found += [f"{scheme} {lang}/{kind}: {rule['id']}: {node['html'][:120]}" for node in rule["nodes"][:3]]
     assert found == []
 
 
-@pytest.mark.parametrize("lang", paths.LANGUAGES)
-def test_no_page_is_wider_than_a_phone(shown: Shown, lang: str) -> None:
+@pytest.mark.parametrize(
+    ("lang", "kinds"), first_alone([("en", KINDS[1:2]), *((lang, KINDS) for lang in paths.LANGUAGES)])
+)
+def test_no_page_is_wider_than_a_phone(shown: Shown, lang: str, kinds: tuple[str, ...]) -> None:
     page = shown.page(f"{lang}/index.html", viewport=PHONE)
-    for kind in KINDS:
+    for kind in kinds:
         page.goto(f"{shown.address}/{lang}/{kind}")
         page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], kind
 
 
+@pytest.mark.long
 def test_a_count_of_any_length_stands_on_one_line_and_titles_below_each_other(shown: Shown) -> None:
     page = shown.page("en/index.html", viewport=PHONE)
     lines, edges = page.evaluate("""() => {
@@ -129,6 +147,7 @@ def test_a_count_of_any_length_stands_on_one_line_and_titles_below_each_other(sh
     assert (lines, edges) == (1, 1)
 
 
+@pytest.mark.long
 def test_a_remedy_stands_on_the_first_screen(shown: Shown) -> None:
     for screen in (PHONE, DESK):
         for lang in paths.LANGUAGES:
@@ -139,13 +158,15 @@ def test_a_remedy_stands_on_the_first_screen(shown: Shown) -> None:
 
 @pytest.mark.parametrize(
     ("lang", "words", "wanted"),
-    [
-        ("en", "out of memory", "out-of-memory-error-torch-oom-cuda"),
-        ("zh", "显存不足", "out-of-memory-error-torch-oom-cuda"),
-        ("zh", "out of memory", "out-of-memory-error-torch-oom-cuda"),
-        ("en", "显存不足", "out-of-memory-error-torch-oom-cuda"),
-        ("en", "num_warps", "out-of-resources-threads"),
-    ],
+    first_alone(
+        [
+            ("en", "out of memory", "out-of-memory-error-torch-oom-cuda"),
+            ("zh", "显存不足", "out-of-memory-error-torch-oom-cuda"),
+            ("zh", "out of memory", "out-of-memory-error-torch-oom-cuda"),
+            ("en", "显存不足", "out-of-memory-error-torch-oom-cuda"),
+            ("en", "num_warps", "out-of-resources-threads"),
+        ]
+    ),
 )
 def test_words_of_either_language_are_found(shown: Shown, lang: str, words: str, wanted: str) -> None:
     page = shown.page(f"{lang}/index.html")
@@ -161,6 +182,7 @@ def test_words_of_either_language_are_found(shown: Shown, lang: str, words: str,
     assert page.locator("h1").count() == 1
 
 
+@pytest.mark.long
 def test_what_is_searched_for_and_what_is_found_is_text(shown: Shown) -> None:
     page = shown.page(f"en/search.html?q={quote('<img src=x onerror=alert(1)>')}")
     page.locator("#state:not(:empty)").wait_for()
@@ -181,6 +203,7 @@ def test_words_of_strangers_are_shown_and_do_nothing(shown: Shown) -> None:
     assert set(schemes) <= {"http:", "https:"}
 
 
+@pytest.mark.long
 def test_keys_alone_lead_through_a_page(shown: Shown) -> None:
     page = shown.page(f"en/{ENTRY}")
     page.keyboard.press("Tab")
@@ -194,6 +217,7 @@ def test_keys_alone_lead_through_a_page(shown: Shown) -> None:
     assert evidence.locator("q").first.is_visible()
 
 
+@pytest.mark.long
 def test_all_but_the_search_works_without_javascript(shown: Shown) -> None:
     page = shown.page(f"zh/{ENTRY}", java_script_enabled=False)
     assert page.locator("#confirmed").is_visible()

@@ -130,6 +130,7 @@ def test_a_hostile_message_costs_little() -> None:
     assert time.process_time() - begun < 1.0
 
 
+@pytest.mark.long
 def test_an_official_entry_has_its_pages_name_words_and_category_whatever_reports_joined_it(tmp_path: Path) -> None:
     """The reports come first, as a ValueError, and the page joins them: the entry moves, and its old id leads on."""
     home = tmp_path / "home"

@@ -192,6 +192,7 @@ def test_a_role_is_one_that_github_gives() -> None:
     assert roles == [None, "MEMBER", "MEMBER", "FIRST_TIMER", None, None]
 
 
+@pytest.mark.long
 def test_a_line_above_the_limit_is_passed_over_in_bounded_memory(tmp_path: Path) -> None:
     size = 200 * 1024 * 1024
     with (tmp_path / "a").open("wb") as file:

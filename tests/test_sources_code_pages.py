@@ -265,6 +265,7 @@ def test_entries_have_address_and_meaning_of_their_codes_from_the_live_pages(sit
     assert len(known) == 3
 
 
+@pytest.mark.long
 def test_the_command_reads_the_catalogues_of_the_settings_or_those_named(site: HTTPServer, tmp_path: Path) -> None:
     wanted = [serve(site, "jax-errors", "jax_errors"), serve(site, "nccl", "nccl")]
     rows = [f'[[sources.catalogues]]\nname = "{one.name}"\nurl = "{one.url}"\n' for one in wanted]
@@ -278,6 +279,7 @@ def test_the_command_reads_the_catalogues_of_the_settings_or_those_named(site: H
     assert cli.run("ingest", "docs", "--catalogue", "pond", "--home", tmp_path).code == 2
 
 
+@pytest.mark.long
 def test_a_flow_of_the_docs_reads_the_catalogues_too(site: HTTPServer, tmp_path: Path) -> None:
     one = serve(site, "nccl", "nccl")
     settings = Settings.model_validate(

@@ -14,7 +14,7 @@ from pipeline.records import Document, Skipped
 from pipeline.records.errors import RateLimited, SourceChanged, SourceUnreachable
 from tests.fake_github import OTHER_TOKEN, TOKEN, Asked, FakeGithub, Fault, small_world, stamp
 from tests.github_home import REPO, Place
-from tests.rings import quick_alone
+from tests.rings import first_alone, quick_alone
 
 OLD = 1_700_000_000
 
@@ -166,6 +166,7 @@ def test_a_deleted_comment_leaves_the_document(place: Place, fake: FakeGithub) -
     assert "password" not in place.document(1).text  # type: ignore[union-attr]
 
 
+@pytest.mark.long
 def test_a_list_that_loses_its_second_page_loses_it_in_raw(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=1)
     place.ingest()
@@ -194,6 +195,7 @@ def test_an_edited_old_comment_is_seen_because_lists_are_read_whole(place: Place
     assert len([post for post in document.posts if post.kind == "comment"]) == 2
 
 
+@pytest.mark.long
 def test_raw_that_was_thrown_away_is_filled_again(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=6)
     place.ingest()
@@ -204,6 +206,7 @@ def test_raw_that_was_thrown_away_is_filled_again(place: Place, fake: FakeGithub
     assert place.content() == whole
 
 
+@pytest.mark.long
 def test_memory_that_was_thrown_away_or_damaged_costs_requests_only(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=6)
     place.ingest()
@@ -231,6 +234,7 @@ def test_a_new_cross_reference_is_seen_though_no_date_changed(place: Place, fake
     assert [path for path in fake.paths(before) if "timeline" in path] == [f"/repos/{REPO}/issues/5/timeline"]
 
 
+@pytest.mark.long
 def test_a_reference_that_only_graphql_knows_is_asked_for_once(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=6)
     place.ingest()
@@ -244,7 +248,7 @@ def test_a_reference_that_only_graphql_knows_is_asked_for_once(place: Place, fak
         assert sum("timeline" in path for path in fake.paths(before)) == expected
 
 
-@pytest.mark.parametrize("token", [TOKEN, None])
+@pytest.mark.parametrize("token", first_alone([TOKEN, None]))
 def test_without_graphql_a_new_pull_request_leads_to_what_it_names(
     place: Place, fake: FakeGithub, token: str | None
 ) -> None:
@@ -307,6 +311,7 @@ def test_a_server_that_refuses_large_page_numbers_is_read_to_its_end(tmp_path: P
         assert len(place.layer.documents()) == 520
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("paging", quick_alone(["cursor", "offset"], ["cursor"]))
 def test_what_moves_while_we_read_is_seen_and_hides_nothing(tmp_path: Path, paging: str) -> None:
     with FakeGithub(paging=paging) as fake:
@@ -354,7 +359,7 @@ def test_a_transferred_thread_says_where_it_went(place: Place, fake: FakeGithub)
     assert "comments" in place.pages(2)  # kept: it is withdrawn, not forgotten
 
 
-@pytest.mark.parametrize(("fate", "detail"), [("deleted", "deleted"), ("private", "gone_or_private")])
+@pytest.mark.parametrize(("fate", "detail"), first_alone([("deleted", "deleted"), ("private", "gone_or_private")]))
 def test_a_thread_that_is_away_is_withdrawn_once_and_never_asked_for_again(
     place: Place, fake: FakeGithub, fate: str, detail: str
 ) -> None:
@@ -371,6 +376,7 @@ def test_a_thread_that_is_away_is_withdrawn_once_and_never_asked_for_again(
     assert done.outcomes[0].tombstones == 0
 
 
+@pytest.mark.long
 def test_a_thread_that_comes_back_is_a_document_again(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=5)
     place.ingest()
@@ -381,6 +387,7 @@ def test_a_thread_that_comes_back_is_a_document_again(place: Place, fake: FakeGi
     assert isinstance(place.document(2), Document)
 
 
+@pytest.mark.long
 def test_a_thread_deleted_between_listing_and_reading_is_a_tombstone(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=5)
 
@@ -439,6 +446,7 @@ def test_a_thread_that_an_archive_has_under_the_name_asked_for_is_one_with_the_l
 # ---------------------------------------------------------------- tokens
 
 
+@pytest.mark.long
 def test_a_validator_is_never_used_under_another_token(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=5)
     place.ingest(token=TOKEN)
@@ -450,7 +458,7 @@ def test_a_validator_is_never_used_under_another_token(place: Place, fake: FakeG
     assert any(asked.status == 304 for asked in fake.asked[before:])
 
 
-@pytest.mark.parametrize("token", [TOKEN, None])
+@pytest.mark.parametrize("token", first_alone([TOKEN, None]))
 def test_the_token_is_in_no_file_and_in_no_message(
     place: Place, fake: FakeGithub, token: str | None, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -477,6 +485,7 @@ def test_anonymous_requests_carry_no_identity(place: Place, fake: FakeGithub, mo
 # ---------------------------------------------------------------- limits
 
 
+@pytest.mark.long
 def test_an_exhausted_quota_is_waited_for_without_a_refused_request(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=20)
     fake.limit = 15
@@ -505,8 +514,8 @@ def test_a_limit_beyond_what_may_be_waited_ends_the_run_and_the_next_goes_on(pla
     assert len(place.layer.documents()) == 250
 
 
-@pytest.mark.parametrize("status", [403, 429])
-@pytest.mark.parametrize(("retry_after", "waited"), [("7", 7), (None, 60)])
+@pytest.mark.parametrize("status", first_alone([403, 429]))
+@pytest.mark.parametrize(("retry_after", "waited"), first_alone([("7", 7), (None, 60)]))
 def test_a_secondary_limit_is_waited_for_as_asked(
     place: Place, fake: FakeGithub, status: int, retry_after: str | None, waited: int
 ) -> None:
@@ -525,7 +534,7 @@ def test_a_storm_of_secondary_limits_ends_after_few_requests(place: Place, fake:
     assert len(fake.asked) < 12  # 60 + 120 + ... + 1920 = 3780
 
 
-@pytest.mark.parametrize("status", [401, 403, 404, 410, 451])
+@pytest.mark.parametrize("status", first_alone([401, 403, 404, 410, 451]))
 def test_a_refusal_is_asked_once_and_told(place: Place, fake: FakeGithub, status: int) -> None:
     small_world(fake, threads=2)
     fake.fault = lambda _n, _a: Fault("status", status=status)
@@ -535,6 +544,7 @@ def test_a_refusal_is_asked_once_and_told(place: Place, fake: FakeGithub, status
     assert len(fake.asked) == 1
 
 
+@pytest.mark.long
 def test_a_part_that_is_denied_is_named_and_does_not_stop_the_run(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=6)
     fake.fault = lambda _n, a: Fault("status", status=403) if "issues/3/timeline" in a.path else None
@@ -547,7 +557,7 @@ def test_a_part_that_is_denied_is_named_and_does_not_stop_the_run(place: Place, 
 # ---------------------------------------------------------------- answers that are not what they should be
 
 
-@pytest.mark.parametrize("kind", ["drop", "status", "cut"])
+@pytest.mark.parametrize("kind", first_alone(["drop", "status", "cut"]))
 def test_what_breaks_once_is_tried_again(place: Place, fake: FakeGithub, kind: str) -> None:
     small_world(fake, threads=6)
     fake.fault = lambda n, _a: Fault(kind) if n % 4 == 3 else None
@@ -556,7 +566,7 @@ def test_what_breaks_once_is_tried_again(place: Place, fake: FakeGithub, kind: s
     assert len(place.layer.documents()) == 6
 
 
-@pytest.mark.parametrize("kind", ["html", "garbage", "status", "slow"])
+@pytest.mark.parametrize("kind", first_alone(["html", "garbage", "status", "slow"]))
 def test_a_page_of_the_listing_that_cannot_be_had_costs_itself_and_makes_the_run_partial(
     place: Place, fake: FakeGithub, kind: str
 ) -> None:
@@ -581,7 +591,7 @@ def test_a_listing_that_leads_to_another_host_is_an_error_with_its_address(place
     assert sum("/issues?" in asked.path for asked in fake.asked) == 1  # nobody's mistake: not asked again
 
 
-@pytest.mark.parametrize("kind", ["html", "garbage", "abroad", "cut", "status"])
+@pytest.mark.parametrize("kind", first_alone(["html", "garbage", "abroad", "cut", "status"]))
 def test_a_thread_with_a_wrong_answer_is_named_and_brought_by_the_next_run(
     place: Place, fake: FakeGithub, kind: str
 ) -> None:
@@ -631,6 +641,7 @@ def test_two_ingests_of_one_home_do_not_talk_at_once(place: Place, fake: FakeGit
 # ---------------------------------------------------------------- gaps between two runs
 
 
+@pytest.mark.long
 def test_a_timeline_that_failed_in_the_comparison_is_brought_by_the_next_run(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=6)
     place.ingest()
@@ -642,6 +653,7 @@ def test_a_timeline_that_failed_in_the_comparison_is_brought_by_the_next_run(pla
     assert ("cross_reference", "github.com/errmine-fixtures/elsewhere#3") in links(place.document(5))
 
 
+@pytest.mark.long
 def test_a_mention_outlives_a_run_that_broke_off_before_it_was_followed(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=70)
     fake.has_graphql = False
@@ -656,6 +668,7 @@ def test_a_mention_outlives_a_run_that_broke_off_before_it_was_followed(place: P
     assert ("cross_reference", f"github.com/{REPO}#71") in links(place.document(69))
 
 
+@pytest.mark.long
 def test_a_thread_that_failed_once_comes_within_the_same_run_with_its_references(
     place: Place, fake: FakeGithub
 ) -> None:
@@ -674,6 +687,7 @@ def test_a_thread_that_failed_once_comes_within_the_same_run_with_its_references
     assert ("closes", f"github.com/{REPO}#3") in links(place.document(4))
 
 
+@pytest.mark.long
 def test_what_was_imported_before_is_completed_not_doubled(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=4)
     file = place.folder / "dump.jsonl"

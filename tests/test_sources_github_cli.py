@@ -116,6 +116,7 @@ def test_a_run_that_may_not_wait_ends_with_status_3_and_goes_on_later(
     assert errmine(tmp_path, "ingest")[0] == 0
 
 
+@pytest.mark.long
 def test_a_thread_that_could_not_be_had_makes_the_run_partial(tmp_path: Path, fake: FakeGithub) -> None:
     fake.fault = lambda _n, a: Fault("html") if "issues/3/timeline" in a.path else None
     status, text = errmine(tmp_path, "ingest", "github", "--repo", REPO)

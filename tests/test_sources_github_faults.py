@@ -21,7 +21,7 @@ from pipeline.records.errors import RateLimited, SourceUnreachable
 from tests.fake_faults import FAULTS, Altered, at_rate, of_all, small_bodies
 from tests.fake_github import Asked, FakeGithub, Fault, small_world, stamp
 from tests.github_home import REPO, Place
-from tests.rings import one_in, quick_alone
+from tests.rings import first_alone, one_in, quick_alone
 
 # Faults on two answers of five, four tries of each answer: no seed that was tried took more than five runs.
 MOST_RUNS = 8
@@ -73,7 +73,7 @@ def ledger(place: Place) -> sqlite3.Connection:
 # ---------------------------------------------------------------- the table
 
 
-@pytest.mark.parametrize("name", one_in(4, sorted(FAULTS)))
+@pytest.mark.parametrize("name", one_in(12, sorted(FAULTS)))
 def test_two_answers_of_five_with_one_fault_end_in_what_a_clean_run_has(
     world: FakeGithub, clean: Place, tmp_path: Path, name: str
 ) -> None:
@@ -84,6 +84,7 @@ def test_two_answers_of_five_with_one_fault_end_in_what_a_clean_run_has(
         assert place.content() == clean.content()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rate", "seed"), [(0.15, 1), (0.4, 2)])
 def test_all_faults_at_once_end_in_what_a_clean_run_has(
     world: FakeGithub, clean: Place, tmp_path: Path, rate: float, seed: int
@@ -96,7 +97,7 @@ def test_all_faults_at_once_end_in_what_a_clean_run_has(
 # ---------------------------------------------------------------- marks
 
 
-@pytest.mark.parametrize("name", ["Date a year ahead", "Date an hour ahead"])
+@pytest.mark.parametrize("name", first_alone(["Date a year ahead", "Date an hour ahead"]))
 def test_a_date_in_the_future_hides_nothing_that_changes_later(place: Place, fake: FakeGithub, name: str) -> None:
     small_world(fake, threads=5)
     fake.fault = at_rate(name, 1.0, seed=1)
@@ -122,8 +123,8 @@ def test_a_mark_is_not_later_than_what_was_seen_though_this_machines_clock_is_ah
     assert progress(place)["watermark"] <= newest
 
 
-@pytest.mark.parametrize("version", [1, 2])
-@pytest.mark.parametrize("ahead_seconds", [3 * 86_400, -60])
+@pytest.mark.parametrize("version", first_alone([1, 2]))
+@pytest.mark.parametrize("ahead_seconds", first_alone([3 * 86_400, -60]))
 def test_a_poisoned_mark_of_a_kept_ledger_heals_at_the_next_run(
     place: Place, fake: FakeGithub, version: int, ahead_seconds: int
 ) -> None:
@@ -143,6 +144,7 @@ def test_a_poisoned_mark_of_a_kept_ledger_heals_at_the_next_run(
     assert progress(place)["watermark"] < stamp(fake.now())
 
 
+@pytest.mark.long
 def test_marks_that_are_no_times_cost_a_reading_of_the_listing(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=3)
     place.ingest()
@@ -154,6 +156,7 @@ def test_marks_that_are_no_times_cost_a_reading_of_the_listing(place: Place, fak
         assert (progress(place)["watermark"] or "") < stamp(fake.now())  # "": all was 304, nothing was seen
 
 
+@pytest.mark.long
 def test_a_thread_that_changed_in_the_future_neither_moves_the_mark_nor_hides_the_true_one(
     place: Place, fake: FakeGithub
 ) -> None:
@@ -192,7 +195,9 @@ def endless(kind: str) -> Callable[[FakeGithub, Asked], dict[str, str]]:
 
 
 @pytest.mark.parametrize("kind", quick_alone(["itself", "ring", "the same again", "empty"], ["ring"]))
-@pytest.mark.parametrize("where", [LISTING, "/issues/1/timeline", "/issues/1/comments", "/pulls/4/reviews"])
+@pytest.mark.parametrize(
+    "where", first_alone([LISTING, "/issues/1/timeline", "/issues/1/comments", "/pulls/4/reviews"])
+)
 def test_a_list_that_leads_on_for_ever_ends_and_costs_itself_only(
     place: Place, fake: FakeGithub, where: str, kind: str
 ) -> None:
@@ -280,7 +285,8 @@ def test_a_bad_item_does_not_hold_the_watermark_back(place: Place, fake: FakeGit
 
 
 @pytest.mark.parametrize(
-    "nameless", [7, None, "text", [], {}, {"number": "2"}, {"number": True}, {"number": 2, "html_url": "http://["}]
+    "nameless",
+    first_alone([7, None, "text", [], {}, {"number": "2"}, {"number": True}, {"number": 2, "html_url": "http://["}]),
 )
 def test_an_item_that_does_not_say_which_thread_it_is_keeps_the_listing_to_be_read(
     place: Place, fake: FakeGithub, nameless: Any

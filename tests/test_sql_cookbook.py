@@ -29,6 +29,7 @@ def test_a_query_answers_on_the_sample_with_the_columns_of_its_case(case: Path, 
     assert bool(result.rows) == (case.name not in ALWAYS_EMPTY)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", one_in(4, cookbook.CASES), ids=lambda case: case.name)
 def test_a_query_gives_the_same_rows_in_the_same_order_twice(case: Path, database: Path) -> None:
     sql = cookbook.statement(case)

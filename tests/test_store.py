@@ -240,6 +240,7 @@ def test_a_query_asks_one_question(database: Path, sql: str, said: str) -> None:
     assert store.query(database, "CREATE TEMP MACRO more(n) AS n + 1; SELECT more(1) AS n").rows == [(2,)]
 
 
+@pytest.mark.long
 def test_equal_input_in_any_order_gives_an_equal_digest(tmp_path: Path) -> None:
     one = contents(tmp_path)
     fields = {name: getattr(one, name) for name in one.__dataclass_fields__}
@@ -371,6 +372,7 @@ def test_a_file_held_by_another_writer_is_named(tmp_path: Path) -> None:
         holder.communicate()
 
 
+@pytest.mark.long
 def test_what_is_held_is_read_from_one_file_though_another_takes_its_place(tmp_path: Path) -> None:
     path = store.write(tmp_path / "errmine.duckdb", contents(tmp_path))
     newer = replace(contents(tmp_path), meta={"normaliser": "8"})

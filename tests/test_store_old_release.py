@@ -58,6 +58,7 @@ def test_every_query_of_the_cookbook_has_the_same_answer_in_the_old_release(tmp_
     assert answers(invented_world(tmp_path), tmp_path, queries) == expected
 
 
+@pytest.mark.long
 def test_the_old_release_reads_comments_and_a_file_to_which_a_run_was_added(tmp_path: Path) -> None:
     database = invented_world(tmp_path)
     store.add_run(database, store.RunRow("run-2", "export", "completed", None, None, {}))

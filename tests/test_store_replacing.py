@@ -82,6 +82,7 @@ def test_what_is_noted_is_read_back_in_order(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_mutant", [False, True])
 def test_the_sign_of_an_entry_tells_of_its_cluster_too(
     change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_mutant: bool
@@ -100,6 +101,7 @@ def test_the_sign_of_an_entry_tells_of_its_cluster_too(
     assert (noted.signs(path.parent, path) == now) == (not is_mutant)
 
 
+@pytest.mark.long
 def test_of_a_note_without_signs_the_file_is_asked(change: Change, tmp_path: Path) -> None:
     path = change.brought(tmp_path / "one")
     wanted = querying.Entries(path).signs()
@@ -323,6 +325,7 @@ def test_where_nothing_sure_is_known_of_the_file_it_is_written_whole(
     assert store.digests(folder / "x.duckdb") == change.digests
 
 
+@pytest.mark.long
 def test_another_maker_writes_whole_and_one_who_may_say_otherwise_leaves_no_note(
     change: Change, tmp_path: Path, in_place: list[Path]
 ) -> None:
@@ -350,6 +353,7 @@ def test_what_holds_everything_already_is_left_alone_but_for_a_run_that_it_lacks
     assert in_place == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stop", quick_alone(["transaction", "_compact", "_publish", "write"], ["_publish"]))
 def test_killed_at_any_moment_the_file_is_the_old_one_or_the_new_one(
     change: Change, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: str

@@ -126,6 +126,7 @@ def test_a_file_of_an_earlier_version_is_asked_as_it_is_and_tells_a_build_all_th
     assert history.last_build(places.database, home=places.home) == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "version", quick_alone([EARLIER[0], *(last for last, now in pairwise(EARLIER) if last[0] != now[0])], [EARLIER[0]])
 )

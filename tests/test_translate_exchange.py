@@ -17,6 +17,7 @@ from pipeline.run.home import translations
 from pipeline.store import reading
 from pipeline.translate.remembered import Accepted
 from tests import golden
+from tests.rings import first_alone
 
 TRIED = "I tried `torch.cuda.empty_cache()` but the error is still there."
 TRIED_ZH = "我试过 `torch.cuda.empty_cache()`，但错误仍然存在。"
@@ -114,7 +115,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("english", "chinese", "reason"), REFUSED)
+@pytest.mark.parametrize(("english", "chinese", "reason"), first_alone(REFUSED))
 def test_a_line_that_fails_a_gate_is_refused_with_the_reason_and_its_place(home, tmp_path, english, chinese, reason):
     path = saved(filled(home, {english: chinese}), tmp_path / "zh.po")
     [line] = translating.taken_back(Places.of(home), path)
@@ -147,6 +148,7 @@ def test_a_second_file_adds_to_the_first_and_replaces_what_it_has_again(home, tm
     assert translations.texts(home) == {("statement", TRIED): better, ("statement", WARPS): WARPS_ZH}
 
 
+@pytest.mark.long
 def test_a_damaged_memory_stops_a_build_by_name_and_reconcile_names_it(home, tmp_path):
     translating.taken_back(Places.of(home), saved(filled(home, {TRIED: TRIED_ZH}), tmp_path / "zh.po"))
     path = translations.path_of(home)
@@ -196,7 +198,7 @@ def test_a_message_goes_out_as_its_template_with_what_its_places_hold(home):
     assert not told["error"].startswith(entry.msgid)
 
 
-@pytest.mark.parametrize("body", [b"\xff\xfe\x00", b'msgid "a\nmsgstr', b"\x00" * 100])
+@pytest.mark.parametrize("body", first_alone([b"\xff\xfe\x00", b'msgid "a\nmsgstr', b"\x00" * 100]))
 def test_what_is_no_po_file_is_refused_with_its_name(home, tmp_path, body):
     path = tmp_path / "zh.po"
     path.write_bytes(body)
