@@ -27,6 +27,13 @@ def _guess(text: str) -> Event | None:
         ("I get the message `kiln door is not supported` at noon", "kiln door is not supported"),
         ('It fails with "Cannot fire the kiln twice" at noon', "Cannot fire the kiln twice"),
         ("So.\n`Error opening the kiln for reading`\n", "Error opening the kiln for reading"),
+        ('Heating yields an error message : "The heat exceeds your kiln". Odd.', "The heat exceeds your kiln"),
+        ('Its throwing an error as **"Something went so wrong!"**', "Something went so wrong!"),
+        (
+            "It fails with a {{*** Shelf <Oven: 0x14ee> was heated while it was read.}} error",
+            "Shelf <Oven: 0x14ee> was heated while it was read.",
+        ),
+        ('Error said that  the "kiln reference is of no oven". Why?', "kiln reference is of no oven"),
         ("```\nFatal kiln: FATAL 12: the heat is gone\n```", "Fatal kiln: FATAL 12: the heat is gone"),
     ],
 )

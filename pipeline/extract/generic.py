@@ -101,10 +101,12 @@ _NAMED_SINGLE = re.compile(
 )
 #: A quote of any kind, and what leads to one that was printed whatever it says: a word for an error right before it, or
 #: before a colon; so much is looked at of that.
-_QUOTE = re.compile(r"(?:[`\"“]|\*\*|\{\{)(?P<said>(?:(?![`\"“”]|\}\})[^\n]){10,300}?)(?:[`\"”]|\*\*|\}\})")
+_QUOTE = re.compile(
+    r"(?:(?:\*\*)?[`\"“]|\*\*|\{\{)\*{0,3} ?(?P<said>(?:(?![`\"“”]|\}\})[^\n]){10,300}?)(?:[`\"”]|\*\*|\}\})"
+)
 _LEADS_TO = re.compile(
-    r"\b(?:(?:error|exception|warning)(?: (?:message|text|log|that))?(?:,? (?:is|was|as|of|saying|says|said|stating"
-    r"|states|with|like|that|the|reads|reading|it)){0,3}(?::| -)?"
+    r"\b(?:(?:error|exception|warning)(?: (?:message|text|log|that))?(?:,? {1,2}(?:is|was|as|of|saying|says|said"
+    r"|stating|states|with|like|that|the|reads|reading|it)){0,3}(?: ?:| -)?"
     r"|(?:this|following|an?) (?:\w{2,12} )?(?:error|exception)\b[^\n:]{0,120}:"
     r"|(?:fail(?:s|ed|ing)?|crash(?:es|ed|ing)?|errors? out|dies|died|exit(?:s|ed)|reject(?:s|ed)|complain(?:s|ed|ing)?"
     r"|breaks|stops|stopped) (?:with|saying|that|about)(?: an?| the| this| following)?(?: message)?:?"
@@ -157,6 +159,9 @@ _TALK = re.compile(
     re.IGNORECASE,
 )
 
+
+#: What a program says to whoever uses it, too.
+_ADDRESSES = re.compile(r"\b(?:your?|please)\b", re.IGNORECASE)
 
 #: An exception that opens the words.
 _NAMED = re.compile(
@@ -358,7 +363,7 @@ def _called(line: str) -> Iterator[tuple[int, str]]:
         lead = line[max(0, told.start() - _LEAD) : told.start()]
         is_called = told.re is _NAMED_SINGLE or _LEADS_TO.search(lead) is not None
         is_called = is_called or (_CALLED.match(line, told.end()) is not None and _CALLS_IT.search(lead) is not None)
-        if is_called and not _CODE.search(said) and not _TALK.search(said):
+        if is_called and not _CODE.search(said) and not _TALK.search(_ADDRESSES.sub("", said)):
             yield line.index(said, told.start("said")), said
 
 
