@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline import extract
+from pipeline.text.frames import raising_package
 
 
 def test_a_signal_has_the_stack_that_the_debugger_printed_when_it_was_asked() -> None:
@@ -89,3 +90,68 @@ def test_an_error_below_such_a_stack_has_its_frames_and_below_code_it_has_none()
     assert [one.function for one in event.frames] == ["train_function", "call"]
     (event,) = extract.events("    kiln.fire(oven)  *\n\n    TypeError: clay of layer kiln is incompatible\n")
     assert event.frames == ()
+
+
+_NATIVE = """Traceback (most recent call last):
+  File "fire.py", line 3, in <module>
+    kiln.heat()
+  File "/opt/{file}", line 252, in check_call
+    raise KilnError(last_error())
+kiln.base.KilnError: [17:00:14] src/fire.h:125: Check failed: heat > 0{gap}
+Stack trace returned 3 entries:
+[bt] (0) /opt/libkiln.so(dmlc::LogMessageFatal::~LogMessageFatal()+0x39) [0x7f5c78f32bb9]
+[bt] (1) /opt/libkiln.so(kiln::Fire::Heat(std::vector<int> const&, std::all
+ocator<int>)+0x1a79) [0x7f5c7b5a1e69]
+[bt] (2) /opt/libkiln.so(KilnHeat+0xf4) [0x3ff8692eaa4]
+"""
+
+
+@pytest.mark.parametrize("gap", ["", "\n" + " " * 60])
+def test_the_native_stack_below_a_bridge_of_python_is_the_innermost_part(gap: str) -> None:
+    (event,) = extract.events(_NATIVE.format(file="mxnet/base.py", gap=gap))
+    assert [frame.function for frame in event.frames] == [
+        "<module>", "check_call", "KilnHeat", "kiln::Fire::Heat(std::vector<int> const&, std::allocator<int>)",
+    ]  # fmt: skip
+    assert raising_package(event.frames) == ""
+
+
+def test_where_python_itself_raised_a_native_stack_is_not_the_innermost_part() -> None:
+    (event,) = extract.events(_NATIVE.format(file="kiln/fire.py", gap=""))
+    assert [frame.function for frame in event.frames] == ["<module>", "check_call"]
+
+
+_BACKTRACE = """
+
+```
+#0  0x00007f1200001234 in kiln::fire(int) () from /opt/kiln/libkiln.so
+#1  0x00007f1200005678 in main (argc=1,
+    argv=0x0) at main.cc:12
+```
+"""
+
+
+@pytest.mark.parametrize("words", ["It segfaults:", "The kiln crashed with this:", "Backtrace:", "gdb tells:"])
+def test_a_stack_of_a_debugger_is_an_error_below_words_of_a_crash(words: str) -> None:
+    (event,) = extract.events(f"the kiln is cold\n\n{words}{_BACKTRACE}")
+    assert (event.exception_type, event.message) == (None, "")
+    assert [frame.line for frame in event.frames] == [12, None]
+
+
+@pytest.mark.parametrize("words", ["It hangs here:", "The stack trace of the main thread is:", "It is called so:"])
+def test_a_stack_of_a_debugger_is_no_error_below_other_words(words: str) -> None:
+    assert extract.events(f"the kiln is cold\n\n{words}{_BACKTRACE}") == []
+
+
+def test_a_stack_of_a_debugger_near_below_an_error_is_no_other_one() -> None:
+    (event,) = extract.events(f"kiln: oven.c:14: fire: Assertion `heat > 0' failed.\n\nBacktrace:{_BACKTRACE}")
+    assert event.message.startswith("Assertion")
+
+
+def test_a_message_may_hold_a_page_up_to_its_stack() -> None:
+    page = "<html>\n<head>\n</head>\n<body>\n" + "<p>cold\n" * 30 + "</body></html>\n"
+    (event,) = extract.events(
+        f"java.lang.AssertionError: oven holds no fire, got:<!DOCTYPE html>\n{page}\n"
+        "\tat org.kiln.TestFire.testHeat(TestFire.java:127)\n\tat org.kiln.Main.main(Main.java:3)\n"
+    )
+    assert (event.exception_type, [frame.line for frame in event.frames]) == ("java.lang.AssertionError", [3, 127])
+    assert event.message.startswith("oven holds no fire")

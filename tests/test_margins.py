@@ -53,3 +53,38 @@ def test_every_place_stays_what_it_is() -> None:
 def test_long_marks_are_no_work() -> None:
     for unit in ("a:b: ", "[a] ", "web:build:     at a\n", "<br>", "[31m"):
         linear.check(lambda text: extract.events(f"{text}\n    at heat (/srv/fire.js:14:11)"), unit)
+
+
+_WRAPPED = """<p>E/Kiln( 513): org.kiln.ColdException:
+no fire in "the kiln"<br>
+E/Kiln( 513): at
+org.kiln.Fire.heat(Fire.java:14)<br>
+E/Kiln( 513): at
+org.kiln.Main.main(Main.java:3)<br>
+E/Kiln( 513): ... 4 more</p>
+"""
+
+
+def test_a_line_that_a_page_wrapped_ends_with_its_break() -> None:
+    (event,) = extract.events(_WRAPPED)
+    assert (event.exception_type, event.message) == ("org.kiln.ColdException", 'no fire in "the kiln"')
+    assert [one.line for one in event.frames] == [3, 14]
+    assert len(related.without_wraps(_WRAPPED)) == len(_WRAPPED)
+
+
+@each(
+    "text",
+    [
+        _WRAPPED.replace("<br>", ""),
+        "E/Kiln( 513): cold:\nno fire<br>\nand more\nof it\n",
+        "the kiln\nis cold<br>\nthe fire\nis out<br>\n",
+        "E/Kiln( 513): cold\n\nno fire<br>\nE/Kiln( 513): out\n\nno gas<br>\n",
+    ],
+)
+def test_other_lines_are_no_parts_of_one(text: str) -> None:
+    assert related.without_wraps(text) == text
+
+
+def test_many_wraps_are_no_work() -> None:
+    for unit in ("E/Kiln( 513): at\n", "E/Kiln( 513): at\nno fire<br>\n", "<br>\n", "E/Kiln( 513): <br "):
+        linear.check(related.without_wraps, unit)

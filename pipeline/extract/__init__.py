@@ -90,7 +90,7 @@ def events(text: str) -> list[Event]:
     event of the dialect "generic"; so is, of a text in which nothing is known so, what looks most like an error.
     """
     # pages indent what was pasted with hard spaces; places stay what they are
-    text = lines.without_marks(text.replace(_HARD_SPACE, " "))
+    text = related.without_wraps(lines.without_marks(text.replace(_HARD_SPACE, " ")))
     seen = looked_for().seen(text)
     if not seen:
         return []
@@ -136,7 +136,8 @@ def _known(text: str, seen: Seen) -> tuple[list[Event], frozenset[int]]:
     shown = sorted([*whole, *_exception_lines(text, whole, seen)], key=lambda one: one.start)
     natives = native.found(text, seen)
     shown = [one for one in shown if not _is_line_of(one, natives)]
-    found = related.with_nested(text, related.with_stacks(text, _joined(text, shown, _told(text, shown, natives))))
+    found = related.with_native(text, related.with_stacks(text, _joined(text, shown, _told(text, shown, natives))))
+    found = stacks.added(text, seen, related.with_nested(text, found))
     if any(literal in seen for literal in objects.LITERALS):
         found = objects.added(text, seen, found)
     if any(one.severity != Severity.WARNING for one in found):

@@ -159,6 +159,9 @@ GENERIC: tuple[Rule, ...] = (
             r"|duplicate symbol '?[_\w$(][^\n]{1,300}? in:))"
         ),
         goes_on=Lazy(r"^[ \t]{2,8}(?:\"|_|[^\n]{0,200} in )|^ld: symbol"),
+        says_more=Lazy(
+            r"referenced from:\n[ \t]{2,12}(?P<function>[^\n]{1,300}?) in (?P<file>[^\n]{1,300}?)[ \t\r]{0,4}$"
+        ),
         joins=True,
     ),
     Rule(

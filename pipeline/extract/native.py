@@ -202,9 +202,9 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
         end = _grown(text, rule, end, is_prefixed=prefix > 0)
     message = _message(rule, match)
     if rule.says_more and (more := rule.says_more.search(*_said(text, match.start(), end, is_prefixed=prefix > 0))):
-        message = more["msg"] or message
-        told = more.groupdict().items()
-        groups |= {name: words for name, words in told if words and name != "msg" and not groups.get(name)}
+        told = more.groupdict()
+        message = told.pop("msg", None) or message
+        groups |= {name: words for name, words in told.items() if words and not groups.get(name)}
     named = _line_above(text, rule, start)
     start = named.start() if named else start
     return Block(

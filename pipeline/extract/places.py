@@ -23,8 +23,10 @@ BELOW, ABOVE, WIDEST, MOST = 10, 4, 400, 20
 #: What an error says of itself is looked at so far.
 _SAID = 1000
 #: A place is a name with an ending and the number of a line, behind it or, in words, before it.
-_NUMBERED = re.compile(r"\.\w{1,10}[\"'`]?(?:\?[^\s:]{1,60})?(?:[:(\t]| \(?|,? (?:on |at )?[Ll]ine:? {1,2}|: line )\d")
-_COUNTED, _POSITION = re.compile(r"ine:? {1,2}\d"), re.compile(r"\.\w{1,5}: .{2,200}\(\d{1,7}:\d")
+_NUMBERED = re.compile(
+    r"\.\w{1,10}[\"'`]?(?:\?[^\s:]{1,60})?(?:[:(\t#]| \(?|,? (?:on |at )?[Ll]ine:? {1,2}|: line |::\w{1,80}::)\d"
+)
+_COUNTED, _POSITION = re.compile(r"ine:? {1,2}\d"), re.compile(r"\.\w{1,5}[:.] .{2,200}\(\d{1,7}:\d")
 #: So much is looked at for one, from an error on and before its line.
 _NEAR, _BEFORE = 600, 200
 #: What stands before a place besides what carried its line: a level, and the colon behind it.

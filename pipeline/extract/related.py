@@ -14,6 +14,7 @@ from dataclasses import replace
 from pipeline.extract import head, python, stacks
 from pipeline.records import Event, Frame, Link, Severity, short_class
 from pipeline.text import prefixes
+from pipeline.text.frames import is_bridge
 
 #: A failure explains `make: *** Error 2` or `Aborted` that stands so near; posts of the corpus have a median of 1,500.
 WIDEST_RELATED = 3000
@@ -24,9 +25,14 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 WIDEST_HEADING = 120
+#: Where a page begins that a message shows whole, and how the line above the stack ends then.
+_PAGE, _PAGE_ENDS = re.compile(r"<(?:!DOCTYPE html|html)\b", re.IGNORECASE), ("</html>", "</HTML>")
 #: The first frame of a debugger's stack; it stands within so many characters and lines, and is read so far.
 _FIRST_FRAME = re.compile(r"^[ \t>]{0,8}#0 {1,3}(?=\S)", re.MULTILINE)
 WIDEST_ASKED, MOST_ASKED, WIDEST_STACK = 600, 8, 20_000
+#: The stack that native code adds to the message which Python raises for it: `[bt] (0) /opt/libkiln.so(fire+0x1f)`.
+_NATIVE = re.compile(r"^[ \t]{0,12}(?:\[bt\] )?\(0\) [^\s()]{1,300}\(", re.MULTILINE)
+_REST_OF_FRAME = re.compile(r"\s*\n(?![ \t]{0,12}(?:\[bt\] )?\(\d{1,3}\) )")
 
 #: What a compiler of Python's functions raises: its message is another stack, indented, with the error behind it.
 NESTED = ("in user code:", "in converted code:")  # the second by its releases before 2.2
@@ -70,6 +76,10 @@ _NO_MARK = re.compile(
 )
 #: What HTML ends a line with, and what a terminal does where a page lost the character that begins its codes.
 _BREAKS = re.compile(r"<br ?/?>(?=[ \t]*$)", re.MULTILINE)
+#: So many lines of a page may be one line that ends with such a break.
+_MOST_WRAPPED = 5
+#: So many carried lines end so, or the break of one is there by chance.
+_LEAST_ENDED = 2
 _CODES = re.compile(r"(?:(?:\ufffd|\^\[|\u241b)?\[[0-9;]{0,16}[mK])+(?=[ \t]*$)", re.MULTILINE)
 
 
@@ -91,6 +101,26 @@ def with_stacks(text: str, found: list[Event]) -> list[Event]:
         else:
             whole.append(event)
     return whole
+
+
+def with_native(text: str, found: list[Event]) -> list[Event]:
+    """The events, where the native stack in or right below the message of a Python exception is its innermost part."""
+    return [
+        _with_native(text, one, found[number + 1].start if number + 1 < len(found) else len(text))
+        if one.dialect == "python" and one.frames and is_bridge(one.frames[-1])
+        else one
+        for number, one in enumerate(found)
+    ]
+
+
+def _with_native(text: str, raised: Event, ceiling: int) -> Event:
+    end = min(ceiling, raised.end + WIDEST_ASKED)
+    if text.find("(0) ", raised.start, end) < 0 or (begun := _NATIVE.search(text, raised.start, end)) is None:
+        return raised
+    fence = text.find("```", begun.start(), ceiling)
+    stop = min(at for at in (fence, ceiling, begun.start() + WIDEST_STACK) if at >= 0)
+    frames = stacks.listed(_REST_OF_FRAME.sub("", text[begun.start() : stop]))
+    return replace(raised, frames=(*raised.frames, *frames))
 
 
 def with_nested(text: str, found: list[Event]) -> list[Event]:
@@ -189,13 +219,12 @@ def _is_stack_of(text: str, named: Event, stack: Event) -> bool:
     """Whether a nameless stack belongs to the exception above it, with nothing but a heading between."""
     if named.frames or named.exception_type is None or not stack.frames or stack.chain:
         return False
+    if stack.exception_type is not None:
+        return False
     between = text[named.end : stack.start]
-    return (
-        stack.exception_type is None
-        and not stack.message
-        and len(between) < WIDEST_HEADING
-        and _HEADING.fullmatch(between) is not None
-    )
+    if stack.message:
+        return stack.message.endswith(_PAGE_ENDS) and _PAGE.search(text, named.start, named.end) is not None
+    return len(between) < WIDEST_HEADING and _HEADING.fullmatch(between) is not None
 
 
 def _asked(text: str, signal: Event, ceiling: int) -> Event:
@@ -282,6 +311,39 @@ def _uncoloured(event: Event, pattern: re.Pattern[str]) -> Event:
 
 def _uncoloured_link(link: Link, pattern: re.Pattern[str]) -> Link:
     return replace(link, message=pattern.sub("", link.message), detail=pattern.sub("", link.detail))
+
+
+def without_wraps(text: str) -> str:
+    """The text with blanks for the breaks that a page put into carried lines, of which each ends with HTML's break.
+
+    Such a line begins with what carried it; what follows up to the break of HTML is the rest of it.
+    """
+    if "<br" not in text or _BREAKS.search(text) is None:
+        return text
+    lines = text.split("\n")
+    ends = {number: most for number, line in enumerate(lines) if _is_carried(line) and (most := _ended(lines, number))}
+    if len(ends) < _LEAST_ENDED or max(ends.values()) == 1:
+        return text
+    parts, number = list[str](), 0
+    while number < len(lines):
+        most = ends.get(number, 1)
+        parts.append(" ".join(lines[number : number + most]))
+        number += most
+    return _BREAKS.sub(_blank, "\n".join(parts))
+
+
+def _is_carried(line: str) -> bool:
+    return prefixes.width(line[: prefixes.WIDEST_PREFIX]) > 0
+
+
+def _ended(lines: list[str], number: int) -> int:
+    """How many lines of a page the carried line has that begins there, 0 if no break of HTML ends it."""
+    for most, line in enumerate(lines[number : number + _MOST_WRAPPED], 1):
+        if not line.strip() or (most > 1 and _is_carried(line)):
+            return 0
+        if _BREAKS.search(line):
+            return most
+    return 0
 
 
 def without_margins(text: str, places: Iterable[int]) -> str:

@@ -80,7 +80,7 @@ class Rule:
     needs: tuple[str, ...] = ()  # one of these stands in the line, else the pattern is not tried (it is slower)
     goes_on: Lazy | None = None
     most_lines: int = 120  # of what goes on; longer stacks are cut
-    says_more: Lazy | None = None  # searched in the block, group `msg` replaces the message
+    says_more: Lazy | None = None  # searched in the block: group `msg` replaces the message, others are added
     named_above: Lazy | None = None  # the line before, where it may name the exception: group `type`
     joins: bool = False  # neighbours of this dialect are one failure (a compiler's list of errors)
     follows: Lazy | None = None  # of neighbours that join, only a message in which this is found goes on with one above

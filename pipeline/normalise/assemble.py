@@ -16,7 +16,7 @@ from pipeline.records import Event, Frame, Signature, Slot, content_id, short_cl
 from pipeline.text.frames import frame_key, innermost, named_by, node_package, raising, raising_package
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "35"
+NORMALISER_VERSION = "36"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240

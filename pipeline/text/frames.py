@@ -34,6 +34,8 @@ _STANDARD = re.compile(
     r"|csv|tempfile|random|copy|runpy|contextlib|queue|genericpath|ntpath|posixpath|pathlib|configparser|inspect)\.py$",
     re.IGNORECASE,
 )
+#: A library of native code, whose frames a framework adds below those of Python.
+_LIBRARY = re.compile(r"\.(?:so(?:\.[\d.]{1,20})?|dylib|dll)$", re.IGNORECASE)
 _QUIET_FUNCTIONS = frozenset(
     {
         "_call_impl",
@@ -74,6 +76,11 @@ def _known() -> tuple[tuple[Bridge, re.Pattern[str]], ...]:
 def _bridges(file: str) -> tuple[Bridge, ...]:
     path = file.replace("\\", "/")
     return tuple(row for row, pattern in _known() if pattern.search(path))
+
+
+def is_bridge(frame: Frame) -> bool:
+    """Whether the frame is where a package hands over to native code."""
+    return bool(_bridges(frame.file or ""))
 
 
 def frame_key(frames: Sequence[Frame]) -> str:
@@ -117,7 +124,7 @@ def raising_package(frames: Sequence[Frame]) -> str:
 
     What a bridge to native code says is its own package's where nobody's code calls it.
     """
-    frame = raising(frames) or next((one for one in reversed(frames) if _bridges(one.file or "")), None)
+    frame = raising(frames) or next((one for one in reversed(frames) if is_bridge(one)), None)
     if frame is None:
         return ""
     found = _INSTALLED.search(frame.file or "") or (
@@ -141,7 +148,8 @@ def raising(frames: Sequence[Frame]) -> Frame | None:
     """The innermost frame of Python that neither passes on, is a bridge nor the standard library's."""
     for frame in reversed(frames):
         file = frame.file or "<unknown>"
-        if frame.function not in _PASSING_ON and not _STANDARD.search(file) and not _bridges(file):
+        is_native = _LIBRARY.search(file) is not None or _bridges(file)
+        if frame.function not in _PASSING_ON and not _STANDARD.search(file) and not is_native:
             return frame
     return None
 

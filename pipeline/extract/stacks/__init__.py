@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from pipeline import packs
 from pipeline.extract.lines import Lines, Peeler
 from pipeline.extract.stacks import header
 from pipeline.extract.stacks.block import Block, Level, event, frames_of, listed
-from pipeline.extract.stacks.table import FORMS, WIDEST, Form, Matched, by_literal, first
+from pipeline.extract.stacks.table import FORMS, WIDEST, Form, Matched, alone, by_literal, first
 from pipeline.extract.stacks.walk import FENCES, NARROWEST, follow
 from pipeline.records import Event
 from pipeline.text import prefixes
 from pipeline.text.needed import Literals, Seen
 
-__all__ = ["FORMS", "events", "listed", "literals"]
+__all__ = ["FORMS", "added", "events", "listed", "literals"]
 
 #: A place is looked for the begin of its line so far back; what stands behind more is data.
 BEFORE = 1500
@@ -34,23 +34,38 @@ _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
 _GAP, MOST_GAPS = re.compile(r"[:|\])>] ?(?=[ \t]{2}|\t)"), 4
 #: What a program puts before each line of a stack, and no row of prefixes knows, is at most so wide.
 WIDEST_MARK = 240
+#: A stack that nobody names is another error's where one stands so near above it.
+NEAR = 1500
 
 
 def literals() -> tuple[str, ...]:
     """What `events` wants to have been looked for."""
-    return tuple(by_literal())
+    return (*by_literal(), *alone())
 
 
 def events(text: str, seen: Seen, taken: Sequence[tuple[int, int]] = ()) -> list[Event]:
     """The stacks of the text by start, not overlapping, none inside the spans `taken` (by start)."""
-    return [event(block) for block in blocks(text, seen, taken)]
+    return [event(block) for block in blocks(text, seen, by_literal(), taken)]
 
 
-def blocks(text: str, seen: Seen, taken: Sequence[tuple[int, int]] = ()) -> list[Block]:
-    """The same before they are events."""
+def added(text: str, seen: Seen, found: list[Event]) -> list[Event]:
+    """The events of a text by start, and the stacks that nobody names, which stand near none of them."""
+    if seen.keys().isdisjoint(alone()):
+        return found
+    taken = [(one.start, one.end + NEAR) for one in found]
+    new = blocks(text, seen, alone(), taken)
+    more = [event(block) for block in new if block.frame_count() >= block.form.least_frames]
+    ends = [one for one in more if not any(one.start < other.end and other.start < one.end for other in found)]
+    return sorted([*found, *ends], key=lambda one: one.start)
+
+
+def blocks(
+    text: str, seen: Seen, numbers: Mapping[str, tuple[int, ...]], taken: Sequence[tuple[int, int]] = ()
+) -> list[Block]:
+    """The same before they are events; `numbers` of forms by literal."""
     found: list[Block] = []
     behind = 0
-    for start, stop, forms in _candidates(text, seen):
+    for start, stop, forms in _candidates(text, seen, numbers):
         if start < behind or _is_taken(taken, start):
             continue
         block, behind = _read(text, start, stop, forms, behind)
@@ -65,9 +80,9 @@ def blocks(text: str, seen: Seen, taken: Sequence[tuple[int, int]] = ()) -> list
     return found
 
 
-def _candidates(text: str, seen: Seen) -> Iterator[tuple[int, int, list[Form]]]:
+def _candidates(text: str, seen: Seen, numbers: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[int, int, list[Form]]]:
     """The lines that hold a literal, each once, with the forms to try there."""
-    numbers, forms = by_literal(), FORMS.rows()
+    forms = FORMS.rows()
     known = [literal for literal in seen if literal in numbers]
     places = sorted([(at + (literal[0] == "\n"), literal) for literal in known for at in seen[literal]])
     place = 0
@@ -253,5 +268,6 @@ def _told(level: Level) -> tuple[str | None, str]:
 
 @FORMS.tested
 def _hits(text: str) -> Iterable[Form]:
-    whole = [block.form for block in blocks(text, Literals(literals()).seen(text))]
+    seen = Literals(literals()).seen(text)
+    whole = [block.form for numbers in (by_literal(), alone()) for block in blocks(text, seen, numbers)]
     return whole or [form for form in FORMS.rows() if frames_of(form, text)][:1]

@@ -180,7 +180,7 @@ def frames_of(form: Form, text: str) -> tuple[Frame, ...]:
         found.append(frame(hit.groups | place))
         if len(found) == MOST_FRAMES:
             break
-    return tuple(reversed(found))
+    return tuple(reversed(_without_runtime(form, found)))
 
 
 def _below(form: Form, lines: list[str], number: int) -> dict[str, str]:

@@ -99,6 +99,9 @@ class Form(packs.Row):
     inside: Annotated[
         bool, Field(description="Its frames stand below what rules for diagnostics announce: only those.")
     ] = False
+    alone: Annotated[bool, Field(description="Read only where no other error stands near; `head` tells of one.")] = (
+        False
+    )
     joins: Annotated[bool, Field(description="Neighbours are one failure: a compiler's list of errors.")] = False
     warns: Annotated[
         bool, Field(description="A type that ends in Warning is a warning, not how the language calls an error.")
@@ -135,8 +138,18 @@ def first(expressions: Sequence[str], line: str, *, is_searched: bool = False) -
 @packs.cached
 def by_literal() -> dict[str, tuple[int, ...]]:
     """The numbers of the forms (in `FORMS.rows()`) that are tried on a line with the literal, in their order."""
+    return _by_literal(alone=False)
+
+
+@packs.cached
+def alone() -> dict[str, tuple[int, ...]]:
+    """The same of the forms that are read where no other error stands near."""
+    return _by_literal(alone=True)
+
+
+def _by_literal(*, alone: bool) -> dict[str, tuple[int, ...]]:
     found: dict[str, list[int]] = {}
     for number, form in enumerate(FORMS.rows()):
-        for literal in () if form.inside else form.literals:
+        for literal in form.literals if not form.inside and form.alone == alone else ():
             found.setdefault(literal, []).append(number)
     return {literal: tuple(numbers) for literal, numbers in found.items()}
