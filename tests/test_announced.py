@@ -34,7 +34,7 @@ def _rows_of(text: str) -> list[str]:
     ]
 
 
-@each("row, text", [(row, text) for row in ROWS for text in row.examples])
+@each("row, text", [(row, text) for row in ROWS for text in row.examples], parts=3)
 def test_an_example_is_an_event_of_its_row_and_of_no_other(row: Line, text: str) -> None:
     assert _rows_of(text) == [f"{row.place.pack}/{row.name}"]
     found = extract.events(text)

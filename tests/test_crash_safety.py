@@ -232,6 +232,7 @@ def test_a_database_held_by_a_writer_is_named_before_the_work(finished: Path) ->
     assert finish(finished)
 
 
+@pytest.mark.long
 def test_a_database_that_is_no_database_is_made_anew(finished: Path, undisturbed: Undisturbed) -> None:
     places = Places.of(finished)
     places.database.write_bytes(b"not a database" * 1000)

@@ -40,7 +40,7 @@ def kind(text: str) -> str | None:
     return dict(signature_of_text(text).gate).get("kind")
 
 
-@each("family_id, text", EXAMPLES)
+@each("family_id, text", EXAMPLES, parts=3)
 def test_an_example_is_recognised_as_its_family(family_id: str, text: str) -> None:
     assert kind(text) == family_id
 

@@ -31,7 +31,7 @@ def read(text: str) -> Signature:
     return signature_of_text(text)
 
 
-@each("kind, sentence", ROWS)
+@each("kind, sentence", ROWS, parts=3)
 def test_a_sentence_is_read_as_itself_in_a_title_and_behind_a_type(kind: str, sentence: str) -> None:
     gates = {read(text).gate for text in (sentence, f"RuntimeError: {sentence}", f"[Bug]: {sentence} on two machines")}
     assert len(gates) == 1, gates

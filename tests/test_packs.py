@@ -347,6 +347,7 @@ def test_a_partition_of_the_same_pages_has_another_name_with_another_pack(write:
     assert names() == before
 
 
+@pytest.mark.long
 def test_a_pack_that_ships_is_proven_as_any_other_and_is_active_once() -> None:
     (ruby,) = [pack for pack in packs.active().packs if pack.name == "ruby"]
     done = run("pack", "test", ruby.folder, ruby.folder.parent / "elixir")

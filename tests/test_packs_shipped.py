@@ -15,7 +15,7 @@ ORDINARY = [
 ]
 
 
-@each("table, row", ROWS)
+@each("table, row", ROWS, parts=4)
 def test_a_row_takes_its_examples_alone_and_no_look_alike(table: packs.Table[Any], row: packs.Row) -> None:
     assert table.hits is not None
     for text in row.examples:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,10 @@ original_task = mapping.map_task
 @pytest.fixture(scope="module")
 def home_with_it(tmp_path_factory: pytest.TempPathFactory) -> Path:
     places = Places.of(tmp_path_factory.mktemp("poisoned"))
-    run.import_files(places.raw, [SAMPLE])
+    source = tmp_path_factory.mktemp("source") / "issues.jsonl"
+    lines = (SAMPLE / "issues.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    source.write_text("".join(line for line in lines if re.search(r"/gemmforge/issues/\d\"", line)), encoding="utf-8")
+    run.import_files(places.raw, [source])
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(mapping, "map_task", deadly_task)
         summary = run.build(places, workers=1, partition_documents=1000)

@@ -28,7 +28,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home that was built twice: of one file of the sample, then of all of it."""
     folder = tmp_path_factory.mktemp("report")
     for path in (SAMPLE / "issues.jsonl", SAMPLE):
-        for command in (("import", path), ("build",), ("export",)):
+        for command in (("import", path), ("build", "--workers", "1"), ("export",)):
             done = cli.run(*command, "--home", folder, "--quiet")
             assert done.code == 0, done.err
     return folder
@@ -42,7 +42,6 @@ def exports(home: Path) -> list[str]:
     return [row.run_id for row in recording.rows(home) if row.flow == "export"]
 
 
-@pytest.mark.long
 def test_new_is_what_came_after_the_run(home: Path) -> None:
     first, second = exports(home)
     every, after, none = (overview.report(home, since=since) for since in ("", first, second))

@@ -150,6 +150,7 @@ def test_a_second_change_within_one_second_replaces_the_first(place: Place, fake
         assert json.loads(place.pages(1)["main"].body)["body"] == body
 
 
+@pytest.mark.long
 def test_a_deleted_comment_leaves_the_document(place: Place, fake: FakeGithub) -> None:
     fake.add(REPO, 1)
     place.ingest()
@@ -166,7 +167,6 @@ def test_a_deleted_comment_leaves_the_document(place: Place, fake: FakeGithub) -
     assert "password" not in place.document(1).text  # type: ignore[union-attr]
 
 
-@pytest.mark.long
 def test_a_list_that_loses_its_second_page_loses_it_in_raw(place: Place, fake: FakeGithub) -> None:
     small_world(fake, threads=1)
     place.ingest()

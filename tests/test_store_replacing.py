@@ -213,6 +213,7 @@ def test_a_file_brought_up_to_date_has_the_rows_of_one_that_is_written_whole(
     assert in_place == []
 
 
+@pytest.mark.long
 def test_a_file_of_few_rows_is_written_whole_and_one_of_more_is_brought_up_to_date(
     change: Change, tmp_path: Path, in_place: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,7 +303,7 @@ def _flipped(path: Path) -> None:
 @pytest.mark.parametrize(
     "spoil",
     one_in(
-        3,
+        7,
         [
             lambda folder: _flipped(folder / "x.duckdb"),
             lambda folder: store.write(folder / "x.duckdb", store.Contents()),

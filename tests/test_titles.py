@@ -196,6 +196,7 @@ def test_thousands_of_members_are_drawn_from_and_the_draw_is_always_the_same() -
     assert titled(members).text == "cannot fire the vessel <word>"
 
 
+@pytest.mark.long
 def test_a_title_follows_each_new_thread_and_the_id_stays(tmp_path: Path) -> None:
     world, memory, registry, told = histories.World(1), results.Memory("x"), Registry(), []
     for number, name in enumerate(("tall_beaker", "tall_beaker", "old_urn", *["tall_beaker"] * 8), 1):

@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.golden import ROOT
 
 #: Modules that the issue visits: 161 when this was written, 190 before modules of one caller were merged into it. Why
@@ -24,6 +26,7 @@ print(json.dumps([len(walk.modules), len(walk.rooms), walk.steps_back, sorted(wa
 """
 
 
+@pytest.mark.long
 def test_an_issue_visits_few_rooms_each_once_and_never_calls_upwards() -> None:
     done = subprocess.run([sys.executable, "-c", WALK], cwd=ROOT, capture_output=True, text=True, check=True)
     modules, rooms, steps_back, upwards = json.loads(done.stdout.splitlines()[-1])
