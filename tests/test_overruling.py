@@ -227,6 +227,7 @@ def test_a_split_is_permanent_and_its_reason_is_shown(home: Path) -> None:
     assert matched(home, MESSAGES[4]) != matched(home, MESSAGES[5])
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("never_few")
 def test_what_is_ignored_is_counted_with_its_reason_and_comes_back(home: Path) -> None:
     entry = str(matched(home, MESSAGES[6]))

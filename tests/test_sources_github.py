@@ -61,6 +61,7 @@ def test_a_live_thread_and_the_same_thread_imported_give_one_document(place: Pla
     assert list(place.pages(5)) == ["main"] or "timeline" in place.pages(5)
 
 
+@pytest.mark.long
 def test_a_merged_pull_request_closes_an_issue_and_an_open_one_only_speaks_of_it(
     place: Place, fake: FakeGithub
 ) -> None:
@@ -248,7 +249,8 @@ def test_a_reference_that_only_graphql_knows_is_asked_for_once(place: Place, fak
         assert sum("timeline" in path for path in fake.paths(before)) == expected
 
 
-@pytest.mark.parametrize("token", first_alone([TOKEN, None]))
+@pytest.mark.long
+@pytest.mark.parametrize("token", [TOKEN, None])
 def test_without_graphql_a_new_pull_request_leads_to_what_it_names(
     place: Place, fake: FakeGithub, token: str | None
 ) -> None:

@@ -94,6 +94,7 @@ def test_slots_can_be_asked_as_numbers(database: Path) -> None:
     assert row == [(147457.0, 147459.0, "byte")]
 
 
+@pytest.mark.long
 def test_a_small_file_is_not_searched_for_parts_that_strings_share(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +255,7 @@ def test_equal_input_in_any_order_gives_an_equal_digest(tmp_path: Path) -> None:
     assert store.digest(changed) != store.digest(paths[0])
 
 
+@pytest.mark.long
 def test_the_digest_is_that_of_the_rows_wherever_they_lie(tmp_path: Path) -> None:
     path = store.write(tmp_path / "a.duckdb", contents(tmp_path))
     before = store.digest(path)

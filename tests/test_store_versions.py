@@ -24,12 +24,12 @@ NOTE = ("merged", "cluster:00000000000000aa", "cluster:00000000000000bb", "of lo
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with a run on record, a bundle, a former entry id, and the note in its journal."""
     home = tmp_path_factory.mktemp("home")
     places = Places.of(home)
     with build.recorded(home, "build", run_id="run-of-long-ago"):
-        golden.make(home)
+        golden.copied(sample_home, home)
     registry = export.read_registry(places.curated)
     registry.aliases["xla/of-long-ago"] = min(registry.ids)
     export.write(places.curated, export.read_entries(places.curated), facts=export.Facts(registry=registry))
