@@ -79,6 +79,38 @@ _OF_PROJECT = {
 }
 #: "Try 0.4.1" may advise another version of what the project stands on; who tells what became of it means the project.
 _ADVISED = re.compile(r"\b(?:could|can|should|may|might|please|try)\b", re.IGNORECASE)
+#: Acts that leave out a value: where the words name one, they stand for themselves.
+_WITHOUT_VALUE = frozenset(
+    {f"remedy.{way}_{what}" for way in ("increase", "decrease") for what in ("flag", "parameter", "quantity")}
+    | {"remedy.set_env_any", "remedy.set_parameter_any"}
+)
+_AIMED = re.compile(
+    r"[`'\")]{0,2}[^;,!?，。；！？\n]{0,40}?(?:\b(?:to|by|from|as)\b|到|至|为|成|[=:])(?: \w+){0,3}?"
+    r" ?[`'\"]{0,2}[-+~<>=]{0,2}\d",
+    re.IGNORECASE,
+)
+#: A value and its borders; a number that a blank and a word follow may have a unit there.
+#: What a number may be written with, and what else without blanks: an address, a path, a list.
+_QUOTED = re.compile(r"`[^`\n]+`|\"[^\"\n]+\"|'[^'\n]+'")
+_NUMBER = re.compile(r"[-+~]?\d+(?:[.,_]\d+)*(?:[eE][-+]?\d+)?")
+_COUNTED = re.compile(r"(?:[A-Za-z0-9_.%:+/*~µ-]|,(?=\d))+")
+_WORDED = re.compile(r"(?:[A-Za-z0-9_.%:+/*~$=@#?&\\-]|,(?=[\w./-])(?![A-Za-z_]\w*=))+")
+_SWITCH = re.compile(r"(?:True|False|None|null|on|off)(?![\w.-])", re.IGNORECASE)
+_BORDER = re.compile(r"$|[\s`'\")\]},;.:!?*_]|[^\x00-\x7f]")
+#: What follows a number and leaves open where it ends: "set x=2.Then", "x=2,y".
+_OPEN = re.compile(r"\.[A-Z][a-z]|,[A-Za-z_](?![\w.]*=)")
+#: What else belongs to a version or bound: "1.8.3-rc.1", "2.0.0.Final", ">=1.2,<2"; and what makes it another thing's.
+_VERSION_REST = re.compile(
+    r"(?:[-+][A-Za-z0-9]+(?:[._][A-Za-z0-9]+)*(?![A-Za-z0-9])|\.(?:Final|RELEASE|GA|SNAPSHOT)\b"
+    r"|, ?(?:[<>=!~]=|[<>])[\w.*]+)+"
+)
+_OF_ANOTHER = re.compile(
+    r"-(?:based|compatible|compliant|style|like|only|ish|specific|related|or|to|and)\b|\.(?:exe|zip|whl|tar|gz|jar|deb|rpm)\b",
+    re.IGNORECASE,
+)
+_LONGEST_VALUE = 160
+#: More of a command than its row reads.
+_MORE_OPTIONS = re.compile(r" --?[A-Za-z]")
 _SWITCHED_ON = frozenset({"remedy.add_flag", "remedy.enable"})
 _TARGETS = {
     "computer": "machine",
@@ -204,19 +236,39 @@ def _acts(text: str, project: Project | None) -> Iterator[Action]:
         if row.is_of_thread and project is None:
             continue
         for found in row.pattern.finditer(text):
-            before = text[max(0, found.start() - 24) : found.start()]
-            if _NOT.search(before) or (template in _GIVEN and _TAKEN_AWAY.search(before)):
+            if _is_other(template, text, found):
                 continue
-            if template in _REMOVING and _GOES_ON.match(text, found.end()):
-                continue  # what else is removed would be left out of the fact: the words stand for themselves
-            if template in _UNVERSIONED and _BOUND.match(text, found.end()):
-                continue  # the version that the row does not read is what the act is about
+            end = _end(template, text, found)
+            if end is None:
+                return  # the fact would tell something else than the words
             fact = _of_thread(template, found, project) if row.is_of_thread and project else _fact(template, found)
             if fact is not None:
                 fact = _of_project(fact, text, project) if project else fact
                 is_first = False
-                yield Action(fact, key(fact), found.start(), found.end())
+                yield Action(fact, key(fact), found.start(), end)
                 break
+
+
+def _is_other(template: str, text: str, found: re.Match[str]) -> bool:
+    """True if the words around it turn the act round, or say more of it than the fact would."""
+    before = text[max(0, found.start() - 24) : found.start()]
+    if _NOT.search(before) or (template in _GIVEN and _TAKEN_AWAY.search(before)):
+        return True
+    if template in _REMOVING and _GOES_ON.match(text, found.end()):
+        return True  # what else is removed would be left out of the fact: the words stand for themselves
+    if template in _UNVERSIONED and _BOUND.match(text, found.end()):
+        return True  # the version that the row does not read is what the act is about
+    return template in _WITHOUT_VALUE and bool(_AIMED.match(text, found.end()))
+
+
+def _end(template: str, text: str, found: re.Match[str]) -> int | None:
+    """Where the act ends, its value read whole; None if what the row reads is only part of it."""
+    if template == "remedy.run_command" and _MORE_OPTIONS.match(text, found.end()):
+        return None
+    if "value" not in found.re.groupindex:
+        return found.end()
+    read = value(text, found.start("value"))
+    return max(found.end(), read[1]) if read else None
 
 
 def _of_thread(template: str, found: re.Match[str], project: Project) -> Fact | None:
@@ -326,10 +378,19 @@ def key(fact: Fact) -> str:
 
 def _fact(template: str, found: re.Match[str]) -> Fact | None:
     slots = {}
-    for name, value in found.groupdict().items():
-        if value is None:
+    for name, said in found.groupdict().items():
+        if said is None:
             continue
-        clean = _slot(name, value.strip().strip("`"), found)
+        if name == "value":
+            read = value(found.string, found.start(name))
+            if read is None:
+                return None
+            said = read[0]  # noqa: PLW2901
+        elif name == "version" and (rest := _VERSION_REST.match(found.string, found.end(name))):
+            if _OF_ANOTHER.search(rest.group()):
+                return None
+            said += rest.group()  # noqa: PLW2901
+        clean = _slot(name, said.strip().strip("`"), found)
         if clean is None:
             return None
         slots[name] = clean
@@ -338,6 +399,44 @@ def _fact(template: str, found: re.Match[str]) -> Fact | None:
     if template == "remedy.set_env" and slots["value"].strip("'\"`") in _OF_BUILDS:
         return None  # "WITH_LAPACK=OFF" is a line of CMake, and no program reads such a variable
     return Fact(template, tuple(sorted(slots.items())))
+
+
+def value(text: str, start: int) -> tuple[str, int] | None:
+    """The value that begins at `start`, with its unit, and where it ends; None if it is not whole there.
+
+    Kept as written, but for units that are words: those have one sign in all languages ("60 秒" is "60 s").
+    """
+    if start and text[start - 1] == "`":
+        start -= 1
+    quoted = _QUOTED.match(text, start)
+    if quoted:
+        end, said = quoted.end(), quoted.group().strip("`").strip()
+        is_command = said and text[start] == "`" and text[start - 1 : start] == "=" and text[start - 2 : start] != "`="
+        return (said, end) if 0 < len(said) <= _LONGEST_VALUE and not is_command else None
+    number = _NUMBER.match(text, start)
+    written = _SWITCH.match(text, start) or (_COUNTED if number else _WORDED).match(text, start)
+    if written is None or (number and _OPEN.match(text, number.end())):
+        return None
+    end = start + len(written.group().rstrip(".,:;?*-/" if number else ".,:;?*-"))
+    said, patterns = text[start:end], _amounts()
+    unit = patterns[0].match(text, end) if number and number.end() == end else None
+    if unit and unit.lastgroup:
+        sign = patterns[2][unit.lastgroup]
+        said, end = f"{said}{'' if sign == '%' else ' '}{sign}", unit.end()
+    elif unit:
+        said, end = text[start : unit.end()], unit.end()
+    is_cut = number and (patterns[1].match(text, end) or (unit and re.match(r" ?\d", text[end : end + 2])))
+    return (said, end) if not is_cut and len(said) <= _LONGEST_VALUE and _BORDER.match(text, end) else None
+
+
+@cache
+def _amounts() -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, str]]:
+    """What finds a unit behind a number, by its sign or in words; what tells that a value goes on; signs by group."""
+    rows = tables.table("actions.toml")
+    signs = {f"unit{number}": sign for number, sign in enumerate(rows["units"])}
+    words = "|".join(f"(?P<{group}>(?: |-)?(?:{rows['units'][sign]})(?![A-Za-z]))" for group, sign in signs.items())
+    unit = late(rf"(?i:{words})| (?:{rows['amounts']['signs']})(?![\w/])")
+    return unit, late(rows["amounts"]["goes_on"], re.IGNORECASE), signs
 
 
 def _slot(name: str, value: str, found: re.Match[str]) -> str | None:
