@@ -24,7 +24,7 @@ from pipeline.records import Severity
 PARTS = {"{place}": PLACE, "{stack}": STACK.pattern}
 
 _GROUP = re.compile(r"\{(\w+)\}")
-_Word = Annotated[str, Field(min_length=2, max_length=80, pattern=r"^[\x00-\x3e\x40-\x7f]+$")]
+_Word = Annotated[str, Field(min_length=2, max_length=80)]
 _Template = Annotated[str, Field(max_length=200)]
 
 
@@ -34,7 +34,10 @@ class Line(packs.Row):
     dialect: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,39}$", description="Whose line it is: `postgresql`.")]
     words: Annotated[
         tuple[_Word, ...],
-        Field(min_length=1, description="One of them stands in every such line, in ASCII and without `?`."),
+        Field(
+            min_length=1,
+            description="One of them stands in every such line; of another script with the blank or mark before it.",
+        ),
     ]
     needs: tuple[str, ...] = Field((), description="One of these stands in the line too; before the pattern is tried.")
     pattern: Expression = Field(

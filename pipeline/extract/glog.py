@@ -42,11 +42,12 @@ RULES: tuple[Rule, ...] = (
             rf"{_SOURCE}:(?P<line>\d{{1,6}})\] {{1,2}}{no_chatter('glog-line')}(?P<msg>\S[^\n]{{1,3000}})"
         ),
         goes_on=_STACK_OR_REST,
+        needs=("] ",),
     ),
     Rule(
         "opencv-function",
         "opencv",
-        ("OpenCV",),
+        ("OpenCV Error: ", "OpenCV("),
         Lazy(
             r"OpenCV(?:\([\w.-]{1,24}\))? Error: (?P<msg>[^\n]{3,600}) in (?P<function>"
             r"[^\n,]{1,200}), file (?P<file>[^\n,]{1,300}), line (?P<line>\d{1,7})"
@@ -57,20 +58,18 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "opencv-error",
         "opencv",
-        ("OpenCV",),
+        ("OpenCV Error: ",),
         Lazy(r"OpenCV Error: (?P<msg>[^\n]{3,600})"),
-        needs=("OpenCV Error: ",),
         joins=True,
     ),
     Rule(
         "opencv-version",
         "opencv",
-        ("OpenCV",),
+        ("OpenCV(",),
         Lazy(
             r"OpenCV\([\w.-]{1,24}\)[: ]{1,2}(?:[Ee]rror: )?(?:(?P<file>(?:[A-Za-z]:[\\/])?"
             r"[^\s:]{1,300}):(?P<line>\d{1,7}): )?(?:error: )?(?P<msg>[^\n]{3,900})"
         ),
-        needs=("OpenCV(",),
         joins=True,
     ),
     Rule(
