@@ -94,7 +94,7 @@ def events(text: str) -> list[Event]:
     seen = looked_for().seen(text)
     if not seen:
         return []
-    if signs := seen.keys() & _stacked():
+    if signs := _stacked().intersection(seen):  # a view of keys asks for each of the literals
         plain = related.without_margins(text, (at for sign in signs for at in seen[sign][:MOST_SIGNS]))
         if plain != text:
             text, seen = plain, looked_for().seen(plain)

@@ -15,7 +15,7 @@ from pipeline import packs
 from pipeline.extract.lines import Lines, Peeler
 from pipeline.extract.stacks import header
 from pipeline.extract.stacks.block import Block, Level, event, frames_of, listed
-from pipeline.extract.stacks.table import FORMS, WIDEST, Form, Matched, alone, by_literal, first
+from pipeline.extract.stacks.table import FORMS, WIDEST, Form, Matched, alone, by_literal, first, may_stand
 from pipeline.extract.stacks.walk import FENCES, NARROWEST, follow
 from pipeline.records import Event
 from pipeline.text import prefixes
@@ -125,7 +125,7 @@ def _read(text: str, start: int, stop: int, forms: Iterable[Form], floor: int) -
 def _announced(text: str, start: int, line: str, form: Form) -> Block | None:
     """The block that a line of `start` begins, None if it has fewer frames than it should."""
     hit, wrapped = _start(text, start, line, form)
-    if hit is None:
+    if hit is None or (form.least_frames and not may_stand(form.frame, text, start + len(line))):
         return None
     lines = Lines(text, start, _peeler(text, start, line, form))
     begun = lines.at(wrapped) or lines.at(0)

@@ -135,6 +135,11 @@ def first(expressions: Sequence[str], line: str, *, is_searched: bool = False) -
     return None
 
 
+def may_stand(expressions: Sequence[str], text: str, start: int) -> bool:
+    """Whether the text has behind a place what one of the expressions needs."""
+    return any(needed.stand(clauses, text, start) for _, clauses in _tried(expressions))
+
+
 @packs.cached
 def by_literal() -> dict[str, tuple[int, ...]]:
     """The numbers of the forms (in `FORMS.rows()`) that are tried on a line with the literal, in their order."""
