@@ -156,6 +156,18 @@ CASES: Mapping[str, Case] = {
         [*MANY, template("LampError: bulb of the lamp is burnt", gate={"exception": "LampError"})],
         [template("bulb of the lamp is burnt")],
     ),
+    "placed": Case(
+        [*MANY, template("bulb of the lamp is burnt", gate={"place": "shop"})],
+        [template("bulb of the lamp is burnt", gate={"place": "shop/lamp:light"})],
+    ),
+    "placed elsewhere": Case(
+        [
+            *MANY,
+            template("E7", gate={"kind": "burnt", "place": "shop"}, complete=True),
+            template("E7", gate={"kind": "burnt", "place": "shop/lamp:light"}, complete=True),
+        ],
+        [template("E7", gate={"kind": "burnt", "place": "shop/lamp:dim"}, complete=True)],
+    ),
     "small gate": Case(
         [template("cannot place the anvil on shelf <n> of the northern store", gate={"op": "put"})],
         [template("could not place the anvil on shelf <n> of the northern store", gate={"op": "put"})],
@@ -224,7 +236,7 @@ def without(kind: int) -> Callable[..., Any]:
     def keys(templates: Sequence[Template], *, large: Any) -> units.Keys:
         sides = units.keys_of(work(templates), large)
         left = [
-            units.Ragged(one.rows[one.keys % 4 != kind], one.keys[one.keys % 4 != kind])
+            units.Ragged(one.rows[one.keys % units.KINDS != kind], one.keys[one.keys % units.KINDS != kind])
             for one in (sides.own, sides.asked)
         ]
         return units.Keys(*left)
@@ -251,6 +263,8 @@ MUTANTS: Mapping[str, tuple[str, object, str, object]] = {
     "what quotes": ("quoting", units, "keys", without(units.QUOTE)),
     "beginnings": ("begun", units, "keys", without(units.BEGINNING)),
     "types": ("untyped", units, "keys", without(units.UNTYPED)),
+    "places": ("placed", units, "keys", without(units.PLACED)),
+    "places that are several": ("placed elsewhere", units, "keys", without(units.PLACED)),
     "small gates": ("small gate", grouping, "_whole_gates", lambda *_: pa.array([], pa.string())),
     "complete gates": ("complete gate", grouping, "_whole_gates", lambda *_: pa.array([], pa.string())),
     "gates that grow": ("gate that grows", grouping, "_whole_gates", lambda *_: pa.array([], pa.string())),

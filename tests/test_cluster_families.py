@@ -33,13 +33,15 @@ CONNECTED = (
     template("out of paper in tray <n> of the wes", gate={"op": "print"}, cut=True),
     template("code E7: the press", gate={"code": "E7"}, complete=True, count=2),
     template("E7 again, in other words", gate={"code": "E7"}, complete=True),
+    template("bulb of the lamp is burnt", gate={"place": "shop"}),
+    template("bulb of the lamp is burnt", gate={"place": "shop/lamp:light"}, count=2),
     *(template(text, count=count) for count, text in enumerate(SPLIT.texts, 2)),
     *(template(text) for text in MERGE.texts),
 )
 SAID = Overrides((MERGE, SPLIT))
 #: Heap of grouping for each more of these texts: 5.1 kB, 4 more while each had a set of its words and its own words.
 MOST_BYTES_A_TEXT = 6_500
-KINDS = ("near", "untyped", "quoted", "begun", "complete", "split", "merge")
+KINDS = ("near", "untyped", "placed", "quoted", "begun", "complete", "split", "merge")
 
 
 def said_of(started: work.Work, overrides: Overrides) -> election.Said:
@@ -144,7 +146,7 @@ def test_a_hard_gate_is_grouped_alone_as_among_all(generated: list[Template]) ->
     expected = cluster.partition(templates)
     gates: dict[object, list[Template]] = {}
     for one in templates:
-        gates.setdefault(cluster.hard(one.gate), []).append(one)
+        gates.setdefault(candidates.placeless(cluster.hard(one.gate)), []).append(one)
     parts = [cluster.partition(own) for own in gates.values()]
     found = sorted((one for part in parts for one in part.assignments), key=lambda one: one.signature_id)
     assert tuple(found) == expected.assignments

@@ -27,7 +27,9 @@ EMPTY = _rows("normalise/wording.toml", "empty")
 
 PLACED = _rows("normalise/wording.toml", "placed")
 RUNTIME = _rows("normalise/wording.toml", "runtime")
-MESSAGES = _rows("normalise/runtime_messages.toml", "message")
+MESSAGES = [
+    row for name in ("runtime_messages", "checked_values") for row in _rows(f"normalise/{name}.toml", "message")
+]
 
 
 def _is_empty(template: str) -> bool:

@@ -407,7 +407,12 @@ def test_what_stands_for_an_error_is_read_as_that_error_again(text: str, quote: 
     signed = signature(event, text)
     assert text[signed.start : signed.end].rstrip() == quote
     alone = text[signed.start : signed.end]
-    assert signature_of_text(alone, events(alone)).signature_id == signed.signature_id
+    again = signature_of_text(alone, events(alone))
+    assert again.text == signed.text
+    if normalise.is_elsewhere(again):  # words that a library prints of values do not say who handed them over
+        assert again.gate == tuple(pair for pair in signed.gate if pair[0] != normalise.PLACE)
+    else:
+        assert again.signature_id == signed.signature_id
 
 
 def test_a_message_that_is_quoted_ends_where_the_quotation_does() -> None:
@@ -462,5 +467,5 @@ def test_values_that_a_test_compared_are_told_apart_by_their_place_and_what_is_r
     places = [(Frame("/x/test_kiln.py", 3, name),) for name in ("test_heat", "test_fire")]
     compared = [signature(event("assert 3 == 4", kind="AssertionError", frames=frames)) for frames in places]
     assert compared[0].gate != compared[1].gate
-    ended = [signature(event("", kind="MemoryError", frames=frames)) for frames in places]
+    ended = [signature(event("", kind="KeyboardInterrupt", frames=frames)) for frames in places]
     assert ended[0].gate == ended[1].gate

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline import normalise
 from pipeline.records import Assignment, Cluster, Signature, Template, short_class
+from pipeline.text import frames
 
 if TYPE_CHECKING:
     from pipeline.cluster import Abstention, Index, Match
@@ -63,21 +64,41 @@ class KnownErrors:
                 return _of_words(signature, there)
         found = self._assigned(signature)
         if not isinstance(found, Match) and normalise.is_arisen(signature) and (there := self._anywhere(signature)):
-            return _of_words(signature, there)
+            return self._arising(signature) or _of_words(signature, there)
         return found
 
-    def _anywhere(self, signature: Signature) -> list[str]:
-        """The clusters of a run time's words, wherever they arise, in order."""
+    def _arising(self, signature: Signature) -> Match | None:
+        """The only cluster of these words that arise in this function, of a text that does not say whose it is."""
+        from pipeline.cluster import Match  # noqa: PLC0415  as above
+
+        owner, function = frames.parted(dict(signature.gate)[normalise.PLACE])
+        there = self._anywhere(signature, function=function) if function and not owner else []
+        if len(there) != 1:
+            return None
+        told = "Any program of the language prints these words; one entry has them from this function."
+        return Match(there[0], 100.0, "gate", told, None)
+
+    def _anywhere(self, signature: Signature, *, function: str = "") -> list[str]:
+        """The clusters of a run time's words, wherever they arise or in a function, in order."""
         named = self._of_words.get(_placeless(signature.gate), ())
-        return sorted({cluster for cluster, text in named if signature.is_gate_complete or text == signature.text})
+        return sorted(
+            {
+                cluster
+                for cluster, text, place in named
+                if (signature.is_gate_complete or text == signature.text)
+                and (not function or frames.parted(place)[1] == function)
+            }
+        )
 
     @cached_property
-    def _of_words(self) -> dict[Gate, list[tuple[str, str]]]:
-        """By what their gates are but for the place: the clusters that have one, with their texts."""
-        found: dict[Gate, list[tuple[str, str]]] = {}
-        for gate, places in self._of_gate.items():
-            if normalise.PLACE in dict(gate):
-                rows = [(self._rows[place]["cluster_id"], one["text"]) for place, own in places.items() for one in own]
+    def _of_words(self) -> dict[Gate, list[tuple[str, str, str]]]:
+        """By what their gates are but for the place: the clusters that have one, with their texts and places."""
+        found: dict[Gate, list[tuple[str, str, str]]] = {}
+        for gate, numbers in self._of_gate.items():
+            where = dict(gate).get(normalise.PLACE)
+            if where is not None:
+                every = [(self._rows[number]["cluster_id"], own) for number, own in numbers.items()]
+                rows = [(cluster, one["text"], where) for cluster, own in every for one in own]
                 found.setdefault(_placeless(gate), []).extend(rows)
         return found
 
@@ -144,7 +165,7 @@ def _of_words(signature: Signature, there: Sequence[str]) -> Match | Abstention:
     """
     from pipeline.cluster import Abstention, Candidate, Match  # noqa: PLC0415  as above
 
-    if len(there) == 1 and "symbol" in dict(signature.gate) and normalise.is_elsewhere(signature):
+    if len(there) == 1 and normalise.is_named(signature) and normalise.is_elsewhere(signature):
         told = "Any program of the language prints these words; one entry has them, and the text shows no other place."
         return Match(there[0], 100.0, "gate", told, None)
     how_many = f"{len(there)} entries have these words" if len(there) > 1 else "one entry has these words"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pipeline.cluster.shapes import SLOT_CHARACTER, TOKEN, Shape, tokens
 from pipeline.cluster.words import without_system
+from pipeline.text.frames import parted
 
 Gate = tuple[tuple[str, str], ...]
 
@@ -68,6 +69,51 @@ class Untyped:
         """All that have these words with a type, in order; nobody where the words say too little."""
         owners = self._owners.get((gate, shape.text), set())
         return tuple(sorted(owners)) if owners and _own_words(shape.text) >= LEAST_WORDS else ()
+
+
+# Words of a run time whose place is known in one report of a project and not in another.
+#
+# What a run time says of a program's own values is an error of its own in each place. A report that shows no stack has
+# the project alone for its place; where all others of that project who show one arise in one function, it is theirs.
+
+PLACE = "place"
+
+
+def placed(gate: Gate, text: str) -> tuple[Gate, str, str] | None:
+    """How a text with a function for its place is asked for by who has its owner alone; None for any other text.
+
+    The level of a script is no function: whose script it is says nothing of the project's.
+    """
+    owner, function = parted(dict(gate).get(PLACE, ""))
+    return (placeless(gate), owner, text) if owner and function and not function.endswith(":<module>") else None
+
+
+def unplaced(gate: Gate, text: str) -> tuple[Gate, str, str] | None:
+    """What a text looks for whose place is a project or a package; None for any other text."""
+    owner, function = parted(dict(gate).get(PLACE, ""))
+    return (placeless(gate), owner, text) if owner and not function else None
+
+
+def placeless(gate: Gate) -> Gate:
+    """The gate but for the place."""
+    return tuple(pair for pair in gate if pair[0] != PLACE)
+
+
+class Placed:
+    """Texts whose place is a function, by their words and whose it is."""
+
+    def __init__(self) -> None:
+        self._owners: dict[tuple[Gate, str, str], set[int]] = {}
+
+    def add(self, gate: Gate, position: int, text: str) -> None:
+        """Make a text findable for those who show no stack; `text` is "" where the gate alone is the error."""
+        if (words := placed(gate, text)) is not None:
+            self._owners.setdefault(words, set()).add(position)
+
+    def owners(self, gate: Gate, text: str) -> tuple[int, ...]:
+        """All that have these words in a function of the same owner, in order."""
+        words = unplaced(gate, text)
+        return tuple(sorted(self._owners.get(words, ()))) if words is not None else ()
 
 
 # Texts that quote another error whole, behind the words of whoever passes it on: they are that error.

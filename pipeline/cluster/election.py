@@ -31,6 +31,7 @@ class Edges:
     earlier: Ints
     similar: Floats  # score of each such pair of full texts of one gate: REVIEW at least
     untyped: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # to who prints its words with a type
+    placed: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # to who shows where its words arise
     held: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # to the texts whose words stand in it
     quoted: Mapping[int, int] = field(default_factory=dict)  # to the longest of them that it quotes
     begun: Mapping[int, tuple[tuple[int, float], ...]] = field(default_factory=dict)  # of a cut text, to what goes on
@@ -49,6 +50,11 @@ class Edges:
                 for one, others in self.untyped.items()
                 if one in place
             },
+            placed={
+                place[one]: tuple(place[other] for other in others)
+                for one, others in self.placed.items()
+                if one in place
+            },
             quoted={place[one]: place[other] for one, other in self.quoted.items() if one in place},
             begun={
                 place[one]: tuple((place[other], score) for other, score in others)
@@ -59,7 +65,7 @@ class Edges:
 
 
 def edges(work: Work, *, large: Set[Gate] = frozenset()) -> Edges:
-    """The edges among the templates of `work`. A complete gate needs none: its templates are one group.
+    """The edges among the templates of `work`. A complete gate needs none but for its place: it is one group.
 
     `large` are gates of which there are so many texts elsewhere that not each is compared with each.
     """
@@ -69,6 +75,7 @@ def edges(work: Work, *, large: Set[Gate] = frozenset()) -> Edges:
     return Edges(
         *_near(work, full, large),
         untyped=_untyped(work, opened, full),
+        placed=_placed(work),
         held={position: tuple(row.position for _, row in found) for position, found in held.items()},
         quoted=_quoted(work, held),
         begun=_begun(work, opened, full),
@@ -95,6 +102,16 @@ def _untyped(work: Work, opened: Sequence[int], full: Sequence[int]) -> dict[int
         typed.add(work.templates[position].gate, position, work.shapes[position])
     found = {position: typed.owners(work.templates[position].gate, work.shapes[position]) for position in opened}
     return {position: owners for position, owners in found.items() if owners}
+
+
+def _placed(work: Work) -> dict[int, tuple[int, ...]]:
+    """Of each text without a function for its place those that have one; cut texts tell no words whole."""
+    known = candidates.Placed()
+    whole = [place for place, one in enumerate(work.templates) if work.is_complete[place] or not one.is_truncated]
+    for position in whole:
+        known.add(work.templates[position].gate, position, work.words(position))
+    found = {position: known.owners(work.templates[position].gate, work.words(position)) for position in whole}
+    return {position: others for position, others in found.items() if others}
 
 
 def _held(work: Work, opened: Sequence[int], full: Sequence[int]) -> dict[int, list[tuple[int, candidates.Quoted]]]:
@@ -149,6 +166,7 @@ def elect(work: Work, edges: Edges, said: Said) -> None:
     _group_complete(work, said.apart)
     _group_open(work, edges, said.apart)
     _join_untyped(work, edges, said.apart)
+    _join_placed(work, edges, said.apart)
     _join_quoting(work, edges, said.apart)
     _join_cut(work, edges, said.apart)
     people.bind(work, said.bonds, said.apart)
@@ -187,6 +205,15 @@ def _join_untyped(work: Work, edges: Edges, apart: people.Apart) -> None:
     for position in list(members):
         if len(owners.get(position, ())) == 1:
             _join(work, members, (position, min(owners[position])), "untyped", apart)
+
+
+def _join_placed(work: Work, edges: Edges, apart: people.Apart) -> None:
+    """Let the groups whose leading text shows no stack join the only one of their project that has their words."""
+    members = work.members()
+    for position in list(members):
+        found = {work.group[other] for other in edges.placed.get(position, ())}
+        if len(found) == 1:
+            _join(work, members, (position, min(found)), "place", apart)
 
 
 def _join(work: Work, members: dict[int, list[int]], sides: tuple[int, int], rule: str, apart: people.Apart) -> None:

@@ -57,6 +57,11 @@ def sentence(rule: str, score: float, *, template: Template, cluster: Cluster) -
         return f"Its words quote {text} or another text of its cluster whole; own gate: {gate}."
     if rule == "untyped":
         return f"The words of {text} without their exception type, which no other type prints; own gate: {gate}."
+    if rule == "place":
+        return (
+            f"No stack shows where its words arise; all others of its project that have them arise in one function, "
+            f"and it is theirs until one arises elsewhere; own gate: {gate}."
+        )
     if rule == "review":
         return f"A cut text that no text of its gate ({gate}) alone continues: a group of its own until reviewed."
     if rule == "override":

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pipeline.cluster import leaders, neighbours
+from pipeline.cluster.candidates import placeless
 from pipeline.cluster.election import Said, edges, elect
 from pipeline.cluster.people import NONE, Meaning, Override, Overrides, apart_pairs, bonds, ignored_positions
 from pipeline.cluster.proofs import Proof, with_regexes
@@ -24,7 +25,7 @@ from pipeline.cluster.work import work as begun
 from pipeline.records import Assignment, Cluster, Neighbour, Template, content_id
 
 #: Rules of members whose words are not the error's alone; they never represent a cluster.
-BORROWED = frozenset({"quote", "untyped"})
+BORROWED = frozenset({"quote", "untyped", "place"})
 
 
 class SetAside(NamedTuple):
@@ -203,9 +204,9 @@ def rulings(overrides: Overrides, templates: Sequence[Template]) -> tuple[Ruling
     known = merged(templates)
     meaning = Meaning(known, overrides.read)
     sides = [meaning.sides(row) for row in overrides.rows]
-    # clusters never cross a gate, so the gates that are spoken of are enough
-    gates = {known[position].gate for row in sides for side in row for position in side}
-    without = partition([template for template in known if template.gate in gates]).cluster_of()
+    # clusters never cross a gate but for its place, so the gates that are spoken of are enough
+    gates = {placeless(known[position].gate) for row in sides for side in row for position in side}
+    without = partition([template for template in known if placeless(template.gate) in gates]).cluster_of()
     made = []
     for row, places in zip(overrides.rows, sides, strict=True):
         names = tuple(tuple(known[position].signature_id for position in side) for side in places)

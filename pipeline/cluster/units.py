@@ -29,8 +29,8 @@ from pipeline.cluster.work import Work, rank, work
 from pipeline.records import Assignment, Cluster, Template
 
 #: The last bits of a key say of what it is.
-BAND, QUOTE, BEGINNING, UNTYPED = range(4)
-KINDS = 4
+BAND, QUOTE, BEGINNING, UNTYPED, PLACED = range(5)
+KINDS = 8
 #: Of a key that more have than this, ranks decide whose texts are looked at: all of them are one unit.
 CROWDED = {QUOTE: candidates.TRIED_TEXTS, BEGINNING: leaders.COMPARED_TEXTS}
 
@@ -68,8 +68,7 @@ class Keys:
 
 def keys_of(work: Work, large: Set[Gate]) -> Keys:
     """The keys of each template of `work`; of a gate that is not `large` all texts are compared: they need none."""
-    own: list[tuple[int, int]] = []
-    asked: list[tuple[int, int]] = []
+    own, asked = _places(work)
     opened = [position for position, is_complete in enumerate(work.is_complete) if not is_complete]
     quotable = []
     for position in opened:
@@ -90,6 +89,19 @@ def keys_of(work: Work, large: Set[Gate]) -> Keys:
         Ragged.of([bands, _columns(own), (every[0][heads], every[1][heads])]),
         Ragged.of([bands, _columns(asked), every]),
     )
+
+
+def _places(work: Work) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """The keys by which words of a run time find where others say that they arise."""
+    own: list[tuple[int, int]] = []
+    asked: list[tuple[int, int]] = []
+    for position, template in enumerate(work.templates):
+        text = work.words(position)
+        if found := candidates.placed(template.gate, text):
+            own.append((position, _key(PLACED, found[0], found[1:])))
+        if found := candidates.unplaced(template.gate, text):
+            asked.append((position, _key(PLACED, found[0], found[1:])))
+    return own, asked
 
 
 def _columns(pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Numbers]:
@@ -113,6 +125,7 @@ def _links(work: Work, found: Edges, large: Set[Gate], every: Keys) -> Iterator[
     is_band = every.own.keys % KINDS == BAND
     yield _sharing(every.own.rows[is_band], every.own.keys[is_band])
     yield ((one, other) for one, others in found.untyped.items() for other in others)
+    yield ((one, other) for one, others in found.placed.items() for other in others)
     yield ((one, other) for one, others in found.held.items() for other in others)
     yield ((one, other) for one, near in found.begun.items() for other, _ in near)
     yield _crowd(every)
@@ -217,6 +230,7 @@ def links(work: Work, edges: Edges, said: Said) -> dict[str, Iterable[tuple[int,
     return {
         "near": zip(edges.later.tolist(), edges.earlier.tolist(), strict=True),
         "untyped": ((one, other) for one, others in edges.untyped.items() for other in others),
+        "placed": ((one, other) for one, others in edges.placed.items() for other in others),
         "quoted": edges.quoted.items(),
         "begun": ((one, other) for one, near in edges.begun.items() for other, _ in near),
         "complete": (

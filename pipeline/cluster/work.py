@@ -22,6 +22,10 @@ class Work:
     refused: list[tuple[int, int, float, str]] = field(default_factory=list)  # see leaders.Groups
     why: dict[int, str] = field(default_factory=dict)  # what people said about a template's group
 
+    def words(self, position: int) -> str:
+        """The text by which an error of a place is found: none where the gate alone is the error."""
+        return "" if self.is_complete[position] else self.shapes[position].text
+
     def members(self) -> dict[int, list[int]]:
         """The positions of each group in order of rank, by leader."""
         found: dict[int, list[int]] = {}

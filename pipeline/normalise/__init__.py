@@ -14,6 +14,7 @@ from pipeline.normalise.assemble import (
     is_arisen,
     is_elsewhere,
     is_empty,
+    is_named,
     placed_as,
     signature,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "is_consequence",
     "is_elsewhere",
     "is_empty",
+    "is_named",
     "is_specific",
     "main_event",
     "masked",

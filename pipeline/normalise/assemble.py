@@ -13,10 +13,19 @@ from pipeline.normalise.culprit import Culprit, culprit
 from pipeline.normalise.masks import FILES, masked
 from pipeline.normalise.tables import RuntimeMessage, wording
 from pipeline.records import Event, Frame, Signature, Slot, content_id, short_class
-from pipeline.text.frames import frame_key, innermost, named_by, node_package, raising, raising_package
+from pipeline.text.frames import (
+    OF_OWNER,
+    frame_key,
+    innermost,
+    installed,
+    named_by,
+    node_package,
+    raising,
+    raising_package,
+)
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "36"
+NORMALISER_VERSION = "37"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
@@ -52,8 +61,12 @@ _PYTHON = frozenset({"python", "ipython", "vscode", "pytest", "faulthandler"})
 _FOREIGN = re.compile(r"(?:javax?|jakarta|kotlin|scala|junit|android|org|com|System|Microsoft)\.")
 
 
-#: What a script's own level is called: it is no function.
-_SCRIPTS = (None, "", "<module>", "<cell line>")
+#: What is called so is no function; a script's own level is told by its file.
+_NAMELESS = (None, "", "<cell line>")
+#: Names whose underscores are markup where a report shows them as text.
+_DUNDER = re.compile(r"\b__(?P<name>[A-Za-z]\w{0,40}?)__\b")
+#: A function that a library of tests calls: what it compares are its own values, whoever compares them for it.
+_TEST = re.compile(r"(?:.{0,120}[.:])?_?(?:test_|Test[A-Z]|test[A-Z]|test\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +156,11 @@ def read(
         if kind and found.hit.is_typed:
             template = f"{short_class(kind)}: {template}"
     if PLACE not in dict(gate) and _NOWHERE not in notes and (message := _message(template, dict(gate))) is not None:
-        where = _origin(message, frames, is_foreign=is_foreign, is_reported=project is not None)
+        if message.checks or message.codes:
+            notes.append(CHECKED)
+        if message.names_type:
+            gate = _with_type(gate, slots, notes)
+        where = _origin(message, frames, is_foreign=is_foreign, project=project)
         gate = _arisen(gate, where, project or "", notes)
     return Reading(
         text=_bounded(template) or kind or _wordless(gate),
@@ -192,9 +209,9 @@ def _unknown(
     if frame:
         gate = tuple(sorted((*gate, (PLACE, frame))))
         notes.append("frame: there is no message; the innermost function stands for it")
-    elif not is_placeless and (
-        _is_said_anywhere(sentence or short_class(kind)) if is_placed else _is_compared(sentence)
-    ):
+    elif not is_placeless and _is_compared(sentence):
+        gate = _with_place(gate, frames, notes, _test(frames))
+    elif not is_placeless and is_placed and _is_said_anywhere(sentence or short_class(kind)):
         gate = _with_place(gate, frames, notes)
     elif is_placed and kind is None and quoted and peel.counted(sentence) < peel.TELLING_WORDS:
         gate = tuple(sorted((*gate, ("symbol", quoted))))
@@ -225,11 +242,17 @@ def _where(frames: Sequence[Frame]) -> str:
     return innermost([one for one in frames if not any(row.match(named_by(one)) for row in rows)])
 
 
-#: The gate that holds where an error arises: `module:function`, a package or a project.
+def _test(frames: Sequence[Frame]) -> str:
+    """The innermost function of a test, "" if there is none."""
+    return next((named_by(one) for one in reversed(frames) if one.function and _TEST.match(one.function)), "")
+
+
+#: The gate that holds where an error arises: `owner/module:function`, `module:function`, a package or a project.
 PLACE = "place"
 #: The notes of a run time's words: the frames say which error they are, or the tracker of the report, or nothing does.
 ARISEN = "arisen: any program of the language prints these words; where the stack says that they arise decides"
 REPORTED = "reported: any program of the language prints these words; without a stack the project decides"
+CHECKED = "checked: a library says of values that they do not fit, which is the error of who hands them over"
 UNPLACED = "unplaced: any program of the language prints these words, and nothing shows where they arise"
 
 _AS_SHOWN = "as-shown: the same words stand elsewhere in the text with a stack, which says where they arise"
@@ -239,10 +262,10 @@ _NOWHERE = "nowhere: the words say what went wrong and not which, and no place i
 
 
 def _with_place(
-    gate: tuple[tuple[str, str], ...], frames: Sequence[Frame], notes: list[str]
+    gate: tuple[tuple[str, str], ...], frames: Sequence[Frame], notes: list[str], known: str = ""
 ) -> tuple[tuple[str, str], ...]:
-    """The gate with the function in which it happened, where no other symbol decides."""
-    where = _where(frames)
+    """The gate with the function in which it happened (`known`, if it is), where no other symbol decides."""
+    where = known or _where(frames)
     if any(key == "symbol" for key, _ in gate):
         return gate
     if not where:
@@ -257,16 +280,43 @@ def _message(template: str, gate: Mapping[str, str]) -> RuntimeMessage | None:
     return next((row for row in wording().messages if row.says(template, gate)), None)
 
 
-def _origin(message: RuntimeMessage, frames: Sequence[Frame], *, is_foreign: bool, is_reported: bool) -> str:
-    """Where the frames say that a run time's words arise, "" where they do not."""
+def _origin(message: RuntimeMessage, frames: Sequence[Frame], *, is_foreign: bool, project: str | None) -> str:
+    """Where the frames say that a run time's words arise, "" where they do not.
+
+    A function stands behind whose it is, as far as that is known: its package, or the project in which it is reported.
+    """
     if message.by == "project":
         return ""
-    if message.by == "function" and is_foreign:
-        return _where(frames)
+    frames = [one for one in frames if installed(one) not in message.checks]
     package = place_name(node_package(frames) if is_foreign else raising_package(frames))
-    is_own = is_reported and not is_foreign and not package and message.by == "function"
-    own = raising(frames) if is_own else None
-    return named_by(own) if own is not None and own.function not in _SCRIPTS else package
+    if message.by == "package" or not (is_foreign or package or project is not None):
+        return package
+    function = _function(message, frames, is_foreign=is_foreign)
+    owner = package or place_name(project or "")
+    return f"{owner}{OF_OWNER}{function}" if owner and function else function or package
+
+
+def _function(message: RuntimeMessage, frames: Sequence[Frame], *, is_foreign: bool) -> str:
+    """The function in which a run time's words arise, "" where none is named."""
+    if message.by == "test" and (test := _test(frames)):
+        return test
+    if is_foreign:
+        where = _where(frames)
+        return "" if where.endswith(":?") else where
+    own = raising(frames)
+    named = named_by(own) if own is not None and own.function not in _NAMELESS else ""
+    return _DUNDER.sub(r"\g<name>", named)
+
+
+def _with_type(
+    gate: tuple[tuple[str, str], ...], slots: Sequence[Slot], notes: list[str]
+) -> tuple[tuple[str, str], ...]:
+    """The gate with the type of the value that the words quote last."""
+    named = [one.value for one in slots if one.name == "quoted" and _NAME.fullmatch(one.value)]
+    if not named or any(key == "symbol" for key, _ in gate):
+        return gate
+    notes.append("type-quoted: the type of the value says which error it is")
+    return tuple(sorted((*gate, ("symbol", short_class(named[-1])))))
 
 
 def place_name(project: str) -> str:
@@ -278,6 +328,11 @@ def place_name(project: str) -> str:
 def is_arisen(found: Signature) -> bool:
     """Whether the frames say where an error of a run time's words arises."""
     return ARISEN in found.notes
+
+
+def is_named(found: Signature) -> bool:
+    """Whether a run time's words name something of the program's, or what a library or a device refuses."""
+    return CHECKED in found.notes or "symbol" in dict(found.gate)
 
 
 def is_elsewhere(found: Signature) -> bool:

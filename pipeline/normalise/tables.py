@@ -82,13 +82,18 @@ class Mask:
 class RuntimeMessage:
     """Words that any program of a language prints: which error it is, its place says."""
 
-    by: str  # what that is: "function", "package", "project"
+    by: str  # what that is: "function", "test", "package", "project"
     kinds: frozenset[str]  # families of which it is one; empty where a whole template is
     pattern: re.Pattern[str]  # of the template, or of the family's gates
+    checks: frozenset[str]  # packages that check values for whoever hands them: the place is that of who does
+    names_type: bool  # the type of the value that they quote says which error it is
+    codes: frozenset[str]  # official codes of which it is one
 
     def says(self, template: str, gate: Mapping[str, str]) -> bool:
         """Whether the words of a template, or its gates where it is a known error, are these."""
         kind = gate.get("kind")
+        if self.codes:
+            return gate.get("code", "") in self.codes
         if kind is None or not self.kinds:
             return kind is None and not self.kinds and bool(template) and self.pattern.match(template) is not None
         named = " ".join(value for key, value in gate.items() if key != "kind")
@@ -209,8 +214,16 @@ def wording() -> Wording:
         placed=tuple(_whole(row) for row in table["placed"]),
         compared=tuple(_whole(row) for row in table["placed"] if row.get("everywhere")),
         messages=tuple(
-            RuntimeMessage(row["by"], frozenset(row.get("kinds", ())), _whole({"pattern": ".*", **row}))
-            for row in _toml("runtime_messages")["message"]
+            RuntimeMessage(
+                by=row["by"],
+                kinds=frozenset(row.get("kinds", ())),
+                pattern=_whole({"pattern": ".*", **row}),
+                checks=frozenset(row.get("checks", ())),
+                names_type=row.get("names_type", False),
+                codes=frozenset(row.get("codes", ())),
+            )
+            for table in ("runtime_messages", "checked_values")
+            for row in _toml(table)["message"]
         ),
         runtime=tuple(re.compile(row["pattern"]) for row in table["runtime"]),
         placed_kinds=frozenset(kind for row in table["placed"] for kind in row.get("kinds", ())),

@@ -99,7 +99,7 @@ CREATE TABLE clusters ( -- One row an error: signatures that mean the same
 CREATE TABLE assignments ( -- Why a signature is in its cluster
     signature_id VARCHAR, -- The signature
     cluster_id VARCHAR, -- The cluster it is in
-    rule VARCHAR, -- founder, leader, gate, equal, ratio, slot, prefix, untyped, quote, override or review
+    rule VARCHAR, -- founder, leader, gate, equal, ratio, slot, prefix, untyped, place, quote, override or review
     score DOUBLE, -- Likeness to the representative, 0-100
     explanation VARCHAR -- One sentence for people
 );

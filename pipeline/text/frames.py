@@ -25,9 +25,9 @@ _MADE = re.compile(r"\.<(?:cl)?init>\Z")
 _UNNAMED = re.compile(r"[<>?]|\A\(?(?:unknown|anonymous)\)?\Z", re.IGNORECASE)
 
 _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])?(?P<package>[A-Za-z_]\w{0,60})")
-#: Python's own library, and code without a file: it raises for whoever called it.
+#: Python's own library, and code without a file, which raise for their callers; a cell of a notebook is somebody's.
 _STANDARD = re.compile(
-    r"[\\/]lib(?:64)?[\\/]python\d[\d.]{0,5}[\\/](?!(?:site|dist)-packages)|^<"
+    r"[\\/]lib(?:64)?[\\/]python\d[\d.]{0,5}[\\/](?!(?:site|dist)-packages)|^<(?!ipython-input|stdin>)"
     r"|(?:python[\d.-]{0,8}|(?:ana|mini)conda\d?|[\\/]envs[\\/][^\\/]{1,60})[\\/]lib[\\/](?!python\d|(?:site|dist)-packages)"
     r"|[\\/]lib[\\/](?:(?:json|multiprocessing|http|urllib|importlib|ctypes|encodings|concurrent[\\/]futures|asyncio|logging"
     r"|collections|email|xml[\\/]\w{1,20})[\\/]\w{1,40}|subprocess|shutil|os|zipfile|tarfile|pickle|socket|ssl|threading|codecs"
@@ -56,6 +56,16 @@ _PASSING_ON = (_QUIET_FUNCTIONS - {"<module>"}) | {"__getattr__", "raise_from", 
 _COMPILED = re.compile(r"(?P<package>[A-Za-z_]\w{0,60})\.\w")
 #: Where Node.js keeps what was installed.
 _NODE = re.compile(r"[\\/]node_modules[\\/](?P<package>(?:@[\w.-]{1,60}[\\/])?[\w.-]{1,80})[\\/]")
+
+
+#: What stands between whose a function is and the function, where a place is told: `kiln/fire:heat`.
+OF_OWNER = "/"
+
+
+def parted(place: str) -> tuple[str, str]:
+    """Of a place whose it is and the function, "" for what is not told: ("kiln", "fire:heat"), ("kiln", "")."""
+    owner, _, function = place.partition(OF_OWNER)
+    return (owner, function) if function and ":" not in owner else ("", place) if ":" in place else (place, "")
 
 
 class Bridge(packs.Row):
@@ -133,6 +143,12 @@ def raising_package(frames: Sequence[Frame]) -> str:
     return found["package"] if found else ""
 
 
+def installed(frame: Frame) -> str:
+    """The top-level package of Python that a frame's file is installed in, "" if it is in none."""
+    found = _INSTALLED.search(frame.file or "")
+    return found["package"] if found else ""
+
+
 def _is_cython(frame: Frame) -> bool:
     return (frame.file or "").endswith((".pyx", ".pxi", ".pxd"))
 
@@ -156,8 +172,7 @@ def raising(frames: Sequence[Frame]) -> Frame | None:
 
 def packages(frames: Sequence[Frame]) -> tuple[str, ...]:
     """The top-level packages whose installed code is among the frames, the innermost first."""
-    found = (_INSTALLED.search(frame.file or "") for frame in reversed(frames))
-    return tuple(dict.fromkeys(hit["package"] for hit in found if hit))
+    return tuple(dict.fromkeys(name for frame in reversed(frames) if (name := installed(frame))))
 
 
 def innermost(frames: Sequence[Frame]) -> str:

@@ -115,7 +115,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
 
 def _deciding_place(cluster: Cluster, occurrences: Sequence[Occurrence]) -> str:
     """The function that is part of which error it is, because its words are said of any such mistake."""
-    where = dict(cluster.gate).get("place", "")
+    _, where = frames.parted(dict(cluster.gate).get("place", ""))
     return frames.place(where) if any(one.frame == where for one in occurrences if where) else ""
 
 

@@ -17,6 +17,7 @@ from pipeline.distil.drafts.meaning import short_type
 from pipeline.lexicon import catalogues, vocabulary
 from pipeline.lexicon.vocabulary import Class
 from pipeline.records import Cluster, DocRecord
+from pipeline.text import frames
 
 MAX_SLUG = 72
 #: Where another error has the slug already, the message may say more: `export` cuts at 80.
@@ -129,8 +130,9 @@ def _named(cluster: Cluster, codes: Sequence[str]) -> Iterator[Unit]:
     if not codes and "kind" in gate:
         yield tuple(_slugged(gate["kind"].removesuffix("-message")).split("-"))  # a program's sentence comes next
     for key in _TELLING:
-        # of `package.module.Class.method` the end says most; a package or a project names no error
-        value = gate.get(key, "") if key != "place" or ":" in gate.get(key, "") else ""
+        # of `package.module.Class.method` the end says most; a package, a project or a script names no error
+        value = frames.parted(gate.get(key, ""))[1] if key == "place" else gate.get(key, "")
+        value = "" if value.endswith(":<module>") else value
         value = ".".join(value.split(".")[-2:]) if key in ("symbol", "place") else value
         operator = tables.table("slugs.toml")["operators"].get(value) if key == "op" else None
         yield from [(operator,)] if operator else _units(value)
