@@ -400,11 +400,57 @@ PROSE = tables.table("prose")["row"]
 @each("kind, words", [(row["kind"], words) for row in PROSE for words in row["examples"]])
 def test_a_row_of_prose_finds_its_examples(kind: str, words: str) -> None:
     assert kind in set(prose.faults(words))
+    assert advice.refusal(words) is not None
 
 
 @each("words", [words for row in PROSE for words in row["lookalikes"]])
 def test_a_row_of_prose_leaves_its_lookalikes(words: str) -> None:
     assert set(prose.faults(words)) == set()
+
+
+TICKET = "https://tickets.qrun.net/T-1423"
+#: Sentences with the name of a tool and an address that is there to be read.
+CITED = (
+    "{} ticket: {}",
+    "see {} docs: {}",
+    "reported to {}: {}",
+    "{} issue {}",
+    "[{} bug report]({}) is open",
+    "Fixed in {}, see {} for details.",
+    "The {} changelog has it ({}).",
+)
+
+
+def tools_of_the_tables() -> list[str]:
+    """Every program that a table names, but for marks."""
+    listed = [name for row, names in tables.table("programs").items() if row != "code_options" for name in names]
+    listed += [name for row in tables.table("commands")["row"] for name in row["names"]]
+    listed += [
+        name
+        for rows in tables.table("removals").values()
+        for row in rows
+        if isinstance(row, dict)
+        for name in row.get("names", ())
+    ]
+    return sorted({name for name in listed if name[0].isalpha()})
+
+
+@pytest.mark.parametrize("part", one_in(7, range(len(CITED))))
+def test_no_sentence_that_cites_an_address_beside_the_name_of_a_tool_is_refused(part: int) -> None:
+    named = tools_of_the_tables()
+    assert len(named) > 1000
+    said = [CITED[(place + part) % len(CITED)].format(name, TICKET) for place, name in enumerate(named)]
+    assert {words: found for words in said if (found := advice.refusal(words))} == {}
+
+
+@each("words", tables.table("prose")["cited"]["examples"])
+def test_an_address_to_read_is_no_source(words: str) -> None:
+    assert advice.refusal(words) is None
+
+
+@each("words", tables.table("prose")["cited"]["lookalikes"])
+def test_an_address_that_a_tool_takes_from_is_a_source(words: str) -> None:
+    assert advice.danger(words) is not None
 
 
 NOT_TO = ("Never {}.", "Do not {} for that.", "There is no need to {}.", "It works without the need to {}.")

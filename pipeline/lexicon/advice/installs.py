@@ -10,14 +10,16 @@ from pipeline.lexicon.advice.shell import Value
 from pipeline.lexicon.advice.spelling import folded
 from pipeline.lexicon.advice.tables import heads, table
 
-_INSTALLERS = frozenset(
+#: Programs that install others.
+INSTALLERS = frozenset(
     [
         *("pip", "pipx", "easy_install", "uv", "uvx", "poetry", "pdm", "pipenv", "conda", "mamba", "micromamba"),
         *("npm", "yarn", "pnpm", "npx", "bunx", "gem", "cargo", "go", "brew", "apt", "apt-get", "yum", "dnf", "zypper"),
         *("rpm", "dpkg", "add-apt-repository", "apt-key", "helm", "julia", "python", "kubectl", "docker", "podman"),
     ]
 )
-_VERBS = frozenset(
+#: What they are asked to do.
+VERBS = frozenset(
     [
         *(
             "install",
@@ -83,8 +85,8 @@ def install_fault(name: str, args: Sequence[Value], owners: Collection[str]) -> 
         if texts[:2] != ["-m", "pip"] and texts[:2] != ["-m", "easy_install"]:
             return None
         name, texts = "pip", texts[2:]
-    if name not in _INSTALLERS or not (
-        _VERBS.intersection(_subcommand(name, texts)) or name in ("npx", "add-apt-repository", "uvx", "easy_install")
+    if name not in INSTALLERS or not (
+        VERBS.intersection(_subcommand(name, texts)) or name in ("npx", "add-apt-repository", "uvx", "easy_install")
     ):
         return None
     if any(_is_strange(address, owners) for address in _from(name, texts)):

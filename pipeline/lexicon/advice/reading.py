@@ -15,7 +15,8 @@ _WRITTEN = re.compile(r">{1,2}\s{0,4}[\"']?([/~$][^\s\"'`;|&)]{2,200})")
 _INDEX = re.compile(r"\b(?:extra[-_])?index[-_]url\b[\"'\]\s]{0,4}[=:]\s{0,4}[\"']?(\S{4,200})", re.IGNORECASE)
 #: Prose that tells to take something from an address; one that is cited for reading is none.
 _FROM_THERE = re.compile(
-    r"\b(?:install|download|clon|fetch|replac|switch|point|patch|pull|execut|sett?)(?:s|e|ed|es|ing)?\b(?:[^\n.]|\.(?=\w)){0,80}"
+    r"\b(?:install|download|clon|fetch|replac|switch|point(?!\w{0,3} (?:me|us|you|out)\b)|patch|pull|execut|sett?)"
+    r"(?:s|e|ed|es|ing)?\b(?:[^\n.]|\.(?=\w)){0,80}"
     r"\b(?:from|with|to|at|is)\b[^\n]{0,30}?(\b\w{2,10}://\S{1,200})"
     r"|(?:下载|安装|换成|改成|设为|设置为|替换|执行|运行)[^\n。]{0,30}?(\b\w{2,10}://\S{1,200})|(\b\w{2,10}://\S{1,200})[^\n。]{0,8}(?:下载|安装|执行)",
     re.IGNORECASE,
