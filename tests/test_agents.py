@@ -5,6 +5,7 @@ To import the SDK takes a second: it is left to the one worker that runs these t
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import re
@@ -420,6 +421,39 @@ def test_who_goes_away_before_all_is_said_costs_nobody_a_word(address: str) -> N
         with socket.create_connection((at.hostname, at.port)) as client:
             client.sendall(f"{head}Accept: application/json, text/event-stream\r\n\r\n{{".encode())
             time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"POST /mcp HTTP/1.1\r\nHost: x\r\n", b"POST /mcp HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"]
+)
+def test_a_client_that_does_not_finish_what_it_says_is_cut(monkeypatch: pytest.MonkeyPatch, said: bytes) -> None:
+    import uvicorn
+
+    from pipeline.agents import serving
+
+    monkeypatch.setattr(serving, "CLIENT_SECONDS", 0.2)
+
+    async def never(_scope: Any, receive: Any, _send: Any) -> None:
+        while True:
+            await receive()
+
+    async def left_alone() -> bytes:
+        config = uvicorn.Config(never, http=serving._Punctual, lifespan="off", timeout_keep_alive=60)
+        config.load()
+        state = uvicorn.server.ServerState()
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: serving._Punctual(config, state, {}), "127.0.0.1", 0)
+        async with server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(said)
+            try:
+                return await asyncio.wait_for(reader.read(), 20)
+            except ConnectionResetError:
+                return b""
+            finally:
+                writer.close()
+
+    assert b" 200 " not in asyncio.run(left_alone())
 
 
 @pytest.mark.long

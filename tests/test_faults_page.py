@@ -9,8 +9,8 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 TEXT = (TESTS.parent / "docs" / "faults.md").read_text(encoding="utf-8")
-#: How many faults stand below each of the last two numbers, a row each, and what was found of the supply.
-SMALL, LATER, LAST, SUPPLY = 11, 8, 6, 2
+#: How many faults stand below each of the last numbers, a row each, and what was found of the supply.
+SMALL, LATER, LAST, NEWEST, SUPPLY = 11, 8, 6, 3, 2
 
 
 def rows() -> list[list[str]]:
@@ -41,5 +41,6 @@ def test_no_number_is_left_out() -> None:
         *["18-24"] * SMALL,
         *["25-32"] * LATER,
         *["33-38"] * LAST,
+        *["39-41"] * NEWEST,
         *["supply"] * SUPPLY,
     ]

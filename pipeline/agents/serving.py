@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 import ipaddress
@@ -20,6 +21,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ToolAnnotations
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pipeline import __version__
 from pipeline.agents.answers import UNTRUSTED
@@ -37,6 +39,9 @@ MOST_REQUEST = 6 * MOST_TEXT + 100_000
 #: Where the server listens; no other page, program or name gets an answer from it.
 PATH = "/mcp"
 _LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
+
+#: So long a client may take to say a request, or to read what waits for it: 64 silent ones kept all others out.
+CLIENT_SECONDS = 10.0
 
 _Asked = TypeVar("_Asked", bound=Callable[..., Any])
 
@@ -169,6 +174,7 @@ def serve_http(
         listening(f"http://{shown_host}:{address[1]}{PATH}")
         config = uvicorn.Config(
             app,
+            http=_Punctual,
             log_level="error",
             access_log=False,
             server_header=False,
@@ -177,6 +183,44 @@ def serve_http(
             timeout_graceful_shutdown=5,
         )
         uvicorn.Server(config).run(sockets=[open_socket])
+
+
+class _Punctual(H11Protocol):
+    """A connection that ends where its client neither says a whole request nor reads its answer in time."""
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_client()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._heard()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state.__name__ in ("IDLE", "SEND_BODY"):
+            self._await_client()
+        else:
+            self._heard()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._await_client()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._heard()
+
+    def _await_client(self) -> None:
+        if self._late is None:  # what drips does not move the end
+            self._late = self.loop.call_later(CLIENT_SECONDS, self.transport.abort)
+
+    def _heard(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
 
 def _is_news(record: logging.LogRecord) -> bool:
