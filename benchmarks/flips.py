@@ -39,6 +39,7 @@ from pipeline.records import kept, leaves
 from pipeline.records.errors import PipelineError
 from pipeline.run import Places
 from pipeline.run.build import building, mapping, results
+from pipeline.run.build.history import JournalFile
 from pipeline.run.check import integrity
 from pipeline.store import noted, reading
 
@@ -47,6 +48,13 @@ PARTITION_DOCUMENTS = 5
 _ANSWERS = 5
 #: Kinds of files in leaves begin so; leaves of so many bytes make several of the sample.
 _SPLIT, _SPLIT_BYTES = "bundle: leaf: ", 20_000
+#: Kept files that `integrity` leaves to those who read them: kind, folder, names.
+_BESIDE = (
+    ("journal", ".errmine", "journal.jsonl"),
+    ("raw identities", "raw/identities", "*"),
+    ("raw index", "raw", "index.jsonl"),
+    ("raw segment", "raw/segments", "*.zip"),
+)
 _STATE = Progress(watermark="2026-03-01T00:00:00Z", threads=50)
 
 
@@ -78,7 +86,8 @@ def _in_leaves(most: int) -> Iterator[None]:
 def made(home: Path) -> Sound:
     """A home with every kind of kept file."""
     places = Places.of(home)
-    run.import_files(places.raw, [SAMPLE])
+    for _ in range(2):  # what is known already is told by lists that the second one writes
+        run.import_files(places.raw, [SAMPLE])
     run.build(places, workers=1, partition_documents=PARTITION_DOCUMENTS)
     run.export(places)
     for number in range(_ANSWERS):
@@ -101,7 +110,9 @@ def _sound(places: Places) -> Sound:
     files: dict[str, list[Path]] = defaultdict(list)
     for file in integrity.kept_files(places):
         files[_kind(file.kind, file.path)].append(file.path.relative_to(places.home))
-    files["raw segment"] = [path.relative_to(places.home) for path in sorted((places.raw / "segments").glob("*.zip"))]
+    for kind, folder, pattern in _BESIDE:
+        found = sorted((places.home / folder).glob(pattern))
+        files |= {kind: [path.relative_to(places.home) for path in found]} if found else {}
     registry = places.registry.published()[0]
     return Sound(places, dict(files), store.digests(places.database), registry, leaves.LEAF_BYTES)
 
@@ -167,6 +178,12 @@ def _readers(sound: Sound, places: Places, path: Path) -> list[Callable[[], str]
             lambda: "same" if store.digests(places.database) == sound.digests else "silent",
             same(lambda home: reading.entries(home.database)),
         ]
+    if path.parts[:2] == ("raw", "identities"):
+        return [lambda: _told_apart(sound, places, path)]
+    if path.name == "index.jsonl":
+        return [lambda: _listed(sound, places)]
+    if path.name == "journal.jsonl":
+        return [lambda: _journalled(sound, places)]
     if path.parts[0] == "raw":
         return [lambda: "same" if raw.RawLayer(places.raw).check() else "silent"]
     if path.parts[0] == "curated":
@@ -184,6 +201,28 @@ def _readers(sound: Sound, places: Places, path: Path) -> list[Callable[[], str]
     if path.suffix == ".sqlite":
         return [lambda: _remembered(places)]
     return []
+
+
+def _told_apart(sound: Sound, places: Places, path: Path) -> str:
+    """What an import knows of the pages that are there: a list that does not fit is made anew."""
+    if raw.RawLayer(places.raw)._identities() != raw.RawLayer(sound.places.raw)._identities():
+        return "silent"
+    return "repaired" if (places.home / path).read_bytes() == sound.body(path) else "same"
+
+
+def _listed(sound: Sound, places: Places) -> str:
+    told, before = raw.RawLayer(places.raw), raw.RawLayer(sound.places.raw)
+    stock = told.stock()
+    if stock.broken or stock.is_cut or stock.losses:
+        raise PipelineError("the index names its damaged line")
+    return "same" if told.refs() == before.refs() else "silent"
+
+
+def _journalled(sound: Sound, places: Places) -> str:
+    told, before = JournalFile.read(places.home), JournalFile.read(sound.places.home)
+    if told.broken:
+        raise PipelineError("the journal names its damaged line")
+    return "same" if (told.built, told.noted) == (before.built, before.noted) else "silent"
 
 
 def _remade(found: object, before: object, *, nothing: object = results.State()) -> str:

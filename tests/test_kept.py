@@ -25,6 +25,8 @@ from tests import golden
 from tests.cli import run as errmine
 from tests.rings import one_in, quick_alone
 
+#: Not kept: what a run says of itself, line by line, and who holds which lock.
+NO_DATA = {".errmine/runs.jsonl"}
 Damage = Callable[[Path], object]
 
 
@@ -451,6 +453,13 @@ def test_a_home_of_before_has_no_copy_of_its_registry_and_goes_on(places: Places
 
 
 # ---------------------------------------------------------------- a draw over all of it
+
+
+def test_flips_know_every_kind_of_file_that_a_home_holds(sample_home: Path) -> None:
+    sound = flips._sound(Places.of(sample_home))
+    known = {path for paths in sound.files.values() for path in paths}
+    held = (path for path in sample_home.rglob("*") if path.is_file() and path.stat().st_size)
+    assert {path.relative_to(sample_home).as_posix() for path in held} - {path.as_posix() for path in known} <= NO_DATA
 
 
 @pytest.mark.long
