@@ -24,7 +24,8 @@ from pipeline.lexicon.advice.tables import heads, table, words
 _WORD = re.compile(r"[^\s|;&()<>]+|(?<=[(;|&])\s*\)")
 #: A variable or a substitution as a command, or what is set for later ones.
 _COMPUTED = re.compile(r"[\"'`]?\$[({'\w]|[A-Za-z_]\w*=")
-#: A picture or a link: the names of its values are no variables of a shell, and nobody sees them.
+#: A picture or a link: where it is shown from is no variable of a shell. Its other words are read, models see them.
+_SHOWN_FROM = re.compile(r"\b(?:src|href|poster)\s?=\s?[\"']?[^\s\"'<>]{1,800}[\"']?", re.IGNORECASE)
 _TAG = re.compile(r"<(?:img|a|video|picture)\s[^<>\n]{1,1000}>", re.IGNORECASE)
 _OPENED = re.compile(r"(?:\w{1,20}\s?\(\)\s{0,2})?(?:[({]\s{0,4}){1,8}$")
 #: What ends a command.
@@ -253,7 +254,7 @@ class Effects:
     def read(self, code: str, *, is_code: bool = True) -> Value:
         """What `code`, or the commands in a piece of prose, print; `faults` has what they do that is not passed on."""
         if not is_code and "<" in code:
-            code = _TAG.sub(" ", code)
+            code = _TAG.sub(lambda tag: _SHOWN_FROM.sub(" ", tag[0]), code)
         said: Value | None = None
         seen: set[int] = set()
         outer = self._sentence
