@@ -14,11 +14,15 @@ from pipeline.agents import shown
 from pipeline.ask import digest
 from pipeline.ask.telling import bounded
 from pipeline.cli import entry_page, labels
+from pipeline.distil import tables
+from pipeline.distil.claims import candidates, doubts
+from pipeline.distil.claims.prose import Prose
 from pipeline.export import markdown
-from pipeline.records import Claim, ClaimKind, Cluster, Document
+from pipeline.records import Claim, ClaimKind, Cluster, Document, Outcome
 from pipeline.records.draft import Draft
-from pipeline.records.entry import KnowledgeEntry, is_answered
+from pipeline.records.entry import LEAST_LEAD_SHARE, KnowledgeEntry, is_answered
 from pipeline.run.build import reduce
+from pipeline.text.units import units
 from tests import entry_factory as make
 from tests.distil_factory import document, events, facts, occurrences
 
@@ -231,3 +235,51 @@ def test_a_lead_in_words_that_are_cited_is_refused() -> None:
     piece |= {"evidence_id": "evidence:x", "role": "workaround", "start": lead["start"], "end": lead["end"]}
     raw["evidence"].append({**piece, "quote": lead["quote"]})
     assert "leads_apart" in {one.rule for one in validate.check(raw)}
+
+
+def test_a_lead_says_what_is_meant_in_its_own_words() -> None:
+    vain, helped = (
+        "I increased `pool.limit` to 5s, that made no difference.",
+        "把 `pool.limit` 设为 2 就好了，谢谢大家的帮助。",
+    )
+    made = _thread(1, vain, helped)
+    seen, signatures = events(made)
+    text, errors = Prose(made, seen), list(zip(seen, signatures, strict=True))
+    found = [
+        candidates.Candidate(unit, kind, 60, ())
+        for kind in ("remedy", "failure")
+        for unit in units(made, seen)
+        if unit.post in {2, 3}
+    ]
+    shares = [doubts.found_share(text, errors, one) for one in found]
+    assert [share >= LEAST_LEAD_SHARE for share in shares] == [False, True, True, False]
+
+
+def test_what_a_reply_says_of_an_act_is_quoted_from_the_reply() -> None:
+    advice, vain = "Set `pool.limit` to 2 and it is fine.", "No, `pool.limit` at 2 changes nothing here at all."
+    made = _thread(1, advice, vain)
+    act, reply = _candidate(made, advice), _candidate(made, vain)
+    failed = replace(
+        act, kind=ClaimKind.REMEDY, rule="reply.failed", outcome=Outcome.FAILED, outcome_quote=reply.quote, doubt=70
+    )
+    assert [(one.kind, one.quote) for one in _drafted([made], [failed]).leads] == [("failure", vain)]
+    nameless = replace(failed, outcome_quote=replace(reply.quote, text="That is still the same for me, sorry."))
+    assert _quotes(_drafted([made], [nameless])) == []
+
+
+def test_an_act_that_the_entry_tells_is_no_lead_in_other_words() -> None:
+    made = _thread(1, "Setting `FIXTURE_POOL=2` fixed it for me.", "You could try to set FIXTURE_POOL to 2 first.")
+    assert (
+        _quotes(_drafted([made], [_candidate(made, "You could try to set FIXTURE_POOL to 2 first.", "remedy")])) == []
+    )
+    other = "You could try to set FIXTURE_POOL to 3 first."
+    made = _thread(1, "Setting `FIXTURE_POOL=2` fixed it for me.", other)
+    assert _quotes(_drafted([made], [_candidate(made, other, "remedy")])) == [other]
+
+
+def test_words_of_success_and_of_no_effect_find_their_examples_and_no_look_alike() -> None:
+    rows = tables.table("cues.toml")["helped"]
+    assert [one for one in rows["examples"] if not tables.has_helped(one)] == []
+    assert [one for one in rows["lookalikes"] if tables.has_helped(one)] == []
+    assert [one for one in rows["no_effect"] if not tables.has_no_effect(one)] == []
+    assert [one for one in rows["no_such"] if tables.has_no_effect(one)] == []

@@ -278,6 +278,31 @@ def relapses() -> Pattern:
     return _compiled(table("cues.toml")["no_help"]["relapses"])
 
 
+def has_helped(text: str) -> bool:
+    """True for words that say of something that it helped, or that the error is gone."""
+    pattern, refuse, after, _ = _helped()
+    return any(
+        not refuse.search(text[max(0, found.start() - _BEFORE) : found.start()])
+        and not after.search(text[found.end() :])
+        for found in pattern.finditer(text)
+    )
+
+
+#: So far before words of success stands what takes them back.
+_BEFORE = 40
+
+
+@cache
+def _helped() -> tuple[Pattern, ...]:
+    rows = table("cues.toml")["helped"]
+    return tuple(_compiled(rows[name]) for name in ("pattern", "refuse", "after", "none"))
+
+
+def has_no_effect(text: str) -> bool:
+    """True for words that say of an act that it changed nothing."""
+    return _helped()[3].search(text) is not None
+
+
 @cache
 def contested() -> tuple[Pattern, Pattern]:
     """(words by which a post casts doubt on what the one before says, words of a sentence that only asks)."""

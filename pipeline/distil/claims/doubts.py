@@ -132,9 +132,15 @@ def found_share(text: Prose, errors: Sequence[Pair], found: Candidate) -> int:
         is_unsure = post is not None and post.kind == PostKind.BODY
     else:
         words = text.document.text[found.unit.start : found.unit.end]
-        is_back = tables.relapses().search(words) is not None
+        is_back = tables.relapses().search(words) is not None or has_other_sign(found.kind, words)
         is_unsure = is_back or len({signature.signature_id for _, signature in errors}) > 1
     return _NO_LEAD if is_unsure or _is_contested(text, found.unit.end) else found.share
+
+
+def has_other_sign(kind: str, words: str) -> bool:
+    """True where the words say that an act had no effect, and are taken for help, or that it helped, for a failure."""
+    helped, is_vain = tables.has_helped(words), tables.has_no_effect(words)
+    return helped and not is_vain if kind == "failure" else is_vain and not helped
 
 
 def _is_vouched(text: Prose, claim: Claim, fixers: frozenset[str]) -> bool:

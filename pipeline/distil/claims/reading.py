@@ -219,10 +219,16 @@ def _weighed(
     return replace(claim, doubt=doubts.doubt(text, errors, claim, reader, beside))
 
 
+#: What a row of refutations calls what the trained reader finds.
+_REFUTED = {kind: "failed" if kind == "failure" else kind for kind in candidates.KINDS}
+
+
 def _candidates(text: Prose, errors: Sequence[Pair], reader: candidates.Reader) -> Iterator[Claim]:
     """What a trained reader takes for a statement, and what passes as one by its words alone, as candidates."""
-    for one in reader.candidates():
-        if fault_of_unit(text, one.unit, one.kind) is not None:
+    sound = [one for one in reader.candidates() if fault_of_unit(text, one.unit, one.kind) is None]
+    gone = replies.taken_back_of(text, [(one.unit.start, one.unit.end, _REFUTED[one.kind]) for one in sound])
+    for one in sound:
+        if (one.unit.start, _REFUTED[one.kind]) in gone:
             continue
         span, rule = (one.unit.start, one.unit.end), candidates.RULE + one.kind
         claim = claim_at(text.document, ClaimKind.CANDIDATE, rule, fact=None, span=span, about=one.about)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -338,13 +338,16 @@ def refuted_places(document: Document, events: Sequence[Event], found: Sequence[
 
     Who contradicts whom is the model's to read: of six labels of others' statements that rows took back one was so.
     """
-    text = document.text
-    stated = [
-        Stated(place.start, document.post_at(place.start), text[place.start : place.end], _pointed_as(place))
-        for place in found
-    ]
-    gone = {(one.start, one.of) for one in taken_back(Prose(document, events), stated, by_same=True)}
-    return frozenset(number for number, one in enumerate(stated) if (one.start, one.of) in gone)
+    places = [(place.start, place.end, _pointed_as(place)) for place in found]
+    gone = taken_back_of(Prose(document, events), places)
+    return frozenset(number for number, (start, _, of) in enumerate(places) if (start, of) in gone)
+
+
+def taken_back_of(prose: Prose, places: Iterable[tuple[int, int, str]]) -> frozenset[tuple[int, str]]:
+    """Of the places (start, end, what a row calls it) those that their speakers take back: their starts and names."""
+    text, at = prose.document.text, prose.document.post_at
+    stated = [Stated(start, at(start), text[start:end], of) for start, end, of in places]
+    return frozenset((one.start, one.of) for one in taken_back(prose, stated, by_same=True))
 
 
 def _pointed_as(place: Pointed) -> str:

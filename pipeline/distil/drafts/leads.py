@@ -10,11 +10,13 @@ count for nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from pipeline.distil import actions, tables
 from pipeline.distil.claims.candidates import KINDS, RULE, kind_of
 from pipeline.distil.drafts.reach import Reach
 from pipeline.distil.material import DocumentFacts
-from pipeline.records import MAINTAINER_ROLES, Claim, Quote
+from pipeline.records import MAINTAINER_ROLES, Claim, Outcome, Quote
 from pipeline.records.entry import LEAST_LEAD_SHARE, MOST_LEADS, MOST_REPLIES, Evidence, Lead, Reply
 
 #: What is shorter says nothing by itself ("Fixed in master.").
@@ -35,24 +37,46 @@ def leads(
     *,
     reach: Reach,
     evidence: Sequence[Evidence],
+    told: frozenset[str] = frozenset(),
 ) -> tuple[Lead, ...]:
     """At most `MOST_LEADS` of the candidates, best first, one for each thread and kind, none that is cited already.
+
+    `told`: the keys of the acts that the entry tells; who says one of them again says nothing more.
 
     Those reach no further than a statement of their kind would: where any program prints the words, or other reports
     have other reasons, what is said in one thread is no lead to the next.
     """
     cited = [(piece.document_id, piece.start, piece.end) for piece in evidence if piece.role not in _SEEN]
     chosen: list[Lead] = []
-    for claim in _ordered(one for one in candidates if _is_telling(one) and reach.has_lead(one, kind_of(one))):
+    shown = filter(None, map(_shown, candidates))
+    for claim in _ordered(one for one in shown if _is_telling(one) and reach.has_lead(one, kind_of(one))):
         quote, kind = claim.quote, kind_of(claim)
         if any(quote.document_id == name and quote.start < end and start < quote.end for name, start, end in cited):
             continue
         if any((one.document_id, one.kind) == (quote.document_id, kind) or _is_same(one, claim) for one in chosen):
             continue
+        if kind != "cause" and _key(quote.text) in told:
+            continue
         chosen.append(_lead(claim, documents.get(quote.document_id)))
         if len(chosen) == MOST_LEADS:
             break
     return tuple(chosen)
+
+
+def _shown(claim: Claim) -> Claim | None:
+    """The claim with the words that a lead quotes; None where those would say the other of what is meant.
+
+    That an act failed a reply may say: "set it to 2" is no failure in its own words.
+    """
+    said = claim.outcome_quote
+    if said is None or claim.outcome != Outcome.FAILED or tables.has_no_effect(claim.quote.text):
+        return claim
+    return replace(claim, quote=said, outcome_quote=None) if actions.has_object(said.text) else None
+
+
+def _key(words: str) -> str:
+    act = actions.action(words)
+    return act.key if act else ""
 
 
 def _is_telling(claim: Claim) -> bool:

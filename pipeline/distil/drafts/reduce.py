@@ -108,6 +108,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
             known,
             reach=reach,
             evidence=evidence,
+            told=frozenset(one.key for one in (*found, *(said.remedy for case in told for said in case.statements))),
         ),
         documentation=_documentation(shown, occurrences) if cause_type != "documented" else None,
     )
