@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipeline import normalise
+from pipeline import cluster, normalise
 from pipeline.ask import read
-from pipeline.records import Frame, Signature
-from pipeline.text.frames import frame_key, place
+from pipeline.records import Event, Frame, Severity, Signature, Template
+from pipeline.text.frames import frame_key, parted, place
 from pipeline.text.sentences import bare, titled
 from pipeline.translate.assembly import entry
 from tests.each import each
@@ -81,3 +81,90 @@ def test_an_entry_says_where_in_both_languages() -> None:
     assert plain.signature_zh is not None
     assert told.signature == f"{plain.signature} (in Kiln.heat)"
     assert told.signature_zh == f"{plain.signature_zh.removesuffix('。')}（位于 Kiln.heat）。"
+
+
+# ------------------------------------------------------- values that a library checks, and reports without a stack
+
+NUMPY = Frame("/usr/lib/python3/dist-packages/numpy/core/numeric.py", 7, "asarray")
+SHAPES = "could not broadcast input array from shape (3) into shape (4)"
+
+
+def _checked(*frames: Frame, project: str = "potter/kiln") -> Signature:
+    return normalise.signature(_raised("ValueError", SHAPES, frames), project=project)
+
+
+def _raised(kind: str, words: str, frames: tuple[Frame, ...]) -> Event:
+    return Event(
+        "python", kind, words, words, frames, (), (), 0, len(words), is_truncated=False, severity=Severity.ERROR
+    )
+
+
+def _place(found: Signature) -> str:
+    return dict(found.gate).get("place", "")
+
+
+@each(
+    "caller, where",
+    [
+        (Frame("/srv/kiln/fire.py", 3, "heat"), "kiln/fire:heat"),
+        (Frame("/usr/lib/python3/site-packages/oven/fire.py", 3, "heat"), "oven/fire:heat"),
+        (Frame("/usr/lib/python3/site-packages/oven/fire.py", 3, "__init__"), "oven/fire:init"),
+        (Frame("/usr/lib/python3/site-packages/oven/__init__.py", 3, "heat"), "oven/init:heat"),
+    ],
+)
+def test_who_hands_values_to_the_library_that_checks_them_is_the_place(caller: Frame, where: str) -> None:
+    found = _checked(caller, NUMPY)
+    assert _place(found) == where
+    assert normalise.is_arisen(found)
+    assert normalise.is_named(found)
+
+
+def test_where_only_the_library_is_shown_the_project_is_the_place() -> None:
+    assert _place(_checked(NUMPY)) == _place(_checked()) == "kiln"
+
+
+def test_a_place_is_told_in_two_parts() -> None:
+    assert parted("kiln/fire:heat") == ("kiln", "fire:heat")
+    assert parted("door:kiln/fire.Open") == ("", "door:kiln/fire.Open")
+    assert parted("kiln") == ("kiln", "")
+
+
+def _grouped(*found: Signature) -> dict[str, tuple[str, str, str]]:
+    """Of each place the cluster, the rule and the explanation."""
+    templates = [
+        Template(
+            one.signature_id,
+            one.exception_type,
+            one.text,
+            one.gate,
+            one.is_gate_complete,
+            False,
+            1,
+            f"2024-01-{day:02}",
+        )
+        for day, one in enumerate(found, 1)
+    ]
+    where = {one.signature_id: _place(one) for one in found}
+    made = cluster.partition(templates)
+    return {where[one.signature_id]: (one.cluster_id, one.rule, one.explanation) for one in made.assignments}
+
+
+def test_a_report_without_a_stack_is_one_error_with_the_only_place_of_its_project_until_there_is_a_second() -> None:
+    bare, heat = _checked(), _checked(Frame("/srv/kiln/fire.py", 3, "heat"), NUMPY)
+    dry, other = _checked(Frame("/srv/kiln/clay.py", 3, "dry"), NUMPY), _checked(project="potter/oven")
+    together = _grouped(heat, bare, other)
+    assert together["kiln"][0] == together["kiln/fire:heat"][0] != together["oven"][0]
+    assert together["kiln"][1] == "place"
+    assert "until one arises elsewhere" in together["kiln"][2]
+    apart = _grouped(heat, bare, dry)
+    assert len({one[0] for one in apart.values()}) == 3
+    script = _checked(Frame("/home/potter/try.py", 3, "<module>"), NUMPY)
+    assert len({one[0] for one in _grouped(script, bare).values()}) == 2
+
+
+def test_files_that_nobody_sees_are_not_told_to_be_one() -> None:
+    lost = "[Errno 2] No such file or directory: '/srv/kiln/fire.json'"
+    stacks: tuple[tuple[Frame, ...], ...] = ((), (Frame("/srv/kiln/fire.py", 3, "heat"),))
+    events = [_raised("FileNotFoundError", lost, frames) for frames in stacks]
+    found = _grouped(*(normalise.signature(one, project="potter/kiln") for one in events))
+    assert len({one[0] for one in found.values()}) == 2

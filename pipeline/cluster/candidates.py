@@ -89,9 +89,14 @@ def placed(gate: Gate, text: str) -> tuple[Gate, str, str] | None:
 
 
 def unplaced(gate: Gate, text: str) -> tuple[Gate, str, str] | None:
-    """What a text looks for whose place is a project or a package; None for any other text."""
-    owner, function = parted(dict(gate).get(PLACE, ""))
-    return (placeless(gate), owner, text) if owner and not function else None
+    """What a text looks for whose place is a project or a package; None for any other text.
+
+    What the system says of a file or a connection is of another one in each report: nothing but the place tells it.
+    """
+    known = dict(gate)
+    owner, function = parted(known.get(PLACE, ""))
+    is_asked = owner and not function and ("symbol" in known or "errno" not in known)
+    return (placeless(gate), owner, text) if is_asked else None
 
 
 def placeless(gate: Gate) -> Gate:
