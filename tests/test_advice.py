@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from pipeline import distil, export, validate
+from pipeline.distil.claims import shadows
+from pipeline.distil.claims.claiming import claim_at
 from pipeline.lexicon import advice
 from pipeline.lexicon.advice import KINDS, origins, prose, tables, understood
-from pipeline.records import Claim, ClaimKind, Pointed, Skipped
+from pipeline.records import Claim, ClaimKind, Outcome, Pointed, Skipped
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import CaseStatement, KnowledgeEntry
 from pipeline.run import shards
@@ -174,6 +176,33 @@ def test_what_names_an_act_of_its_own_beside_refused_advice_stays() -> None:
     beside = mapping.map_text(thread(f"`{PAYLOAD}` did nothing. Setting `PLAN_ROWS=64` fixed the error for me."))
     assert any("PLAN_ROWS=64" in words for words in leading(result))
     assert any("PLAN_ROWS=64" in words for words in leading(beside))
+
+
+@pytest.mark.parametrize(
+    ("answer", "stays"),
+    [
+        ("Installing plan-keeper and upgrading the release fixed the shard error, thanks.", True),
+        ("Running the one-liner fixed the shard error, thanks.", False),
+        ("Running a script fixed the shard error for me, thanks.", False),
+        ("Using that fixed the shard error for me, thanks.", False),
+        ("Calling fix.sh from the pool-keeper fixed the shard error, thanks.", False),
+    ],
+)
+def test_an_answer_to_refused_advice_that_tells_of_something_else_stays(answer: str, stays: bool) -> None:
+    text = thread(f"Just run `{PAYLOAD}` and it works.", answer)
+    start = text.text.index(answer)
+    claim = claim_at(
+        text,
+        ClaimKind.REMEDY,
+        "worked.doing",
+        fact=None,
+        span=(start, start + len(answer)),
+        about=("signature:1",),
+        outcome=Outcome.WORKED,
+    )
+    assert isinstance(claim, Claim)
+    [left] = shadows.lifted(text, [claim])
+    assert (left == claim) is stays
 
 
 @pytest.mark.parametrize(

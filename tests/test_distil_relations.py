@@ -406,3 +406,9 @@ def test_a_sentence_begins_behind_the_mark_of_a_lost_name() -> None:
 )
 def test_a_guess_is_no_cause_and_what_could_help_did_not(said: str) -> None:
     assert [c for c in claims(_thread(_shown(CRASH), said)) if c.kind == "cause" or c.outcome == "worked"] == []
+
+
+def test_how_an_act_of_its_own_is_told_finds_its_examples_and_no_look_alike() -> None:
+    row = tables.table("cues.toml")["own_act"]
+    assert [one for one in row["examples"] if not tables.tells_an_act().match(one)] == []
+    assert [one for one in row["lookalikes"] if tables.tells_an_act().match(one)] == []

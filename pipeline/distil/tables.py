@@ -209,6 +209,13 @@ def table_fragments() -> dict[str, str]:
 
 
 @cache
+def tells_an_act() -> Pattern:
+    """How a sentence begins that tells what was done to what, and does not point at it ("running that")."""
+    row = table("cues.toml")["own_act"]
+    return expanded(row["pattern"])
+
+
+@cache
 def refusals(lang: str) -> Pattern:
     """What makes a sentence no evidence at all: questions, guesses, plans, templates."""
     return _compiled("|".join(_expand(p) for p in table("cues.toml")["refuse"][lang]))

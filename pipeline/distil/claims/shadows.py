@@ -1,15 +1,17 @@
 """What leads to words that are not passed on: who reads "that got rid of it" follows the link to the command.
 
 A post that orders models to do something gives nothing at all. Of a post with advice that is refused, and of an answer
-to it, what names no act of its own goes: it can only speak of what was refused. A cause stays, it says why.
+to it, what names no act of its own goes: it can only speak of what was refused. An act of its own is one that is typed,
+or one done to what the refused words do not name. A cause stays, it says why.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 
-from pipeline.distil import actions
+from pipeline.distil import actions, tables
 from pipeline.distil.claims.candidates import kind_of
 from pipeline.distil.claims.claiming import HOSTILE, OPENING, is_hostile, owners, refused
 from pipeline.lexicon import advice
@@ -17,6 +19,14 @@ from pipeline.records import Claim, ClaimKind, Document, Quote, Skipped
 
 #: Reasons for which advice is refused, whatever it says of the error.
 _REFUSED = frozenset({"unsafe_action", "addresses_models", "not_understood"})
+#: Words are compared by so many letters: "webhooks" is of "validatingwebhookconfigurations".
+_STEM = 5
+_WORD = re.compile(r"[\w-]{2,40}\.\w{1,5}\b|[A-Za-z]{4,}|[\u4e00-\u9fff]{2}")
+#: A name of two words, as packages have: "installing cert-manager".
+_COMPOUND = re.compile(
+    r"(?: the| a| my)? (?!command-|one-|third-|work-|built-|well-|so-)[a-z][a-z0-9]+(?:-[a-z0-9]{2,})+\b", re.IGNORECASE
+)
+_LINE = re.compile(r"\n|(?<=[.!?])\s|(?<=[。！？])")
 #: What leads to advice: of these a claim without an act of its own is a shadow.
 _LEADING = frozenset({ClaimKind.REMEDY, ClaimKind.FIX, ClaimKind.CANDIDATE})
 
@@ -46,9 +56,27 @@ class _Posts:
             return refused(self._document, start, *HOSTILE)
         if not _names_an_act(claim):
             number = self._post_of(claim.quote)
-            if self.is_refused(number) or self.is_refused(self._answered(number)):
+            beside = [one for one in (number, self._answered(number)) if self.is_refused(one)]
+            if beside and not self._is_of_its_own(claim.quote.text, number, beside):
                 return refused(self._document, start, "beside_refused", claim.rule)
         return claim
+
+    def _is_of_its_own(self, words: str, number: int, beside: Iterable[int]) -> bool:
+        """True if another post tells of an act on something that has a name, and the refused words do not say it."""
+        act = tables.tells_an_act().match(words) if number not in beside else None
+        if act is None or not (actions.has_object(words) or _COMPOUND.match(words, act.end())):
+            return False
+        told = [line for one in beside for line in self._refused_lines(one)]
+        named = {word.lower()[:_STEM] for word in _WORD.findall(words)} - _said_of_any()
+        return bool(told and named) and not any(stem in line for line in told for stem in named)
+
+    def _refused_lines(self, number: int) -> list[str]:
+        """The sentences of a post that are not passed on, in small letters; all of it where none is so by itself."""
+        post = self._document.posts[number]
+        whose = owners(self._document)
+        lines = [line for line in _LINE.split(self._document.text[post.start : post.end]) if line]
+        bad = [line for line in lines if advice.is_awake(line) and advice.danger(line, owners=whose) is not None]
+        return [line.lower() for line in bad or lines]
 
     def _post_of(self, quote: Quote) -> int:
         return self._document.post_at(quote.start)
@@ -74,6 +102,16 @@ class _Posts:
             or self.is_hostile(number)
             or (advice.is_awake(words) and advice.danger(words, owners=owners(self._document)) is not None)
         )
+
+
+@cache
+def _said_of_any() -> frozenset[str]:
+    """The beginnings of words that tell what was done and that it helped, of whatever."""
+    fragments = tables.table_fragments()
+    words = _WORD.findall(
+        " ".join((*fragments.values(), "error issue problem thanks thank after here with from again"))
+    )
+    return frozenset(word.lower()[:_STEM] for word in words)
 
 
 def _names_an_act(claim: Claim) -> bool:
