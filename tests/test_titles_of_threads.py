@@ -48,3 +48,28 @@ def test_a_title_that_breaks_off_is_the_error_that_the_report_shows_whole(title:
 )
 def test_another_title_is_an_error_of_its_own(title: str, message: str) -> None:
     assert len(mapping.signed(thread(title, message))) == 2
+
+
+CHAIN = """bakery.OvenError: request to the oven failed
+	at bakery.Oven.heat(Oven.java:12)
+	at bakery.Main.main(Main.java:3)
+Caused by: java.io.IOException: the gas of the oven is shut
+	at bakery.Gas.open(Gas.java:7)
+	... 2 more
+"""
+
+
+def chained(title: str) -> Document:
+    """A thread whose report shows a chain of exceptions."""
+    posts = [{"kind": "title", "text": title}, {"kind": "body", "text": CHAIN, "author": "a", "role": "NONE"}]
+    return distil_factory.document({"number": 4, "kind": "issue", "posts": posts})
+
+
+@each("title", ["OvenError: request failed — the gas is shut", "OvenError: request to oven failed, gas shut"])
+def test_a_title_that_sums_up_a_chain_is_that_chain(title: str) -> None:
+    assert [event.message for event, _ in mapping.signed(chained(title))] == ["the gas of the oven is shut"]
+
+
+@each("title", ["OvenError: could not heat the mixer", "MixerError: request failed, the gas is shut"])
+def test_a_title_with_other_words_or_another_class_is_none_of_the_chain(title: str) -> None:
+    assert len(mapping.signed(chained(title))) == 2

@@ -41,9 +41,10 @@ class Line(packs.Row):
     ]
     needs: tuple[str, ...] = Field((), description="One of these stands in the line too; before the pattern is tried.")
     pattern: Expression = Field(
-        description="Searched in the line. Groups: `msg` the message (without it all that matched), and where there are"
-        " any `type`, `file`, `line`, `function`, for a place in another form `path`, `row`, and `source`,"
-        " `source_line`: what a tool was reading when it failed at that place in itself."
+        description="Searched in the line. Groups: `msg` the message (without it all that matched), or `string`, the"
+        " same as it stands between the quotes of JSON and Go, and where there are any `type`, `file`, `line`,"
+        " `function`, for a place in another form `path`, `row`, and `source`, `source_line`: what a tool was reading"
+        " when it failed at that place in itself."
         " `{place}` is a file as compilers print it, in the group `file`."
     )
     where: Where = Field(Where.SHOWN, description="Where on its line it may stand.")
@@ -56,12 +57,14 @@ class Line(packs.Row):
         description="Matched at the start of each line that goes on with it; `{stack}` is a line of a native stack.",
     )
     above: Expression | None = Field(
-        None, description="Matched at the line before, which may name the exception: group `type`."
+        None,
+        description="Matched at the line before, which may name the exception: group `type`; or what failed: `msg`.",
     )
     most_lines: Annotated[int, Field(ge=1, le=200, description="Of what goes on.")] = 12
     says_more: Expression | None = Field(
         None,
-        description="Searched in all of it: its group `msg` is the message; others are groups that the pattern lacks.",
+        description="Searched in all of it: its group `msg` or `string` is the message; others are groups that the"
+        " pattern lacks.",
     )
     joins: bool = Field(False, description="Neighbours of this dialect are one failure: a compiler's list.")
     follows: Expression | None = Field(
@@ -92,8 +95,8 @@ class Line(packs.Row):
             for name in _GROUP.findall(template):
                 if name not in groups:
                     raise ValueError(f"{template!r} names a group that the pattern lacks: {name}")
-        if self.says_more is not None and "msg" not in packs.compiled(self.says_more).groupindex:
-            raise ValueError("says_more has no group msg, which is the message")
+        if self.says_more is not None and not {"msg", "string"} & {*packs.compiled(self.says_more).groupindex}:
+            raise ValueError("says_more has no group msg or string, which is the message")
         return self
 
     @property

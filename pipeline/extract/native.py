@@ -57,6 +57,7 @@ _LOGGED = re.compile(
 _COLOUR_END = re.compile(r"\x1b\[[0-9;]{0,8}m\Z")
 _WRAP = re.compile(r"\s*\n\s*")
 _ESCAPED_BREAK = re.compile(r"\\{1,2}n")
+_ESCAPED_MARK = re.compile(r"\\([\"'/\\])")
 #: Lines that may stand between two diagnostics of one compiler run, or between a failure and its `Aborted`.
 _JOIN_LINES, _JOIN_WIDTH = 12, 3000
 _TRAIL_LINES = 4
@@ -188,7 +189,7 @@ def _is_listing(text: str, match: re.Match[str], rule: Rule) -> bool:
     if _LISTING.search(before):
         return True
     if rule.is_of_pack:  # other languages' errors may hold braces and operators
-        said = match.start("msg") if "msg" in match.re.groupindex and match["msg"] else match.start()
+        said = _said_at(match)
         return _FORMAT.search(text, said, min(match.end(), said + 200)) is not None  # a place may name a variable
     return bool(_PLACEHOLDER.search(match[0][:200]) and re.search(r"%[sd]\b|\{\}|<<|\" *\+(?!\")", match[0][:200]))
 
@@ -203,17 +204,20 @@ def _block(text: str, rule: Rule, match: re.Match[str]) -> Block:
     message = _message(rule, match)
     if rule.says_more and (more := rule.says_more.search(*_said(text, match.start(), end, is_prefixed=prefix > 0))):
         told = more.groupdict()
-        message = told.pop("msg", None) or message
+        message = told.pop("msg", None) or _unescaped(told.pop("string", None) or "") or message
         groups |= {name: words for name, words in told.items() if words and not groups.get(name)}
-    named = _line_above(text, rule, start)
-    start = named.start() if named else start
+    above: dict[str, str | None] = {}
+    if named := _line_above(text, rule, start):
+        above, start = named.groupdict(), named.start()
+        message = above.get("msg") or message
+        groups |= {name: words for name, words in above.items() if words and not groups.get(name)}
     return Block(
         rule=rule,
         start=start,
-        at=match.start("msg") if groups.get("msg") else match.start(),
+        at=_said_at(match),
         end=end,
         message=message,
-        exception_type=named["type"] if named else announced.filled(rule.type, groups) or groups.get("type") or None,
+        exception_type=above.get("type") or announced.filled(rule.type, groups) or groups.get("type") or None,
         file=groups.get("file") or groups.get("path") or None,
         line=_number(groups.get("line") or groups.get("row") or ""),
         function=groups.get("function") or None,
@@ -235,7 +239,18 @@ def _line_above(text: str, rule: Rule, start: int) -> re.Match[str] | None:
 
 def _message(rule: Rule, match: re.Match[str]) -> str:
     groups = match.groupdict(default="")
-    return announced.filled(rule.message, groups) if rule.message else groups.get("msg") or match[0]
+    said = groups.get("msg") or _unescaped(groups.get("string", "")) or match[0]
+    return announced.filled(rule.message, groups) if rule.message else said
+
+
+def _said_at(match: re.Match[str]) -> int:
+    """Where the message begins."""
+    return next((match.start(one) for one in ("msg", "string") if match.groupdict().get(one)), match.start())
+
+
+def _unescaped(string: str) -> str:
+    """What stands between the quotes of a string as JSON and Go print it; its line breaks stay escaped."""
+    return _ESCAPED_MARK.sub(r"\1", string)
 
 
 def _line_start(text: str, at: int) -> int:

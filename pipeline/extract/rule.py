@@ -81,7 +81,7 @@ class Rule:
     goes_on: Lazy | None = None
     most_lines: int = 120  # of what goes on; longer stacks are cut
     says_more: Lazy | None = None  # searched in the block: group `msg` replaces the message, others are added
-    named_above: Lazy | None = None  # the line before, where it may name the exception: group `type`
+    named_above: Lazy | None = None  # the line before, where it may name the exception (`type`) or what failed (`msg`)
     joins: bool = False  # neighbours of this dialect are one failure (a compiler's list of errors)
     follows: Lazy | None = None  # of neighbours that join, only a message in which this is found goes on with one above
     exits: bool = False  # its program ends with it in good order: a crash below is another program's

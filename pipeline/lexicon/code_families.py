@@ -47,6 +47,11 @@ class Code(BaseModel):
     ) = None
     url: Address | None = None
     also: tuple[Name, ...] = Field(default=(), description="Other names of the same error.")
+    decides: bool = Field(default=False, description="Whether this one decides, where not all of its list do.")
+    says: tuple[Annotated[str, Field(min_length=8, max_length=400)], ...] = Field(
+        default=(),
+        description="Its own words, {} for what varies: a message that ends with them is it, code or no code.",
+    )
 
 
 class Catalogue(packs.Row):
@@ -64,7 +69,9 @@ class Catalogue(packs.Row):
     )
     decides: bool = Field(default=False, description="Whether the code says alone which error a message is.")
     is_open: bool = Field(default=False, alias="open", description="Whether names that are not listed are codes too.")
-    entries: tuple[Code, ...] = Field(default=(), description="The codes: name, and number, string, url, also.")
+    entries: tuple[Code, ...] = Field(
+        default=(), description="The codes: name, and number, string, url, also, decides, says."
+    )
 
     @model_validator(mode="after")
     def _has_codes(self) -> Catalogue:

@@ -128,13 +128,28 @@ def _frames(form: Form, levels: list[Level], number: int) -> tuple[Frame, ...]:
     for level in levels[: number + 1]:
         shared = whole[-level.common :] if level.common else []
         whole = [*level.frames, *shared] if level.frames or shared else whole
+    if not whole:  # one stack stands below all
+        whole = next((list(level.frames) for level in levels[number + 1 :] if level.frames), [])
     if form.order == "outermost-first":
         whole.reverse()
-    whole = _without_runtime(form, whole)
+    whole = _without_runtime(form, _raised(form, whole))
     place = levels[number].place
     if place is not None and not any((one.file, one.line) == (place.file, place.line) for one in whole):
         whole.insert(0, place)
     return tuple(reversed(whole[:MOST_FRAMES]))
+
+
+def _raised(form: Form, frames: list[Frame]) -> list[Frame]:
+    """The frames, innermost first, of what raised: none that ran because the stack was unwound.
+
+    A deferred function of Go runs on top of the stack that panicked; where it panics again or prints where it
+    recovered, it stands innermost, and the function that panicked first stands below the last `panic`.
+    """
+    if form.unwinds is None:
+        return frames
+    pattern = packs.compiled(form.unwinds)
+    last = next((place for place in reversed(range(len(frames))) if _is_runtime(pattern, frames[place])), -1)
+    return frames[last + 1 :]
 
 
 def _without_runtime(form: Form, frames: list[Frame]) -> list[Frame]:

@@ -70,6 +70,13 @@ class Form(packs.Row):
             description="Functions and files of the language itself: left out at the inner end, where others follow."
         ),
     ] = None
+    unwinds: Annotated[
+        packs.Expression | None,
+        Field(
+            description="Functions that begin to unwind a stack: what stands further in recovers, ends or raises"
+            " again, and is left out with them."
+        ),
+    ] = None
     order: Annotated[
         Literal["innermost-first", "outermost-first"], Field(description="How its frames are printed.")
     ] = "innermost-first"

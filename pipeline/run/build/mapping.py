@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import platform
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -271,6 +272,11 @@ def map_document(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResul
     return map_text(document)
 
 
+#: The words of a message, and how many of a title's stand in the chain that it tells of.
+_TELLING = re.compile(r"[^\W\d_]{3,}")
+_RETOLD = 0.75
+
+
 def _is_heading(document: Document, event: Event) -> bool:
     """Whether an event is a guess of a title that only speaks of an error."""
     title = document.posts[0]
@@ -292,6 +298,25 @@ def _is_cut_title(document: Document, event: Event, others: Iterable[Event]) -> 
     )
 
 
+def _is_chain_in_title(document: Document, event: Event, others: Iterable[Event]) -> bool:
+    """Whether the title says in few words what a chain of the thread says in many: its class, its words are there."""
+    title = document.posts[0]
+    if title.kind != PostKind.TITLE or event.start >= title.end or event.chain:
+        return False
+    kind, said = short_class(event.exception_type), _words(event.message)
+    return bool(kind and said) and any(
+        one.start >= title.end
+        and kind in map(short_class, (one.exception_type, *(link.exception_type for link in one.chain)))
+        and len(said & _words(" ".join((one.message, *(link.message for link in one.chain))))) >= _RETOLD * len(said)
+        for one in others
+        if one.chain
+    )
+
+
+def _words(message: str) -> set[str]:
+    return set(_TELLING.findall(message.lower()))
+
+
 def _goes_on(begun: str, message: str) -> bool:
     """Whether a message begins with the words `begun`, the last of them whole."""
     return message.startswith(begun) and not message[len(begun) : len(begun) + 1].isalnum()
@@ -303,7 +328,11 @@ def signed(document: Document) -> list[tuple[Event, Signature | None]]:
     return [
         pair
         for pair in reading.signed()
-        if not (_is_heading(document, pair[0]) or _is_cut_title(document, pair[0], reading.errors))
+        if not (
+            _is_heading(document, pair[0])
+            or _is_cut_title(document, pair[0], reading.errors)
+            or _is_chain_in_title(document, pair[0], reading.errors)
+        )
     ]
 
 
