@@ -28,9 +28,6 @@ OSError: the plan file is not valid
 ```
 """
 ALONE = """```
-Traceback (most recent call last):
-  File "/srv/tool/read.py", line 4, in <module>
-    json.loads("")
 json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
 ```
 """

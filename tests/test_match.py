@@ -58,7 +58,7 @@ CRASH = """Fatal Python error: Segmentation fault
 
 Current thread 0x00007f1111111111 (most recent call first):
   File "/usr/lib/python3.12/ctypes/__init__.py", line 525 in string_at
-  File "/opt/venv/lib/python3.12/site-packages/raygarden/scene.py", line 4 in load
+  File "/opt/venv/lib/python3.12/site-packages/raygarden/main.py", line 4 in crash
   File "/srv/show.py", line 5 in <module>
 """
 
@@ -136,7 +136,7 @@ _HASH = re.compile(r"-[0-9a-f]{6}\Z")
 #: Quotes that do not lead back to their entry, by the entry's id without its hash, each with the reason.
 NOT_FOUND_AGAIN: dict[str, str] = {
     "pytorch/torch-mm-shape-mat1-mat2-shapes-cannot-multiplied": "who hands such matrices over no stack shows",
-    "cpp/fatal-python-error-sigsegv-segmentation-fault": "any program dies so: without a stack nobody knows which",
+    "cpp/fatal-python-error-sigsegv-main-crash-segmentation-fault": "any program dies so: no stack shows which",
 }
 
 
