@@ -27,6 +27,7 @@ from pipeline.config import read_settings
 from pipeline.records.errors import ConfigError
 from pipeline.records.summary import count
 from pipeline.run import Places, Summary, import_files, recorded
+from pipeline.run.home import locking
 from pipeline.run.home.recording import short_ids
 from pipeline.run.ingest import sourcing
 from tests import entry_factory as make
@@ -713,3 +714,13 @@ def test_serve_names_the_file_and_the_key_of_a_cron_line_that_is_none(tmp_path: 
     done = run("serve", "--home", tmp_path)
     assert done.code == 2
     assert f"{settings}: schedule.ingest: 'hourly' is no cron line" in done.err
+
+
+def test_a_second_serve_of_a_home_is_told_of_the_first(tmp_path: Path) -> None:
+    """It would take the runs of the first for those of a killed process, and start each twice."""
+    (tmp_path / "errmine.toml").write_text(f'[sources]\npaths = ["{golden.SAMPLE}"]\n')
+    first = locking.Holder("r", "serve", 4711, "2026-01-01T00:00:00+00:00")
+    with locking.sole(tmp_path, first, name="lock.serve"):
+        done = run("serve", "--home", tmp_path)
+    assert done.code != 0
+    assert "serve (process 4711, since 2026-01-01" in done.err

@@ -9,8 +9,10 @@ import sys
 import threading
 import time
 import urllib.request
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,7 +41,9 @@ SERVER_SETTINGS = {
 def serve(
     home: Home = None,
     config: Config = None,
-    port: Annotated[int, typer.Option("--port", help="Where Prefect's pages are; on this machine only.")] = 4200,
+    port: Annotated[
+        int, typer.Option("--port", min=1, max=65535, help="Where Prefect's pages are; on this machine only.")
+    ] = 4200,
 ) -> None:
     """Ingest, build and export on a schedule until told to stop.
 
@@ -48,6 +52,7 @@ def serve(
     from pipeline.cli.surroundings import prepare_prefect
     from pipeline.config import read_settings
     from pipeline.records.errors import ConfigError
+    from pipeline.run.home import locking
     from pipeline.run.ingest.sourcing import configured
 
     found = settings(home, config)
@@ -55,8 +60,15 @@ def serve(
     chosen = read_settings(found.origin.resolve() if found.origin else None, home=found.home.resolve())
     if not configured(chosen):
         raise ConfigError(f"{chosen.home}: no source is configured", hint="Name files or repositories in errmine.toml.")
-    prepare_prefect(chosen)
-    signal.signal(signal.SIGTERM, _stop)
+    # a second one would take the runs of the first for killed ones, and start each twice
+    with locking.sole(chosen.home, locking.here(str(uuid.uuid4()), "serve", now=datetime.now(UTC)), name="lock.serve"):
+        prepare_prefect(chosen)
+        signal.signal(signal.SIGTERM, _stop)
+        _keep(chosen, port)
+
+
+def _keep(chosen: Settings, port: int) -> None:
+    """Schedules until told to stop, on the server of the environment or on one of its own."""
     try:
         if "PREFECT_API_URL" in os.environ:
             with _telling(chosen.home):
