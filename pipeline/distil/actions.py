@@ -84,14 +84,14 @@ _WITHOUT_VALUE = frozenset(
     {f"remedy.{way}_{what}" for way in ("increase", "decrease") for what in ("flag", "parameter", "quantity")}
     | {"remedy.set_env_any", "remedy.set_parameter_any"}
 )
+#: "from 30s to 500ms", "调小到 500m": words behind an act that name its value.
 _AIMED = re.compile(
     r"[`'\")]{0,2}[^;,!?，。；！？\n]{0,40}?(?:\b(?:to|by|from|as)\b|到|至|为|成|[=:])(?: \w+){0,3}?"
     r" ?[`'\"]{0,2}[-+~<>=]{0,2}\d",
     re.IGNORECASE,
 )
-#: A value and its borders; a number that a blank and a word follow may have a unit there.
-#: What a number may be written with, and what else without blanks: an address, a path, a list.
 _QUOTED = re.compile(r"`[^`\n]+`|\"[^\"\n]+\"|'[^'\n]+'")
+#: A number, what else it may be written with, and what is written without blanks: an address, a path, a list.
 _NUMBER = re.compile(r"[-+~]?\d+(?:[.,_]\d+)*(?:[eE][-+]?\d+)?")
 _COUNTED = re.compile(r"(?:[A-Za-z0-9_.%:+/*~µ-]|,(?=\d))+")
 _WORDED = re.compile(r"(?:[A-Za-z0-9_.%:+/*~$=@#?&\\-]|,(?=[\w./-])(?![A-Za-z_]\w*=))+")
