@@ -64,6 +64,7 @@ def match(runner: dict[str, str], log: str, name: str = "build.log") -> tuple[in
     return done.returncode, told, dict(line.split("=", 1) for line in lines), done.stderr
 
 
+@pytest.mark.long
 def test_a_failing_log_ends_up_in_the_summary_and_in_the_outputs(runner: dict[str, str]) -> None:
     code, told, outputs, _ = match(runner, f"make: entering\n{KNOWN}{STRANGE}")
     assert code == 0

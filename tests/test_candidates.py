@@ -144,6 +144,7 @@ def test_the_score_is_the_same_in_any_order_of_the_traits() -> None:
     assert len({score for scored in told for score in scored}) > 60
 
 
+@pytest.mark.long
 def test_scores_are_what_whole_numbers_of_any_size_give() -> None:
     # float64 is exact only as long as no sum is too large for it: integers of Python have no such limit
     words, traits = _seen(12)

@@ -29,6 +29,7 @@ torch._dynamo.exc.Unsupported: Call to `torch._dynamo.graph_break()`
 """
 
 
+@pytest.mark.long
 def test_a_catalogue_of_561_graph_breaks_is_a_file_and_a_parser(tmp_path: Path) -> None:
     (row,) = built(tmp_path, BREAK).values()
     assert row["codes"] == ["gb:GB0025"]

@@ -207,6 +207,7 @@ def test_a_text_that_repeats_some_lines_is_left_alone() -> None:
 
 @given(st.text(alphabet="ab >\n:wroteOn,", max_size=300))
 @settings(max_examples=200, deadline=None)
+@pytest.mark.long
 def test_dropping_a_quoted_mail_adds_nothing(text: str) -> None:
     kept = assemble.without_reply(text)
     assert len(kept) <= len(text)

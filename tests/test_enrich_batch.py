@@ -80,6 +80,7 @@ def test_a_build_names_no_thread_that_waits_for_an_answer(tmp_path: Path) -> Non
     assert "batched 3" in done.out  # the table counts them
 
 
+@pytest.mark.long
 def test_two_rounds_of_files_say_what_the_network_would_have_said(home: Path, tmp_path: Path) -> None:
     first = written(home, tmp_path / "first.jsonl")
     assert len(first) == 3

@@ -54,6 +54,7 @@ def changed(places: Places, entry: dict[str, Any]) -> None:
         connection.execute("UPDATE entries SET json = ? WHERE entry_id = ?", [row, entry["id"]])
 
 
+@pytest.mark.long
 def test_an_export_after_a_build_asks_nothing_and_the_next_one_writes_no_page_again(
     places: Places, judged: list[str]
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 TEXT = (TESTS.parent / "docs" / "faults.md").read_text(encoding="utf-8")
 #: How many faults stand below each of the last numbers, a row each, and what was found of the supply.
-SMALL, LATER, LAST, NEWEST, SUPPLY = 11, 8, 6, 3, 2
+SMALL, LATER, LAST, NEWEST, SUPPLY = 11, 8, 6, 4, 2
 
 
 def rows() -> list[list[str]]:

@@ -65,6 +65,7 @@ def row_texts() -> list[tuple[str, str]]:
 
 
 @each("code, text", row_texts())
+@pytest.mark.long
 def test_every_name_and_text_of_a_catalogue_is_one_code_for_event_and_gate(code: str, text: str) -> None:
     shown = f'Traceback (most recent call last):\n  File "/srv/a.py", line 1, in f\n    g()\nRuntimeError: {text}\n'
     (event,) = extract.events(shown)

@@ -90,6 +90,7 @@ _JOINED, _TRIED = re.compile("|".join(f"(?:{row.pattern})" for row in _ROWS)), p
 
 
 @given(st.sampled_from(_ROWS).map(lambda row: "".join(row.example)) | st.text(max_size=12), st.integers(0, 3))
+@pytest.mark.long
 def test_alternatives_take_what_the_whole_expression_takes(text: str, at: int) -> None:
     found, wanted = _TRIED.match(text, at), _JOINED.match(text, at)
     assert (found and found.span()) == (wanted and wanted.span())

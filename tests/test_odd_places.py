@@ -34,6 +34,7 @@ def test_an_import_into_such_a_home_takes_nothing(tmp_path: Path) -> None:
     assert cli.run("list", "--home", tmp_path / "link").code == 2
 
 
+@pytest.mark.long
 def test_a_folder_of_a_home_is_neither_a_pattern_nor_a_column(sample_home: Path, tmp_path: Path) -> None:
     """DuckDB reads `a*b` as a pattern that `aXb` fits too, `a[b]` as `ab`, and `year=2026` as a column."""
     told = []

@@ -248,6 +248,7 @@ def test_verify_makes_all_of_it_a_second_time_and_clears_what_one_that_was_kille
     assert not list(Places.of(home).shards.parent.glob("verify-*"))
 
 
+@pytest.mark.long
 def test_verify_names_what_differs(few_home: Path, tmp_path: Path) -> None:
     home = golden.copied(few_home, tmp_path / "home")
     undo = histories.MUTANTS["draft: documents"]()
