@@ -287,7 +287,7 @@ def relapses() -> Pattern:
 
 def has_helped(text: str) -> bool:
     """True for words that say of something that it helped, or that the error is gone."""
-    pattern, refuse, after, _ = _helped()
+    pattern, refuse, after = _helped()
     return any(
         not refuse.search(text[max(0, found.start() - _BEFORE) : found.start()])
         and not after.search(text[found.end() :])
@@ -302,12 +302,17 @@ _BEFORE = 40
 @cache
 def _helped() -> tuple[Pattern, ...]:
     rows = table("cues.toml")["helped"]
-    return tuple(_compiled(rows[name]) for name in ("pattern", "refuse", "after", "none"))
+    return tuple(_compiled(rows[name]) for name in ("pattern", "refuse", "after"))
 
 
 def has_no_effect(text: str) -> bool:
     """True for words that say of an act that it changed nothing."""
-    return _helped()[3].search(text) is not None
+    return _no_effect().search(text) is not None
+
+
+@cache
+def _no_effect() -> Pattern:
+    return _compiled(table("cues.toml")["helped"]["none"])
 
 
 @cache
