@@ -148,6 +148,24 @@ def sample_home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     return home
 
 
+def _standing(home: Path) -> dict[Path, tuple[int, int]]:
+    """The size and the time of writing of every file of `home`."""
+    held = ((path, path.stat()) for path in home.rglob("*") if path.is_file() and not path.is_symlink())
+    return {path.relative_to(home): (told.st_size, told.st_mtime_ns) for path, told in held}
+
+
+@pytest.fixture(autouse=True)
+def _nobody_works_on_the_home_of_all(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail the test that changes `sample_home`: another one, on whichever worker, would fail in its place."""
+    if "sample_home" not in request.fixturenames:
+        yield
+        return
+    home = request.getfixturevalue("sample_home")
+    before = _standing(home)
+    yield
+    assert _standing(home) == before, "this test works on the sample's home itself, which is everybody's: take a copy"
+
+
 @pytest.fixture
 def fake() -> Iterator[FakeGithub]:
     """A stand-in of GitHub without any repository."""
