@@ -270,7 +270,7 @@ def _wrong(text: str, *, now: datetime, is_change: bool = False) -> str:
     if moment is None:
         return "is no time"
     if moment > now + SLACK:
-        return "is in the future"
+        return f"is in the future of this machine's clock, which says {now:%Y-%m-%d}"  # it may be the clock that errs
     least = EARLIEST_CHANGE if is_change else EARLIEST
     return "" if moment >= least else f"is before {least.year}"
 

@@ -126,8 +126,10 @@ class Work:
         """
         if thread_key(thread.html_url) != self.desk.key(thread.number):
             raise SourceChanged(f"{url}: lists a thread of another repository: {thread.html_url[:300]}", url=url)
-        if thread.updated_at > self.desk.client.governor.own_moment() + MAX_AHEAD:
-            raise SourceChanged(f"{url}: #{thread.number} was changed in the future: {thread.updated_at}", url=url)
+        own = self.desk.client.governor.own_moment()
+        if thread.updated_at > own + MAX_AHEAD:
+            when = f"{thread.updated_at}; this machine's clock says {own}"
+            raise SourceChanged(f"{url}: #{thread.number} was changed in the future: {when}", url=url)
 
     def thread(self, body: bytes, thread: shapes.Thread, answer: Answer) -> None:
         """One thread with all that belongs to it, its main page last: where raw has that, it has all."""
