@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from pipeline.distil import tables
+from pipeline.distil import tables, values
 from pipeline.distil.project import Project
 from pipeline.lexicon.products import PRODUCTS, Product
 from pipeline.records import Fact
@@ -90,15 +90,6 @@ _AIMED = re.compile(
     r" ?[`'\"]{0,2}[-+~<>=]{0,2}\d",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"`[^`\n]+`|\"[^\"\n]+\"|'[^'\n]+'")
-#: A number, what else it may be written with, and what is written without blanks: an address, a path, a list.
-_NUMBER = re.compile(r"[-+~]?\d+(?:[.,_]\d+)*(?:[eE][-+]?\d+)?")
-_COUNTED = re.compile(r"(?:[A-Za-z0-9_.%:+/*~µ-]|,(?=\d))+")
-_WORDED = re.compile(r"(?:[A-Za-z0-9_.%:+/*~$=@#?&\\-]|,(?=[\w./-])(?![A-Za-z_]\w*=))+")
-_SWITCH = re.compile(r"(?:True|False|None|null|on|off)(?![\w.-])", re.IGNORECASE)
-_BORDER = re.compile(r"$|[\s`'\")\]},;.:!?*_]|[^\x00-\x7f]")
-#: What follows a number and leaves open where it ends: "set x=2.Then", "x=2,y".
-_OPEN = re.compile(r"\.[A-Z][a-z]|,[A-Za-z_](?![\w.]*=)")
 #: What else belongs to a version or bound: "1.8.3-rc.1", "2.0.0.Final", ">=1.2,<2"; and what makes it another thing's.
 _VERSION_REST = re.compile(
     r"(?:[-+][A-Za-z0-9]+(?:[._][A-Za-z0-9]+)*(?![A-Za-z0-9])|\.(?:Final|RELEASE|GA|SNAPSHOT)\b"
@@ -108,7 +99,6 @@ _OF_ANOTHER = re.compile(
     r"-(?:based|compatible|compliant|style|like|only|ish|specific|related|or|to|and)\b|\.(?:exe|zip|whl|tar|gz|jar|deb|rpm)\b",
     re.IGNORECASE,
 )
-_LONGEST_VALUE = 160
 #: More of a command than its row reads.
 _MORE_OPTIONS = re.compile(r" --?[A-Za-z]")
 _SWITCHED_ON = frozenset({"remedy.add_flag", "remedy.enable"})
@@ -267,7 +257,7 @@ def _end(template: str, text: str, found: re.Match[str]) -> int | None:
         return None
     if "value" not in found.re.groupindex:
         return found.end()
-    read = value(text, found.start("value"))
+    read = values.value(text, found.start("value"))
     return max(found.end(), read[1]) if read else None
 
 
@@ -382,7 +372,7 @@ def _fact(template: str, found: re.Match[str]) -> Fact | None:
         if said is None:
             continue
         if name == "value":
-            read = value(found.string, found.start(name))
+            read = values.value(found.string, found.start(name))
             if read is None:
                 return None
             said = read[0]  # noqa: PLW2901
@@ -399,44 +389,6 @@ def _fact(template: str, found: re.Match[str]) -> Fact | None:
     if template == "remedy.set_env" and slots["value"].strip("'\"`") in _OF_BUILDS:
         return None  # "WITH_LAPACK=OFF" is a line of CMake, and no program reads such a variable
     return Fact(template, tuple(sorted(slots.items())))
-
-
-def value(text: str, start: int) -> tuple[str, int] | None:
-    """The value that begins at `start`, with its unit, and where it ends; None if it is not whole there.
-
-    Kept as written, but for units that are words: those have one sign in all languages ("60 秒" is "60 s").
-    """
-    if start and text[start - 1] == "`":
-        start -= 1
-    quoted = _QUOTED.match(text, start)
-    if quoted:
-        end, said = quoted.end(), quoted.group().strip("`").strip()
-        is_command = said and text[start] == "`" and text[start - 1 : start] == "=" and text[start - 2 : start] != "`="
-        return (said, end) if 0 < len(said) <= _LONGEST_VALUE and not is_command else None
-    number = _NUMBER.match(text, start)
-    written = _SWITCH.match(text, start) or (_COUNTED if number else _WORDED).match(text, start)
-    if written is None or (number and _OPEN.match(text, number.end())):
-        return None
-    end = start + len(written.group().rstrip(".,:;?*-/" if number else ".,:;?*-"))
-    said, patterns = text[start:end], _amounts()
-    unit = patterns[0].match(text, end) if number and number.end() == end else None
-    if unit and unit.lastgroup:
-        sign = patterns[2][unit.lastgroup]
-        said, end = f"{said}{'' if sign == '%' else ' '}{sign}", unit.end()
-    elif unit:
-        said, end = text[start : unit.end()], unit.end()
-    is_cut = number and (patterns[1].match(text, end) or (unit and re.match(r" ?\d", text[end : end + 2])))
-    return (said, end) if not is_cut and len(said) <= _LONGEST_VALUE and _BORDER.match(text, end) else None
-
-
-@cache
-def _amounts() -> tuple[re.Pattern[str], re.Pattern[str], Mapping[str, str]]:
-    """What finds a unit behind a number, by its sign or in words; what tells that a value goes on; signs by group."""
-    rows = tables.table("actions.toml")
-    signs = {f"unit{number}": sign for number, sign in enumerate(rows["units"])}
-    words = "|".join(f"(?P<{group}>(?: |-)?(?:{rows['units'][sign]})(?![A-Za-z]))" for group, sign in signs.items())
-    unit = late(rf"(?i:{words})| (?:{rows['amounts']['signs']})(?![\w/])")
-    return unit, late(rows["amounts"]["goes_on"], re.IGNORECASE), signs
 
 
 def _slot(name: str, value: str, found: re.Match[str]) -> str | None:
