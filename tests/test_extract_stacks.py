@@ -72,6 +72,50 @@ def test_a_stack_beats_the_exception_line_above_it() -> None:
     assert [tuple(one) for one in event.frames] == [("C.java", 1, "a.b.C.d")]
 
 
+@pytest.mark.parametrize(
+    ("text", "chain"),
+    [
+        (
+            "{} see inner exception.\n ---> Kiln.LidException: open\n   at Kiln.Lid.Shut(String door)",
+            ["Kiln.FireException"],
+        ),
+        (
+            (
+                "Kiln[0]\n   {} cold\n    ---> Kiln.OvenException: a\n    ---> Kiln.LidException: open\n"
+                "      at Kiln.Lid.Shut(String door)"
+            ),
+            ["Kiln.FireException", "Kiln.OvenException"],
+        ),
+        # another program's line above, and none
+        ("12:00 [lid] {} cold\n ---> Kiln.LidException: open\n   at Kiln.Lid.Shut(String door)", []),
+        ("The kiln is cold\n ---> Kiln.LidException: open\n   at Kiln.Lid.Shut(String door)", []),
+    ],
+)
+def test_an_exception_above_its_inner_one_is_of_one_error_with_it(text: str, chain: list[str]) -> None:
+    event = extract.events(text.format("Kiln.FireException: no fire,"))[-1]
+    assert (event.dialect, event.exception_type, event.message) == ("dotnet", "Kiln.LidException", "open")
+    assert [one.exception_type for one in event.chain] == chain
+    assert [one.function for one in event.frames] == ["Kiln.Lid.Shut"]
+
+
+def test_a_stack_in_a_string_of_json_is_read_as_it_was_before() -> None:
+    text = (
+        r'[2026-05-06 07:08:09] kiln.ERROR: no "fire" {"exception":"[object] (Kiln\\LidError(code: 0): no \"fire\" at'
+        r" C:\\kiln\\Lid.php:12)"
+        "\n[stacktrace]\n"
+        r"#0 C:\\kiln\\Lid.php(12): Illuminate\\Foundation\\Bootstrap\\HandleExceptions->handleError()"
+        "\n"
+        r"#1 C:\\kiln\\Oven.php(3): Kiln\\Lid->shut(\"door\")"
+        '\n"}'
+    )
+    (event,) = extract.events(text)
+    assert (event.exception_type, event.message) == (r"Kiln\LidError", 'no "fire"')
+    assert [tuple(one) for one in event.frames] == [
+        (r"C:\kiln\Oven.php", 3, r"Kiln\Lid->shut"),
+        (r"C:\kiln\Lid.php", 12, None),
+    ]
+
+
 def test_the_frames_of_a_cause_end_with_those_that_it_shares() -> None:
     text = (
         "a.B: outer\n\tat x.A.a(A.java:1)\n\tat x.B.b(B.java:2)\n\tat x.C.c(C.java:3)\n"

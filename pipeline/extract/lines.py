@@ -182,6 +182,11 @@ _REST = re.compile(r"[a-z0-9_./\\'\",:;)\]}-](?!--|==)")
 _STRAY = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]|\r+$")
 
 
+def unescaped(words: str) -> str:
+    """The words of a string without the backslashes before its marks of quoting, slashes and backslashes."""
+    return _ESCAPED.sub(r"\1", words)
+
+
 class Line(NamedTuple):
     """One line: its place in the text, its words without prefixes, how far they are indented."""
 
@@ -347,7 +352,7 @@ class Lines:
         if self.peeler.escapes:
             raw = raw.removesuffix("\\r")
             for _ in range(self.peeler.escapes):
-                raw = _ESCAPED.sub(r"\1", raw)
+                raw = unescaped(raw)
         if self.peeler.is_html:
             raw = html.unescape(raw)
         if self.peeler.prefix is None:  # one quoted line among bare ones: the others wrap

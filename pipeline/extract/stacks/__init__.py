@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from pipeline import packs
-from pipeline.extract.lines import Lines, Peeler
+from pipeline.extract.lines import Lines, Peeler, unescaped
 from pipeline.extract.stacks import header
 from pipeline.extract.stacks.block import Block, Level, event, frames_of, listed
 from pipeline.extract.stacks.table import FORMS, WIDEST, Form, Matched, alone, by_literal, first, may_stand
@@ -141,25 +141,31 @@ def _announced(text: str, start: int, line: str, form: Form) -> Block | None:
 def _start(text: str, start: int, line: str, form: Form) -> tuple[Matched | None, int]:
     """What announces the error on a line, and how many further lines a terminal wrapped it into."""
     bare = line.rstrip()
-    hit = first(form.start, bare, is_searched=True)
+    hit = _announcement(form, bare)
     if hit is None and (wide := prefixes.width(line)):
-        hit = first(form.start, bare[wide:], is_searched=True)
+        hit = _announcement(form, bare[wide:])
     if hit is None and NARROWEST <= len(line) < WIDEST:
         at = start + len(line) + 1
         below = text[at : at + WIDEST - len(line)].partition("\n")[0]
-        hit = first(form.start, line + below, is_searched=True) if below[:1].strip() else None
+        hit = _announcement(form, line + below) if below[:1].strip() else None
         return hit, int(hit is not None)
     return hit, 0
+
+
+def _announcement(form: Form, line: str) -> Matched | None:
+    """What announces the error on a line."""
+    return first(form.start, unescaped(line) if form.escaped else line, is_searched=True)
 
 
 def _peeler(text: str, start: int, line: str, form: Form) -> Peeler:
     """How the lines below the one that announces are cleaned: of the prefix that one of the next ones has too."""
     if form.breaks is not None and (pattern := packs.compiled(form.breaks)).search(line):
         return Peeler(newline=pattern)
+    escapes = int(form.escaped)
     for wide in dict.fromkeys((prefixes.width(line), prefixes.carrier_width(line))):
         if wide and _is_repeated(text, start + len(line), shape := prefixes.shape(line[:wide])):
-            return Peeler(shape)
-    return Peeler()
+            return Peeler(shape, escapes=escapes)
+    return Peeler(escapes=escapes)
 
 
 def _is_repeated(text: str, stop: int, shape: re.Pattern[str]) -> bool:

@@ -44,12 +44,27 @@ def name(text: str, start: int, floor: int, peeler: Peeler, block: Block) -> boo
         if number == 0:
             break
     if best is not None:
-        _begin(block, above[best[1]][0], above[: best[1]])
+        begin, body = above[best[1]]
+        _begin(block, begin, above[: best[1]])
         block.levels[0].say(best[2].groups)
         _settle(block.levels[0])
+        _add_outer(text, floor, peeler, body, block)
         block.start = _retold(text, floor, block)
         return True
     return _told(block, above) or (form.unnamed and _unnamed(block, above))
+
+
+def _add_outer(text: str, floor: int, peeler: Peeler, body: str, block: Block) -> None:
+    """Put before an exception whose line says that another came of it those that the lines right above name."""
+    form = block.form
+    while first(form.cause, body):
+        begin, body, is_beyond = next(_above(text, block.start, floor, peeler, form), (0, "", True))
+        hit = None if is_beyond else first(form.cause, body) or first(form.head[:1], body.lstrip())
+        if hit is None:
+            return
+        block.levels.insert(0, Level())
+        block.levels[0].say(hit.groups)
+        block.start = begin
 
 
 def _head(form: Form, body: str, most: int) -> tuple[int, Matched | None]:

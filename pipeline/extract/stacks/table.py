@@ -109,6 +109,9 @@ class Form(packs.Row):
     alone: Annotated[bool, Field(description="Read only where no other error stands near; `head` tells of one.")] = (
         False
     )
+    escaped: Annotated[
+        bool, Field(description="It stands in a string of JSON: backslashes stand before its quotes and backslashes.")
+    ] = False
     joins: Annotated[bool, Field(description="Neighbours are one failure: a compiler's list of errors.")] = False
     warns: Annotated[
         bool, Field(description="A type that ends in Warning is a warning, not how the language calls an error.")
