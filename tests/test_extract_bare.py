@@ -44,6 +44,34 @@ def test_prose_and_code_that_name_such_a_class_show_none(line: str) -> None:
     assert not [one for one in extract.events(f"It is cold.\n{line}") if one.dialect == "exception-line"]
 
 
+@pytest.mark.parametrize(
+    ("lead", "is_shown"),
+    [
+        ("- Fixed: ", False),
+        ("* fix(oven): ", False),
+        ("- Fixes the crash with `", False),
+        ("If you see ", False),
+        ("In case you run into the error ", False),
+        ("修复了 ", False),
+        ("如果看到 ", False),
+        ("It is not fixed, I still get ", True),
+        ("When I light it I see ", True),
+        ("Suffix: ", True),
+        ("After the fix: ", True),
+        ("修复之后还是报错：", True),
+        ("如果加热就会看到 ", True),
+    ],
+)
+def test_what_is_told_as_fixed_or_as_one_that_may_come_is_no_error(lead: str, is_shown: bool) -> None:
+    found = extract.events(f"Kiln 1.2.3\n\n{lead}LidError: the lid is open\n\nIt is cold.")
+    assert [one.exception_type for one in found] == ["LidError"] * is_shown
+
+
+def test_a_title_that_says_fixed_names_the_error_of_its_thread() -> None:
+    (event,) = extract.events("fix: LidError: the lid is open\n\nIt is cold.")
+    assert event.exception_type == "LidError"
+
+
 def test_a_traceback_whose_breaks_are_escaped_is_read_where_a_terminal_cut_off_its_head() -> None:
     text = (
         r" import sign\n  File \"/opt/kiln/sign.py\", line 8, in <module>\n    from kiln import Fire\n"

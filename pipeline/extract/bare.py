@@ -35,6 +35,15 @@ _PROSE = re.compile(
     r"(?:see|check|look|as|because|and|but|when|whenever|this|that|here|same|which|you|we|above|below|please|is|was|may|should)\b"
     r"|(?:If|if|When|Raised|Thrown|Will be|In case|On|Any|Base|Exception raised) ",
 )
+#: What stands before an exception that a list of changes calls fixed, or an advice speaks of as one that may come.
+_TOLD_OF = re.compile(
+    r"\A[\s>*#•-]{0,12}(?:[Ff]ix(?:ed|es|ing)?|[Rr]esolved?)(?:\([\w./-]{1,40}\))?!?"
+    r"(?: (?:an?|the|bug|issue|error|crash|with|where|for|of|in)){0,4}:? [`'\"*]{0,3}\Z"
+    r"|\b(?:[Ii]f|[Ii]n case|[Ww]hen(?:ever)?) you (?:ever |still |also )?(?:see|get|hit|encounter|run into|receive)"
+    r"(?: (?:an?|the|this|error|exception|message|like)){0,4}:? [`'\"*]{0,3}\Z"
+    r"|(?:(?:修复|修正|解决)|(?:如果|若|假如)[您你]?(?:看到|遇到|出现|收到))了?(?:错误|报错|异常|问题)?"
+    r"[:： ]{0,2}[`'\"“「]{0,2}\Z"
+)
 #: Words that end like an exception's name and are none, or none without a traceback.
 _TOO_BARE = frozenset(("Warning", "Exit", "Failure", "Fault", "Timeout", "Interrupt", "LogExit", "Unsupported"))
 #: What stands before a name in documentation, and what an error says at least: a number is a setting's.
@@ -132,6 +141,8 @@ def is_led(before: str) -> bool:
 def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     """Whether the line shows the exception as printed, judged by what stands around its name."""
     if _PROSE.match(message) or (message[0] in "{[" and message[-1:] in ",{["):
+        return False
+    if not is_first and _TOLD_OF.search(before):  # a title that says so names the error of its thread
         return False
     rest = before[_prefix_width(before) :]
     lead = _MARKUP.match(rest)
