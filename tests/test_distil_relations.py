@@ -9,6 +9,7 @@ import pytest
 
 from pipeline import distil
 from pipeline.distil import tables
+from pipeline.distil.claims import rules
 from pipeline.records import Document
 from tests.distil_factory import claims, document, events, occurrences
 from tests.each import each
@@ -198,6 +199,12 @@ def test_what_helped_does_not_say_that_the_error_stays() -> None:
     table = tables.table("cues.toml")["no_help"]
     assert all(map(tables.persists().search, table["examples"]))
     assert not any(map(tables.persists().search, table["lookalikes"]))
+
+
+def test_who_met_the_same_error_does_not_say_that_it_stays() -> None:
+    table = tables.table("cues.toml")["no_help"]
+    assert not any(map(rules.persists, table["own_cases"]))
+    assert all(map(rules.persists, table["no_own_cases"]))
 
 
 def test_what_contests_an_act_finds_its_examples_and_no_look_alike() -> None:

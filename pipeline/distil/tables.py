@@ -280,6 +280,12 @@ def persists() -> Pattern:
 
 
 @cache
+def own_case() -> Pattern:
+    """How a sentence begins that says that its speaker met the same error."""
+    return _compiled(table("cues.toml")["no_help"]["own_case"])
+
+
+@cache
 def relapses() -> Pattern:
     """Words of a sentence that says that the error came back."""
     return _compiled(table("cues.toml")["no_help"]["relapses"])
@@ -320,6 +326,13 @@ def contested() -> tuple[Pattern, Pattern]:
     """(words by which a post casts doubt on what the one before says, words of a sentence that only asks)."""
     table_ = table("cues.toml")["contested"]
     return _compiled(table_["pattern"]), _compiled(table_["refuse"])
+
+
+@cache
+def confirmed() -> tuple[Pattern, Pattern, Pattern]:
+    """(words that confirm all that the post before advises, words that confirm what they name of it, refused words)."""
+    table_ = table("cues.toml")["confirmed"]
+    return _compiled(table_["bare"]), _compiled(table_["named"]), _compiled(table_["refuse"])
 
 
 @cache

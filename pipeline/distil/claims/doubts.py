@@ -71,6 +71,8 @@ GUESSED = 40
 #: opens a report says why (four of 22 judged ones were wrong, of 34 causes in answers two; the labels, which the
 #: network learned from, do not show it).
 _NO_LEAD = 45
+#: What who asked confirms in the next post, that it helped, is as sure as the words of two posts.
+CONFIRMED = _OF_TWO_POSTS
 #: A title or a statement names an error with so many words of its message, or its class.
 _NAMING = 2
 #: What a word is worth that is a program's own name.
@@ -125,16 +127,37 @@ def doubt(text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader, bes
 
 def found_share(text: Prose, errors: Sequence[Pair], found: Candidate) -> int:
     """The share of what the trained reader alone found, too small for a lead where the thread speaks against it."""
-    if found.share < LEAST_LEAD_SHARE:
-        return found.share
+    share = found.share
+    words = text.document.text[found.unit.start : found.unit.end]
+    if share < CONFIRMED and _is_confirmed(text, found, words):
+        share = CONFIRMED
+    if share < LEAST_LEAD_SHARE:
+        return share
     post = text.document.posts[found.unit.post] if found.unit.post >= 0 else None
     if found.kind == "cause":
         is_unsure = post is not None and post.kind == PostKind.BODY
     else:
-        words = text.document.text[found.unit.start : found.unit.end]
         is_back = tables.relapses().search(words) is not None or has_other_sign(found.kind, words)
         is_unsure = is_back or len({signature.signature_id for _, signature in errors}) > 1
-    return _NO_LEAD if is_unsure or _is_contested(text, found.unit.end) else found.share
+    return _NO_LEAD if is_unsure or _is_contested(text, found.unit.end) else share
+
+
+def _is_confirmed(text: Prose, found: Candidate, words: str) -> bool:
+    """True for what an answer advises, or gives as the cause beside it, where who asked says that it helped."""
+    if found.kind not in ("cause", "remedy"):
+        return False
+    if found.kind == "remedy":
+        return replies.is_order(words) and replies.is_confirmed(text, found.unit.post, words)
+    advice = [one for one in _beside(text, found) if replies.is_order(one)]
+    return any(replies.is_confirmed(text, found.unit.post, one) for one in advice)
+
+
+def _beside(text: Prose, found: Candidate) -> Iterator[str]:
+    """The other sentences of the post."""
+    post = text.document.posts[found.unit.post]
+    for one in text.sentences(post.start, min(post.end, post.start + _MOST_READ)):
+        if one.end <= found.unit.start or found.unit.end <= one.start:
+            yield one.text
 
 
 def has_other_sign(kind: str, words: str) -> bool:

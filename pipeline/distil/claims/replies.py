@@ -222,7 +222,8 @@ _ORDER = re.compile(
     r"(?:@\S{1,40}[ ,:]{0,3})?(?:(?:hi|hello|so|then|ok|and|or|also|instead|maybe|please|yes|no)[, ]{1,3}){0,3}"
     r"(?:(?:can|could|would) you (?:please |also )?|have you |did you |you (?:can|could|should|need to|may|have to) "
     r"|just |`|\$ ?)?(?:try|use|using|set|add|upgrade|update|downgrade|install|pip3?|conda|export|sudo|change|replace"
-    r"|remove|disable|enable|reduce|decrease|lower|increase|reinstall|uninstall|switch|pass|run|call"
+    r"|remove|disable|enable|reduce|decrease|lower|increase|reinstall|uninstall|switch|pass|run|call|write|read|launch"
+    r"|connect|repartition|rename|move|put|wrap|pin|delete|create|configure|restart|rebuild|import|link|replace|append"
     r"|请|试|建议|把|将|升级|降级|安装|设置)",
     re.IGNORECASE,
 )
@@ -284,8 +285,11 @@ def _acts(prose: Prose, post: int, reply: Finding) -> Iterator[Finding]:
         return
     for sentence in prose.sentences(written.start, min(written.end, written.start + _MOST_READ)):
         act = actions.action(sentence.text, project(prose.document)) if len(sentence.text) <= MAX_QUOTE else None
-        is_order = _ORDER.match(sentence.text) and not _DENIED.search(sentence.text)
-        if act is not None and is_order and not _is_one_of_several(prose.document.text, written, sentence):
+        if (
+            act is not None
+            and is_order(sentence.text)
+            and not _is_one_of_several(prose.document.text, written, sentence)
+        ):
             yield Finding(reply.cue, sentence, sentence.start, sentence.end, act.fact, act.key, reply.lang)
 
 
@@ -409,6 +413,45 @@ def _stated(finding: Finding, of: str) -> Stated:
     slots = finding.fact.slots if finding.fact and finding.cue.kind == CueKind.FIX else ()
     named = tuple(value.rpartition("#")[2] for name, value in slots if name in _OF_FIXES)
     return Stated(finding.start, finding.sentence.post, finding.sentence.text, of, named)
+
+
+#: A reporter confirms in the first sentences of a post what a short one before advises.
+_CONFIRMING, _ADVISING = 2, 800
+
+
+def is_confirmed(prose: Prose, post: int, words: str) -> bool:
+    """True if who opened the thread says in the next post that `words` of a short answer, or all of the answer, helped.
+
+    Only where authors are known, and somebody else answers.
+    """
+    posts = prose.document.posts
+    opener = next((one.author_hash for one in posts if one.kind == PostKind.BODY), None)
+    answer = posts[post] if post >= 0 else None
+    if opener is None or answer is None or answer.kind != PostKind.COMMENT or answer.end - answer.start > _ADVISING:
+        return False
+    said = next((one for one in posts[post + 1 :] if not one.is_bot), None)
+    if answer.author_hash in (None, opener) or said is None or said.author_hash != opener:
+        return False
+    first = list(prose.sentences(said.start, min(said.end, said.start + _ADVISING)))[:_CONFIRMING]
+    return bool(first) and (_confirms(first[0].text) or any(_confirms(one.text, words) for one in first))
+
+
+def _confirms(text: str, named: str | None = None) -> bool:
+    """True for words that confirm advice: all of it, or the one that they name."""
+    bare, by_name, refuse = tables.confirmed()
+    if refuse.search(actions.without_code(text)):
+        return False
+    if named is None:
+        return bare.search(text) is not None
+    weights = named_words(named)
+    is_named = sum(weights.get(word, 0) for word in named_words(text)) >= _NAMED
+    return is_named and by_name.search(text) is not None
+
+
+def is_order(words: str) -> bool:
+    """True for words that begin as advice does: an order, or what one can or should do."""
+    is_asked = words.rstrip().endswith(("?", "？"))
+    return not is_asked and _ORDER.match(words.lstrip("*_-•> ")) is not None and not _DENIED.search(words)
 
 
 def _is_named(one: Stated, sentence: Sentence) -> bool:

@@ -193,7 +193,7 @@ def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding
     last = cue.then.search(text, first.end()) if cue.then is not None else None
     if cue.then is not None and last is None:
         return None
-    if cue.kind == CueKind.REMEDY and cue.outcome == Outcome.WORKED and tables.persists().search(text):
+    if cue.kind == CueKind.REMEDY and cue.outcome == Outcome.WORKED and persists(text):
         return None
     # asked late: few sentences come so far, and these are slow patterns; the tables of acts behind them are slower
     if cue.kind != CueKind.ASK and is_unsure(text, cue.lang, _hedged_as(cue)):
@@ -211,6 +211,12 @@ def _applied(cue: tables.Cue, sentence: Sentence, document: Document) -> Finding
     fact, key, ends = found
     span = _window(sentence, least, min(max(most, ends), len(text)))
     return Finding(cue, sentence, *span, fact, key, cue.lang) if span else None
+
+
+def persists(text: str) -> bool:
+    """True for a sentence that says that the error stays or came back; who begins with having met it too does not."""
+    own = tables.own_case().match(text)
+    return tables.persists().search(text, own.end() if own else 0) is not None
 
 
 def is_unsure(text: str, lang: str, what: str) -> bool:
