@@ -156,3 +156,16 @@ def test_a_compiler_that_fails_shows_what_it_was_reading_and_where_in_itself() -
 def test_a_place_may_begin_with_a_variable() -> None:
     (event,) = extract.events('${GOPATH}/clay/fire.go:9:2: cannot find package "clay/heat" in any of:\n')
     assert event.frames == (Frame("${GOPATH}/clay/fire.go", 9, None),)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("error: Failed to fetch: `https://kiln.test/simple/lid/`", "Failed to fetch: `https://kiln.test/simple/lid/`"),
+        ("`/usr/bin/ld: cannot find -llid`", "cannot find -llid"),
+        ("`lid.o: undefined reference to `shut()'`", "undefined reference to `shut()'"),
+    ],
+)
+def test_the_mark_that_closes_a_quote_at_the_end_of_a_message_stays(line: str, message: str) -> None:
+    (event,) = extract.events(f"It is cold.\n\n{line}\n")
+    assert event.message == message

@@ -315,3 +315,18 @@ def test_where_a_debugger_stands_when_a_signal_comes_is_the_frame_and_the_stack_
     assert len(extract.events(below)[0].frames) == 2
     asked = f"{stop}(gdb) bt\n#0  0x00005f12 in fire (heat=0) at fire.c:21\n#1  0x00005f90 in main () at main.c:4\n"
     assert [(one.file, one.line) for one in extract.events(asked)[0].frames] == [("main.c", 4), ("fire.c", 21)]
+
+
+@pytest.mark.parametrize("fence", ["```", "..."])
+def test_a_stack_without_its_first_lines_is_the_error_that_its_cause_names(fence: str) -> None:
+    text = (
+        f"Oven fails\n\n{fence}\n\tat x.A.a(A.java:1)\n\tat x.B.b(B.java:2)\n"
+        "Caused by: a.LidException: open\n\tat x.D.d(D.java:4)\n\t... 1 more\n"
+    )
+    (event,) = extract.events(text)
+    assert (event.exception_type, event.message, event.chain) == ("a.LidException", "open", ())
+    assert [one.line for one in event.frames] == [2, 4]
+
+
+def test_frames_that_nobody_names_are_no_error() -> None:
+    assert extract.events("It is cold\n\n```\n\tat x.A.a(A.java:1)\n\tat x.B.b(B.java:2)\n```\n") == []

@@ -54,6 +54,8 @@ _LOGS = frozenset({"java-log", "log", "android"})
 _LOGGED = re.compile(
     r"(?<![\w.$])(?P<type>(?:[A-Za-z_$][\w$]{0,60}\.){0,12}[A-Z][\w$]{2,80}(?:Exception|Error))(?=: |[;.]? *$|; )"
 )
+#: A name between marks of quoting; where another mark closes it, as linkers have it, the last one is markup.
+_QUOTED_END, _QUOTED = re.compile(r"`[^`'\n]{1,300}`\Z"), 302
 _COLOUR_END = re.compile(r"\x1b\[[0-9;]{0,8}m\Z")
 _WRAP = re.compile(r"\s*\n\s*")
 _ESCAPED_BREAK = re.compile(r"\\{1,2}n")
@@ -364,7 +366,9 @@ def _trimmed(text: str) -> str:
     size = -1
     while size != len(text):
         size = len(text)
-        text = text.rstrip().rstrip("`")
+        text = text.rstrip()
+        if _QUOTED_END.search(text, max(0, len(text) - _QUOTED)) is None:
+            text = text.rstrip("`")
         text = text.removesuffix("\\n")
         if text.endswith("m") and (colour := _COLOUR_END.search(text, max(0, len(text) - 12))):
             text = text[: colour.start()]

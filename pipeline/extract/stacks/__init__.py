@@ -117,7 +117,7 @@ def _read(text: str, start: int, stop: int, forms: Iterable[Form], floor: int) -
         block = Block(form, start, stop)
         follow(Lines(text, start, peeler), 0, block)
         behind = max(behind, block.end)
-        if header.name(text, start, floor, peeler, block):
+        if header.name(text, start, floor, peeler, block) or block.is_cut():
             return block, behind
     return None, behind
 

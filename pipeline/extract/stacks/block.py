@@ -55,6 +55,10 @@ class Block:
         """How many frames were printed."""
         return sum(len(level.frames) for level in self.levels)
 
+    def is_cut(self) -> bool:
+        """Whether the exception that all came of is named, while the lines that name the first one were left out."""
+        return self.form.root == "last" and len(self.levels) > 1 and self.level.exception_type is not None
+
 
 def frame(groups: dict[str, str]) -> Frame:
     """The frame that a line's groups tell."""
@@ -79,7 +83,7 @@ def event(block: Block) -> Event:
         message=message[: python.WIDEST_DETAIL],
         detail="\n".join([message, *root.rest])[: python.WIDEST_DETAIL].rstrip(),
         frames=_frames(block.form, levels, number),
-        chain=tuple(_link(level) for level in levels if level is not root),
+        chain=tuple(_link(level) for level in levels if level is not root and (level.exception_type or level.message)),
         codes=_codes(block.form, {"type": root.exception_type or "", "code": root.code}),
         start=block.start,
         end=block.end,
