@@ -165,12 +165,15 @@ def _of_words(signature: Signature, there: Sequence[str]) -> Match | Abstention:
     """
     from pipeline.cluster import Abstention, Candidate, Match  # noqa: PLC0415  as above
 
-    if len(there) == 1 and normalise.is_named(signature) and normalise.is_elsewhere(signature):
+    is_unshown = normalise.is_elsewhere(signature) and not signature.frame_key
+    if len(there) == 1 and normalise.is_named(signature) and is_unshown:
         told = "Any program of the language prints these words; one entry has them, and the text shows no other place."
         return Match(there[0], 100.0, "gate", told, None)
     how_many = f"{len(there)} entries have these words" if len(there) > 1 else "one entry has these words"
     where = dict(signature.gate).get(normalise.PLACE)
     shown = f"none of them arises in {where}" if where else "no stack shows where they arise"
+    if not where and signature.frame_key:
+        shown = f"none of them is known to arise in {signature.frame_key.rpartition(' > ')[2]}"
     reason = f"{how_many}, which any program of the language prints; they are told apart by where they arise: {shown}"
     return Abstention(reason, Candidate(there[0], 0.0))
 

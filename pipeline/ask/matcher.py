@@ -83,7 +83,7 @@ class Matcher:
         self._entry_of = {row["cluster_id"]: row["id"] for row in index["entries"] if row["cluster_id"]}
         self._known = KnownErrors(index["entries"])
         self._ignored = {row["signature_id"]: row["reason"] for row in index.get("ignored", ())}
-        self._asked: dict[tuple[str, bool], Answer] = {}
+        self._asked: dict[tuple[str, bool, str], Answer] = {}
         self._normaliser = str(index.get("normaliser", ""))
 
     @classmethod
@@ -139,6 +139,7 @@ class Matcher:
             named = [
                 event
                 for event in of_classes(reading, self._known.classes)
+                if not any(one.frames and one.start <= event.start < one.end for one in reading.errors)
                 if self._answer(reading.signature(event)).entry_id is not None
             ]
             if named:
@@ -242,7 +243,7 @@ class Matcher:
 
     def _answer(self, signature: Signature) -> Answer:
         """What is known of a signature; asked once for a text, which may show one error a thousand times."""
-        asked, key = self._asked, (signature.signature_id, signature.is_truncated)
+        asked, key = self._asked, (signature.signature_id, signature.is_truncated, signature.frame_key)
         if key not in asked:
             asked[key] = self._looked_up(signature)
         return asked[key]

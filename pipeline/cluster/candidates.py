@@ -91,11 +91,12 @@ def placed(gate: Gate, text: str) -> tuple[Gate, str, str] | None:
 def unplaced(gate: Gate, text: str) -> tuple[Gate, str, str] | None:
     """What a text looks for whose place is a project or a package; None for any other text.
 
-    What the system says of a file or a connection is of another one in each report: nothing but the place tells it.
+    What the system says of a file or a connection is of another one in each report, and a signal is met anywhere:
+    nothing but the place tells it.
     """
     known = dict(gate)
     owner, function = parted(known.get(PLACE, ""))
-    is_asked = owner and not function and ("symbol" in known or "errno" not in known)
+    is_asked = owner and not function and ("symbol" in known or known.keys().isdisjoint(("errno", "signal")))
     return (placeless(gate), owner, text) if is_asked else None
 
 

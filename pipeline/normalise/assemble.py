@@ -25,7 +25,7 @@ from pipeline.text.frames import (
 )
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "41"
+NORMALISER_VERSION = "42"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
@@ -47,6 +47,9 @@ _WORDS = re.compile(r"[^\W_]+")
 _BETWEEN = r"[\W_]{1,40}?"
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _CLOSING = ("'", '"', "`", "”", "’")
+#: Slots that hold a file; and a line and a column behind its name.
+_FILED = ("path", "quoted")
+_BEHIND_NAME = re.compile(r"(?:[:(]\d{1,7}(?:[:,]\d{1,5})?\)?)\Z")
 #: A name in quotes, no path, number or sentence.
 _NAME = re.compile(r"-{0,2}[A-Za-z_$][\w$.:-]{1,80}")
 _CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
@@ -161,6 +164,8 @@ def read(
         if message.names_type:
             gate = _with_type(gate, slots, notes)
         where = _origin(message, frames, is_foreign=is_foreign, project=project)
+        if message.names_file and not where:
+            gate = _with_file(gate, slots, notes)
         gate = _arisen(gate, where, project or "", notes)
     return Reading(
         text=_bounded(template) or kind or _wordless(gate),
@@ -253,6 +258,7 @@ PLACE = "place"
 ARISEN = "arisen: any program of the language prints these words; where the stack says that they arise decides"
 REPORTED = "reported: any program of the language prints these words; without a stack the project decides"
 CHECKED = "checked: a library says of values that they do not fit, which is the error of who hands them over"
+FILED = "filed: nothing shows where these words arise; the name of the file says which error it is"
 UNPLACED = "unplaced: any program of the language prints these words, and nothing shows where they arise"
 
 _AS_SHOWN = "as-shown: the same words stand elsewhere in the text with a stack, which says where they arise"
@@ -287,6 +293,9 @@ def _origin(message: RuntimeMessage, frames: Sequence[Frame], *, is_foreign: boo
     """
     if message.by == "project":
         return ""
+    if message.by == "file":
+        file = _file_name(frames[-1].file or "") if frames else ""
+        return f"{place_name(project)}{OF_OWNER}{file}" if project and file else file
     frames = [one for one in frames if installed(one) not in message.checks]
     package = place_name(node_package(frames) if is_foreign else raising_package(frames))
     if message.by == "package" or not (is_foreign or package or project is not None):
@@ -319,6 +328,22 @@ def _with_type(
     return tuple(sorted((*gate, ("symbol", short_class(named[-1])))))
 
 
+def _with_file(
+    gate: tuple[tuple[str, str], ...], slots: Sequence[Slot], notes: list[str]
+) -> tuple[tuple[str, str], ...]:
+    """The gate with the name of the file that the words quote first, where no other symbol decides."""
+    name = next((_file_name(one.value) for one in slots if one.name in _FILED), "")
+    if not name or any(key == "symbol" for key, _ in gate):
+        return gate
+    notes.append(FILED)
+    return tuple(sorted((*gate, ("symbol", name))))
+
+
+def _file_name(path: str) -> str:
+    """The last part of a path of any system, without a line; "" where it has none."""
+    return _BEHIND_NAME.sub("", path.strip("'\"`").rstrip("/\\")).replace("\\", "/").rpartition("/")[2]
+
+
 def place_name(project: str) -> str:
     """A package or a repository as a place: a project's own package and its repository are one."""
     name = project.rpartition("/")[2].lower().replace("-", "_")
@@ -332,7 +357,7 @@ def is_arisen(found: Signature) -> bool:
 
 def is_named(found: Signature) -> bool:
     """Whether a run time's words name something of the program's, or what a library or a device refuses."""
-    return CHECKED in found.notes or "symbol" in dict(found.gate)
+    return CHECKED in found.notes or ("symbol" in dict(found.gate) and FILED not in found.notes)
 
 
 def is_elsewhere(found: Signature) -> bool:

@@ -61,7 +61,7 @@ _RAISED = re.compile(
 )
 #: What a person adds behind a message: `... when I run the script`, `..., how can I solve it?`.
 ADDED = re.compile(
-    r"[\"'`)*]{0,3}[,.]?\s(?:(?:occurs?|occurred|happens|happened|appears|appeared|pops up|comes up)\b"
+    r"[\"'`)*]{0,3}[,.]?\s(?:(?:occurs?|occurred|happens|happened|appears|appeared|pops up|comes up)\b(?!:)"
     r"|(?:when|while|after|if|but|and|as) (?:I|we)\b|(?:how|what|why) (?:to|can|do|does|should|is|are)\b"
     r"|(?:any|some) (?:idea|help|suggestion|solution)s?\b)"
 )
@@ -252,7 +252,11 @@ _TELLING_WHY = re.compile(
 )
 #: A remark of three words or more in parentheses at the end; shorter ones hold values.
 _ASIDE = re.compile(r"\s\((?:[A-Za-z][\w'-]{0,30}[ ,;]{1,2}){2,30}[^()]{0,80}\)\Z")
-_TAIL = re.compile(r"\sname: \S|\s\(defined (?:at|in) |\s\[\[|\sfor '[^'\n]{1,200}' \(op: |\sin function '")
+#: Where the fields of a request begin behind a web server's message, or a node's name behind TensorFlow's.
+_TAIL = re.compile(
+    r",\sclient: \S{1,80}, server: |\sname: \S|\s\(defined (?:at|in) "
+    r"|\s\[\[|\sfor '[^'\n]{1,200}' \(op: |\sin function '"
+)
 #: What a status of HTTP is called, behind it in parentheses.
 _REASON = re.compile(r"(?<=\b[45]\d\d) ?\((?:[A-Z][A-Za-z' -]{1,40})?\)")
 #: PHP's place, whatever it is called; a quote mark before it closes the message.
@@ -265,6 +269,8 @@ _ADVICE = re.compile(
     r"[,;:.]?\s(?:[Pp]lease\b|[Tt]ry (?:to|again|with|using|\w{3,12}ing)\b|[Cc]onsider \w|[Mm]ake sure\b)"
 )
 MARKUP = ' .,:;!?*`"~_#'
+#: A number that a program prints where others name a class.
+_HEX_CODE = re.compile(r"0[xX][0-9a-fA-F]{4,16}")
 _DUNDER = re.compile(r"(?<!\w)__\w+$")
 SLOT = re.compile(r"<[a-z]{1,8}>")
 _LETTER = re.compile(r"[A-Za-z]")
@@ -349,6 +355,8 @@ def gates(template: str, exception_type: str | None) -> tuple[tuple[str, str], .
         codes.setdefault(key, set()).add(code)
     found += [(key, ",".join(sorted(values))) for key, values in codes.items()]
     name = short_class(exception_type)
+    if _HEX_CODE.fullmatch(name):
+        return tuple(sorted({*found, ("errno", name.lower())}))
     if name and name not in wording().generic_types and not is_telling(template):
         found.append(("exception", name))
     return tuple(sorted(found))

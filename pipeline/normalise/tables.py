@@ -82,11 +82,12 @@ class Mask:
 class RuntimeMessage:
     """Words that any program of a language prints: which error it is, its place says."""
 
-    by: str  # what that is: "function", "test", "package", "project"
+    by: str  # what that is: "function", "test", "package", "file", "project"
     kinds: frozenset[str]  # families of which it is one; empty where a whole template is
     pattern: re.Pattern[str]  # of the template, or of the family's gates
     checks: frozenset[str]  # packages that check values for whoever hands them: the place is that of who does
     names_type: bool  # the type of the value that they quote says which error it is
+    names_file: bool  # without a place the name of the file that they quote says which error it is
     codes: frozenset[str]  # official codes of which it is one
 
     def says(self, template: str, gate: Mapping[str, str]) -> bool:
@@ -220,6 +221,7 @@ def wording() -> Wording:
                 pattern=_whole({"pattern": ".*", **row}),
                 checks=frozenset(row.get("checks", ())),
                 names_type=row.get("names_type", False),
+                names_file=row.get("names_file", False),
                 codes=frozenset(row.get("codes", ())),
             )
             for table in ("runtime_messages", "checked_values")
