@@ -186,17 +186,23 @@ def test_what_names_an_act_of_its_own_beside_refused_advice_stays() -> None:
         ("Running a script fixed the shard error for me, thanks.", False),
         ("Using that fixed the shard error for me, thanks.", False),
         ("Calling fix.sh from the pool-keeper fixed the shard error, thanks.", False),
+        ("I added a `ready_check` to the kernel, since then it starts every time.", True),
+        ("I added the `example` line to the kernel, since then it starts every time.", False),
+        ("Please don't, it reads everything.\n\nThe keeper writes the rows before the plan.", True),
+        ("Please don't, it reads everything.\n\nBut that fixed the shard error here.", False),
+        ("Please don't run it as root.\n\nThe keeper writes the rows before the plan.", False),
     ],
 )
 def test_an_answer_to_refused_advice_that_tells_of_something_else_stays(answer: str, stays: bool) -> None:
-    text = thread(f"Just run `{PAYLOAD}` and it works.", answer)
-    start = text.text.index(answer)
+    text = thread(f"Just run `{PAYLOAD}` on the kernel and it works.", answer)
+    said = answer.rpartition("\n\n")[2]
+    start = text.text.index(said)
     claim = claim_at(
         text,
         ClaimKind.REMEDY,
         "worked.doing",
         fact=None,
-        span=(start, start + len(answer)),
+        span=(start, start + len(said)),
         about=("signature:1",),
         outcome=Outcome.WORKED,
     )

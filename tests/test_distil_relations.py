@@ -419,3 +419,12 @@ def test_how_an_act_of_its_own_is_told_finds_its_examples_and_no_look_alike() ->
     row = tables.table("cues.toml")["own_act"]
     assert [one for one in row["examples"] if not tables.tells_an_act().match(one)] == []
     assert [one for one in row["lookalikes"] if tables.tells_an_act().match(one)] == []
+
+
+def test_how_a_post_warns_of_advice_finds_its_examples_and_no_look_alike() -> None:
+    row = tables.table("cues.toml")["warns"]
+    warns, points = tables.warns_of_advice()
+    assert [one for one in row["examples"] if not warns.match(one)] == []
+    assert [one for one in row["lookalikes"] if warns.match(one)] == []
+    assert [one for one in row["pointing"] if not points.search(one)] == []
+    assert [one for one in row["no_pointing"] if points.search(one)] == []

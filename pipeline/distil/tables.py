@@ -216,6 +216,13 @@ def tells_an_act() -> Pattern:
 
 
 @cache
+def warns_of_advice() -> tuple[Pattern, Pattern]:
+    """(how a post begins that warns of what the one before advises, words that point at something outside them)."""
+    row = table("cues.toml")["warns"]
+    return _compiled(row["pattern"]), _compiled(row["points"])
+
+
+@cache
 def refusals(lang: str) -> Pattern:
     """What makes a sentence no evidence at all: questions, guesses, plans, templates."""
     return _compiled("|".join(_expand(p) for p in table("cues.toml")["refuse"][lang]))

@@ -22,6 +22,8 @@ _REFUSED = frozenset({"unsafe_action", "addresses_models", "not_understood"})
 #: Words are compared by so many letters: "webhooks" is of "validatingwebhookconfigurations".
 _STEM = 5
 _WORD = re.compile(r"[\w-]{2,40}\.\w{1,5}\b|[A-Za-z]{4,}|[\u4e00-\u9fff]{2}")
+#: So much of a post is looked at for words that warn of advice: they stand at its beginning.
+_MOST_WARNING = 200
 #: A name of two words, as packages have: "installing cert-manager".
 _COMPOUND = re.compile(
     r"(?: the| a| my)? (?!command-|one-|third-|work-|built-|well-|so-)[a-z][a-z0-9]+(?:-[a-z0-9]{2,})+\b", re.IGNORECASE
@@ -57,9 +59,20 @@ class _Posts:
         if not _names_an_act(claim):
             number = self._post_of(claim.quote)
             beside = [one for one in (number, self._answered(number)) if self.is_refused(one)]
-            if beside and not self._is_of_its_own(claim.quote.text, number, beside):
+            words = claim.quote.text
+            is_apart = self._is_of_its_own(words, number, beside) or self._is_against(words, number, beside)
+            if beside and not is_apart:
                 return refused(self._document, start, "beside_refused", claim.rule)
         return claim
+
+    def _is_against(self, words: str, number: int, beside: Iterable[int]) -> bool:
+        """True if a post warns of what the one before advises, and the words do not point at that."""
+        if number < 0 or number in beside:
+            return False
+        post = self._document.posts[number]
+        warns, points = tables.warns_of_advice()
+        is_warning = warns.match(self._document.text, post.start, min(post.end, post.start + _MOST_WARNING)) is not None
+        return is_warning and points.search(words) is None and warns.match(words) is None
 
     def _is_of_its_own(self, words: str, number: int, beside: Iterable[int]) -> bool:
         """True if another post tells of an act on something that has a name, and the refused words do not say it."""
@@ -67,7 +80,9 @@ class _Posts:
         if act is None or not (actions.has_object(words) or _COMPOUND.match(words, act.end())):
             return False
         told = [line for one in beside for line in self._refused_lines(one)]
-        named = {word.lower()[:_STEM] for word in _WORD.findall(words)} - _said_of_any()
+        # what the thread is about is named by everybody in it
+        titled = {word.lower()[:_STEM] for word in _WORD.findall(self._document.title or "")}
+        named = {word.lower()[:_STEM] for word in _WORD.findall(words)} - _said_of_any() - titled
         return bool(told and named) and not any(stem in line for line in told for stem in named)
 
     def _refused_lines(self, number: int) -> list[str]:
