@@ -313,6 +313,8 @@ _STATED = (
     r"(?P<version>v?\d{1,4}\.\d{1,4}(?:\.\d{1,5}){0,2}(?:[.+-]?(?:rc|dev|post|alpha|beta|a|b|cu|rocm)[\w.]{0,16})?)"
 )
 _NAMED = re.compile(_STATED)
+#: "Java 17": a version without a point, of what is named so (`whole` of the table).
+_WHOLE = re.compile(r"(?P<name>[A-Za-z.][\w.+-]{1,40}(?: [A-Za-z][\w.+-]{1,20}){0,2}?) v?(?P<version>\d{1,3})")
 #: So many parts of a line name a version, a system or a card, and at least half of all.
 _LEAST_PARTS = 2
 
@@ -359,6 +361,10 @@ def _part(part: str, own: Project | None) -> tuple[str, str] | None:
         name = own.name if own is not None and own.is_called(named["name"]) else _product(named["name"])
         if name is not None:
             return name, named["version"].lstrip("v")
+    whole = _WHOLE.fullmatch(words)
+    name = _product(whole["name"]) if whole is not None else None
+    if whole is not None and name in _counted_whole():
+        return str(name), whole["version"]
     for name, _, values in _rows():
         if name == "OS" and (system := values.fullmatch(words)):
             return name, system.group(1).strip()
@@ -372,7 +378,19 @@ _CARD = re.compile(r"(?:(?:gpus?|显卡)\s*[:：=]?\s*)?(?:\d{1,2}\s?[x*×]\s?)?
 
 
 def _product(spelling: str) -> str | None:
-    return tables.products().get(spelling.lower())
+    return tables.products().get(spelling.lower()) or _software().get(spelling.lower())
+
+
+@cache
+def _software() -> dict[str, str]:
+    """Names of software by their spellings, which only a list of versions tells from everyday words."""
+    rows = tables.table("environment.toml")["listed"]["software"]
+    return {spelling: name for name, spellings in rows.items() for spelling in spellings}
+
+
+@cache
+def _counted_whole() -> frozenset[str]:
+    return frozenset(tables.table("environment.toml")["listed"]["whole"])
 
 
 @cache
