@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from pipeline import cluster
@@ -17,6 +19,7 @@ from pipeline.records import ClaimKind, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.run import shards
 from pipeline.run.build import entries, making, reduce, results, worded
+from pipeline.run.build import rows as reading
 from pipeline.run.build.rows import Rows, laid_out, opened
 from tests import histories
 from tests.test_closings import pull, thread
@@ -204,6 +207,26 @@ def test_drafts_of_batches_are_those_of_everything_at_once(both: Both) -> None:
         for found in batch:
             assert [known.events[one] for one in found.members] == [both.known.events[one] for one in found.members]
             assert drafting.draft(found) == whole.draft(found)
+
+
+def test_records_have_the_order_of_shards_whichever_file_is_decoded_first(
+    both: Both, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken, begun, other = reading._taken, list[str](), threading.Event()
+
+    def first_one_last(path: str, places: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        begun.append(path)
+        if path == begun[0]:
+            assert other.wait(timeout=60)
+        found = taken(path, places, columns)
+        if path != begun[0]:
+            other.set()
+        return found
+
+    monkeypatch.setattr(reading, "_taken", first_one_last)
+    both.rows.lay_out([[one.signature_id for one in both.rows.templates()]], both.folder / "alone")
+    assert len(begun) > 1
+    assert laid_out(both.folder / "alone", 0).events == tuple(row for row in both.result.events if row.signature)
 
 
 def test_a_digest_names_each_document_that_speaks_of_a_cluster(both: Both) -> None:
