@@ -28,9 +28,17 @@ OSError: the plan file is not valid
 ```
 """
 ALONE = """```
+Traceback (most recent call last):
+  File "/home/ann/plans/cache.py", line 40, in load
+    return json.loads(text)
 json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
 ```
 """
+BARE = """```
+json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)
+```
+"""
+ELSEWHERE = ALONE.replace("in load", "in fetch")
 ONE_AFTER_ANOTHER = Path(__file__).parent / "cases" / "distil" / "one-error-after-another" / "input.json"
 
 
@@ -64,8 +72,9 @@ def built(home: Path, *bodies: str) -> dict[str, dict[str, Any]]:
     return {row["exception_type"]: row for row in reading.entries(places.database)}
 
 
-def test_a_chain_of_exceptions_is_an_edge_between_their_entries(tmp_path: Path) -> None:
-    entries = built(tmp_path, CHAIN, ALONE)
+@pytest.mark.parametrize("alone", [ALONE, BARE], ids=["with-its-stack", "without"])
+def test_a_chain_of_exceptions_is_an_edge_between_their_entries(tmp_path: Path, alone: str) -> None:
+    entries = built(tmp_path, CHAIN, alone)
     first, second = entries["json.decoder.JSONDecodeError"], entries["OSError"]
     (leads,) = first["transition_graph"]["leads_to"]
     (preceded,) = second["transition_graph"]["preceded_by"]
@@ -77,8 +86,9 @@ def test_a_chain_of_exceptions_is_an_edge_between_their_entries(tmp_path: Path) 
 
 
 @pytest.mark.long
-def test_an_earlier_error_that_has_no_entry_makes_no_edge(tmp_path: Path) -> None:
-    assert built(tmp_path, CHAIN)["OSError"]["transition_graph"]["preceded_by"] == []
+@pytest.mark.parametrize("others", [(), (ELSEWHERE,)], ids=["nowhere", "in-another-function"])
+def test_an_earlier_error_that_has_no_entry_makes_no_edge(tmp_path: Path, others: tuple[str, ...]) -> None:
+    assert built(tmp_path, CHAIN, *others)["OSError"]["transition_graph"]["preceded_by"] == []
 
 
 def test_an_error_that_people_met_after_another_is_an_edge_in_the_built_entries(tmp_path: Path) -> None:

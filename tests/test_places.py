@@ -7,7 +7,7 @@ from dataclasses import replace
 from pipeline import cluster, normalise
 from pipeline.ask import read
 from pipeline.records import Event, Frame, Severity, Signature, Template
-from pipeline.text.frames import frame_key, parted, place
+from pipeline.text.frames import frame_key, innermost, named_by, parted, place
 from pipeline.text.sentences import bare, titled
 from pipeline.translate.assembly import entry
 from tests.each import each
@@ -50,6 +50,47 @@ def test_a_function_is_named_as_people_name_it(frame: str, named: str) -> None:
 )
 def test_of_a_long_name_the_part_is_seen_that_tells_it_from_others(name: str, seen: str) -> None:
     assert seen in frame_key([Frame("Kiln.java", 7, name)])
+
+
+@each(
+    "function, written",
+    [
+        ("org.kiln.Kiln.lambda$heat$0", "org.kiln.Kiln.heat"),
+        ("org.kiln.Kiln.lambda$new$1", "org.kiln.Kiln.<init>"),
+        ("org.kiln.Kiln.$anonfun$heat$1", "org.kiln.Kiln.heat"),
+        ("org.kiln.KilnKt$heat$1.invokeSuspend", "org.kiln.KilnKt.heat"),
+        ("Kiln.Fire.<Heat>d__3.MoveNext", "Kiln.Fire.Heat"),
+        ("Kiln.Fire+<Heat>d__3.MoveNext", "Kiln.Fire.Heat"),
+        ("Kiln.Fire.<>c__DisplayClass3_0.<Heat>b__0", "Kiln.Fire.Heat"),
+        ("Kiln.Fire.<Heat>g__Light|3_0", "Kiln.Fire.Heat"),
+        ("Program.<Main>$", "Program.Main"),
+        # look-alikes
+        ("org.kiln.Kiln.lambda$null$3", "org.kiln.Kiln.lambda$null$3"),
+        ("org.kiln.Kiln$Door.<init>", "org.kiln.Kiln$Door.<init>"),
+        ("org.kiln.Kiln$1.run", "org.kiln.Kiln$1.run"),
+        ("Kiln.Fire.MoveNext", "Kiln.Fire.MoveNext"),
+        ("std::vector<int>::at", "std::vector<int>::at"),
+    ],
+)
+def test_a_body_that_a_compiler_moved_is_in_the_function_where_it_is_written(function: str, written: str) -> None:
+    assert named_by(Frame("Kiln.java", 7, function)) == f"Kiln:{written}"
+
+
+@each(
+    "function",
+    [
+        "org.kiln.Kiln.access$300",
+        "org.kiln.Kiln.access$heat",
+        "org.kiln.Kiln$$FastClassBySpringCGLIB$$1a2b.invoke",
+        "org.kiln.Kiln$$EnhancerBySpringCGLIB$$1a2b.heat",
+        "org.kiln.Kiln$$Lambda$14/0x00.run",
+    ],
+)
+def test_what_a_compiler_or_a_proxy_puts_between_two_functions_is_no_place(function: str) -> None:
+    shown = Frame("Kiln.java", 7, "org.kiln.Kiln.heat")
+    assert innermost([shown, Frame("Kiln.java", 1, function)]) == "Kiln:org.kiln.Kiln.heat"
+    kept = Frame("Kiln.java", 1, "org.kiln.Kiln.access")
+    assert innermost([shown, kept]) == "Kiln:org.kiln.Kiln.access"
 
 
 def test_two_functions_of_one_long_package_are_two_places() -> None:

@@ -62,14 +62,15 @@ CLAIMS = st.builds(
     st.none() | QUOTES,
     TEXTS,
 )
+FRAMES = st.lists(st.builds(Frame, MAYBE, MAYBE_INT, MAYBE), max_size=3).map(tuple)
 EVENTS = st.builds(
     Event,
     TEXT,
     MAYBE,
     TEXT,
     TEXT,
-    st.lists(st.builds(Frame, MAYBE, MAYBE_INT, MAYBE), max_size=3).map(tuple),
-    st.lists(st.builds(Link, TEXT, MAYBE, TEXT, OFFSET, TEXT), max_size=2).map(tuple),
+    FRAMES,
+    st.lists(st.builds(Link, TEXT, MAYBE, TEXT, FRAMES, TEXT), max_size=2).map(tuple),
     TEXTS,
     OFFSET,
     OFFSET,

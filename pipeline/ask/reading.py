@@ -64,7 +64,7 @@ class Reading:
                     exception_type=link.exception_type,
                     message=link.message,
                     detail=link.detail or link.message,
-                    frames=(),
+                    frames=link.frames,
                     chain=event.chain[:number],
                     codes=codes.codes_in(f"{link.exception_type}: {link.detail or link.message}"),
                     start=start,

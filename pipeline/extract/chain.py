@@ -249,7 +249,7 @@ def event(printed: list[python.Printed], *, start: int, dialect: str) -> Event |
             one.link or "context",
             one.exception_type,
             one.message[: python.WIDEST_DETAIL],
-            len(one.frames),
+            tuple(one.frames),
             one.detail if "\n" in one.detail else "",
         )
         for one in printed[:-1]

@@ -120,7 +120,7 @@ def _event(found: list[_Failure], start: int) -> Event:
     links = []
     for one in found[:-1]:
         kind, said = _named(one)
-        links.append(Link("context", kind, said[0] if said else "", len(one.frames)))
+        links.append(Link("context", kind, said[0] if said else "", tuple(one.frames)))
     last = found[-1]
     kind, said = _named(last)
     return Event(

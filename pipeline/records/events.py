@@ -22,8 +22,13 @@ class Link:
     link: str  # "cause" | "context" | "group" | "reraise" | "remote" | "wrapper"
     exception_type: str | None
     message: str  # first line
-    frame_count: int
+    frames: tuple[Frame, ...] = ()  # as printed, outermost first
     detail: str = ""  # the whole message where it has more than one line (bounded)
+
+    @property
+    def frame_count(self) -> int:
+        """How many frames were printed of it."""
+        return len(self.frames)
 
     @property
     def is_causal(self) -> bool:

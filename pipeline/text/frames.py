@@ -15,6 +15,8 @@ from pipeline.records import Frame
 KEY_FRAMES = 3
 #: So many characters of a function's name are looked at: `org.kiln.server.` alone may take as many.
 LONGEST_NAME = 60
+#: A longer name is none of those that compilers make.
+_LONGEST_MOVED = 400
 #: Names joined by dots, as of Java, .NET and modules of Python.
 _PACKAGED = re.compile(r"[\w$]{1,80}(?:\.(?:[\w$]{1,80}|<(?:cl)?init>)){1,20}")
 #: Where a function's arguments begin; Go puts the type that a method is of in such brackets too.
@@ -23,6 +25,25 @@ _LETTERS = re.compile(r"[A-Za-z]{2}")
 #: What makes an object of a class on the JVM has the class' name; nobody knows what another name in angles is.
 _MADE = re.compile(r"\.<(?:cl)?init>\Z")
 _UNNAMED = re.compile(r"[<>?]|\A\(?(?:unknown|anonymous)\)?\Z", re.IGNORECASE)
+
+#: What a compiler or a proxy puts between two functions: it raises nothing of its own.
+_BETWEEN = re.compile(
+    r"[.$]access\$(?:\d{1,6}|[a-z]\w{0,80}(?:\$\w{1,80})?)\Z"
+    r"|\$\$(?:Lambda|SpringCGLIB|EnhancerBy\w{1,40}|FastClassBy\w{1,40})(?:\$|\Z)"
+)
+#: A body that a compiler moved out of the function in which it is written, and that function: a lambda of the JVM or of
+#: Scala, a coroutine of Kotlin, a state machine, a lambda or a local function of C#, and C#'s statements outside any.
+_MOVED = (
+    re.compile(r"(?P<owner>[\w.$]{1,200})\.lambda\$(?!null\$)(?P<function>\w[\w$]{0,80}?)\$\d{1,6}\Z"),
+    re.compile(r"(?P<owner>[\w.$]{1,200}?)\$?\.\$anonfun\$(?P<function>[a-z]\w{0,80})\$\d{1,6}(?:\$adapted)?\Z"),
+    re.compile(r"(?P<owner>[\w.]{1,200})\$(?P<function>[a-z]\w{0,80})(?:\$[\w$]{1,80})?\.(?:invokeSuspend|doResume)\Z"),
+    re.compile(r"(?P<owner>[\w.+`]{1,200}?)[.+]<(?P<function>\w{1,80})>d(?:__\d{1,6})?(?:`\d)?\.MoveNext\Z"),
+    re.compile(
+        r"(?P<owner>[\w.+`]{1,200}?)(?:[.+]<>c(?:__DisplayClass[\w]{1,12})?(?:`\d)?)?[.+]<(?P<function>\w{1,80})>"
+        r"(?:b__|g__\w{1,80}\|)[\d_]{1,12}\Z"
+    ),
+    re.compile(r"(?P<owner>[\w.+`]{1,200})[.+]<(?P<function>Main)>\$\Z"),
+)
 
 _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])?(?P<package>[A-Za-z_]\w{0,60})")
 #: Python's own library, and code without a file, which raise for their callers; a cell of a notebook is somebody's.
@@ -95,14 +116,30 @@ def is_bridge(frame: Frame) -> bool:
 
 def frame_key(frames: Sequence[Frame]) -> str:
     """The three innermost functions that are not mere plumbing, innermost last."""
-    telling = (frame for frame in reversed(frames) if frame.function and frame.function not in _QUIET_FUNCTIONS)
+    telling = (frame for frame in reversed(frames) if frame.function and not _is_plumbing(frame.function))
     named = list(islice(telling, KEY_FRAMES))[::-1]
     return " > ".join(map(named_by, named))
 
 
+def _is_plumbing(function: str) -> bool:
+    """Whether the function only passes on to another one, which is shown as well."""
+    return function in _QUIET_FUNCTIONS or ("$" in function and _BETWEEN.search(function) is not None)
+
+
+def _written(name: str) -> str:
+    """The function in whose source the code of `name` stands, which is another one where a compiler moved its body."""
+    if "$" not in name and "<" not in name:
+        return name
+    found = next(filter(None, (pattern.fullmatch(name[:_LONGEST_MOVED]) for pattern in _MOVED)), None)
+    if found is None:
+        return name
+    function = {"new": "<init>", "static": "<clinit>"}.get(found["function"], found["function"])
+    return f"{found['owner']}.{function}"
+
+
 def named_by(frame: Frame) -> str:
     """The frame in a key: the file it is in without its ending, and its function, "?" where none is named."""
-    return f"{_module(frame.file)}:{_function(frame.function or '?')}"
+    return f"{_module(frame.file)}:{_function(_written(frame.function or '?'))}"
 
 
 def _function(name: str) -> str:

@@ -477,12 +477,15 @@ def chained(
 ) -> Iterator[Claim]:
     """A claim for each earlier error that the event's traceback prints, quoted where it is printed.
 
+    `earlier` has a link once for each signature that reports of its error may have: with its frames and without.
     `signature_ids` are in the order of events. The earlier signature may be nobody's event of its own: then `reduce`
     finds no entry for it, and there is no edge.
     """
+    seen = {signature.signature_id}
     for link, first in earlier:
-        if first.signature_id == signature.signature_id:
+        if first.signature_id in seen:
             continue
+        seen.add(first.signature_id)
         start, end = _line(document.text, link, event)
         rule = f"link.chain_{link.link}"
         yield Claim(

@@ -83,7 +83,11 @@ def event(block: Block) -> Event:
         message=message[: python.WIDEST_DETAIL],
         detail="\n".join([message, *root.rest])[: python.WIDEST_DETAIL].rstrip(),
         frames=_frames(block.form, levels, number),
-        chain=tuple(_link(level) for level in levels if level is not root and (level.exception_type or level.message)),
+        chain=tuple(
+            _link(block.form, level)
+            for level in levels
+            if level is not root and (level.exception_type or level.message)
+        ),
         codes=_codes(block.form, {"type": root.exception_type or "", "code": root.code}),
         start=block.start,
         end=block.end,
@@ -107,9 +111,10 @@ def _severity(form: Form, kind: str | None) -> Severity:
     return Severity.WARNING if is_warning else Severity.ERROR
 
 
-def _link(level: Level) -> Link:
+def _link(form: Form, level: Level) -> Link:
     detail = "\n".join([level.message, *level.rest])[: python.WIDEST_DETAIL] if level.rest else ""
-    return Link("wrapper", level.exception_type, level.message[: python.WIDEST_DETAIL], len(level.frames), detail)
+    frames = level.frames if form.order == "outermost-first" else level.frames[::-1]
+    return Link("wrapper", level.exception_type, level.message[: python.WIDEST_DETAIL], tuple(frames), detail)
 
 
 def _opened(form: Form, level: Level) -> list[Level]:

@@ -392,22 +392,25 @@ def chain_claims(document: Document, grouped: Sequence[tuple[Event, Signature]])
         if links := distil.causal(event):
             project = document.repo or ""
             earlier = [
-                (link, normalise.signature(_alone(event, link), document.text, project=project)) for link in links
+                (link, normalise.signature(alone, document.text, project=project))
+                for link in links
+                for alone in _alone(event, link)
             ]
             yield from distil.chained(document, event, signature, earlier=earlier)
 
 
-def _alone(event: Event, link: Link) -> Event:
-    """The link as if its error had been printed alone."""
-    return replace(
+def _alone(event: Event, link: Link) -> tuple[Event, ...]:
+    """The link as if its error had been printed alone, and as a report without a stack shows it."""
+    alone = replace(
         event,
         exception_type=link.exception_type,
         message=link.message,
         detail=link.detail,
-        frames=(),
+        frames=link.frames,
         chain=(),
         codes=(),
     )
+    return (alone, replace(alone, frames=())) if link.frames else (alone,)
 
 
 def official_claims(document: Document) -> tuple[Claim, ...]:

@@ -326,6 +326,9 @@ def _thaw(hint: Any, text: Text | None) -> Callable[[Any], Any]:
         return lambda cells: cells and hint(**{name: made[name](cell) for name, cell in cells.items()})
     if _is_enum(hint):
         return _member(hint)
+    if hasattr(hint, "_fields"):
+        cells_of = [_thaw(kind, text) for kind in get_type_hints(hint).values()]
+        return lambda cells: hint(*(thawed(cell) for thawed, cell in zip(cells_of, cells, strict=True)))
     if get_origin(hint) is not tuple:
         return lambda cell: text(cell) if text is not None and isinstance(cell, str) else cell
     first = get_args(hint)[0]
