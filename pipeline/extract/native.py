@@ -367,7 +367,7 @@ def _trimmed(text: str) -> str:
     while size != len(text):
         size = len(text)
         text = text.rstrip()
-        if _QUOTED_END.search(text, max(0, len(text) - _QUOTED)) is None:
+        if text.endswith("`") and _QUOTED_END.search(text, max(0, len(text) - _QUOTED)) is None:
             text = text.rstrip("`")
         text = text.removesuffix("\\n")
         if text.endswith("m") and (colour := _COLOUR_END.search(text, max(0, len(text) - 12))):
