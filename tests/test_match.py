@@ -384,3 +384,32 @@ def test_the_same_words_of_another_class_are_no_equal_and_the_answer_says_so(tmp
 @each("kind", ["RuntimeError", "java.util.concurrent.ExecutionException", "UnicodeError"])
 def test_a_class_that_says_nothing_passes_on_or_is_a_kind_of_the_known_one_differs_from_none(kind: str) -> None:
     assert known(Path()).match(f"{kind}: {KILN}").rule == "equal"
+
+
+def test_a_text_that_shows_another_place_is_not_answered_with_what_one_project_reported() -> None:
+    built = _built((STACK + "KeyError: 'heat'\n").format(package="kiln", name="shut"), "potter/shop")
+    known = Matcher(Path(), {"entries": [_row("x/kiln", built)]})
+    assert known.match("KeyError: 'heat'").entry_id == "x/kiln"
+    elsewhere = 'Traceback (most recent call last):\n  File "/srv/app/fire.py", line 7, in burn\n    a["heat"]\n'
+    answer = known.match(elsewhere + "KeyError: 'heat'")
+    assert answer.entry_id is None
+    assert "none of them is known to arise in fire:burn" in answer.reason
+
+
+def test_words_that_name_nothing_of_a_program_are_not_answered_without_a_place() -> None:
+    said = "PDOException: SQLSTATE[42S02]: Base table or view not found: 1146 Table 'shop.fires' doesn't exist"
+    one = _built(said, "potter/kiln")
+    assert one.gate == _built(said.replace("fires", "clays"), "potter/kiln").gate
+    assert one.is_gate_complete
+    assert one.gate != _built(said, "potter/oven").gate
+    known = Matcher(Path(), {"entries": [_row("x/kiln", _built(said, "potter/kiln"))]})
+    assert known.match(said).entry_id is None
+
+
+def test_a_report_without_a_stack_is_told_apart_by_the_file_it_names() -> None:
+    said = "FileNotFoundError: [Errno 2] No such file or directory: '/srv/{}'"
+    one, other = (_built(said.format(name), "potter/kiln") for name in ("heat.json", "fire.json"))
+    assert one.gate != other.gate
+    assert one == _built(said.format("other/heat.json"), "potter/kiln")
+    known = Matcher(Path(), {"entries": [_row("x/kiln", one)]})
+    assert known.match(said.format("heat.json")).entry_id is None  # the file is whoever's

@@ -25,7 +25,7 @@ from pipeline.text.frames import (
 )
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "43"
+NORMALISER_VERSION = "44"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
@@ -50,6 +50,9 @@ _CLOSING = ("'", '"', "`", "”", "’")
 #: Slots that hold a file; and a line and a column behind its name.
 _FILED = ("path", "quoted")
 _BEHIND_NAME = re.compile(r"(?:[:(]\d{1,7}(?:[:,]\d{1,5})?\)?)\Z")
+#: A missing file and no other word; and a path that begins at no folder of a machine.
+_NO_FILE = re.compile(r"(?:FileNotFoundException: )<path>")
+_OF_STORE = re.compile(r"(?:\w[\w.@-]{0,80}/){0,12}\w[\w.@-]{0,80}\.\w{1,8}")
 #: A name in quotes, no path, number or sentence.
 _NAME = re.compile(r"-{0,2}[A-Za-z_$][\w$.:-]{1,80}")
 _CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
@@ -149,6 +152,9 @@ def read(
     if found.hit is None:
         quoted = next((one.value for one in slots if one.name == "quoted" and _names(one.value)), "")
         template, gate = _unknown(template, kind, frames, notes, is_placed=is_foreign, quoted=quoted)
+        if is_foreign and (asset := _asset(template, slots)):
+            gate = tuple(sorted((*gate, ("symbol", asset))))
+            notes.append("asset: a file of the program itself; its name says which error it is")
     else:
         gate = found.hit.gate
         if is_foreign and _happens_anywhere(dict(gate)):
@@ -159,7 +165,9 @@ def read(
         if kind and found.hit.is_typed:
             template = f"{short_class(kind)}: {template}"
     if PLACE not in dict(gate) and _NOWHERE not in notes and (message := _message(template, dict(gate))) is not None:
-        if message.checks or message.codes:
+        if message.by != "package":
+            notes.append(UNNAMED)
+        if message.checks or (message.codes and message.by != "project"):
             notes.append(CHECKED)
         if message.names_type:
             gate = _with_type(gate, slots, notes)
@@ -258,6 +266,7 @@ PLACE = "place"
 ARISEN = "arisen: any program of the language prints these words; where the stack says that they arise decides"
 REPORTED = "reported: any program of the language prints these words; without a stack the project decides"
 CHECKED = "checked: a library says of values that they do not fit, which is the error of who hands them over"
+UNNAMED = "unnamed: these words name nothing of the program's own"
 FILED = "filed: nothing shows where these words arise; the name of the file says which error it is"
 UNPLACED = "unplaced: any program of the language prints these words, and nothing shows where they arise"
 
@@ -339,6 +348,14 @@ def _with_file(
     return tuple(sorted((*gate, ("symbol", name))))
 
 
+def _asset(template: str, slots: Sequence[Slot]) -> str:
+    """The name of the file that a program's own store has not: by a path from nowhere; "" of a machine's."""
+    if _NO_FILE.fullmatch(template) is None:
+        return ""
+    path = next((one.value for one in slots if one.name == "path"), "")
+    return _file_name(path) if _OF_STORE.fullmatch(path) else ""
+
+
 def _file_name(path: str) -> str:
     """The last part of a path of any system, without a line; "" where it has none."""
     return _BEHIND_NAME.sub("", path.strip("'\"`").rstrip("/\\")).replace("\\", "/").rpartition("/")[2]
@@ -357,7 +374,7 @@ def is_arisen(found: Signature) -> bool:
 
 def is_named(found: Signature) -> bool:
     """Whether a run time's words name something of the program's, or what a library or a device refuses."""
-    return CHECKED in found.notes or ("symbol" in dict(found.gate) and FILED not in found.notes)
+    return CHECKED in found.notes or ("symbol" in dict(found.gate) and UNNAMED not in found.notes)
 
 
 def is_elsewhere(found: Signature) -> bool:
