@@ -93,6 +93,12 @@ def test_a_row_that_knows_a_diagnostic_counts_before_one_that_knows_its_tool_and
     assert dict(read(first).gate) == {"kind": "compiler-no-member", "symbol": "f"}
 
 
+def test_the_option_that_a_compiler_does_not_know_decides() -> None:
+    for told in ("clang: error: unknown argument: '{}'", 'gcc: error: unrecognized command line option "{}"'):
+        for option in ("-fheat", "--clay"):
+            assert dict(read(told.format(option)).gate)["symbol"] == option
+
+
 def test_functions_of_an_unnamed_namespace_are_told_apart_and_undefined_all_the_same() -> None:
     for told in ("main.o: undefined reference to `{}(int)'", "ld.lld: error: undefined symbol: {}(int)"):
         for name in (

@@ -25,7 +25,7 @@ from pipeline.text.frames import (
 )
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "44"
+NORMALISER_VERSION = "45"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
