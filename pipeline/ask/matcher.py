@@ -139,7 +139,7 @@ class Matcher:
             named = [
                 event
                 for event in of_classes(reading, self._known.classes)
-                if not any(one.frames and one.start <= event.start < one.end for one in reading.errors)
+                if not _shown_with_its_stack(event, reading.errors)
                 if self._answer(reading.signature(event)).entry_id is not None
             ]
             if named:
@@ -316,6 +316,16 @@ class Matcher:
             return answer
         reason = "no error was found in the text"
         return replace(answer, entry_id=None, cluster_id=None, rule="abstained", reason=reason, runner_up=None)
+
+
+def _shown_with_its_stack(event: Event, errors: Sequence[Event]) -> bool:
+    """Whether a line that names a class is the last one of a stack that is read as an error of that class."""
+    return any(
+        one.frames
+        and one.start <= event.start < one.end
+        and short_class(one.exception_type) == short_class(event.exception_type)
+        for one in errors
+    )
 
 
 def _unreadable(path: Path, reason: Exception) -> ExportError:
