@@ -60,6 +60,8 @@ def test_what_is_plainly_said_is_a_statement(said: str, rule: str) -> None:
         "Removing the `cascade: rack` option works on 2.0 only.",
         "Whether removing the `cascade: rack` option works.",
         "The test failure was because the rack is slow there.",
+        "Please try using rack 2.0 or 2.1 as this bug has been fixed.",
+        "I also tried to set `rack.wheels=1` explicitly, but it still failed:\n\n```\nno wheel\n```",
         "`cmake --build out` did it on 2.0 only.",
         "If `max_wheels=1` did not help, tell me.",
         "It works again with `listen=0.0.0.0:9000`, but the rack is slow.",

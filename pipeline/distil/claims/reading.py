@@ -77,7 +77,8 @@ def fault(text: Prose, finding: rules.Finding) -> str | None:
         return "points_elsewhere"
     what = "cause" if kind == CueKind.CAUSE else "act" if finding.fact is None else "fact"
     found = replies.fault(finding.sentence.text, what, is_rendered=document.is_lossy)
-    if found is None or kind != CueKind.REMEDY or passages.announced(text, finding) is None:
+    is_act = kind == CueKind.REMEDY and finding.cue.outcome != Outcome.FAILED  # behind a failure stands what it printed
+    if found is None or not is_act or passages.announced(text, finding) is None:
         return found
     return replies.fault(finding.sentence.text, what, is_rendered=document.is_lossy, has_block=True)
 
