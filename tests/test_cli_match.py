@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pipeline import export
+from pipeline import export, normalise
 from pipeline.ask import Pasted, digest, template_of
 from pipeline.ask.matcher import Matcher
 from pipeline.ask.reading import read, set_aside
@@ -56,6 +56,16 @@ def test_every_error_of_a_log_is_told_of_with_its_lines_and_count(home: Path) ->
     assert "2. triton/out-of-resources-shared-memory\nlines 2–5: " in done.out
     assert "3. no entry" in done.out
     assert done.out.index("Helped") < done.out.index("2. triton")
+
+
+def test_a_bundle_that_other_rules_made_is_told_of(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids of errors are of one version of the rules: by another one most would be unknown, in silence."""
+    assert "rules" not in run("match", "--home", home, stdin=THREADS).err
+    was = normalise.NORMALISER_VERSION
+    monkeypatch.setattr(normalise, "NORMALISER_VERSION", "next")
+    told = run("match", "--home", home, stdin=THREADS).err
+    assert f"was made by rules {was}, and texts are read by rules next" in told
+    assert "make it anew" in told
 
 
 def test_remedies_say_who_said_so_and_where(home: Path) -> None:

@@ -104,12 +104,18 @@ class Matcher:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise _unreadable(path, error) from error
 
-    def unlike_packs(self) -> str:
-        """That the bundle was made with other packs than those that are active, "" where it was not."""
-        made, now = (version.partition("+")[2] for version in (self._normaliser, marked("")))
-        if made == now:
-            return ""
-        return f"the bundle in {self._folder} was made with other packs than those of now, or changed ones"
+    def unlike(self) -> tuple[str, str] | None:
+        """What of the bundle was made otherwise than texts are read now, and what to do; None where nothing was."""
+        made, _, made_packs = self._normaliser.partition("+")
+        if made_packs != marked("").partition("+")[2]:
+            told = f"the bundle in {self._folder} was made with other packs than those of now, or changed ones"
+            hint = "Read with its packs ([fields] packs, or --pack), or make it anew: build, export."
+            return told, hint
+        own = normalise.NORMALISER_VERSION
+        if made and made != own:
+            told = f"the bundle in {self._folder} was made by rules {made}, and texts are read by rules {own}"
+            return told, "Many errors are not recognised so: fetch or make it anew (build, export), or use its errmine."
+        return None
 
     def prepare(self) -> None:
         """Nothing; the whole index is ready then. Worth its time where many texts will be asked."""

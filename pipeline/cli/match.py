@@ -93,7 +93,7 @@ def _answer_lines(matcher: Matcher, file: str, seconds: float) -> None:
 def _reading_with(matcher: Matcher, home: Path | None, pack: list[Path] | None) -> Matcher:
     """The matcher, with the packs of the settings and of the command active; what differs from its bundle's is told."""
     settings(home, with_packs=pack or ())
-    if unlike := matcher.unlike_packs():
-        hint = "Read with the packs that it was made with ([fields] packs, or --pack), or make it anew: build, export."
-        complain(unlike, hint=hint)
+    if unlike := matcher.unlike():
+        told, hint = unlike
+        complain(told, hint=hint)
     return matcher
