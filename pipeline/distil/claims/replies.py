@@ -223,7 +223,7 @@ _ORDER = re.compile(
     r"(?:(?:can|could|would) you (?:please |also )?|have you |did you |you (?:can|could|should|need to|may|have to) "
     r"|just |`|\$ ?)?(?:try|use|using|set|add|upgrade|update|downgrade|install|pip3?|conda|export|sudo|change|replace"
     r"|remove|disable|enable|reduce|decrease|lower|increase|reinstall|uninstall|switch|pass|run|call|write|read|launch"
-    r"|connect|repartition|rename|move|put|wrap|pin|delete|create|configure|restart|rebuild|import|link|replace|append"
+    r"|connect|repartition|rename|move|put|wrap|pin|delete|create|configure|restart|rebuild|import|link|append"
     r"|请|试|建议|把|将|升级|降级|安装|设置)",
     re.IGNORECASE,
 )

@@ -144,7 +144,7 @@ def _frames(form: Form, levels: list[Level], number: int) -> tuple[Frame, ...]:
     whole = _without_runtime(form, _raised(form, whole))
     place = levels[number].place
     if place is not None:
-        at = [number for number, one in enumerate(whole) if (one.file, one.line) == (place.file, place.line)]
+        at = [index for index, one in enumerate(whole) if (one.file, one.line) == (place.file, place.line)]
         if not at:
             whole.insert(0, place)
         elif at[0] == 0 and form.runtime is not None and _is_runtime(packs.compiled(form.runtime), whole[0]):
