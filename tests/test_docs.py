@@ -78,3 +78,15 @@ def test_every_number_is_defined_beside_the_function_that_counts_it() -> None:
     assert [name for module, name in named if not callable(getattr(modules[module], name, None))] == []
     assert [tier for tier in support.TIERS if f"| `{tier}` |" not in page] == []
     assert {"evidence_count", "document_count"} <= set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))
+
+
+def test_a_package_that_lists_its_modules_lists_them_all_and_no_others() -> None:
+    wrong = []
+    for path in sorted((golden.ROOT / "pipeline").rglob("__init__.py")):
+        told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        listed = set(re.findall(r"^ {4}(\w+)\.py +\S", told, re.MULTILINE))
+        there = {one.stem for one in path.parent.glob("*.py")} - {"__init__"}
+        unsaid = {name for name in there if f"`{name}`" not in told} - listed
+        if listed and (unsaid or listed - there):
+            wrong.append((str(path.relative_to(golden.ROOT)), sorted(unsaid), sorted(listed - there)))
+    assert wrong == []

@@ -20,7 +20,7 @@ from pipeline.ask.known import KnownErrors, Row
 from pipeline.ask.reading import Reading, of_classes, read_pasted, set_aside
 from pipeline.packs import marked
 from pipeline.records import Event, Signature, kept, leaves, short_class
-from pipeline.records.errors import ExportError
+from pipeline.records.errors import ExportError, unreadable
 from pipeline.records.leaves import Opened, entry_of, page_path
 from pipeline.text import frames
 
@@ -100,9 +100,9 @@ class Matcher:
         try:
             return cls(folder, Opened.of(folder).index())
         except kept.Damaged as error:
-            raise _unreadable(error.path, error) from error
+            raise unreadable(error.path, error) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise _unreadable(path, error) from error
+            raise unreadable(path, error) from error
 
     def unlike(self) -> tuple[str, str] | None:
         """What of the bundle was made otherwise than texts are read now, and what to do; None where nothing was."""
@@ -239,12 +239,12 @@ class Matcher:
         try:
             found = entry_of(self._folder, entry_id)
             if found is None:
-                raise _unreadable(path, ValueError(f"the bundle has no entry {entry_id}"))
+                raise unreadable(path, ValueError(f"the bundle has no entry {entry_id}"))
             entry: dict[str, Any] = json.loads(found)
         except kept.Damaged as error:
-            raise _unreadable(error.path, error) from error
+            raise unreadable(error.path, error) from error
         except ValueError as error:
-            raise _unreadable(path, error) from error
+            raise unreadable(path, error) from error
         return entry
 
     def _answer(self, signature: Signature) -> Answer:
@@ -332,11 +332,6 @@ def _shown_with_its_stack(event: Event, errors: Sequence[Event]) -> bool:
         and short_class(one.exception_type) == short_class(event.exception_type)
         for one in errors
     )
-
-
-def _unreadable(path: Path, reason: Exception) -> ExportError:
-    hint = "Run `errmine export` to make the bundle anew, or fetch it again from where it came."
-    return ExportError(f"cannot read {path}: {reason}", path=path, hint=hint)
 
 
 def _holding(found: Sequence[Event], place: int) -> Event:

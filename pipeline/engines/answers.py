@@ -11,7 +11,7 @@ from typing import Any
 
 from pipeline.records import kept
 from pipeline.records.errors import StoreError
-from pipeline.records.kept import KeptFile, Verdict
+from pipeline.records.kept import KeptFile, KeptKind, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Answers:
 def kept_files(folder: Path) -> list[KeptFile]:
     """Every kept answer of `folder`, with what a look at its bytes says."""
     cure = "The next build asks for the answer again."
-    return [KeptFile(path, "answer", _verdict(path), cure) for path in sorted(folder.glob("[!.]*/[!.]*.json"))]
+    return [KeptFile(path, KeptKind.ANSWER, _verdict(path), cure) for path in sorted(folder.glob("[!.]*/[!.]*.json"))]
 
 
 def _verdict(path: Path) -> Verdict:

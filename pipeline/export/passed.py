@@ -199,7 +199,7 @@ def kept_files(path: Path) -> Iterable[kept.KeptFile]:
         verdict = kept.Verdict.OK
     except kept.Damaged as error:
         verdict = error.verdict
-    yield kept.KeptFile(path, "passed", verdict, "Nothing: the next export asks all entries again.")
+    yield kept.KeptFile(path, kept.KeptKind.PASSED, verdict, "Nothing: the next export asks all entries again.")
 
 
 def _row(leaf: MadeLeaf) -> dict[str, Any]:

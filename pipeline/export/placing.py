@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.records import kept, leaves
+from pipeline.records import disk, kept, leaves
 from pipeline.records.errors import ExportError
 
 
@@ -58,7 +58,7 @@ def _swap(staged: Path, target: Path, layout: Layout) -> None:
         _move_strangers(staged, target, layout)
     else:
         _replace_one_by_one(staged, target, layout)
-    _flush_folder(target.parent)
+    disk.sync(target.parent)
 
 
 def _strangers(folder: Path, layout: Layout) -> Iterable[Path]:
@@ -130,7 +130,7 @@ def _replace_one_by_one(staged: Path, target: Path, layout: Layout) -> None:
         (source / name).replace(target / name)
     if source is not staged:
         shutil.rmtree(source)
-    _flush_folder(target)
+    disk.sync(target)
 
 
 def _clear_leftovers(target: Path, layout: Layout) -> None:
@@ -163,13 +163,5 @@ def _flush(folder: Path) -> None:
     try:
         if call is None or call(descriptor) != 0:
             os.sync()
-    finally:
-        os.close(descriptor)
-
-
-def _flush_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
     finally:
         os.close(descriptor)

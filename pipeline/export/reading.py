@@ -9,7 +9,7 @@ from typing import Any
 from pipeline.records import kept, leaves
 from pipeline.records.bundle import Index, Manifest, Model, Registry, parsed
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.records.errors import ExportError
+from pipeline.records.errors import ExportError, unreadable
 from pipeline.records.leaves import Opened
 
 REGISTRY = leaves.REGISTRY
@@ -25,7 +25,7 @@ def read_manifest(folder: Path) -> Manifest:
         kept.Listing.of_bundle(folder)
         return _parsed(kept.read(path), Manifest, path)
     except kept.Damaged as error:
-        raise _unreadable(path, str(error)) from error
+        raise unreadable(path, error) from error
 
 
 def opened(folder: Path) -> Opened:
@@ -33,7 +33,7 @@ def opened(folder: Path) -> Opened:
     try:
         return Opened.of(folder)
     except kept.Damaged as error:
-        raise _unreadable(error.path, str(error)) from error
+        raise unreadable(error.path, error) from error
 
 
 def read_index(folder: Path) -> Index:
@@ -92,16 +92,11 @@ def read_file(folder: Path, name: str) -> bytes:
     try:
         return kept.of_bundle(folder, name)
     except kept.Damaged as error:
-        raise _unreadable(error.path, str(error)) from error
+        raise unreadable(error.path, error) from error
 
 
 def _parsed(body: bytes, model: type[Model], path: Path) -> Model:
     try:
         return parsed(body, model)
     except ValueError as error:
-        raise _unreadable(path, str(error)) from error
-
-
-def _unreadable(path: Path, reason: str) -> ExportError:
-    hint = "Run `errmine export` to make the bundle anew, or fetch it again from where it came."
-    return ExportError(f"cannot read {path}: {reason}", path=path, hint=hint)
+        raise unreadable(path, error) from error

@@ -39,7 +39,6 @@ from pipeline.raw.segment import (
     is_whole,
     line,
     ref_of,
-    sync_folder,
     writing_to,
 )
 from pipeline.records import Appended, PageRef, RawPage, Skipped, disk, kept
@@ -213,7 +212,7 @@ class RawLayer:
             self._forgotten.mkdir(mode=0o700, parents=True, exist_ok=True)
             erased = sum(ref.document_key == repositories.current_key(document_key) for ref in self.refs())
             (self._forgotten / _tombstone(document_key)).touch(mode=0o600)
-            sync_folder(self._forgotten)
+            disk.sync(self._forgotten)
             hidden = self.hidden()
             for path in self.index.files():
                 self._rewrite(path, hidden)
@@ -227,7 +226,7 @@ class RawLayer:
             self._forgotten.mkdir(mode=0o700, parents=True, exist_ok=True)
             (self._forgotten / _tombstone(f"name\x1f{name}")).touch(mode=0o600)
         if self._forgotten.exists():
-            sync_folder(self._forgotten)
+            disk.sync(self._forgotten)
 
     def has_forgotten(self, name: str) -> bool:
         """True of a name that went with a forgotten document."""
@@ -280,7 +279,7 @@ class RawLayer:
         with writing_to(self.folder):
             self.index.add({"change": "replaced", "segment": path.name, "by": name})
             path.unlink()
-            sync_folder(self.segments)
+            disk.sync(self.segments)
 
     def written(self, pages: Iterable[RawPage]) -> str:
         """The name of a new segment with these pages, "" if there are none."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pipeline.raw.layer import RawLayer
-from pipeline.raw.segment import Stock, sync_folder, writing_to
-from pipeline.records import RawPage, Skipped
+from pipeline.raw.segment import Stock, writing_to
+from pipeline.records import RawPage, Skipped, disk
 from pipeline.records.errors import RawError
 
 
@@ -108,4 +108,4 @@ def _put_aside(layer: RawLayer, path: Path, change: Mapping[str, str]) -> None:
         layer.index.add(change)
         folder.mkdir(mode=0o700, exist_ok=True)
         path.replace(folder / path.name)
-        sync_folder(layer.segments)
+        disk.sync(layer.segments)

@@ -255,7 +255,7 @@ class SegmentWriter:
         made = Listed(name, os.fstat(self._file.fileno()).st_size, self.pages)
         self._file.close()
         self._temporary.rename(self._folder / name)
-        sync_folder(self._folder)
+        disk.sync(self._folder)
         self._archive = self._file = self._temporary = None
         self._forget()
         return made
@@ -307,15 +307,6 @@ def ref_of(row: dict[str, object], path: Path) -> PageRef:
         return PageRef(segment=path.name, **values)  # type: ignore[arg-type]
     except (KeyError, ValueError) as error:
         raise RawError(f"{path}: its index has a line of another form: {error}", path=path) from error
-
-
-def sync_folder(folder: Path) -> None:
-    """Returns once the names in `folder` are on disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _member(name: str) -> zipfile.ZipInfo:

@@ -84,7 +84,7 @@ def extend(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
             os.ftruncate(descriptor, whole)
             raise
         if not whole:
-            _sync(path.parent)  # the file may be new: its name has to be on the disk too
+            disk.sync(path.parent)  # the file may be new: its name has to be on the disk too
     finally:
         os.close(descriptor)
 
@@ -127,11 +127,3 @@ def _write(descriptor: int, body: bytes, place: int) -> None:
     while body:
         written = os.pwrite(descriptor, body, place)
         body, place = body[written:], place + written
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -88,6 +88,15 @@ def clear(path: Path) -> None:
         raise StoreError(message, path=path, hint=hint) from error
 
 
+def sync(path: Path) -> None:
+    """Nothing; what was written to the file at `path` is on the disk; of a folder, the names in it are."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _no_file(path: Path, mode: int) -> OSError:
     if stat.S_ISDIR(mode):
         return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))

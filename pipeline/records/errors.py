@@ -112,6 +112,12 @@ class ExportError(PipelineError):
         self.path = path
 
 
+def unreadable(path: Path, reason: object) -> ExportError:
+    """What is raised of a file of a bundle that is not what `errmine export` wrote."""
+    hint = "Run `errmine export` to make the bundle anew, or fetch it again from where it came."
+    return ExportError(f"cannot read {path}: {reason}", path=path, hint=hint)
+
+
 class LimitReached(PipelineError):
     """What was asked for takes more time, memory or room than it may have."""
 

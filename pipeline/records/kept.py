@@ -60,12 +60,27 @@ class Verdict(StrEnum):
     MISSING = "missing"
 
 
+class KeptKind(StrEnum):
+    """What a kept file outside raw is."""
+
+    SHARD = "shard"
+    PLAN = "plan"
+    RESULTS = "results"
+    ANSWER = "answer"
+    LEDGER = "ledger"
+    TRANSLATIONS = "translations"
+    BUNDLE = "bundle"
+    REGISTRY = "registry"
+    PASSED = "passed"
+    DATABASE = "database"
+
+
 @dataclass(frozen=True, slots=True)
 class KeptFile:
     """A kept file outside raw, and what is to be done where it is not ok."""
 
     path: Path
-    kind: str  # shard, plan, results, answer, ledger, translations, bundle, registry, passed, database
+    kind: KeptKind
     verdict: Verdict
     cure: str
 
@@ -345,6 +360,17 @@ class Listing:
                 yield error.path, error.verdict
             else:
                 yield self.folder / name, Verdict.OK
+
+
+def looked_at(folder: Path, name: str, kind: KeptKind, cure: str) -> Iterator[KeptFile]:
+    """The files of the list `name` of `folder`, with what a look at their bytes says; none where there is no list."""
+    if not (folder / name).exists():
+        return
+    try:
+        verdicts: list[tuple[Path, Verdict]] = list(Listing.of(folder, name).verdicts())
+    except Damaged as error:
+        verdicts = [(error.path, error.verdict)]
+    yield from (KeptFile(path, kind, verdict, cure) for path, verdict in verdicts)
 
 
 def of_bundle(folder: Path, name: str) -> bytes:

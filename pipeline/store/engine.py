@@ -266,11 +266,7 @@ def _is_held(path: Path) -> bool:
 
 def _publish(staged: Path, path: Path) -> None:
     for target in (staged, path.parent):
-        descriptor = os.open(target, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        disk.sync(target)
         if target is staged:
             log_of(path).unlink(missing_ok=True)  # it is of the old file, and DuckDB would write it into the new one
             staged.replace(path)

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from pipeline.records import disk, kept
 from pipeline.records.errors import StoreError
 from pipeline.records.exported import Sign
-from pipeline.records.kept import Damaged, KeptFile, Verdict
+from pipeline.records.kept import Damaged, KeptFile
 
 _KEYED = pa.schema([("key", pa.string()), ("digest", pa.string())])
 
@@ -234,10 +234,4 @@ def forget(folder: Path) -> None:
 
 def kept_files(folder: Path) -> Iterator[KeptFile]:
     """The files of the note, with what a look at their bytes says."""
-    if not (folder / _LIST).exists():
-        return
-    try:
-        verdicts: list[tuple[Path, Verdict]] = list(kept.Listing.of(folder, _LIST).verdicts())
-    except Damaged as error:
-        verdicts = [(error.path, error.verdict)]
-    yield from (KeptFile(path, "results", verdict, _CURE) for path, verdict in verdicts)
+    return kept.looked_at(folder, _LIST, kept.KeptKind.RESULTS, _CURE)

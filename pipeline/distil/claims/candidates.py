@@ -21,6 +21,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any
@@ -47,8 +48,18 @@ _HEAD = (-8.0, 4.0)
 
 #: Kinds of units in which people speak.
 SPOKEN = frozenset({UnitKind.SENTENCE, UnitKind.ITEM})
-#: What a unit can be, in the order of the weights.
-KINDS = ("cause", "remedy", "fix", "failure")
+
+
+class CandidateKind(StrEnum):
+    """What a unit can be, in the order of the weights."""
+
+    CAUSE = "cause"
+    REMEDY = "remedy"
+    FIX = "fix"
+    FAILURE = "failure"
+
+
+KINDS = tuple(CandidateKind)
 #: The rule of a candidate is this and its kind.
 RULE = "reader."
 #: Threads with more units are logs that were pasted line by line; of 1,138 labelled ones the longest has 590.
@@ -113,12 +124,6 @@ def scores(net: Network, words: Sequence[Sequence[str]], traits: Sequence[Iterab
     return [[int(score) for score in row] for row in np.floor(told * 100 / (ACTIVE * WEIGHT))]
 
 
-def heads_of(net: Network, words: Sequence[Sequence[str]], traits: Sequence[Iterable[str]]) -> Numbers:
-    """What the heads say of each unit, in units of 2^-10 of a logit: (units, heads)."""
-    known = [sorted({net.traits[t] for t in mine if t in net.traits})[:MOST_TRAITS] for mine in traits]
-    return _heads(net.weights, _units(net, words, known))
-
-
 def _units(net: Network, words: Sequence[Sequence[str]], traits: Sequence[Sequence[int]]) -> Numbers:
     """(units, channels): what each unit says by itself. All units stand in one row, a word of nothing between two."""
     flat, starts = [0], []
@@ -160,11 +165,11 @@ def _active(rows: Numbers, weights: Mapping[str, Numbers], name: str) -> Numbers
 
 
 def kind_of(claim: Claim) -> str:
-    """Which of `KINDS` a candidate or a statement is."""
+    """What a candidate or a statement is: one of `CandidateKind`, or another kind of claim."""
     if claim.kind == ClaimKind.CANDIDATE:
         return claim.rule.removeprefix(RULE)
     if claim.kind == ClaimKind.REMEDY:
-        return "failure" if claim.outcome == Outcome.FAILED else "remedy"
+        return CandidateKind.FAILURE if claim.outcome == Outcome.FAILED else CandidateKind.REMEDY
     return claim.kind.value
 
 
@@ -173,7 +178,7 @@ class Candidate:
     """A unit that may say something about an error."""
 
     unit: Unit
-    kind: str  # of KINDS
+    kind: CandidateKind
     share: int  # of a hundred labelled units with such a score so many were right
     about: tuple[str, ...]  # signatures
 

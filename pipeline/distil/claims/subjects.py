@@ -28,9 +28,6 @@ _ANY_TYPE = frozenset({"error", "exception"})
 #: Between two errors of one log stands no fence and no sentence, in at most so many characters.
 _MOST_LOG = 6_000
 _WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
-_ORIGINAL = re.compile(
-    r"\b(?:original|originally|reported|initial) (?:\w+ )?(?:problem|issue|error|report|bug)\b", re.IGNORECASE
-)
 
 
 def errors_of(events: Sequence[Event], signatures: Sequence[Signature]) -> list[Pair]:

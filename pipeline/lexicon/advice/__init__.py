@@ -5,15 +5,18 @@ they hand to each other are followed, and what a command reads, runs, deletes, s
 
     spelling.py   a text as those read it who follow it; pieces of code and prose
     shell.py      shell commands as a syntax tree (tree-sitter) read from left to right
-    effects.py    where what commands run comes from; files and variables from one to the next
-    removals.py   deletion, disks, rights
+    effects.py    where what commands run comes from; files and variables from one to the next: `exchanges` what comes
+                  from the network and goes there, `interpreters` what they run, `outputs` what they print
+    removals.py   deletion, disks, rights; `places` says of which folders and files
     installs.py   where software comes from; `origins` knows hosts, owners, names
     scripts.py    Python (`ast`), `walks` its loops
     understood.py commands in known shapes: what no row of commands.toml takes is not passed on; `snippets` says which
                   lines are commands, `pythonic` asks the same of Python
+    sentences.py  what a sentence cites, told from what a command names
     prose.py      what sentences tell to do, and checks that a variable, an option or a sentence switches off
     reading.py    all of these asked of a statement
     addressed.py  words said to language models
+    tables.py     the tables of data/advice
 
 What is refused is a name of `KINDS`; docs/advice.md says what each refuses and what stays allowed, and why.
 """

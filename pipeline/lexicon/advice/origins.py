@@ -72,11 +72,6 @@ def strangers(text: str, owners: Collection[str] = ()) -> Iterator[str]:
             yield found[0]
 
 
-def is_encrypted(address: str) -> bool:
-    """False if anybody on the way can change what is fetched."""
-    return not address.startswith(("http://", "ftp://", "git://")) or is_known(address)
-
-
 def _listed(host: str, path: str) -> bool:
     whole = f"{host}/{path}"
     for known in table("origins")["hosts"]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from pipeline import text as texts
 
@@ -16,11 +17,21 @@ BULLET = "•"
 _NOT_IN_ANCHORS = re.compile(r"[^\w\s-]")
 
 
+class BlockKind(StrEnum):
+    """What a block of a page is."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    CODE = "code"
+    ITEM = "item"
+    TABLE = "table"
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """One heading, paragraph, piece of code, list item (with its own words only) or table."""
 
-    kind: str  # "heading" | "paragraph" | "code" | "item" | "table"
+    kind: BlockKind
     text: str  # readable, without marks; a table has one line a row, the first is its head
     level: int = 0  # of a heading 1-6; of an item its depth, from 1
     marker: str = ""  # of an item: a bullet or its number
@@ -45,7 +56,7 @@ class Builder:
     links: dict[str, None] = field(default_factory=dict)
     _lists: list[tuple[int, int]] = field(default_factory=list)  # (indent, index of the item), outermost first
 
-    def add(self, kind: str, text: str, *, level: int = 0, anchor: str = "") -> None:
+    def add(self, kind: BlockKind, text: str, *, level: int = 0, anchor: str = "") -> None:
         """Append a block that ends every list; empty ones leave nothing."""
         self._lists.clear()
         self._append(Block(kind, _safe(text, kind), level, "", anchor))
@@ -55,7 +66,7 @@ class Builder:
         while self._lists and indent <= self._lists[-1][0]:
             self._lists.pop()
         self._lists.append((indent, len(self.blocks)))
-        self.blocks.append(Block("item", _safe(text, "item"), len(self._lists), marker))
+        self.blocks.append(Block(BlockKind.ITEM, _safe(text, BlockKind.ITEM), len(self._lists), marker))
 
     def continues(self, indent: int) -> bool:
         """Whether a paragraph indented by `indent` belongs to an item; that item is then the one that grows."""
@@ -67,7 +78,7 @@ class Builder:
         """Add words to the item that is open."""
         place = self._lists[-1][1]
         old = self.blocks[place]
-        words = f"{old.text} {_safe(text, 'item')}".strip()
+        words = f"{old.text} {_safe(text, BlockKind.ITEM)}".strip()
         self.blocks[place] = Block(old.kind, words, old.level, old.marker, old.anchor)
 
     def has_open_item(self) -> bool:
@@ -112,7 +123,7 @@ def one_line(text: str) -> str:
 
 def sections(blocks: Sequence[Block]) -> tuple[Section, ...]:
     """The sections of a page in its order; the first one is the title's own."""
-    starts = [place for place, block in enumerate(blocks) if block.kind == "heading"]
+    starts = [place for place, block in enumerate(blocks) if block.kind is BlockKind.HEADING]
     if not starts or starts[0] != 0:
         starts.insert(0, 0)
     ends = [*starts[1:], len(blocks)]
@@ -125,26 +136,26 @@ def _section(blocks: Sequence[Block]) -> Section:
     position = 0
     for number, block in enumerate(blocks):
         lead = "" if number == 0 else "\n" if _is_close(blocks[number - 1], block) else "\n\n"
-        if block.kind == "item":
+        if block.kind is BlockKind.ITEM:
             lead += f"{'  ' * block.level}{block.marker} "
         start = position + len(lead)
         position = start + len(block.text)
         parts += (lead, block.text)
         spans.append((start, position))
-    heading = blocks[0] if blocks[0].kind == "heading" else None
+    heading = blocks[0] if blocks[0].kind is BlockKind.HEADING else None
     first = 1 if heading else 0
     return Section(heading, tuple(blocks[first:]), "".join(parts), tuple(spans[first:]))
 
 
 def _is_close(before: Block, block: Block) -> bool:
-    return before.kind == "item" and block.kind == "item"
+    return before.kind is BlockKind.ITEM and block.kind is BlockKind.ITEM
 
 
-def _safe(text: str, kind: str) -> str:
+def _safe(text: str, kind: BlockKind) -> str:
     """The words of a block, redacted here because places in the text are counted before it is put together."""
     written = texts.safe(text)
-    if kind == "code":
+    if kind is BlockKind.CODE:
         return "\n".join(line.rstrip() for line in written.split("\n")).strip("\n")
-    if kind == "table":
+    if kind is BlockKind.TABLE:
         return "\n".join(row for line in written.split("\n") if (row := one_line(line)))
     return one_line(written)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bs4 import BeautifulSoup
 from bs4.element import Comment, NavigableString, PageElement, Tag
 
-from pipeline.providers.openxla.blocks import BULLET, Builder, anchor_of, without_comments
+from pipeline.providers.openxla.blocks import BULLET, BlockKind, Builder, anchor_of, without_comments
 from pipeline.text import markup
 
 # A page's tree is not followed deeper than this; real pages stay under 60.
@@ -45,7 +45,7 @@ def page(text: str, resolve: Callable[[str], str | None]) -> Page | str:
         return "h1.devsite-page-title and div.devsite-article-body in the article"
     reader = _Reader(Builder(), resolve)
     words = reader.words(title)
-    reader.content.add("heading", words, level=1, anchor=anchor_of(" ".join(words.split())))
+    reader.content.add(BlockKind.HEADING, words, level=1, anchor=anchor_of(" ".join(words.split())))
     reader.blocks(body, 0)
     foot = _UPDATED.search(text)
     return Page(reader.content, _language(soup), foot[1] if foot else None)
@@ -82,7 +82,7 @@ class _Reader:
         if self.loose:
             words = "".join(self.loose)
             self.loose.clear()
-            self.content.add("paragraph", words)
+            self.content.add(BlockKind.PARAGRAPH, words)
 
     def words(self, parent: Tag) -> str:
         """The words of an element, as one string; parts that belong to the site are left out."""
@@ -94,16 +94,16 @@ class _Reader:
         if tag.name in _HEADINGS:
             words = self.words(tag)
             own = str(tag.get("id") or "") or anchor_of(" ".join(words.split()))
-            self.content.add("heading", words, level=_HEADINGS[tag.name], anchor=own)
+            self.content.add(BlockKind.HEADING, words, level=_HEADINGS[tag.name], anchor=own)
         elif tag.name == "pre":
-            self.content.add("code", tag.get_text())
+            self.content.add(BlockKind.CODE, tag.get_text())
         elif tag.name in ("ul", "ol"):
             self._list(tag, depth, level=0)
             self.content.close()
         elif tag.name == "table":
             self._table(tag)
         elif tag.name == "p":
-            self.content.add("paragraph", self.words(tag))
+            self.content.add(BlockKind.PARAGRAPH, self.words(tag))
         else:
             self.blocks(tag, depth + 1)
 
@@ -129,7 +129,7 @@ class _Reader:
             " ".join(" ".join(self.words(cell).split()) for cell in row.find_all(["th", "td"], recursive=False))
             for row in tag.find_all("tr")
         ]
-        self.content.add("table", "\n".join(rows))
+        self.content.add(BlockKind.TABLE, "\n".join(rows))
 
     def _inline(self, node: PageElement) -> str:
         if isinstance(node, NavigableString):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from pipeline.providers.openxla.blocks import BULLET, Builder, anchor_of, without_comments
+from pipeline.providers.openxla.blocks import BULLET, BlockKind, Builder, anchor_of, without_comments
 
 _FENCE = re.compile(r"\s{0,8}(```|~~~)")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
@@ -57,7 +57,7 @@ class _Reader:
         """End the piece that is being read: marks may span its lines, so it is made plain as a whole."""
         words = self._plain("\n".join(self.lines))
         if self.piece == "paragraph":
-            self.page.add("paragraph", words)
+            self.page.add(BlockKind.PARAGRAPH, words)
         elif self.piece == "item":
             self.page.item(words, indent=self.indent, marker=self.marker)
         elif self.piece == "more":
@@ -101,14 +101,14 @@ class _Reader:
         end = place + 1
         while end < len(lines) and not lines[end].strip().startswith(fence):
             end += 1
-        self.page.add("code", "\n".join(lines[place + 1 : end]))
+        self.page.add(BlockKind.CODE, "\n".join(lines[place + 1 : end]))
         return end + 1
 
     def _heading(self, level: int, words: str) -> None:
         self.flush()
         own = _ANCHOR.search(words)
         text = self._plain(words[: own.start()] if own else words)
-        self.page.add("heading", text, level=level, anchor=own[1] if own else anchor_of(text))
+        self.page.add(BlockKind.HEADING, text, level=level, anchor=own[1] if own else anchor_of(text))
 
     def _table(self, lines: list[str], place: int) -> int:
         self.flush()
@@ -118,7 +118,7 @@ class _Reader:
             rows.append(lines[end])
             end += 1
         cells = [" ".join(self._plain(cell) for cell in row.strip().strip("|").split("|")) for row in rows]
-        self.page.add("table", "\n".join(cells))
+        self.page.add(BlockKind.TABLE, "\n".join(cells))
         return end
 
     def _plain(self, text: str) -> str:

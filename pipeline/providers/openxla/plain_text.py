@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.providers.openxla.blocks import BULLET, Builder, anchor_of
+from pipeline.providers.openxla.blocks import BULLET, BlockKind, Builder, anchor_of
 from pipeline.providers.openxla.record import is_label, is_samples_label, messages
 from pipeline.providers.openxla.words import (
     MAX_HEADING_CHARACTERS,
@@ -34,9 +34,9 @@ def blocks(text: str) -> Builder:
         heading = _level(part, level)
         if heading:
             level = heading
-            page.add("heading", part, level=level, anchor=anchor_of(part))
+            page.add(BlockKind.HEADING, part, level=level, anchor=anchor_of(part))
         elif "\n" not in part and not _ITEM.match(part):
-            page.add("paragraph", part)
+            page.add(BlockKind.PARAGRAPH, part)
         else:
             _lines(page, part.split("\n"))
         if is_samples_label(part):
@@ -71,7 +71,7 @@ def _samples(page: Builder, parts: list[str], place: int) -> int:
     if end == len(parts):  # nothing marks the end: the sample is one block
         end = min(place + 1, len(parts))
     for message in messages("\n\n".join(parts[place:end])):
-        page.add("code", message)
+        page.add(BlockKind.CODE, message)
     return end
 
 
@@ -83,7 +83,7 @@ def _ends_sample(part: str) -> bool:
 def _template(page: Builder, lines: list[str]) -> None:
     """A template, and the list that may follow it without an empty line."""
     first_item = next((place for place, line in enumerate(lines) if _ITEM.match(line)), len(lines))
-    page.add("code", "\n".join(lines[:first_item]))
+    page.add(BlockKind.CODE, "\n".join(lines[:first_item]))
     _lines(page, lines[first_item:])
 
 
@@ -100,7 +100,7 @@ def _lines(page: Builder, lines: list[str]) -> None:
         else:
             loose.append(line)
     if loose:
-        page.add("table" if _are_rows(loose) else "paragraph", "\n".join(loose))
+        page.add(BlockKind.TABLE if _are_rows(loose) else BlockKind.PARAGRAPH, "\n".join(loose))
 
 
 def _are_rows(lines: list[str]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.lexicon import catalogues
-from pipeline.providers.openxla.blocks import Block, Section
+from pipeline.providers.openxla.blocks import Block, BlockKind, Section
 from pipeline.providers.openxla.words import is_scenario, words
 
 _URL_CODE = re.compile(r"/errors/error_(\d{4})$")
@@ -111,7 +111,7 @@ def _flat(sections: Sequence[Section]) -> Iterator[Block]:
 def _labelled(blocks: Sequence[Block], labels: tuple[str, ...]) -> str | None:
     """What stands behind the first of the labels that the page has."""
     for block in blocks:
-        if block.kind == "paragraph" and block.text.lower().startswith(labels):
+        if block.kind is BlockKind.PARAGRAPH and block.text.lower().startswith(labels):
             return block.text.split(":", 1)[1].strip()
     return None
 
@@ -135,7 +135,7 @@ def _category(stated: str, blocks: Sequence[Block]) -> tuple[str | None, str | N
 def _summary(sections: Sequence[Section]) -> str | None:
     """The first paragraph of prose."""
     for block in _flat(sections):
-        if block.kind == "paragraph" and not is_label(block.text):
+        if block.kind is BlockKind.PARAGRAPH and not is_label(block.text):
             return block.text
     return None
 
@@ -147,7 +147,7 @@ def _codes(sections: Sequence[Section]) -> tuple[tuple[str, ...], tuple[str, ...
     for section in sections:
         is_sample = section.heading is not None and is_samples_label(section.heading.text)
         for block in section.blocks:
-            if block.kind == "code":
+            if block.kind is BlockKind.CODE:
                 for message in messages(block.text) if is_sample else (block.text,):
                     (samples if is_sample else templates).setdefault(message)
             else:

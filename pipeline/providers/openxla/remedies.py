@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.providers.openxla.blocks import Block, Section
+from pipeline.providers.openxla.blocks import Block, BlockKind, Section
 from pipeline.providers.openxla.words import is_action, is_numbered, unnumbered, words
 
 # A lead is short; the longest of 12 pages has 11 words ("Ensure configuration consistency between ...").
@@ -79,7 +79,7 @@ def lead(block: Block, *, has_children: bool) -> str:
 def _of_section(number: int, section: Section, *, is_acting: bool) -> Iterator[Found]:
     items = list(_items(number, section))
     first = section.blocks[0] if section.blocks else None
-    if not items and first is not None and (is_acting or (first.kind == "paragraph" and is_action(first.text))):
+    if not items and first is not None and (is_acting or (first.kind is BlockKind.PARAGRAPH and is_action(first.text))):
         title = unnumbered(section.heading.text) if section.heading and is_acting else ""
         opening = _opening(number, section, title)
         if opening:
@@ -92,12 +92,16 @@ def _opening(number: int, section: Section, title: str) -> Found | None:
     """The paragraphs that a part begins with, and the list that the last of them announces."""
     blocks = section.blocks
     last = -1
-    while last + 1 < len(blocks) and blocks[last + 1].kind == "paragraph" and not _is_aside(blocks[last + 1].text):
+    while (
+        last + 1 < len(blocks) and blocks[last + 1].kind is BlockKind.PARAGRAPH and not _is_aside(blocks[last + 1].text)
+    ):
         if blocks[last + 1].text.endswith(":") and not _announces_list(blocks, last + 1):
             break
         last += 1
-    while last >= 0 and last + 1 < len(blocks) and blocks[last].text.endswith(":") | (blocks[last].kind == "item"):
-        if blocks[last + 1].kind != "item":
+    while (
+        last >= 0 and last + 1 < len(blocks) and blocks[last].text.endswith(":") | (blocks[last].kind is BlockKind.ITEM)
+    ):
+        if blocks[last + 1].kind is not BlockKind.ITEM:
             break
         last += 1
     if last < 0:
@@ -106,7 +110,7 @@ def _opening(number: int, section: Section, title: str) -> Found | None:
 
 
 def _announces_list(blocks: Sequence[Block], place: int) -> bool:
-    return place + 1 < len(blocks) and blocks[place + 1].kind == "item"
+    return place + 1 < len(blocks) and blocks[place + 1].kind is BlockKind.ITEM
 
 
 def _is_aside(text: str) -> bool:
@@ -121,7 +125,7 @@ def _items(number: int, section: Section) -> Iterator[Found]:
     place = 0
     while place < len(blocks):
         block = blocks[place]
-        if block.kind != "item":
+        if block.kind is not BlockKind.ITEM:
             is_explaining = block.text.lower().startswith(words().explaining_intros)
             place += 1
             continue
@@ -133,8 +137,8 @@ def _items(number: int, section: Section) -> Iterator[Found]:
 
 def _last_of(blocks: Sequence[Block], place: int) -> int:
     """The last block that lies inside the item at `place`."""
-    end = place
-    while end + 1 < len(blocks) and blocks[end + 1].kind == "item" and blocks[end + 1].level > blocks[place].level:
+    end, depth = place, blocks[place].level
+    while end + 1 < len(blocks) and blocks[end + 1].kind is BlockKind.ITEM and blocks[end + 1].level > depth:
         end += 1
     return end
 
@@ -168,7 +172,7 @@ def _leads_elsewhere(lower: str) -> bool:
 def _flag_rows(number: int, section: Section) -> Iterator[Found]:
     for place, block in enumerate(section.blocks):
         position = 0
-        for row in block.text.split("\n") if block.kind == "table" else ():
+        for row in block.text.split("\n") if block.kind is BlockKind.TABLE else ():
             match = _FLAG_LINE.match(row)
             if match:
                 heading = section.heading.text if section.heading else ""

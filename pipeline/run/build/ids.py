@@ -19,7 +19,7 @@ from pipeline import store
 from pipeline.records import kept, leaves
 from pipeline.records.bundle import BUNDLE_VERSION, Published, Registry, parsed
 from pipeline.records.errors import ExportError, StoreError
-from pipeline.records.kept import Damaged, KeptFile, Verdict
+from pipeline.records.kept import Damaged, KeptFile, KeptKind, Verdict
 from pipeline.records.leaves import Opened
 from pipeline.run.build import changes
 
@@ -291,7 +291,7 @@ class Kept:
             if all(kept.sha256(body) == listing.sums.get(path) for path, body in bodies.items()):
                 for path in (str(one.path.relative_to(self.curated)) for one in damaged):
                     kept.write(self.curated / path, bodies[path])
-                return copy, tuple(KeptFile(one.path, "registry", one.verdict, _CURE) for one in damaged)
+                return copy, tuple(KeptFile(one.path, KeptKind.REGISTRY, one.verdict, _CURE) for one in damaged)
         raise self._refused(str(damaged[0]), damaged[0].path) from damaged[0]
 
     def keep(self, registry: Registry) -> None:
@@ -319,12 +319,12 @@ class Kept:
         """The copy, with what a look at it says; registry.json is among the files of the bundle."""
         if self.copy.exists():
             verdict = Verdict.OK if self._own_copy() else Verdict.DAMAGED
-            yield KeptFile(self.copy, "registry", verdict, "`errmine export` makes it anew.")
+            yield KeptFile(self.copy, KeptKind.REGISTRY, verdict, "`errmine export` makes it anew.")
 
     def _without_manifest(self, missing: Damaged) -> tuple[Registry, tuple[KeptFile, ...]]:
         """The manifest is missing or damaged: what it would say, the copies have to."""
         copies = list(self._copies())
-        manifest = KeptFile(missing.path, "bundle", missing.verdict, "`errmine export` makes the bundle anew.")
+        manifest = KeptFile(missing.path, KeptKind.BUNDLE, missing.verdict, "`errmine export` makes the bundle anew.")
         there = [self.path, *sorted(self.curated.glob(leaves.path("*", bundle.REGISTRY)))]
         bodies = {str(path.relative_to(self.curated)): path.read_bytes() for path in there if path.is_file()}
         if not bodies:
@@ -333,7 +333,7 @@ class Kept:
                 return Registry(), ()  # nothing was ever exported here
             if (found := own or next(iter(copies), None)) is None:
                 raise self._refused("it is missing, and the manifest is damaged")
-            return found, (manifest, KeptFile(self.path, "registry", Verdict.MISSING, _CURE))
+            return found, (manifest, KeptFile(self.path, KeptKind.REGISTRY, Verdict.MISSING, _CURE))
         prefixes = leaves.prefixes(bodies)
         is_known = any(_files(copy, prefixes) == bodies for copy in copies)
         if not is_known and (copies or missing.verdict == Verdict.DAMAGED):

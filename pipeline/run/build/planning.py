@@ -27,7 +27,7 @@ from pipeline import packs, raw
 from pipeline.lexicon import repositories
 from pipeline.records import kept
 from pipeline.records.errors import StoreError
-from pipeline.records.kept import Damaged, KeptFile, Verdict
+from pipeline.records.kept import Damaged, KeptFile, KeptKind, Verdict
 from pipeline.run.build import mapping
 from pipeline.run.build.mapping import Partition
 from pipeline.run.shards.columns import Table
@@ -218,14 +218,14 @@ def kept_files(folder: Path) -> Iterator[KeptFile]:
     if not path.exists():
         return
     found = _Kept.read(folder)
-    yield KeptFile(path, "plan", Verdict.OK if found.made else Verdict.DAMAGED, CURE)
+    yield KeptFile(path, KeptKind.PLAN, Verdict.OK if found.made else Verdict.DAMAGED, CURE)
     for bits, leaf in sorted(found.leaves.items()):
         try:
             kept.checked(_path(folder, bits), leaf.sha256)
         except Damaged as error:
-            yield KeptFile(error.path, "plan", error.verdict, CURE)
+            yield KeptFile(error.path, KeptKind.PLAN, error.verdict, CURE)
         else:
-            yield KeptFile(_path(folder, bits), "plan", Verdict.OK, CURE)
+            yield KeptFile(_path(folder, bits), KeptKind.PLAN, Verdict.OK, CURE)
 
 
 def told_of(hidden: Iterable[str]) -> str:

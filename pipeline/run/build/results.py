@@ -25,7 +25,7 @@ from pipeline.records import Cluster, Neighbour, Skipped, disk, kept
 from pipeline.records.draft import Withheld
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import StoreError
-from pipeline.records.kept import Damaged, KeptFile, Verdict
+from pipeline.records.kept import Damaged, KeptFile
 from pipeline.run.build import grouping, worded
 from pipeline.run.build.rows import Decisive
 from pipeline.run.build.worded import NO_FACTS, Facts
@@ -264,13 +264,7 @@ def _discard_leftovers(folder: Path) -> None:
 
 def kept_files(folder: Path) -> Iterator[KeptFile]:
     """The files of `folder`, with what a look at their bytes says."""
-    if not (folder / _LIST).exists():
-        return
-    try:
-        verdicts: list[tuple[Path, Verdict]] = list(kept.Listing.of(folder, _LIST).verdicts())
-    except Damaged as error:
-        verdicts = [(error.path, error.verdict)]
-    yield from (KeptFile(path, "results", verdict, _CURE) for path, verdict in verdicts)
+    return kept.looked_at(folder, _LIST, kept.KeptKind.RESULTS, _CURE)
 
 
 def entry_of(result: Result, found: Mapping[str, bytes]) -> KnowledgeEntry:

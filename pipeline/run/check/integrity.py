@@ -9,7 +9,7 @@ from pipeline import store
 from pipeline.export import passed
 from pipeline.records import disk, kept
 from pipeline.records.errors import StoreError
-from pipeline.records.kept import KeptFile, Verdict
+from pipeline.records.kept import KeptFile, KeptKind, Verdict
 from pipeline.run import shards
 from pipeline.run.build import planning, results
 from pipeline.run.build.places import Places
@@ -29,7 +29,7 @@ def drop_damaged(places: Places) -> list[KeptFile]:
     """The files that were not ok and are made anew by themselves; they are gone now, each with what belongs to it."""
     gone = [file for file in kept_files(places) if file.verdict != Verdict.OK and file.kind in _MADE_ANEW]
     for file in gone:
-        if file.kind == "shard":
+        if file.kind is KeptKind.SHARD:
             shards.discard(file.path.parent.parent, {file.path.stem})
         else:
             disk.clear(file.path)
@@ -54,7 +54,7 @@ def _found(places: Places) -> Iterator[KeptFile]:
     yield from places.registry.kept_files()
     yield from passed.kept_files(places.passed)
     if places.database.exists():
-        yield KeptFile(places.database, "database", _database(places), "`errmine build` makes it anew from raw.")
+        yield KeptFile(places.database, KeptKind.DATABASE, _database(places), "`errmine build` makes it anew from raw.")
     if (places.curated / kept.MANIFEST).exists() or places.registry.copy.exists():  # something was exported
         cure = "`errmine export` makes the bundle anew."
         try:
@@ -62,7 +62,7 @@ def _found(places: Places) -> Iterator[KeptFile]:
         except kept.Damaged as error:  # the other files may be whole, but nothing says so
             verdicts = [(error.path, error.verdict)]
         for path, verdict in verdicts:
-            yield KeptFile(path, "bundle", verdict, cure)
+            yield KeptFile(path, KeptKind.BUNDLE, verdict, cure)
 
 
 def _sealed(*paths: Path) -> Iterator[KeptFile]:
@@ -72,9 +72,9 @@ def _sealed(*paths: Path) -> Iterator[KeptFile]:
             try:
                 kept.unsealed_json(path)
             except kept.Damaged as error:
-                yield KeptFile(path, "plan", error.verdict, planning.CURE)
+                yield KeptFile(path, KeptKind.PLAN, error.verdict, planning.CURE)
             else:
-                yield KeptFile(path, "plan", Verdict.OK, planning.CURE)
+                yield KeptFile(path, KeptKind.PLAN, Verdict.OK, planning.CURE)
 
 
 def _database(places: Places) -> Verdict:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pipeline.records import kept
 from pipeline.records.errors import ConfigError
-from pipeline.records.kept import Damaged, KeptFile, Verdict
+from pipeline.records.kept import Damaged, KeptFile, KeptKind, Verdict
 
 _FORM = 1
 _CURE = "Put back a copy of it, or delete it and import the PO files again."
@@ -101,5 +101,5 @@ def kept_files(home: Path) -> list[KeptFile]:
     try:
         read(home)
     except ConfigError:
-        return [KeptFile(path, "translations", Verdict.DAMAGED, _CURE)]
-    return [KeptFile(path, "translations", Verdict.OK, _CURE)]
+        return [KeptFile(path, KeptKind.TRANSLATIONS, Verdict.DAMAGED, _CURE)]
+    return [KeptFile(path, KeptKind.TRANSLATIONS, Verdict.OK, _CURE)]

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from pipeline.records import Claim, Skipped, disk, kept
 from pipeline.records.errors import StoreError
-from pipeline.records.kept import Damaged, KeptFile, Seen
+from pipeline.records.kept import Damaged, KeptFile, KeptKind, Seen
 from pipeline.run.shards.columns import DocumentRow, EventRow, MapResult, Origin, Part, Record, Table
 
 TABLES = ("documents", "events", "claims", "skipped")
@@ -160,7 +160,7 @@ def kept_files(folder: Path, seen: Seen | None = None) -> list[KeptFile]:
             verdicts = list(_listing(folder, path.stem).verdicts(seen))
         except Damaged as error:  # the files may be whole, but nothing says so
             verdicts = [(error.path, error.verdict)]
-        found += [KeptFile(place, "shard", verdict, CURE) for place, verdict in verdicts]
+        found += [KeptFile(place, KeptKind.SHARD, verdict, CURE) for place, verdict in verdicts]
     return found
 
 

@@ -2,21 +2,22 @@
 
 ::
 
-    governor.py    how long to wait, by every rate header; when to give up
-    answers.py     an answer, a refusal, the figures
-    client.py      one serial session; every answer checked
-    shapes.py      what an answer must have
-    ledger.py      what is remembered between runs: progress, validators (SQLite, one file a repository)
-    desk.py        conditional requests: pages that raw lacks
-    paging.py      that lists which are read page by page come to an end
-    children.py    timeline, comments, pull request, reviews of one thread
-    references.py  cross-references by GraphQL
-    absence.py     tombstones: transferred, deleted, gone or private
-    compare.py     references that changed no date, threads that are away
-    releases.py    releases with their notes
-    work.py        one thread after the other into batches
-    run.py         one run: sweep, prove, compare; the watermark
-    plan.py        what a run would cost
+    governor.py           how long to wait, by every rate header; when to give up
+    answers.py            an answer, a refusal, the figures
+    client.py             one serial session; every answer checked
+    shapes.py             what an answer must have
+    ledger.py             what is remembered between runs: progress, validators (SQLite, one file a repository)
+    conditional_pages.py  pages that raw holds cost next to nothing to ask for again
+    paging.py             that lists which are read page by page come to an end
+    children.py           timeline, comments, pull request, reviews of one thread
+    references.py         cross-references by GraphQL
+    absence.py            tombstones: transferred, deleted, gone or private
+    compare.py            references that changed no date, threads that are away
+    releases.py           releases with their notes
+    work.py               one thread after the other into batches
+    repositories.py       those of the settings, one after the other; the token comes from the environment
+    run.py                one run: sweep, prove, compare; the watermark
+    plan.py               what a run would cost
 """
 
 from __future__ import annotations

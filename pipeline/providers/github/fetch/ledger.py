@@ -25,7 +25,7 @@ from pathlib import Path
 
 from pipeline.records import disk
 from pipeline.records.errors import SourceError, StoreError
-from pipeline.records.kept import KeptFile, Verdict
+from pipeline.records.kept import KeptFile, KeptKind, Verdict
 
 VERSION = 2
 # Version 1 set marks by whatever `Date` an answer had. One that lay in the future may be past by now and shows nothing;
@@ -240,7 +240,7 @@ def kept_files(folder: Path) -> Iterator[KeptFile]:
                 database.close()
         except (sqlite3.DatabaseError, UnicodeDecodeError):
             verdict = Verdict.DAMAGED
-        yield KeptFile(path, "ledger", verdict, "The next ingest makes it anew, with a full sweep.")
+        yield KeptFile(path, KeptKind.LEDGER, verdict, "The next ingest makes it anew, with a full sweep.")
 
 
 @contextmanager
