@@ -129,9 +129,9 @@ RULES: tuple[Rule, ...] = (
             r"|Memory)Sanitizer): (?P<msg>[^\n]{1,600})"
         ),
         goes_on=Lazy(
-            r"^[^\n]{0,40}?(?:#\d{1,3} |==\d|[ \t]{1,8}\S|READ of|WRITE of|SUMMARY:|Direct leak"
-            r"|Indirect leak|0x[0-9a-f]{8}|[ \t]{0,40}$"
-            r"|[Ff]reed by|[Pp]reviously allocated|Shadow|allocated by|=>|Thread T)"
+            r"^(?:[ \t]{1,8}\S|[ \t]{0,40}$|[^\n]{0,40}?(?:(?<![^\s\]|:>])#\d{1,3} (?:0x|\S{1,300} )|==\d"
+            r"|READ of|WRITE of|SUMMARY:|Direct leak|Indirect leak|0x[0-9a-f]{8}"
+            r"|[Ff]reed by|[Pp]reviously allocated|Shadow|allocated by|=>|Thread T))"
         ),
     ),
     Rule(

@@ -326,7 +326,7 @@ def signed(document: Document) -> list[tuple[Event, Signature | None]]:
     """The errors of a thread with their signatures; a title that only speaks of one, or cuts one short, is none."""
     reading = ask.read(document.text, document.repo or "")
     return [
-        pair
+        (_within_its_post(document, pair[0]), pair[1])
         for pair in reading.signed()
         if not (
             _is_heading(document, pair[0])
@@ -334,6 +334,19 @@ def signed(document: Document) -> list[tuple[Event, Signature | None]]:
             or _is_chain_in_title(document, pair[0], reading.errors)
         )
     ]
+
+
+def _within_its_post(document: Document, event: Event) -> Event:
+    """The event as far as its post goes: what a reader took for its last lines may be what the next person says.
+
+    What a title begins may go on in the report.
+    """
+    post = document.post_at(event.start)
+    if post < 0:
+        return event
+    if document.posts[post].kind == PostKind.TITLE and post + 1 < len(document.posts):
+        post += 1
+    return replace(event, end=min(event.end, max(document.posts[post].end, event.start + 1)))
 
 
 def map_text(document: Document) -> shards.MapResult:
