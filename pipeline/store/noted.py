@@ -234,4 +234,4 @@ def forget(folder: Path) -> None:
 
 def kept_files(folder: Path) -> Iterator[KeptFile]:
     """The files of the note, with what a look at their bytes says."""
-    return kept.looked_at(folder, _LIST, kept.KeptKind.RESULTS, _CURE)
+    yield from kept.looked_at(folder, _LIST, kept.KeptKind.RESULTS, _CURE)

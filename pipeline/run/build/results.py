@@ -264,7 +264,7 @@ def _discard_leftovers(folder: Path) -> None:
 
 def kept_files(folder: Path) -> Iterator[KeptFile]:
     """The files of `folder`, with what a look at their bytes says."""
-    return kept.looked_at(folder, _LIST, kept.KeptKind.RESULTS, _CURE)
+    yield from kept.looked_at(folder, _LIST, kept.KeptKind.RESULTS, _CURE)
 
 
 def entry_of(result: Result, found: Mapping[str, bytes]) -> KnowledgeEntry:
