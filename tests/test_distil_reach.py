@@ -145,6 +145,16 @@ def test_a_fix_of_one_project_is_no_remedy_for_three() -> None:
     assert _told(draft) == [("one/a", "match:match", ["workaround"])]
 
 
+def test_a_fix_of_one_of_two_projects_is_a_remedy_where_that_project_raises_the_error() -> None:
+    stranger = [("one/app", "match", SHAPE, FIXED), ("two/tool", "match", SHAPE, "Same.")]
+    draft = _drafted(stranger)
+    assert not draft.workarounds
+    assert _told(draft) == [("one/app", "match:match", ["workaround"])]
+    own = [("pytorch/pytorch", "match", SHAPE, FIXED), ("two/tool", "match", SHAPE, "Same.")]
+    assert len(_drafted(own).workarounds) == 1
+    assert not _drafted(own).cases
+
+
 def test_who_names_what_the_error_names_speaks_of_it() -> None:
     said = "`pip install packaging` solved it."
     threads = [("one/a", "load", MODULE, said), ("two/b", "read", MODULE, WORKED), ("six/c", "mix", MODULE, "Same.")]

@@ -32,11 +32,15 @@ DESCRIBED = [
     # look-alikes: parts of a version, not commits behind it
     ("PyTorch version: 1.9.0a0+git1234567", [("PyTorch", "1.9.0a0")]),
     ("TensorFlow version: 2.1.0-dev20191103", [("TensorFlow", "2.1.0-dev20191103")]),
+    # the address of a machine
+    ("Ray: 130.20.133.226", []),
+    ("Ray: 0.8.7.1", [("Ray", "0.8.7.1")]),
+    ("OpenCV => 4.1.2.30", [("OpenCV", "4.1.2.30")]),
 ]  # fmt: skip
 
 
 @each("row", DESCRIBED)
-def test_a_commit_behind_a_tag_is_not_the_tag(row: tuple[str, list[tuple[str, str]]]) -> None:
+def test_a_line_states_a_version_and_nothing_that_looks_like_one(row: tuple[str, list[tuple[str, str]]]) -> None:
     line, stated = row
     made = document({"number": 1, "kind": "issue", "posts": [
         {"kind": "title", "text": "Fixture"}, {"kind": "body", "text": f"System\n{line}\n"},

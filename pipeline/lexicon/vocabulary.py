@@ -211,6 +211,11 @@ def domain(clues: Clues) -> tuple[str, str]:
     return "other", ""
 
 
+def is_repository_of(repo: str, domain: str) -> bool:
+    """Whether a domain's rows name the repository ("owner/name") as one of its own."""
+    return any(row.name == domain and row.repos in _claiming(repo) for row in _domains() if row.repos)
+
+
 def category(clues: Clues) -> tuple[str, str]:
     """(the category of an error, the row of categories.toml that decided), "runtime_error" where no row holds.
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from pipeline.distil import tables
 from pipeline.distil.drafts.support import is_by_model
 from pipeline.distil.material import DocumentFacts, Occurrence
+from pipeline.lexicon import vocabulary
 from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Cluster
 from pipeline.records.draft import Withheld
 
@@ -102,9 +103,11 @@ class Reach:
         occurrences: Sequence[Occurrence],
         documents: Mapping[str, DocumentFacts],
         *,
+        domain: str,
         category: str,
     ) -> None:
         self._cluster = cluster
+        self._domain = domain
         self._category = category
         self._named = frozenset(_names(cluster))
         self._repos = {name: facts.repo or _UNKNOWN for name, facts in documents.items()}
@@ -119,6 +122,7 @@ class Reach:
                 self._frames.setdefault(occurrence.document_id, occurrence.frame)
             if occurrence.package:
                 self._libraries.setdefault(occurrence.document_id, occurrence.package)
+        self._packages = frozenset(name.lower() for name in self._libraries.values())
         shown = {o.document_id for o in occurrences}
         self._shown: dict[Place, list[str]] = defaultdict(list)
         for name in sorted(shown):
@@ -245,12 +249,18 @@ class Reach:
         if not is_statement or is_own_hint or (claim.kind == ClaimKind.REMEDY and claim.key in shared):
             return ""
         if claim.kind == ClaimKind.FIX:
-            return self.reason or ("fix_of_one_project" if self._home_count >= _MANY_HOMES else "")
+            is_of_one = self._home_count >= _MANY_HOMES or (self._home_count > 1 and not self._raises(_changed(claim)))
+            return self.reason or ("fix_of_one_project" if is_of_one else "")
         if self._is_tied(claim):
             return ""
         # what was wrong in one program is not why all others print it, also where one library raises it for them
         is_of_many = self._home_count > 1 and self._document_count >= _MANY_REPORTS
         return self.reason or ("cause_of_one_report" if claim.kind == ClaimKind.CAUSE and is_of_many else "")
+
+    def _raises(self, repo: str) -> bool:
+        """Whether the project of a change raises the error for all reporters; "" is a product called by its name."""
+        package = repo.lower().rpartition("/")[2].replace("-", "_")
+        return not repo or package in self._packages or vocabulary.is_repository_of(repo, self._domain)
 
     def _is_tied(self, claim: Claim) -> bool:
         """True if the statement names what the error names, or is about the quantity that ran out."""
@@ -258,6 +268,12 @@ class Reach:
         if any(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", said) for name in self._named):
             return True
         return self._category in _SCARCE and claim.fact is not None and claim.fact.template in _QUANTITIES
+
+
+def _changed(claim: Claim) -> str:
+    """The repository of the change or release that a claim names, "" where it names none."""
+    said = dict(claim.fact.slots) if claim.fact is not None else {}
+    return said.get("repo") or re.split("[#@]", said.get("pr", ""), maxsplit=1)[0]
 
 
 def _most_documents(claims: Iterable[Claim]) -> dict[str, int]:

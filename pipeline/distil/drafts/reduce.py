@@ -43,7 +43,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     kind = _class(replace(cluster, exception_type=title.usual_type), material, occurrences, codes)
     known = {document.document_id: document for document in material.documents}
     ledger = Ledger(known)
-    reach = Reach(cluster, occurrences, known, category=kind.category)
+    reach = Reach(cluster, occurrences, known, domain=kind.domain, category=kind.category)
     said = [c for c in material.claims if members.intersection(c.signature_ids)]
     unsure = [c for c in material.candidates if members.intersection(c.signature_ids)]
     claims, local, withheld = reach.sorted_out(said, contested(said, unsure))
