@@ -77,6 +77,8 @@ class Untyped:
 # the project alone for its place; where all others of that project who show one arise in one function, it is theirs.
 
 PLACE = "place"
+#: How macOS, Windows and Go name the signals that they raise.
+_SIGNALS = ("EXC_", "EXCEPTION_", "SIG")
 
 
 def placed(gate: Gate, text: str) -> tuple[Gate, str, str] | None:
@@ -96,7 +98,8 @@ def unplaced(gate: Gate, text: str) -> tuple[Gate, str, str] | None:
     """
     known = dict(gate)
     owner, function = parted(known.get(PLACE, ""))
-    is_asked = owner and not function and ("symbol" in known or known.keys().isdisjoint(("errno", "signal")))
+    is_signal = "signal" in known or known.get("exception", "").startswith(_SIGNALS)
+    is_asked = owner and not function and ("symbol" in known or not (is_signal or "errno" in known))
     return (placeless(gate), owner, text) if is_asked else None
 
 

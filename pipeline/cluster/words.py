@@ -74,7 +74,7 @@ def _contrasts() -> Mapping[str, frozenset[int]]:
 def conflict(one: Shape, other: Shape) -> str:
     """The words that forbid joining two texts, as "row / column" or "not / -"; "" if nothing forbids it."""
     left, right = one.words, other.words  # made whenever they are asked for
-    if left == right:
+    if left == right or _is_broken(one.text, other.text):
         return ""
     called, others = _called(one.text), _called(other.text)
     if called and others and called.isdisjoint(others):
@@ -82,6 +82,11 @@ def conflict(one: Shape, other: Shape) -> str:
     own = right & _own(other.text)
     is_said = own == right or weight(left & own) >= OWN_WORDS  # more than what the system says of any call
     return conflict_of(left - right, right - left, weight(right if is_said else own))
+
+
+def _is_broken(one: str, other: str) -> bool:
+    """Whether two texts are the same letters, with blanks at other places: a terminal broke a word of one of them."""
+    return one != other and one.replace(" ", "") == other.replace(" ", "")
 
 
 @lru_cache(_KEPT)

@@ -25,7 +25,7 @@ from pipeline.text.frames import (
 )
 
 #: Part of every signature id; raised whenever a rule or a data file changes what a signature is.
-NORMALISER_VERSION = "45"
+NORMALISER_VERSION = "46"
 
 #: Longest template kept; longer messages carry data, and fuzzy comparison costs their length squared.
 TEMPLATE_LENGTH = 240
@@ -71,6 +71,8 @@ _FOREIGN = re.compile(r"(?:javax?|jakarta|kotlin|scala|junit|android|org|com|Sys
 _NAMELESS = (None, "", "<cell line>")
 #: Names whose underscores are markup where a report shows them as text.
 _DUNDER = re.compile(r"\b__(?P<name>[A-Za-z]\w{0,40}?)__\b")
+#: A source of JavaScript: where its stack names no function, that is the file's own level.
+_SCRIPT = re.compile(r"\.[cm]?[jt]sx?\Z")
 #: A function that a library of tests calls: what it compares are its own values, whoever compares them for it.
 _TEST = re.compile(r"(?:.{0,120}[.:])?_?(?:test_|Test[A-Z]|test[A-Z]|test\Z)")
 
@@ -303,7 +305,7 @@ def _origin(message: RuntimeMessage, frames: Sequence[Frame], *, is_foreign: boo
     if message.by == "project":
         return ""
     if message.by == "file":
-        file = _file_name(frames[-1].file or "") if frames else ""
+        file = _file_name(frames[-1].file or "") if frames and project is not None else ""
         return f"{place_name(project)}{OF_OWNER}{file}" if project and file else file
     frames = [one for one in frames if installed(one) not in message.checks]
     package = place_name(node_package(frames) if is_foreign else raising_package(frames))
@@ -320,7 +322,8 @@ def _function(message: RuntimeMessage, frames: Sequence[Frame], *, is_foreign: b
         return test
     if is_foreign:
         where = _where(frames)
-        return "" if where.endswith(":?") else where
+        is_nobody = where.endswith(":?") and _SCRIPT.search(frames[-1].file or "") is None
+        return "" if is_nobody else where
     own = raising(frames)
     named = named_by(own) if own is not None and own.function not in _NAMELESS else ""
     return _DUNDER.sub(r"\g<name>", named)
