@@ -86,7 +86,12 @@ SEVERITIES = [
     ("E1001 15:22:33.270001  4353 loop.cc:1350] step 12 took 3.2 s\n", ["progress"]),
     ("```\nheating the kiln\nProcess finished with exit code 0\n```\n", []),
     (FRAME + "RuntimeError: 4312 [/srv/pool/7.bin]\n", ["empty"]),
+    (FRAME + "RuntimeError: 3 vs 4\n", ["empty"]),
+    ("E0512 15:22:33.270001  4353 kiln.cc:1350] No answer of /tmp/kiln, retrying 4 more times\n", ["empty"]),
+    ("03-13 08:00:58 ERROR [kiln.py:337]\n", []),
+    (FRAME + f"RuntimeError: {[4312] * 60}\n", ["empty"]),
     # look-alikes
+    ("Exception in thread \"main\" java.lang.NullPointerException\n\tat org.kiln.Oven.heat(Oven.java:7)\n", ["error"]),
     (FRAME + "PoolError: 4312 [/srv/pool/7.bin]\n", ["error"]),
     (FRAME + "RuntimeError: 池已空，无法取出\n", ["error"]),
     (FRAME + "RuntimeError: CUDA error: 700\n", ["error"]),

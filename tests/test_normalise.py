@@ -463,6 +463,17 @@ def test_where_an_error_happened_says_the_first_function_that_is_no_run_times() 
     assert normalise.is_empty(nowhere)
 
 
+def test_a_stack_without_words_says_where_and_not_what() -> None:
+    frames = tuple(Frame(None, None, name) for name in ("main ()", "kiln::heat (clay=0x6e80c008, n=4)"))
+    bare = signature(replace(event("", kind=None), dialect="cpp", frames=frames))
+    assert dict(bare.gate) == {"place": "?:kiln::heat (clay=0x6e80c008, n=4)"}
+    assert normalise.is_empty(bare)
+    null = replace(event("", kind="java.lang.NullPointerException"), dialect="java", frames=frames)
+    assert dict(signature(null).gate)["place"] == "?:kiln::heat (clay=0x6e80c008, n=4)"
+    assert not normalise.is_empty(signature(null))
+    assert not normalise.is_empty(signature(event("no message in the kiln's queue", kind=None)))
+
+
 def test_values_that_a_test_compared_are_told_apart_by_their_place_and_what_is_raised_anywhere_is_not() -> None:
     places = [(Frame("/x/test_kiln.py", 3, name),) for name in ("test_heat", "test_fire")]
     compared = [signature(event("assert 3 == 4", kind="AssertionError", frames=frames)) for frames in places]

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pipeline.cluster import Index, Overrides
 
 
-#: Longer messages say something.
-_MOST_EMPTY = 200
 #: Lines that name a known class, of a text without an error that anybody would see.
 MOST_NAMED = 1000
 
@@ -135,7 +133,7 @@ def of_classes(reading: Reading, known: Container[str]) -> list[Event]:
 
 def _weighed(event: Event, text: str, project: str) -> Event:
     """The event, of severity "empty" if it says that something failed and not what."""
-    if event.severity != Severity.ERROR or len(event.message) > _MOST_EMPTY:
+    if event.severity != Severity.ERROR:
         return event
     own = normalise.signature(event, text, project=project)
     return replace(event, severity=Severity.EMPTY) if normalise.is_empty(own) else event

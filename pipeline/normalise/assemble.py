@@ -46,6 +46,8 @@ QUOTED = 300
 _WORDS = re.compile(r"[^\W_]+")
 _BETWEEN = r"[\W_]{1,40}?"
 _LETTERS = re.compile(r"[^\W\d_]{2}")
+_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u30ff\u3400-\u9fff]{2}")
+_SLOT = re.compile(r"<[a-z-]{1,12}>")
 _CLOSING = ("'", '"', "`", "”", "’")
 #: Slots that hold a file; and a line and a column behind its name.
 _FILED = ("path", "quoted")
@@ -201,8 +203,17 @@ def is_empty(found: Signature) -> bool:
     says_nothing = {*table.generic_types, *table.wrapper_types}
     if found.text == kind:
         return kind in says_nothing
-    is_alone = not gate and (not kind or kind in says_nothing)
-    return is_alone and any(pattern.search(found.text) for pattern in table.empty_alone)
+    if kind and kind not in says_nothing:
+        return False
+    # a place says where, a name out of quotes stands for the words beside it: neither says what failed
+    if gate.keys() <= {PLACE} and any(pattern.search(found.text) for pattern in table.empty_alone):
+        return True
+    return gate.keys() <= _SAYING_NOTHING and (found.text == _wordless(found.gate) or not _has_word(found.text))
+
+
+def _has_word(template: str) -> bool:
+    """Whether anything but slots, numbers and marks is left: a word of three letters, of two in Chinese or Japanese."""
+    return _WORD.search(_SLOT.sub(" ", template)) is not None
 
 
 def _wordless(gate: tuple[tuple[str, str], ...]) -> str:
@@ -264,6 +275,8 @@ def _test(frames: Sequence[Frame]) -> str:
 
 #: The gate that holds where an error arises: `owner/module:function`, `module:function`, a package or a project.
 PLACE = "place"
+#: Gates that do not say what failed: where, and what a template quotes.
+_SAYING_NOTHING = frozenset({PLACE, "symbol"})
 #: The notes of a run time's words: the frames say which error they are, or the tracker of the report, or nothing does.
 ARISEN = "arisen: any program of the language prints these words; where the stack says that they arise decides"
 REPORTED = "reported: any program of the language prints these words; without a stack the project decides"
