@@ -91,7 +91,7 @@ SEVERITIES = [
     ("03-13 08:00:58 ERROR [kiln.py:337]\n", []),
     (FRAME + f"RuntimeError: {[4312] * 60}\n", ["empty"]),
     # look-alikes
-    ("Exception in thread \"main\" java.lang.NullPointerException\n\tat org.kiln.Oven.heat(Oven.java:7)\n", ["error"]),
+    ('Exception in thread "main" java.lang.NullPointerException\n\tat org.kiln.Oven.heat(Oven.java:7)\n', ["error"]),
     (FRAME + "PoolError: 4312 [/srv/pool/7.bin]\n", ["error"]),
     (FRAME + "RuntimeError: 池已空，无法取出\n", ["error"]),
     (FRAME + "RuntimeError: CUDA error: 700\n", ["error"]),

@@ -21,12 +21,19 @@ def test_every_id_has_both_labels(name: str) -> None:
         assert row["zh"].strip(), identifier
 
 
-def clues(words: str, *, repos: tuple[str, ...] = (), packages: tuple[str, ...] = (), page: str = "") -> Clues:
+def clues(
+    words: str,
+    *,
+    repos: tuple[str, ...] = (),
+    packages: tuple[str, ...] = (),
+    page: str = "",
+    dialects: tuple[str, ...] = (),
+) -> Clues:
     """The clues of "type | message | gate=value"; the gate "dialect" says how it was printed."""
     kind, _, rest = words.partition(" | ")
     text, _, gate = rest.partition(" | ")
     pairs = dict([gate.split("=", 1)] if gate else [])
-    dialects = (pairs.pop("dialect", ""),)
+    dialects = dialects or (pairs.pop("dialect", ""),)
     codes = tuple([pairs["code"]] if "code" in pairs else [])
     return Clues(kind.strip() or None, pairs, codes, text, packages, repos, page, dialects)
 
@@ -117,6 +124,17 @@ def test_errors_are_classified(words: str, expected: tuple[str, str, str | None]
         (" | odd", {"repos": ("someone/else",)}, ("other", "")),
         ("widget.errors.PoolExhausted | odd | dialect=python", {}, ("python", "language's dialect")),
         ("widget.errors.PoolExhausted | odd | dialect=exception-line", {}, ("other", "")),
+        # of classes that several languages have the words say which, then the repository
+        ("TypeError | Object #<Kiln> has no method 'heat' | dialect=exception-line", {}, ("javascript", "language")),
+        ("TypeError | odd | kind=js-no-method", {}, ("javascript", "language")),
+        ("NSInvalidArgumentException | -[Kiln heat:]: odd", {}, ("apple", "language")),
+        ("Acme.Kiln.FireException | odd", {}, ("dotnet", "language")),
+        ("TypeError | odd", {"repos": ("reduxjs/kiln",)}, ("javascript", "language's repository")),
+        ("TypeError | odd", {}, ("python", "name")),
+        ("TypeError | kiln.heat is not a function | dialect=python", {}, ("python", "language's dialect")),
+        # a line that any program prints is in nobody's form
+        ("FireException | odd", {"dialects": ("exception-line", "php")}, ("php", "language's dialect")),
+        ("FireException | odd", {"dialects": (*["generic"] * 5, "php")}, ("python", "name")),
         ("widget.errors.PoolExhausted | odd | dialect=python", {"repos": ("ray-project/ray",)}, ("ray", "repository")),
     ],
 )

@@ -34,6 +34,8 @@ class Domain(packs.Row):
     language_kinds: Beginnings = Field(default=(), description="As `kinds`, where it tells the language: asked last.")
     language_gates: Beginnings = Field(default=(), description="As `gates`, asked last.")
     language_types: packs.Expression | None = Field(default=None, description="As `types`, asked last.")
+    language_words: packs.Expression | None = Field(default=None, description="As `words`, asked last.")
+    language_repos: Beginnings = Field(default=(), description="As `repos`, asked after all others' `repos`.")
     language_dialects: Beginnings = Field(default=(), description="As `dialects`, asked last.")
 
     @model_validator(mode="after")

@@ -51,6 +51,8 @@ _AGREED = 0.8
 #: Share of an error's events that must show a package at all, for what they show to be the error's: of 250 events of
 #: "Segmentation fault (core dumped)" in 90 repositories three showed one, MXNet's.
 _SHOWN = 0.2
+#: Dialects of lines that any program prints.
+_ANYONES_FORMS = frozenset({"exception-line", "generic", "object", "log"})
 #: A class of an exception that words name.
 _NAMED = re.compile(r"\b[A-Za-z_][\w.]{0,120}(?:Error\b|Exception\b|\$[A-Z]\w{2,60})")
 
@@ -98,6 +100,10 @@ class _Domain:
     language_types: re.Pattern[str] | None
     dialects: frozenset[str] = frozenset()
     language_dialects: frozenset[str] = frozenset()
+    language_words: re.Pattern[str] | None = None
+    language_repos: tuple[str, ...] = ()
+    language_names: re.Pattern[str] | None = None
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +257,11 @@ def _by_repository(row: _Domain, clues: Clues) -> bool:
 
 
 def _by_reporter(row: _Domain, clues: Clues) -> bool:
-    return bool(row.repos) and _most(clues.repos, lambda repo: row.repos in _claiming(repo))
+    return _by_repo(row.repos, clues)
+
+
+def _by_repo(known: tuple[str, ...], clues: Clues) -> bool:
+    return bool(known) and _most(clues.repos, lambda repo: known in _claiming(repo))
 
 
 @packs.cached  # a few thousand repositories report a million errors, and every row asks of each
@@ -259,8 +269,18 @@ def _claiming(repo: str) -> frozenset[tuple[str, ...]]:
     """The repositories of each row that has this one among them."""
     names = repositories.names(repo)  # a row may know a repository by a former name
     return frozenset(
-        row.repos for row in _domains() if any(fnmatchcase(name, known) for name in names for known in row.repos)
+        repos
+        for row in _domains()
+        for repos in (row.repos, row.language_repos)
+        if any(fnmatchcase(name, known) for name in names for known in repos)
     )
+
+
+def _by_form(row: _Domain, clues: Clues) -> bool:
+    """Whether almost all events that were printed in a form of some language were in one of this row's."""
+    telling = tuple("" if dialect in _ANYONES_FORMS else dialect for dialect in clues.dialects)
+    _, shown = _counted(telling)
+    return shown >= _SHOWN * len(telling) and _most(telling, row.language_dialects.__contains__)
 
 
 def _most(values: tuple[str, ...], is_of: Callable[[str], bool]) -> bool:
@@ -300,16 +320,19 @@ DOMAIN_EVIDENCE: tuple[tuple[str, Callable[[_Domain, Clues], bool]], ...] = (
     ("dialect", lambda row, clues: _most(clues.dialects, row.dialects.__contains__)),
     ("repository", _by_repository),
     ("word", lambda row, clues: _found(row.weak_words, clues.text[:_READ])),
-    ("language's dialect", lambda row, clues: _most(clues.dialects, row.language_dialects.__contains__)),
+    ("language's dialect", _by_form),
     (
         "language",
         lambda row, clues: (
             _found(row.language_types, clues.exception_type)
             or _starts(row.language_kinds, clues.gate.get("kind", ""))
             or _has_gate(row.language_gates, clues)
+            or _found(row.language_words, clues.text[:_READ])
         ),
     ),
     ("reporter", _by_reporter),
+    ("language's repository", lambda row, clues: _by_repo(row.language_repos, clues)),
+    ("name", lambda row, clues: _found(row.language_names, clues.exception_type)),
 )
 
 
@@ -324,11 +347,12 @@ def _anyones() -> tuple[str, ...]:
 
 @packs.cached
 def _domains() -> tuple[_Domain, ...]:
-    """Those of packs that a team added, those of vocabulary.toml, those of packs that ship."""
+    """Those of packs that a team added, those of vocabulary.toml, those of packs that ship; then the last ones."""
     ships = {pack.name for pack in packs.active().packs if pack.is_shipped}
     added = [row for row in DOMAINS.rows() if row.place.pack not in ships]
     shipped = [row for row in DOMAINS.rows() if row.place.pack in ships]
-    return (*map(_domain_of, added), *_own_domains(), *map(_domain_of, shipped))
+    rows = (*map(_domain_of, added), *_own_domains(), *map(_domain_of, shipped))
+    return (*(row for row in rows if not row.last), *(row for row in rows if row.last))
 
 
 def _domain_of(row: Domain) -> _Domain:
@@ -347,6 +371,8 @@ def _domain_of(row: Domain) -> _Domain:
         language_types=_expression(row.language_types),
         dialects=frozenset(row.dialects),
         language_dialects=frozenset(row.language_dialects),
+        language_words=_expression(row.language_words),
+        language_repos=row.language_repos,
     )
 
 
@@ -367,6 +393,8 @@ def _own_domains() -> tuple[_Domain, ...]:
             language_gates=tuple(row.get("language_gates", ())),
             language_types=_pattern(row, "language_types"),
             language_dialects=frozenset(row.get("language_dialects", ())),
+            language_names=_pattern(row, "language_names"),
+            last=row.get("last", False),
         )
         for name, row in _tables()["domains"].items()
     )
