@@ -66,7 +66,7 @@ Current thread 0x00007f1111111111 (most recent call first):
 def test_the_case_of_the_same_project_and_place_is_nearest(ready: Matcher) -> None:
     answer = ready.match(CRASH)
     assert answer.entry_id is not None
-    assert (answer.frame, answer.packages) == ("__init__:string_at", ("raygarden",))
+    assert (answer.frame, answer.packages) == ("show:<module>", ("raygarden",))
     cases = ready.entry(answer.entry_id)["cases"]
     assert [case["repo"] for case in cases] == ["errmine-fixtures/raygarden"]
     assert nearest_case(cases, answer) == 0
@@ -85,7 +85,9 @@ def test_the_case_of_the_same_project_and_place_is_nearest(ready: Matcher) -> No
 )
 def test_which_case_is_nearest(why: str, cases: list[tuple[str, str | None, str | None]], wanted: int | None) -> None:
     rows = [{"repo": repo, "frame": frame, "library": library} for repo, frame, library in cases]
-    answer = Answer(None, None, 0.0, "abstained", "", "", None, "", frame="a:f", packages=("ray_garden", "scenes"))
+    answer = Answer(
+        None, None, 0.0, "abstained", "", "", None, "", packages=("ray_garden", "scenes"), places=frozenset(["a:f"])
+    )
     assert nearest_case(rows, answer) == wanted, why
 
 

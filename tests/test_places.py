@@ -93,6 +93,71 @@ def test_what_a_compiler_or_a_proxy_puts_between_two_functions_is_no_place(funct
     assert innermost([shown, kept]) == "Kiln:org.kiln.Kiln.access"
 
 
+def _kept(*frames: tuple[str | None, str | None], project: str = "") -> str:
+    """The last function of the key of frames, given as file and function, the outermost first."""
+    return frame_key([Frame(file, 1, function) for file, function in frames], project).rpartition(" > ")[2]
+
+
+@each(
+    "why, frames, last",
+    [
+        (
+            "a framework of the JVM called it, a class of Java raised it",
+            [
+                ("DispatcherServlet.java", "org.springframework.web.servlet.DispatcherServlet.doDispatch"),
+                ("Kiln.java", "org.kiln.Kiln.heat"),
+                ("HashMap.java", "java.util.HashMap.merge"),
+            ],
+            "Kiln:org.kiln.Kiln.heat",
+        ),
+        (
+            "a script's own level called what is installed",
+            [("/srv/kiln.py", "<module>"), ("/opt/lib/python3.11/site-packages/fire/core.py", "heat")],
+            "kiln:<module>",
+        ),
+        (
+            "nothing but what is installed, and the language's own",
+            [
+                ("/opt/lib/python3.11/site-packages/fire/core.py", "heat"),
+                ("/usr/lib/python3.11/subprocess.py", "run"),
+            ],
+            "core:heat",
+        ),
+        (
+            "PHP prints the function that a line calls",
+            [
+                ("/srv/app/Http/Fires.php", "App\\Kiln->heat"),
+                ("/srv/app/Kiln.php", "PDOStatement->execute"),
+            ],
+            "Kiln:App\\Kiln->heat",
+        ),
+        (
+            "a function without a name, and the one around it",
+            [("/srv/fire.js", "heat"), ("/srv/fire.js", None), (None, "Array.map")],
+            "fire:heat",
+        ),
+        ("a function without a name", [("/srv/main.js", "main"), ("/srv/fire.js", None)], "fire:?"),
+        ("one of Go's own", [("main.go", "main.main"), ("/usr/local/go/src/net/net.go", "net.Dial")], "main:main.main"),
+        ("a debugger's arguments", [("fire.c", "heat (kiln=0x1, at=3)")], "fire:heat"),
+        # look-alikes
+        ("names like those of libraries", [("net.go", "kiln.org/net.Heat")], "net:kiln.org/net.Heat"),
+        ("a place of a compiler", [("fire.c", None)], ""),
+        ("a script's own level that called nothing", [("/srv/kiln.py", "<module>")], ""),
+    ],
+)
+def test_the_last_function_of_a_key_is_the_programs_own(
+    why: str, frames: list[tuple[str | None, str | None]], last: str
+) -> None:
+    assert _kept(*frames) == last, why
+
+
+def test_the_installed_package_of_the_project_that_is_reported_is_its_own() -> None:
+    frames = [("/srv/main.py", "main"), ("/opt/lib/python3.11/site-packages/kiln/fire.py", "heat")]
+    assert _kept(*frames) == "main:main"
+    assert _kept(*frames, project="kiln_python") == _kept(*frames, project="kiln") == "fire:heat"
+    assert _kept(*frames, project="kilns") == "main:main"
+
+
 def test_two_functions_of_one_long_package_are_two_places() -> None:
     package = "org.kiln.server.furnaces.burners.management.internal.BurnerManager"
     first, second = (_null(f"{package}.{name}") for name in ("light", "quench"))

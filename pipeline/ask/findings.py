@@ -49,7 +49,8 @@ class Finding:
     def as_dict(self) -> dict[str, Any]:
         """For JSON: the answer's fields beside the others."""
         told = asdict(self)
-        return {**told.pop("answer"), **told}
+        del told["answer"]
+        return {**self.answer.as_dict(), **told}
 
 
 @dataclass(frozen=True, slots=True)

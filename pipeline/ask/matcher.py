@@ -19,7 +19,7 @@ from pipeline.ask.findings import Findings, gathered, of_words, telling
 from pipeline.ask.known import KnownErrors, Row
 from pipeline.ask.reading import Reading, of_classes, read_pasted, set_aside
 from pipeline.packs import marked
-from pipeline.records import Event, Signature, kept, leaves, short_class
+from pipeline.records import Event, Frame, Signature, kept, leaves, short_class
 from pipeline.records.errors import ExportError, unreadable
 from pipeline.records.leaves import Opened, entry_of, page_path
 from pipeline.text import frames
@@ -66,13 +66,16 @@ class Answer:
     runner_up_reason: str
     frame: str | None = None  # "module:function" that raised the error answered, None where no frames are shown
     packages: tuple[str, ...] = ()  # installed packages whose frames it shows, the raising one first
+    places: frozenset[str] = frozenset()  # the frame as each project of which it shows code would look it up
     start: int | None = None  # where the error answered stands in the text, made safe; None where none was found
     end: int | None = None
     other_classes: tuple[str, ...] = ()  # those that reports of the entry name, where the error here is of none
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
+        """For JSON; without what only finds the nearest case."""
+        told = asdict(self)
+        del told["places"]
+        return told
 
 
 class Matcher:
@@ -339,8 +342,21 @@ def _holding(found: Sequence[Event], place: int) -> Event:
 
 
 def _placed(answer: Answer, event: Event) -> Answer:
-    frame = frames.innermost(event.frames) or None
-    return replace(answer, start=event.start, end=event.end, frame=frame, packages=frames.packages(event.frames))
+    packages = frames.packages(event.frames)
+    places = [_shown(event.frames, normalise.place_name(project)) for project in ("", *packages)]
+    return replace(
+        answer,
+        start=event.start,
+        end=event.end,
+        frame=places[0] or None,
+        packages=packages,
+        places=frozenset(filter(None, places)),
+    )
+
+
+def _shown(shown: Sequence[Frame], project: str) -> str:
+    """The function that a reader who knows the project looks up; a script's own level where there is no other."""
+    return frames.frame_key(shown, project).rpartition(" > ")[2] or frames.innermost(shown)
 
 
 def nearest_case(cases: Sequence[Row], answer: Answer) -> int | None:
@@ -353,7 +369,7 @@ def nearest_case(cases: Sequence[Row], answer: Answer) -> int | None:
     for number, case in enumerate(cases):
         is_project = _named(case["repo"].rpartition("/")[2]) in map(_named, answer.packages)
         is_library = case["library"] is not None and case["library"] in answer.packages[:1]
-        is_place = case["frame"] is not None and case["frame"] == answer.frame
+        is_place = case["frame"] is not None and case["frame"] in answer.places
         if is_project or is_library:
             ranked.append((-is_place, -is_project, number))
     return min(ranked)[2] if ranked else None

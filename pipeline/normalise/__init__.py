@@ -15,6 +15,7 @@ from pipeline.normalise.assemble import (
     is_elsewhere,
     is_empty,
     is_named,
+    place_name,
     placed_as,
     signature,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "is_specific",
     "main_event",
     "masked",
+    "place_name",
     "placed_as",
     "rank",
     "readings",

@@ -98,7 +98,7 @@ def signature(event: Event, text: str = "", *, project: str = "") -> Signature:
     `project`: the repository, "owner/name", in whose tracker it is reported, "" if there is none. It is the place of a
     run time's words where no frames show one.
     """
-    return signed(event, *_reading(replace(event, start=0, end=0), project), text)
+    return signed(event, *_reading(replace(event, start=0, end=0), project), text, project=project)
 
 
 def chosen_words(event: Event) -> Culprit:
@@ -425,8 +425,8 @@ def _arisen(
     return tuple(sorted((*gate, (PLACE, where))))
 
 
-def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signature:
-    """The signature of a reading: its id, its frames, and where its words stand in `text`."""
+def signed(event: Event, found: Culprit, reading: Reading, text: str, *, project: str = "") -> Signature:
+    """The signature of a reading: its id, its frames, and where its words stand in `text`; `project` as `signature`."""
     start, end = _place(event, reading, text)
     return Signature(
         signature_id=_id(reading.gate, reading.text),
@@ -434,7 +434,7 @@ def signed(event: Event, found: Culprit, reading: Reading, text: str) -> Signatu
         text=reading.text,
         gate=reading.gate,
         is_gate_complete=reading.is_complete,
-        frame_key=frame_key(event.frames),
+        frame_key=frame_key(event.frames, place_name(project)),
         slots=reading.slots,
         culprit=found.rule,
         start=start,

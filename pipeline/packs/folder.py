@@ -37,6 +37,7 @@ TABLES = {
     "exceptions": Stage.EVENTS,
     "prefixes": Stage.EVENTS,
     "bridges": Stage.EVENTS,
+    "libraries": Stage.EVENTS,
     "families": Stage.EVENTS,
     "equivalences": Stage.EVENTS,
     "pages": Stage.EVENTS,

@@ -96,7 +96,7 @@ class Signature:
     text: str  # readable template, slots as <name>: "out of resource: shared memory, Required: <n>, ..."
     gate: tuple[tuple[str, str], ...]
     is_gate_complete: bool  # True: the gate alone identifies the error, the text needs no fuzzy check
-    frame_key: str  # innermost meaningful frames, "" if there are none; explains, never gates
+    frame_key: str  # innermost functions of the own code, "" if there are none; explains, never gates
     slots: tuple[Slot, ...]
     culprit: str  # id of the rule that chose the culprit line
     start: int  # the culprit line in the text given to `extract.events`

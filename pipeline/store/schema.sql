@@ -53,7 +53,7 @@ CREATE TABLE events ( -- One row a failure that a document shows
     culprit VARCHAR, -- Id of the rule that chose the culprit line
     culprit_start BIGINT, -- Where the culprit line begins
     culprit_end BIGINT, -- Where the culprit line ends
-    frame_key VARCHAR, -- Innermost meaningful frames
+    frame_key VARCHAR, -- Innermost functions of the program's own code, else of a library's, innermost last
     notes VARCHAR[], -- What each normalising rule did
     quote VARCHAR, -- The culprit line verbatim, at most 300 characters
     posted_at TIMESTAMPTZ, -- When the post that shows it was written

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pipeline import packs
 from pipeline.records import Frame
@@ -21,7 +21,34 @@ _LONGEST_MOVED = 400
 _PACKAGED = re.compile(r"[\w$]{1,80}(?:\.(?:[\w$]{1,80}|<(?:cl)?init>)){1,20}")
 #: Where a function's arguments begin; Go puts the type that a method is of in such brackets too.
 _ARGUMENTS = re.compile(r"(?<=[\w>])\(|\s")
+#: What a debugger prints behind a function: the arguments of that one call.
+_CALLED_WITH = re.compile(r" \((?:\w{1,80}(?:@entry)?=[^\n]*|)\)$")
 _LETTERS = re.compile(r"[A-Za-z]{2}")
+_NO_LETTER = re.compile(r"[\W_]+")
+#: What a repository's name says beside its package's, or the package's beside it: `kiln-python`, `kiln_core`.
+_PARTS = frozenset(
+    (
+        *("core", "native", "internal", "client", "sdk", "lib", "impl", "api", "common", "main", "src"),
+        *(
+            "py",
+            "python",
+            "js",
+            "node",
+            "ts",
+            "java",
+            "kotlin",
+            "go",
+            "rs",
+            "rust",
+            "cpp",
+            "net",
+            "dotnet",
+            "php",
+            "rb",
+        ),
+        *("tf", "tensorflow", "pytorch", "gpu", "cpu"),
+    )
+)
 #: What makes an object of a class on the JVM has the class' name; nobody knows what another name in angles is.
 _MADE = re.compile(r"\.<(?:cl)?init>\Z")
 _UNNAMED = re.compile(r"[<>?]|\A\(?(?:unknown|anonymous)\)?\Z", re.IGNORECASE)
@@ -46,15 +73,6 @@ _MOVED = (
 )
 
 _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])?(?P<package>[A-Za-z_]\w{0,60})")
-#: Python's own library, and code without a file, which raise for their callers; a cell of a notebook is somebody's.
-_STANDARD = re.compile(
-    r"[\\/]lib(?:64)?[\\/]python\d[\d.]{0,5}[\\/](?!(?:site|dist)-packages)|^<(?!ipython-input|stdin>)"
-    r"|(?:python[\d.-]{0,8}|(?:ana|mini)conda\d?|[\\/]envs[\\/][^\\/]{1,60})[\\/]lib[\\/](?!python\d|(?:site|dist)-packages)"
-    r"|[\\/]lib[\\/](?:(?:json|multiprocessing|http|urllib|importlib|ctypes|encodings|concurrent[\\/]futures|asyncio|logging"
-    r"|collections|email|xml[\\/]\w{1,20})[\\/]\w{1,40}|subprocess|shutil|os|zipfile|tarfile|pickle|socket|ssl|threading|codecs"
-    r"|csv|tempfile|random|copy|runpy|contextlib|queue|genericpath|ntpath|posixpath|pathlib|configparser|inspect)\.py$",
-    re.IGNORECASE,
-)
 #: A library of native code, whose frames a framework adds below those of Python.
 _LIBRARY = re.compile(r"\.(?:so(?:\.[\d.]{1,20})?|dylib|dll)$", re.IGNORECASE)
 _QUIET_FUNCTIONS = frozenset(
@@ -71,8 +89,10 @@ _QUIET_FUNCTIONS = frozenset(
         "<module>",
     }
 )
+#: A script's own level.
+_SCRIPT = "<module>"
 #: They raise for whoever called them; a script's own level raises for itself.
-_PASSING_ON = (_QUIET_FUNCTIONS - {"<module>"}) | {"__getattr__", "raise_from", "reraise"}
+_PASSING_ON = (_QUIET_FUNCTIONS - {_SCRIPT}) | {"__getattr__", "__getattribute__", "raise_from", "reraise"}
 #: A function that Cython compiled is named with its package, its file as it was built.
 _COMPILED = re.compile(r"(?P<package>[A-Za-z_]\w{0,60})\.\w")
 #: Where Node.js keeps what was installed.
@@ -114,11 +134,124 @@ def is_bridge(frame: Frame) -> bool:
     return bool(_bridges(frame.file or ""))
 
 
-def frame_key(frames: Sequence[Frame]) -> str:
-    """The three innermost functions that are not mere plumbing, innermost last."""
-    telling = (frame for frame in reversed(frames) if frame.function and not _is_plumbing(frame.function))
-    named = list(islice(telling, KEY_FRAMES))[::-1]
-    return " > ".join(map(named_by, named))
+class Library(packs.Row):
+    """Code that others call: what fails in it is looked up where they call it. An example is a path or a function."""
+
+    file: packs.Expression | None = Field(
+        default=None,
+        description="Searched in the path of a frame, with / for \\ of Windows; a named group is the package.",
+    )
+    function: packs.Expression | None = Field(
+        default=None, description="Matched at the beginning of a frame's function; a named group is the package."
+    )
+    projects: tuple[str, ...] = Field(
+        default=(), description="Repositories, without owners, in small letters with _, whose own code it is."
+    )
+    no_file: bool = Field(default=False, description="Only of a frame that names no file.")
+    standard: bool = Field(
+        default=False, description="It is a language's own: a library's caller of it comes before it."
+    )
+
+    @model_validator(mode="after")
+    def _says_one(self) -> Library:
+        if (self.file is None) == (self.function is None):
+            raise ValueError("a row has `file` or `function`")
+        return self
+
+
+LIBRARIES = packs.Table("libraries", Library)
+
+
+@packs.cached
+def _callable() -> tuple[tuple[Library, re.Pattern[str]], ...]:
+    return tuple((row, packs.compiled(row.file or row.function or "")) for row in LIBRARIES.rows())
+
+
+@LIBRARIES.tested
+def _libraries(text: str) -> list[Library]:
+    path = text.replace("\\", "/")
+    by_file = [row for row, pattern in _callable() if row.file and pattern.search(path)]
+    return by_file or [row for row, pattern in _callable() if row.function and pattern.match(text)]
+
+
+@packs.cached
+def _knows() -> Callable[[str, str], tuple[Library, str] | None]:
+    """What finds the row that knows the code of a path or a function, and the package that it names."""
+
+    @lru_cache(maxsize=4096)  # the outer frames of most stacks are the same few
+    def found(file: str, function: str) -> tuple[Library, str] | None:
+        for row, pattern in _callable():
+            hit = pattern.search(file) if row.file else pattern.match(function)
+            if hit is not None and not (row.no_file and file):
+                return row, next(filter(None, hit.groups()), "")
+        return None
+
+    return found
+
+
+#: How far a language's own code is from a program's.
+_STANDARD = 2
+
+
+def _rank(frame: Frame, project: str) -> int:
+    """How far the code of a frame is from a program's own: 0 that or the project's, 1 a library's, 2 a language's."""
+    library = _knows()((frame.file or "").replace("\\", "/"), frame.function or "")
+    if library is None:
+        return 0
+    row, package = library
+    if project and (project in row.projects or _stem(project) == _stem(package)):
+        return 0
+    return _STANDARD if row.standard else 1
+
+
+@lru_cache(maxsize=512)
+def _stem(name: str) -> str:
+    """The letters of a project's name without words that only tell its language or what part of it a package is."""
+    words = _NO_LETTER.split(name.lower())
+    return "".join(word for word in words if word not in _PARTS) or "".join(words)
+
+
+def own(frames: Sequence[Frame], project: str = "") -> Sequence[Frame]:
+    """The frames up to the innermost one of the program's own code, else of a library's, else all."""
+    ranks = [_rank(frame, project) for frame in frames]
+    nearest = min(ranks, default=0)
+    return frames[: len(ranks) - ranks[::-1].index(nearest)] if ranks else frames
+
+
+def running(frames: Sequence[Frame]) -> Sequence[Frame]:
+    """The frames with the functions that their lines are in: PHP prints with a line the function that it calls."""
+    if not frames or not all((frame.file or ".php").endswith(".php") for frame in frames):
+        return frames
+    callers = (None, *(frame.function for frame in frames))
+    return [frame._replace(function=caller) for frame, caller in zip(frames, callers, strict=False)]
+
+
+def frame_key(frames: Sequence[Frame], project: str = "") -> str:
+    """The three innermost functions of the program's own code that are not mere plumbing, innermost last.
+
+    `project`: the repository in whose tracker it is reported (`normalise.place_name`); its own package is no library.
+    """
+    frames = running(frames)
+    shown = own(frames, project)
+    telling = [frame for frame in reversed(shown) if frame.function and not _passes_on(frame.function)]
+    last = shown[-1] if shown else None
+    if last is not None and not _is_named(last, is_called=len(shown) < len(frames)):
+        mine = next((place for place, one in enumerate(telling) if _rank(one, project) == _rank(last, project)), None)
+        is_around = mine is not None and (last.function or telling[mine].file == last.file)
+        telling = telling[mine:] if is_around else [last, *telling] if last.file and len(frames) > 1 else telling
+    elif last is not None and last not in telling[:1]:
+        telling.insert(0, last)
+    return " > ".join(map(named_by, telling[:KEY_FRAMES][::-1]))
+
+
+def _is_named(frame: Frame, *, is_called: bool) -> bool:
+    """Whether a frame names the function that a reader would look up; a script's own level, where it called others."""
+    return bool(frame.function) and (not _passes_on(frame.function or "") or (is_called and frame.function == _SCRIPT))
+
+
+def _passes_on(function: str) -> bool:
+    """Whether the function raises for who called it."""
+    return function in _PASSING_ON or _is_plumbing(function)
 
 
 def _is_plumbing(function: str) -> bool:
@@ -139,7 +272,8 @@ def _written(name: str) -> str:
 
 def named_by(frame: Frame) -> str:
     """The frame in a key: the file it is in without its ending, and its function, "?" where none is named."""
-    return f"{_module(frame.file)}:{_function(_written(frame.function or '?'))}"
+    function = _CALLED_WITH.sub("", frame.function or "") or "?"
+    return f"{_module(frame.file)}:{_function(_written(function))}"
 
 
 def _function(name: str) -> str:
@@ -202,7 +336,7 @@ def raising(frames: Sequence[Frame]) -> Frame | None:
     for frame in reversed(frames):
         file = frame.file or "<unknown>"
         is_native = _LIBRARY.search(file) is not None or _bridges(file)
-        if frame.function not in _PASSING_ON and not _STANDARD.search(file) and not is_native:
+        if frame.function not in _PASSING_ON and not is_native and _rank(Frame(file, None, None), "") < _STANDARD:
             return frame
     return None
 
@@ -213,10 +347,10 @@ def packages(frames: Sequence[Frame]) -> tuple[str, ...]:
 
 
 def innermost(frames: Sequence[Frame]) -> str:
-    """The innermost function that is not mere plumbing, "" if there is none."""
-    telling = frame_key(frames).rpartition(" > ")[2]
-    if telling or not frames:
-        return telling
+    """The innermost function that is not mere plumbing, whose code it may be; "" if there is none."""
+    telling = next((one for one in reversed(frames) if one.function and not _is_plumbing(one.function)), None)
+    if telling is not None or not frames:
+        return named_by(telling) if telling is not None else ""
     return f"{_module(frames[-1].file)}:{(frames[-1].function or '?')[:LONGEST_NAME]}"  # a script's own level
 
 

@@ -75,7 +75,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
         category=kind.category,
         subcategory=kind.subcategory,
         meaning=meaning(shown, kind, codes, occurrences),
-        place=_deciding_place(cluster, occurrences),
+        place=_deciding_place(cluster),
         cause=cause,
         root_cause_type=cause_type,
         workarounds=workarounds,
@@ -114,10 +114,10 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     )
 
 
-def _deciding_place(cluster: Cluster, occurrences: Sequence[Occurrence]) -> str:
+def _deciding_place(cluster: Cluster) -> str:
     """The function that is part of which error it is, because its words are said of any such mistake."""
     _, where = frames.parted(dict(cluster.gate).get("place", ""))
-    return frames.place(where) if any(one.frame == where for one in occurrences if where) else ""
+    return frames.place(where) if ":" in where else ""
 
 
 def _documentation(cluster: Cluster, occurrences: Sequence[Occurrence]) -> Documentation | None:
