@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pipeline import distil
 from pipeline.distil import tables
-from pipeline.distil.claims import doubts, replies
+from pipeline.distil.claims import replies
+from pipeline.distil.material import Reading
 from pipeline.records import Claim, ClaimKind
 from tests.distil_factory import document, events
 from tests.each import each
@@ -94,37 +97,122 @@ def test_words_that_confirm_find_their_examples_and_no_look_alike(row: str, numb
         assert bool(patterns[number].search(text) and not refuse.search(text)) == is_found, text
 
 
-def confirmed(advice: str, said: str, *, who: str = "asks") -> dict[str, int]:
-    """What the trained reader alone finds in advice that somebody else gives, with the share of it."""
-    posts = [
-        {"kind": "title", "text": "The rack", "author": "asks"},
-        {"kind": "body", "text": SHOWN, "author": "asks", "at": "2026-03-01T10:00:00Z"},
-        {"kind": "comment", "text": advice, "author": "u1", "role": "MEMBER", "at": "2026-03-02T10:00:00Z"},
-        {"kind": "comment", "text": said, "author": who, "role": "NONE", "at": "2026-03-03T10:00:00Z"},
+def answered(advice: str, *said: str, who: str | None = "asks", helper: str | None = "u1") -> Reading:
+    """What is read of a report, of what somebody advises, and of the next posts; None: nobody knows who they are."""
+    opener = None if who is None else "asks"
+    posts: list[dict[str, Any]] = [
+        {"kind": "title", "text": "The rack", "author": opener},
+        {"kind": "body", "text": SHOWN, "author": opener, "at": "2026-03-01T10:00:00Z"},
+        {"kind": "comment", "text": advice, "author": helper if opener else None, "at": "2026-03-02T10:00:00Z"},
     ]
+    posts += [{"kind": "comment", "text": one, "author": who, "at": "2026-03-03T10:00:00Z"} for one in said]
     made = document({"number": 7, "kind": "issue", "posts": posts})
-    claims = distil.read(made, *events(made)).claims
-    found = [one for one in claims if one.kind == ClaimKind.CANDIDATE and made.post_at(one.quote.start) == 2]
-    return {one.quote.text: one.share or 0 for one in found}
+    return distil.read(made, *events(made))
 
 
-ADVICE = "`src/wheel.cpp` is missing from `rack_sources`. Add it to the list of `rack_sources` there."
+def confirmed(read: Reading) -> list[tuple[str, str]]:
+    """(rule, quote) of what next posts confirm."""
+    rules = {"reply.confirmed", "cause.confirmed"}
+    return [(one.rule, one.quote.text) for one in read.claims if one.rule in rules]
+
+
+ADVICE = "Add `src/wheel.cpp` to the list of `rack_sources`."
 
 
 @each(
-    "said, who, is_sure",
+    "said, who, is_confirmed",
     [
         ("That solved it, thanks.", "asks", True),
+        ("That solved it, thanks.", "u2", True),
+        ("That solved it, thanks.", None, True),
         ("With `rack_sources` right it builds.", "asks", True),
+        ("With `rack_sources` right it builds.", None, True),
+        ("With the list it builds.", None, False),
         ("That did not help.", "asks", False),
         ("`rack_sources` is in my file already.", "asks", False),
-        ("That solved it, thanks.", "u2", False),
+        ("Great, glad that solved it!", None, False),
+        ("That solved it, thanks.", "u1", False),
+        ("谢谢，这样就好了", "asks", True),
+        ("还是不行", "asks", False),
     ],
 )
-def test_what_who_asked_confirms_is_sure_enough_for_a_lead(said: str, who: str, is_sure: bool) -> None:
-    found = confirmed(ADVICE, said, who=who)
-    assert found
-    assert (max(found.values()) >= doubts.CONFIRMED) == is_sure, found
+def test_advice_that_the_next_post_plainly_confirms_has_helped(said: str, who: str | None, is_confirmed: bool) -> None:
+    found = confirmed(answered(ADVICE, said, who=who))
+    assert found == ([("reply.confirmed", ADVICE)] if is_confirmed else [])
+
+
+def test_of_two_things_that_are_advised_the_named_one_has_helped() -> None:
+    both = f"{ADVICE} Set `rack_mode=2` in the second file."
+    assert confirmed(answered(both, "That solved it, thanks.")) == []
+    assert confirmed(answered(both, "With `rack_mode=2` it builds.")) == [
+        ("reply.confirmed", "Set `rack_mode=2` in the second file.")
+    ]
+
+
+def test_what_advice_points_at_is_shown_with_it() -> None:
+    read = answered("`src/wheel.cpp` is missing from `rack_sources`. Add it there.", "That solved it, thanks.")
+    (act,) = (one for one in read.claims if one.rule == "reply.confirmed")
+    assert act.passage is not None
+    assert act.passage.text == "`src/wheel.cpp` is missing from `rack_sources`."
+    read = answered("You could use something like:\n\n```\nrack.build(mode=2)\n```", "That solved it, thanks.")
+    (act,) = (one for one in read.claims if one.rule == "reply.confirmed")
+    assert act.passage is not None
+    assert act.passage.text == "rack.build(mode=2)"
+    assert confirmed(answered("You could use something like", "That solved it, thanks.")) == []
+
+
+def test_an_act_that_both_tell_is_told_once() -> None:
+    read = answered("Add the wheel to `rack_sources` and build it again.", "Works after adding it to `rack_sources`.")
+    assert [one.rule for one in read.claims if one.kind == ClaimKind.REMEDY] == ["reply.confirmed"]
+    read = answered("Put two of them into `rack_wheels`.", "Setting `rack_wheels=2` fixed it.")
+    assert [one.rule for one in read.claims if one.kind == ClaimKind.REMEDY] == ["worked.doing_fixes"]
+
+
+def test_of_two_ways_none_is_typed() -> None:
+    (act,) = (one for one in answered("Run it there or pass `--rack DIR`.", "`--rack DIR` works.").claims)
+    assert (act.rule, act.fact) == ("reply.confirmed", None)
+
+
+@each(
+    "said, who, is_stated",
+    [
+        ("That was the reason, it builds now.", "asks", True),
+        ("That was it!", "asks", True),
+        ("Thanks, I will look.", "asks", False),
+        ("That was it!", "u2", False),
+        ("That was not it.", "asks", False),
+    ],
+)
+def test_why_it_came_is_stated_where_who_asked_says_so(said: str, who: str, is_stated: bool) -> None:
+    why = "The list of `rack_sources` has no wheel in the second file."
+    assert (("cause.confirmed", why) in confirmed(answered(f"{why} {ADVICE}", said, who=who))) == is_stated
+
+
+@each(
+    "said", ["Sorry, that was our rack.", "I fixed the wheel of `rack_sources` today.", "Which `rack_sources` is it?"]
+)
+def test_what_says_nothing_of_why_is_no_cause_though_confirmed(said: str) -> None:
+    assert all(rule != "cause.confirmed" for rule, _ in confirmed(answered(said, "That was it!")))
+
+
+ADVISES, MOVED_ON = tables.table("cues.toml")["advises"], tables.table("cues.toml")["moved_on"]
+
+
+def test_advice_and_what_has_moved_on_find_their_examples_and_no_look_alike() -> None:
+    pattern, refuse = tables.advises()
+    for row in ("examples", "lookalikes"):
+        for text in ADVISES[row]:
+            is_found = bool(pattern.search(text) and not refuse.search(text))
+            assert is_found == (row == "examples"), text
+        for text in MOVED_ON[row]:
+            assert bool(tables.moved_on().search(text)) == (row == "examples"), text
+
+
+def test_what_an_earlier_post_says_already_is_a_quotation() -> None:
+    said = "I tried adding the second wheel to `rack_sources`, but no change."
+    read = answered("Which rack is it?", said, f"{said} Any advice? What did you do then?", who=None)
+    assert [one.outcome for one in read.claims if one.kind == ClaimKind.REMEDY] == ["failed"]
+    assert [one.reason for one in read.skipped] == ["quoted_reply"]
 
 
 def test_an_order_is_no_question() -> None:

@@ -105,10 +105,35 @@ def test_a_line_of_no_known_form_that_nobody_names_is_in_doubt(
     assert _read(made, 60, monkeypatch) == [doubt]
 
 
-def test_what_one_post_suggests_and_another_confirms_is_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = _thread("Set `FIXTURE_POOL=2` before the wheel is made.", "That worked, thanks!")
+def test_what_a_later_post_confirms_is_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _thread("Set `FIXTURE_POOL=2` before the wheel is made.", "Which wheel is it?", "That worked, thanks!")
     assert {(claim.rule, claim.doubt) for claim in _stated(made)} >= {("reply.worked", 70)}
     assert sorted(map(str, _read(made, 60, monkeypatch))) == ["70", "None"]
+
+
+@pytest.mark.parametrize(
+    ("said", "doubt"),
+    [
+        ("That worked, thanks!", None),
+        ("That worked, thanks! But now I get another error in the second wheel.", 50),
+        (f"That worked, thanks!\n\nNext I see this:\n\n```\n{OTHER}\n```", 50),
+    ],
+)
+def test_what_the_next_post_plainly_confirms_stands_unless_it_fails_still(said: str, doubt: int | None) -> None:
+    made = _thread("Set `FIXTURE_POOL=2` before the wheel is made.", said)
+    assert [claim.doubt for claim in _stated(made) if claim.rule == "reply.confirmed"] == [doubt]
+
+
+def test_a_confirmed_newest_release_is_in_doubt() -> None:
+    made = _thread("Please try `fixture` with the latest release.", "That worked, thanks!")
+    assert [claim.doubt for claim in _stated(made) if claim.rule == "reply.confirmed"] == [77]
+
+
+def test_what_did_not_help_against_another_thing_is_in_doubt() -> None:
+    said = "Setting `FIXTURE_POOL=2` did not help."
+    for before, doubt in (("", None), ("I'm now able to make the wheel, but it is slow. ", 50)):
+        made = _thread("Which wheel is it?", before + said)
+        assert [claim.doubt for claim in _stated(made)] == [doubt]
 
 
 @pytest.mark.parametrize(

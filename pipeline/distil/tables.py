@@ -336,6 +336,37 @@ def contested() -> tuple[Pattern, Pattern]:
 
 
 @cache
+def moved_on() -> Pattern:
+    """How a comment speaks of another thing than the error, before it tells what did not help against that."""
+    return _compiled(table("cues.toml")["moved_on"]["pattern"])
+
+
+@cache
+def advises() -> tuple[Pattern, Pattern]:
+    """(how a sentence begins that tells somebody what to do, words by which it asks for something else)."""
+    table_ = table("cues.toml")["advises"]
+    return _compiled(table_["pattern"]), _compiled(table_["refuse"])
+
+
+@cache
+def was_cause() -> Pattern:
+    """How somebody says that what the post before tells was the reason."""
+    return _compiled(table("cues.toml")["confirmed"]["cause"])
+
+
+@cache
+def no_cause() -> Pattern:
+    """Sentences of an answer that say nothing of why: they greet, or tell what the writer does."""
+    return _compiled(table("cues.toml")["confirmed"]["no_cause"])
+
+
+@cache
+def is_dangling() -> Pattern:
+    """How advice ends whose act stands behind it."""
+    return _compiled(table("cues.toml")["advises"]["dangling"])
+
+
+@cache
 def confirmed() -> tuple[Pattern, Pattern, Pattern]:
     """(words that confirm all that the post before advises, words that confirm what they name of it, refused words)."""
     table_ = table("cues.toml")["confirmed"]

@@ -17,7 +17,7 @@ from pipeline.distil.claims import replies
 from pipeline.distil.claims.candidates import Candidate, Reader, kind_of
 from pipeline.distil.claims.prose import Prose
 from pipeline.distil.claims.subjects import Pair, named_words, shown_by
-from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Document, Outcome, PostKind
+from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Document, Outcome, PostKind, Quote
 from pipeline.records.entry import LEAST_LEAD_SHARE
 
 #: Causes, and advice that nobody says to have helped, stand only where the trained reader shares them; of those that
@@ -61,6 +61,9 @@ _LATEST, _LATEST_SHARE = "fix.in_latest", 77
 _BEGINS, _WITHIN = 20, 80
 #: Where somebody asks for a better message, what is fixed afterwards may be the message: the mistake fails as before.
 _WORDS = 50
+#: What did not help is told of another thing where the comment says before that the error is past, or asks how to reach
+#: something: of 60 published failures that were read with their threads seven were wrong, three of them so.
+_MOVED_ON = 50
 #: What a program advises on a guess ("try", "may", an object whose build it does not know) cured the error in 8 of 24
 #: threads that readers judged, and in 14 something else did; of 14 other hints 11 were right and one was wrong. Too
 #: few for a lead: who has the message has the advice.
@@ -99,11 +102,12 @@ def doubt(text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader, bes
     document = text.document
     quote, kind = claim.quote, kind_of(claim)
     found = []
-    is_vouched = claim.kind == ClaimKind.CAUSE and _is_vouched(text, claim, beside.fixers)
+    is_vouched = claim.rule == replies.DIAGNOSED or (
+        claim.kind == ClaimKind.CAUSE and _is_vouched(text, claim, beside.fixers)
+    )
     if not is_vouched and _is_shareable(claim) and reader.share(kind, quote.start, quote.end) < LEAST_LEAD_SHARE:
         found.append(_NOT_SHARED)
-    if claim.outcome_quote is not None:
-        found.append(_OF_TWO_POSTS)
+    found += _of_answers(text, errors, claim)
     is_contested = _is_contested(text, claim.last_quote.end, _accounted_for(text, claim, beside.failures))
     if claim.kind == ClaimKind.FIX and _goes_on_failing(text, quote.end):
         found.append(_HALF)
@@ -123,6 +127,22 @@ def doubt(text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader, bes
     if not is_known and not is_titled and named_words(quote.text, meant) < _NAMING:
         found.append(_UNNAMED)
     return min(found, default=None)
+
+
+def _of_answers(text: Prose, errors: Sequence[Pair], claim: Claim) -> Iterator[int]:
+    """What a statement has against it that several posts make, or one that has spoken of something else."""
+    document, answer = text.document, claim.outcome_quote
+    if claim.rule == replies.DIAGNOSED and replies.asker(document) is None:
+        yield _OF_TWO_POSTS
+    if answer is not None and claim.rule != replies.CONFIRMED:
+        yield _OF_TWO_POSTS
+    elif answer is not None:
+        if _goes_on_failing(text, answer.end) or _shows_an_error(document, errors, answer):
+            yield _HALF
+        if claim.fact is None and tables.has_release().search(claim.quote.text):
+            yield _LATEST_SHARE
+    if claim.outcome == Outcome.FAILED and _has_moved_on(document, claim.last_quote.start):
+        yield _MOVED_ON
 
 
 def found_share(text: Prose, errors: Sequence[Pair], found: Candidate) -> int:
@@ -216,6 +236,15 @@ def _is_of_similar(document: Document, place: int) -> bool:
     return tables.similar().search(document.text, post.start, min(post.end, post.start + _MOST_READ)) is not None
 
 
+def _has_moved_on(document: Document, place: int) -> bool:
+    """True for a comment that speaks of another thing than the error in what stands before the place."""
+    number = document.post_at(place)
+    if number < 0 or document.posts[number].kind == PostKind.BODY:
+        return False
+    begin = max(document.posts[number].start, place - _MOST_READ)
+    return tables.moved_on().search(document.text, begin, place) is not None
+
+
 def _is_shareable(claim: Claim) -> bool:
     """True for what the trained reader tells apart; who maintains the project knows what they advise."""
     is_advice = claim.kind == ClaimKind.REMEDY and claim.outcome is None
@@ -261,7 +290,17 @@ def _is_contested(text: Prose, end: int, but: Accounted = (frozenset(), frozense
 def _goes_on_failing(text: Prose, end: int) -> bool:
     """True if the post itself says so behind `end`."""
     number = text.document.post_at(end)
-    return number >= 0 and _contests(text, end, min(text.document.posts[number].end, end + _MOST_READ))
+    if number < 0:
+        return False
+    # from the sentence at `end` on, which is passed over: the next one begins at its border
+    until = min(text.document.posts[number].end, end + _MOST_READ)
+    return _contests(text, end - 1, until, but=((0, end),))
+
+
+def _shows_an_error(document: Document, errors: Sequence[Pair], quote: Quote) -> bool:
+    """True if the post of the quote shows an error behind it: the next one, then."""
+    number = document.post_at(quote.start)
+    return any(event.start >= quote.end and document.post_at(event.start) == number for event, _ in errors)
 
 
 def _contests(text: Prose, start: int, end: int, but: Iterable[tuple[int, int]] = ()) -> bool:

@@ -6,8 +6,10 @@ What a finding states and of which error, or why it states nothing, is decided f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 from pipeline.distil import tables
 from pipeline.distil.claims import candidates, doubts, passages, prose, replies, rules, shadows, subjects
@@ -48,6 +50,8 @@ _READ = frozenset({"en", "zh"})
 _GUESSED = frozenset({"cause", "fix"})
 #: Rules that in a report describe what does not work, as often as what was tried against it.
 _DESCRIBING = frozenset({"failed.doing_did_not"})
+#: The share from which a sentence of a confirmed answer is the cause that was meant.
+_READ_AS_CAUSE = 35
 #: How an opening post says that it was written on later.
 _UPDATE = re.compile(r"\W{0,4}(?:update|edit(?:ed)?|solution|solved|fix(?:ed)?|workaround|resolved)\b", re.IGNORECASE)
 #: An announced error stands this close behind its announcement.
@@ -143,6 +147,9 @@ def stated(
     else:
         meant = subject(document, errors, finding.start, finding.end)
         about = (meant,) if meant else ()
+        if not about and reply is not None and reply.cue.rule == replies.CONFIRMED:  # of several, a lead
+            told = opening(document, errors)
+            about = tuple(told) if len(told) == 1 else ()
     if cue.outcome == Outcome.WORKED and reply is None and is_beside(document, errors, finding.start):
         about = ()  # who prints an error says beside it what helped against the one before
     if not about:
@@ -191,6 +198,11 @@ def _statements(document: Document, events: Sequence[Event], errors: list[Pair])
     told = [
         made if isinstance(made, Skipped) else passed_on(document, made)
         for made in _claims(text, found, events, errors)
+    ]
+    known = {one.quote.start for one in told if isinstance(one, Claim) and one.kind == ClaimKind.CAUSE}
+    told += [
+        made if isinstance(made, Skipped) else passed_on(document, made)
+        for made in _causes(text, errors, reader, known)
     ]
     failed = [one for one in told if isinstance(one, Claim) and one.outcome == Outcome.FAILED]
     failures = [one for one in failed if _weighed(text, errors, one, reader).doubt is None]
@@ -248,19 +260,10 @@ def _claims(
     stating = {finding.sentence.start for finding in found if finding.cue.kind == CueKind.REMEDY}
     noted = [(act, words) for act, words in passages.acts(text) if words.beside.start not in stating]
     taken_back = replies.refuted(text, [*found, *(act for act, _ in noted)])
+    confirmed = _confirmed(text, errors)
     sound: list[rules.Finding] = []
     beside: dict[int, passages.Passage] = {}
-    for finding in found:
-        reason = fault(text, finding) or ("refuted" if finding.start in taken_back else None)
-        if reason is not None:
-            yield refused(document, finding.start, reason, finding.cue.rule)
-            continue
-        sound.append(finding)
-        if finding.cue.kind == CueKind.LINK:
-            yield from _succession(document, errors, finding)
-        elif finding.cue.kind not in (CueKind.ASK, CueKind.REPLY):
-            span = replies.told(text, finding, found) if finding.cue.kind == CueKind.CAUSE else None
-            yield passages.with_block(text, finding, stated(document, errors, finding, span=span))
+    yield from _single(text, errors, found, _Told(taken_back, confirmed, sound))
     for act, words in noted:
         if act.start in taken_back:
             yield refused(document, act.start, "refuted", act.cue.rule)
@@ -269,7 +272,10 @@ def _claims(
         beside[act.start] = words
         claim = stated(document, errors, act)
         yield passages.with_passage(claim, words) if isinstance(claim, Claim) else claim
+    answering = {(one.act.sentence.post, one.reply.sentence.post) for one in confirmed}
     for suggestion, reply in replies.pairs(text, sound):
+        if (suggestion.sentence.post, reply.sentence.post) in answering:
+            continue
         claim = stated(document, errors, suggestion, reply)
         found_beside = beside.get(suggestion.start)
         if found_beside is not None and isinstance(claim, Claim):
@@ -282,6 +288,128 @@ def _claims(
         span = (closing.quote.start, closing.quote.end)
         yield closing
         yield claim_at(document, ClaimKind.FIX, closing.rule, fact=closing.fact, span=span, about=about)
+
+
+class _Confirmed(NamedTuple):
+    """Advice that the next post plainly confirms, with its claim."""
+
+    act: rules.Finding
+    reply: rules.Finding
+    claim: Claim | Skipped
+
+
+class _Told(NamedTuple):
+    """What is known beside the findings: which are taken back, which confirm; `sound` takes those that stand."""
+
+    taken_back: frozenset[int]
+    confirmed: Sequence[_Confirmed]
+    sound: list[rules.Finding]
+
+
+def _single(text: Prose, errors: list[Pair], found: Sequence[rules.Finding], told: _Told) -> Iterator[Claim | Skipped]:
+    """What single sentences claim, and what next posts confirm: an act that both tell is told once."""
+    confirming = {one.reply.sentence.start: one.claim for one in told.confirmed if isinstance(one.claim, Claim)}
+    untold = list(told.confirmed)
+    said: dict[str, int] = {}  # sentence -> the post that says it first: mails quote what they answer without a mark
+    for finding in found:
+        sentence = finding.sentence
+        reason = fault(text, finding) or ("refuted" if finding.start in told.taken_back else None)
+        if reason is None and said.setdefault(sentence.text, sentence.post) != sentence.post:
+            reason = "quoted_reply" if len(sentence.text) >= _PRINTED else None
+        if reason is not None:
+            yield refused(text.document, finding.start, reason, finding.cue.rule)
+            continue
+        told.sound.append(finding)
+        if finding.cue.kind == CueKind.LINK:
+            yield from _succession(text.document, errors, finding)
+        elif finding.cue.kind not in (CueKind.ASK, CueKind.REPLY):
+            known = confirming.get(sentence.start) if finding.cue.outcome == Outcome.WORKED else None
+            if known is not None and not _says_more(finding, known):
+                continue
+            if known is not None and known.key != finding.key:
+                untold = [one for one in untold if one.claim is not known]
+            span = replies.told(text, finding, found) if finding.cue.kind == CueKind.CAUSE else None
+            yield passages.with_block(text, finding, stated(text.document, errors, finding, span=span))
+    yield from (one.claim for one in untold)
+
+
+def _says_more(finding: rules.Finding, known: Claim) -> bool:
+    """True if words that confirm advice type an act, and the advice is the same act or none that is typed."""
+    if finding.fact is None:
+        return False
+    is_telling = not replies.says_too_little(finding.fact.template, None) or replies.has_two_ways(known.quote.text)
+    return known.key == finding.key or (known.fact is None and is_telling)
+
+
+def _confirmed(text: Prose, errors: list[Pair]) -> list[_Confirmed]:
+    """The advice that next posts plainly confirm with their words, and the claim of each."""
+    found = list(replies.confirmed(text))
+    gone = replies.taken_back_of(text, [(act.start, act.end, "remedy") for act, _ in found]) if found else frozenset()
+    return [
+        _Confirmed(
+            act,
+            reply,
+            refused(text.document, act.start, "refuted", replies.CONFIRMED)
+            if (act.start, "remedy") in gone
+            else _of_two_posts(text, errors, act, reply),
+        )
+        for act, reply in found
+    ]
+
+
+def _of_two_posts(text: Prose, errors: list[Pair], act: rules.Finding, reply: rules.Finding) -> Claim | Skipped:
+    """The claim of advice that the next post plainly confirms, with what its words point at."""
+    document = text.document
+    what = "act" if act.fact is None else "fact"
+    fault_of = partial(replies.fault, act.sentence.text, what, is_rendered=document.is_lossy)
+    block = passages.announced(text, act)
+    is_dangling = tables.is_dangling().search(act.sentence.text) is not None
+    if block is None and (is_dangling or fault_of() is not None):
+        block = passages.behind(document, text.units, act.start, act.end)
+    if is_dangling and block is None:
+        return refused(document, act.start, "announces", reply.cue.rule)
+    lead = passages.led(document, text.events, act.start, act.end) if fault_of() is not None else None
+    reason = "printed" if _is_printed(text, act.sentence) else fault_of(has_block=bool(block), has_lead=bool(lead))
+    if reason is not None:
+        return refused(document, act.start, reason, reply.cue.rule)
+    claim = stated(document, errors, act, reply)
+    if isinstance(claim, Skipped) or (block is None and lead is None):
+        return claim
+    return passages.with_passage(claim, block) if block is not None else replace(claim, passage=lead)
+
+
+def _causes(
+    text: Prose, errors: list[Pair], reader: candidates.Reader, known: Container[int]
+) -> Iterator[Claim | Skipped]:
+    """The cause that an answer gives and the next post confirms: the one sentence that the trained reader takes for it.
+
+    Where the post says that this was the reason, the one sentence besides advice is it.
+    """
+    document = text.document
+    for said, is_told in replies.diagnosed(text):
+        sound = [one for one in said if _states_a_cause(text, one)]
+        read = [
+            one for one in sound if reader.share(candidates.CandidateKind.CAUSE, one.start, one.end) >= _READ_AS_CAUSE
+        ]
+        meant = read or (sound if is_told else [])
+        if len(meant) != 1 or meant[0].start in known:
+            continue
+        about = subject(document, errors, meant[0].start, meant[0].end)
+        if about is None:
+            yield refused(document, meant[0].start, "unclear_subject", replies.DIAGNOSED)
+            continue
+        span = (meant[0].start, meant[0].end)
+        yield claim_at(document, ClaimKind.CAUSE, replies.DIAGNOSED, fact=None, span=span, about=(about,))
+
+
+def _states_a_cause(text: Prose, sentence: Sentence) -> bool:
+    """True for a sentence that may say why: it names something, asks and guesses nothing, and no program wrote it."""
+    lang = language_of(sentence.text)
+    is_sure = lang in _READ and not rules.is_unsure(sentence.text, lang, "cause")
+    is_sure = is_sure and not tables.no_cause().search(sentence.text)
+    is_cut = sentence.text[:1].islower() or sentence.text[:1] in ")]"
+    is_whole = not is_cut and len(sentence.text) <= prose.MAX_QUOTE and not _is_printed(text, sentence)
+    return is_sure and is_whole and replies.fault(sentence.text, "cause", is_rendered=text.document.is_lossy) is None
 
 
 def _succession(document: Document, errors: list[Pair], finding: rules.Finding) -> Iterator[Claim]:

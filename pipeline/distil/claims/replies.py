@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ from pipeline.records import (
     content_id,
     short_class,
 )
+from pipeline.text import language_of
 
 # Whether a statement stands by itself: readers see its words alone, and nothing of the thread that they point at.
 
@@ -211,6 +212,8 @@ def named_words(text: str) -> dict[str, int]:
 
 # Replies resolved to what they answer: "that worked, thanks" and "that was not it" say something only beside it.
 
+#: The rules of advice, and of a cause, that the next post plainly confirms.
+CONFIRMED, DIAGNOSED = "reply.confirmed", "cause.confirmed"
 #: How many posts back a reply may reach. Of the 29 pairs that the corpus gives at 2, 22 of 22 labelled ones are right;
 #: at 4 it gives 19 more, of which 7 are right as read, the others answer something in between.
 _REACH = 2
@@ -417,6 +420,116 @@ def _stated(finding: Finding, of: str) -> Stated:
 
 #: A reporter confirms in the first sentences of a post what a short one before advises.
 _CONFIRMING, _ADVISING = 2, 800
+#: What shared words are worth at least where nobody knows who confirms: a program's own name, or three words.
+_NAMED_BY_ANYBODY = 3
+#: Threads drift: what is confirmed further down is of another error more often.
+_LAST_CONFIRMED = 10
+
+
+@cache
+def _plain() -> tuple[tables.Cue, tables.Cue]:
+    """(advice, its confirmation) that two posts make together."""
+    worked = next(cue for cue in tables.cues() if cue.rule == "reply.worked")
+    return replace(worked, kind=CueKind.ASK, outcome=None, rule="ask.confirmed"), replace(worked, rule=CONFIRMED)
+
+
+def confirmed(prose: Prose) -> Iterator[tuple[Finding, Finding]]:
+    """(advice, reply) where a post begins with plain words that what the one before advises helped.
+
+    Of the post, if it advises one thing; else of the advice that the words name.
+    """
+    for answer, post in _answers(prose):
+        first = _first(prose, post)
+        if not first or not any(_confirms(one.text) or _confirms(one.text, "") for one in first):
+            continue
+        advice = [one for one in prose.sentences(answer.start, answer.end) if _advises(one)]
+        whole = [first[0]] * (len(advice) == 1) if _confirms(first[0].text) else []
+        least = _least_named(prose, post)
+        for said in whole or [one for one in first if not _advises(one)]:
+            meant = advice if whole else [one for one in advice if _confirms(said.text, one.text, least)]
+            if len(meant) == 1:
+                yield _pair(prose.document, meant[0], said)
+                break
+
+
+def diagnosed(prose: Prose) -> Iterator[tuple[list[Sentence], bool]]:
+    """What an answer says beside its advice, where the next post confirms it; True: who asked says that this was
+    the reason.
+    """
+    opener = asker(prose.document)
+    for answer, post in _answers(prose):
+        if opener is not None and post.author_hash != opener:
+            continue
+        first = _first(prose, post)
+        is_told = any(
+            tables.was_cause().search(one.text) and not tables.confirmed()[2].search(one.text) for one in first
+        )
+        said = list(prose.sentences(answer.start, answer.end)) if first else []
+        words = " ".join(one.text for one in said)
+        least = _least_named(prose, post)
+        if is_told or (said and (_confirms(first[0].text) or any(_confirms(one.text, words, least) for one in first))):
+            yield [one for one in said if not _advises(one)], is_told and opener is not None
+
+
+def _answers(prose: Prose) -> Iterator[tuple[Post, Post]]:
+    """(a short answer, the next post). Nobody confirms what they say themselves; where authors are not known, who
+    answers speaks to somebody else.
+    """
+    posts = prose.document.posts
+    before: int | None = None
+    for number, post in enumerate(posts[: _LAST_CONFIRMED + 1]):
+        if post.is_bot:
+            continue
+        earlier, before = before, number
+        if earlier is None or post.kind != PostKind.COMMENT or posts[earlier].kind != PostKind.COMMENT:
+            continue
+        answer = posts[earlier]
+        is_own = answer.author_hash is not None and answer.author_hash == post.author_hash
+        if answer.end - answer.start <= _ADVISING and not is_own:
+            yield answer, post
+
+
+def _first(prose: Prose, post: Post) -> list[Sentence]:
+    return list(prose.sentences(post.start, min(post.end, post.start + _ADVISING)))[:_CONFIRMING]
+
+
+def _least_named(prose: Prose, post: Post) -> int:
+    """What shared words are worth at least: who is not known to have asked may speak of a like thing."""
+    opener = asker(prose.document)
+    return _NAMED if opener is not None and post.author_hash == opener else _NAMED_BY_ANYBODY
+
+
+def asker(document: Document) -> str | None:
+    """Who opened the thread, None where nobody knows: archives name nobody."""
+    return next((one.author_hash for one in document.posts if one.kind == PostKind.BODY), None)
+
+
+def _advises(sentence: Sentence) -> bool:
+    pattern, refuse = tables.advises()
+    return bool(
+        len(sentence.text) <= MAX_QUOTE
+        and pattern.search(sentence.text.lstrip("*_-•> "))
+        and not refuse.search(actions.without_code(sentence.text))
+    )
+
+
+_ALTERNATIVE = re.compile(r"\bor\b|或", re.IGNORECASE)
+
+
+def has_two_ways(words: str) -> bool:
+    """True for advice of which a typed act would state one half."""
+    return _ALTERNATIVE.search(words) is not None
+
+
+def _pair(document: Document, act: Sentence, reply: Sentence) -> tuple[Finding, Finding]:
+    asked, told = _plain()
+    begins = tables.advises()[0].search(act.text)
+    said = act.text[begins.start() if begins else 0 :]
+    found = None if has_two_ways(act.text) else actions.action(said, project(document))
+    fact, key = (found.fact, found.key) if found else (None, "")
+    lang = language_of(act.text)
+    advice = Finding(asked, act, act.start, act.end, fact, key, lang)
+    return advice, Finding(told, reply, reply.start, reply.end, None, "", lang)
 
 
 def is_confirmed(prose: Prose, post: int, words: str) -> bool:
@@ -424,8 +537,7 @@ def is_confirmed(prose: Prose, post: int, words: str) -> bool:
 
     Only where authors are known, and somebody else answers.
     """
-    posts = prose.document.posts
-    opener = next((one.author_hash for one in posts if one.kind == PostKind.BODY), None)
+    posts, opener = prose.document.posts, asker(prose.document)
     answer = posts[post] if post >= 0 else None
     if opener is None or answer is None or answer.kind != PostKind.COMMENT or answer.end - answer.start > _ADVISING:
         return False
@@ -436,16 +548,17 @@ def is_confirmed(prose: Prose, post: int, words: str) -> bool:
     return bool(first) and (_confirms(first[0].text) or any(_confirms(one.text, words) for one in first))
 
 
-def _confirms(text: str, named: str | None = None) -> bool:
-    """True for words that confirm advice: all of it, or the one that they name."""
+def _confirms(text: str, named: str | None = None, least: int = _NAMED) -> bool:
+    """True for words that confirm advice: all of it, or the one that they name; "": whichever they name."""
     bare, by_name, refuse = tables.confirmed()
     if refuse.search(actions.without_code(text)):
         return False
     if named is None:
         return bare.search(text) is not None
+    if by_name.search(text) is None:
+        return False
     weights = named_words(named)
-    is_named = sum(weights.get(word, 0) for word in named_words(text)) >= _NAMED
-    return is_named and by_name.search(text) is not None
+    return not named or sum(weights.get(word, 0) for word in named_words(text)) >= least
 
 
 def is_order(words: str) -> bool:
