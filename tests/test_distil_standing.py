@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from pipeline import distil
 from pipeline.distil import actions, tables
 from pipeline.distil.claims import replies
 from pipeline.records import Claim, ClaimKind
-from tests.distil_factory import claims, document
+from pipeline.records.entry import LEAST_LEAD_SHARE
+from tests.distil_factory import claims, document, events
 from tests.each import each
 
 TABLE = tables.table("standing.toml")
@@ -161,7 +163,8 @@ NO_EFFECT = "Setting `fast_tray=True` has no effect."
 
 @each("said,found", [(REMOVED, "remedy worked"), (NO_EFFECT, "remedy failed")])
 def test_what_a_report_opens_with_is_the_error_and_no_try(said: str, found: str) -> None:
-    assert _told([("a", f"{THREAD}\n{said}")]) == []
+    kind = found.partition(" ")[0]
+    assert None not in _doubts([("a", f"{THREAD}\n{said}")], kind)
     assert _told([("a", f"{THREAD}\nUPDATE: {said}")]) == [found]
     assert _told([("a", THREAD), ("b", said)]) == [found]
 
@@ -173,7 +176,6 @@ BARE = "It ends with\n\n```\nerror: the tray of the second kiln is empty\n```\n"
     "title,body,found",
     [
         ("The loader reads an empty tray", THREAD, ["fix"]),
-        ("The loader reads an empty tray", BARE, []),
         ("Improve the error message when the tray is empty", THREAD, []),
         ("ValueError on loader 2.1: the tray is empty", THREAD, []),
     ],
@@ -182,6 +184,31 @@ def test_a_fix_of_a_report_is_one_of_its_error_where_that_is_what_it_is_about(
     title: str, body: str, found: list[str]
 ) -> None:
     assert _told([("a", body), ("b", "This is fixed in version 2.1.")], title=title) == found
+
+
+def _doubts(posts: list[tuple[str, str]], kind: str) -> list[int | None]:
+    """How sure each claim of a kind is, of a thread with one error."""
+    made: list[dict[str, Any]] = [{"kind": "title", "text": "The loader reads an empty tray"}]
+    made += [
+        {"kind": "comment" if n else "body", "text": said, "author": who, "at": f"2024-01-01T{n:02}:00:00Z"}
+        for n, (who, said) in enumerate(posts)
+    ]
+    thread = document({"number": 1, "kind": "issue", "posts": made})
+    return [claim.doubt for claim in distil.read(thread, *events(thread)).claims if claim.kind == kind]
+
+
+IDLE = [("c", "Which loader is it, and what does the log of the kiln say?")] * 10
+
+
+def test_a_fix_of_a_bare_line_and_what_stands_far_on_are_leads() -> None:
+    fix, act = ("b", "This is fixed in version 2.1."), ("b", "Setting `tray=2` fixed it for me.")
+    assert _doubts([("a", THREAD), fix], "fix") == [None]
+    assert _doubts([("a", BARE), fix], "fix") == [55]
+    assert [
+        one is not None and LEAST_LEAD_SHARE <= one <= 70 for one in _doubts([("a", THREAD), *IDLE, fix], "fix")
+    ] == [True]
+    assert _doubts([("a", THREAD), act], "remedy") == [None]
+    assert _doubts([("a", THREAD), *IDLE, act], "remedy") == [65]
 
 
 TESTS = TABLE["of_a_test"]

@@ -46,6 +46,7 @@ _PARTS = frozenset(
             "php",
             "rb",
         ),
+        *("tf", "tensorflow", "pytorch", "gpu", "cpu"),
     )
 )
 #: What makes an object of a class on the JVM has the class' name; nobody knows what another name in angles is.

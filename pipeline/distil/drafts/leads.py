@@ -16,10 +16,10 @@ from pipeline.distil import actions, tables
 from pipeline.distil.claims.candidates import KINDS, RULE, kind_of
 from pipeline.distil.drafts.reach import Reach
 from pipeline.distil.material import DocumentFacts
-from pipeline.records import MAINTAINER_ROLES, Claim, Outcome, Quote
+from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Outcome, Quote
 from pipeline.records.entry import LEAST_LEAD_SHARE, MOST_LEADS, MOST_REPLIES, Evidence, Lead, Reply
 
-#: What is shorter says nothing by itself ("Fixed in master.").
+#: What is shorter says nothing by itself ("Fixed in master."), unless a rule found the change or version in it.
 _LEAST_CHARACTERS = 25
 #: Of eight finds that were right and of no use four only announced what stood below them; marks of Markdown may follow.
 _ANNOUNCING = (":", "：")
@@ -81,7 +81,8 @@ def _key(words: str) -> str:
 
 def _is_telling(claim: Claim) -> bool:
     words = claim.quote.text.strip(_MARKS)
-    is_enough = len(words) >= _LEAST_CHARACTERS and not words.endswith(_ANNOUNCING)
+    names_fix = claim.kind == ClaimKind.FIX and claim.fact is not None
+    is_enough = (names_fix or len(words) >= _LEAST_CHARACTERS) and not words.endswith(_ANNOUNCING)
     return is_enough and claim.rule != _UNTOLD and (claim.share or 0) >= LEAST_LEAD_SHARE
 
 
