@@ -385,3 +385,48 @@ def test_a_tracker_fixes_the_error_that_its_report_is_about(title: str, shown: l
 
 def test_githubs_own_word_goes_before_a_resolution() -> None:
     assert tracked(resolution="Fixed", fix_versions=["1.0"], state_reason="not_planned").fixed_in == ()
+
+
+REVISION = "Comment 3:\n\n_This issue was closed by revision 0c1f2a3b4c5d6e7f8a9b._\n\n\n\n_Status changed to **{}**._"
+TRACKER = tables.table("cues.toml")["tracker"]
+
+
+def test_words_of_a_tracker_find_their_examples_and_no_look_alike() -> None:
+    for pattern, good, bad in (
+        (tables.closed_by_revision(), "examples", "lookalikes"),
+        (tables.opened_again(), "opening", "no_opening"),
+    ):
+        assert all(pattern.search(text) for text in TRACKER[good])
+        assert not any(pattern.search(text) for text in TRACKER[bad])
+
+
+def test_the_revision_that_an_older_tracker_names_closed_the_report() -> None:
+    (claim,) = fixes(thread("Comment 1: I see it too.", REVISION.format("Fixed")))
+    assert changes([claim]) == [("fix.closed_by", f"{REPO}@0c1f2a3b4c5d")]
+    assert (claim.rule, claim.quote.author_role) == ("fix.closed_by_revision", None)
+    assert claim.quote.text == "This issue was closed by revision 0c1f2a3b4c5d6e7f8a9b"
+    again = REVISION.format("Fixed").replace("0c1f", "1111")
+    assert changes(fixes(thread(REVISION.format("Fixed"), again))) == [("fix.closed_by", f"{REPO}@11112a3b4c5d")]
+
+
+@each("posts", [(REVISION.format("Accepted"),), (REVISION.format("Fixed"), "_Status changed to **Accepted**._")])
+def test_a_revision_fixes_nothing_where_the_report_is_open_again(posts: tuple[str, ...]) -> None:
+    assert fixes(thread(*posts)) == []
+
+
+def test_a_revision_is_not_said_to_fix_words_of_no_class() -> None:
+    posts = [
+        {"kind": "title", "text": "'tray' undeclared in tray.c"},
+        {"kind": "body", "text": "```\ntray.c:3:5: error: 'tray' undeclared (first use in this function)\n```"},
+        {"kind": "comment", "text": REVISION.format("Fixed")},
+    ]
+    made = replace(document({"kind": "issue", "number": 5, "posts": posts}), state="closed")
+    read = distil.read(made, *events(made))
+    assert [one for one in read.claims if one.kind == "fix"] == []
+    assert [(one.reason, one.detail) for one in read.skipped] == [("bare_line", "fix.closed_by_revision")]
+
+
+def test_a_change_that_github_names_goes_before_a_revision() -> None:
+    assert [one.rule for one in fixes(replace(thread(REVISION.format("Fixed")), links=(CLOSING,)))] == [
+        "fix.closed_by_api"
+    ]

@@ -361,6 +361,18 @@ def no_cause() -> Pattern:
 
 
 @cache
+def closed_by_revision() -> Pattern:
+    """How a tracker says which revision (`sha`) closed a report."""
+    return _compiled(table("cues.toml")["tracker"]["closed"])
+
+
+@cache
+def opened_again() -> Pattern:
+    """How a tracker says that a report is no longer closed as fixed."""
+    return _compiled(table("cues.toml")["tracker"]["opened"])
+
+
+@cache
 def is_dangling() -> Pattern:
     """How advice ends whose act stands behind it."""
     return _compiled(table("cues.toml")["advises"]["dangling"])

@@ -29,6 +29,8 @@ from pipeline.records import (
 #: A report that shows so many different errors is about none of them by itself: of 17 fix versions of reports of four
 #: errors or more that were read three were wrong, of 17 of reports of three errors again three, of 270 others six.
 _SEVERAL = 3
+#: So many digits of a revision name it.
+_SHORT = 12
 #: How the rules begin whose word is that of a tracker, the API or a merged pull request.
 BY_TRACKER = "fix.closed_by_"
 
@@ -81,11 +83,12 @@ def closed(document: Document, errors: list[Pair]) -> Iterator[Claim | Skipped]:
     fixed = fixable(document, errors, about)
     closers = [link for link in document.links if link.kind == LinkKind.CLOSED_BY]
     versions = _versions_with_fix(document)
+    revision = _revision(document)
     if title is None or not about or not is_fixed(document.state, document.state_reason):
         return
     fault = unfixed(document, errors, about, None)
     if fault is not None:
-        if closers or versions is not None:
+        if closers or revision or versions is not None:
             yield refused(document, title.start, fault, "fix.closed_by")
         return
     span = (title.start, title.end)
@@ -95,10 +98,42 @@ def closed(document: Document, errors: list[Pair]) -> Iterator[Claim | Skipped]:
     if versions is not None and sure:
         claim = claim_at(document, ClaimKind.FIX, "fix.closed_by_tracker", fact=versions, span=span, about=sure)
         yield replace(claim, quote=replace(claim.quote, author_role=None))
+    if revision is not None and not closers:
+        yield _by_revision(document, errors, revision, _meant(document, errors, fixed))
     for link in closers:
         fact = _closer(document, link.target.removeprefix("github.com/"), link.title)
         claim = claim_at(document, ClaimKind.FIX, "fix.closed_by_api", fact=fact, span=span, about=fixed)
         yield replace(claim, quote=replace(claim.quote, author_role=None))
+
+
+def _revision(document: Document) -> re.Match[str] | None:
+    """The words by which the tracker that a thread was taken over from says which revision fixed it, said last.
+
+    None where the thread was opened again, which it says too.
+    """
+    found = list(tables.closed_by_revision().finditer(document.text))
+    return found[-1] if found and not tables.opened_again().search(document.text, found[-1].end()) else None
+
+
+def _by_revision(
+    document: Document, errors: Sequence[Pair], said: re.Match[str], about: tuple[str, ...]
+) -> Claim | Skipped:
+    """The claim that the revision fixes those of the errors that have a class.
+
+    A compiler's plain words may be what a report asks to have changed: of 22 revisions that were read with their
+    reports four fixed something else, all of such lines.
+    """
+    rule = BY_TRACKER + "revision"
+    if not about:
+        return refused(document, said.start(), "untitled", rule)
+    classed = {signature.signature_id for event, signature in errors if event.exception_type}
+    sure = tuple(one for one in about if one in classed)
+    if not sure:
+        return refused(document, said.start(), "bare_line", rule)
+    change = said["sha"][:_SHORT]
+    fact = _closer(document, f"{document.repo}@{change}" if document.repo else change, None)
+    claim = claim_at(document, ClaimKind.FIX, rule, fact=fact, span=said.span(), about=sure)
+    return replace(claim, quote=replace(claim.quote, author_role=None))
 
 
 def _meant(document: Document, errors: Sequence[Pair], about: tuple[str, ...]) -> tuple[str, ...]:

@@ -288,7 +288,7 @@ def _claims(
         beside[act.start] = words
         claim = stated(document, errors, act)
         yield passages.with_passage(claim, words) if isinstance(claim, Claim) else claim
-    answering = {(one.act.sentence.post, one.reply.sentence.post) for one in confirmed}
+    answering = {(one.act.sentence.post, one.reply.sentence.post) for one in confirmed if isinstance(one.claim, Claim)}
     for suggestion, reply in replies.pairs(text, sound):
         if (suggestion.sentence.post, reply.sentence.post) in answering:
             continue
