@@ -457,7 +457,7 @@ def test_where_an_error_happened_says_the_first_function_that_is_no_run_times() 
     killed = replace(event("Program received signal SIGABRT, Aborted"), dialect="signal")
     named = ("main ()", "kiln::heat (door=7)", "abort ()", "raise ()", "?? ()")
     frames = tuple(Frame(None, None, name) for name in named)
-    assert dict(signature(replace(killed, frames=frames)).gate)["place"] == "?:kiln::heat (door=7)"
+    assert dict(signature(replace(killed, frames=frames)).gate)["place"] == "?:kiln::heat"
     nowhere = signature(replace(killed, frames=frames[2:]))
     assert "place" not in dict(nowhere.gate)
     assert normalise.is_empty(nowhere)
@@ -466,10 +466,10 @@ def test_where_an_error_happened_says_the_first_function_that_is_no_run_times() 
 def test_a_stack_without_words_says_where_and_not_what() -> None:
     frames = tuple(Frame(None, None, name) for name in ("main ()", "kiln::heat (clay=0x6e80c008, n=4)"))
     bare = signature(replace(event("", kind=None), dialect="cpp", frames=frames))
-    assert dict(bare.gate) == {"place": "?:kiln::heat (clay=0x6e80c008, n=4)"}
+    assert dict(bare.gate) == {"place": "?:kiln::heat"}
     assert normalise.is_empty(bare)
     null = replace(event("", kind="java.lang.NullPointerException"), dialect="java", frames=frames)
-    assert dict(signature(null).gate)["place"] == "?:kiln::heat (clay=0x6e80c008, n=4)"
+    assert dict(signature(null).gate)["place"] == "?:kiln::heat"
     assert not normalise.is_empty(signature(null))
     assert not normalise.is_empty(signature(event("no message in the kiln's queue", kind=None)))
 
