@@ -46,6 +46,41 @@ MAVEN = """[ERROR] Failed to execute goal org.example:kiln-plugin:1.0:compile (f
 """
 
 
+SOURCES = """a.cpp:1:2: error: 'fire' was not declared in this scope
+a.cpp:9:2: error: 'clay' was not declared in this scope
+make: *** [a.o] Error 1
+b.cpp:4:10: fatal error: kiln/clay.h: No such file or directory
+"""
+CRATES = """error[E0433]: failed to resolve: use of undeclared crate or module `kiln`
+ --> src/main.rs:1:5
+  |
+1 | use kiln::Fire;
+  |     ^^^^ use of undeclared crate or module `kiln`
+
+error[E0432]: unresolved import `clay`
+ --> src/fire.rs:3:5
+  |
+3 | use clay::Mud;
+  |     ^^^^ use of undeclared crate `clay`
+
+error[E0432]: unresolved import `mud`
+ --> src/fire.rs:9:5
+
+error: could not compile `kiln` (bin "kiln") due to 3 previous errors
+"""
+TYPES = """Fire.cs(1,7): error CS0246: The type or namespace name 'Kiln' could not be found [/src/fire.csproj]
+Fire.cs(9,7): error CS0246: The type or namespace name 'Kiln' could not be found [/src/fire.csproj]
+Heat.cs(5,3): error CS1061: 'Fire' does not contain a definition for 'Clay' [/src/fire.csproj]
+"""
+CONSEQUENCES = """fire.obj : error LNK2019: unresolved external symbol heat referenced in function main
+kiln.exe : fatal error LNK1120: 1 unresolved externals
+"""
+CANDIDATES = """a.cpp:1:2: error: no matching function for call to 'heat(int)'
+a.h:4:2: error: candidate is: void heat(Kiln)
+"""
+MANY = "".join(f'k{number}.go:4:2: cannot find package "kiln/fire{number}" in any of:\n' for number in range(20))
+
+
 def _messages(text: str) -> list[str]:
     return [event.message for event in extract.events(text)]
 
@@ -57,6 +92,12 @@ def _messages(text: str) -> list[str]:
         (NOT_A_REPOSITORY + SHELL, ["not a git repository", "fire: command not found"]),
         (SHELL + "bash: clay: command not found\n", ["fire: command not found", "clay: command not found"]),
         (SHELL + CRASH, ["fire: command not found", "Segmentation fault"]),
+        (SOURCES, ["'fire' was not declared", "kiln/clay.h: No such file"]),
+        (CRATES, ["failed to resolve", "unresolved import `clay`", "unresolved import `mud`"]),
+        (TYPES, ["The type or namespace name 'Kiln'", "'Fire' does not contain"]),
+        (CONSEQUENCES, ["LNK2019: unresolved"]),
+        (CANDIDATES, ["no matching function"]),
+        (MANY, [f'cannot find package "kiln/fire{number}"' for number in range(5)]),
         (
             "cp: cannot stat 'kiln': No such file or directory\nrm: cannot remove 'clay': Is a directory\n",
             ["cp: cannot stat", "rm: cannot remove"],

@@ -67,6 +67,10 @@ class Line(packs.Row):
         " pattern lacks.",
     )
     joins: bool = Field(False, description="Neighbours of this dialect are one failure: a compiler's list.")
+    apart: bool = Field(
+        False,
+        description="Where it joins: one of another code, of another file or a missing package stands for itself.",
+    )
     follows: Expression | None = Field(
         None, description="Where it joins: only a message in which this is found goes on with the error above."
     )
@@ -147,6 +151,7 @@ def _rule(row: Line) -> Rule:
         most_lines=row.most_lines,
         says_more=_lazy(row.says_more),
         joins=row.joins,
+        apart=row.apart,
         follows=_lazy(row.follows),
         exits=row.exits,
         trails=row.trails,

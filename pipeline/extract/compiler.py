@@ -59,6 +59,7 @@ RULES: tuple[Rule, ...] = (
         ),
         needs=("error C", "error LNK"),
         joins=True,
+        apart=True,
     ),
     Rule(
         "boost-test",
@@ -80,6 +81,7 @@ RULES: tuple[Rule, ...] = (
         goes_on=_FOLLOWS,
         needs=("error: #error ",),
         joins=True,
+        apart=True,
     ),
     Rule(
         "cc",
@@ -93,6 +95,7 @@ RULES: tuple[Rule, ...] = (
         goes_on=_FOLLOWS,
         needs=(": error: ", ": fatal error: "),
         joins=True,
+        apart=True,
     ),
     Rule(
         "cc-header",  # as people copy it: its place was cut off

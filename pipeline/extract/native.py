@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pipeline import packs
 from pipeline.extract import announced, bare, compiler, crash, foreign, glog, stacks, statusline
-from pipeline.extract.rule import Block, Lazy, Rule, Where
+from pipeline.extract.rule import Block, Lazy, Listed, Rule, Where
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Frame, Severity
 from pipeline.text import prefixes
@@ -420,9 +420,10 @@ def _belongs(text: str, before: Block, block: Block) -> bool:
             return False
         return lines <= (_JOIN_LINES if block.rule.dialect == "build" else _TRAIL_LINES)
     if _lists(before, block):
-        return lines <= _JOIN_LINES and not _COUNTED.search(
+        is_one = lines <= _JOIN_LINES and not _COUNTED.search(
             text, max(before.start, block.start - _JOIN_WIDTH), block.start
         )
+        return is_one and not _is_apart(before, block)
     return lines <= 2 and _masked(block.message) == _masked(before.message)
 
 
@@ -433,6 +434,23 @@ def _lists(before: Block, block: Block) -> bool:
     if block.function != before.function and not (block.file or before.file):
         return False
     return block.rule.follows is None or block.rule.follows.search(block.message) is not None
+
+
+def _is_apart(before: Block, block: Block) -> bool:
+    """Whether an error of a list stands for itself."""
+    if not (before.rule.apart and block.rule.apart):
+        return False
+    if before.listed is None:
+        before.listed = Listed()
+        before.listed.tells(*_listed(before))
+    block.listed = before.listed
+    return before.listed.tells(*_listed(block))
+
+
+def _listed(block: Block) -> tuple[str, str, int, str]:
+    """Code, file, line and message of an error of a list."""
+    code = next(iter((*block.codes, *codes_in(block.message))), "")
+    return code, block.file or "", block.line or 0, block.message
 
 
 def _masked(message: str) -> str:

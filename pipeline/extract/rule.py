@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from sys import maxsize
 
@@ -83,6 +83,7 @@ class Rule:
     says_more: Lazy | None = None  # searched in the block: group `msg` replaces the message, others are added
     named_above: Lazy | None = None  # the line before, where it may name the exception (`type`) or what failed (`msg`)
     joins: bool = False  # neighbours of this dialect are one failure (a compiler's list of errors)
+    apart: bool = False  # where it joins: one of another code, or the first of another file, is an error of its own
     follows: Lazy | None = None  # of neighbours that join, only a message in which this is found goes on with one above
     exits: bool = False  # its program ends with it in good order: a crash below is another program's
     trails: bool = False  # only the end of another diagnostic where one stands right before (Aborted, ninja stopped)
@@ -92,6 +93,53 @@ class Rule:
     codes: tuple[str, ...] = ()  # made of groups: "sqlstate:{code}"; one whose groups are empty is left out
     where: Where = Where.ANYWHERE
     is_of_pack: bool = False  # a row of a pack is the rule: nothing is known of its program but that row
+
+
+#: Errors of one list that stand for themselves; whoever has more mends the first ones first.
+MOST_APART = 5
+#: What ends a list, what comes of an error above, what only says with which place that one has to do.
+_CONCLUDES = re.compile(
+    r"\b(?:LNK1120|LNK1169|C(?:1003|1903|2059|2064|2143|2146|2220|3536|4430)|CS1705|MSB\d{4}|NETSDK1194)\b"
+    r"|too many errors"
+    r"|^(?:candidates? (?:is|are)|(?:the )?previous|at this point|within this context|forward declaration|called from"
+    r"|ambiguates|in expansion|instantiated|required from|initializing argument|internal error)\b|has a previous"
+)
+#: What is missing is another one each time: a header, a package, a module.
+_LACKS = re.compile(
+    r"No such file or directory|file not found|[Cc]annot find (?:module|package)|unresolved import|can't find crate"
+    r"|undeclared crate|no required module|[Cc]annot open include file|package [\w.]{1,200} does not exist"
+)
+#: A code that begins a message.
+_CODED = re.compile(r"[A-Z]{1,8}\d{3,5}(?=:)")
+
+
+@dataclass(slots=True)
+class Listed:
+    """The errors of one compiler's list: a consequence of one above, or more of the same, is no error of its own."""
+
+    codes: set[str] = field(default_factory=set)
+    files: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+    last: tuple[str, int] = ("", 0)  # file and line of the one that was told last
+    count: int = 0  # of those that stand for themselves
+
+    def tells(self, code: str, file: str, line: int, message: str) -> bool:
+        """Whether an error of the list, which is taken in, stands for itself: of another code, file or package."""
+        words = _QUOTED.sub("''", message)
+        coded = _CODED.match(message)
+        code = code or (coded[0] if coded is not None else "")
+        is_near = file == self.last[0] and abs(line - self.last[1]) <= 1
+        is_new = code not in self.codes if code else bool(file) and file not in self.files and words not in self.words
+        is_new = is_new or (_LACKS.search(message) is not None and message not in self.words)
+        is_apart = is_new and not is_near and self.count < MOST_APART and _CONCLUDES.search(message) is None
+        self.codes.add(code)
+        self.files.add(file)
+        self.words.update((words, message))
+        self.last, self.count = (file, line), self.count + is_apart
+        return is_apart
+
+
+_QUOTED = re.compile(r"['\"`‘“][^'\"`’”\n]{0,300}['\"`’”]|\d+")
 
 
 @dataclass(slots=True)
@@ -110,6 +158,7 @@ class Block:
     at: int = 0  # where the pattern matched, behind the line's prefixes
     codes: tuple[str, ...] = ()
     said: int = 0  # where its own words end, if others of a list were joined to it
+    listed: Listed | None = None  # what the list of which it is one has told
 
 
 _IN_PATH = r"[^\s:()\"'`<>|,;=]"

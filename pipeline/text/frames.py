@@ -46,7 +46,6 @@ _PARTS = frozenset(
             "php",
             "rb",
         ),
-        *("tf", "tensorflow", "pytorch", "gpu", "cpu"),
     )
 )
 #: What makes an object of a class on the JVM has the class' name; nobody knows what another name in angles is.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pipeline import packs
 from pipeline.extract import chain, python
+from pipeline.extract.rule import Listed
 from pipeline.extract.stacks.table import FORMS, WIDEST, Form, first
 from pipeline.records import Event, Frame, Link, Severity
 
@@ -45,6 +46,7 @@ class Block:
     start: int
     end: int
     levels: list[Level] = field(default_factory=lambda: [Level()])
+    listed: Listed | None = None  # what the list of which it is one has told
 
     @property
     def level(self) -> Level:

@@ -113,6 +113,9 @@ class Form(packs.Row):
         bool, Field(description="It stands in a string of JSON: backslashes stand before its quotes and backslashes.")
     ] = False
     joins: Annotated[bool, Field(description="Neighbours are one failure: a compiler's list of errors.")] = False
+    apart: Annotated[
+        bool, Field(description="Where it joins: one of another type, or the first of another file, stands for itself.")
+    ] = False
     warns: Annotated[
         bool, Field(description="A type that ends in Warning is a warning, not how the language calls an error.")
     ] = True
