@@ -72,6 +72,14 @@ def test_a_title_that_says_fixed_names_the_error_of_its_thread() -> None:
     assert event.exception_type == "LidError"
 
 
+def test_a_list_of_changes_names_no_error_of_its_own_on_its_first_line_either() -> None:
+    assert extract.events("Changelog of kiln 2: Fixed: LidError: the lid is open\n\nIt is warm.") == []
+    assert (
+        extract.events("更新日志：修复了 LidError: the lid is open 的问题\n如果看到 LidError: no lid，请先合上。\n")
+        == []
+    )
+
+
 def test_a_traceback_whose_breaks_are_escaped_is_read_where_a_terminal_cut_off_its_head() -> None:
     text = (
         r" import sign\n  File \"/opt/kiln/sign.py\", line 8, in <module>\n    from kiln import Fire\n"

@@ -95,6 +95,10 @@ def _messages(text: str) -> list[str]:
         (SOURCES, ["'fire' was not declared", "kiln/clay.h: No such file"]),
         (CRATES, ["failed to resolve", "unresolved import `clay`", "unresolved import `mud`"]),
         (TYPES, ["The type or namespace name 'Kiln'", "'Fire' does not contain"]),
+        (
+            "LibMambaUnsatisfiableError: Problems while solving:\n  - nothing provides clay needed by kiln\n",
+            ["nothing provides"],
+        ),
         (CONSEQUENCES, ["LNK2019: unresolved"]),
         (CANDIDATES, ["no matching function"]),
         (MANY, [f'cannot find package "kiln/fire{number}"' for number in range(5)]),

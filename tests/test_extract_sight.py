@@ -48,6 +48,7 @@ def test_a_failure_of_another_block_does_not_stand_against_a_line() -> None:
             "0x80070002",
             "Bind result: hr = 0x80070002. The system cannot find the file specified.",
         ),
+        ("{color:red}[ERROR] shelf 7 is unable to hold pots{color}", None, "shelf 7 is unable to hold pots"),
         ("shelf 7 is unable to hold 40 pots", None, "shelf 7 is unable to hold 40 pots"),
     ],
 )

@@ -125,6 +125,16 @@ def test_the_frames_of_a_cause_end_with_those_that_it_shares() -> None:
     assert [one.line for one in event.frames] == [3, 2, 4]
 
 
+def test_a_message_that_a_terminal_cut_in_a_box_is_whole() -> None:
+    message = "the kiln of the second shop cannot be lit: its burner (number 412 of all that were bought) is broken"
+    wide = 70
+    lines = [message[at : at + wide] for at in range(0, len(message), wide)]
+    (event,) = extract.events("In Fire.php line 12:\n\n" + "".join(f"  {line.rstrip()}\n" for line in lines))
+    assert event.message == message
+    (event,) = extract.events("In Fire.php line 12:\n\n  no fire\n  see the door\n\nsee below\n")
+    assert event.message == "no fire see the door"
+
+
 def test_the_same_error_again_right_below_is_one() -> None:
     line = "thread '<unnamed>' panicked at src/a.rs:1:2:\nno fire on door 3\n"
     assert len(extract.events(line + line.replace("3", "4"))) == 1

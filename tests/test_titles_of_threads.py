@@ -73,3 +73,20 @@ def test_a_title_that_sums_up_a_chain_is_that_chain(title: str) -> None:
 @each("title", ["OvenError: could not heat the mixer", "MixerError: request failed, the gas is shut"])
 def test_a_title_with_other_words_or_another_class_is_none_of_the_chain(title: str) -> None:
     assert len(mapping.signed(chained(title))) == 2
+
+
+@each(
+    "title, message",
+    [
+        ("OvenError: could not heat the oven on /checkout", WHOLE),
+        ("OvenError: could not heat the oven when two bakers pay", WHOLE),
+        ("bakery: could not heat the oven because its door is open", WHOLE),
+    ],
+)
+def test_a_title_that_says_where_or_when_is_the_error_that_the_report_shows(title: str, message: str) -> None:
+    assert [event.message for event, _ in mapping.signed(thread(title, message))] == [message]
+
+
+@each("title", ["OvenError: could not heat 'rye' on /checkout", "MixerError: could not heat the oven on /checkout"])
+def test_another_name_or_class_before_where_it_is_is_an_error_of_its_own(title: str) -> None:
+    assert len(mapping.signed(thread(title, WHOLE))) == 2

@@ -107,9 +107,18 @@ def events(text: str) -> list[Event]:
     if not has_reason and (guess := generic.read(read)) is not None and not _overlaps(guess, guesses):
         guesses.append(guess)
     guesses = [_with_codes(one) for one in guesses if refusals.refusal(one.detail) is None]
+    guesses = [one for one in guesses if not _is_told_of(text, one)]
     new = [one for one in guesses if not _overlaps(one, found) and not _is_told_again(one, found)]
     whole = sorted([*found, *new], key=lambda one: one.start) if new else found
     return related.without_colours(text, places.added(text, whole))
+
+
+def _is_told_of(text: str, guess: Event) -> bool:
+    """Whether the line of a guess calls the error fixed, or one that may come."""
+    named = text.find(guess.exception_type, guess.start, guess.end) if guess.exception_type else -1
+    at = guess.start if named < 0 else named
+    start = text.rfind("\n", 0, at) + 1
+    return bare.is_told_of(text[start:at], is_first=start == 0)
 
 
 def _is_told_again(guess: Event, found: Sequence[Event]) -> bool:
@@ -339,9 +348,19 @@ def _joined(text: str, shown: list[Event], natives: list[Event]) -> list[Event]:
 
 
 def _is_line_of(event: Event, natives: list[tuple[Event, Rule]]) -> bool:
-    """Whether a line that begins with "Error: " is one of the further lines of a diagnostic, or one that is named."""
-    if event.dialect != "exception-line" or event.exception_type != "Error" or event.frames:
+    """Whether a line that begins with "Error: " is one of the further lines of a diagnostic, or one that is named.
+
+    So is one that only announces with a colon what the diagnostic of its class goes on to say.
+    """
+    if event.dialect != "exception-line" or event.frames:
         return False
+    if event.exception_type != "Error":
+        return event.message.endswith((":", "：")) and any(
+            one.start <= event.start < one.end
+            and one.exception_type == event.exception_type
+            and one.message != event.message
+            for one, _ in natives
+        )
     place = bisect_right(natives, event.start, key=lambda one: one[0].start)
     if not place or natives[place - 1][0].end <= event.start:
         return False

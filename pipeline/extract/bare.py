@@ -37,12 +37,16 @@ _PROSE = re.compile(
 )
 #: What stands before an exception that a list of changes calls fixed, or an advice speaks of as one that may come.
 _TOLD_OF = re.compile(
-    r"\A[\s>*#•-]{0,12}(?:[Ff]ix(?:ed|es|ing)?|[Rr]esolved?)(?:\([\w./-]{1,40}\))?!?"
+    r"(?:\A[\s>*#•-]{0,12}|: )(?:[Ff]ix(?:ed|es|ing)?|[Rr]esolved?)(?:\([\w./-]{1,40}\))?!?"
     r"(?: (?:an?|the|bug|issue|error|crash|with|where|for|of|in)){0,4}:? [`'\"*]{0,3}\Z"
     r"|\b(?:[Ii]f|[Ii]n case|[Ww]hen(?:ever)?) you (?:ever |still |also )?(?:see|get|hit|encounter|run into|receive)"
     r"(?: (?:an?|the|this|error|exception|message|like)){0,4}:? [`'\"*]{0,3}\Z"
     r"|(?:(?:修复|修正|解决)|(?:如果|若|假如)[您你]?(?:看到|遇到|出现|收到))了?(?:错误|报错|异常|问题)?"
     r"[:： ]{0,2}[`'\"“「]{0,2}\Z"
+)
+#: A list of changes says so of itself, also on the first line.
+_CHANGES = re.compile(
+    r"\b(?:change ?log|release notes?|what's new)\b|更新日志|更新内容|更新说明|发布说明|变更记录", re.IGNORECASE
 )
 #: Words that end like an exception's name and are none, or none without a traceback.
 _TOO_BARE = frozenset(("Warning", "Exit", "Failure", "Fault", "Timeout", "Interrupt", "LogExit", "Unsupported"))
@@ -142,7 +146,7 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     """Whether the line shows the exception as printed, judged by what stands around its name."""
     if _PROSE.match(message) or (message[0] in "{[" and message[-1:] in ",{["):
         return False
-    if not is_first and _TOLD_OF.search(before):  # a title that says so names the error of its thread
+    if is_told_of(before, is_first=is_first):
         return False
     rest = before[_prefix_width(before) :]
     lead = _MARKUP.match(rest)
@@ -157,6 +161,11 @@ def _is_shown(before: str, message: str, *, is_first: bool) -> bool:
     if _CODE.search(rest):
         return False
     return is_first or _LEADS.search(before) is not None
+
+
+def is_told_of(before: str, *, is_first: bool) -> bool:
+    """Whether what stands before an error calls it fixed, or one that may come; a title so names that of its thread."""
+    return (not is_first or _CHANGES.search(before) is not None) and _TOLD_OF.search(before) is not None
 
 
 def _is_logged(name: str, before: str, message: str) -> bool:

@@ -209,6 +209,16 @@ _MOST_NAMED = 4
 _SURE, _LIKELY, _TOLD_OF = 3, 2, 1
 
 
+#: What opens and closes coloured, printed or listed words on a page; a backtick that closes what was opened is theirs.
+_OPENED = re.compile(
+    r"(?:(?:\{(?:color|code|noformat|quote)(?::[^}\n]{0,30})?\}|</?(?:p|pre|code|b|li|div|span|td|font)\b[^>\n]{0,60}>"
+    r"|\*{1,2}(?=\w)|: )[ \t]{0,4}){1,6}(?=\S)"
+)
+_CLOSED = re.compile(
+    r"(?:\s{0,4}(?:\{(?:color|code|noformat|quote)\}|</(?:p|pre|code|b|li|div|span|td|font)>|<br ?/?>)){1,6}\s{0,4}\Z"
+)
+
+
 class _Guess(NamedTuple):
     """A line that may be the error: how sure that is, where its words stand."""
 
@@ -233,6 +243,8 @@ def stated(line: Line, start: int, words: str) -> Event:
     """The event of a line that states an error from `start` on; of a line of prose, what it quotes as printed."""
     if line.lang is None and (told := next(_outside(line, is_sure=False), None)) is not None:
         return _event(told)
+    at, words = without_markup(words)
+    start += at
     at, words = _field(words)
     start += at
     found = list(islice(_TYPED.finditer(words), _MOST_NAMED))
@@ -365,6 +377,16 @@ def _called(line: str) -> Iterator[tuple[int, str]]:
         is_called = is_called or (_CALLED.match(line, told.end()) is not None and _CALLS_IT.search(lead) is not None)
         if is_called and not _CODE.search(said) and not _TALK.search(_ADDRESSES.sub("", said)):
             yield line.index(said, told.start("said")), said
+
+
+def without_markup(words: str) -> tuple[int, str]:
+    """Words without what a page puts around them, and where they begin: `{color:red}[ERROR] no fire{color}`."""
+    opened = _OPENED.match(words)
+    at = opened.end() if opened is not None else 0
+    if at:
+        at += words_at(words[at:])
+    said = _CLOSED.sub("", words[at:])
+    return (at, said) if word_count(said, len(said)) >= FEWEST else (0, words)
 
 
 def _guess(score: int, start: int, words: str) -> _Guess:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from pipeline import packs
 from pipeline.extract import chain, python
@@ -15,6 +16,8 @@ from pipeline.records import Event, Frame, Link, Severity
 MOST_FRAMES = 100
 #: Exceptions of one chain that are kept, and of those that one message holds.
 MOST_LEVELS, MOST_INNER = 60, 12
+#: A terminal is at least so wide, without a margin.
+LEAST_WIDE = 60
 
 
 @dataclass(slots=True)
@@ -24,6 +27,7 @@ class Level:
     exception_type: str | None = None
     message: str = ""
     rest: list[str] = field(default_factory=list)  # the message's further lines
+    box: list[str] = field(default_factory=list)  # its lines as they stand, where a terminal may have cut them
     frames: list[Frame] = field(default_factory=list)
     common: int = 0  # frames left out because the exception before has them too
     place: Frame | None = None  # where it was raised, as its announcement says
@@ -77,7 +81,8 @@ def event(block: Block) -> Event:
     levels = [inner for level in block.levels for inner in _opened(block.form, level)]
     number = len(levels) - 1 if block.form.root == "last" else 0
     root = levels[number]
-    message = python.trimmed(root.message)
+    message = python.trimmed(_unboxed(root.box) if len(root.box) > 1 else root.message)
+    message = message.removeprefix(": ")
     kind = root.exception_type or block.form.type
     return Event(
         dialect=block.form.dialect,
@@ -96,6 +101,18 @@ def event(block: Block) -> Event:
         is_truncated=message.endswith(("...", "…")),
         severity=_severity(block.form, kind),
     )
+
+
+def _unboxed(lines: list[str]) -> str:
+    """The words of lines that are indented alike; where a terminal cut one, which is the widest, nothing is between."""
+    margin = min(len(line) - len(line.lstrip()) for line in lines)
+    parts = [line[margin:] for line in lines]
+    widest = max(map(len, parts[:-1]))
+    said = parts[0]
+    for part, below in pairwise(parts):
+        is_whole = widest < LEAST_WIDE or len(part) < widest
+        said += f" {below.lstrip()}" if is_whole or below[:1] == " " else below
+    return said
 
 
 def _codes(form: Form, groups: dict[str, str]) -> tuple[str, ...]:

@@ -116,6 +116,9 @@ class Form(packs.Row):
     apart: Annotated[
         bool, Field(description="Where it joins: one of another type, or the first of another file, stands for itself.")
     ] = False
+    wraps: Annotated[
+        bool, Field(description="A message of `says` goes on in the lines right below, cut where a terminal ended.")
+    ] = False
     warns: Annotated[
         bool, Field(description="A type that ends in Warning is a warning, not how the language calls an error.")
     ] = True

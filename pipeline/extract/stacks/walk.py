@@ -155,4 +155,6 @@ def _take(step: _Step, line: Line, state: _State, block: Block) -> None:
     elif step.kind == "more":
         level.common = int(groups["count"]) if groups.get("count", "").isdecimal() else 0
     elif step.kind == "says" and not state.is_other:
+        if block.form.wraps and "message" in groups and (not level.box or not state.blank):
+            level.box.append(line.body)
         level.say(groups)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -272,9 +273,15 @@ def map_document(layer: raw.RawLayer, refs: raw.DocumentRefs) -> shards.MapResul
     return map_text(document)
 
 
-#: The words of a message, and how many of a title's stand in the chain that it tells of.
+#: The words of a message, and how many of a title's stand in the error that it tells of.
 _TELLING = re.compile(r"[^\W\d_]{3,}")
 _RETOLD = 0.75
+#: So many words, all of which an error of the thread has too, has a title of its class or code, and one of neither.
+_LEAST_SAME, _LEAST_RETOLD = 3, 4
+#: Where a title goes on with where or when it happens; so many places are tried.
+_TAIL, _MOST_TAILS = re.compile(r"\s(?:on|in|at|when|while|during|after|for|with|if|since|from)\s(?!the given)"), 6
+#: What a title quotes as a name, which says which error it is.
+_QUOTED_NAME = re.compile(r"['\"`‘“]([^'\"`’”\n]{1,120})['\"`’”]")
 
 
 def _is_heading(document: Document, event: Event) -> bool:
@@ -298,19 +305,40 @@ def _is_cut_title(document: Document, event: Event, others: Iterable[Event]) -> 
     )
 
 
-def _is_chain_in_title(document: Document, event: Event, others: Iterable[Event]) -> bool:
-    """Whether the title says in few words what a chain of the thread says in many: its class, its words are there."""
+def _is_told_below(document: Document, event: Event, others: Iterable[Event]) -> bool:
+    """Whether the title says in few words what the thread shows in many: its class or code, its words are there."""
     title = document.posts[0]
-    if title.kind != PostKind.TITLE or event.start >= title.end or event.chain:
+    if title.kind != PostKind.TITLE or event.start >= title.end or event.chain or event.frames:
         return False
-    kind, said = short_class(event.exception_type), _words(event.message)
-    return bool(kind and said) and any(
-        one.start >= title.end
-        and kind in map(short_class, (one.exception_type, *(link.exception_type for link in one.chain)))
-        and len(said & _words(" ".join((one.message, *(link.message for link in one.chain))))) >= _RETOLD * len(said)
-        for one in others
-        if one.chain
-    )
+    return any(_tells(one, event) for one in others if one.start >= title.end)
+
+
+def _tells(shown: Event, event: Event) -> bool:
+    """Whether an event has what a title says: its class, its code or enough words, and all words but where it arose.
+
+    Of a chain most words are enough: a title sums it up.
+    """
+    classes = map(short_class, (shown.exception_type, *(link.exception_type for link in shown.chain)))
+    whole = " ".join((shown.message, *(link.message for link in shown.chain)))
+    kind, told = short_class(event.exception_type), _words(whole)
+    if any(name not in whole for name in _QUOTED_NAME.findall(event.message)):
+        return False
+    is_same = bool(kind) and kind in classes
+    if is_same and shown.chain and (said := _words(event.message)):
+        return len(said & told) >= _RETOLD * len(said)
+    is_same = is_same or not set(event.codes).isdisjoint(shown.codes)
+    least = _LEAST_SAME if is_same else _LEAST_RETOLD
+    return (is_same or not kind) and any(len(said) >= least and said <= told for said in _sayings(event))
+
+
+def _sayings(event: Event) -> Iterator[set[str]]:
+    """The words of a title, and without its end, which says where or when: "the lid is open on /checkout"."""
+    message = event.message
+    if event.dialect == extract.GENERIC:
+        message = message.partition(": ")[2] or message  # "Import of fires: the lid is open"
+    yield _words(message)
+    for tail in islice(_TAIL.finditer(message), _MOST_TAILS):
+        yield _words(message[: tail.start()])
 
 
 def _words(message: str) -> set[str]:
@@ -331,7 +359,7 @@ def signed(document: Document) -> list[tuple[Event, Signature | None]]:
         if not (
             _is_heading(document, pair[0])
             or _is_cut_title(document, pair[0], reading.errors)
-            or _is_chain_in_title(document, pair[0], reading.errors)
+            or _is_told_below(document, pair[0], reading.errors)
         )
     ]
 
