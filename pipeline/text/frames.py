@@ -286,6 +286,12 @@ def _function(name: str) -> str:
     return name[:LONGEST_NAME]
 
 
+def without_arguments(place: str) -> str:
+    """A place, or a function, without what it was called with: `kiln:heat (clay=0x7f, n=4)` is `kiln:heat`."""
+    head = _ARGUMENTS.split(place, maxsplit=1)[0]
+    return head if _LETTERS.search(head) else place
+
+
 def place(frame: str) -> str:
     """How people name the function of a frame's key, with its class or module; "" where none is named."""
     module, _, function = frame.partition(":")

@@ -69,7 +69,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     return Draft(
         cluster=cluster,
         title=title,
-        slugs=slugs.wanted(shown, codes, domain=kind.domain),
+        slugs=slugs.wanted(shown, codes, domain=kind.domain, places=_met(material, occurrences)),
         page_slug=slugs.page_slug(material.own_page) if material.own_page else "",
         domain=kind.domain,
         category=kind.category,
@@ -118,6 +118,13 @@ def _deciding_place(cluster: Cluster) -> str:
     """The function that is part of which error it is, because its words are said of any such mistake."""
     _, where = frames.parted(dict(cluster.gate).get("place", ""))
     return frames.place(where) if ":" in where else ""
+
+
+def _met(material: Material, occurrences: Sequence[Occurrence]) -> tuple[str, ...]:
+    """Where the error was met: the function and the repository that most of its events show."""
+    shown = Counter(frames.without_arguments(frames.parted(one.frame)[1]) for one in occurrences if one.frame)
+    repos = Counter(one.repo.rpartition("/")[2] for one in material.documents if one.repo)
+    return tuple(max(found, key=lambda name: (found[name], name)) for found in (shown, repos) if found)
 
 
 def _documentation(cluster: Cluster, occurrences: Sequence[Occurrence]) -> Documentation | None:

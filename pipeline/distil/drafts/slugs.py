@@ -32,8 +32,10 @@ _SEARCHED = 300
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SLOT = re.compile(r"<[^<>\n]{1,40}>")
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:['’][a-z]{1,2}(?![A-Za-z]))?")
-#: Between two words of one phrase stands nothing else.
-_JOINS = re.compile(r"[\s\"'`’_./-]*")
+#: Between two words of one phrase stands nothing else; a full stop before a space ends a sentence.
+_JOINS = re.compile(r"(?:[\s\"'`’_/-]|\.(?!\s))*")
+#: An address of memory, of one run alone; codes of Windows have eight digits too, and stand in no function's arguments.
+_ADDRESS = re.compile(r"0x[0-9a-f]{5,16}\b", re.IGNORECASE)
 _NOT = re.compile(r"n['’]t\Z")
 #: A notebook's name for a cell: another one in every session.
 _CELL = re.compile(r"<?ipython-input-\d{1,6}-[0-9a-f]{6,16}>?|ipykernel_\d{1,9}(?:[\\/]\d{1,12})?", re.IGNORECASE)
@@ -41,6 +43,8 @@ _CELL = re.compile(r"<?ipython-input-\d{1,6}-[0-9a-f]{6,16}>?|ipykernel_\d{1,9}(
 _TYPE_ENDS = ("Error", "Exception", "Warning", "Failure")
 #: A piece of a camel-case name is a word from this many letters on: OpenCV, MXNet and PyTorch are names.
 _LEAST_PIECE = 3
+#: Words from a denial on that are kept where the slug is too long for all that stands before it: "not found", "not match shape".
+_DENIED = 2
 #: Discriminators in the order in which they tell errors apart best; "kind" is a family's id and already a slug.
 _TELLING = (
     "resource",
@@ -69,21 +73,59 @@ def _list(name: str) -> frozenset[str]:
     return frozenset(tables.table("slugs.toml")[name].split())
 
 
-def wanted(cluster: Cluster, codes: Sequence[str], *, domain: str) -> tuple[str, ...]:
+def wanted(cluster: Cluster, codes: Sequence[str], *, domain: str, places: Sequence[str] = ()) -> tuple[str, ...]:
     """The slugs that an error would like to have, best first; the later ones say more, for where another has the first.
 
     ASCII, at most 80 characters, made of type, code or family, discriminators, and words of the message: its
-    beginning, more of it, its end.
+    beginning, more of it, its end. `places` are names of where it was met, a function or a project; each may stand
+    behind the first slug, the best one first.
     """
     named = [(unit, True) for unit in _named(cluster, codes)]
     words = list(_told(_plain(_CELL.sub(" ", _SLOT.sub("|", cluster.text[:_SEARCHED])))))
     is_enough = any(key in dict(cluster.gate) for key in _ENOUGH)
+    first = _denying(named, [] if is_enough else _opening(words), words, domain)
     made = (
-        _joined([*named, *([] if is_enough else _opening(words))], domain, MAX_SLUG),
+        first,
         _joined([*named, *words], domain, MAX_LONGER),
         _joined([*named, *words[-MOST_WORDS:]], domain, MAX_LONGER),
+        *(_beside(first, where, domain) for where in places if where),
     )
     return tuple(dict.fromkeys(slug or "error" for slug in made))
+
+
+def _denying(
+    named: list[tuple[Unit, bool]], opening: list[tuple[Unit, bool]], words: list[tuple[Unit, bool]], domain: str
+) -> str:
+    """The slug of `named` and `opening`; if it lost what the message denies, fewer words and the denial in its place."""
+    made = _joined([*named, *opening], domain, MAX_SLUG)
+    denial = next((place for place, (unit, _) in enumerate(words) if _denies(unit)), None)
+    if denial is None or _says_no(made.split("-")):
+        return made
+    denied = [(unit, place == denial) for place, (unit, _) in enumerate(words[denial : denial + _DENIED], denial)]
+    for most in range(min(len(opening), denial), -1, -1):
+        shorter = _joined([*named, *opening[:most], *denied], domain, MAX_SLUG)
+        if shorter.endswith("-".join(word for unit, _ in denied for word in unit)):
+            return shorter
+    return made
+
+
+def _denies(unit: Unit) -> bool:
+    return not _list("negations").isdisjoint(unit)
+
+
+def _says_no(words: Iterable[str]) -> bool:
+    """Whether some word denies, be it one that a type or a family's name has for it."""
+    return not (_list("negations") | _list("deny_too")).isdisjoint(words)
+
+
+def _beside(slug: str, where: str, domain: str) -> str:
+    """The slug with a name behind it: where the error was met."""
+    units = [((word,), False) for word in slug.split("-")]
+    room = MAX_LONGER - len("-".join(word for unit in _units(where) for word in unit)) - 1
+    cut = _joined(units, "", max(room, _LEAST_PIECE))
+    return _joined(
+        [*(((word,), False) for word in cut.split("-")), *((unit, False) for unit in _units(where))], domain, MAX_LONGER
+    )
 
 
 def _opening(words: list[tuple[Unit, bool]]) -> list[tuple[Unit, bool]]:
@@ -133,6 +175,7 @@ def _named(cluster: Cluster, codes: Sequence[str]) -> Iterator[Unit]:
         # of `package.module.Class.method` the end says most; a package, a project or a script names no error
         value = frames.parted(gate.get(key, ""))[1] if key == "place" else gate.get(key, "")
         value = "" if value.endswith(":<module>") else value
+        value = _ADDRESS.sub(" ", frames.without_arguments(value)) if key == "place" else value
         value = ".".join(value.split(".")[-2:]) if key in ("symbol", "place") else value
         operator = tables.table("slugs.toml")["operators"].get(value) if key == "op" else None
         yield from [(operator,)] if operator else _units(value)
@@ -172,7 +215,7 @@ def _is_no_word(piece: str) -> bool:
 def _products() -> frozenset[str]:
     """Names that are one word to those who search for them."""
     labels = (row["en"] for row in vocabulary.labels("domains").values())
-    return frozenset(name.lower() for name in (*labels, *tables.products()) if name.isalnum())
+    return frozenset(name.lower() for name in (*labels, *tables.products()) if name.isalnum()) | _list("whole")
 
 
 def _told(text: str) -> Iterator[tuple[Unit, bool]]:
@@ -209,6 +252,8 @@ def _slugged(text: str) -> str:
 def _joined(units: Iterable[tuple[Unit, bool]], domain: str, most: int) -> str:
     """The words of all units that say something new, cut where a phrase begins; the id names the domain already."""
     kept: list[str] = []
+    units = list(units)
+    is_whole = True
     phrases = [0]  # how many words there are before each phrase
     for (unit, begins), (following, _) in pairwise([*units, ((), True)]):
         new = [word for word in unit if word != domain]
@@ -219,10 +264,10 @@ def _joined(units: Iterable[tuple[Unit, bool]], domain: str, most: int) -> str:
         if all(word in kept and not word.isdigit() and (is_old or word not in _list("negations")) for word in new):
             continue
         if len("-".join([*kept, *new])) > most:
-            kept = _cut(kept, phrases) or ["-".join(new)[:most].strip("-")]
+            kept, is_whole = _cut(kept, phrases) or ["-".join(new)[:most].strip("-")], False
             break
         kept += new
-    while len(kept) > 2 and kept[-1] in _list("needs_more"):
+    while len(kept) > 2 and kept[-1] in _list("needs_more") and not (is_whole and _denies((kept[-1],))):
         kept.pop()
     return "-".join(kept)
 
