@@ -463,6 +463,12 @@ def test_where_an_error_happened_says_the_first_function_that_is_no_run_times() 
     assert normalise.is_empty(nowhere)
 
 
+def test_a_class_that_a_log_in_json_escapes_is_the_same_class() -> None:
+    plain, escaped = (signature(event("the kiln is cold", kind=name)) for name in ("Kiln\\Fire", "Kiln\\\\Fire"))
+    assert escaped.exception_type == plain.exception_type == "Kiln\\Fire"
+    assert escaped.signature_id == plain.signature_id
+
+
 def test_a_stack_without_words_says_where_and_not_what() -> None:
     frames = tuple(Frame(None, None, name) for name in ("main ()", "kiln::heat (clay=0x6e80c008, n=4)"))
     bare = signature(replace(event("", kind=None), dialect="cpp", frames=frames))

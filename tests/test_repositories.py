@@ -42,6 +42,13 @@ def test_a_repository_has_one_domain_whatever_its_name_is() -> None:
         assert len(of) == 1, row["name"]
 
 
+@pytest.mark.parametrize("written", ["nvidia/tensorrt", "NVIDIA/TensorRT", "Nvidia/TENSORRT"])
+def test_a_repository_is_written_in_one_way_however_an_archive_has_it(written: str) -> None:
+    assert repositories.current_name(written) == "NVIDIA/TensorRT"
+    assert repositories.names(written) == ("nvidia/tensorrt",)
+    assert repositories.current_name("errmine-fixtures/Pond") == "errmine-fixtures/Pond"
+
+
 @pytest.mark.parametrize(
     ("key", "current"),
     [

@@ -12,13 +12,13 @@ _HOST = "github.com/"
 
 @cache
 def _names() -> Mapping[str, str]:
-    """Former name in lower case -> current name, as its owner writes it."""
+    """Every name of the table in lower case, former and current -> current name, as its owner writes it."""
     rows = tomllib.loads(resources.files("pipeline").joinpath("data", "repositories.toml").read_text("utf-8"))
-    return {former.lower(): row["name"] for row in rows["repository"] for former in row["former"]}
+    return {name.lower(): row["name"] for row in rows["repository"] for name in (row["name"], *row["former"])}
 
 
 def current_name(repo: str) -> str:
-    """The name that `repo` (owner/name, in any case) has now; `repo` itself if no other is known."""
+    """The name that `repo` (owner/name, in any case) has now, as its owner writes it; `repo` if none is known."""
     return _names().get(repo.lower(), repo)
 
 
@@ -26,7 +26,7 @@ def current_name(repo: str) -> str:
 def names(repo: str) -> tuple[str, ...]:
     """Every name that `repo` has or had, in lower case, the current one first."""
     current = current_name(repo).lower()
-    return (current, *(former for former, name in _names().items() if name.lower() == current))
+    return (current, *(one for one, name in _names().items() if name.lower() == current != one))
 
 
 def current_key(document_key: str) -> str:

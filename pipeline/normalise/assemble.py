@@ -142,7 +142,7 @@ def read(
     """
     line = _line(found)
     kind, words_only = peel.typed(line)
-    kind = kind or found.exception_type
+    kind = _unescaped(kind or found.exception_type)
     if kind is None and (bare := peel.bare_type(words_only)) is not None:
         kind, words_only = bare, ""
     status, words_only = peel.without_status(words_only)
@@ -472,6 +472,11 @@ def _bounded(template: str) -> str:
     if len(template) > TEMPLATE_LENGTH:
         template = template[:TEMPLATE_LENGTH].rpartition(" ")[0] or template[:TEMPLATE_LENGTH]
     return peel.unmarked(template) or template
+
+
+def _unescaped(exception_type: str | None) -> str | None:
+    """The class without what a log in JSON doubles in the names of PHP's."""
+    return exception_type.replace("\\\\", "\\") if exception_type else exception_type
 
 
 def _canonical(exception_type: str | None) -> str | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from rapidfuzz import fuzz, utils
 
 from pipeline.distil import actions, tables
+from pipeline.distil.claims.closing import BY_TRACKER
 from pipeline.distil.claims.prose import MAX_QUOTE
 from pipeline.distil.drafts.reach import Local
 from pipeline.distil.drafts.support import TIERS, Ledger, is_by_model, outcomes, tier
@@ -232,10 +233,15 @@ def _rest(quote: Quote, official: DocRemedy) -> Quote | None:
 
 
 def _how(claims: Sequence[Claim], fact: Fact) -> str | None:
-    """The title of a change; else the words of the best voice for the fact chosen: who confirmed before who advised."""
+    """The title of a change; else the words of the best voice for the fact chosen: who confirmed before who advised.
+
+    None where nobody but a tracker or the API says it: what is quoted for them is the report's title, a symptom.
+    """
     if title := dict(fact.slots).get("title"):
         return title
-    saying = [c for c in claims if c.fact == fact]
+    saying = [c for c in claims if c.fact == fact and not c.rule.startswith(BY_TRACKER)]
+    if not saying:
+        return None
     best = min(
         saying, key=lambda c: (c.outcome != Outcome.WORKED, c.quote.author_role not in MAINTAINER_ROLES, *_order(c))
     )

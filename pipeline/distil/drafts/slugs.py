@@ -43,7 +43,7 @@ _CELL = re.compile(r"<?ipython-input-\d{1,6}-[0-9a-f]{6,16}>?|ipykernel_\d{1,9}(
 _TYPE_ENDS = ("Error", "Exception", "Warning", "Failure")
 #: A piece of a camel-case name is a word from this many letters on: OpenCV, MXNet and PyTorch are names.
 _LEAST_PIECE = 3
-#: Words from a denial on that are kept where the slug is too long for all that stands before it: "not found", "not match shape".
+#: Words from a denial on that are kept where the slug has no room for all that stands before it: "not found".
 _DENIED = 2
 #: Discriminators in the order in which they tell errors apart best; "kind" is a family's id and already a slug.
 _TELLING = (
@@ -96,7 +96,7 @@ def wanted(cluster: Cluster, codes: Sequence[str], *, domain: str, places: Seque
 def _denying(
     named: list[tuple[Unit, bool]], opening: list[tuple[Unit, bool]], words: list[tuple[Unit, bool]], domain: str
 ) -> str:
-    """The slug of `named` and `opening`; if it lost what the message denies, fewer words and the denial in its place."""
+    """The slug of `named` and `opening`; if it lost what the message denies, fewer words and the denial instead."""
     made = _joined([*named, *opening], domain, MAX_SLUG)
     denial = next((place for place, (unit, _) in enumerate(words) if _denies(unit)), None)
     if denial is None or _says_no(made.split("-")):
