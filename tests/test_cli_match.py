@@ -12,7 +12,7 @@ import pytest
 
 from pipeline import export, normalise
 from pipeline.ask import Pasted, digest, template_of
-from pipeline.ask.matcher import Matcher
+from pipeline.ask.matcher import NO_ERROR, Matcher
 from pipeline.ask.reading import read, set_aside
 from pipeline.ask.telling import told_of
 from pipeline.cli.findings_page import print_threads
@@ -112,7 +112,8 @@ def test_markdown_tells_the_same_and_links_to_who_said_so(home: Path) -> None:
     assert "- Set num\\_warps to 16. (worked 1, failed 0) [user, 2026-03-01](https://github.com/" in out
     assert "### 3. no entry" in out
     nothing = run("match", "--home", home, "--markdown", stdin="all is well\n")
-    assert (nothing.code, nothing.out) == (1, "## errmine\n\nno entry: no error was found in the text\n")
+    reason = "no error was found in the text; one line of a log may need those around it"
+    assert (nothing.code, nothing.out) == (1, f"## errmine\n\nno entry: {reason}\n")
 
 
 def bundle(folder: Path, text: str, **changes: Any) -> Matcher:
@@ -211,10 +212,13 @@ def test_a_line_of_json_that_cannot_be_read_or_written_costs_no_other_line(home:
     assert done.code == 0
 
 
+NO_ERROR_ZH = "文本中没有发现错误；日志中的一行可能需要连同上下文一起给出"
+
+
 def test_a_text_without_an_error_is_answered_in_chinese(home: Path) -> None:
-    assert run("match", "--home", home, "--lang", "zh", stdin="all is well").out == "没有条目：文本中没有发现错误\n"
+    assert run("match", "--home", home, "--lang", "zh", stdin="all is well").out == f"没有条目：{NO_ERROR_ZH}\n"
     out = run("match", "--home", home, "--lang", "zh", "--markdown", stdin="all is well").out
-    assert out == "## errmine\n\n没有条目：文本中没有发现错误\n"
+    assert out == f"## errmine\n\n没有条目：{NO_ERROR_ZH}\n"
 
 
 def test_a_summary_in_chinese_has_chinese_marks(home: Path) -> None:
@@ -233,7 +237,7 @@ def test_a_thread_without_an_address_is_named_once(capsys: pytest.CaptureFixture
 
 def test_every_reason_that_the_matching_gives_reads_in_chinese() -> None:
     reasons = [
-        "no error was found in the text",
+        NO_ERROR,
         "the text holds no word that could name an error",
         "looks like it, but not enough to be sure",
         f"nothing known is like enough: {why_not(84.0, '')}",

@@ -106,6 +106,15 @@ class Hint:
     is_guess: bool
 
 
+#: A colon at the end, behind which marks of Markdown and of quotes may stand: what is meant stands below.
+_OPEN = re.compile(r"[:：][\s*_)\"'`]{0,9}\Z")
+
+
+def ends_open(words: str) -> bool:
+    """Whether words announce what follows them, by their last mark alone."""
+    return _OPEN.search(words) is not None
+
+
 @cache
 def table(name: str) -> dict[str, Any]:
     """The content of one data file of this stage."""

@@ -22,7 +22,6 @@ from pipeline.text.units import Unit, UnitKind, units
 _FENCED = re.compile(r"[ \t>]{0,8}(?:`{3,40}|~{3,40})[^\n]*\n?|\{(?:code|noformat)[^}\n]{0,80}\}\n?")
 _FENCE_ENDS = re.compile(r"\n?[ \t>]{0,8}(?:`{3,40}|~{3,40})[ \t]{0,40}\Z|\n?\{(?:code|noformat)\}\Z")
 _ENDED = re.compile(r"[.!?:;。！？：；][\s*_)\"'`]{0,9}\Z")
-_ANNOUNCING = re.compile(r"[:：][\s*_)\"'`]{0,9}\Z")
 
 
 class Passage(NamedTuple):
@@ -96,7 +95,7 @@ def led(document: Document, events: Sequence[Event], start: int, end: int) -> Qu
 
 def _announces(document: Document, unit: Unit) -> bool:
     is_said = unit.kind in (UnitKind.SENTENCE, UnitKind.HEADING, UnitKind.ITEM)
-    return is_said and bool(_ANNOUNCING.search(document.text, max(unit.start, unit.end - 10), unit.end))
+    return is_said and tables.ends_open(document.text[max(unit.start, unit.end - 10) : unit.end])
 
 
 def _passage(document: Document, words: tuple[int, int], start: int, end: int) -> Passage | None:

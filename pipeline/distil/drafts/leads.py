@@ -21,8 +21,7 @@ from pipeline.records.entry import LEAST_LEAD_SHARE, MOST_LEADS, MOST_REPLIES, E
 
 #: What is shorter says nothing by itself ("Fixed in master."), unless a rule found the change or version in it.
 _LEAST_CHARACTERS = 25
-#: Of eight finds that were right and of no use four only announced what stood below them; marks of Markdown may follow.
-_ANNOUNCING = (":", "：")
+#: Of eight finds that were right and of no use four only announced what stood below them.
 _MARKS = " \t\r\n*_`"
 #: "Closed by revision 8a4bd09", "merged it": true of one report, and nothing to do for who reads it elsewhere. Where a
 #: rule found it, it names a version or a change.
@@ -82,7 +81,7 @@ def _key(words: str) -> str:
 def _is_telling(claim: Claim) -> bool:
     words = claim.quote.text.strip(_MARKS)
     names_fix = claim.kind == ClaimKind.FIX and claim.fact is not None
-    is_enough = (names_fix or len(words) >= _LEAST_CHARACTERS) and not words.endswith(_ANNOUNCING)
+    is_enough = (names_fix or len(words) >= _LEAST_CHARACTERS) and not tables.ends_open(words)
     return is_enough and claim.rule != _UNTOLD and (claim.share or 0) >= LEAST_LEAD_SHARE
 
 
