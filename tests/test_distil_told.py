@@ -134,6 +134,9 @@ ADVICE = "Add `src/wheel.cpp` to the list of `rack_sources`."
         ("That solved it, thanks.", "u1", False),
         ("谢谢，这样就好了", "asks", True),
         ("还是不行", "asks", False),
+        ("把 `rack_sources` 补上之后没有再出现，谢谢！", "asks", True),
+        ("设置 `rack_sources` 后正常了。", "asks", True),
+        ("设置 `rack_sources` 后还是没有成功。", "asks", False),
     ],
 )
 def test_advice_that_the_next_post_plainly_confirms_has_helped(said: str, who: str | None, is_confirmed: bool) -> None:

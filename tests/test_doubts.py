@@ -124,6 +124,15 @@ def test_what_the_next_post_plainly_confirms_stands_unless_it_fails_still(said: 
     assert [claim.doubt for claim in _stated(made) if claim.rule == "reply.confirmed"] == [doubt]
 
 
+@pytest.mark.parametrize(
+    ("later", "doubt"),
+    [("#12 works here.", None), ("That fixed it, thanks!", None), ("#13 works here.", 80), ("Does #12 work here?", 80)],
+)
+def test_a_fix_behind_other_words_is_in_doubt_unless_the_next_post_seconds_it(later: str, doubt: int | None) -> None:
+    made = _thread("The pool of the fixture is made twice, and the second one is empty. Fixed in #12.", later)
+    assert [claim.doubt for claim in _stated(made) if claim.kind == "fix"] == [doubt]
+
+
 def test_a_confirmed_newest_release_is_in_doubt() -> None:
     made = _thread("Please try `fixture` with the latest release.", "That worked, thanks!")
     assert [claim.doubt for claim in _stated(made) if claim.rule == "reply.confirmed"] == [77]

@@ -114,7 +114,7 @@ def doubt(text: Prose, errors: Sequence[Pair], claim: Claim, reader: Reader, bes
     if (claim.kind == ClaimKind.FIX or claim.outcome == Outcome.WORKED) and is_contested:
         found.append(_CONTESTED)
     if claim.kind == ClaimKind.FIX:
-        found += _of_fix(document, claim)
+        found += _of_fix(text, claim)
     if _is_of_similar(document, claim.last_quote.start):
         found.append(_SIMILAR)
     meant = [(event, signature) for event, signature in errors if signature.signature_id in claim.signature_ids]
@@ -214,8 +214,9 @@ def _is_nameless(document: Document, claim: Claim, meant: Sequence[Pair]) -> boo
     return max(replies.named_words(quote.text).values(), default=0) < _NAME and not named_words(quote.text, meant)
 
 
-def _of_fix(document: Document, claim: Claim) -> Iterator[int]:
+def _of_fix(text: Prose, claim: Claim) -> Iterator[int]:
     """What a statement of a fix has against it."""
+    document = text.document
     if tables.wants_words().search(document.text, 0, claim.quote.start):
         yield _WORDS
     if sum(not post.is_bot for post in document.posts) >= _MANY_POSTS:
@@ -223,7 +224,8 @@ def _of_fix(document: Document, claim: Claim) -> Iterator[int]:
     if claim.rule == _LATEST:
         yield _LATEST_SHARE
     post = document.post_at(claim.quote.start)
-    if post >= 0 and claim.quote.start - document.posts[post].start >= _BEGINS:
+    is_within = post >= 0 and claim.quote.start - document.posts[post].start >= _BEGINS
+    if is_within and not replies.is_seconded(text, post, claim.fact):
         yield _WITHIN
 
 

@@ -18,6 +18,7 @@ from pipeline.records import (
     ClaimKind,
     Document,
     Event,
+    Fact,
     Link,
     Outcome,
     Pointed,
@@ -445,7 +446,8 @@ def confirmed(prose: Prose) -> Iterator[tuple[Finding, Finding]]:
         advice = [one for one in prose.sentences(answer.start, answer.end) if _advises(one)]
         whole = [first[0]] * (len(advice) == 1) if _confirms(first[0].text) else []
         least = _least_named(prose, post)
-        for said in whole or [one for one in first if not _advises(one)]:
+        # in Chinese what was done begins as an order does
+        for said in whole or [one for one in first if _HAN.search(one.text) or not _advises(one)]:
             meant = advice if whole else [one for one in advice if _confirms(said.text, one.text, least)]
             if len(meant) == 1:
                 yield _pair(prose.document, meant[0], said)
@@ -469,6 +471,21 @@ def diagnosed(prose: Prose) -> Iterator[tuple[list[Sentence], bool]]:
         least = _least_named(prose, post)
         if is_told or (said and (_confirms(first[0].text) or any(_confirms(one.text, words, least) for one in first))):
             yield [one for one in said if not _advises(one)], is_told and opener is not None
+
+
+def is_seconded(prose: Prose, post: int, fix: Fact | None) -> bool:
+    """True if the next post begins with plain words that the fix helped: all of the post, or its number or version."""
+    posts = prose.document.posts
+    following = next((one for one in posts[post + 1 :] if not one.is_bot), None)
+    if following is None or not {following.author_hash, None}.isdisjoint({posts[post].author_hash} - {None}):
+        return False
+    told = [value.rpartition("#")[2] for name, value in (fix.slots if fix else ()) if name in _OF_FIXES]
+    by_name, refuse = tables.confirmed()[1:]
+    for one in _first(prose, following):
+        named = any(re.search(rf"(?<![\w.]){re.escape(value)}(?![\w]|\.\d)", one.text) for value in told)
+        if _confirms(one.text) or (named and by_name.search(one.text) and not refuse.search(one.text)):
+            return True
+    return False
 
 
 def _answers(prose: Prose) -> Iterator[tuple[Post, Post]]:
