@@ -11,7 +11,7 @@ from itertools import product
 from pipeline.normalise import peel, values
 from pipeline.normalise.culprit import Culprit, culprit
 from pipeline.normalise.masks import FILES, masked
-from pipeline.normalise.tables import RuntimeMessage, wording
+from pipeline.normalise.tables import RuntimeMessage, messages_of, wording
 from pipeline.records import Event, Frame, Signature, Slot, content_id, short_class
 from pipeline.text.frames import (
     OF_OWNER,
@@ -53,7 +53,7 @@ _CLOSING = ("'", '"', "`", "”", "’")
 _FILED = ("path", "quoted")
 _BEHIND_NAME = re.compile(r"(?:[:(]\d{1,7}(?:[:,]\d{1,5})?\)?)\Z")
 #: A missing file and no other word; and a path that begins at no folder of a machine.
-_NO_FILE = re.compile(r"(?:FileNotFoundException: )<path>")
+_NO_FILE = re.compile(r"(?:FileNotFoundException: )(?:[\w.@-]{1,80}/){0,8}(?:[\w@-]{1,60}\.)?<path>")
 _OF_STORE = re.compile(r"(?:\w[\w.@-]{0,80}/){0,12}\w[\w.@-]{0,80}\.\w{1,8}")
 #: A name in quotes, no path, number or sentence.
 _NAME = re.compile(r"-{0,2}[A-Za-z_$][\w$.:-]{1,80}")
@@ -265,7 +265,8 @@ def _is_compared(template: str) -> bool:
 def _where(frames: Sequence[Frame]) -> str:
     """The innermost function that is neither plumbing nor a run time's, "" if none is named."""
     rows = wording().runtime
-    return innermost([one for one in frames if not any(row.match(named_by(one)) for row in rows)])
+    named = ((one, named_by(one)) for one in frames)
+    return innermost([one for one, name in named if not any(row.match(name) for row in rows)])
 
 
 def _test(frames: Sequence[Frame]) -> str:
@@ -307,7 +308,7 @@ def _with_place(
 
 def _message(template: str, gate: Mapping[str, str]) -> RuntimeMessage | None:
     """The row of a run time's words that these are."""
-    return next((row for row in wording().messages if row.says(template, gate)), None)
+    return next((row for row in messages_of(gate.get("kind")) if row.says(template, gate)), None)
 
 
 def _origin(message: RuntimeMessage, frames: Sequence[Frame], *, is_foreign: bool, project: str | None) -> str:

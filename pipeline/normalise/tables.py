@@ -241,6 +241,25 @@ def wording() -> Wording:
     )
 
 
+def messages_of(kind: str | None) -> Sequence[RuntimeMessage]:
+    """The rows that may say the words of a family, or with None of what is no known error, in their order."""
+    found = _messages_by_kind()
+    return found.get(kind, found[""])
+
+
+@packs.cached
+def _messages_by_kind() -> Mapping[str | None, Sequence[RuntimeMessage]]:
+    """By family what may say its words, by None what says a whole template, by "" what names a code alone."""
+    rows = wording().messages
+    kinds = {kind for row in rows for kind in row.kinds}
+    found: dict[str | None, Sequence[RuntimeMessage]] = {
+        kind: tuple(row for row in rows if row.codes or kind in row.kinds) for kind in kinds
+    }
+    found[None] = tuple(row for row in rows if row.codes or not row.kinds)
+    found[""] = tuple(row for row in rows if row.codes)
+    return found
+
+
 def _whole(row: Mapping[str, Any]) -> re.Pattern[str]:
     return re.compile(rf"(?:{row['pattern']})\Z", re.IGNORECASE)
 
