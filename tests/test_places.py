@@ -136,6 +136,8 @@ def _kept(*frames: tuple[str | None, str | None], project: str = "") -> str:
             [("/srv/fire.js", "heat"), ("/srv/fire.js", None), (None, "Array.map")],
             "fire:heat",
         ),
+        ("the same without a function", [("./src/fire.rs", "kiln::heat"), ("src/fire.rs", None)], "fire:kiln::heat"),
+        ("no files", [(None, "Kiln.Main"), (None, "Kiln.Fires.Heat")], "?:Kiln.Fires.Heat"),
         ("a function without a name", [("/srv/main.js", "main"), ("/srv/fire.js", None)], "fire:?"),
         ("one of Go's own", [("main.go", "main.main"), ("/usr/local/go/src/net/net.go", "net.Dial")], "main:main.main"),
         ("a debugger's arguments", [("fire.c", "heat (kiln=0x1, at=3)")], "fire:heat"),

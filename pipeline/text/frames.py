@@ -219,7 +219,8 @@ def own(frames: Sequence[Frame], project: str = "") -> Sequence[Frame]:
 
 def running(frames: Sequence[Frame]) -> Sequence[Frame]:
     """The frames with the functions that their lines are in: PHP prints with a line the function that it calls."""
-    if not frames or not all((frame.file or ".php").endswith(".php") for frame in frames):
+    files = [frame.file for frame in frames if frame.file]
+    if not files or not all(file.endswith(".php") for file in files):
         return frames
     callers = (None, *(frame.function for frame in frames))
     return [frame._replace(function=caller) for frame, caller in zip(frames, callers, strict=False)]
@@ -236,7 +237,7 @@ def frame_key(frames: Sequence[Frame], project: str = "") -> str:
     last = shown[-1] if shown else None
     if last is not None and not _is_named(last, is_called=len(shown) < len(frames)):
         mine = next((place for place, one in enumerate(telling) if _rank(one, project) == _rank(last, project)), None)
-        is_around = mine is not None and (last.function or telling[mine].file == last.file)
+        is_around = mine is not None and (last.function or _module(telling[mine].file) == _module(last.file))
         telling = telling[mine:] if is_around else [last, *telling] if last.file and len(frames) > 1 else telling
     elif last is not None and last not in telling[:1]:
         telling.insert(0, last)
