@@ -25,7 +25,8 @@ OWNERS = {
 _HEAD = """# The database
 
 `errmine.duckdb` is one file. Columns with the same name join. Every table, view and column carries its comment inside
-the file too: `errmine query "FROM duckdb_columns()"`. All times are TIMESTAMPTZ, all days DATE.
+the file too: `errmine query "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal"`.
+All times are TIMESTAMPTZ, all days DATE.
 
 A signature is the message of an error with what varies taken out (tools that parse logs say template); `signature_id`
 is its id, a cluster is made of signatures that mean the same, and an entry tells of one cluster. What a source does not

@@ -193,7 +193,7 @@ def test_agents_are_told_what_it_means_within_their_measure(entry: KnowledgeEntr
     assert len(least.text) <= shown.LEAST.characters < len(wide.text)
 
 
-@pytest.mark.parametrize(("lang", "words"), [("en", "look at first: run with"), ("zh", "先看：设置")])
+@pytest.mark.parametrize(("lang", "words"), [("en", "look at first: run with"), ("zh", "首先检查：设置")])
 def test_show_prints_what_it_means_before_what_people_said(
     entry: KnowledgeEntry, lang: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pipeline import normalise, store
+from pipeline.cli import streams, work
 from pipeline.normalise import assemble
 from pipeline.records import Slot
 from pipeline.run import Places
@@ -382,6 +383,19 @@ def test_regroup_shows_and_then_builds(home: Path) -> None:
     assert run("regroup", "--dry-run", "--home", home, "--workers", "1").out == "no cluster changes\n"
     assert run("export", "--home", home).code == 0
     assert matched(home, MESSAGES[1]) == matched(home, MESSAGES[3])
+
+
+@pytest.mark.long
+def test_regroup_builds_also_where_nobody_reads_what_changes(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "overrides.toml").write_text(MERGE, encoding="utf-8")
+
+    def gone(*_: Any, **__: Any) -> None:
+        raise streams.ReaderGone
+
+    monkeypatch.setattr(work, "_tell_of_regrouping", gone)
+    assert run("regroup", "--home", home, "--workers", "1").code == 0
+    monkeypatch.undo()
+    assert run("regroup", "--dry-run", "--home", home, "--workers", "1").out == "no cluster changes\n"
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 
 from pipeline.cli.app import Config, Home, Json, Quiet, app, settings
 from pipeline.cli.output import announce, command_name, complain, print_json, print_table, say
+from pipeline.cli.streams import ReaderGone
 
 if TYPE_CHECKING:
     from pipeline.config import Settings
@@ -256,7 +258,8 @@ def regroup(
     store.meta(joined.Places.of(chosen.home).database)  # without a build before there is nothing to regroup, nor a run
     with joined.recorded(chosen.home, "build", wait_seconds=chosen.schedule.wait_seconds, told=say_waiting) as record:
         # what it reads the build finds: nothing is read twice
-        _tell_of_regrouping(_foreseen(chosen, workers, is_kept=True), is_quiet=quiet, as_json=as_json)
+        with suppress(ReaderGone):  # who stops reading what changes (`| head`) has it built all the same
+            _tell_of_regrouping(_foreseen(chosen, workers, is_kept=True), is_quiet=quiet, as_json=as_json)
         summary = record.summary = built(chosen, workers, engines, run_id=record.run_id, is_quiet=quiet or as_json)
     tell_of_build(summary, chosen, is_quiet=quiet or as_json, as_json=False)
 
