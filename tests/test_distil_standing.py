@@ -203,12 +203,12 @@ IDLE = [("c", "Which loader is it, and what does the log of the kiln say?")] * 1
 def test_a_fix_of_a_bare_line_and_what_stands_far_on_are_leads() -> None:
     fix, act = ("b", "This is fixed in version 2.1."), ("b", "Setting `tray=2` fixed it for me.")
     assert _doubts([("a", THREAD), fix], "fix") == [None]
-    assert _doubts([("a", BARE), fix], "fix") == [55]
+    assert _doubts([("a", BARE), fix], "fix") == [60]
     assert [
         one is not None and LEAST_LEAD_SHARE <= one <= 70 for one in _doubts([("a", THREAD), *IDLE, fix], "fix")
     ] == [True]
     assert _doubts([("a", THREAD), act], "remedy") == [None]
-    assert _doubts([("a", THREAD), *IDLE, act], "remedy") == [65]
+    assert _doubts([("a", THREAD), *IDLE, act], "remedy") == [60]
 
 
 TESTS = TABLE["of_a_test"]

@@ -18,7 +18,7 @@ from tests import cli, golden
 from tests.model_server import claim, home_with, pointed, thread
 
 ACT = "Set `PLAN_ROWS=64` in the launcher and start again."
-HELPED = "That was it, the mesh starts now, thank you."
+HELPED = "I did that on all hosts of the second rack, and the mesh stands since yesterday."
 CAUSE = "The planner counts padded rows twice, so its plan is larger than the mesh."
 ROWS = [
     thread(1, "shard 7 does not fit the mesh", ("MEMBER", ACT), ("NONE", HELPED)),

@@ -52,10 +52,9 @@ def _entry(*comments: tuple[str, str, str]) -> KnowledgeEntry:
 
 
 ANSWERED: list[tuple[str, str, str]] = [
-    (ADVICE, "That fixed it, thanks!", "worked"),
     (ADVICE, "Works, thanks!", "worked"),
     ("Try setting `FIXTURE_ODO=1`.", "That did not help.", "failed"),
-    ("请把 `pool_recycle` 设为 60。", "可以了，谢谢！", "worked"),
+    ("请把 `pool_recycle` 设为 60。", "好像可以了，谢谢！", "worked"),
     ("请把 `pool_recycle` 设为 60。", "没用，还是报同样的错误。", "failed"),
     ("Please run\n\n```\npip install fixture==2.5\n```", "This solved the issue for me.", "worked"),
 ]
@@ -92,7 +91,9 @@ def test_a_reply_to_two_acts_is_of_neither() -> None:
     assert [one.replies for one in acts] == [[], []]
 
 
-CONFIRMED = _entry(("helps", "MEMBER", ADVICE), ("asks", "NONE", "That fixed it, thanks!"))
+#: Plainer words ("that fixed it") are counted.
+REPLY = "Works, thanks!"
+CONFIRMED = _entry(("helps", "MEMBER", ADVICE), ("asks", "NONE", REPLY))
 DENIED = _entry(("helps", "MEMBER", ADVICE), ("asks", "NONE", "That did not help."))
 
 
@@ -104,9 +105,9 @@ def test_nobody_confirmed_it_is_said_of_no_act_that_a_reply_confirms(capsys: pyt
     entry_page.print_entry(CONFIRMED.model_dump(mode="json"), lang=labels.Language.EN)
     printed = capsys.readouterr().out
     assert "Suggested, and a reply says that it helped" in printed
-    assert "Reply that it helped (user, 2026-03-03): “That fixed it, thanks!”" in printed
+    assert "Reply that it helped (user, 2026-03-03): “Works, thanks!”" in printed
     assert "nobody confirmed" not in printed + markdown.page(CONFIRMED)
-    assert "Reply that it helped · 有回复称有效: “That fixed it, thanks" in markdown.page(CONFIRMED)
+    assert "Reply that it helped · 有回复称有效: “Works, thanks" in markdown.page(CONFIRMED)
 
 
 def test_what_a_reply_denies_nobody_confirmed_and_the_reply_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,8 +120,8 @@ def test_what_a_reply_denies_nobody_confirmed_and_the_reply_is_shown(capsys: pyt
 def test_programs_agents_sites_and_tables_have_the_replies() -> None:
     told = digest(CONFIRMED.model_dump(mode="json"))
     known = MatchKnown.model_validate(bounded(told))
-    assert known.suggested[0].replies[0].quote == "That fixed it, thanks!"
-    assert shown.entry(told, shown.USUAL).suggested[0].replies[0].text == "That fixed it, thanks!"
+    assert known.suggested[0].replies[0].quote == REPLY
+    assert shown.entry(told, shown.USUAL).suggested[0].replies[0].text == REPLY
     made = reading.remedies(CONFIRMED, "zh", {one.evidence_id: one for one in CONFIRMED.evidence}, lambda _: None)
     assert [one.outcome for one in made["replied"][0].replies] == ["有回复称有效"]
     (row,) = rows.tables_of([CONFIRMED])["replies"]
@@ -129,7 +130,7 @@ def test_programs_agents_sites_and_tables_have_the_replies() -> None:
 
 def test_a_reply_that_the_document_does_not_have_is_refused() -> None:
     raw = copy.deepcopy(CONFIRMED.model_dump(mode="json"))
-    made = _thread(("helps", "MEMBER", ADVICE), ("asks", "NONE", "That fixed it, thanks!"))
+    made = _thread(("helps", "MEMBER", ADVICE), ("asks", "NONE", REPLY))
     context = validate.Context(texts={made.document_id: made.text}.get)
     assert not any("replies" in problem.place for problem in validate.check(raw, context))
     raw["workarounds"][0]["replies"][0]["start"] += 1
