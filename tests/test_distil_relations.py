@@ -207,6 +207,14 @@ def test_who_met_the_same_error_does_not_say_that_it_stays() -> None:
     assert all(map(rules.persists, table["no_own_cases"]))
 
 
+def test_what_narrows_a_fix_finds_its_examples_and_no_look_alike() -> None:
+    table = tables.table("cues.toml")["narrowed"]
+    pattern, refuse = tables.narrowed()
+    for row in ("examples", "lookalikes"):
+        for text in table[row]:
+            assert bool(pattern.search(text) and not refuse.search(text)) == (row == "examples"), text
+
+
 def test_what_contests_an_act_finds_its_examples_and_no_look_alike() -> None:
     table = tables.table("cues.toml")["contested"]
     pattern, refuse = tables.contested()

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from pipeline import distil
 from pipeline.distil import actions, tables
 from pipeline.distil.claims import subjects
-from tests.distil_factory import document
+from tests.distil_factory import document, events
 from tests.each import each
 
 DESCRIBED = [
@@ -85,3 +86,22 @@ def test_only_a_report_lists_versions() -> None:
     posts = [{"kind": "title", "text": "Fixture"}, {"kind": "body", "text": "It fails."},
              {"kind": "comment", "text": "On Python 3.11, PyTorch 2.5.1"}]  # fmt: skip
     assert subjects.seen(document({"number": 1, "kind": "issue", "posts": posts})) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("I confirm that the issue is resolved in the tf-nightly", ("fix.on_nightly_of", {})),
+        ("The issue was fixed in the nightly version.", ("fix.on_nightly_of", {})),
+        ("This works with tf-nightly.", ("fix.on_nightly_of", {})),
+        ("The issue was fixed in the master branch.", ("fix.on_branch_of", {"branch": "master"})),
+        ("Fixed in dev.", ("fix.on_branch_of", {"branch": "dev"})),
+    ],
+)
+def test_builds_of_each_night_are_no_branch(said: str, fact: tuple[str, dict[str, str]]) -> None:
+    made = document({"number": 1, "kind": "issue", "posts": [
+        {"kind": "title", "text": "The wheel stops"}, {"kind": "body", "text": "```\nKeyError: the second wheel\n```"},
+        {"kind": "comment", "text": said},
+    ]})  # fmt: skip
+    stated = [claim.fact for claim in distil.read(made, *events(made)).claims if claim.kind == "fix" and claim.fact]
+    assert [(one.template, dict(one.slots)) for one in stated] == [(fact[0], fact[1] | {"repo": made.repo})]

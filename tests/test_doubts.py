@@ -279,3 +279,38 @@ def test_a_fix_in_a_long_thread_or_in_no_named_release_is_a_lead(monkeypatch: py
     assert _read(_thread(*talk[:4], said), 99, monkeypatch) == [None]
     assert _read(_thread(*talk, said), 99, monkeypatch) == [50]
     assert _read(_thread("Fixed in the latest release."), 99, monkeypatch) == [77]
+
+
+@pytest.mark.parametrize(
+    ("said", "doubt"),
+    [
+        ("The round case below is fixed by #12.", 50),
+        ("Fixed by #12\n, but other wheels that use the pool have this issue.", 50),
+        ("That case is fixed by #12.", None),
+        ("Fixed by #12, but please use another wheel.", None),
+        ("Fixed by #12. The spinner is as in other wheels that have a pool.", None),
+    ],
+)
+def test_a_fix_of_one_part_is_a_lead(said: str, doubt: int | None) -> None:
+    assert [claim.doubt for claim in _stated(_thread(said)) if claim.kind == "fix"] == [doubt]
+
+
+@pytest.mark.parametrize(
+    ("later", "doubt"),
+    [
+        ("Downgraded to 1.5.0 again and now it works.", 45),
+        ("After I reinstalled spinner 1.5.0 the issue is gone.", 45),
+        ("Downgraded to 1.5.1 and now it works.", None),
+        ("It should be gone in 1.5, I see it there too.", None),
+        ("Which one is it, 1.4 or 1.5?", None),
+    ],
+)
+def test_a_version_that_did_not_help_is_in_doubt_where_it_helps_later(later: str, doubt: int | None) -> None:
+    made = _thread("I've tried 1.4 and 1.5 but not working at all.", "Which wheel is it?", later)
+    assert [claim.doubt for claim in _stated(made) if "1.4" in claim.quote.text] == [doubt]
+
+
+def test_a_version_that_helped_before_it_failed_somebody_casts_no_doubt_on_that() -> None:
+    helped = "After I reinstalled spinner 1.5.0 the issue is gone."
+    made = _thread(helped, "I've tried 1.4 and 1.5 but not working at all.")
+    assert [claim.doubt for claim in _stated(made) if "1.4" in claim.quote.text] == [None]

@@ -345,6 +345,13 @@ def contested() -> tuple[Pattern, Pattern]:
 
 
 @cache
+def narrowed() -> tuple[Pattern, Pattern]:
+    """(how who tells of a fix says that it is of one part alone, names of a part that mean the report itself)."""
+    table_ = table("cues.toml")["narrowed"]
+    return _compiled(table_["pattern"]), _compiled(table_["refuse"])
+
+
+@cache
 def moved_on() -> Pattern:
     """How a comment speaks of another thing than the error, before it tells what did not help against that."""
     return _compiled(table("cues.toml")["moved_on"]["pattern"])

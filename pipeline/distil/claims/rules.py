@@ -320,7 +320,7 @@ def _merged(found: re.Match[str], document: Document) -> Fact | None:
 
 
 def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
-    """The fix that a sentence names: a change, a release, a branch."""
+    """The fix that a sentence names: a change, a release, a branch, a build."""
     found = _PR.search(region) if cue.rule in {"fix.in_ref", "fix.ref_fixes", "fix.zh"} else None
     if found is not None:
         return _merged(found, document)
@@ -333,7 +333,12 @@ def _fix(region: str, cue: tables.Cue, document: Document) -> Fact | None:
         version = _own_version(region, document)
         return _of_repo("fix.released_in", "_repo", ("version", version), document) if version else None
     branch = _BRANCH.search(region) if cue.rule in {"fix.in_branch", "fix.works_on_branch"} else None
-    return _of_repo("fix.on_branch", "_of", ("branch", branch.group(1).lower()), document) if branch else None
+    if branch is None:
+        return None
+    name = branch.group(1).lower()
+    if "night" in name:
+        return _of_repo("fix.on_nightly", "_of", None, document)
+    return _of_repo("fix.on_branch", "_of", ("branch", name), document)
 
 
 def _latest(region: str, repo: str) -> Fact | None:
@@ -343,11 +348,12 @@ def _latest(region: str, repo: str) -> Fact | None:
     return Fact("fix.in_latest", (("repo", repo),)) if is_own else None
 
 
-def _of_repo(template: str, ending: str, slot: tuple[str, str], document: Document) -> Fact:
-    """A version or branch of the project itself: the report's repository says whose, so that a reader knows."""
+def _of_repo(template: str, ending: str, slot: tuple[str, str] | None, document: Document) -> Fact:
+    """A version, branch or build of the project itself: the report's repository says whose, so that a reader knows."""
+    slots = () if slot is None else (slot,)
     if document.repo is None:
-        return Fact(template, (slot,))
-    return Fact(template + ending, tuple(sorted((slot, ("repo", document.repo)))))
+        return Fact(template, slots)
+    return Fact(template + ending, tuple(sorted((*slots, ("repo", document.repo)))))
 
 
 def _named(change: re.Match[str], document: Document) -> str:
