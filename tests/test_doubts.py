@@ -314,3 +314,23 @@ def test_a_version_that_helped_before_it_failed_somebody_casts_no_doubt_on_that(
     helped = "After I reinstalled spinner 1.5.0 the issue is gone."
     made = _thread(helped, "I've tried 1.4 and 1.5 but not working at all.")
     assert [claim.doubt for claim in _stated(made) if "1.4" in claim.quote.text] == [None]
+
+
+@pytest.mark.parametrize(
+    ("title", "printed", "said", "doubt"),
+    [
+        ("PyTorch 1.6 stops the wheel", "", "Fixed in 1.7.", 50),
+        ("PyTorch 1.6 stops the wheel", "", "Fixed in PyTorch 1.7.", None),
+        ("PyTorch 1.6 stops the wheel", "", "Fixed in 1.7 of kernels.", None),
+        ("The wheel stops", "", "Fixed in 1.7.", None),
+        ("The wheel stops", "TensorFlow version: 2.0.0", "This is fixed in TensorFlow 1.14.", 50),
+        ("The wheel stops", "TensorFlow version: 1.13.1", "This is fixed in TensorFlow 1.14.", None),
+        ("The wheel stops", "TensorFlow version: 1.14.1", "This is fixed in TensorFlow 1.14.", None),
+        ("The wheel stops", "Python version: 3.7.3", "This is fixed in TensorFlow 1.14.", None),
+    ],
+)
+def test_a_release_of_another_program_or_of_an_earlier_line_is_a_lead(
+    title: str, printed: str, said: str, doubt: int | None
+) -> None:
+    made = _thread(said, title=title, body=f"{FIRST}\n```\n\n{printed}\n\n```\nrun")
+    assert [claim.doubt for claim in _stated(made) if claim.kind == "fix"] == [doubt]

@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.distil import tables
+from pipeline.distil import actions, tables
 from pipeline.distil.claims import replies
 from pipeline.distil.claims.candidates import Candidate, Reader, kind_of
 from pipeline.distil.claims.prose import Prose
-from pipeline.distil.claims.subjects import Pair, named_words, shown_by
+from pipeline.distil.claims.subjects import Pair, named_words, seen, shown_by
 from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Document, Outcome, PostKind, Quote
 from pipeline.records.entry import LEAST_LEAD_SHARE
 
@@ -64,6 +64,10 @@ _LATEST, _LATEST_SHARE = "fix.in_latest", 77
 #: Which fix somebody tells of behind other words may be that of another thing they speak of: of 25 such statements that
 #: were read four were wrong, of 218 with which a post begins (behind a greeting or a name) eight.
 _BEGINS, _WITHIN = 20, 80
+#: Which release has the fix is anybody's guess where a bare number may be the version of another program, which the
+#: title names with its own, or where the report is of a later line of the same program: of 43 releases that readers
+#: judged the two so said were wrong.
+_WHICH_RELEASE = 50
 #: Where somebody asks for a better message, what is fixed afterwards may be the message: the mistake fails as before.
 _WORDS = 50
 #: What did not help is told of another thing where the comment says before that the error is past, or asks how to reach
@@ -235,10 +239,35 @@ def _of_fix(text: Prose, claim: Claim) -> Iterator[int]:
         yield _LONG
     if claim.rule == _LATEST:
         yield _LATEST_SHARE
+    if _is_doubtful_release(document, claim):
+        yield _WHICH_RELEASE
     post = document.post_at(claim.quote.start)
     is_within = post >= 0 and claim.quote.start - document.posts[post].start >= _BEGINS
     if is_within and not replies.is_seconded(text, post, claim.fact):
         yield _WITHIN
+
+
+def _is_doubtful_release(document: Document, claim: Claim) -> bool:
+    """True for a release that may be another program's, or that is of an earlier line than the report's own."""
+    slots = dict(claim.fact.slots) if claim.fact is not None else {}
+    version = slots.get("version")
+    if version is None:
+        return False
+    own = (document.repo or "").lower().rpartition("/")[2]
+    titled = actions.versioned(document.title or "")
+    if "package" not in slots and titled is not None:
+        name = titled[0].lower()
+        if name not in own and own not in claim.quote.text.lower():
+            return True
+    name = slots.get("package", own).lower()
+    stated = (one.value for one in seen(document) if one.name.lower() == name)
+    return any(_line(value) > _line(version) for value in stated if _line(value) and _line(version))
+
+
+def _line(version: str) -> tuple[int, ...]:
+    """Its first two numbers; empty for what is no version."""
+    found = _VERSION.search(version)
+    return tuple(int(number) for number in found[1].split(".")[:2]) if found else ()
 
 
 def _is_of_similar(document: Document, place: int) -> bool:
