@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pipeline import packs
 from pipeline.extract import announced, bare, compiler, crash, foreign, glog, stacks, statusline
-from pipeline.extract.rule import Block, Lazy, Listed, Rule, Where
+from pipeline.extract.rule import Block, Lazy, Rule, Where, is_apart
 from pipeline.lexicon.codes import codes_in
 from pipeline.records import Event, Frame, Severity
 from pipeline.text import prefixes
@@ -423,7 +423,7 @@ def _belongs(text: str, before: Block, block: Block) -> bool:
         is_one = lines <= _JOIN_LINES and not _COUNTED.search(
             text, max(before.start, block.start - _JOIN_WIDTH), block.start
         )
-        return is_one and not _is_apart(before, block)
+        return is_one and not (before.rule.apart and block.rule.apart and is_apart(before, block, _listed))
     return lines <= 2 and _masked(block.message) == _masked(before.message)
 
 
@@ -434,17 +434,6 @@ def _lists(before: Block, block: Block) -> bool:
     if block.function != before.function and not (block.file or before.file):
         return False
     return block.rule.follows is None or block.rule.follows.search(block.message) is not None
-
-
-def _is_apart(before: Block, block: Block) -> bool:
-    """Whether an error of a list stands for itself."""
-    if not (before.rule.apart and block.rule.apart):
-        return False
-    if before.listed is None:
-        before.listed = Listed()
-        before.listed.tells(*_listed(before))
-    block.listed = before.listed
-    return before.listed.tells(*_listed(block))
 
 
 def _listed(block: Block) -> tuple[str, str, int, str]:

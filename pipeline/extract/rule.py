@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from sys import maxsize
+from typing import Protocol, TypeVar
 
 from pipeline.records import Frame, Severity
 from pipeline.text import needed
@@ -137,6 +138,24 @@ class Listed:
         self.words.update((words, message))
         self.last, self.count = (file, line), self.count + is_apart
         return is_apart
+
+
+class OfList(Protocol):
+    """A block that may be one of a compiler's list."""
+
+    listed: Listed | None
+
+
+One = TypeVar("One", bound=OfList)
+
+
+def is_apart(before: One, block: One, said: Callable[[One], tuple[str, str, int, str]]) -> bool:
+    """Whether the next error of a list stands for itself; `said`: code, file, line and message of one."""
+    if before.listed is None:
+        before.listed = Listed()
+        before.listed.tells(*said(before))
+    block.listed = before.listed
+    return before.listed.tells(*said(block))
 
 
 _QUOTED = re.compile(r"['\"`‘“][^'\"`’”\n]{0,300}['\"`’”]|\d+")

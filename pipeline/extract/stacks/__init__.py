@@ -13,7 +13,7 @@ from itertools import islice
 
 from pipeline import packs
 from pipeline.extract.lines import Lines, Peeler, unescaped
-from pipeline.extract.rule import Listed
+from pipeline.extract.rule import is_apart
 from pipeline.extract.stacks import header
 from pipeline.extract.stacks.block import Block, Level, event, frames_of, listed
 from pipeline.extract.stacks.table import FORMS, WIDEST, Form, Matched, alone, by_literal, first, may_stand
@@ -260,19 +260,9 @@ def _joins(text: str, before: Block, block: Block) -> bool:
     if "```" in gap:
         return False
     if before.form.joins and block.form.joins:
-        return gap.count("\n") <= JOIN_LINES and not _is_apart(before, block)
+        may_part = before.form.apart and block.form.apart
+        return gap.count("\n") <= JOIN_LINES and not (may_part and is_apart(before, block, _listed))
     return gap.count("\n") <= REPEATED_WITHIN and _is_again(before, block)
-
-
-def _is_apart(before: Block, block: Block) -> bool:
-    """Whether an error of a list stands for itself."""
-    if not (before.form.apart and block.form.apart):
-        return False
-    if before.listed is None:
-        before.listed = Listed()
-        before.listed.tells(*_listed(before))
-    block.listed = before.listed
-    return before.listed.tells(*_listed(block))
 
 
 def _listed(block: Block) -> tuple[str, str, int, str]:
