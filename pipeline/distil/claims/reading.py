@@ -439,7 +439,7 @@ def _unsound(
     if not is_lead or (reason == "no_answer" and cue.outcome != Outcome.WORKED):
         return refused(document, finding.start, reason, cue.rule)
     made = stated(document, errors, finding)
-    return replace(made, doubt=_LEADS[reason]) if isinstance(made, Claim) else made
+    return replace(made, doubt=min(made.doubt or 100, _LEADS[reason])) if isinstance(made, Claim) else made
 
 
 def _succession(document: Document, errors: list[Pair], finding: rules.Finding) -> Iterator[Claim]:
