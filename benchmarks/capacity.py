@@ -189,7 +189,7 @@ def _built(places: Places, workers: int) -> None:
 
     now = current.seen(places, told="", overrides=None)
     if not run.is_built(places, now):
-        run.build(places, workers=workers, partition_documents=PARTITION_DOCUMENTS)
+        run.build(places, workers=workers, partition_documents=PARTITION_DOCUMENTS, is_alone=True)
         run.note_built(places, now)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 
 from pipeline.records.errors import ConfigError, StoreError
 from pipeline.run import pool
+from pipeline.run.home import locking
 
 Report = Callable[[int], None]
 
@@ -135,3 +139,47 @@ def test_an_error_comes_whole_out_of_a_worker() -> None:
 def test_workers_that_never_start_end_the_run() -> None:
     with pytest.raises(pool.PipelineError, match="die before they start"):
         list(pool.run(dies_at_once, [pool.Task("t", ("a",))], workers=1))
+
+
+FORKED = pytest.mark.skipif(sys.platform != "linux", reason="workers are forked from the command itself on Linux alone")
+
+
+@FORKED
+def test_workers_that_stand_ready_are_taken_and_replaced() -> None:
+    with pool.ahead(3):
+        standing = [worker.process.pid for worker in pool._STANDING]
+        results, failures = outcome([pool.Task("t", ("a", "kill", "b")), pool.Task("u", ("c",))])
+        assert (results, failures) == (["aa", "bb", "cc"], {"kill": "crash"})
+        assert not pool._STANDING
+    assert len(set(standing)) == 3
+    assert not any(Path(f"/proc/{pid}").exists() for pid in standing)
+
+
+@FORKED
+def test_workers_that_nobody_takes_end() -> None:
+    with pytest.raises(ConfigError), pool.ahead(2):
+        standing = [worker.process.pid for worker in pool._STANDING]
+        raise ConfigError("nothing to do")
+    assert not any(Path(f"/proc/{pid}").exists() for pid in standing)
+
+
+@FORKED
+def test_a_worker_that_was_forked_holds_no_lock_of_the_command(tmp_path: Path) -> None:
+    holder = locking.Holder("run:1", "build", 1, "2026-01-01T00:00:00+00:00")
+    with contextlib.ExitStack() as held:
+        held.enter_context(locking.sole(tmp_path, holder))
+        with pool.ahead(1):
+            held.close()  # as when the command is killed, and the worker is not yet
+            with locking.sole(tmp_path, holder, wait_seconds=20):  # it may not have begun yet
+                pass
+
+
+def test_nothing_is_forked_beside_a_thread() -> None:
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait)
+    thread.start()
+    try:
+        assert not pool.can_fork()
+    finally:
+        end.set()
+        thread.join()

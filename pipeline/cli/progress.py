@@ -13,7 +13,10 @@ Progress = Callable[[str, int, int], None]
 
 @contextmanager
 def progress_bar(*, is_quiet: bool) -> Iterator[Progress]:
-    """A function that shows how far each stage is, for as long as the context lasts."""
+    """A function that shows how far each stage is, for as long as the context lasts.
+
+    The bar begins when it is first told of a stage: it has a thread, and who forks workers has none before.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     on_stderr = console(stderr=True)
@@ -21,12 +24,15 @@ def progress_bar(*, is_quiet: bool) -> Iterator[Progress]:
         yield lambda _stage, _done, _total: None
         return
     columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=on_stderr) as bars:
-        tasks = {}
+    bars, tasks = Progress(*columns, console=on_stderr), {}
 
-        def show(stage: str, done: int, total: int) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total or None)
-            bars.update(tasks[stage], completed=done, total=total or None)
+    def show(stage: str, done: int, total: int) -> None:
+        bars.start()
+        if stage not in tasks:
+            tasks[stage] = bars.add_task(stage, total=total or None)
+        bars.update(tasks[stage], completed=done, total=total or None)
 
+    try:
         yield show
+    finally:
+        bars.stop()

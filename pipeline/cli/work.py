@@ -205,6 +205,7 @@ def built(
             overrides=chosen.overrides_path,
             run_id=run_id,
             is_loss_accepted=is_loss_accepted,
+            is_alone=True,
             progress=progress,
         )
 

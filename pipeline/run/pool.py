@@ -4,18 +4,25 @@ A worker imports once and then takes task after task. Before each item it notes 
 memory: no message, no system call, so a guarded run is as fast as an unguarded one. The parent watches. A worker that
 overruns the deadline on an item, runs out of memory or dies is replaced; the rest of its task goes back into the queue
 without the item, and the item is tried once more, alone. If it fails again it is given back as a :class:`Failure`.
+
+Workers are forked from a process that imports for all of them what they need. A command that is alone in its process
+forks them from itself before it starts a thread: it needs the same modules and tables, and to import and read all of
+them a second time cost more than fifty documents do.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import multiprocessing
 import os
 import resource
 import signal
+import sys
 import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -75,6 +82,10 @@ class _Worker(Generic[T]):
     task: Task[T] | None = None
 
 
+#: Workers that were forked ahead of the run that takes them.
+_STANDING: list[_Worker[Any]] = []
+
+
 @dataclass(slots=True)
 class _Queue(Generic[T]):
     waiting: deque[Task[T]]
@@ -100,7 +111,9 @@ def run(
     """
     context = _context(preload or getattr(work, "func", work).__module__)  # a partial has none
     queue = _Queue(deque(tasks))
-    crew = [_hire(context, work, limits) for _ in range(min(workers, max(1, len(tasks))))]
+    crew = _crew(context, min(workers, max(1, len(tasks))))
+    for worker in crew:
+        _instruct(worker, work, limits)
     false_starts = 0
     try:
         while queue.waiting or any(worker.task for worker in crew):
@@ -113,7 +126,7 @@ def run(
                     false_starts = 0
                     yield verdict
                     continue
-                crew[index] = _hire(context, work, limits)
+                crew[index] = _instruct(_hire(context), work, limits)
                 started = _dismiss(worker)
                 if task is None or started == _IDLE:
                     false_starts += 1
@@ -140,6 +153,40 @@ def begin(preload: str) -> None:
     """
     _context(preload)
     forkserver.ensure_running()
+
+
+def can_fork() -> bool:
+    """Whether this process may fork workers itself, if nothing but a command of ours is at work in it.
+
+    No thread of Python may hold a lock then; those of libraries that were only imported wait.
+    """
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+@contextlib.contextmanager
+def ahead(workers: int) -> Iterator[None]:
+    """Inside the context so many workers are there, forked from this process as it is now; the next run takes them.
+
+    What takes the place of one that dies comes from the process of `begin`: this one may have threads by then.
+    """
+    context = multiprocessing.get_context("fork")
+    _allow_children()
+    try:
+        with warnings.catch_warnings():  # from 3.12 on Python warns of the threads of libraries: they wait
+            warnings.simplefilter("ignore", DeprecationWarning)
+            _STANDING.extend(_hire(context) for _ in range(workers))
+        yield
+    finally:
+        while _STANDING:
+            _dismiss(_STANDING.pop())
+
+
+def _crew(context: Any, workers: int) -> list[_Worker[Any]]:
+    """So many workers: those that stand ready first; of these no more stand ready then."""
+    ready, _STANDING[:] = _STANDING[:workers], _STANDING[workers:]
+    while _STANDING:
+        _dismiss(_STANDING.pop())
+    return ready + [_hire(context) for _ in range(workers - len(ready))]
 
 
 def _context(preload: str) -> Any:
@@ -236,14 +283,21 @@ def _allow_children() -> None:
         current.daemon = False
 
 
-def _hire(context: Any, work: Work[T, R], limits: Limits) -> _Worker[T]:
+def _hire(context: Any) -> _Worker[Any]:
     ours, theirs = context.Pipe()
     item = context.Value(ctypes.c_long, _IDLE, lock=False)
     started = context.Value(ctypes.c_double, 0.0, lock=False)
-    process = context.Process(target=_serve, args=(theirs, item, started, work, limits), daemon=True)
+    process = context.Process(target=_serve, args=(theirs, item, started), daemon=True)
     process.start()
     theirs.close()
     return _Worker(process, ours, item, started)
+
+
+def _instruct(worker: _Worker[T], work: Work[T, R], limits: Limits) -> _Worker[T]:
+    """The worker, which knows then what to do with tasks."""
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it is dead: noticed when it gets a task
+        worker.connection.send((work, limits))
+    return worker
 
 
 def _dismiss(worker: _Worker[T]) -> int:
@@ -274,13 +328,17 @@ def reporter(item: Any, started: Any) -> Callable[[int], None]:
     return report
 
 
-def _serve(connection: Connection, item: Any, started: Any, work: Work[T, R], limits: Limits) -> None:
-    """The worker's life: take a task, give back its result, until the parent hangs up."""
+def _serve(connection: Connection, item: Any, started: Any) -> None:
+    """The worker's life: hear what to do, take a task, give back its result, until the parent hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    gc.freeze()  # what all workers share: to look through it would copy it
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        work, limits = connection.recv()
+    except (EOFError, OSError):
+        return
     if limits.bytes is not None:
         resource.setrlimit(resource.RLIMIT_AS, (limits.bytes, limits.bytes))
-
-    threading.Thread(target=_end_with_parent, daemon=True).start()
 
     report = reporter(item, started)
     while True:

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -71,35 +72,36 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
     overrides: Path | None = None,
     run_id: str = "",
     is_loss_accepted: bool = False,
+    is_alone: bool = False,
     progress: Progress = lambda _stage, _done, _total: None,
 ) -> Summary:
     """Make the database from raw; give back what every stage took and gave.
 
-    `overrides` is the file in which people overrule the grouping; `run_id` names the run in the journal.
+    `overrides` is the file in which people overrule the grouping; `run_id` names the run in the journal. Who
+    `is_alone` runs nothing but this in its process: workers may be forked from it.
 
     Raises:
         RawError: raw holds less than it did, and nobody accepted the loss.
     """
-    with store.lasting():
+    is_behind = planning.is_behind(places.planned, places.raw)
+    with store.lasting(), _workers_ahead(workers if is_behind else 0, is_alone=is_alone):
         store.check_replaceable(places.database)  # before an hour of work, not after it
-        if is_behind := planning.is_behind(places.planned, places.raw):
-            pool.begin(PRELOAD)
         reduce.read(overrides)  # likewise
         planned_now = planned(places, partition_documents=partition_documents, is_loss_accepted=is_loss_accepted)
-    partitions = planned_now.partitions
-    names = map_partitions(
-        partitions,
-        raw_path=places.raw,
-        shard_folder=places.shards,
-        workers=workers,
-        limits=limits,
-        seen=Seen.read(places.seen),
-    )
-    progress("extract", 0, len(partitions))
-    is_worth = is_behind and sum(len(one.documents) for one in partitions) >= _WORTH_WAKING
-    with waking.meanwhile(is_worth=is_worth):
-        for done, _ in enumerate(names, 1):
-            progress("extract", done, len(partitions))
+        partitions = planned_now.partitions
+        names = map_partitions(
+            partitions,
+            raw_path=places.raw,
+            shard_folder=places.shards,
+            workers=workers,
+            limits=limits,
+            seen=Seen.read(places.seen),
+        )
+        progress("extract", 0, len(partitions))
+        is_worth = is_behind and sum(len(one.documents) for one in partitions) >= _WORTH_WAKING
+        with waking.meanwhile(is_worth=is_worth):
+            for done, _ in enumerate(names, 1):
+                progress("extract", done, len(partitions))
     summary = publish(
         places,
         partitions,
@@ -111,6 +113,19 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
         progress=progress,
     )
     return with_notes(summary, planned_now)
+
+
+@contextmanager
+def _workers_ahead(workers: int, *, is_alone: bool) -> Iterator[None]:
+    """Inside the context so many workers get ready, and nobody waits for them; of none there is nothing."""
+    if workers and is_alone and pool.can_fork():
+        import_module(PRELOAD)
+        with pool.ahead(workers):
+            yield
+        return
+    if workers:
+        pool.begin(PRELOAD)
+    yield
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from pipeline.records.errors import HomeBusy
 
 #: Between two looks at a lock that another run holds.
 _LOOK_SECONDS = 0.2
+#: Descriptors of the locks that this process holds.
+_HELD: set[int] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ def sole(
     """
     path = home / ".errmine" / name
     descriptor = _opened(path)
+    _HELD.add(descriptor)
     try:
         _wait(descriptor, path, wait_seconds, told)
         killed = _note(descriptor)
@@ -62,7 +65,17 @@ def sole(
         finally:
             _write(descriptor, b"")
     finally:
+        _HELD.discard(descriptor)
         os.close(descriptor)
+
+
+def _without_locks() -> None:
+    """Nothing; a worker that was forked holds no lock of its parent, which may be killed and followed by another."""
+    while _HELD:
+        os.close(_HELD.pop())
+
+
+os.register_at_fork(after_in_child=_without_locks)
 
 
 def here(run_id: str, flow: str, *, now: datetime) -> Holder:
