@@ -276,6 +276,24 @@ def test_what_helped_stands_apart_from_what_is_only_suggested() -> None:
     )
 
 
+def test_what_closed_a_report_is_the_project_s_fix_and_is_counted_once() -> None:
+    entry = make.raw_entry(dead_ends=[], dead_ends_zh=[])
+    closed = make.evidence(4, role="fix", quote="Kernels fail with two stages")
+    named = {"kind": "version", "value": "2.3.1", "status": "fixed", "count": 1, "evidence": [closed["evidence_id"]]}
+    entry["evidence"] = [make.evidence(1), closed]
+    entry["versions"] = [named | {"version": "errmine-fixtures/kernels 2.3.1"}]
+    action = "Use version 2.3.1 of errmine-fixtures/kernels or later: its tracker closed the report as fixed there."
+    entry["workarounds"] = [remedy(action, closed, tier="user_confirmed"), remedy("Use fewer stages.", closed)]
+    entry["workarounds_zh"] = [None, None]
+    found = digest(entry)
+    assert [(one.standing, one.action) for one in found.suggested] == [
+        ("fixed", action),
+        ("suggested", "Use fewer stages."),
+    ]
+    assert standing(found).endswith("; 1 fix by the project, 1 suggestion that nobody confirmed")
+    assert standing(found, "zh").endswith("；1 处项目修复，1 个建议尚无人确认")
+
+
 def test_where_nobody_knows_it_is_said() -> None:
     entry = make.raw_entry(
         workarounds=[], workarounds_zh=[], dead_ends=[], dead_ends_zh=[], evidence=[make.evidence(1)], evidence_count=1

@@ -469,6 +469,7 @@ def test_every_heading_is_asked_for() -> None:
     begin = r"(?:\bword\(|\bsmall\(|\b_both\(|\bwords\[|label\(\"words\", |both\([\"']words[\"'], )"
     words |= set(re.findall(rf"{begin}[\"'](\w+)", said)) | {
         "confirmed_one",
+        "fixed_one",
         "suggested_one",
         "replied_one",
     }  # of the groups of `errmine match`
@@ -484,7 +485,7 @@ def test_every_heading_is_asked_for() -> None:
         "counts": set(re.findall(r"counted\(\"(\w+)\"", said)) | set(re.findall(r"counted\('(\w+)'", said)),
         "relations": set(TransitionGraph.model_fields),
         "roles": set(get_args(Role)),
-        "said": {"suggested", *get_args(CaseStatement.model_fields["kind"].annotation)},
+        "said": {"fixed", "suggested", *get_args(CaseStatement.model_fields["kind"].annotation)},
         "leads": set(get_args(Lead.model_fields["kind"].annotation)),
         "version_states": {"fixed", "active"},
         "states": {"open", "closed", "released", "prerelease"},

@@ -6,6 +6,7 @@ Made from the published entry alone, so every front door says the same of it: th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -78,7 +79,7 @@ class Remedy:
 
     @property
     def standing(self) -> str:
-        """As what it stands: confirmed, documented, replied (a reply alone says that it helped) or suggested."""
+        """As what it stands: confirmed, documented, fixed (by the project), replied (by a reply alone) or suggested."""
         return remedy_standing(self.worked, self.tier, (one.outcome for one in self.replies))
 
     @property
@@ -155,7 +156,7 @@ class Digest:
     cause_said: tuple[Saying, ...]
     confirmed: tuple[Remedy, ...]  # somebody said that it worked
     official: tuple[Remedy, ...]  # an official page says so
-    suggested: tuple[Remedy, ...]  # nobody says whether it works, or a reply alone does; those first, then maintainers
+    suggested: tuple[Remedy, ...]  # nobody counted says whether it works: fixes of projects, acts with a reply, others
     dead_ends: tuple[Remedy, ...]
     fixed_in: tuple[Fix, ...]
     official_url: str | None
@@ -196,9 +197,9 @@ def digest(entry: Row) -> Digest:
     evidence = {piece["evidence_id"]: piece for piece in entry["evidence"]}
     remedies = [*_remedies(entry, "workarounds", evidence), *_of_cases(entry, "workaround", evidence)]
     tried = [*_remedies(entry, "dead_ends", evidence), *_of_cases(entry, "dead_end", evidence)]
-    confirmed, official, replied, suggested = (
+    confirmed, official, fixed, replied, suggested = (
         [one for one in remedies if one.standing == kind]
-        for kind in ("confirmed", "documented", "replied", "suggested")
+        for kind in ("confirmed", "documented", "fixed", "replied", "suggested")
     )
     return Digest(
         entry_id=entry["id"],
@@ -219,7 +220,7 @@ def digest(entry: Row) -> Digest:
         cause_said=_sayings(entry["root_cause_evidence"], evidence),
         confirmed=tuple(sorted(confirmed, key=lambda one: (one.failed - one.worked, one.case is not None))),
         official=tuple(official),
-        suggested=(*sorted(replied, key=_weight), *sorted(suggested, key=_weight)),
+        suggested=tuple(one for group in (fixed, replied, suggested) for one in sorted(group, key=_weight)),
         dead_ends=tuple(sorted(tried, key=lambda one: -one.failed)),
         fixed_in=tuple(
             Fix(row["version"], _sayings(row["evidence"], evidence))
@@ -259,21 +260,24 @@ def standing(told: Digest, lang: str = "en") -> str:
 def answers(told: Digest, lang: str = "en") -> str:
     """Whether anybody knows what to do against it: what helped, what officials say, what nobody confirmed."""
     of_one = sum(one.case is not None for one in told.confirmed)
-    replied = sum(one.standing == "replied" for one in told.suggested)
-    said_in_one = sum(one.case is not None for one in told.suggested[replied:])
+    kinds = Counter(
+        one.standing if one.standing != "suggested" or one.case is None else "one" for one in told.suggested
+    )
     numbers = (
         len(told.confirmed) - of_one,
         of_one,
         len(told.official),
-        replied,
-        len(told.suggested) - replied - said_in_one + len(told.fixed_in),
-        said_in_one,
+        kinds["fixed"],
+        kinds["replied"],
+        kinds["suggested"] + _released(told),
+        kinds["one"],
     )
     if lang == "zh":
         words = (
             "个办法有人确认有效",
             "个办法在个别项目中有效",
             "个官方办法",
+            "处项目修复",
             "个建议有回复称有效",
             "个建议尚无人确认",
             "个来自个别项目的建议尚无人确认",
@@ -284,12 +288,19 @@ def answers(told: Digest, lang: str = "en") -> str:
         ("remedy that helped", "remedies that helped"),
         ("remedy that helped a single project", "remedies that helped single projects"),
         ("official remedy", "official remedies"),
+        ("fix by the project", "fixes by the project"),
         ("suggestion that a reply confirms", "suggestions that replies confirm"),
         ("suggestion that nobody confirmed", "suggestions that nobody confirmed"),
         ("unconfirmed suggestion of a single project", "unconfirmed suggestions of single projects"),
     )
     told_en = [counted(number, *noun) for number, noun in zip(numbers, nouns, strict=True) if number]
     return ", ".join(told_en) or f"{_unfixed(told)[0]}nobody reported a fix"
+
+
+def _released(told: Digest) -> int:
+    """The versions that have the fix, but those that a remedy names already, by the same threads."""
+    named = {said.document_id for one in told.suggested if one.standing == "fixed" for said in one.said}
+    return sum(not {said.document_id for said in fix.said} <= named for fix in told.fixed_in)
 
 
 def _unfixed(told: Digest) -> tuple[str, str]:

@@ -96,14 +96,17 @@ def remedy_groups(known: Digest, case: int | None, most: int, tried: int) -> lis
         return sorted(own, key=lambda one: one.case is None), [one for one in remedies if one not in own]
 
     own, others = parted(known.confirmed)
-    replied, replied_elsewhere = parted([one for one in known.suggested if one.standing == "replied"])
-    said, said_elsewhere = parted([one for one in known.suggested if one.standing != "replied"])
+    (fixed, fixed_elsewhere), (replied, replied_elsewhere), (said, said_elsewhere) = (
+        parted([one for one in known.suggested if one.standing == kind]) for kind in ("fixed", "replied", "suggested")
+    )
     return [
         ("confirmed", own, most),
         ("documented", list(known.official), most),
+        ("fixed", fixed, most),
         ("replied", replied, most),
         ("suggested", said, most),
         ("confirmed_one", others, most),
+        ("fixed_one", fixed_elsewhere, min(most, 1)),
         ("replied_one", replied_elsewhere, min(most, 1)),
         ("suggested_one", said_elsewhere, min(most, 1)),
         ("dead_ends", list(known.dead_ends), tried),
@@ -267,7 +270,7 @@ def _print_cases(entry: Row, told: Digest, nearest: int | None, lang: Language, 
 
 
 def _print_statement(kind: str, one: Remedy, lang: Language, most: int) -> None:
-    label = "suggested" if kind == "workaround" and not one.worked else kind
+    label = one.standing if kind == "workaround" and one.standing in ("fixed", "suggested") else kind
     told = counts(one, lang)
     lead = f"  - {small(label, lang, 'said')}{colon(lang)}"
     mark = "原文：" if kind == "cause" else _ENGLISH

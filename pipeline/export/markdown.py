@@ -64,6 +64,7 @@ def page(entry: KnowledgeEntry) -> str:
         _section(headings.both("words", "causes"), causes),
         _section(headings.both("words", "confirmed"), [_workarounds(entry, "confirmed")]),
         _section(headings.both("words", "documented"), [_workarounds(entry, "documented")]),
+        _section(headings.both("words", "fixed"), [_workarounds(entry, "fixed")]),
         _section(headings.both("words", "replied"), [_workarounds(entry, "replied")]),
         _section(headings.both("words", "suggested"), [_workarounds(entry, "suggested")]),
         _section(headings.both("words", "dead_ends"), [_dead_ends(entry)]),

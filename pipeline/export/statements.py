@@ -10,13 +10,14 @@ _OUTCOMES = frozenset({"worked", "failed"})
 
 
 def kind_of(statement: CaseStatement) -> str:
-    """What a case's statement is called: nobody said of a suggestion that it helped."""
-    is_advice = statement.kind == "workaround" and remedy_standing(statement.worked) == "suggested"
-    return "suggested" if is_advice else statement.kind
+    """What a case's statement is called: nobody said of a suggestion, or of the project's fix, that it helped."""
+    standing = remedy_standing(statement.worked, statement.tier)
+    is_untried = statement.kind == "workaround" and standing in ("fixed", "suggested")
+    return standing if is_untried else statement.kind
 
 
 def standing_of(remedy: Workaround) -> Standing:
-    """As what a remedy stands: confirmed, documented, replied (a reply alone says that it helped) or suggested."""
+    """As what a remedy stands: confirmed, documented, fixed, replied (by a reply alone) or suggested."""
     return remedy_standing(remedy.worked, remedy.tier, (one.outcome for one in remedy.replies))
 
 

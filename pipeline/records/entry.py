@@ -25,7 +25,7 @@ _RATE_DIGITS = 3
 
 
 Tier = Literal["documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated"]
-Standing = Literal["confirmed", "documented", "replied", "suggested"]  # of one remedy
+Standing = Literal["confirmed", "documented", "fixed", "replied", "suggested"]  # of one remedy
 TranslationStatus = Literal[
     "source", "template", "tm_exact", "reviewed", "human", "llm_checked", "mt_checked", "imported_checked",
     "untranslated", "not_applicable",
@@ -370,10 +370,13 @@ class KnowledgeEntry(_Part):
 def remedy_standing(worked: int, tier: str | None = None, replied: Iterable[str] = ()) -> Standing:
     """Whether somebody said of a remedy that it worked, an official page says it, or it is only advised.
 
-    `replied`: the outcomes of its replies; who confirms an act in a reply is somebody, though not counted.
+    What closed a report as fixed has the tier of what users confirm, though nobody says that it worked: the project's
+    fix. `replied`: the outcomes of its replies; who confirms an act in a reply is somebody, though not counted.
     """
     if worked or tier == "documented":
         return "confirmed" if worked else "documented"
+    if tier == "user_confirmed":
+        return "fixed"
     return "replied" if "worked" in replied else "suggested"
 
 

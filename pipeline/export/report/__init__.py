@@ -48,7 +48,7 @@ class Report:
 
 
 #: The lists of errors, and what stands behind each error of them.
-_LISTS = (("newest", "new"), ("trending", "trending"), ("fixed", "fixed"), ("without_answer", "unanswered"))
+_LISTS = (("newest", "new"), ("trending", "trending"), ("fixed_or_helped", "fixed"), ("without_answer", "unanswered"))
 _MOST_NEW, _MOST_DOMAINS = 20, 16
 
 
@@ -170,7 +170,7 @@ def _listed(rows: Rows, name: str) -> Iterator[str]:
         told = [headings.counted("documents", row["evidence_count"], "en"), escaped(row["domain"])]
         if name == "trending":
             told.append(f"{row['recent']:,} of late, {row['earlier']:,} before")
-        if name == "fixed":
+        if name == "fixed_or_helped":
             told.append(f"said on {row['said_on']}")
         chinese = f" · {escaped(row['signature_zh'])}" if row["signature_zh"] else ""
         english = escaped(short(row["signature"], _SIGNATURE_CHARACTERS))

@@ -144,7 +144,9 @@ def told(site: Site, entry: KnowledgeEntry, lang: str, known: Sequence[tuple[str
 def _description(
     entry: KnowledgeEntry, lang: str, cause: reading.Remedy | None, remedies: Mapping[str, Sequence[reading.Remedy]]
 ) -> str:
-    best = next((one for kind in ("confirmed", "documented", "replied", "suggested") for one in remedies[kind]), cause)
+    best = next(
+        (one for kind in ("confirmed", "documented", "fixed", "replied", "suggested") for one in remedies[kind]), cause
+    )
     said = best.said.text if best else headings.label("words", "unanswered", lang) if not is_answered(entry) else ""
     told = f"{headings.counted('documents', entry.evidence_count, lang)}. {said or reading.signature(entry, lang).text}"
     return short(told, _DESCRIPTION_CHARACTERS)

@@ -149,8 +149,8 @@ def cause(entry: KnowledgeEntry, lang: str, by_id: Mapping[str, Evidence]) -> Re
 def remedies(
     entry: KnowledgeEntry, lang: str, by_id: Mapping[str, Evidence], official: Official
 ) -> dict[str, list[Remedy]]:
-    """What helped ("confirmed"), what an official page says, what a reply alone confirms, advice, what did not help."""
-    kinds = ("confirmed", "documented", "replied", "suggested", "dead_ends")
+    """What helped ("confirmed"), official words, fixes of the project, what a reply confirms, advice, what failed."""
+    kinds = ("confirmed", "documented", "fixed", "replied", "suggested", "dead_ends")
     made: dict[str, list[Remedy]] = {kind: [] for kind in kinds}
     for one, chinese in zip(entry.workarounds, entry.workarounds_zh, strict=True):
         made[standing_of(one)].append(_remedy(one, chinese, lang, by_id, official))
