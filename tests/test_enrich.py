@@ -80,7 +80,7 @@ def judged(
     *,
     kind: ClaimKind = ClaimKind.REMEDY,
     statement: str = "It says so.",
-    rule: str = "llm:m1@host#enrich-2",
+    rule: str = "llm:m1@host#enrich-3",
     **more: Any,
 ) -> Claim | Skipped:
     start = thread.text.index(words)
@@ -105,7 +105,7 @@ def test_words_are_found_at_their_place_and_name_the_model(model: Model) -> None
     found = found_by(model, thread, claim(CAUSE, statement="Padded rows are counted twice: 7 shards of 64 rows."))
     (pointed,) = found.pointed
     assert thread.text[pointed.start : pointed.end] == CAUSE
-    assert pointed.rule == f"llm:m1@localhost:{model.server.port}#enrich-2"
+    assert pointed.rule == f"llm:m1@localhost:{model.server.port}#enrich-3"
     assert found.refused == ()
 
 
@@ -166,7 +166,7 @@ def test_that_it_worked_counts_where_a_second_question_agrees(model: Model) -> N
     assert pointed.answer is not None
     assert thread.text[slice(*pointed.answer)] == HELPED
     assert pointed.outcome is Outcome.WORKED
-    assert pointed.rule == f"checked:llm:m1@localhost:{model.server.port}#enrich-2+check-1"
+    assert pointed.rule == f"checked:llm:m1@localhost:{model.server.port}#enrich-3+check-1"
     second = model.asked[1]["messages"][1]["content"]
     assert (ACT in second, HELPED in second, ERROR in second) == (True, True, True)
     assert "It ends with" not in second  # nothing else of the thread
@@ -269,7 +269,7 @@ def test_a_second_reading_adds_what_the_first_missed_and_is_named(model: Model) 
     thread = document(CAUSE, ACT)
     found = read_twice(model, thread, [claim(CAUSE)], [claim(ACT, kind="remedy")])
     assert [(thread.text[one.start : one.end], one.rule.partition("#")[2]) for one in found.pointed] == [
-        (CAUSE, "enrich-2"),
+        (CAUSE, "enrich-3"),
         (ACT, "again-1+check-1"),
     ]
     assert shown_again(model) == "cause [3], error 1"
@@ -352,7 +352,7 @@ def test_whatever_a_model_says_a_place_is_exact_and_nothing_raises(claims: Any) 
         found = grounded(proposal, asked, thread, pieces) if proposal is not None else None
         if isinstance(found, Found):
             assert found.unit == pieces[found.unit.number]
-            span = (ClaimKind.CAUSE, found.unit.start, found.unit.end, found.statement, "llm:m1@host#enrich-2", 0)
+            span = (ClaimKind.CAUSE, found.unit.start, found.unit.end, found.statement, "llm:m1@host#enrich-3", 0)
             assert isinstance(distil.pointed(thread, events, signatures[0], Pointed(*span)), Claim | Skipped)
 
 
@@ -579,7 +579,7 @@ def test_a_fix_says_where_it_is(words: str, template: str | None, reason: str | 
 
 def test_people_who_say_that_it_worked_need_no_name_in_their_words() -> None:
     words = "Reinstalling everything from scratch solved it."
-    found = judged(document(words), words, rule="checked:llm:m1@host#enrich-2+check-1", outcome=Outcome.WORKED)
+    found = judged(document(words), words, rule="checked:llm:m1@host#enrich-3+check-1", outcome=Outcome.WORKED)
     assert isinstance(found, Claim)
     assert (found.outcome, found.quote.text) == (Outcome.WORKED, words)
 
@@ -610,16 +610,16 @@ def test_what_an_address_asks_for_is_no_setting() -> None:
 def test_a_fix_of_which_nobody_says_where_it_is_has_the_day_of_the_post_if_a_second_reading_agrees() -> None:
     words = "I just committed a patch, this is fixed."
     thread = dated(words)
-    found = judged(thread, words, kind=ClaimKind.FIX, rule="checked:llm:m1@host#enrich-2+check-1")
+    found = judged(thread, words, kind=ClaimKind.FIX, rule="checked:llm:m1@host#enrich-3+check-1")
     assert isinstance(found, Claim)
     assert found.fact == Fact("fix.dated", (("date", "2026-03-02"), ("repo", "errmine-fixtures/kernels")))
     further = f"{words} If you pass no rows, none are read now."  # a condition of another sentence
     assert isinstance(
-        judged(dated(further), further, kind=ClaimKind.FIX, rule="checked:llm:m1@host#enrich-2+check-1"), Claim
+        judged(dated(further), further, kind=ClaimKind.FIX, rule="checked:llm:m1@host#enrich-3+check-1"), Claim
     )
     for other, rule in (
-        (words, "llm:m1@host#enrich-2"),
-        ("It will be fixed soon.", "checked:llm:m1@host#enrich-2+check-1"),
+        (words, "llm:m1@host#enrich-3"),
+        ("It will be fixed soon.", "checked:llm:m1@host#enrich-3+check-1"),
     ):
         refused = judged(dated(other), other, kind=ClaimKind.FIX, rule=rule)
         assert isinstance(refused, Skipped)

@@ -57,13 +57,25 @@ _FORM = (
     "problem. "
 )
 
+#: What readers pass over who look for the one answer of a thread: of what two other readers marked in it they named
+#: six in ten, and nine in ten of what they named was so.
+_OFTEN_MISSED = (
+    "Go through all units in their order and ask each of them alone whether it is one of the kinds. Often missed: "
+    "a cause that is told in passing, in the middle of an account or of an answer about something else; the second "
+    "and third of several ways out; a block of code, a patch, a command or an address that is the answer by "
+    'itself; a short notice that it is fixed or was closed by a change; what was tried without help ("same with '
+    "...\"); the answer of the report's own writer at its end; who takes back what was said before.\n"
+)
+
 TASK = Task(
-    version="enrich-2",
+    version="enrich-3",
     system=(
-        "You read one public bug report, whole, and point at the units in it that tell somebody who meets the same "
-        f"error why it happens and what to do. {_DATA}{_FORM}"
-        "Each piece of knowledge once, at its best place; but every separate confirmation or failure by "
-        f"another person counts. At most {MOST_CLAIMS} claims. If the report does not say, the list is empty."
+        "You read one public bug report, whole, and point at all units in it that tell somebody who meets the same "
+        f"error why it happens and what to do. {_DATA}{_FORM}{_OFTEN_MISSED}"
+        "Plain advice is a remedy although nobody says yet that it helped; what somebody found out is a cause although "
+        "the cure is still open. Each piece of knowledge once, at its best place: a thread has several as a rule; and "
+        f"every separate confirmation or failure by another person counts. At most {MOST_CLAIMS} claims. If the report "
+        "does not say, the list is empty."
     ),
     schema=SCHEMA,
     most_tokens=3_000,
@@ -76,12 +88,7 @@ AGAIN = Task(
         "the same error why it happens and what to do. That reader misses things. Point at what is missing, and only "
         f"at that. {_DATA}"
         "Behind the report stands what is named already, as kinds and numbers of units.\n"
-        f"{_FORM}"
-        "Go through all units in their order and ask each of them alone whether it is one of the kinds. Often missed: "
-        "a cause that is told in passing, in the middle of an account or of an answer about something else; the second "
-        "and third of several ways out; a block of code, a patch, a command or an address that is the answer by "
-        'itself; a short notice that it is fixed or was closed by a change; what was tried without help ("same with '
-        "...\"); the answer of the report's own writer at its end; who takes back what was said before.\n"
+        f"{_FORM}{_OFTEN_MISSED}"
         "What says the same as a unit that is named already is not missing, unless another person confirms it, or "
         "says that it failed. "
         f"At most {MOST_CLAIMS} claims. If nothing is missing, which is common, the list is empty."
