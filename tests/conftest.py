@@ -38,6 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     # workers are the parallelism: a matrix that each multiplies with as many threads costs twice the CPU
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ["XDG_CACHE_HOME"] = str(ROOT / ".cache" / "tests")  # not that of who runs the tests
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):

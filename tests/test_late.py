@@ -14,19 +14,20 @@ from pipeline import text
 from pipeline.distil import actions, tables
 from pipeline.lexicon import vocabulary
 from pipeline.lexicon.advice import prose
+from pipeline.records import warm
 from pipeline.text import needed as lately
 from pipeline.text.needed import late
 
 
 def test_nothing_is_compiled_before_it_is_asked_for_and_then_once(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[str] = []
-    plain = re.compile
+    plain = warm.pattern
 
     def noted(pattern: str, flags: int = 0) -> re.Pattern[str]:
         compiled.append(pattern)
         return plain(pattern, flags)
 
-    monkeypatch.setattr(lately.re, "compile", noted)
+    monkeypatch.setattr(warm, "pattern", noted)
     made = late(r"(?P<one>a)b", re.IGNORECASE)
     assert compiled == []
     assert [found.group() for found in made.finditer("ab AB")] == ["ab", "AB"]

@@ -71,6 +71,7 @@ def main() -> None:
     """Run the command line; exit status: 0 done, 1 found nothing or invalid, 2 usage, 3 the world failed, 4 damage."""
     from pipeline.cli import distribution, streams
     from pipeline.cli.output import complain, is_unicode
+    from pipeline.records import warm
 
     streams.secure()
     if not is_unicode(sys.stdout) and hasattr(sys.stdout, "reconfigure"):
@@ -82,6 +83,7 @@ def main() -> None:
             application()()
         finally:
             streams.finish()
+            warm.keep()
     except PipelineError as error:
         streams.drop()
         complain(str(error), hint=error.hint())

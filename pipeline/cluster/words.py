@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from importlib import resources
@@ -11,6 +10,7 @@ from importlib import resources
 from rapidfuzz.distance import OSA
 
 from pipeline.cluster.shapes import Shape, tokens
+from pipeline.records import warm
 
 #: Texts with fewer content words than this may not differ by a content word at all (a ratio of 90 on fifteen
 #: letters joins "vm started" and "vm paused"). Chosen on real threads by eye; no labelled set moves with it.
@@ -44,14 +44,14 @@ _ENDINGS = ("ings", "ing", "ied", "ies", "ed", "es", "s", "d", "e", "ly")
 def _lists() -> tuple[frozenset[str], frozenset[str]]:
     """The words that say nothing, and the words that turn the meaning round."""
     source = resources.files("pipeline").joinpath("data", "contrasts.toml").read_text(encoding="utf-8")
-    table = tomllib.loads(source)
+    table = warm.table(source)
     return frozenset(table["unimportant"]), frozenset(table["negations"])
 
 
 @cache
 def _system() -> re.Pattern[str]:
     source = resources.files("pipeline").joinpath("data", "contrasts.toml").read_text(encoding="utf-8")
-    phrases = sorted(tomllib.loads(source)["system"], key=len, reverse=True)
+    phrases = sorted(warm.table(source)["system"], key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, phrases))})(?!\w)")
 
 
@@ -65,7 +65,7 @@ def _contrasts() -> Mapping[str, frozenset[int]]:
     """For every word of a contrast set the numbers of the sets that it stands in."""
     source = resources.files("pipeline").joinpath("data", "contrasts.toml").read_text(encoding="utf-8")
     sets: dict[str, set[int]] = {}
-    for number, words in enumerate(tomllib.loads(source)["contrasts"]):
+    for number, words in enumerate(warm.table(source)["contrasts"]):
         for word in words:
             sets.setdefault(word, set()).add(number)
     return {word: frozenset(numbers) for word, numbers in sets.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +14,7 @@ from pipeline import packs
 from pipeline.distil import added
 from pipeline.lexicon.products import gpus
 from pipeline.lexicon.products import products as named
-from pipeline.records import Claim, Outcome
+from pipeline.records import Claim, Outcome, warm
 from pipeline.text.needed import late
 
 # What a quoted remedy says beside its act: when it applies, why it failed, on which operating system.
@@ -118,7 +117,7 @@ def ends_open(words: str) -> bool:
 @cache
 def table(name: str) -> dict[str, Any]:
     """The content of one data file of this stage."""
-    return tomllib.loads(resources.files("pipeline").joinpath("data", "distil", name).read_text("utf-8"))
+    return warm.table(resources.files("pipeline").joinpath("data", "distil", name).read_text("utf-8"))
 
 
 def trie(words: Sequence[str]) -> str:

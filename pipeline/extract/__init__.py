@@ -7,7 +7,6 @@ the `File` line of a SyntaxError is one. The last printed exception is the event
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
@@ -34,7 +33,7 @@ from pipeline.extract import (
 )
 from pipeline.extract.rule import Rule
 from pipeline.lexicon.codes import codes_in
-from pipeline.records import Event, Severity, short_class
+from pipeline.records import Event, Severity, short_class, warm
 from pipeline.text.needed import Literals, Seen
 
 __all__ = ["GENERIC", "events", "is_heading"]
@@ -63,7 +62,7 @@ MOST_SIGNS = 12
 _ENDINGS = frozenset({"docker", "build", "pip", "npm", "node-gyp", "gtest"})
 #: Dialects of warnings that are told only where nothing failed.
 _WARNING = frozenset({"exception-line", "cc-warning"})
-_EXIT = re.compile(
+_EXIT = warm.pattern(
     r"(?:\S{1,80} ){1,6}(?:exited|ended|finished|terminated|completed|failed) with (?:an? )?"
     r"(?:(?:exit|return|error|status|non-zero) ?){1,3}(?:code|status)?:? -?\d{1,6}\.?"
 )

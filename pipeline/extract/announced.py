@@ -17,13 +17,13 @@ from pipeline import packs
 from pipeline.extract.crash import STACK
 from pipeline.extract.rule import PLACE, Lazy, Rule, Where
 from pipeline.packs import Expression
-from pipeline.records import Severity
+from pipeline.records import Severity, warm
 
 #: What an expression may name instead of writing it: a place as compilers print it before the number of a line, and a
 #: line of a native stack.
 PARTS = {"{place}": PLACE, "{stack}": STACK.pattern}
 
-_GROUP = re.compile(r"\{(\w+)\}")
+_GROUP = warm.pattern(r"\{(\w+)\}")
 _Word = Annotated[str, Field(min_length=2, max_length=80)]
 _Template = Annotated[str, Field(max_length=200)]
 

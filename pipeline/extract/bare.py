@@ -7,18 +7,18 @@ import re
 from pipeline.extract import chain, head, python
 from pipeline.extract.displays import Fences
 from pipeline.extract.lines import Lines, Peeler, is_alone
-from pipeline.records import Event, Frame
+from pipeline.records import Event, Frame, warm
 from pipeline.text import prefixes
 
 #: What TensorFlow 1 puts between a name and the colon.
 _TRACED = " (see above for traceback)"
-_NAME_BACK = re.compile(r"[\w.$]*")
-_MARKUP = re.compile(r"[\s#*>`\"'\-•|_~]{0,40}(?:\d{1,2}[.)] )?[\s*`\"'_~]{0,10}")
-_CODE = re.compile(
+_NAME_BACK = warm.pattern(r"[\w.$]*")
+_MARKUP = warm.pattern(r"[\s#*>`\"'\-•|_~]{0,40}(?:\d{1,2}[.)] )?[\s*`\"'_~]{0,10}")
+_CODE = warm.pattern(
     r"\b(?:raise|except|catch|class|def|return|import|assert|isinstance|throw|from|print|with pytest|lambda|expect)\b"
     r"|[=({,]\s?[rfbu]{0,2}[\"']?$|//|\+ ?[\"']$"
 )
-_LEADS = re.compile(
+_LEADS = warm.pattern(
     r"(?:[:：\]\-`>）】，。；！？、→|(]|[\u3040-\u30ff\u3400-\u9fff]"
     r"|\b(?:got|gets?|getting|raise[sd]?|throw(?:s|n)?|threw|with|error|errors|hits?|following|fails?|failed"
     r"|by|to|received?|says?|said|saying|encounter\w{0,4}|causes|caused|causing"
@@ -29,14 +29,14 @@ _LEADS = re.compile(
     re.I,
 )
 #: A class with its packages, as the JVM names it: in a line of a log it is an exception whatever stands before it.
-_OF_PACKAGES = re.compile(r"(?:[a-z_]\w{0,80}\.){2,14}[A-Z][\w$]{2,100}")
+_OF_PACKAGES = warm.pattern(r"(?:[a-z_]\w{0,80}\.){2,14}[A-Z][\w$]{2,100}")
 #: Words with which prose goes on after "I get a TypeError:"; programs do not begin a message so.
-_PROSE = re.compile(
+_PROSE = warm.pattern(
     r"(?:see|check|look|as|because|and|but|when|whenever|this|that|here|same|which|you|we|above|below|please|is|was|may|should)\b"
     r"|(?:If|if|When|Raised|Thrown|Will be|In case|On|Any|Base|Exception raised) ",
 )
 #: What stands before an exception that a list of changes calls fixed, or an advice speaks of as one that may come.
-_TOLD_OF = re.compile(
+_TOLD_OF = warm.pattern(
     r"(?:\A[\s>*#•-]{0,12}|: )(?:[Ff]ix(?:ed|es|ing)?|[Rr]esolved?)(?:\([\w./-]{1,40}\))?!?"
     r"(?: (?:an?|the|bug|issue|error|crash|with|where|for|of|in)){0,4}:? [`'\"*]{0,3}\Z"
     r"|\b(?:[Ii]f|[Ii]n case|[Ww]hen(?:ever)?) you (?:ever |still |also )?(?:see|get|hit|encounter|run into|receive)"
@@ -45,36 +45,36 @@ _TOLD_OF = re.compile(
     r"[:： ]{0,2}[`'\"“「]{0,2}\Z"
 )
 #: A list of changes says so of itself, also on the first line.
-_CHANGES = re.compile(
+_CHANGES = warm.pattern(
     r"\b(?:change ?log|release notes?|what's new)\b|更新日志|更新内容|更新说明|发布说明|变更记录", re.IGNORECASE
 )
 #: Words that end like an exception's name and are none, or none without a traceback.
 _TOO_BARE = frozenset(("Warning", "Exit", "Failure", "Fault", "Timeout", "Interrupt", "LogExit", "Unsupported"))
 #: What stands before a name in documentation, and what an error says at least: a number is a setting's.
-_DOCUMENTED = re.compile(r"(?::raises?|@throws|@exception|[Rr]aises:?)\s{1,4}[`~:\w]{0,8}\Z")
-_LETTERS = re.compile(r"[^\W\d_]{2}")
+_DOCUMENTED = warm.pattern(r"(?::raises?|@throws|@exception|[Rr]aises:?)\s{1,4}[`~:\w]{0,8}\Z")
+_LETTERS = warm.pattern(r"[^\W\d_]{2}")
 #: Names that tools of all kinds print; only at the head of a line.
 _COMMON = frozenset(("Error", "Exception"))
-_WARNING_PLACE = re.compile(r"(?:[A-Za-z]:)?[^\s:]{1,300}:\d{1,7}: $|<\w{1,20}>:\d{1,7}: $")
+_WARNING_PLACE = warm.pattern(r"(?:[A-Za-z]:)?[^\s:]{1,300}:\d{1,7}: $|<\w{1,20}>:\d{1,7}: $")
 #: Triton's message begins with a place in the kernel; the error stands below the listing.
-_POSITION = re.compile(r"at \d{1,7}:\d{1,6}:\Z")
+_POSITION = warm.pattern(r"at \d{1,7}:\d{1,6}:\Z")
 #: A frame of a JVM's trace, behind other words of its line.
-_FLAT = re.compile(
+_FLAT = warm.pattern(
     r"\sat (?P<function>(?:[\w$]{1,80}\.){1,14}[\w$<>]{1,80})"
     r"\((?:(?P<file>[\w$]{1,80}\.(?:java|kt|scala|groovy|clj))(?::(?P<line>\d{1,6}))?|Native Method|Unknown Source)\)"
 )
 #: The cause of such a trace, and what a message of it begins with that is an exception: the class and its words.
-_CAUSED = re.compile(r"\s{1,8}Caused by: (?=[\w$.]{3,200}(?:: | at |$))")
-_QUALIFIED = re.compile(
+_CAUSED = warm.pattern(r"\s{1,8}Caused by: (?=[\w$.]{3,200}(?:: | at |$))")
+_QUALIFIED = warm.pattern(
     r"(?P<type>(?:[A-Za-z_$][\w$]{0,80}\.){1,14}[\w$]{1,100})(?:: (?P<message>.*)|(?= at |$))", re.DOTALL
 )
-_MORE = re.compile(r"\.{3} ?(?P<count>\d{1,4}) more\b")
+_MORE = warm.pattern(r"\.{3} ?(?P<count>\d{1,4}) more\b")
 #: The exception of another machine, as Hadoop's calls show it behind that of this one.
-_REMOTE = re.compile(r"\((?:[a-z_]\w{0,80}\.){1,14}[A-Z][\w$]{1,100}\): (?=\S)")
+_REMOTE = warm.pattern(r"\((?:[a-z_]\w{0,80}\.){1,14}[A-Z][\w$]{1,100}\): (?=\S)")
 #: Quotes that open and close what somebody cites.
 _QUOTES = {'"': '"', "“": "”", "`": "`", "「": "」"}
 #: A string of a listing: nothing but the quote before the name, a bracket or comma behind the message.
-_LISTED = re.compile(r"(?<!\\n)[\"'](?:\)|,|\.format\(|\s%\s).{0,200}$")
+_LISTED = warm.pattern(r"(?<!\\n)[\"'](?:\)|,|\.format\(|\s%\s).{0,200}$")
 #: A message that stands in prose is kept up to here.
 WIDEST_MESSAGE = 2000
 MOST_NAME = 160

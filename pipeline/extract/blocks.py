@@ -7,6 +7,7 @@ from bisect import bisect_right
 from itertools import islice
 from typing import NamedTuple
 
+from pipeline.records import warm
 from pipeline.text import prefixes
 from pipeline.text.needed import Literals, Seen
 
@@ -14,9 +15,9 @@ from pipeline.text.needed import Literals, Seen
 _MOST, _WIDEST = 60_000, 700
 #: A line with fewer words states nothing.
 FEWEST = 2
-WORDS = re.compile(r"[A-Za-z][A-Za-z']+")
+WORDS = warm.pattern(r"[A-Za-z][A-Za-z']+")
 
-_FENCE = re.compile(
+_FENCE = warm.pattern(
     r"[ \t>]{0,12}(?:(?:`{3,}|~{3,})[ \t]{0,4}(?P<lang>[\w+#.-]{0,20})[^`\n]{0,60}$"
     r"|\{(?:code|noformat)(?P<kind>[^}\n]{0,60})\}|</?pre\b[^>\n]{0,80}>)"
 )
@@ -29,7 +30,7 @@ PLAIN = frozenset(
     )
 ) | {""}
 #: What is left of such a prefix, and marks of quotes.
-_OPENING = re.compile(r"(?:(?:ERROR|FATAL|SEVERE|CRITICAL)(?=[ :|-]))?[ \t:|-]{0,6}[`\"']{0,3}(?=\w)")
+_OPENING = warm.pattern(r"(?:(?:ERROR|FATAL|SEVERE|CRITICAL)(?=[ :|-]))?[ \t:|-]{0,6}[`\"']{0,3}(?=\w)")
 
 #: What a sign says of its line: it may be an error, it may be announced or logged as one, a block of code may begin.
 _TELLS, _IS_LOUD, _IS_FENCE = 1, 2, 4

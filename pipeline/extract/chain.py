@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 from pipeline.extract import displays, foreign, head, python
 from pipeline.extract.lines import Lines, Peeler
-from pipeline.records import Event, Frame, Link, Severity, short_class
+from pipeline.records import Event, Frame, Link, Severity, short_class, warm
 
 # The lines of a Python stack: frames, their source lines, what stands in for frames that were left out.
 
 HEADER = "raceback (most recent call"
 
-_FRAME = re.compile(r'\s*File ["“]([^"”\n]{0,1000})["”], line (\d{1,9})(?:,? in (.*))?')
+_FRAME = warm.pattern(r'\s*File ["“]([^"”\n]{0,1000})["”], line (\d{1,9})(?:,? in (.*))?')
 #: A name, with Cython's place behind it; where line breaks were lost, source follows on the same line.
-_FUNCTION = re.compile(r"<[^<>\n]{1,60}>(?:\(\))?|\S{1,400}(?: \([^()\n]{1,200}:\d{1,7}\))?")
-_FRAME_CUT = re.compile(r'\s*File "([^"\n]{0,1000})(?:",? ?l?i?n?e?|\.\.\.)?$')
-_ELIDED = re.compile(
+_FUNCTION = warm.pattern(r"<[^<>\n]{1,60}>(?:\(\))?|\S{1,400}(?: \([^()\n]{1,200}:\d{1,7}\))?")
+_FRAME_CUT = warm.pattern(r'\s*File "([^"\n]{0,1000})(?:",? ?l?i?n?e?|\.\.\.)?$')
+_ELIDED = warm.pattern(
     r"\s*(?:\.{3,}|…|<\.{3,}>|\[\.{3,}\]|\(\.{3,}\)|\[?\.{3} ?\d{1,6} [\w ]{1,40}\.{3}\]?"
     r"|<?\[?\(?(?:snip|skip|omitted|truncated)[\w ]{0,40}\]?\)?>?"
     r"|-{2,}8<-{2,}|#{2,} ?\.{3}.{0,40})\s*$",
@@ -25,8 +25,8 @@ _ELIDED = re.compile(
 )
 #: What such a line begins with: most lines are known by their first letters not to be one.
 _ELIDED_MARKS, _ELIDED_WORDS = frozenset(".…<[(-#"), frozenset(("sn", "sk", "om", "tr"))
-_REPEATED = re.compile(r"\s*\[Previous line repeated \d{1,12} more times?\]")
-_CARETS = re.compile(r"\s*[\^~]{1,2000}[\^~ ]*$")
+_REPEATED = warm.pattern(r"\s*\[Previous line repeated \d{1,12} more times?\]")
+_CARETS = warm.pattern(r"\s*[\^~]{1,2000}[\^~ ]*$")
 
 
 def frame(body: str) -> Frame | None:
@@ -65,15 +65,15 @@ WIDEST_JOINT = 14
 MOST_LINKS = 200
 
 _LINKS = (
-    ("cause", re.compile(r"The above exception was the direct cause of")),
-    ("context", re.compile(r"During handling of the above exception")),
+    ("cause", warm.pattern(r"The above exception was the direct cause of")),
+    ("context", warm.pattern(r"During handling of the above exception")),
     (
         "reraise",
-        re.compile(r"-- Process \d{1,9} terminated with the following|Original Traceback \(most|Original traceback"),
+        warm.pattern(r"-- Process \d{1,9} terminated with the following|Original Traceback \(most|Original traceback"),
     ),
 )
-_FILLING = re.compile(r"(?:\"\"\"|'''|[-=+]{3,200})$")
-_REMOTE = re.compile(r"ray::|RemoteTraceback|RemoteError|RayTaskError")
+_FILLING = warm.pattern(r"(?:\"\"\"|'''|[-=+]{3,200})$")
+_REMOTE = warm.pattern(r"ray::|RemoteTraceback|RemoteError|RayTaskError")
 _INTERRUPTIONS = frozenset(
     ("KeyboardInterrupt", "SystemExit", "BdbQuit", "GeneratorExit", "CancelledError", "Exit", "Abort")
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +9,7 @@ from functools import cached_property
 
 from pipeline.extract import chain, head, python
 from pipeline.extract.lines import Line, Lines
-from pipeline.records import Event, Frame, short_class
+from pipeline.records import Event, Frame, short_class, warm
 
 # Where the code of a markdown text stands: fenced blocks.
 
@@ -51,10 +50,12 @@ def _opening(text: str, fence: str) -> Iterator[int]:
 
 # Tracebacks that rich draws in a box.
 
-BOX = re.compile(r"[╭┌+][─-]{1,200} ?\[?[^\n]{0,20}Traceback \(most recent call last\)")
-_FRAME = re.compile(r"(?P<file>[^\s│|❱][^│\n]{0,400}?):(?P<line>\d{1,7})(?: in(?: (?P<function>[^\s│]{1,120}))?)?\s*$")
-_RICH_MARGIN = re.compile(r"\s*[│|] ?(.*?)\s*[│|]?$")
-_RICH_SOURCE = re.compile(r"\s*❱? ?\s*\d{1,7}(?: |$)")
+BOX = warm.pattern(r"[╭┌+][─-]{1,200} ?\[?[^\n]{0,20}Traceback \(most recent call last\)")
+_FRAME = warm.pattern(
+    r"(?P<file>[^\s│|❱][^│\n]{0,400}?):(?P<line>\d{1,7})(?: in(?: (?P<function>[^\s│]{1,120}))?)?\s*$"
+)
+_RICH_MARGIN = warm.pattern(r"\s*[│|] ?(.*?)\s*[│|]?$")
+_RICH_SOURCE = warm.pattern(r"\s*❱? ?\s*\d{1,7}(?: |$)")
 
 
 def read_rich(lines: Lines, first: int) -> python.Printed:
@@ -95,8 +96,8 @@ def _row(body: str, printed: python.Printed) -> None:
 # What VS Code's debugger shows: `Exception has occurred: Type`, the message, the frames innermost first.
 
 MARK = "Exception has occurred: "
-_FIRST = re.compile(r"([A-Za-z_][\w.]{0,160})(?:\s(.*))?$")
-_NOTE = re.compile(r"\(note: full exception trace is shown but execution is paused at.*\)$")
+_FIRST = warm.pattern(r"([A-Za-z_][\w.]{0,160})(?:\s(.*))?$")
+_NOTE = warm.pattern(r"\(note: full exception trace is shown but execution is paused at.*\)$")
 #: A message longer than this many lines was not seen.
 MOST_LINES = 30
 
@@ -160,19 +161,19 @@ def _end(lines: Lines, number: int) -> int:
 
 # Exceptions as IPython and Jupyter print them: `---> 12`, `Cell In[3], line 1`, `path in f(a)`.
 
-_HEADER = re.compile(
+_HEADER = warm.pattern(
     r"(?:[-*+] |\d{1,2}[.)] |(?:<[a-z/]{1,12}>){1,6})?[`*'\"> ]{0,4}"
     r"([A-Za-z_][\w.]{0,120}?(?:\([\w.]{1,80}\))?)\s{0,80}Traceback \(most recent call last\)\s{0,20}$"
 )
-_ITEM = re.compile(r"[-*+] |\d{1,2}[.)] ")
-_CELL = re.compile(r"(?:Cell |Input )?(In ?\s?\[[\d*]{1,6}\])(?:, line (\d{1,7})|, in (.{1,200})|:$)")
-_FILE = re.compile(r"File ([^\"\n]{1,400}?):(\d{1,7})(?:, in (.*))?$")
-_PLACE = re.compile(r"\[?((?:<|[~./\\]|[A-Za-z]:\\|\w)[^\n]{0,400}?)(?:\]\([^)\s]{0,300}\))? in (\S.*)$")
+_ITEM = warm.pattern(r"[-*+] |\d{1,2}[.)] ")
+_CELL = warm.pattern(r"(?:Cell |Input )?(In ?\s?\[[\d*]{1,6}\])(?:, line (\d{1,7})|, in (.{1,200})|:$)")
+_FILE = warm.pattern(r"File ([^\"\n]{1,400}?):(\d{1,7})(?:, in (.*))?$")
+_PLACE = warm.pattern(r"\[?((?:<|[~./\\]|[A-Za-z]:\\|\w)[^\n]{0,400}?)(?:\]\([^)\s]{0,300}\))? in (\S.*)$")
 #: The same where a page took `<module>` for markup.
-_CUT = re.compile(r"((?:[~./\\]|[A-Za-z]:\\)[^\n]{0,400}?\.pyx?) in$")
-_PATH = re.compile(r"\.pyx?[cd]?\b|^<[\w ._-]{1,80}>$|[/\\]|\.so$|\.pxi?$")
-_SOURCE = re.compile(r"\s{0,12}(-{1,8}> ?)?(\d{1,6})(?: |$)")
-_HIDDEN = re.compile(r"\d{1,4} frames?$|\.\.\. last \d{1,6} frames repeated|\[\.\.\. ?skipping|\(\.\.\.\)$|-{5,}$")
+_CUT = warm.pattern(r"((?:[~./\\]|[A-Za-z]:\\)[^\n]{0,400}?\.pyx?) in$")
+_PATH = warm.pattern(r"\.pyx?[cd]?\b|^<[\w ._-]{1,80}>$|[/\\]|\.so$|\.pxi?$")
+_SOURCE = warm.pattern(r"\s{0,12}(-{1,8}> ?)?(\d{1,6})(?: |$)")
+_HIDDEN = warm.pattern(r"\d{1,4} frames?$|\.\.\. last \d{1,6} frames repeated|\[\.\.\. ?skipping|\(\.\.\.\)$|-{5,}$")
 #: Lines that are neither frame nor numbered source may stand in a row (source pasted without its numbers).
 MOST_PLAIN = 25
 #: IPython shows at most so many lines above the marked one.

@@ -6,13 +6,13 @@ import re
 
 from pipeline.extract import chain, head
 from pipeline.extract.lines import Lines
-from pipeline.records import Event, Frame, Severity
+from pipeline.records import Event, Frame, Severity, warm
 
-_FATAL = re.compile(r"(Fatal Python error): (.{0,2000})")
+_FATAL = warm.pattern(r"(Fatal Python error): (.{0,2000})")
 _FIRST = "(most recent call first)"
-_THREAD = re.compile(rf"(Current thread|Thread|Stack)\b.{{0,200}}{re.escape(_FIRST)}")
+_THREAD = warm.pattern(rf"(Current thread|Thread|Stack)\b.{{0,200}}{re.escape(_FIRST)}")
 #: What `dump_traceback_later` prints above the threads when a program hangs.
-_HUNG = re.compile(r"Timeout \(\d{1,5}:\d\d:\d\d(?:\.\d{1,9})?\)!(?=\s*\Z)")
+_HUNG = warm.pattern(r"Timeout \(\d{1,5}:\d\d:\d\d(?:\.\d{1,9})?\)!(?=\s*\Z)")
 #: A line is looked at so far.
 WIDEST_LINE = 400
 #: Lines between the fatal line and the first thread (`Python runtime state`, the abort message, empty lines).

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterator
 from importlib import resources
 from typing import Any, NamedTuple
 
 from pipeline.extract.rule import Block, Lazy, Rule
+from pipeline.records import warm
 from pipeline.text.needed import Seen
 
 # Lines that programs print around every error and that say nothing about this one; kept as data.
@@ -28,7 +28,7 @@ class Remark(NamedTuple):
 @functools.cache
 def _tables() -> dict[str, Any]:
     path = resources.files("pipeline").joinpath("data/extract/boilerplate.toml")
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return warm.table(path.read_text(encoding="utf-8"))
 
 
 @functools.cache
@@ -68,7 +68,7 @@ def announces(line: str) -> bool:
 
 @functools.cache
 def _begins(kind: str) -> re.Pattern[str]:
-    return re.compile("|".join(row.pattern for row in remarks(kind) if not row.rules))
+    return warm.pattern("|".join(row.pattern for row in remarks(kind) if not row.rules))
 
 
 def is_boilerplate(line: str) -> bool:
@@ -92,7 +92,7 @@ def opens_stack(line: str) -> bool:
 _RULE = Rule("cpp-named", "cpp-prose", (), Lazy(r"(?!)"))
 
 #: Narrow on purpose: the word for the failure, "in" or "at", and right behind it a name with `::`.
-_FAILURE = re.compile(
+_FAILURE = warm.pattern(
     r"(?:ssertion fail(?:ures?|s|ed)|ssert failures?|borts?|egfaults?|rash(?:es)?) (?:in|at) ?[`'\"*]{0,2}"
     r"(?P<name>(?:[A-Za-z_]\w{1,60}::){1,5}~?[A-Za-z_]\w{1,80})"
 )

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from pipeline.extract.blocks import FEWEST, PLAIN, Line, holds_sign, word_count, words_at
-from pipeline.records import Event, Frame, Severity
+from pipeline.records import Event, Frame, Severity, warm
 
 DIALECT = "generic"
 
@@ -20,7 +20,7 @@ DIALECT = "generic"
 _READ, _LONGEST = 200, 400
 
 #: A line that is nothing but a quote of what was printed.
-_QUOTED = re.compile(
+_QUOTED = warm.pattern(
     r"[ \t>*-]{0,12}(?:`{1,3}[^`\n]{8,600}`{1,3}|<code>[^<\n]{8,600}</code>|\{\{[^}\n]{8,600}\}\})[ \t.*]{0,6}$"
 )
 
@@ -33,25 +33,25 @@ _KINDS = (
     r"|[Tt]ype|[Ss]ystem|[Rr]ead|[Ww]rite|[Ll]oad(?:ing)?|[Ss]cript|[Ll]exical|[Pp]ermission|[Ss]egmentation)"
 )
 #: A program says that it failed: its name, a word for an error, a colon, and what failed.
-_ANNOUNCED = re.compile(
+_ANNOUNCED = warm.pattern(
     rf"(?:[\w./@+-]{{1,60}}(?:\[\d{{1,9}}\])?: {{1,2}}){{0,3}}(?:{_KINDS} ){{0,2}}"
     r"(?:[Ee]rror|ERROR|ERR!?|FATAL(?: ERROR)?|[Ff]atal|CRITICAL|SEVERE|[Pp]anic|[Ff]ault|[Aa]bort)"
     r"(?: (?:code |no\.? |#)?-?\w{1,12}| \([^()\n]{1,60}\)| \[[^\]\n]{1,60}\]|\[[^\]\n]{1,40}\])?"
     r" ?(?::{1,2}|[-–—] ) {0,4}\S"
 )
 #: The same with any word before the one for an error: surer in a block than in prose.
-_NAMED_KIND = re.compile(
+_NAMED_KIND = warm.pattern(
     r"(?:[\w./-]{1,60}: {1,2}){0,3}(?:[A-Za-z]{3,14} ){1,2}(?:[Ee]rror|ERROR)(?: \w{1,12})?: {1,3}\S"
 )
 #: A logger's level of an error, in what stands before the words.
-_LEVEL = re.compile(r"(?:^|[\s\[|:(<])(?:ERROR|FATAL|SEVERE|CRITICAL|CRIT|EMERG|PANIC|E)[\]|:)>]?(?=[\s|:-])")
+_LEVEL = warm.pattern(r"(?:^|[\s\[|:(<])(?:ERROR|FATAL|SEVERE|CRITICAL|CRIT|EMERG|PANIC|E)[\]|:)>]?(?=[\s|:-])")
 #: A logger's line at an error's level, wherever it stands: in brackets, or behind a time.
-_LOGGED = re.compile(
+_LOGGED = warm.pattern(
     r"[ \t>]{0,8}(?:\{color:?#?\w{0,20}\} ?)?(?:\[[^\]\n]{1,40}\] {0,3}|[\d/:T.,Z -]{8,32} ?){0,2}"
     r"(?:\[(?:ERROR|FATAL|error|fatal|SEVERE|CRITICAL)\]|(?<=[\d\] ])(?:ERROR|FATAL|SEVERE|CRITICAL)(?=[ :|]))"
 )
 #: What a program says of what it could not do, at the beginning of its words; before them stand who says it, and where.
-_BEGINS = re.compile(
+_BEGINS = warm.pattern(
     r"(?:(?:[\w./@+-]{1,60}(?:\[\d{1,9}\])?|'[^'\n]{1,80}'|\"[^\"\n]{1,80}\"|`[^`\n]{1,80}`): {1,2}){0,4}"
     r"(?:[Ff]ailed (?:to|with|at|loading|opening|while|in|on|when)\b|FAILED\b|[Uu]nable to\b|[Cc]an(?:not|'t| not)\b"
     r"|[Cc]ould ?n(?:ot|'t)\b|[Nn]o such\b|[Pp]ermission denied|[Aa]ccess (?:is )?denied"
@@ -69,7 +69,7 @@ _BEGINS = re.compile(
     r"|permitted|allowed)\b|[Uu]ncaught\b|[Tt]here was an error)"
 )
 #: The same at their end or in their midst.
-_SAYS = re.compile(
+_SAYS = warm.pattern(
     r"\b(?:failed(?:\.|!|$| with\b| to \w|: | because| in \w| for\b| due to)|not found\b"
     r"|(?:does|did) ?n(?:ot|'t) (?:exist|match|support|have an? )"
     r"|is not (?:a |an |defined|supported|recogni[sz]ed|found|installed|valid|allowed|available|assignable|in "
@@ -85,26 +85,26 @@ _SAYS = re.compile(
     r"|core dumped|refused\b)"
 )
 #: Words that lead to what a program printed, and the quote of it.
-_TOLD = re.compile(
+_TOLD = warm.pattern(
     r"\b(?:errors?|exception|message|fail(?:s|ed|ure|ing)?|got|gets?|getting|see|seeing|says?|saying|throws?|threw"
     r"|returns?|shows?|reports?|prints?|with|warning|log)\b[^`\"“*\n]{0,60}(?:[`\"“]|\*\*)"
     r"(?P<said>[^`\"“”*\n]{12,400})(?:[`\"”]|\*\*)",
     re.IGNORECASE,
 )
 #: The same before the word.
-_SAID = re.compile(r"[`\"“](?P<said>[^`\"“”\n]{12,400})[`\"”] {1,2}(?:errors?|exceptions?|message)\b", re.IGNORECASE)
+_SAID = warm.pattern(r"[`\"“](?P<said>[^`\"“”\n]{12,400})[`\"”] {1,2}(?:errors?|exceptions?|message)\b", re.IGNORECASE)
 
 #: The same in single quotes, where an exception is named.
-_NAMED_SINGLE = re.compile(
+_NAMED_SINGLE = warm.pattern(
     r"(?<![\w'])['‘](?P<said>(?:Uncaught )?[A-Z]\w{1,60}(?:Error|Exception): [^'’\n]{6,300})['’]"
     r" {1,2}(?:errors?|exceptions?)\b"
 )
 #: A quote of any kind, and what leads to one that was printed whatever it says: a word for an error right before it, or
 #: before a colon; so much is looked at of that.
-_QUOTE = re.compile(
+_QUOTE = warm.pattern(
     r"(?:(?:\*\*)?[`\"“]|\*\*|\{\{)\*{0,3} ?(?P<said>(?:(?![`\"“”]|\}\})[^\n]){10,300}?)(?:[`\"”]|\*\*|\}\})"
 )
-_LEADS_TO = re.compile(
+_LEADS_TO = warm.pattern(
     r"\b(?:(?:error|exception|warning)(?: (?:message|text|log|that))?(?:,? {1,2}(?:is|was|as|of|saying|says|said"
     r"|stating|states|with|like|that|the|reads|reading|it)){0,3}(?: ?:| -)?"
     r"|(?:this|following|an?) (?:\w{2,12} )?(?:error|exception)\b[^\n:]{0,120}:"
@@ -116,19 +116,19 @@ _LEADS_TO = re.compile(
 )
 _LEAD = 160
 #: The same behind it: "fails with a `…` error".
-_CALLED = re.compile(r" (?:errors?|exceptions?)\b", re.IGNORECASE)
-_CALLS_IT = re.compile(r"\b(?:gets?|got|getting|with|throws?|threw|an?|the|following|see) \Z", re.IGNORECASE)
+_CALLED = warm.pattern(r" (?:errors?|exceptions?)\b", re.IGNORECASE)
+_CALLS_IT = warm.pattern(r"\b(?:gets?|got|getting|with|throws?|threw|an?|the|following|see) \Z", re.IGNORECASE)
 #: One of these stands in a line that calls something an error so.
 _CALLS = ("rror ", "rror:", "xception ", "xception:", " with ", " message", "rrors", "xceptions")
 #: So many words an error's text has that nothing else makes one, and what begins no such text: code, a name, a title.
-_TEXT = re.compile(r"(?:[\w'’.,:;()<>*\[\]/#%&+-]{1,60} {1,2}){2,40}\S{1,80}$")
+_TEXT = warm.pattern(r"(?:[\w'’.,:;()<>*\[\]/#%&+-]{1,60} {1,2}){2,40}\S{1,80}$")
 
 #: The same in single quotes, where nothing but the quote follows the word.
-_SAID_SINGLE = re.compile(
+_SAID_SINGLE = warm.pattern(
     r"\b(?:errors?|exception|message)[:,]? {1,2}['‘](?P<said>[^'‘’\n]{12,400})['’]", re.IGNORECASE
 )
 #: An exception that prose says was thrown; not one that should be.
-_THROWN = re.compile(
+_THROWN = warm.pattern(
     r"(?<!should )(?<!would )(?<!could )(?<!might )(?<!must )(?<!can )(?<!may )(?<!to )(?<!not )(?<!n't )(?<!will )"
     r"\b(?:throws|threw|thrown|raises|raised|throwing|crash(?:es|ed) with|fail(?:s|ed) with|gets|getting|got"
     r"|receive[sd]|receiving|gives|gave)(?: an?| the| this| following| me){0,3}(?: error| exception)?:? [`'\"(*]{0,2}"
@@ -136,12 +136,12 @@ _THROWN = re.compile(
     re.IGNORECASE,
 )
 #: The end of such a name.
-_EXCEPTION = re.compile(r"[.:\\]\w{0,60}(?:Exception|Error)\b", re.IGNORECASE)
+_EXCEPTION = warm.pattern(r"[.:\\]\w{0,60}(?:Exception|Error)\b", re.IGNORECASE)
 
 # What is no such line.
 
 #: Source code, settings, commands, tests, tables.
-_CODE = re.compile(
+_CODE = warm.pattern(
     r"^(?:[$#%>] ?(?!\d)|//|/\*|\*|\||--(?! )|<[/!?\w]|[\[{(]?\s{0,8}[\"'][\w$ .-]{1,80}[\"']\s{0,4}:|@"
     r"|(?:import|from|def|func|fn|class|var|let|const|echo|package|public|private|static|void|int|case|switch|sudo"
     r"|docker|git|curl|make|cd|apt) |(?:if|for|while|return|try|catch|throw|raise|except|else|print)\b"
@@ -151,7 +151,7 @@ _CODE = re.compile(
     r"|[\"'`]\)[,;]?\s{0,4}$|[\"'] ?\+\s{0,4}$"
 )
 #: Ordinary talk, what is only noted, what stands for something else.
-_TALK = re.compile(
+_TALK = warm.pattern(
     r"\b(?:I|I'm|I've|my|we|our|you|your|please|should|would|think|maybe|anyone|thanks|help|issue|problem|bug|fix"
     r"|workaround|seems?|instead|try|tried|when I|hope|want|sorry|will be|skipping|using the|ignoring)\b|\?\s{0,8}$"
     r"|\bif\b.{0,200}\bthen\b|<\w{1,20} \w{1,20}>|\\<|\bQ?(?:INFO|DEBUG|TRACE|WARN|WARNING)\b|^[+-]1 "
@@ -161,17 +161,17 @@ _TALK = re.compile(
 
 
 #: What a program says to whoever uses it, too.
-_ADDRESSES = re.compile(r"\b(?:your?|please)\b", re.IGNORECASE)
+_ADDRESSES = warm.pattern(r"\b(?:your?|please)\b", re.IGNORECASE)
 
 #: An exception that opens the words.
-_NAMED = re.compile(
+_NAMED = warm.pattern(
     r"(?:Uncaught )?(?P<type>(?:[A-Za-z_$][\w$]{0,60}(?:\.|::|\\)){0,8}(?:[A-Z]\w{0,60})?(?:Error|Exception))"
     r"(?: \[[A-Z_]{2,40}\])?: {1,2}(?P<msg>\S.*)"
 )
 
 
 #: An exception that stands anywhere among the words, before a colon or at their end, or a result that Windows names.
-_TYPED = re.compile(
+_TYPED = warm.pattern(
     r"(?:(?<=[\s:(\"'`=])|\A)(?:(?P<type>(?:[A-Za-z_$][\w$]{0,60}(?:\.|::|\\)){0,8}(?:[A-Z]\w{0,60}(?:Error|Exception)|Error))"
     r"(?:: {1,2}(?P<msg>\S.*)|(?=:?$| at ))|(?P<code>0x8[0-9A-Fa-f]{7}|E(?:NOENT|ACCES|PERM|EXIST|BUSY|AGAIN|INVAL|PIPE"
     r"|NOTDIR|ISDIR|NOTEMPTY|MFILE|NOSPC|ROFS|TIMEDOUT|ADDRINUSE|CONN(?:REFUSED|RESET|ABORTED)|NOTFOUND|HOSTUNREACH"
@@ -182,7 +182,7 @@ _TYPED = re.compile(
 
 
 #: The place in a source that opens the words of compilers and linters: "kiln.go:7: ", "kiln.ts(4,2): error TS9: ".
-_PLACE = re.compile(
+_PLACE = warm.pattern(
     r"(?:\./|\.\\)?(?P<file>(?:[A-Za-z]:)?[\w.\\/@+~-]{1,200}\.[A-Za-z]\w{0,9})(?:\?[\w.=&-]{1,60})?"
     r"(?::(?P<line>\d{1,7})(?::\d{1,5})?|\((?P<row>\d{1,7})(?:,\d{1,5})?\)):? {1,2}"
     r"(?:-? ?(?:[Ff]atal )?(?:[Ee]rror|ERROR)(?: [A-Z]{1,4}\d{1,6})?: {1,2})?(?P<msg>\S.*)"
@@ -192,8 +192,8 @@ _PLACE = re.compile(
 _SAYS_NOTHING = frozenset({"Error", "Exception"})
 
 #: A field of an object as JSON has it, as a line that shows a part of one begins, and what stands in such fields.
-_IS_FIELD = re.compile(r"[\[{]{0,2}\s{0,4}\"?\w[\w.-]{0,40}\"\s{0,4}:\s{0,4}[\"{\[]")
-_FIELD = re.compile(
+_IS_FIELD = warm.pattern(r"[\[{]{0,2}\s{0,4}\"?\w[\w.-]{0,40}\"\s{0,4}:\s{0,4}[\"{\[]")
+_FIELD = warm.pattern(
     r"\"?\b(?:\w{0,20}_)?(?:message|msg|error|err|reason|details?|description|cause|title|text)\"\s{0,4}:\s{0,4}"
     r"\"(?P<said>(?:[^\"\\\n]|\\.){6,600})",
     re.IGNORECASE,
@@ -210,11 +210,11 @@ _SURE, _LIKELY, _TOLD_OF = 3, 2, 1
 
 
 #: What opens and closes coloured, printed or listed words on a page; a backtick that closes what was opened is theirs.
-_OPENED = re.compile(
+_OPENED = warm.pattern(
     r"(?:(?:\{(?:color|code|noformat|quote)(?::[^}\n]{0,30})?\}|</?(?:p|pre|code|b|li|div|span|td|font)\b[^>\n]{0,60}>"
     r"|\*{1,2}(?=\w)|: )[ \t]{0,4}){1,6}(?=\S)"
 )
-_CLOSED = re.compile(
+_CLOSED = warm.pattern(
     r"(?:\s{0,4}(?:\{(?:color|code|noformat|quote)\}|</(?:p|pre|code|b|li|div|span|td|font)>|<br ?/?>)){1,6}\s{0,4}\Z"
 )
 

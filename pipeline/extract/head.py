@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from pipeline import packs
 from pipeline.extract import chain, foreign, python
 from pipeline.extract.lines import Peeler
-from pipeline.records import Event, Frame, short_class
+from pipeline.records import Event, Frame, short_class, warm
 from pipeline.text import prefixes
 
 # What an exception line looks like: the names that exceptions have, and the lines that only look like one.
@@ -40,14 +40,14 @@ _HELPERS = (
     *("Helper", "Reporter", "Manager", "Middleware", "Advice", "Attributes", "Code", "Codes", "Type", "Page"),
     *("Listener", "Tracker"),
 )
-_WORD = re.compile(r"\w+")
+_WORD = warm.pattern(r"\w+")
 _NAME = r"(?:[A-Za-z_]\w{0,80}|<locals>)(?:\.(?:[A-Za-z_]\w{0,80}|<locals>)){0,14}"
 
 #: A line that is an exception by itself: its last name ends like an exception.
 _REST = r"(\([\w.]{1,120}\))?(?: \(see above for traceback\))?[ \t]{0,2}(?:[:：][ \t]?(.*)|$)"
-STRICT = re.compile(r"((?:[A-Za-z_][\w<>]{0,80}\.){0,14}[A-Za-z_]\w{0,80})" + _REST, re.S)
-_LOOSE = re.compile(f"({_NAME})" + _REST, re.S)
-_CLASS = re.compile(r"<class '([\w.]{1,200})'>\s?:?\s?(.*)", re.S)
+STRICT = warm.pattern(r"((?:[A-Za-z_][\w<>]{0,80}\.){0,14}[A-Za-z_]\w{0,80})" + _REST, re.S)
+_LOOSE = warm.pattern(f"({_NAME})" + _REST, re.S)
+_CLASS = warm.pattern(r"<class '([\w.]{1,200})'>\s?:?\s?(.*)", re.S)
 
 # After a traceback any name may be the exception's, but not these words.
 _NO_NAME = frozenset(foreign.table("no_names"))
@@ -173,18 +173,18 @@ GROUP_WITHIN = 20_000
 #: A first line, escaped, ends within so many characters.
 LINE_WITHIN = 1500
 #: A line break that was escaped, once or twice, and one of HTML: behind the header or a frame, where lines end.
-_BREAK = re.compile(
+_BREAK = warm.pattern(
     r"(?:\(most recent call (?:last|first)\):|line \d{1,9}(?:, in (?:<\w{1,20}>|[^\s\\<]{1,200}))?)\s{0,4}"
     r"(?:(?P<escapes>\\{1,2})(?:r\\{1,2})?n|(?P<tag><br ?/?>)[^\n])"
 )
 _NEWLINES = {
-    "\\": re.compile(r"""(?<!\\)(?:\\r)?\\n(?:['"], ?['"])?"""),
-    "\\\\": re.compile(r"(?<!\\)(?:\\\\r)?\\\\n"),
+    "\\": warm.pattern(r"""(?<!\\)(?:\\r)?\\n(?:['"], ?['"])?"""),
+    "\\\\": warm.pattern(r"(?<!\\)(?:\\\\r)?\\\\n"),
 }
-_ENTITY = re.compile(r"&(?:quot|lt|gt);")
-_NAME_BEFORE = re.compile(r"[A-Za-z_][\w.]{0,120}[ \t]{0,80}$")
-_TAG = re.compile(r"<br ?/?>\s?")
-_FRAME_MARK = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d')
+_ENTITY = warm.pattern(r"&(?:quot|lt|gt);")
+_NAME_BEFORE = warm.pattern(r"[A-Za-z_][\w.]{0,120}[ \t]{0,80}$")
+_TAG = warm.pattern(r"<br ?/?>\s?")
+_FRAME_MARK = warm.pattern(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d')
 
 
 class Head(NamedTuple):
@@ -309,8 +309,8 @@ def _is_repeated(text: str, stop: int, shape: re.Pattern[str]) -> bool:
 
 # Tracebacks that lost their line breaks: frames, source and exception follow each other on one line.
 
-_FRAME = re.compile(r'File "([^"\n]{0,500})", line (\d{1,9})(?:, in (<\w{1,20}>|\w{1,100}))?')
-_ONE_LINE_NAME = re.compile(
+_FRAME = warm.pattern(r'File "([^"\n]{0,500})", line (\d{1,9})(?:, in (<\w{1,20}>|\w{1,100}))?')
+_ONE_LINE_NAME = warm.pattern(
     r"(?<![\w.\"'(])((?:[A-Za-z_]\w{0,80}\.){0,12}[A-Z_]\w{0,80}"
     r"|(?:[A-Za-z_]\w{0,80}\.){1,12}(?:error|timeout))(: |:$|[ \t]{0,3}$)"
 )

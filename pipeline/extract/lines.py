@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pipeline import packs
 from pipeline.extract import chain, head
+from pipeline.records import warm
 from pipeline.text import prefixes
 from pipeline.text.needed import Seen
 
@@ -47,10 +48,10 @@ def frame_literals() -> tuple[str, ...]:
     return tuple(needle for kind, needle in _MARKS if kind in ("header", "frame"))
 
 
-_FRAME = re.compile(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d|File "[^"\n]{1,1000}$', re.M)
+_FRAME = warm.pattern(r'File (?:\\?"|&quot;)[^"\n]{0,1000}(?:"|&quot;), line \d|File "[^"\n]{1,1000}$', re.M)
 _BEFORE_COLON = frozenset(("(", " ", ":", "："))
-_CLASS = re.compile(r"[A-Z]\w{2,80}")
-_COLON = re.compile(
+_CLASS = warm.pattern(r"[A-Z]\w{2,80}")
+_COLON = warm.pattern(
     r"(?:\([\w.]{1,80}\)| \(see above for traceback\))? ?[:：]"
     # a JVM's trace without a message, run together
     r"| at (?:[\w$]{1,80}\.){1,14}[\w$<>]{1,80}\((?:[\w$]{1,80}\.(?:java|kt|scala|groovy|clj):\d|Native Method\))"
@@ -58,8 +59,8 @@ _COLON = re.compile(
 
 
 #: A name with its package, and nothing else but a mark of quoting or markup of code before it; what stands above it.
-_ALONE = re.compile(r"[\s>]{0,12}(?:\{code[^}\n]{0,20}\})?(?:[A-Za-z_$][\w$]{0,80}\.){2,14}[A-Z][\w$]{0,100}")
-_TELLS = re.compile(r"[Ee]rror|ERROR|[Ee]xception|[Ff]ail|STACK|[Cc]aused|[Tt]hrow")
+_ALONE = warm.pattern(r"[\s>]{0,12}(?:\{code[^}\n]{0,20}\})?(?:[A-Za-z_$][\w$]{0,80}\.){2,14}[A-Z][\w$]{0,100}")
+_TELLS = warm.pattern(r"[Ee]rror|ERROR|[Ee]xception|[Ff]ail|STACK|[Cc]aused|[Tt]hrow")
 _LONGEST_NAME = 300
 
 
@@ -124,9 +125,9 @@ def name_ends(text: str, seen: Seen) -> list[int]:
 
 
 #: A line that is all code, by a mark on either side of it.
-_CODE = re.compile(r"^[ \t]{0,8}(?:\{\{(?!\{)[^\n]{2,2000}?(?<!\})\}\}|`(?!`)[^`\n]{2,2000}`)[ \t]{0,4}$", re.M)
+_CODE = warm.pattern(r"^[ \t]{0,8}(?:\{\{(?!\{)[^\n]{2,2000}?(?<!\})\}\}|`(?!`)[^`\n]{2,2000}`)[ \t]{0,4}$", re.M)
 #: Where such a line may end and another one begin, for each mark: an expression that begins with letters is found fast.
-_NEIGHBOURS = tuple(re.compile(mark + r"[ \t]{0,4}\n[ \t]{0,8}(?:`(?!`)|\{\{(?!\{))") for mark in ("`", r"\}\}"))
+_NEIGHBOURS = tuple(warm.pattern(mark + r"[ \t]{0,4}\n[ \t]{0,8}(?:`(?!`)|\{\{(?!\{))") for mark in ("`", r"\}\}"))
 
 
 def without_marks(text: str) -> str:
@@ -170,16 +171,16 @@ REPLACED = 12
 LOOKS_BACK = 120
 MOST_PIECES = 12
 
-_GROUP_MARGIN = re.compile(r" {0,40}(?:\| ?|\+ (?=Exception Group))")
-_GROUP_BORDER = re.compile(r" {0,40}\+[-+]{1,8}-{6,40}(?: (?:\d{1,6}|\.\.\.) -{6,40})?$")
+_GROUP_MARGIN = warm.pattern(r" {0,40}(?:\| ?|\+ (?=Exception Group))")
+_GROUP_BORDER = warm.pattern(r" {0,40}\+[-+]{1,8}-{6,40}(?: (?:\d{1,6}|\.\.\.) -{6,40})?$")
 #: The end of a quoted string, and the break between two strings of a printed list.
-_CLOSING = {'"': re.compile(r'(?<!\\)"'), "'": re.compile(r"(?<!\\)'")}
-_CLOSING_TWICE = re.compile(r"""(?<!\\)\\["']""")
-_LISTED = re.compile(r"""[^\n]{1,80}\\n['"], ?['"]""")
-_ESCAPED = re.compile(r"""\\(["'/\\])""")
+_CLOSING = {'"': warm.pattern(r'(?<!\\)"'), "'": warm.pattern(r"(?<!\\)'")}
+_CLOSING_TWICE = warm.pattern(r"""(?<!\\)\\["']""")
+_LISTED = warm.pattern(r"""[^\n]{1,80}\\n['"], ?['"]""")
+_ESCAPED = warm.pattern(r"""\\(["'/\\])""")
 #: How the rest of a wrapped word or sentence begins: in the middle of it.
-_REST = re.compile(r"[a-z0-9_./\\'\",:;)\]}-](?!--|==)")
-_STRAY = re.compile(r"\x1b\[[0-9;?]{0,16}[A-Za-z]|\r+$")
+_REST = warm.pattern(r"[a-z0-9_./\\'\",:;)\]}-](?!--|==)")
+_STRAY = warm.pattern(r"\x1b\[[0-9;?]{0,16}[A-Za-z]|\r+$")
 
 
 def unescaped(words: str) -> str:

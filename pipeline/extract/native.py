@@ -18,7 +18,7 @@ from pipeline import packs
 from pipeline.extract import announced, bare, compiler, crash, foreign, glog, stacks, statusline
 from pipeline.extract.rule import Block, Lazy, Rule, Where, is_apart
 from pipeline.lexicon.codes import codes_in
-from pipeline.records import Event, Frame, Severity
+from pipeline.records import Event, Frame, Severity, warm
 from pipeline.text import prefixes
 from pipeline.text.needed import Literals, Seen
 
@@ -31,42 +31,42 @@ _MOST_PLACES, _LEAD = 4, 400
 
 
 #: Source code that writes such a message, tests that expect one, printf and stream placeholders.
-_LISTING = re.compile(
+_LISTING = warm.pattern(
     r"(?:printf|LOG\(|cerr|cout|throw |raise |assert\w*\(|CHECK(?:-\w+)?:|expected-error|std::|logger\."
     r"|print\(|RUN:|REQUIRE"
     r"|#define|re\.(?:compile|search|match)|grep|->| in str\(|except |if )[^\n]{0,300}$"
 )
-_PLACEHOLDER = re.compile(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+(?!\")|\{\w{1,20}\}")
-_FORMAT = re.compile(r"%[sdvq](?![A-Za-z\d])|\$\{\w|\" *\+ ?[\w\"]")
+_PLACEHOLDER = warm.pattern(r"%(?:[sdlux]|ld|lu)\b|<<|\{\}|\$\{|\\\"|\"\s*\+(?!\")|\{\w{1,20}\}")
+_FORMAT = warm.pattern(r"%[sdvq](?![A-Za-z\d])|\$\{\w|\" *\+ ?[\w\"]")
 #: A log line that calls itself a warning or a remark.
-_WARNING = re.compile(
+_WARNING = warm.pattern(
     r"(?:: [WI] |\b[WI]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,9} |^[WI] "
     r"|\[[WI]\d{4}-\d\d-\d\d [\d:.,]{8,18} {1,4}\d{1,9} "
     r"|\[W )[\w./-]{1,200}:\d{1,6}\]|\bNCCL INFO "
 )
 #: The same where Python's logging or a server printed the line: its level stands behind the time or before the logger.
-_REMARK = re.compile(
+_REMARK = warm.pattern(
     r"^[^\n]{0,80}?(?:\d\d:\d\d(?::\d\d)?(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?[ \t|:-]{1,6}|^)"
     r"\[?(?:INFO|DEBUG|WARN|WARNING)\]?(?:[ \t]?[|:-]|[ \t]+\[?[\w./-]{1,80}(?:\]|:\d))"
 )
 #: Dialects of loggers that print the exceptions of languages in which those are classes, and such a class.
 _LOGS = frozenset({"java-log", "log", "android"})
-_LOGGED = re.compile(
+_LOGGED = warm.pattern(
     r"(?<![\w.$])(?P<type>(?:[A-Za-z_$][\w$]{0,60}\.){0,12}[A-Z][\w$]{2,80}(?:Exception|Error))(?=: |[;.]? *$|; )"
 )
 #: A name between marks of quoting; where another mark closes it, as linkers have it, the last one is markup.
-_QUOTED_END, _QUOTED = re.compile(r"`[^`'\n]{1,300}`\Z"), 302
-_COLOUR_END = re.compile(r"\x1b\[[0-9;]{0,8}m\Z")
-_WRAP = re.compile(r"\s*\n\s*")
-_ESCAPED_BREAK = re.compile(r"\\{1,2}n")
-_ESCAPED_MARK = re.compile(r"\\([\"'/\\])")
+_QUOTED_END, _QUOTED = warm.pattern(r"`[^`'\n]{1,300}`\Z"), 302
+_COLOUR_END = warm.pattern(r"\x1b\[[0-9;]{0,8}m\Z")
+_WRAP = warm.pattern(r"\s*\n\s*")
+_ESCAPED_BREAK = warm.pattern(r"\\{1,2}n")
+_ESCAPED_MARK = warm.pattern(r"\\([\"'/\\])")
 #: Lines that may stand between two diagnostics of one compiler run, or between a failure and its `Aborted`.
 _JOIN_LINES, _JOIN_WIDTH = 12, 3000
 _TRAIL_LINES = 4
 #: A compiler counts the errors of one source: what follows is another source's.
 _COUNTED = Lazy(r"\b\d{1,6} errors? (?:detected in the compilation of|generated)\b")
 #: A command that somebody types between two errors: they are of two programs.
-_COMMAND = re.compile(r"(?m)^(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}[: ][^\n$#]{0,80})?[$#] [\w./~]")
+_COMMAND = warm.pattern(r"(?m)^(?:\([\w.-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}[: ][^\n$#]{0,80})?[$#] [\w./~]")
 
 
 class _Rules(NamedTuple):

@@ -6,12 +6,11 @@ what holds it, or another of its fields, says that it is an error: many an objec
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from pipeline.records import Event, Frame, Severity
+from pipeline.records import Event, Frame, Severity, warm
 from pipeline.text.needed import Seen
 
 DIALECT = "object"
@@ -28,28 +27,30 @@ MOST_FIELDS, WIDEST = 80, 1000
 #: Dialects of rows that know a part of such an object: what is read whole replaces them.
 _PARTS = frozenset({"http-api", "graphql", "generic"})
 
-_BRACES = re.compile(r"[{}]")
-_FIELD = re.compile(
+_BRACES = warm.pattern(r"[{}]")
+_FIELD = warm.pattern(
     r"(?<![\w.])(?P<q>\\?[\"']?)(?P<key>[A-Za-z_][\w.-]{0,40})(?P=q)\s{0,4}(?P<sign>[:=])\s{0,4}"
     r"(?:\"(?P<twice>(?:[^\"\\\n]|\\.){0,1000})\"|'(?P<once>(?:[^'\\\n]|\\.){0,1000})'"
     r"|\\\"(?P<escaped>(?:[^\"\\\n]|\\\\.){0,1000})\\\"|(?P<bare>[\w.+-]{1,80}))"
 )
 _MESSAGES = ("message", "errormessage", "error_message", "error_description", "msg")
 #: What names an object that is an error: the key before it, or the words on its line.
-_HOLDER = re.compile(
+_HOLDER = warm.pattern(
     r"(?:[Ee]rrors?|ERROR|[Ee]xception|[Ff]ault|[Ff]ailure|[Cc]ause)\\?[\"']?\s{0,4}[:=]?\s{0,4}\[?\s{0,4}$"
 )
 #: Source code that makes such an object.
-_LISTING = re.compile(r"\b(?:return|const|let|var|expect|assert\w*|throw|raise|def|func|function|new|case)\b|=>|\w\($")
+_LISTING = warm.pattern(
+    r"\b(?:return|const|let|var|expect|assert\w*|throw|raise|def|func|function|new|case)\b|=>|\w\($"
+)
 _STATES = frozenset({"failure", "error", "fail", "failed", "fatal", "critical", "severe"})
 _NUMBERS = ("code", "status", "statuscode", "status_code", "httpstatus", "errorcode", "error_code", "errno")
 _NAMED = ("errortype", "error_type", "exceptiontype", "exception_type", "exception", "__type", "name", "type", "kind")
-_CLASS = re.compile(r"[A-Za-z_][\w.$/#-]{0,120}(?:[Ee]rror|[Ee]xception|Fault|Failure)$")
-_WORD = re.compile(r"(?=.{4})[A-Za-z][A-Za-z0-9]{1,60}(?:[_.-][A-Za-z0-9]{1,40}){0,8}$")
+_CLASS = warm.pattern(r"[A-Za-z_][\w.$/#-]{0,120}(?:[Ee]rror|[Ee]xception|Fault|Failure)$")
+_WORD = warm.pattern(r"(?=.{4})[A-Za-z][A-Za-z0-9]{1,60}(?:[_.-][A-Za-z0-9]{1,40}){0,8}$")
 _FILES = ("sourceurl", "filename", "file", "filepath", "path")
 _LINES = ("line", "linenumber", "lineno")
 #: A function with its place, as the value of a field: "-[Kiln heat:] (Kiln.m:751)".
-_PLACE = re.compile(r"(?P<function>\S.{0,200}?) \((?P<file>[^\s():]{1,120}):(?P<line>\d{1,7})\)")
+_PLACE = warm.pattern(r"(?P<function>\S.{0,200}?) \((?P<file>[^\s():]{1,120}):(?P<line>\d{1,7})\)")
 
 
 class _Object(NamedTuple):

@@ -7,7 +7,6 @@ The forms are rows of `data/extract/places.toml`.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -15,7 +14,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from pipeline.extract import blocks
-from pipeline.records import Event, Frame, Severity
+from pipeline.records import Event, Frame, Severity, warm
 from pipeline.text import needed, prefixes
 
 #: So many lines are looked at below an error and above it, so much of each; so many frames are kept.
@@ -23,22 +22,24 @@ BELOW, ABOVE, WIDEST, MOST = 10, 4, 400, 20
 #: What an error says of itself is looked at so far.
 _SAID = 1000
 #: A place is a name with an ending and the number of a line, behind it or, in words, before it.
-_NUMBERED = re.compile(
+_NUMBERED = warm.pattern(
     r"\.\w{1,10}[\"'`]?(?:\?[^\s:]{1,60})?(?:[:(\t#]| \(?|,? (?:on |at )?[Ll]ine:? {1,2}|: line |::\w{1,80}::)\d"
 )
-_COUNTED, _POSITION = re.compile(r"ine:? {1,2}\d"), re.compile(r"\.\w{1,5}[:.] .{2,200}\(\d{1,7}:\d")
+_COUNTED, _POSITION = warm.pattern(r"ine:? {1,2}\d"), warm.pattern(r"\.\w{1,5}[:.] .{2,200}\(\d{1,7}:\d")
 #: So much is looked at for one, from an error on and before its line.
 _NEAR, _BEFORE = 600, 200
 #: What stands before a place besides what carried its line: a level, and the colon behind it.
-_LEVELS, _COLON = frozenset({"level", "level-in-brackets"}), re.compile(r"[ \t]{0,4}:(?=\s)")
+_LEVELS, _COLON = frozenset({"level", "level-in-brackets"}), warm.pattern(r"[ \t]{0,4}:(?=\s)")
 #: The margin that tools draw beside lines.
-_MARGIN = re.compile(r"[\s│|┃╷╵]{0,40}")
+_MARGIN = warm.pattern(r"[\s│|┃╷╵]{0,40}")
 #: A list of errors below the name of the file: `  14:9  error  no lid`.
-_LISTED = re.compile(r"[ \t]{0,8}(?:line )?(?P<line>\d{1,7})(?::\d{1,6}| {2,8})")
-_HEADING = re.compile(r"(?:[ \t]{0,8}Line {2,4})?(?P<file>(?:[A-Za-z]:)?[\w./\\@+~-]{1,300}\.[A-Za-z]\w{0,9})\s{0,4}$")
+_LISTED = warm.pattern(r"[ \t]{0,8}(?:line )?(?P<line>\d{1,7})(?::\d{1,6}| {2,8})")
+_HEADING = warm.pattern(
+    r"(?:[ \t]{0,8}Line {2,4})?(?P<file>(?:[A-Za-z]:)?[\w./\\@+~-]{1,300}\.[A-Za-z]\w{0,9})\s{0,4}$"
+)
 HIGHEST = 40
 #: A frame of .NET behind others on its line.
-_FLAT = re.compile(
+_FLAT = warm.pattern(
     r"(?<=[\s\"])at (?P<function>(?:[A-Za-z_][\w`+<>]{0,80}\.){1,12}[\w`<>]{1,80})\([^()\n]{0,300}\)"
     r"(?: in (?P<file>(?:[A-Za-z]:)?[^:\n]{1,300}):line (?P<line>\d{1,7}))?"
 )
@@ -46,7 +47,7 @@ _WIDEST_FLAT = 4000
 #: Of these the reader knows all frames that were printed.
 _WHOLE = frozenset({"python", "faulthandler"})
 #: Code of a language itself, or of somebody else's package: where an error has no other frames, its place is missing.
-_NOT_OWN = re.compile(
+_NOT_OWN = warm.pattern(
     r"node:|internal/|<anonymous>|/usr/include/|.{0,200}[\\/](?:node_modules|site-packages|include[\\/]c\+\+"
     r"|Windows Kits|(?:share[\\/])?cmake(?:-[\d.]{1,12})?[\\/]Modules)[\\/]"
 )
@@ -65,12 +66,12 @@ class Place(NamedTuple):
 @cache
 def rows() -> tuple[Place, ...]:
     """The forms, in the order in which they are tried."""
-    table = tomllib.loads(files("pipeline").joinpath("data", "extract", "places.toml").read_text("utf-8"))
+    table = warm.table(files("pipeline").joinpath("data", "extract", "places.toml").read_text("utf-8"))
     return tuple(
         Place(
             row["id"],
             frozenset(row["at"]),
-            re.compile(prefixes.filled(row["pattern"], table["parts"]), re.MULTILINE),
+            warm.pattern(prefixes.filled(row["pattern"], table["parts"]), re.MULTILINE),
             tuple(row["examples"]),
             tuple(row["lookalikes"]),
         )

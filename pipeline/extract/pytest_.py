@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from pipeline.extract import chain, head, python
 from pipeline.extract.lines import Line, Lines, Peeler
-from pipeline.records import Event, Frame, Link, Severity
+from pipeline.records import Event, Frame, Link, Severity, warm
 from pipeline.text import prefixes
 
-_E = re.compile(r"E(?:  ? ?|$)\s{0,200}(.*)$")
-_PLACE = re.compile(r"([^\s:>][^\n:]{0,300}?\.\w{1,5}):(\d{1,7}): ?(in [^\n]{1,200}|[A-Z_][\w.]{0,100})?\s*$")
+_E = warm.pattern(r"E(?:  ? ?|$)\s{0,200}(.*)$")
+_PLACE = warm.pattern(r"([^\s:>][^\n:]{0,300}?\.\w{1,5}):(\d{1,7}): ?(in [^\n]{1,200}|[A-Z_][\w.]{0,100})?\s*$")
 #: What each place holds: most lines that are searched back are known not to be one before the dearer pattern is tried.
-_NUMBERED = re.compile(r"\.\w{1,5}:\d")
-_TEST = re.compile(r"_{3,200} .{1,300} _{3,200}$")
-_SECTION = re.compile(r"={6,}|-{10,} Captured|_{3,200} [^_\n]{1,300} _{3,200}$|```")
+_NUMBERED = warm.pattern(r"\.\w{1,5}:\d")
+_TEST = warm.pattern(r"_{3,200} .{1,300} _{3,200}$")
+_SECTION = warm.pattern(r"={6,}|-{10,} Captured|_{3,200} [^_\n]{1,300} _{3,200}$|```")
 #: A report is searched for its beginning so far back (functions are printed whole).
 BACK_LINES = 600
 

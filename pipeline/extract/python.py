@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,7 +9,7 @@ from typing import NamedTuple
 
 from pipeline.extract import chain, foreign, head
 from pipeline.extract.lines import Line, Lines
-from pipeline.records import Frame
+from pipeline.records import Frame, warm
 from pipeline.text import prefixes
 
 #: Lines of other streams that may stand inside a traceback before it counts as cut (8 ranks print 3 lines each).
@@ -31,19 +30,19 @@ MOST_INDENT = 60
 #: So many lines in a row that differ in nothing but their numbers are what the program prints as it goes on. Of 4,680
 #: real texts with a traceback none has them in a message, but for listings of what failed, which say so line by line.
 ROWS_OF_OUTPUT = 5
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_OF_FAILURE = re.compile(
+_NUMBER = warm.pattern(r"\d+(?:[.,]\d+)*")
+_OF_FAILURE = warm.pattern(
     r"(?i)error|fail|warn|fatal|note:|exception|invalid|illegal|unexpected|expected|mismatch|missing|unknown|cannot|can't"
     r"|could not|unable|bad|wrong|not |no "
 )
 
-_STOP = re.compile(
+_STOP = warm.pattern(
     r"```|~~~|</?(?:details|pre|code|summary)\b|#{1,6} \w|<!--|-{3,}$|={5,}$|>>> |PS [A-Z]:\\|[$] \w"
     r"|(?:\([\w.-]{1,60}\) )?\[?[\w.-]{1,60}@[\w.:-]{1,80}[^\n$#]{0,120}[$#](?: |$)"  # a shell's prompt
     r"|(?:[A-Za-z]:)?[\w./\\-]{1,300}:\d{1,6}: \w{1,60}Warning: "  # warnings.warn
     r"|##\[\w|\*\*[A-Z]|\^C$|Process \w{1,40}-\d{1,5}:$|Exception (?:ignored )?in "
 )
-_CLOSING = re.compile(r"(?:\s*</?(?:pre|code|details|summary|p|div|br|samp|font|span|td|tr)\s?/?>)+$")
+_CLOSING = warm.pattern(r"(?:\s*</?(?:pre|code|details|summary|p|div|br|samp|font|span|td|tr)\s?/?>)+$")
 CHAIN_WORDS = ("The above exception was the direct cause", "During handling of the above exception")
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
 from pipeline.extract.blocks import holds_sign
+from pipeline.records import warm
 from pipeline.text import needed
 
 #: A command that somebody typed. "unrecognized option --glaze" names a flag, too, and is none.
-_COMMAND = re.compile(
+_COMMAND = warm.pattern(
     r"(?:sudo )?[a-z][\w.-]{0,30}(?: [\w./@-]{1,60}){0,3} --?[A-Za-z][\w-]{0,30}(?=[ =]|$)(?!.{0,700}: )"
 )
 #: So much of a line is looked at: what is longer is data.
@@ -31,9 +31,9 @@ class Refused(NamedTuple):
 @cache
 def rows() -> tuple[Refused, ...]:
     """The kinds, in the order in which they are asked."""
-    table = tomllib.loads(files("pipeline").joinpath("data", "extract", "guesses.toml").read_text("utf-8"))
+    table = warm.table(files("pipeline").joinpath("data", "extract", "guesses.toml").read_text("utf-8"))
     return tuple(
-        Refused(row["id"], re.compile(row["pattern"]), tuple(row["examples"]), tuple(row["lookalikes"]))
+        Refused(row["id"], warm.pattern(row["pattern"]), tuple(row["examples"]), tuple(row["lookalikes"]))
         for row in table["refused"]
     )
 

@@ -12,27 +12,27 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pipeline.extract import head, python, stacks
-from pipeline.records import Event, Frame, Link, Severity, short_class
+from pipeline.records import Event, Frame, Link, Severity, short_class, warm
 from pipeline.text import prefixes
 from pipeline.text.frames import is_bridge
 
 #: A failure explains `make: *** Error 2` or `Aborted` that stands so near; posts of the corpus have a median of 1,500.
 WIDEST_RELATED = 3000
 #: What may stand between the name of an exception and its stack: "## Stack Trace", and the fence of a block.
-_HEADING = re.compile(
+_HEADING = warm.pattern(
     r"[\s#*`~:.=-]{0,40}(?:(?:full )?(?:stack ?trace|traceback|call stack|stack)\b[\s#*`~:.=-]{0,40}"
     r"(?:text|python)?\s{0,20})?",
     re.IGNORECASE,
 )
 WIDEST_HEADING = 120
 #: Where a page begins that a message shows whole, and how the line above the stack ends then.
-_PAGE, _PAGE_ENDS = re.compile(r"<(?:!DOCTYPE html|html)\b", re.IGNORECASE), ("</html>", "</HTML>")
+_PAGE, _PAGE_ENDS = warm.pattern(r"<(?:!DOCTYPE html|html)\b", re.IGNORECASE), ("</html>", "</HTML>")
 #: The first frame of a debugger's stack; it stands within so many characters and lines, and is read so far.
-_FIRST_FRAME = re.compile(r"^[ \t>]{0,8}#0 {1,3}(?=\S)", re.MULTILINE)
+_FIRST_FRAME = warm.pattern(r"^[ \t>]{0,8}#0 {1,3}(?=\S)", re.MULTILINE)
 WIDEST_ASKED, MOST_ASKED, WIDEST_STACK = 600, 8, 20_000
 #: The stack that native code adds to the message which Python raises for it: `[bt] (0) /opt/libkiln.so(fire+0x1f)`.
-_NATIVE = re.compile(r"^[ \t]{0,12}(?:\[bt\] )?\(0\) [^\s()]{1,300}\(", re.MULTILINE)
-_REST_OF_FRAME = re.compile(r"\s*\n(?![ \t]{0,12}(?:\[bt\] )?\(\d{1,3}\) )")
+_NATIVE = warm.pattern(r"^[ \t]{0,12}(?:\[bt\] )?\(0\) [^\s()]{1,300}\(", re.MULTILINE)
+_REST_OF_FRAME = warm.pattern(r"\s*\n(?![ \t]{0,12}(?:\[bt\] )?\(\d{1,3}\) )")
 
 #: What a compiler of Python's functions raises: its message is another stack, indented, with the error behind it.
 NESTED = ("in user code:", "in converted code:")  # the second by its releases before 2.2
@@ -40,7 +40,7 @@ NESTED = ("in user code:", "in converted code:")  # the second by its releases b
 _OF_LAYER = "Exception encountered when calling "
 #: The lines of such a stack, of which many end with a star or two; so far and so many are looked at.
 _STARRED = "  *\n"
-_NESTED_FRAME = re.compile(
+_NESTED_FRAME = warm.pattern(
     r"(?:File \"(?P<named>[^\"\n]{1,300})\", line (?P<number>\d{1,7}), in (?P<inside>[\w<>.]{1,120})"
     r"|(?P<file>(?=[^\s:]{0,300}[/\\.<])(?:[A-Za-z]:)?[^\s:]{1,300}):(?P<line>\d{1,7}):? (?P<function>[\w<>.]{1,120}))"
     r"\s{0,4}\*{0,2}\Z"
@@ -54,11 +54,11 @@ _DEEPER = 4
 #: What stands for the lost character makes a code sure; alone, codes are sure where the text ends one of them too.
 _MARKED = r"(?:\ufffd|\^\[|\u241b)\[[0-9;]{0,16}[mK]"
 _BARE = r"\[(?:[0-9]|[2-4][0-9]|9[0-7]|10[0-7])(?:;[0-9]{1,3}){0,4}m(?!\])"
-_CODE, _MARKED_CODE = re.compile(f"{_MARKED}|{_BARE}"), re.compile(_MARKED)
-_COLOURED = re.compile(r"\[(?:[1-9]|[2-4][0-9]|9[0-7])(?:;[0-9]{1,3}){0,4}m(?!\])")
+_CODE, _MARKED_CODE = warm.pattern(f"{_MARKED}|{_BARE}"), warm.pattern(_MARKED)
+_COLOURED = warm.pattern(r"\[(?:[1-9]|[2-4][0-9]|9[0-7])(?:;[0-9]{1,3}){0,4}m(?!\])")
 _RESETS = ("[0m", "[39m", "[22m", "[00m")
 #: What all of them have; it begins with a letter, and is found the faster.
-_LIKE_A_CODE = re.compile(r"\[[0-9;]{0,16}[mK]")
+_LIKE_A_CODE = warm.pattern(r"\[[0-9;]{0,16}[mK]")
 _LOST = ("\ufffd[", "^[[", "\u241b[")
 
 
@@ -66,21 +66,21 @@ _LOST = ("\ufffd[", "^[[", "\u241b[")
 _WIDEST, _NARROWEST, _LEAST = 80, 3, 3
 #: A mark of whoever carried the lines: a name, in brackets or before a colon or a bar. What itself tells of an error, a
 #: place in a source, a listing's number, a cell of a table is none.
-_MARK = re.compile(
+_MARK = warm.pattern(
     r"[ \t]{0,8}(?:==> |-> )?(?:\[[\w@./: -]{1,60}\]:?"
     r"|\(?[A-Za-z@][\w@./-]{0,50}(?::[\w@./-]{1,40}){0,3}(?: [\w./-]{1,20}){0,2}?\)?(?::| {0,16}\|)) ?(?=[ \t]*\S)"
 )
-_NO_MARK = re.compile(
+_NO_MARK = warm.pattern(
     r"(?i:\berr|error|warn|fatal|fail|except|panic|caused|severe|crit|note|help|info|debug|trace|usage|hint|assert|"
     r"expected|actual|message|stack)|\.\w{1,4}:\d|\b[ft]rom\b|\bat\b|^\W{0,8}(?:npm|make|ld|E|Location|File)\b"
 )
 #: What HTML ends a line with, and what a terminal does where a page lost the character that begins its codes.
-_BREAKS = re.compile(r"<br ?/?>(?=[ \t]*$)", re.MULTILINE)
+_BREAKS = warm.pattern(r"<br ?/?>(?=[ \t]*$)", re.MULTILINE)
 #: So many lines of a page may be one line that ends with such a break.
 _MOST_WRAPPED = 5
 #: So many carried lines end so, or the break of one is there by chance.
 _LEAST_ENDED = 2
-_CODES = re.compile(r"(?:(?:\ufffd|\^\[|\u241b)?\[[0-9;]{0,16}[mK])+(?=[ \t]*$)", re.MULTILINE)
+_CODES = warm.pattern(r"(?:(?:\ufffd|\^\[|\u241b)?\[[0-9;]{0,16}[mK])+(?=[ \t]*$)", re.MULTILINE)
 
 
 def with_stacks(text: str, found: list[Event]) -> list[Event]:

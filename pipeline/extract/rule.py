@@ -9,7 +9,7 @@ from enum import StrEnum
 from sys import maxsize
 from typing import Protocol, TypeVar
 
-from pipeline.records import Frame, Severity
+from pipeline.records import Frame, Severity, warm
 from pipeline.text import needed
 
 
@@ -29,7 +29,7 @@ class Lazy:
         self._needed: tuple[needed.Clause, ...] | None = None
 
     def _compiled(self) -> re.Pattern[str]:
-        self._tried = tried = re.compile(self.pattern, self.flags | re.MULTILINE)
+        self._tried = tried = warm.pattern(self.pattern, self.flags | re.MULTILINE)
         return tried
 
     def _may_match(self, text: str, start: int, end: int) -> bool:
@@ -99,19 +99,19 @@ class Rule:
 #: Errors of one list that stand for themselves; whoever has more mends the first ones first.
 MOST_APART = 5
 #: What ends a list, what comes of an error above, what only says with which place that one has to do.
-_CONCLUDES = re.compile(
+_CONCLUDES = warm.pattern(
     r"\b(?:LNK1120|LNK1169|C(?:1003|1903|2059|2064|2143|2146|2220|3536|4430)|CS1705|MSB\d{4}|NETSDK1194)\b"
     r"|too many errors"
     r"|^(?:candidates? (?:is|are)|(?:the )?previous|at this point|within this context|forward declaration|called from"
     r"|ambiguates|in expansion|instantiated|required from|initializing argument|internal error)\b|has a previous"
 )
 #: What is missing is another one each time: a header, a package, a module.
-_LACKS = re.compile(
+_LACKS = warm.pattern(
     r"No such file or directory|file not found|[Cc]annot find (?:module|package)|unresolved import|can't find crate"
     r"|undeclared crate|no required module|[Cc]annot open include file|package [\w.]{1,200} does not exist"
 )
 #: A code that begins a message.
-_CODED = re.compile(r"[A-Z]{1,8}\d{3,5}(?=:)")
+_CODED = warm.pattern(r"[A-Z]{1,8}\d{3,5}(?=:)")
 
 
 @dataclass(slots=True)
@@ -158,7 +158,7 @@ def is_apart(before: One, block: One, said: Callable[[One], tuple[str, str, int,
     return before.listed.tells(*said(block))
 
 
-_QUOTED = re.compile(r"['\"`‘“][^'\"`’”\n]{0,300}['\"`’”]|\d+")
+_QUOTED = warm.pattern(r"['\"`‘“][^'\"`’”\n]{0,300}['\"`’”]|\d+")
 
 
 @dataclass(slots=True)

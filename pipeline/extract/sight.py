@@ -18,7 +18,7 @@ from itertools import pairwise, repeat
 from typing import NamedTuple
 
 from pipeline.extract import blocks, generic
-from pipeline.records import Event
+from pipeline.records import Event, warm
 
 #: From this score on, in hundredths of a logit, a line is taken for an error's, by what it stands in. Readers who knew
 #: no score found 92 of 94 lines of a draw to state one from there on, and 32 of 48 below (benchmarks/README.md).
@@ -35,19 +35,19 @@ _SURER = 100
 _MOST_WORDS, _READ, _BESIDE, _LEAD = 22, 180, 300, 120
 _NOUGHT = repeat(0)
 
-_DIGITS = re.compile(r"\d+")
-_WORD = re.compile(r"[a-z][a-z']*")
-_TOKEN = re.compile(r"[a-z][a-z']*|[^\sa-z]")
+_DIGITS = warm.pattern(r"\d+")
+_WORD = warm.pattern(r"[a-z][a-z']*")
+_TOKEN = warm.pattern(r"[a-z][a-z']*|[^\sa-z]")
 _SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~0")
-_LEVEL = re.compile(
+_LEVEL = warm.pattern(
     r"\b(?:error|fatal|severe|critical|crit|err|e|w|i|warn|warning|info|debug|trace|notice)\b", re.IGNORECASE
 )
-_LEADS = re.compile(
+_LEADS = warm.pattern(
     r"error|exception|fail|crash|message|log|output|trace|following|get|got|throw|says|see|warning|result|panic|code"
     r"|example|config|expected|actual|run|command|version|environment|steps|test"
 )
-_PLACE = re.compile(r"\s{0,8}(?:[A-Za-z]:)?[\w./\\+@-]{1,120}[:(]\d{1,7}")
-_TIMED = re.compile(r"[\d\[(/:.T -]{6}")
+_PLACE = warm.pattern(r"\s{0,8}(?:[A-Za-z]:)?[\w./\\+@-]{1,120}[:(]\d{1,7}")
+_TIMED = warm.pattern(r"[\d\[(/:.T -]{6}")
 
 #: What a line is that opens or closes so, tried in this order.
 _OPENS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -60,7 +60,7 @@ _CLOSES: tuple[tuple[str, tuple[str, ...]], ...] = (("code", (";", "{", "}", ")"
 
 
 #: What a program itself calls a warning, within so many characters of its words.
-_WARNS = re.compile(r"\b(?:WARNING|WARN|Warn)\b|\b[Ww]arning(?: [A-Z]{1,10}\d{1,6})?:|^[ \t\[]{0,8}W ?\d{4,8}[ :]")
+_WARNS = warm.pattern(r"\b(?:WARNING|WARN|Warn)\b|\b[Ww]arning(?: [A-Z]{1,10}\d{1,6})?:|^[ \t\[]{0,8}W ?\d{4,8}[ :]")
 _WARNED = 80
 #: What the string of a listing ends with.
 _LISTED = tuple(f"{quote}){mark}" for quote in "\"'`" for mark in ("", ",", ";"))

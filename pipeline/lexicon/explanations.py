@@ -7,31 +7,31 @@ why it came or what to do, turn it round, or take two sentences for one.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from importlib.resources import files
 
 from pipeline.lexicon import gates
 from pipeline.lexicon.gates import Gate
+from pipeline.records import warm
 
-_WORDS = tomllib.loads((files("pipeline") / "data" / "gate_words.toml").read_text(encoding="utf-8"))
+_WORDS = warm.table((files("pipeline") / "data" / "gate_words.toml").read_text(encoding="utf-8"))
 
 #: What a compiler numbers in one program: "copy.289", "%tuple.64".
-_INSTANCE = re.compile(r"%?[A-Za-z_][\w-]{0,60}\.\d{1,9}", re.ASCII)
+_INSTANCE = warm.pattern(r"%?[A-Za-z_][\w-]{0,60}\.\d{1,9}", re.ASCII)
 
 #: The places of a signature. "<undefined>" and "<int>" are a program's own words.
-_SLOT = re.compile(
+_SLOT = warm.pattern(
     r"<(?:n|path|quoted|list|shape|hex|time|dtype|name|object|device|size|version|url|node|code|symbol|id|uuid|email|ip)>"
 )
 #: What stands before a message and says where it came from: places, stamps, numbers, codes, words such as "error".
-_BEFORE = re.compile(
+_BEFORE = warm.pattern(
     r"(?:\[[^\]\n]{1,60}\]|[\w.$:=-]{0,20}<[a-z_]{1,20}>[\w.>:]{0,20}|[A-Za-z_][\w.$:]{0,120}(?:[Ee]rror|[Ee]xception|Met)\b"
     r"|(?i:at|in|error|fatal error|warning|failed|ERR)\b|\b[A-Z][A-Z_]{0,20}(?=[ :])"
     r"|[\s:;|,()\[\]=*.`\\_-]{1,20}){1,20}(?=[A-Za-z'\"!])"
 )
 #: What a message enumerates or measures behind its sentence: the versions there are, the figures of a check, addresses.
-_ASIDE = re.compile(
+_ASIDE = warm.pattern(
     r"\((?:from versions|choose from)[^)\n]{0,4000}\)?|allowed=<list>|[(\[]<n> (?:vs\.?|[!=<>]{1,2}) <n>[)\]]"
     r"|\b(?:pc|bp|sp) <hex>|[(\[](?:<[a-z_]{1,20}>|[\s,:;.=-]){1,9}[)\]]\.?$"
     r"|(?:, )?'?<[a-z_]{1,20}>'?(?:, '?<[a-z_]{1,20}>'?){1,99}|: '<quoted>'$"
@@ -39,15 +39,15 @@ _ASIDE = re.compile(
     r"|(?:\bin function|\bat|, file|, line) ['\"]?<[a-z_]{1,20}>['\"]?|\[Op:\S{1,60}|\[\[.{0,400}|<type |<dtype: "
 )
 #: A subject in front of what is said of it: no part of what stands before a message.
-_SUBJECT = re.compile(r"<[a-z_]{1,20}> ?$")
-_PREDICATE = re.compile(
+_SUBJECT = warm.pattern(r"<[a-z_]{1,20}> ?$")
+_PREDICATE = warm.pattern(
     r"(?:not|is|are|was|were|must|should|has|have|does|do|did|can|could|cannot|will|needs?|requires?|contains?|already"
     r"|root|millis|bytes?|errors?|exceeds?|out of)\b"
 )
 
 
 #: The first sentence says what happened, the next ones how much memory is free and what to try.
-_NEXT = re.compile(r"(?<=[a-z0-9)\]'\">])\. (?=[A-Z])|: (?=\[<dtype> <shape>\])")
+_NEXT = warm.pattern(r"(?<=[a-z0-9)\]'\">])\. (?=[A-Z])|: (?=\[<dtype> <shape>\])")
 
 
 def slots(source: str, zh: str) -> bool:
@@ -60,7 +60,7 @@ def slots(source: str, zh: str) -> bool:
 
 
 _CLAIMS = [
-    (re.compile("|".join(row["zh"])), re.compile("|".join(row["en"]), re.IGNORECASE)) for row in _WORDS["claims"]
+    (warm.pattern("|".join(row["zh"])), warm.pattern("|".join(row["en"]), re.IGNORECASE)) for row in _WORDS["claims"]
 ]
 
 
@@ -70,7 +70,7 @@ def claims(source: str, zh: str) -> bool:
     return all(not chinese.search(told) or english.search(source) for chinese, english in _CLAIMS)
 
 
-_SENSES = [(re.compile("|".join(row["en"]), re.IGNORECASE), tuple(row["zh"])) for row in _WORDS["senses"]]
+_SENSES = [(warm.pattern("|".join(row["en"]), re.IGNORECASE), tuple(row["zh"])) for row in _WORDS["senses"]]
 
 
 def sense(source: str, zh: str) -> bool:
@@ -78,11 +78,11 @@ def sense(source: str, zh: str) -> bool:
     return not any(any(word in zh for word in chinese) and english.search(source) for english, chinese in _SENSES)
 
 
-_DENIES = re.compile("|".join(_WORDS["negations_zh"]))
-_SEPARATE = re.compile(r"(?<=[a-z])(?=[A-Z])|[_.]")
-_DENIED = re.compile("|".join(_WORDS["denied_en"]), re.IGNORECASE)
+_DENIES = warm.pattern("|".join(_WORDS["negations_zh"]))
+_SEPARATE = warm.pattern(r"(?<=[a-z])(?=[A-Z])|[_.]")
+_DENIED = warm.pattern("|".join(_WORDS["denied_en"]), re.IGNORECASE)
 #: What is said with such a verb is said outright; "KeyError: 'x'" and "Permission to x" are denied without one.
-_OUTRIGHT = re.compile(r"\b(?:can|is|are|was|were|has|have|had|will|does|should)\b")
+_OUTRIGHT = warm.pattern(r"\b(?:can|is|are|was|were|has|have|had|will|does|should)\b")
 
 
 def negation(source: str, zh: str) -> bool:
@@ -97,10 +97,10 @@ def glued(source: str, zh: str) -> bool:
     return gates.unglued(zh) == zh or gates.unglued(source) == source
 
 
-_CALL = re.compile(r"(?P<name>\w\()(?P<values>[^()\n]{1,160})\)")
-_LITERAL = re.compile(r"(?P<mark>['\"])[\w.:/-][\w .:/-]{0,58}[\w.:/-](?P=mark)")
+_CALL = warm.pattern(r"(?P<name>\w\()(?P<values>[^()\n]{1,160})\)")
+_LITERAL = warm.pattern(r"(?P<mark>['\"])[\w.:/-][\w .:/-]{0,58}[\w.:/-](?P=mark)")
 #: Of a stack that runs on behind a message, what reads as words.
-_OF_STACK = re.compile(r"--- End of\b|:line <n>")
+_OF_STACK = warm.pattern(r"--- End of\b|:line <n>")
 
 
 def code(source: str, zh: str) -> bool:

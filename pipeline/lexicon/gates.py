@@ -8,7 +8,6 @@ lost, a loop. They do not see a fluent wrong meaning, so what passed is called *
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from importlib.resources import files
 
 from pipeline.lexicon import glossary
 from pipeline.lexicon.products import products
+from pipeline.records import warm
 
 #: Least Han / (Han + Latin words), outside code. Our human set: least 0.82; on large human corpora
 #: 0.5 refuses 0.4-3.9 %.
@@ -58,12 +58,12 @@ _IDENTIFIER = (
     r"|\b[A-Za-z]{1,12}\d[A-Za-z0-9]{0,20}\b"  # H100, int8, E1001
 )
 #: Spans that are no prose: code, paths, names of programs. Bounded everywhere, so linear in the text.
-PROTECTED = re.compile(_IDENTIFIER, re.ASCII)
+PROTECTED = warm.pattern(_IDENTIFIER, re.ASCII)
 
-_WORDS = tomllib.loads((files("pipeline") / "data" / "gate_words.toml").read_text(encoding="utf-8"))
+_WORDS = warm.table((files("pipeline") / "data" / "gate_words.toml").read_text(encoding="utf-8"))
 _NOT_IDENTIFIERS = frozenset(_WORDS["not_identifiers"])
 #: Two sentences without the space between them: "was not true.Node number 3". A name has other words there.
-_GLUED = re.compile(
+_GLUED = warm.pattern(
     rf"(?<![\w./:\\$@>-])(?:(?:{'|'.join(_WORDS['sentence_ends'])})|[a-z]{{2,30}}(?=\.(?:{'|'.join(_WORDS['sentence_starts'])})\b))"
     r"\.(?=[A-Z][a-z]{1,30}\b(?![.(\w:]\S))",
     re.ASCII,
@@ -71,24 +71,24 @@ _GLUED = re.compile(
 _FUNCTION_WORDS = frozenset(_WORDS["function_words"])
 _DIGITS_EN: dict[str, str] = _WORDS["digits_en"]
 _DIGITS_ZH: dict[str, str] = _WORDS["digits_zh"]
-_NEGATION_EN = re.compile(rf"\b(?:{'|'.join(_WORDS['negations_en'])})\b|n't\b", re.IGNORECASE)
-_NEGATIVE_EN = re.compile(
+_NEGATION_EN = warm.pattern(rf"\b(?:{'|'.join(_WORDS['negations_en'])})\b|n't\b", re.IGNORECASE)
+_NEGATIVE_EN = warm.pattern(
     rf"\b(?:{'|'.join(_WORDS['negative_en'])}|(?:{'|'.join(_WORDS['negative_prefixes_en'])})[a-z]{{4,30}})\b",
     re.IGNORECASE,
 )
-_NEGATIVE_ZH = re.compile("|".join(_WORDS["negative_zh"]))
-_NEGATION_ZH = re.compile("|".join(_WORDS["negations_zh"]))
-_NEUTRAL_ZH = re.compile("|".join(_WORDS["neutral_zh"]))
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
-_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_BRACKETED = re.compile(r"[（(][^（()）]{0,60}[)）]|“[^“”]{0,80}”")
-_SENTENCE = re.compile(r"[。！？；\n]|[.!?;]\s")
-_HALF_MARK = re.compile(r"(?<=[\u4e00-\u9fff])[,;:!?] ?(?=[\u4e00-\u9fff])")
+_NEGATIVE_ZH = warm.pattern("|".join(_WORDS["negative_zh"]))
+_NEGATION_ZH = warm.pattern("|".join(_WORDS["negations_zh"]))
+_NEUTRAL_ZH = warm.pattern("|".join(_WORDS["neutral_zh"]))
+_HAN = warm.pattern(r"[\u3400-\u4dbf\u4e00-\u9fff]")
+_WORD = warm.pattern(r"[A-Za-z][A-Za-z'-]*")
+_NUMBER = warm.pattern(r"\d+(?:[.,]\d+)*")
+_BRACKETED = warm.pattern(r"[（(][^（()）]{0,60}[)）]|“[^“”]{0,80}”")
+_SENTENCE = warm.pattern(r"[。！？；\n]|[.!?;]\s")
+_HALF_MARK = warm.pattern(r"(?<=[\u4e00-\u9fff])[,;:!?] ?(?=[\u4e00-\u9fff])")
 #: Names by their look: two capitals, or a capital that begins no sentence.
-_NAMED = re.compile(r"\b[A-Z]{2}[A-Za-z0-9]{0,30}\b|(?<=[a-z,;:(] )[A-Z][A-Za-z0-9.+-]{1,30}\b")
+_NAMED = warm.pattern(r"\b[A-Z]{2}[A-Za-z0-9]{0,30}\b|(?<=[a-z,;:(] )[A-Z][A-Za-z0-9.+-]{1,30}\b")
 #: Traditional forms that are right in Simplified text: names. 昇腾 (Ascend), 昇思 (MindSpore).
-_TRADITIONAL_NAMES = re.compile(r"昇(?=腾|思|騰)")
+_TRADITIONAL_NAMES = warm.pattern(r"昇(?=腾|思|騰)")
 
 
 def without_code(text: str) -> str:
@@ -146,7 +146,7 @@ def numbers(source: str, zh: str) -> bool:
 
 
 #: TensorFlow Lite ends any message with the node, without a space: "was not initializedNode number 3".
-_GLUED_NODE = re.compile(r"(?<=[A-Za-z0-9)\]>])\.?(?=Node number )")
+_GLUED_NODE = warm.pattern(r"(?<=[A-Za-z0-9)\]>])\.?(?=Node number )")
 
 
 def unglued(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -11,12 +10,13 @@ from types import MappingProxyType
 from typing import Any
 
 from pipeline import text
+from pipeline.records import warm
 
 
 @cache
 def _tables() -> dict[str, dict[str, dict[str, str]]]:
     body = resources.files("pipeline").joinpath("data", "headings.toml").read_text("utf-8")
-    tables: dict[str, Any] = tomllib.loads(body)
+    tables: dict[str, Any] = warm.table(body)
     return tables
 
 
@@ -81,11 +81,11 @@ def _resources(names: str) -> str:
 @cache
 def _patterns(name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     rows = _tables()[name].values()
-    return tuple((re.compile(_SLOT.sub(r"(?P<\1>.+)", re.escape(row["en"]))), row["zh"]) for row in rows)
+    return tuple((warm.pattern(_SLOT.sub(r"(?P<\1>.+)", re.escape(row["en"]))), row["zh"]) for row in rows)
 
 
 #: A slot of a sentence, escaped as a pattern is.
-_SLOT = re.compile(r"\\\{(\w+)\\\}")
+_SLOT = warm.pattern(r"\\\{(\w+)\\\}")
 
 
 def counted(key: str, number: int, lang: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from pipeline import packs
+from pipeline.records import warm
 
 
 def _small(spelling: str) -> str:
@@ -50,4 +50,4 @@ def gpus() -> str:
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads((files("pipeline") / "data" / "products.toml").read_text(encoding="utf-8"))
+    return warm.table((files("pipeline") / "data" / "products.toml").read_text(encoding="utf-8"))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+
+from pipeline.records import warm
 
 _HOST = "github.com/"
 
@@ -13,7 +14,7 @@ _HOST = "github.com/"
 @cache
 def _names() -> Mapping[str, str]:
     """Every name of the table in lower case, former and current -> current name, as its owner writes it."""
-    rows = tomllib.loads(resources.files("pipeline").joinpath("data", "repositories.toml").read_text("utf-8"))
+    rows = warm.table(resources.files("pipeline").joinpath("data", "repositories.toml").read_text("utf-8"))
     return {name.lower(): row["name"] for row in rows["repository"] for name in (row["name"], *row["former"])}
 
 

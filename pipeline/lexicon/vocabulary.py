@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from typing import Any
 from pipeline import packs
 from pipeline.lexicon import repositories
 from pipeline.lexicon.added_classes import CATEGORIES, DOMAINS, Category, Domain
+from pipeline.records import warm
 from pipeline.text.needed import late
 
 # The closed list of facts: what `distil` may state and `translate` puts into words, from `data/facts.toml`.
@@ -27,7 +27,7 @@ PATH = Path("pipeline/data/facts.toml")
 @cache
 def table() -> dict[str, Any]:
     """`facts` by template id (English, types of slots), the closed lists of `terms`, the `units` of resources."""
-    return tomllib.loads(resources.files("pipeline").joinpath("data/facts.toml").read_text("utf-8"))
+    return warm.table(resources.files("pipeline").joinpath("data/facts.toml").read_text("utf-8"))
 
 
 @cache
@@ -54,7 +54,7 @@ _SHOWN = 0.2
 #: Dialects of lines that any program prints.
 _ANYONES_FORMS = frozenset({"exception-line", "generic", "object", "log"})
 #: A class of an exception that words name.
-_NAMED = re.compile(r"\b[A-Za-z_][\w.]{0,120}(?:Error\b|Exception\b|\$[A-Z]\w{2,60})")
+_NAMED = warm.pattern(r"\b[A-Za-z_][\w.]{0,120}(?:Error\b|Exception\b|\$[A-Z]\w{2,60})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class _Rule:
 
 @cache
 def _tables(name: str = "vocabulary.toml") -> dict[str, Any]:
-    return tomllib.loads(resources.files("pipeline").joinpath("data", name).read_text("utf-8"))
+    return warm.table(resources.files("pipeline").joinpath("data", name).read_text("utf-8"))
 
 
 @packs.cached

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from pipeline import packs
+from pipeline.records import warm
 
 #: What may tell one error from another of the same words; closed, because clusters, titles and Chinese read them.
 GATE_KEYS = frozenset(
@@ -16,7 +16,7 @@ GATE_KEYS = frozenset(
         *("polarity", "feature", "tool", "errno", "signal", "code"),
     )
 )
-_FILLED = re.compile(r"\{(\w+)\}")
+_FILLED = warm.pattern(r"\{(\w+)\}")
 
 Kind = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,79}$")]
 Words = Annotated[str, Field(min_length=2, max_length=400)]

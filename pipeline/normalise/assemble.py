@@ -12,7 +12,7 @@ from pipeline.normalise import peel, values
 from pipeline.normalise.culprit import Culprit, culprit
 from pipeline.normalise.masks import FILES, masked
 from pipeline.normalise.tables import RuntimeMessage, messages_of, wording
-from pipeline.records import Event, Frame, Signature, Slot, content_id, short_class
+from pipeline.records import Event, Frame, Signature, Slot, content_id, short_class, warm
 from pipeline.text.frames import (
     OF_OWNER,
     frame_key,
@@ -43,40 +43,40 @@ WIDEST_GAP = 40
 #: The longest quote that is published; an event without a stack that is no longer stands for itself as a whole.
 QUOTED = 300
 
-_WORDS = re.compile(r"[^\W_]+")
+_WORDS = warm.pattern(r"[^\W_]+")
 _BETWEEN = r"[\W_]{1,40}?"
-_LETTERS = re.compile(r"[^\W\d_]{2}")
-_WORD = re.compile(r"[^\W\d_]{3}|[\u3040-\u30ff\u3400-\u9fff]{2}")
-_SLOT = re.compile(r"<[a-z-]{1,12}>")
+_LETTERS = warm.pattern(r"[^\W\d_]{2}")
+_WORD = warm.pattern(r"[^\W\d_]{3}|[\u3040-\u30ff\u3400-\u9fff]{2}")
+_SLOT = warm.pattern(r"<[a-z-]{1,12}>")
 _CLOSING = ("'", '"', "`", "”", "’")
 #: Slots that hold a file; and a line and a column behind its name.
 _FILED = ("path", "quoted")
-_BEHIND_NAME = re.compile(r"(?:[:(]\d{1,7}(?:[:,]\d{1,5})?\)?)\Z")
+_BEHIND_NAME = warm.pattern(r"(?:[:(]\d{1,7}(?:[:,]\d{1,5})?\)?)\Z")
 #: A missing file and no other word; and a path that begins at no folder of a machine.
-_NO_FILE = re.compile(r"(?:FileNotFoundException: )(?:[\w.@-]{1,80}/){0,8}(?:[\w@-]{1,60}\.)?<path>")
-_OF_STORE = re.compile(r"(?:\w[\w.@-]{0,80}/){0,12}\w[\w.@-]{0,80}\.\w{1,8}")
+_NO_FILE = warm.pattern(r"(?:FileNotFoundException: )(?:[\w.@-]{1,80}/){0,8}(?:[\w@-]{1,60}\.)?<path>")
+_OF_STORE = warm.pattern(r"(?:\w[\w.@-]{0,80}/){0,12}\w[\w.@-]{0,80}\.\w{1,8}")
 #: A name in quotes, no path, number or sentence.
-_NAME = re.compile(r"-{0,2}[A-Za-z_$][\w$.:-]{1,80}")
-_CUT = re.compile(r"(?:\.\.\.|…)\s*\Z")
+_NAME = warm.pattern(r"-{0,2}[A-Za-z_$][\w$.:-]{1,80}")
+_CUT = warm.pattern(r"(?:\.\.\.|…)\s*\Z")
 #: A word that no sentence ends with: what follows it was cut off.
-_DANGLING = re.compile(
+_DANGLING = warm.pattern(
     r"(?:\w (?=(?:an?|the|of|to|or|and|with|by|as|than|be|from|at|are|must|should|your|into|because|between|its|their"
     r"|has|have|only|when|which|that)\Z)|> (?=(?:in|on|for)\Z))(?P<last>\w+)"
 )
 #: Readers of Python's stacks.
 _PYTHON = frozenset({"python", "ipython", "vscode", "pytest", "faulthandler"})
 #: Classes of the JVM and of .NET.
-_FOREIGN = re.compile(r"(?:javax?|jakarta|kotlin|scala|junit|android|org|com|System|Microsoft)\.")
+_FOREIGN = warm.pattern(r"(?:javax?|jakarta|kotlin|scala|junit|android|org|com|System|Microsoft)\.")
 
 
 #: What is called so is no function; a script's own level is told by its file.
 _NAMELESS = (None, "", "<cell line>")
 #: Names whose underscores are markup where a report shows them as text.
-_DUNDER = re.compile(r"\b__(?P<name>[A-Za-z]\w{0,40}?)__\b")
+_DUNDER = warm.pattern(r"\b__(?P<name>[A-Za-z]\w{0,40}?)__\b")
 #: A source of JavaScript: where its stack names no function, that is the file's own level.
-_SCRIPT = re.compile(r"\.[cm]?[jt]sx?\Z")
+_SCRIPT = warm.pattern(r"\.[cm]?[jt]sx?\Z")
 #: A function that a library of tests calls: what it compares are its own values, whoever compares them for it.
-_TEST = re.compile(r"(?:.{0,120}[.:])?_?(?:test_|Test[A-Z]|test[A-Z]|test\Z)")
+_TEST = warm.pattern(r"(?:.{0,120}[.:])?_?(?:test_|Test[A-Z]|test[A-Z]|test\Z)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pipeline.normalise import peel
 from pipeline.normalise.families import TOOL_SEARCHED, Hit, known_error, official_code, tool_error
 from pipeline.normalise.tables import Clues, Wrapper, clues, wording
-from pipeline.records import Event, short_class
+from pipeline.records import Event, short_class, warm
 
 RULES = (
     "tool-diagnostic",  # ptxas, nvcc, LLVM, MLIR, a device assert, wherever the event quotes it
@@ -28,9 +28,9 @@ RULES = (
 WEAK_TIERS = ("wrapper",)
 
 #: The place in a kernel's source that Triton prints before the message of the error there.
-_PLACE_ONLY = re.compile(r"at \d{1,7}:\d{1,6}:(?=\s|\Z)")
+_PLACE_ONLY = warm.pattern(r"at \d{1,7}:\d{1,6}:(?=\s|\Z)")
 _NESTED = "Traceback (most recent call last)"
-_RAISED = re.compile(r"^(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{2,80}(?:: [^\n]{0,2000})?$", re.MULTILINE)
+_RAISED = warm.pattern(r"^(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{2,80}(?:: [^\n]{0,2000})?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pipeline.lexicon.codes import Mention, code_of
 from pipeline.normalise import peel
 from pipeline.normalise.masks import printed, slot
 from pipeline.normalise.tables import Clues, Family, wording
-from pipeline.records import Slot
+from pipeline.records import Slot, warm
 
 #: How much of a message is searched for a tool's words; a longer one is a log, and its end is not its message.
 TOOL_SEARCHED = 6000
@@ -29,11 +29,11 @@ PRINTED = "printed"
 _SENTENCES = frozenset({"feature", "assertion"})
 _AMOUNTS = frozenset({"required", "limit", "bytes"})
 #: What an assertion says beside its condition.
-_SAID = re.compile(r"([^\"\n]{1,400}?) ?&& ?\"[^\n]*\Z")
-_RELATION = re.compile(r" ?(==|!=|<=|>=|&&|\|\||(?<![<>=!-])[<>](?![<>=])) ?")
+_SAID = warm.pattern(r"([^\"\n]{1,400}?) ?&& ?\"[^\n]*\Z")
+_RELATION = warm.pattern(r" ?(==|!=|<=|>=|&&|\|\||(?<![<>=!-])[<>](?![<>=])) ?")
 #: A cast, which compilers' warnings make releases add.
-_CAST = re.compile(r"\b(?:static|reinterpret)_cast<[\w: *&]{1,60}>\((?P<what>[^()]{1,120}(?:\([^()]{0,60}\))?)\)")
-_GROUP = re.compile(r"\{(\w+)\}")
+_CAST = warm.pattern(r"\b(?:static|reinterpret)_cast<[\w: *&]{1,60}>\((?P<what>[^()]{1,120}(?:\([^()]{0,60}\))?)\)")
+_GROUP = warm.pattern(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)

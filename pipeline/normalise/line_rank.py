@@ -5,24 +5,25 @@ from __future__ import annotations
 import re
 
 from pipeline.normalise import peel
+from pipeline.records import warm
 
 #: A logger's level stands within so many characters of its line's begin.
 LEVEL_WITHIN = 120
 #: How much of a line is looked at to rank it.
 RANKED = 400
 
-_ERROR_WORD = re.compile(
+_ERROR_WORD = warm.pattern(
     r"error|oom\b|exhausted|exception|fail|fatal|abort|cannot|can't|couldn't|unable|\bnot |denied|out of|exceed|invalid"
     r"|unsupported|killed|(?<!de)fault|timeout|timed out",
     re.IGNORECASE,
 )
-_TYPED = re.compile(r"\b[A-Za-z_][\w.]{0,100}(?:Error|Exception|Unsupported|OutOfResources|Failure)\b")
+_TYPED = warm.pattern(r"\b[A-Za-z_][\w.]{0,100}(?:Error|Exception|Unsupported|OutOfResources|Failure)\b")
 #: A line that a program prints about an error: `ld: x.so: error adding symbols: DSO missing from command line`.
-_PRINTED = re.compile(r"(?:\A|[\s:/])(?:fatal )?(?:error|ERROR|Error)\b[a-z ]{0,30}: \S")
+_PRINTED = warm.pattern(r"(?:\A|[\s:/])(?:fatal )?(?:error|ERROR|Error)\b[a-z ]{0,30}: \S")
 #: The level that a logger prints before an error.
-_LEVEL = re.compile(r"\[ ?(?:ERROR|FATAL|CRITICAL) ?\]|\b(?:ERROR|FATAL|CRITICAL|panic|[Ee]rror): ")
+_LEVEL = warm.pattern(r"\[ ?(?:ERROR|FATAL|CRITICAL) ?\]|\b(?:ERROR|FATAL|CRITICAL|panic|[Ee]rror): ")
 #: Prose that only announces a message: `I get the following error:`.
-_ANNOUNCING = re.compile(
+_ANNOUNCING = warm.pattern(
     r"\b(?:this|following|errors?|exception|messages?|happens|problem|issue|here|below|get|got|output|logs?|was|is|as)"
     r"\W{0,4}[:：][\s`*]{0,6}\Z"
 )

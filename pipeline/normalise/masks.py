@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from pipeline.normalise.tables import mask_parts, masks, wording
-from pipeline.records import Slot
+from pipeline.records import Slot, warm
 
 #: How a row's forms begin. A plain word fails at its first letter: most positions cost one look ahead.
 _BEGINS = {
@@ -23,7 +23,7 @@ _BEGINS = {
 @cache
 def _masks() -> re.Pattern[str]:
     """All rows as one expression, a group for each."""
-    return re.compile(
+    return warm.pattern(
         "|".join(
             f"{begins}(?:{'|'.join(f'(?P<{row.group}>{row.pattern})' for row in masks().values() if row.at == at)})"
             for at, begins in _BEGINS.items()
@@ -37,7 +37,7 @@ def rows_in(line: str) -> list[str]:
 
 
 #: Most templates have none left: they are not read again.
-_DIGITS = re.compile(r"\d\d")
+_DIGITS = warm.pattern(r"\d\d")
 
 
 def told_apart(template: str, within: int) -> Iterator[tuple[str, str]]:
@@ -54,7 +54,7 @@ def told_apart(template: str, within: int) -> Iterator[tuple[str, str]]:
 
 
 #: A quoted operator or function ('tt.dot', `aten::add`) says which error it is; anything else in quotes varies.
-_NAME = re.compile(r"[a-z_]\w{0,40}(?:(?:\.|::)[A-Za-z_]\w{0,40}){1,4}(?:\(\))?\Z")
+_NAME = warm.pattern(r"[a-z_]\w{0,40}(?:(?:\.|::)[A-Za-z_]\w{0,40}){1,4}(?:\(\))?\Z")
 #: How the names of files end that people choose.
 FILES = (
     *(
@@ -93,19 +93,19 @@ FILES = (
     ),
 )
 #: A class of a package is a value, an operator of a dialect ('tf.Conv2D') is none.
-_CLASS = re.compile(r"(?!(?:tf|tfl|mhlo|stablehlo|torch|prim|aten)\.)[\w.]{1,120}\.[A-Z]\w{0,20}[a-z]\w{0,40}\Z")
+_CLASS = warm.pattern(r"(?!(?:tf|tfl|mhlo|stablehlo|torch|prim|aten)\.)[\w.]{1,120}\.[A-Z]\w{0,20}[a-z]\w{0,40}\Z")
 _PARAMETERS = (".weight", ".bias", ".scale", ".scales", ".qweight")  # tensors of a model, not operators
-_SLOT_INSIDE = re.compile(r"<[a-z]{1,8}>")
+_SLOT_INSIDE = warm.pattern(r"<[a-z]{1,8}>")
 
 #: Marks of Python 2's and of bytes' literals before a quote.
-_LITERAL = re.compile(r"(?<![\w'\"])[ub](?='[^'\n]{1,200}')")
-_HEX = re.compile(r"0x[0-9a-fA-F]{1,16}")
+_LITERAL = warm.pattern(r"(?<![\w'\"])[ub](?='[^'\n]{1,200}')")
+_HEX = warm.pattern(r"0x[0-9a-fA-F]{1,16}")
 _MEASURED = frozenset({"n", "size", "hex"})
 
 
 @cache
 def _size() -> re.Pattern[str]:
-    return re.compile(rf"({mask_parts()['number']}) ?(.*)", re.DOTALL)
+    return warm.pattern(rf"({mask_parts()['number']}) ?(.*)", re.DOTALL)
 
 
 def measure(value: str) -> tuple[float | None, str | None]:
@@ -148,7 +148,7 @@ def masked(line: str, kept: frozenset[str] = frozenset()) -> tuple[str, tuple[Sl
     return " ".join(_masks().sub(replace, line).split()), tuple(slots)
 
 
-_VALUE = re.compile(r"(?<![\w%])%[A-Za-z_][\w.-]{0,100}")
+_VALUE = warm.pattern(r"(?<![\w%])%[A-Za-z_][\w.-]{0,100}")
 
 
 def template(text: str) -> str:
@@ -156,16 +156,16 @@ def template(text: str) -> str:
     return "\n".join(masked(_VALUE.sub("<name>", line))[0] for line in text.split("\n"))
 
 
-_SHOWN = re.compile(
+_SHOWN = warm.pattern(
     r"'[^'\n]{0,400}'|\"[^\"\n]{0,400}\"|`[^`'\n]{0,400}['`]|‘[^’\n]{0,400}’|“[^”\n]{0,400}”"
     r"|[-+]?\b0x[0-9a-fA-F]{1,16}\b|[-+]?\b\d{1,20}(?:\.\d{1,6})?\b"
 )
-_AFTER = re.compile(r"[.;!](?=\s|\Z|`|\*)|\\n|\s{2,}|,? in function '|\s\((?=[a-z][a-z_ ]{2,60}\)\s*\Z)|\s\[-W")
+_AFTER = warm.pattern(r"[.;!](?=\s|\Z|`|\*)|\\n|\s{2,}|,? in function '|\s\((?=[a-z][a-z_ ]{2,60}\)\s*\Z)|\s\[-W")
 
 
-_UNCLOSED = re.compile(r"['\"`‘“](?=[\w:*&(])[^'\"`’”]{0,400}\Z")
-_ALIAS = re.compile(r"\s?[({]aka _[)}]|\*\*")
-_ALIKE = re.compile(r"_(?:(?:, | or |, or | and )_)+(?!\w)")
+_UNCLOSED = warm.pattern(r"['\"`‘“](?=[\w:*&(])[^'\"`’”]{0,400}\Z")
+_ALIAS = warm.pattern(r"\s?[({]aka _[)}]|\*\*")
+_ALIKE = warm.pattern(r"_(?:(?:, | or |, or | and )_)+(?!\w)")
 
 
 def printed(words: str) -> str:

@@ -6,7 +6,6 @@ the error stands elsewhere in the text; which line it is can be known only from 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -14,14 +13,14 @@ from pipeline.normalise import peel
 from pipeline.normalise.assemble import read, signed
 from pipeline.normalise.culprit import culprit
 from pipeline.normalise.text_signature import MESSAGE_LENGTH, is_known, is_place_or_death, own_event, quoted
-from pipeline.records import Signature
+from pipeline.records import Signature, warm
 
 #: Lines that are read, and how much of each.
 LINES, LINE_LENGTH = 40, 600
 #: Words that a part of a line needs, and how many parts of a text are read: each costs as much as a message.
 LEAST_WORDS, PARTS = 3, 64
 
-_BEHIND = re.compile(r"(?:[:\]]\s|[-–—]\s|[:，。；】])\s?(?=\S)")
+_BEHIND = warm.pattern(r"(?:[:\]]\s|[-–—]\s|[:，。；】])\s?(?=\S)")
 
 
 def readings(text: str) -> Iterator[Signature]:

@@ -13,10 +13,10 @@ from functools import cache
 
 from pipeline.normalise.masks import told_apart
 from pipeline.normalise.tables import wording
-from pipeline.records import short_class
+from pipeline.records import short_class, warm
 from pipeline.text import prefixes
 
-_STATUS = re.compile(
+_STATUS = warm.pattern(
     r"(?:RESOURCE_EXHAUSTED|INTERNAL|INVALID_ARGUMENT|UNIMPLEMENTED|FAILED_PRECONDITION|NOT_FOUND"
     r"|UNAVAILABLE|UNKNOWN|ABORTED|"
     r"DEADLINE_EXCEEDED|OUT_OF_RANGE|ALREADY_EXISTS|PERMISSION_DENIED|CANCELLED|Resource exhausted"
@@ -25,8 +25,8 @@ _STATUS = re.compile(
     r"|Aborted|Already exists|Permission denied|Deadline exceeded): ?"
 )
 #: Fields and nothing else: the words before them are the error.
-_FIELDS = re.compile(r"\w{1,40}=\S")
-_TYPE = re.compile(
+_FIELDS = warm.pattern(r"\w{1,40}=\S")
+_TYPE = warm.pattern(
     r"(?P<type>(?:[A-Za-z_]\w{0,60}(?:\.|::)){0,8}[A-Z]\w{0,60}(?:Error(?:_[A-Z]\w{2,40})?|Exception|Warning|Interrupt"
     r"|Exit|StackTrace|Unsupported|OutOfResources|"
     r"Failure|Failed|InvalidArgument|NoSuchFile|NotSupported|Fault|Impl)|Error|Exception|Unsupported|OutOfResources"
@@ -35,19 +35,19 @@ _TYPE = re.compile(
     r"(?: \(see above for traceback\))?\s?[:：]\s{0,3}(?=\S)"
 )
 #: What Hadoop's RemoteException wraps, in parentheses behind its name.
-_REMOTE = re.compile(
+_REMOTE = warm.pattern(
     r"(?:(?:[a-z_]\w{0,60}\.){0,10}[A-Z]\w{1,60})?\((?P<type>(?:[a-z_]\w{0,60}\.){1,10}[A-Z][\w$]{1,80})\)\s?:\s{0,3}(?=\S)"
 )
-_BARE_TYPE = re.compile(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))\s?[:：]?\s*\Z")
-_CJK = re.compile(r"[\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
+_BARE_TYPE = warm.pattern(r"((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}(?:Error|Exception))\s?[:：]?\s*\Z")
+_CJK = warm.pattern(r"[\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
 #: Where a word of another script meets a name: no regular expression sees a word's end there.
-_SEAM = re.compile(
+_SEAM = warm.pattern(
     r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[A-Za-z_])|(?<=\w)(?<![^\x00-\x7f])(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
 )
 #: Marks around a whole line; a name in quotes is a value, a sentence is not.
 QUOTES, SENTENCE_SPACES = ("`", '"', "'"), 3
 #: A message that prose quotes: `I run it, got "CUDA_HOME variable is not set"`, `"x is not a y" error in z`.
-_QUOTED_MESSAGE = re.compile(
+_QUOTED_MESSAGE = warm.pattern(
     r"\A(?:[^\n]{0,240}?\b(?:(?P<said>(?:\w{1,40})?[Ee]rrors?|exception|says?|saying|warning)|problem|message|issue|got|gets?|getting"
     r"|shows?|fails?|failed|failure|failing|with|throws?|crash\w{0,3}|encounter\w{0,4})"
     r"(?: (?:with|of|message|error|code|that|is|was))?"
@@ -55,29 +55,29 @@ _QUOTED_MESSAGE = re.compile(
     r"|[\"“`](?P<first>[^\"“”`\n]{16,400})[\"”`]\s(?:errors?|exception|when|while|on|in|after|during|with|using|for)\b)"
 )
 #: An exception that prose tells of: `The error is ValueError: ...`, `f.py:ValueError: ...`, `f - (ValueError: ...)`.
-_RAISED = re.compile(
+_RAISED = warm.pattern(
     r"(?P<mark>[\"'`(\u201c]?)(?<![\w.])(?=[A-Za-z_.]{0,80}[A-Z])(?:[A-Za-z_]\w{0,60}\.){0,6}[A-Z]\w{1,60}"
     r"(?:Error|Exception):\s?(?=[\w'\"`\[(<])"
 )
 #: What a person adds behind a message: `... when I run the script`, `..., how can I solve it?`.
-ADDED = re.compile(
+ADDED = warm.pattern(
     r"[\"'`)*]{0,3}[,.]?\s(?:(?:occurs?|occurred|happens|happened|appears|appeared|pops up|comes up)\b(?!:)"
     r"|(?:when|while|after|if|but|and|as) (?:I|we)\b|(?:how|what|why) (?:to|can|do|does|should|is|are)\b"
     r"|(?:any|some) (?:idea|help|suggestion|solution)s?\b)"
 )
 #: Marks and references behind a message that somebody quotes, and where another script or an escape goes on.
-_BEHIND = re.compile(r"[\s,;:.!?*`]+(?:#[\d_]{1,9})?\Z|\s#[\d_]{1,9}\Z")
+_BEHIND = warm.pattern(r"[\s,;:.!?*`]+(?:#[\d_]{1,9})?\Z|\s#[\d_]{1,9}\Z")
 #: A system's number of an error, and what it says about it in another script: the number says it all.
-_CODE_TEXT = re.compile(rf"(\[(?:WinError|Errno) -?\d{{1,5}}\])\s?{_CJK.pattern}")
-_OTHER_WORDS = re.compile(rf"{_CJK.pattern[:-1]}|\\n")
+_CODE_TEXT = warm.pattern(rf"(\[(?:WinError|Errno) -?\d{{1,5}}\])\s?{_CJK.pattern}")
+_OTHER_WORDS = warm.pattern(rf"{_CJK.pattern[:-1]}|\\n")
 #: A quote mark that closes something: behind a word, before a blank or the end.
-_CLOSED = re.compile(r"(?<=[\w)\]>_!.])[\"`”]|(?<=[\w)\]>_!.])'(?=[\s).,;]|\Z)(?<!s'(?=\s[a-z]))")
+_CLOSED = warm.pattern(r"(?<=[\w)\]>_!.])[\"`”]|(?<=[\w)\]>_!.])'(?=[\s).,;]|\Z)(?<!s'(?=\s[a-z]))")
 _CLOSING = {"(": ")", "\u201c": "\u201d"}
-_LONG_WORD = re.compile(r"\b[A-Za-z]{3,}")
-_ERROR_WORD = re.compile(
+_LONG_WORD = warm.pattern(r"\b[A-Za-z]{3,}")
+_ERROR_WORD = warm.pattern(
     r"error|fail|fatal|exception|invalid|cannot|can't|unable|not |out of|unsupported", re.IGNORECASE
 )
-_TYPE_WORD = re.compile(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b")
+_TYPE_WORD = warm.pattern(r"\b[A-Z]\w{2,60}(?:Error|Exception)\b")
 
 
 #: Quoted words that are a message and not a name.
@@ -88,7 +88,7 @@ PROSE_LENGTH = 400
 
 #: Markup of a tracker around a line: it is nobody's message.
 _TAG = r"</?(?:pre|code|br|p|div|span|tt|blockquote)(?: [^<>\n]{0,80})?/?>"
-_MARKUP_ENDS = re.compile(
+_MARKUP_ENDS = warm.pattern(
     rf"\A(?:\s?(?:{_TAG}|\{{(?:code|noformat|quote)[^{{}}\n]{{0,60}}\}}|\{{{{3}}))+\s?"
     rf"|\s?(?:{_TAG}|\{{(?:code|noformat|color|quote)\}}|\}}{{3}}|\s)+\Z"
 )
@@ -141,7 +141,7 @@ def _in_english(text: str) -> str:
 def _system_words() -> re.Pattern[str]:
     literals = sorted(wording().system, key=len, reverse=True)
     own = r"(?:(?<![\u3400-\u9fff])|(?=\w{2,5} ?[(（]核心))"  # no part of a person's sentence
-    return re.compile(f"{own}({'|'.join(map(re.escape, literals))})(?![\u3400-\u9fff])(。?)(:?)")
+    return warm.pattern(f"{own}({'|'.join(map(re.escape, literals))})(?![\u3400-\u9fff])(。?)(:?)")
 
 
 def without_foreign_words(line: str) -> str:
@@ -238,44 +238,44 @@ DECIDING = 160
 #: Read on the corpus: "Failed to find C compiler." has three, "An error occurred." two.
 SENTENCE_WORDS = 3
 
-_SENTENCE_END = re.compile(r"[.!?;](?=\s+[A-Z(<'\[*]|\s*\Z)")
+_SENTENCE_END = warm.pattern(r"[.!?;](?=\s+[A-Z(<'\[*]|\s*\Z)")
 #: A first sentence that only says that something failed: what did follows it.
-_ANNOUNCING = re.compile(
+_ANNOUNCING = warm.pattern(
     r"(?:[Tt]here (?:was|is|has been) an? |[Aa]n? )?(?:[Uu]n(?:known|expected|handled) |[Ii]nternal )?"
     r"(?:[Ee]rror|[Ee]xception|[Pp]roblem|[Ff]ailure) "
     r"(?:(?:has )?(?:occurred|happened)|with|while|during|in|when|processing|executing|handling)\b[^.:;]{0,60}"
     r"|[Ss]omething went wrong[^.:;]{0,40}"
 )
 #: Behind a sentence that only says what failed: the error follows.
-_TELLING_WHY = re.compile(
+_TELLING_WHY = warm.pattern(
     r"\s{1,3}(?:(?:Inner |Nested |Root )?(?:[Ee]rror|[Ee]xception|[Cc]aused? ?(?:by)?|[Rr]eason)s?)\s?[:=] ?\S"
 )
 #: A remark of three words or more in parentheses at the end; shorter ones hold values.
-_ASIDE = re.compile(r"\s\((?:[A-Za-z][\w'-]{0,30}[ ,;]{1,2}){2,30}[^()]{0,80}\)\Z")
+_ASIDE = warm.pattern(r"\s\((?:[A-Za-z][\w'-]{0,30}[ ,;]{1,2}){2,30}[^()]{0,80}\)\Z")
 #: Where the fields of a request begin behind a web server's message, or a node's name behind TensorFlow's.
-_TAIL = re.compile(
+_TAIL = warm.pattern(
     r",\sclient: \S{1,80}, server: |\sname: \S|\s\(defined (?:at|in) "
     r"|\s\[\[|\sfor '[^'\n]{1,200}' \(op: |\sin function '"
 )
 #: What a status of HTTP is called, behind it in parentheses.
-_REASON = re.compile(r"(?<=\b[45]\d\d) ?\((?:[A-Z][A-Za-z' -]{1,40})?\)")
+_REASON = warm.pattern(r"(?<=\b[45]\d\d) ?\((?:[A-Z][A-Za-z' -]{1,40})?\)")
 #: PHP's place, whatever it is called; a quote mark before it closes the message.
-_PHP_PLACE = re.compile(r"'?\sin \S{1,200}(?:\(<n>\))?(?: on line <n>|(?<=<path>) <n>\Z)")
+_PHP_PLACE = warm.pattern(r"'?\sin \S{1,200}(?:\(<n>\))?(?: on line <n>|(?<=<path>) <n>\Z)")
 #: What was found instead of what was expected: any value, at the end.
-_GOT = re.compile(r"(?:[,;]\s(?:but\s)?|\sbut\s)(?:instead\s)?(?:got|received|found)\b.{0,200}\Z")
-_OPERATION = re.compile(r"\s\[Op:\w{1,80}\]")
+_GOT = warm.pattern(r"(?:[,;]\s(?:but\s)?|\sbut\s)(?:instead\s)?(?:got|received|found)\b.{0,200}\Z")
+_OPERATION = warm.pattern(r"\s\[Op:\w{1,80}\]")
 #: Where advice begins inside a sentence: versions reword it.
-_ADVICE = re.compile(
+_ADVICE = warm.pattern(
     r"[,;:.]?\s(?:[Pp]lease\b|[Tt]ry (?:to|again|with|using|\w{3,12}ing)\b|[Cc]onsider \w|[Mm]ake sure\b)"
 )
 MARKUP = ' .,:;!?*`"~_#'
 #: A number that a program prints where others name a class.
-_HEX_CODE = re.compile(r"0[xX][0-9a-fA-F]{4,16}")
-_DUNDER = re.compile(r"(?<!\w)__\w+$")
-SLOT = re.compile(r"<[a-z]{1,8}>")
-_LETTER = re.compile(r"[A-Za-z]")
-_WORD = re.compile(r"[A-Za-z][A-Za-z']{2,}")
-_ANY_WORD = re.compile(r"[A-Za-z][A-Za-z']*")
+_HEX_CODE = warm.pattern(r"0[xX][0-9a-fA-F]{4,16}")
+_DUNDER = warm.pattern(r"(?<!\w)__\w+$")
+SLOT = warm.pattern(r"<[a-z]{1,8}>")
+_LETTER = warm.pattern(r"[A-Za-z]")
+_WORD = warm.pattern(r"[A-Za-z][A-Za-z']{2,}")
+_ANY_WORD = warm.pattern(r"[A-Za-z][A-Za-z']*")
 
 
 def unmarked(template: str) -> str:
@@ -317,7 +317,7 @@ def first_sentence(template: str) -> str:
 
 
 #: A stack of the JVM that runs on behind the message on its line.
-_STACK = re.compile(
+_STACK = warm.pattern(
     r"\s(?:at\s)[\w$.]{3,200}\.[\w$<>]{1,80}\((?:[\w$]{1,80}\.groovy\b|<path>|Native Method|Unknown Source)"
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
@@ -12,11 +11,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pipeline import packs
 from pipeline.normalise import added as added_rows
+from pipeline.records import warm
 from pipeline.text.needed import Signs
 from pipeline.text.prefixes import filled
 
 T = TypeVar("T")
-_WORD = re.compile(r"[a-z]+")
+_WORD = warm.pattern(r"[a-z]+")
 
 #: Files of families, in the order in which their rows are tried inside one tier.
 FAMILY_FILES = (
@@ -132,7 +132,7 @@ class Wording:
 
 def _toml(name: str) -> dict[str, Any]:
     resource = files("pipeline") / "data" / "normalise" / f"{name}.toml"
-    return tomllib.loads(resource.read_text(encoding="utf-8"))
+    return warm.table(resource.read_text(encoding="utf-8"))
 
 
 def _family(row: Mapping[str, Any], table: Mapping[str, Any]) -> Family:
@@ -153,7 +153,7 @@ def _family(row: Mapping[str, Any], table: Mapping[str, Any]) -> Family:
 
 @cache
 def _compiled(expression: str) -> re.Pattern[str]:
-    return re.compile(expression)
+    return warm.pattern(expression)
 
 
 @packs.cached
@@ -207,9 +207,9 @@ def wording() -> Wording:
         generic_types=frozenset(table["types"]["generic"]),
         wrapper_types=frozenset(table["types"]["wrapper"]),
         carrier_types=frozenset(table["types"]["carrier"]),
-        wrappers=tuple(Wrapper(row["id"], row["need"], re.compile(row["pattern"])) for row in table["wrap"]),
-        empty=tuple(re.compile(row["pattern"]) for row in table["empty"] if not row.get("alone")),
-        empty_alone=tuple(re.compile(row["pattern"]) for row in table["empty"] if row.get("alone")),
+        wrappers=tuple(Wrapper(row["id"], row["need"], warm.pattern(row["pattern"])) for row in table["wrap"]),
+        empty=tuple(warm.pattern(row["pattern"]) for row in table["empty"] if not row.get("alone")),
+        empty_alone=tuple(warm.pattern(row["pattern"]) for row in table["empty"] if row.get("alone")),
         empty_kinds=frozenset(kind for row in table["empty"] for kind in row.get("kinds", ())),
         placeless=frozenset(table["types"]["placeless"]),
         placed=tuple(_whole(row) for row in table["placed"]),
@@ -227,7 +227,7 @@ def wording() -> Wording:
             for table in ("runtime_messages", "checked_values")
             for row in _toml(table)["message"]
         ),
-        runtime=tuple(re.compile(row["pattern"]) for row in table["runtime"]),
+        runtime=tuple(warm.pattern(row["pattern"]) for row in table["runtime"]),
         placed_kinds=frozenset(kind for row in table["placed"] for kind in row.get("kinds", ())),
         stops=tuple(table["boilerplate"]["stop"]),
         words=tuple((key, frozenset(words)) for key, words in table["words"].items()),
@@ -261,7 +261,7 @@ def _messages_by_kind() -> Mapping[str | None, Sequence[RuntimeMessage]]:
 
 
 def _whole(row: Mapping[str, Any]) -> re.Pattern[str]:
-    return re.compile(rf"(?:{row['pattern']})\Z", re.IGNORECASE)
+    return warm.pattern(rf"(?:{row['pattern']})\Z", re.IGNORECASE)
 
 
 def _types() -> dict[str, str]:
@@ -381,9 +381,9 @@ HOLE = r"[^\n]{0,200}?"
 #: What stands in a hole of an example.
 SAMPLE = "x_1"
 
-_HOLE = re.compile(r"\{(\w*)\}")
+_HOLE = warm.pattern(r"\{(\w*)\}")
 _QUOTES = "'\"`"
-_QUOTE = re.compile(f"[{_QUOTES}]")
+_QUOTE = warm.pattern(f"[{_QUOTES}]")
 _ANY_QUOTE = "['\"`‘’“”]{0,2}"
 _KEYS = frozenset({"op", "symbol", "library", "module", "resource", "space", "backend", "feature", "tool", "status"})
 

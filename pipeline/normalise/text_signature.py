@@ -12,7 +12,7 @@ from pipeline.normalise.added import EQUIVALENCES, FAMILIES, Known, Renamed
 from pipeline.normalise.assemble import chosen_words, is_foreign, read, signed
 from pipeline.normalise.culprit import WEAK_TIERS, Culprit, culprit, is_wrapping
 from pipeline.normalise.tables import families_of, wording
-from pipeline.records import Event, Severity, Signature
+from pipeline.records import Event, Severity, Signature, warm
 
 #: A log with more events than this is read from both ends: what began it and what ended it stand there.
 READ_EVENTS = 60
@@ -22,8 +22,8 @@ MESSAGE_LENGTH = 1500
 
 #: torchrun's report: which rank (in all, on its host) failed first.
 _FIRST_FAILURE = "Root Cause (first observed failure)"
-_FIRST_RANK = re.compile(r"\brank[ \t]{1,8}: (\d{1,6}) \(local_rank: (\d{1,6})\)")
-_RANK = re.compile(r"\[(rank|default)[ _]?(\d{1,6})\]:")
+_FIRST_RANK = warm.pattern(r"\brank[ \t]{1,8}: (\d{1,6}) \(local_rank: (\d{1,6})\)")
+_RANK = warm.pattern(r"\[(rank|default)[ _]?(\d{1,6})\]:")
 #: A message that is longer says more than a status.
 STATUS_MESSAGE = 300
 #: A line's rank is looked for so far.
@@ -31,24 +31,24 @@ RANK_WIDTH = 60
 
 #: A message that ends with the status of what it ran: `mpirun failed with exit code 1`, `command 'gcc' failed with exit
 #: status 1`, `Error: Process completed with exit code 2.` A status of HTTP is greater.
-_EXIT_STATUS = re.compile(
+_EXIT_STATUS = warm.pattern(
     r"\b(?:exit|exited|return|returned)(?:[ _-][\w-]{1,20}){0,4}?[ _-](?:code|status)\b"
     r"[ =:]{0,3}(?:-?\d{1,2}|[12]\d\d|\d{9,10})\W{0,3}\Z",
     re.IGNORECASE,
 )
 
 #: What stands before the words of a line that goes on: a quote mark, a comment's, a list's.
-_MARKED = re.compile(r"\n[ \t]{0,80}(?:(?:>|#|//|\*)[ \t]{1,40}){0,3}")
+_MARKED = warm.pattern(r"\n[ \t]{0,80}(?:(?:>|#|//|\*)[ \t]{1,40}){0,3}")
 #: Words that prose quotes, or that a table holds in a cell.
-_QUOTED = re.compile(r"`[^`]{12,600}`|\"[^\"]{20,600}\"|“[^“”]{12,600}”|\|[^|]{12,600}(?=\|)")
+_QUOTED = warm.pattern(r"`[^`]{12,600}`|\"[^\"]{20,600}\"|“[^“”]{12,600}”|\|[^|]{12,600}(?=\|)")
 #: A line that says no more than that a process died, and one that shows a place on a stack or a listing.
-_DEATH = re.compile(
+_DEATH = warm.pattern(
     r"\b(?:core dumped|Fatal Python error|SIG(?:SEGV|ABRT|KILL|BUS|ILL|FPE|TERM)|[Ss]egmentation fault)"
     r"|\bexit(?:ed with)? code|\b[Ss]ignal\b|\bexited\b"
     r"|^\W{0,8}(?:Aborted|Killed|Bus error|Illegal instruction|Floating point exception)\W{0,4}$"
     r"|^(?:\S{1,60} )?line \d{1,6}: {1,4}\d{1,8} (?:Aborted|Killed)"
 )
-_STACK = re.compile(
+_STACK = warm.pattern(
     r"\s{0,12}(?:File \"|#\d|@ |at \S|Thread 0x|Current thread|\[?<?0x|frame #|\[\w[\w:.-]{0,60}\] \[ ?\d|\+?0x"
     r"|Extension modules|Stack trace|\[bt\])"
 )

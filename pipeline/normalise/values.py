@@ -9,43 +9,46 @@ from __future__ import annotations
 import re
 
 from pipeline.normalise import peel
+from pipeline.records import warm
 from pipeline.text import prefixes
 
 #: An instruction of XLA's HLO, up to the name of the operation: `%fusion.3 = (f32[2]{0}, u8[0]{0}) `.
-_HLO = re.compile(r"%[A-Za-z][\w.-]{0,80}(?: = (?:\([^()]{0,400}\)|\S{1,120}))?")
-_LAYOUT = re.compile(r"(<shape>)\{(?:<n>|[\d,])[^{}\n]{0,40}\}")
+_HLO = warm.pattern(r"%[A-Za-z][\w.-]{0,80}(?: = (?:\([^()]{0,400}\)|\S{1,120}))?")
+_LAYOUT = warm.pattern(r"(<shape>)\{(?:<n>|[\d,])[^{}\n]{0,40}\}")
 #: A call is a value if it shows one and its name is a class's: `ShapedArray(<shape>)`, not `dlopen(<path>, <n>)`. A
 #: product with its version is none: `OpenCV(<version>)`.
-_CALL = re.compile(
+_CALL = warm.pattern(
     r"\b(?:(?:\w{1,40}\.){0,6}[A-Z]\w{0,80}|array|tensor|range|slice|datetime\.\w{4,8})"
     r"\((?!<version>\))(?=[^()]{0,200}(?:=|<[a-z]{1,8}>))(?:[^()]|\(\)){0,600}\)"
 )
-_LIST = re.compile(
+_LIST = warm.pattern(
     r"\[(?=[^\[\]]{0,400}(?:'|<[a-z]{1,8}>|\.\.\.))[^\[\]]{0,1000}\]"
     r"|\{(?=[^{}]{0,400}(?:'|<[a-z]{1,8}>|\.\.\.|[\w+]\[))[^{}]{0,1000}\}"
     r"|\((?:\s?'?<[a-z]{1,8}>'?,){1,30}(?:\s?'?<[a-z]{1,8}>'?)?\s?\)"
 )
 #: A sentence in brackets is no list.
-_PROSE = re.compile(r"[A-Za-z]{2,40} [A-Za-z]{2,40}(?: |\W{0,3}\Z)")
-_KEYS = re.compile(r"\bdict_(?:keys|values|items)\b(?:\(?<list>\)?)?")
-_LETTERS = re.compile(r"[A-Za-z]{2}")
+_PROSE = warm.pattern(r"[A-Za-z]{2,40} [A-Za-z]{2,40}(?: |\W{0,3}\Z)")
+_KEYS = warm.pattern(r"\bdict_(?:keys|values|items)\b(?:\(?<list>\)?)?")
+_LETTERS = warm.pattern(r"[A-Za-z]{2}")
 #: A type with its parts: `<<shape>, <dtype>>`, `pointer<<dtype>>`, `tensor<<shape>, #mma>`, `memref<?x<dtype>>`.
-_TYPE = re.compile(r"(?:!?\b[A-Za-z][\w.]{0,40})?<(?:[^<>\n]{0,60}<[a-z]{1,8}>){1,6}[^<>\n]{0,60}>|\bpointer<\w{2,8}>")
-_ANGLED = re.compile(r"<<[a-z]{1,8}>>")
+_TYPE = warm.pattern(
+    r"(?:!?\b[A-Za-z][\w.]{0,40})?<(?:[^<>\n]{0,60}<[a-z]{1,8}>){1,6}[^<>\n]{0,60}>|\bpointer<\w{2,8}>"
+)
+_ANGLED = warm.pattern(r"<<[a-z]{1,8}>>")
 #: The same value several times in a row is one value: `<n> + <n> + <n> = <n>`, `<shape>, <shape> and <shape>`.
-_RUN = re.compile(
+_RUN = warm.pattern(
     r"(?P<one>'?<(?P<kind>[a-z]{1,8})>'?)"
     r"(?:\s?(?:,|->|[+*/=x×]|\bvs\.?)?\s?(?:(?:and|or|x|vs)\s)?(?<=[\s,>+*/=x×])'?<(?P=kind)>'?){1,60}(?![\w<>])"
 )
 #: A requirement: `torch==<version>`, `numpy<<n>`.
-_PACKAGE = re.compile(r"\b[A-Za-z][\w.-]{1,60}(?:\[[\w,-]{1,40}\])?(?:[=<>!~]=|<)<(?:version|n)>")
+_PACKAGE = warm.pattern(r"\b[A-Za-z][\w.-]{1,60}(?:\[[\w,-]{1,40}\])?(?:[=<>!~]=|<)<(?:version|n)>")
 #: What stands in parentheses is a value of the word before it: `the model config (awq)`, `on <path> (inode <n>): `.
-_VALUE_ASIDE = re.compile(
+_VALUE_ASIDE = warm.pattern(
     r"(?<=[a-z]) \((?=[\w.+-]{2,40}\))(?!(?:s|es|ies|nan|inf|core|fatal)\))(?:[a-z][\w.+-]{1,40}|[A-Z][a-z]{2,20})\)"
     r"(?=\s[a-z]|\s?[.,;]|\Z)|(?<=[a-z>]) \((?:[a-z]{2,20}[ =:]\s?)?<[a-z]{1,8}>\)(?=\s[a-z]|[.,:;])"
 )
 #: A name that counts: `Const_<n>`, `host-<n>`, `phi-<n>-mini`, `node-<hex>`. One of capitals alone is a constant.
-_NUMBERED = re.compile(
+_NUMBERED = warm.pattern(
     r"(?<![\w<>'./-])(?=[A-Za-z\d_-]{0,60}[a-z])(?:"
     r"[A-Za-z]{2,30}[_-](?:[A-Za-z_-]{1,30}+|<n>){0,6}<n>(?:[A-Za-z_-]{1,30}+|<n>){0,6}(?![\w<])"
     r"|[A-Za-z]{1,30}[_-](?:[A-Za-z_-]{1,30}+|<n>){0,6}<(?:hex|uuid)>(?![\w<])"
@@ -53,35 +56,35 @@ _NUMBERED = re.compile(
     r"|[A-Za-z]{1,40}[a-z_][A-Z_][A-Za-z\d_]{0,60}:<n>)"
 )
 #: The type that was found where another is wanted: `expected str instance, bytes found`, `(got type str)`.
-_FOUND_TYPE = re.compile(r"(?:(?<=\bgot type )|(?<=expected str instance, )(?=\w{1,60} found))[A-Za-z_][\w.]{1,60}")
-_NONE = re.compile(r"(?<=[a-z,:=] )None\b(?! of)|(?<=\()None(?=\))|(?<=[a-z]=)(?:True|False|None)\b")
+_FOUND_TYPE = warm.pattern(r"(?:(?<=\bgot type )|(?<=expected str instance, )(?=\w{1,60} found))[A-Za-z_][\w.]{1,60}")
+_NONE = warm.pattern(r"(?<=[a-z,:=] )None\b(?! of)|(?<=\()None(?=\))|(?<=[a-z]=)(?:True|False|None)\b")
 #: Nested structures are folded from inside; deeper ones were not seen.
 DEPTH = 4
 
 #: Names that follow the word for what they name, where they look like a program's: `variable conv2d_1/kernel`.
 _IDENTIFIER = r"(?=[\w.<>/@-]{0,80}(?:[_/\d]|<n>|[a-z][A-Z]|[A-Z]{2}))[A-Za-z_][\w.<>/@-]{0,120}[\w>]"
-_NAMED = re.compile(
+_NAMED = warm.pattern(
     r"\b((?:variable|layer|node|class|model|trainer|tokenizer|parameter|buffer|tensor|blob|axis|dataset|host|type"
     rf"|container|localhost|placeholder|actor|worker|process|experiment|target)\s){_IDENTIFIER}(?![\w(])"
 )
 #: A class of a model that is the subject of the sentence: `LlamaTokenizer requires ...`.
-_SUBJECT = re.compile(
+_SUBJECT = warm.pattern(
     r"\A[A-Z]\w{1,80}(?:Tokenizer|TokenizerFast|Model|Config|LM|ForConditionalGeneration|Trainer|Pipeline|Dataset|Layer"
     r"|Processor|Expression|Network)(?=\s[a-z]{2})"
 )
 
 #: A function of the user's that an error names with its place: `the function step at <path>`.
-_PLACED = re.compile(
+_PLACED = warm.pattern(
     r"\b((?:function|kernel|method|pallas_call|callable) )(?:<lambda>|[A-Za-z_][\w.]{0,80})(?= at <path>)"
 )
 
 #: What was given where the words before it say that it is a value: `Unsupported nproc_per_node value: seven`.
-_GIVEN = re.compile(r"\b((?:value|choice|option): )(?!<)[\w.+-]{1,60}\Z")
+_GIVEN = warm.pattern(r"\b((?:value|choice|option): )(?!<)[\w.+-]{1,60}\Z")
 
 _VALUE = r"(?:'?<[a-z]{1,8}>'?|<class '[\w.]{1,120}'>)"
-_LEADING = re.compile(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|\(Batch element <n>\):\s|[-:]\s)+")
+_LEADING = warm.pattern(r"(?:<(?:path|time|uuid)>[:,\]]{0,2}\s|<n>:\s|\(Batch element <n>\):\s|[-:]\s)+")
 #: Prose that tells of the error before it.
-_SAID = re.compile(
+_SAID = warm.pattern(
     r"[A-Za-z][\w' ,.()-]{8,200}?\b[Ee]rror\s?: (?=[A-Z])"
     r"|(?=[^:\n]{0,160}\b(?:I|I'm|[Ww]e|[Tt]he|[Tt]his|[Ff]ollowing|[Mm]y|[Ss]ame|[Gg]et|[Gg]ot|[Bb]ut|[Ii]t)\b)"
     r"[^:\n]{0,160}?\b(?:(?:[Ee]rrors?|[Ee]xceptions?|[Pp]roblem|[Ii]ssue|[Mm]essages?|[Ww]arning|[Ll]ogs?|[Oo]utput)"
@@ -89,16 +92,16 @@ _SAID = re.compile(
     r"|[Ff]ollowing|gets?|got|getting|says|saying|throws?|reports?|complains)\s{0,2}[:：]\s{1,3}(?=\S)"
 )
 #: What was got, in parentheses at the end, closed or cut.
-_REMARK = re.compile(
+_REMARK = warm.pattern(
     r"\s?\((?:got|from|expected|found|note|e\.g\.|see|currently?|Request|size|should|which|through|at|in)\b[^()]{0,300}"
     r"(?:\([^()]{0,200}\)?[^()]{0,100})?\)?[\s.]{0,3}\Z"
 )
 #: What was got, told at length: `: (<object> containing values of types <list>), <object>`.
-_DUMP = re.compile(r"\s?:(?!<n>)\s?\(?<[a-z]{1,8}>[^:]{1,400}\Z")
-_TRAILING = re.compile(rf"\s?:\s?{_VALUE}(?:\s?,?\s?{_VALUE}){{0,40}}[\s.,]{{0,3}}\Z")
+_DUMP = warm.pattern(r"\s?:(?!<n>)\s?\(?<[a-z]{1,8}>[^:]{1,400}\Z")
+_TRAILING = warm.pattern(rf"\s?:\s?{_VALUE}(?:\s?,?\s?{_VALUE}){{0,40}}[\s.,]{{0,3}}\Z")
 
 #: Without what follows such a word nobody knows what is said: "expected:<n> but was".
-_OPEN = re.compile(r"\b(?:but|was|is|are|got|found|actual)\Z")
+_OPEN = warm.pattern(r"\b(?:but|was|is|are|got|found|actual)\Z")
 
 
 def folded(template: str) -> str:

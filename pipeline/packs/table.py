@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from pipeline.packs.active import active
 from pipeline.packs.folder import CODES, TABLES, Pack, toml
 from pipeline.packs.problem import PackError, Problem
+from pipeline.records import warm
 
 #: An expression longer than this is several rows.
 _LONGEST_EXPRESSION = 2_000
@@ -45,7 +46,7 @@ class Place:
 @functools.cache
 def compiled(expression: str) -> re.Pattern[str]:
     """The expression, where `^` and `$` mean the ends of a line."""
-    return re.compile(expression, re.MULTILINE)
+    return warm.pattern(expression, re.MULTILINE)
 
 
 def is_shipped(info: ValidationInfo) -> bool:
@@ -147,7 +148,7 @@ class Table(Generic[R]):
         rows: list[R] = []
         for name in (f"{self.name}.toml", *pack.listed(self.name)):
             if (text := pack.text(name)) is not None:
-                for place, value in _values(text, pack.name, pack.folder / name, behind=len(rows)):
+                for place, value in _values(text, pack, pack.folder / name, behind=len(rows)):
                     made = self._made(value, place, text, is_shipped=pack.is_shipped)
                     if isinstance(made, list):
                         problems += made
@@ -254,13 +255,13 @@ def _keys(row: type[Row]) -> Iterator[str]:
     return (field.alias or name for name, field in row.model_fields.items())
 
 
-def _values(text: str, pack: str, path: Path, *, behind: int) -> Iterator[tuple[Place, Any]]:
+def _values(text: str, pack: Pack, path: Path, *, behind: int) -> Iterator[tuple[Place, Any]]:
     """What is written for each row of a file, with its place; `behind` rows of the table stand before it.
 
     Raises:
         PackError: the file is no TOML, or holds what is no row.
     """
-    table = toml(text, path)
+    table = toml(text, path, is_shipped=pack.is_shipped)
     values = table.pop(_KEY, [])
     if table or not isinstance(values, list):
         advice = f"{path.name} holds rows and nothing else: each begins with [[{_KEY}]]."
@@ -268,7 +269,7 @@ def _values(text: str, pack: str, path: Path, *, behind: int) -> Iterator[tuple[
     lines = list(_row_lines(text))
     lines += [lines[-1] if lines else 1] * (len(values) - len(lines))  # rows as an inline array stand on one line
     for number, (value, line) in enumerate(zip(values, lines, strict=False), behind + 1):
-        yield Place(pack, path, number, line), value
+        yield Place(pack.name, path, number, line), value
 
 
 def _row_lines(text: str) -> Iterator[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 from pipeline import text as texts
 from pipeline.providers.provider import Place
-from pipeline.records import DocRecord, Document, DocumentKind, Post, PostKind, RawPage, content_id
+from pipeline.records import DocRecord, Document, DocumentKind, Post, PostKind, RawPage, content_id, warm
 from pipeline.text.needed import Signs
 
 # Who is a program: logins and openings of automatic posts, from data/bots.toml.
@@ -24,7 +23,7 @@ HEAD_CHARACTERS = 240
 
 @cache
 def _table() -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    table = tomllib.loads(resources.files("pipeline").joinpath("data/bots.toml").read_text("utf-8"))
+    table = warm.table(resources.files("pipeline").joinpath("data/bots.toml").read_text("utf-8"))
     return frozenset(table["logins"]), tuple(table["login_endings"]), tuple(table["phrases"]), tuple(table["signs"])
 
 

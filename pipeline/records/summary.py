@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -11,7 +10,7 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from pipeline.records import Skipped
+from pipeline.records import Skipped, warm
 from pipeline.records.errors import RateLimited, SourceError
 
 #: Skipped items that a summary names one by one; the table `skipped` has them all.
@@ -65,7 +64,7 @@ def from_dict(told: Mapping[str, Any]) -> Summary:
 def reason_meanings() -> Mapping[str, str]:
     """What each reason for a skip means, one sentence each."""
     body = (resources.files("pipeline") / "data" / "skip_reasons.toml").read_text(encoding="utf-8")
-    return MappingProxyType(tomllib.loads(body)["reasons"])
+    return MappingProxyType(warm.table(body)["reasons"])
 
 
 def count(stage: str, *, taken: int, given: int, lost: Iterable[Skipped | str]) -> StageCount:

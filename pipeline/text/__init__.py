@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from pipeline.records import warm
 from pipeline.text.names import Column
 from pipeline.text.needed import Seen, Signs
 from pipeline.text.people import Folder, Person, people_rules
@@ -22,7 +23,7 @@ _CONTROL_BYTES = bytes(sorted(set(range(32)) - {9, 10})) + b"\x7f"
 _ASCII_BYTES = bytes(range(128))
 #: Each control character to one of them, so that a search for one byte finds any.
 _ONE_CONTROL = bytes(1 if byte in _CONTROL_BYTES else byte for byte in range(256))
-_ANSI = re.compile(
+_ANSI = warm.pattern(
     r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)"
     r"|[PX^_][^\x1b\n]{0,512}\x1b\\|[ -/]{0,4}[0-~])"
 )
@@ -34,18 +35,18 @@ _HIDDEN_CLASS = (
     "\u2800\u3164\ue000-\uf8ff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     "\U000f0000-\U0010ffff"
 )
-_HIDDEN = re.compile(f"[{_HIDDEN_CLASS}]")
+_HIDDEN = warm.pattern(f"[{_HIDDEN_CLASS}]")
 # An icon of a terminal's font alone on its line leaves no blank line, which would part what stands around it.
-_HIDDEN_LINE = re.compile(f"^[ \\t]*[{_HIDDEN_CLASS}][ \\t{_HIDDEN_CLASS}]*\\n", re.MULTILINE)
-_HIDDEN_OR_LINE_END = re.compile(f"[{_HIDDEN_CLASS}\x85\u2028\u2029]")
-_LINE_ENDS = re.compile("\r\n?|[\x85\u2028\u2029]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_HIDDEN_LINE = warm.pattern(f"^[ \\t]*[{_HIDDEN_CLASS}][ \\t{_HIDDEN_CLASS}]*\\n", re.MULTILINE)
+_HIDDEN_OR_LINE_END = warm.pattern(f"[{_HIDDEN_CLASS}\x85\u2028\u2029]")
+_LINE_ENDS = warm.pattern("\r\n?|[\x85\u2028\u2029]")
+_SURROGATE = warm.pattern("[\ud800-\udfff]")
 _CONTROL = dict.fromkeys(_CONTROL_BYTES)
 
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-_KANA = re.compile("[\u3040-\u30ff\u31f0-\u31ff]")
-_HANGUL = re.compile("[\uac00-\ud7af\u1100-\u11ff]")
-_LATIN_WORD = re.compile("[A-Za-z]+")
+_HAN = warm.pattern("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_KANA = warm.pattern("[\u3040-\u30ff\u31f0-\u31ff]")
+_HANGUL = warm.pattern("[\uac00-\ud7af\u1100-\u11ff]")
+_LATIN_WORD = warm.pattern("[A-Za-z]+")
 
 
 def is_clean(text: str, unquoted: bytes | None = None) -> bool:
@@ -105,10 +106,10 @@ Rule = TokenForm | KeyBlock | Setting | Header | Person
 #: What is left out of a text where keywords are looked for: escapes, quotes, line ends and what stands around them.
 _QUOTING = b"\\\n\r\"'`\t >|*]"
 #: Both begin with one character, which is faster than what they begin with otherwise.
-_BREAK = re.compile(r"<w?br ?/?>(?:&nbsp;|\s){0,20}")
+_BREAK = warm.pattern(r"<w?br ?/?>(?:&nbsp;|\s){0,20}")
 _ESCAPED_LINE_END, _JOINED = (
-    re.compile(r"\\(?:(?:r\\)?n|u(?:200[b-fB-F]|2060|feff|FEFF|00ad|00AD))"),
-    re.compile(r"\+(?<=[\"'] \+)"),
+    warm.pattern(r"\\(?:(?:r\\)?n|u(?:200[b-fB-F]|2060|feff|FEFF|00ad|00AD))"),
+    warm.pattern(r"\+(?<=[\"'] \+)"),
 )
 #: So many keywords are looked for in each part of a text before a rule is tried on it; a pattern is faster than more.
 _FEW = 4
@@ -318,7 +319,7 @@ def safe(text: str) -> str:
     return redact(clean(text))
 
 
-_WEB_ADDRESS = re.compile(r"https?://[^\s<>\"\\]{3,2000}", re.IGNORECASE)
+_WEB_ADDRESS = warm.pattern(r"https?://[^\s<>\"\\]{3,2000}", re.IGNORECASE)
 
 
 def is_web_address(text: str) -> bool:

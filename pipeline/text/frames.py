@@ -9,7 +9,7 @@ from functools import lru_cache
 from pydantic import Field, model_validator
 
 from pipeline import packs
-from pipeline.records import Frame
+from pipeline.records import Frame, warm
 
 #: Functions in a frame key: the innermost ones carry the identity, library frames further out do not.
 KEY_FRAMES = 3
@@ -18,13 +18,13 @@ LONGEST_NAME = 60
 #: A longer name is none of those that compilers make.
 _LONGEST_MOVED = 400
 #: Names joined by dots, as of Java, .NET and modules of Python.
-_PACKAGED = re.compile(r"[\w$]{1,80}(?:\.(?:[\w$]{1,80}|<(?:cl)?init>)){1,20}")
+_PACKAGED = warm.pattern(r"[\w$]{1,80}(?:\.(?:[\w$]{1,80}|<(?:cl)?init>)){1,20}")
 #: Where a function's arguments begin; Go puts the type that a method is of in such brackets too.
-_ARGUMENTS = re.compile(r"(?<=[\w>])\(|\s")
+_ARGUMENTS = warm.pattern(r"(?<=[\w>])\(|\s")
 #: What a debugger prints behind a function: the arguments of that one call.
-_CALLED_WITH = re.compile(r" \((?:\w{1,80}(?:@entry)?=[^\n]*|)\)$")
-_LETTERS = re.compile(r"[A-Za-z]{2}")
-_NO_LETTER = re.compile(r"[\W_]+")
+_CALLED_WITH = warm.pattern(r" \((?:\w{1,80}(?:@entry)?=[^\n]*|)\)$")
+_LETTERS = warm.pattern(r"[A-Za-z]{2}")
+_NO_LETTER = warm.pattern(r"[\W_]+")
 #: What a repository's name says beside its package's, or the package's beside it: `kiln-python`, `kiln_core`.
 _PARTS = frozenset(
     (
@@ -49,31 +49,33 @@ _PARTS = frozenset(
     )
 )
 #: What makes an object of a class on the JVM has the class' name; nobody knows what another name in angles is.
-_MADE = re.compile(r"\.<(?:cl)?init>\Z")
-_UNNAMED = re.compile(r"[<>?]|\A\(?(?:unknown|anonymous)\)?\Z", re.IGNORECASE)
+_MADE = warm.pattern(r"\.<(?:cl)?init>\Z")
+_UNNAMED = warm.pattern(r"[<>?]|\A\(?(?:unknown|anonymous)\)?\Z", re.IGNORECASE)
 
 #: What a compiler or a proxy puts between two functions: it raises nothing of its own.
-_BETWEEN = re.compile(
+_BETWEEN = warm.pattern(
     r"[.$]access\$(?:\d{1,6}|[a-z]\w{0,80}(?:\$\w{1,80})?)\Z"
     r"|\$\$(?:Lambda|SpringCGLIB|EnhancerBy\w{1,40}|FastClassBy\w{1,40})(?:\$|\Z)"
 )
 #: A body that a compiler moved out of the function in which it is written, and that function: a lambda of the JVM or of
 #: Scala, a coroutine of Kotlin, a state machine, a lambda or a local function of C#, and C#'s statements outside any.
 _MOVED = (
-    re.compile(r"(?P<owner>[\w.$]{1,200})\.lambda\$(?!null\$)(?P<function>\w[\w$]{0,80}?)\$\d{1,6}\Z"),
-    re.compile(r"(?P<owner>[\w.$]{1,200}?)\$?\.\$anonfun\$(?P<function>[a-z]\w{0,80})\$\d{1,6}(?:\$adapted)?\Z"),
-    re.compile(r"(?P<owner>[\w.]{1,200})\$(?P<function>[a-z]\w{0,80})(?:\$[\w$]{1,80})?\.(?:invokeSuspend|doResume)\Z"),
-    re.compile(r"(?P<owner>[\w.+`]{1,200}?)[.+]<(?P<function>\w{1,80})>d(?:__\d{1,6})?(?:`\d)?\.MoveNext\Z"),
-    re.compile(
+    warm.pattern(r"(?P<owner>[\w.$]{1,200})\.lambda\$(?!null\$)(?P<function>\w[\w$]{0,80}?)\$\d{1,6}\Z"),
+    warm.pattern(r"(?P<owner>[\w.$]{1,200}?)\$?\.\$anonfun\$(?P<function>[a-z]\w{0,80})\$\d{1,6}(?:\$adapted)?\Z"),
+    warm.pattern(
+        r"(?P<owner>[\w.]{1,200})\$(?P<function>[a-z]\w{0,80})(?:\$[\w$]{1,80})?\.(?:invokeSuspend|doResume)\Z"
+    ),
+    warm.pattern(r"(?P<owner>[\w.+`]{1,200}?)[.+]<(?P<function>\w{1,80})>d(?:__\d{1,6})?(?:`\d)?\.MoveNext\Z"),
+    warm.pattern(
         r"(?P<owner>[\w.+`]{1,200}?)(?:[.+]<>c(?:__DisplayClass[\w]{1,12})?(?:`\d)?)?[.+]<(?P<function>\w{1,80})>"
         r"(?:b__|g__\w{1,80}\|)[\d_]{1,12}\Z"
     ),
-    re.compile(r"(?P<owner>[\w.+`]{1,200})[.+]<(?P<function>Main)>\$\Z"),
+    warm.pattern(r"(?P<owner>[\w.+`]{1,200})[.+]<(?P<function>Main)>\$\Z"),
 )
 
-_INSTALLED = re.compile(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])?(?P<package>[A-Za-z_]\w{0,60})")
+_INSTALLED = warm.pattern(r"(?:site|dist)-packages[\\/](?:[\w.+-]{1,80}\.egg[\\/])?(?P<package>[A-Za-z_]\w{0,60})")
 #: A library of native code, whose frames a framework adds below those of Python.
-_LIBRARY = re.compile(r"\.(?:so(?:\.[\d.]{1,20})?|dylib|dll)$", re.IGNORECASE)
+_LIBRARY = warm.pattern(r"\.(?:so(?:\.[\d.]{1,20})?|dylib|dll)$", re.IGNORECASE)
 _QUIET_FUNCTIONS = frozenset(
     {
         "_call_impl",
@@ -93,9 +95,9 @@ _SCRIPT = "<module>"
 #: They raise for whoever called them; a script's own level raises for itself.
 _PASSING_ON = (_QUIET_FUNCTIONS - {_SCRIPT}) | {"__getattr__", "__getattribute__", "raise_from", "reraise"}
 #: A function that Cython compiled is named with its package, its file as it was built.
-_COMPILED = re.compile(r"(?P<package>[A-Za-z_]\w{0,60})\.\w")
+_COMPILED = warm.pattern(r"(?P<package>[A-Za-z_]\w{0,60})\.\w")
 #: Where Node.js keeps what was installed.
-_NODE = re.compile(r"[\\/]node_modules[\\/](?P<package>(?:@[\w.-]{1,60}[\\/])?[\w.-]{1,80})[\\/]")
+_NODE = warm.pattern(r"[\\/]node_modules[\\/](?P<package>(?:@[\w.-]{1,60}[\\/])?[\w.-]{1,80})[\\/]")
 
 
 #: What stands between whose a function is and the function, where a place is told: `kiln/fire:heat`.

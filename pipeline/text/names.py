@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.records import warm
 from pipeline.text.needed import late
 from pipeline.text.tokens import SECRET, PlaceGate, Span
 
@@ -14,8 +15,8 @@ from pipeline.text.tokens import SECRET, PlaceGate, Span
 _MOST_ROWS, _LONGEST_ROW = 200, 2000
 #: A cell of fewer characters, or one that is masked, is no password.
 _LEAST_CELL = 4
-_MASKED = re.compile(r"[*xX.•-]+$|<[^<>]*>$|(?i:null|none|true|false|string|text|varchar.*|char.*|n/?a)$")
-_RULE = re.compile(r"[-+|:=\s]+$")
+_MASKED = warm.pattern(r"[*xX.•-]+$|<[^<>]*>$|(?i:null|none|true|false|string|text|varchar.*|char.*|n/?a)$")
+_RULE = warm.pattern(r"[-+|:=\s]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +113,8 @@ def named_rules(table: Mapping[str, Any]) -> tuple[Named | Column, ...]:
             Column(
                 name="column of secrets",
                 keywords=tuple(row["keywords"]),
-                gate=re.compile(r"\|"),
-                heading=re.compile(rf"\|[ \t`*]{{0,20}}(?P<cell>(?:{row['heading']})[ \t`*]{{0,60}})(?=\|)"),
+                gate=warm.pattern(r"\|"),
+                heading=warm.pattern(rf"\|[ \t`*]{{0,20}}(?P<cell>(?:{row['heading']})[ \t`*]{{0,60}})(?=\|)"),
             )
             for row in table["column"]
         ),

@@ -24,6 +24,8 @@ from typing import Any, AnyStr, cast
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
+from pipeline.records import warm
+
 #: One of these literals stands in whatever matches.
 Clause = tuple[str, ...]
 
@@ -172,7 +174,7 @@ def _first(op: Any, value: Any) -> tuple[frozenset[str] | None, bool]:
 
 def _class(items: Any) -> frozenset[str]:
     """The ASCII letters of a class of letters."""
-    one = re.compile(_written(items))
+    one = warm.pattern(_written(items))
     return frozenset(letter for letter in LETTERS if one.match(letter))
 
 
@@ -214,7 +216,7 @@ class Alternatives:
         if known not in self._by_letter:
             every = known == _BEYOND
             fitting = [tried for letters, tried in self._expressions if letters is None or every or known in letters]
-            self._by_letter[known] = re.compile("|".join(fitting)) if fitting else None
+            self._by_letter[known] = warm.pattern("|".join(fitting)) if fitting else None
         return self._by_letter[known]
 
 
@@ -229,7 +231,7 @@ class _Late:
         """What is not there yet: it is asked for the first time."""
         if name not in _ASKED:
             raise AttributeError(name)
-        compiled = re.compile(self.pattern, self.flags)
+        compiled: re.Pattern[Any] = warm.pattern(cast("Any", self.pattern), self.flags)
         vars(self).update((each, getattr(compiled, each)) for each in _ASKED)
         return vars(self)[name]
 

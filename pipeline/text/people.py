@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
+from pipeline.records import warm
 from pipeline.text.names import Column, Named, named_rules
 from pipeline.text.tokens import PlaceGate, Span
 
@@ -18,7 +18,7 @@ _MAX_NAME = 64
 _NAME_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._%+-\\"
 _PROMPT_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-_LETTERS = re.compile(r"[a-z]+")
+_LETTERS = warm.pattern(r"[a-z]+")
 #: Behind these a path is one of a site: https://example.com/home/docs.
 _SITES = tuple(f".{end}{slash}" for end in ("com", "org", "net", "io", "cn") for slash in ("/", "\\/", ""))
 # A folder's name: of any letters where a folder follows, of ASCII where prose may.
@@ -122,12 +122,12 @@ _ANYBODY = frozenset(
 )
 #: RFC 2606.
 _RESERVED = frozenset(("example.com", "example.org", "example.net"))
-_PLAIN_NAME = re.compile(r"(?!_)[a-z][a-z0-9]*(?:[._+-][a-z0-9]+)*$|[a-z]+[0-9]*$")
-_GOES_ON_AS_FILE = re.compile(r":\d|\.\w|[(\[/]")
-_HOST = re.compile(r"[a-z][a-z0-9-]{2,}$")
-_LAST_WORD = re.compile(r"([^\W\d_]*:?)[ \t]{0,3}([<(：:]?)[ \t]{0,3}$")
+_PLAIN_NAME = warm.pattern(r"(?!_)[a-z][a-z0-9]*(?:[._+-][a-z0-9]+)*$|[a-z]+[0-9]*$")
+_GOES_ON_AS_FILE = warm.pattern(r":\d|\.\w|[(\[/]")
+_HOST = warm.pattern(r"[a-z][a-z0-9-]{2,}$")
+_LAST_WORD = warm.pattern(r"([^\W\d_]*:?)[ \t]{0,3}([<(：:]?)[ \t]{0,3}$")
 _LONGEST_WORD = 24
-_WORD_BEFORE = re.compile(r"@(?<=[\w\\]@)\w")
+_WORD_BEFORE = warm.pattern(r"@(?<=[\w\\]@)\w")
 #: An @ as it is written in addresses: itself, escaped, full-width, in a URL, in HTML, in JSON, in words.
 _ATS = {
     "@": "@",
@@ -164,7 +164,7 @@ class Prompt:
                 done = match.end()
 
 
-_PROMPT = re.compile(
+_PROMPT = warm.pattern(
     r"@[A-Za-z0-9][\w.-]{0,63}(?=:(?!//)[~/]|:\s?\$| [~/\w.-]{1,100}[^\n\]@]{0,40}\][$#]|:[\w.-]{1,60}\$ )"
 )
 
@@ -249,28 +249,28 @@ class Mention:
         return True
 
 
-_MENTION = re.compile(
+_MENTION = warm.pattern(
     r"@(?:(?<![A-Za-z0-9_./:`@=%&#$+<>\[{!|^~-]@)|(?<=\\n@)|(?<=\[@)(?=[A-Za-z0-9-]{1,39}\]\())"
     r"(?P<name>(?!0x|v?[0-9]+\b)[A-Za-z0-9](?:[A-Za-z0-9]|[-_](?=[A-Za-z0-9])){1,38})"
     r"(?![A-Za-z0-9_(\[{=@$<-]|/|:[A-Za-z0-9/]|\.[A-Za-z0-9_]|::|\\_)"
 )
 _LONGEST_LINE = 300
-_ENDS_CLAUSE = re.compile(r"[,:;)]|\.?[ \t]*$", re.MULTILINE)
-_ANNOTATION = re.compile(r"[A-Z][a-z]+[A-Z]")
-_LIKE_A_LOGIN = re.compile(r"(?=.*[-0-9])[A-Za-z]")
-_COMMENT = re.compile(r"(?:^|\s)(?:#|//|/\*|\*|--|;|%|<!--|\(\*|'|\"\"\")(?=[\s!]|$)")
-_CODE_IN_FRONT = re.compile(r"\b(?:import|require|install|add|npm|yarn|pnpm|npx|from ['\"])")
-_WORD_IN_FRONT = re.compile(r"[^\W\d_]+(?:[(]|[ :,]{1,3})$")
-_SAID = re.compile(r"\)?[,:]? {1,2}([a-z]+)")
-_ASKED = re.compile(r"[,:]? {1,2}([A-Za-z']+)(?= [a-z])")
-_FIRST_WORD_BEHIND = re.compile(r"[,:)]{0,2} {1,2}[^\W\d_]+|[,:](?=\s|$)")
+_ENDS_CLAUSE = warm.pattern(r"[,:;)]|\.?[ \t]*$", re.MULTILINE)
+_ANNOTATION = warm.pattern(r"[A-Z][a-z]+[A-Z]")
+_LIKE_A_LOGIN = warm.pattern(r"(?=.*[-0-9])[A-Za-z]")
+_COMMENT = warm.pattern(r"(?:^|\s)(?:#|//|/\*|\*|--|;|%|<!--|\(\*|'|\"\"\")(?=[\s!]|$)")
+_CODE_IN_FRONT = warm.pattern(r"\b(?:import|require|install|add|npm|yarn|pnpm|npx|from ['\"])")
+_WORD_IN_FRONT = warm.pattern(r"[^\W\d_]+(?:[(]|[ :,]{1,3})$")
+_SAID = warm.pattern(r"\)?[,:]? {1,2}([a-z]+)")
+_ASKED = warm.pattern(r"[,:]? {1,2}([A-Za-z']+)(?= [a-z])")
+_FIRST_WORD_BEHIND = warm.pattern(r"[,:)]{0,2} {1,2}[^\W\d_]+|[,:](?=\s|$)")
 # What ends a line of code, or calls what another @ names.
-_CODE_LINE = re.compile(r"[;{}][ \t]*$|@\w+\(|\{[^}]*;|@_")
-_FENCE = re.compile(r"(?:`{3,}|~{3,})(?=[^`\n]*(?:\n|$))")
-_FENCE_STANDS = re.compile(r"[ \t>]{0,12}(?:[-*][ \t]|\d{1,2}\.[ \t])?$")
-_FIRST_WORD = re.compile(r"`?[ \t]*[A-Za-z]+")
-_NEXT_LINE = re.compile(r"\s*([^\n]*)")
-_DECORATED = re.compile(
+_CODE_LINE = warm.pattern(r"[;{}][ \t]*$|@\w+\(|\{[^}]*;|@_")
+_FENCE = warm.pattern(r"(?:`{3,}|~{3,})(?=[^`\n]*(?:\n|$))")
+_FENCE_STANDS = warm.pattern(r"[ \t>]{0,12}(?:[-*][ \t]|\d{1,2}\.[ \t])?$")
+_FIRST_WORD = warm.pattern(r"`?[ \t]*[A-Za-z]+")
+_NEXT_LINE = warm.pattern(r"\s*([^\n]*)")
+_DECORATED = warm.pattern(
     r"(?:(?:async|export|public|private|protected|static|final|abstract|inline) ){0,4}"
     r"(?:def|class|fun|func|function|interface|void|const|let|var|struct|macro)\b|[@#]"
 )
@@ -303,7 +303,7 @@ Person = Folder | Address | Prompt | Mention | Named | Column
 
 @cache
 def _table() -> Mapping[str, Any]:
-    return tomllib.loads(resources.files("pipeline").joinpath("data/secrets/people.toml").read_text("utf-8"))
+    return warm.table(resources.files("pipeline").joinpath("data/secrets/people.toml").read_text("utf-8"))
 
 
 @cache
@@ -327,7 +327,7 @@ def people_rules() -> tuple[Person, ...]:
                 name="mail address",
                 keywords=(sign,),
                 gate=_WORD_BEFORE if sign == "@" else None,
-                pattern=re.compile(at + _DOMAIN),
+                pattern=warm.pattern(at + _DOMAIN),
                 keep=frozenset(mail["keep"]),
                 ends=_ends(),
                 attributes=frozenset(mail["attributes"]),
@@ -339,7 +339,7 @@ def people_rules() -> tuple[Person, ...]:
             name="mail address of another script",
             keywords=tuple(f".{end}" for end in mail["other_ends"]),
             gate=None,
-            pattern=re.compile(
+            pattern=warm.pattern(
                 rf"@(?P<domain>(?:[^\W_](?:[\w-]{{0,60}}[^\W_])?\.){{1,4}}(?:{'|'.join(mail['other_ends'])}))"
             ),
             keep=frozenset(),
@@ -351,11 +351,11 @@ def people_rules() -> tuple[Person, ...]:
             Folder(
                 name="home folder",
                 keywords=tuple(row["keywords"]),
-                gate=re.compile(row["gate"]) if "gate" in row else None,
-                pattern=re.compile(row["pattern"].replace("{name}", _NAME).replace("{windows}", _WINDOWS)),
+                gate=warm.pattern(row["gate"]) if "gate" in row else None,
+                pattern=warm.pattern(row["pattern"].replace("{name}", _NAME).replace("{windows}", _WINDOWS)),
                 keep=nobody if row.get("sure", True) else contents,
                 is_sure=row.get("sure", True),
-                start=re.compile(row["start"].encode()) if "start" in row else None,
+                start=warm.pattern(row["start"].encode()) if "start" in row else None,
             )
             for row in table["folder"]
         ),
@@ -364,7 +364,7 @@ def people_rules() -> tuple[Person, ...]:
             "mention",
             ("@",),
             # `@user` is what is written in the place of a mention
-            re.compile(r"@(?!user(?![A-Za-z0-9-]))(?:(?<![A-Za-z0-9_./:`=]@)|(?<=\\n@))[A-Za-z0-9]"),
+            warm.pattern(r"@(?!user(?![A-Za-z0-9-]))(?:(?<![A-Za-z0-9_./:`=]@)|(?<=\\n@))[A-Za-z0-9]"),
             frozenset(mention["nobody"]),
             frozenset(mention["before"]),
             frozenset(mention["after"]),

@@ -7,7 +7,6 @@ of an error takes more off (`without_prefix`): a title's tag, a compiler's place
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Set
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -16,6 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, Field
 
 from pipeline import packs
+from pipeline.records import warm
 from pipeline.text.needed import Alternatives
 
 #: A line carries at most this many prefixes in a row (the corpus shows up to six).
@@ -53,7 +53,7 @@ def _plain(pattern: str) -> str:
     Raises:
         ValueError: it has groups, or takes nothing of a line.
     """
-    compiled = re.compile(filled(pattern, _table()["parts"]))
+    compiled = warm.pattern(filled(pattern, _table()["parts"]))
     if compiled.groups:
         raise ValueError("groups are written (?:...)")
     if compiled.match(""):
@@ -103,7 +103,7 @@ def _name_of(row: Added) -> str:
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads((files("pipeline") / "data" / "prefixes.toml").read_text(encoding="utf-8"))
+    return warm.table((files("pipeline") / "data" / "prefixes.toml").read_text(encoding="utf-8"))
 
 
 @cache
@@ -139,7 +139,7 @@ def joined(some: Iterable[Row], *, group: str = "(?:{pattern})") -> Alternatives
 
 
 #: How lines begin that carry a prefix; where a row takes other letters too (`../kiln.py:3`), a message goes on.
-_BEGINS = re.compile(r"[\x1b\ufffd^\[>(#|│┃=<{A-Z0-9a-z\xa0]")
+_BEGINS = warm.pattern(r"[\x1b\ufffd^\[>(#|│┃=<{A-Z0-9a-z\xa0]")
 
 
 def _heads() -> tuple[str, ...]:
@@ -166,7 +166,7 @@ def _forms() -> _Forms:
     every = rows()
     line = [row for row in every if "line" in row.at]
     return _Forms(
-        begins=re.compile("|".join((_BEGINS.pattern, *_heads()))),
+        begins=warm.pattern("|".join((_BEGINS.pattern, *_heads()))),
         any=joined(line),
         named=joined(line, group="(?P<{name}>{pattern})"),
         named_first=joined((row for row in line if not row.is_behind), group="(?P<{name}>{pattern})"),
@@ -238,12 +238,12 @@ def without_context(template: str) -> str:
 
 
 # What tells one stream of a log from another keeps its digits; all other digits (times, line numbers) may vary.
-_IDENTITY = re.compile(r"(?:rank|default|pid|Rank|RANK|TP|DP|PP|worker|Worker|GPU)[ =_:]{0,2}\d+|\[\d+,\d+\]")
-_VARIES = re.compile(r"\d+|[A-Za-z]*(?:ERROR|WARNING|INFO|CRITICAL|DEBUG) *|\s+|[^\d\s]")
+_IDENTITY = warm.pattern(r"(?:rank|default|pid|Rank|RANK|TP|DP|PP|worker|Worker|GPU)[ =_:]{0,2}\d+|\[\d+,\d+\]")
+_VARIES = warm.pattern(r"\d+|[A-Za-z]*(?:ERROR|WARNING|INFO|CRITICAL|DEBUG) *|\s+|[^\d\s]")
 
 
 #: A name and its number and nothing else (`worker-3:`, `0:`): two lines with the same one are of the same stream.
-_NUMBERED = re.compile(r"[\[(<]{0,2}[A-Za-z_. -]{0,24}\d{1,5}[\])>:| ]{0,3}$")
+_NUMBERED = warm.pattern(r"[\[(<]{0,2}[A-Za-z_. -]{0,24}\d{1,5}[\])>:| ]{0,3}$")
 
 
 def shape(prefix: str, *, is_fixed: bool = False) -> re.Pattern[str]:
@@ -267,7 +267,7 @@ def shape(prefix: str, *, is_fixed: bool = False) -> re.Pattern[str]:
 
 @lru_cache(maxsize=2048)  # `re` keeps 512 of all, and streams of one program come again and again
 def _compiled(expression: str) -> re.Pattern[str]:
-    return re.compile(expression)
+    return warm.pattern(expression)
 
 
 def _loosen(piece: str) -> list[str]:

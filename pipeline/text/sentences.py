@@ -11,16 +11,18 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_ITEM = re.compile(r"[ \t]{0,12}(?:[•*+-]|\d{1,2}[.)])[ \t]+|[ \t]+")
-_BORDER = re.compile(r"(?<=[.!?])[\"')\]”]{0,3} +(?=[A-Z`\"'(\[“→-])")
+from pipeline.records import warm
+
+_ITEM = warm.pattern(r"[ \t]{0,12}(?:[•*+-]|\d{1,2}[.)])[ \t]+|[ \t]+")
+_BORDER = warm.pattern(r"(?<=[.!?])[\"')\]”]{0,3} +(?=[A-Z`\"'(\[“→-])")
 #: What ends in a point and ends no sentence: "e.g. XLA flags", "Scenario 1. Balance".
-_GOES_ON = re.compile(r"(?:^|[ (])(?:e\.g|i\.e|etc|vs|cf|(?:Scenario|Section|Step) \d|\d{1,2})\.\)? +$")
+_GOES_ON = warm.pattern(r"(?:^|[ (])(?:e\.g|i\.e|etc|vs|cf|(?:Scenario|Section|Step) \d|\d{1,2})\.\)? +$")
 _SAME = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
 
 
 #: Behind a message that does not stand for all others: too few of its words are theirs.
 SEVERAL = "(one of several)"
-_BEHIND = re.compile(rf"(?: \(in \S{{2,120}}\))?(?: {re.escape(SEVERAL)})?\Z")
+_BEHIND = warm.pattern(rf"(?: \(in \S{{2,120}}\))?(?: {re.escape(SEVERAL)})?\Z")
 
 
 class Span(NamedTuple):

@@ -7,13 +7,13 @@ a value depends on the name: behind `password` nearly anything, behind `token` o
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
+from pipeline.records import warm
 from pipeline.text.needed import Literals, late
 from pipeline.text.tokens import SECRET, PlaceGate, Span, placed
 from pipeline.text.undone import (
@@ -52,10 +52,10 @@ _WRAPPER = (
     r"|Secret(?:Str|String)?(?:::(?:new|from))?|SecureString|Optional\.of|Buffer\.from)\([ ]?(?=[fbru$]?[\"'`]))?"
 )
 _OPENING = r"""(?P<opening>[fbru$]?\\{0,4}(?:"{3}|'{3}|["'`“‘「『«»„])|&quot;|&\#3[49];)?"""
-_VALUE_FOLLOWS = re.compile(_AROUND + "+" + _SEPARATOR + _WRAPPER + _OPENING)
-_VARIABLE_FOLLOWS = re.compile(r"""\\{0,4}["'`]?\]?[ ]?[=:：＝][ ]{0,2}""" + _OPENING)
+_VALUE_FOLLOWS = warm.pattern(_AROUND + "+" + _SEPARATOR + _WRAPPER + _OPENING)
+_VARIABLE_FOLLOWS = warm.pattern(r"""\\{0,4}["'`]?\]?[ ]?[=:：＝][ ]{0,2}""" + _OPENING)
 # A value of keys in a text without quoting, behind what parts it from its name; it has a digit.
-_DIGIT_FOLLOWS = re.compile(
+_DIGIT_FOLLOWS = warm.pattern(
     rb"[=:]*(?:Optional\[str)?(?:[A-Za-z.:&\[\]]{0,30}\()?[$\x80-\xff]*[A-Za-z_.+/=~@!%:&#;-]{0,100}[0-9]"
 )
 #: What ends each keyword for the pass over whole texts, where quotes and blanks are left out.
@@ -82,22 +82,22 @@ _CLOSING = {
     "„": "“",
     ";": "&",
 }
-_UNQUOTED = re.compile(r"""[^\s"'`<>“”‘’，。；、（）【】「」！？]{1,500}""")
+_UNQUOTED = warm.pattern(r"""[^\s"'`<>“”‘’，。；、（）【】「」！？]{1,500}""")
 # Where a value without quotes ends, and what is cut from its end.
 _STOPS = {
-    "passwords": re.compile(r";|&(?=[\w.-]{1,40}=|amp;|$)|(?<=[^/])</"),
-    "elsewhere": re.compile(r"[^!-~]|[,;&(){}\[\]|\\]"),
+    "passwords": warm.pattern(r";|&(?=[\w.-]{1,40}=|amp;|$)|(?<=[^/])</"),
+    "elsewhere": warm.pattern(r"[^!-~]|[,;&(){}\[\]|\\]"),
 }
 _STOPS["keys elsewhere"] = _STOPS["elsewhere"]
-_STOP = re.compile(r"[,;&(){}\[\]|\\]")
+_STOP = warm.pattern(r"[,;&(){}\[\]|\\]")
 _TAIL = ".,:!?)]}*_\\"
 # `Blue.horse508` is none: names of code end in one digit at most.
-_EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$(?<![0-9]{2})|[A-Za-z_][\w.]*[(\[]")
+_EXPRESSION = warm.pattern(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$(?<![0-9]{2})|[A-Za-z_][\w.]*[(\[]")
 #: `N0rthern.Pike`, in quotes, or alone behind a name of a file of settings; there `k8s.Client` is none.
-_DIGIT_INSIDE = re.compile(r"[A-Za-z][0-9][a-z]")
-_DIGIT_IN_A_WORD = re.compile(r"(?=[A-Za-z0-9]{4})[A-Za-z]{1,20}[0-9][a-z]")
-_ALONE, _OF_A_FILE = re.compile(r"[ \t]*(?:\n|\Z)"), re.compile(r":[ \t]\Z|=\Z")
-_PATH = re.compile(r"(?:\.{0,2}/|~|[A-Za-z]:[\\/]|https?:)")
+_DIGIT_INSIDE = warm.pattern(r"[A-Za-z][0-9][a-z]")
+_DIGIT_IN_A_WORD = warm.pattern(r"(?=[A-Za-z0-9]{4})[A-Za-z]{1,20}[0-9][a-z]")
+_ALONE, _OF_A_FILE = warm.pattern(r"[ \t]*(?:\n|\Z)"), warm.pattern(r":[ \t]\Z|=\Z")
+_PATH = warm.pattern(r"(?:\.{0,2}/|~|[A-Za-z]:[\\/]|https?:)")
 _FIRST_OF_NONE = "<$%{[(*…^@&|\\"
 
 
@@ -219,11 +219,11 @@ class Setting:
 
 
 #: The value stands in the line below its name.
-_IS_BELOW = re.compile(r"[:：=]\n{1,3}[ \t]{0,20}(?:- )?\Z")
+_IS_BELOW = warm.pattern(r"[:：=]\n{1,3}[ \t]{0,20}(?:- )?\Z")
 #: A value is looked at this far for what goes on behind quotes and line ends.
 _WINDOW = 600
-_IS_QUOTED = re.compile(r"[^\\&]{0,200}(?:\\[^\\]|\\{2}|&[a-z#])")
-_GOES_ON = re.compile(
+_IS_QUOTED = warm.pattern(r"[^\\&]{0,200}(?:\\[^\\]|\\{2}|&[a-z#])")
+_GOES_ON = warm.pattern(
     r"[\\\"'_]{0,3}[ \t]{0,4}[+.&\\=]?[ \t]{0,4}\n[ \t]{0,40}(?:>[ \t]?){0,3}"
     # the next setting's name; what is followed by no value ends in the padding of base64
     r"(?![\w.-]{1,60}(?:[ \t]{0,4}:|[ \t]{1,4}=|=(?!=?[\"'`]?[ \t]{0,4}(?:[\n,;)}<\\]|\Z))))"
@@ -297,7 +297,7 @@ def _places(words: Iterable[str]) -> Callable[[str], Iterable[tuple[int, str]]]:
 
 @lru_cache(maxsize=200)
 def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(re.escape(word).replace("\\\\", r"\\{1,4}") for word in words))
+    return warm.pattern("|".join(re.escape(word).replace("\\\\", r"\\{1,4}") for word in words))
 
 
 def _last_words(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
@@ -373,7 +373,7 @@ def _follows_elsewhere(joins: Iterable[str]) -> re.Pattern[str]:
     between = r"(?:(?:[ \t_-][^\W\d_]{1,20}){1,5}?|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,6}?)"
     joined = rf"[ \t]{{0,2}}(?:{words})[ \t：:]{{1,3}}|[ \t]{{0,2}}(?:是|为|為|成|は|が|を|는|은|가|이)[ \t：:]{{0,3}}"
     join = rf"(?P<join>{between}?(?:[ \t]{{0,4}}{_SEPARATOR}|{joined})|[ \t]{{1,4}})"
-    return re.compile(rf"{_AROUND}(?:（[^（）\n]{{1,20}}）)?(?:{_SEPARATOR}|{join}){_OPENING}")
+    return warm.pattern(rf"{_AROUND}(?:（[^（）\n]{{1,20}}）)?(?:{_SEPARATOR}|{join}){_OPENING}")
 
 
 def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
@@ -383,7 +383,7 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
         "header",
         tuple(name + end for name in names for end in (":", "=", "：", ",")),
         None,
-        re.compile(
+        warm.pattern(
             rf"""(?:{written})\\{{0,4}}["'`*]{{0,3}}(?:\s?(?:=>|[:=：])|(?<=["']),)\s{{0,2}}\\{{0,4}}[fb]?["'`]?"""
             r"(?:(?:[Bb]asic|BASIC|[Bb]earer|BEARER|[Tt]oken|[Aa]pi[Kk]ey|SSWS|[Dd]igest|AWS4-HMAC-SHA256|KakaoAK|Negotiate|NTLM)\s)?"
             r"(?P<secret>(?![$<*{(\[%]|username=[\"'])(?=[^\n\d\"'<>]{0,200}[0-9=])"
@@ -395,7 +395,7 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
         "cookie",
         ("Cookie:", "cookie:", "Cookie=", "Cookie："),
         None,
-        re.compile(
+        warm.pattern(
             r"""[Cc]ookie\\{0,4}["']?\s?[:：]\s?\\{0,4}["'](?P<secret>[^"'\n]{7,4000})"""
             r"""|[Cc]ookie\s?[:：]\s?(?P<other>(?=[^\n]{0,300}?=[^\s;=&]{8})(?=[^\n]{0,300}?[0-9])[\w.%-]{1,80}=[^\n'<>`\\]{4,4000})"""
         ),
@@ -404,14 +404,14 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
         "bearer",
         ("earer ", "EARER "),
         None,
-        re.compile(r"(?:[Bb]earer|BEARER) (?P<secret>(?=[A-Za-z_.+/=-]{0,100}[0-9])[A-Za-z0-9_.+/=~-]{16,4000})"),
+        warm.pattern(r"(?:[Bb]earer|BEARER) (?P<secret>(?=[A-Za-z_.+/=-]{0,100}[0-9])[A-Za-z0-9_.+/=~-]{16,4000})"),
     )
     queries = "|".join(sorted(map(re.escape, table["queries"]), key=len, reverse=True))
     yield Header(
         "signed URL",
         tuple(f"{mark}{name}=" for name in table["queries"] for mark in ("?", "&", "amp;", "u0026")),
         None,
-        re.compile(
+        warm.pattern(
             rf"(?:[?&]|&amp;|u0026)(?:{queries})=(?P<secret>(?![<$*{{])"
             r"(?=[^\s&\"'<>]{0,60}[0-9])[A-Za-z0-9_.+/=~%*!-]{12,3000})"
         ),
@@ -425,13 +425,13 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
     yield Header(
         "password in URL",
         ("://",),
-        re.compile(r":(?:\\{0,4}/){2}[^\s/@]{0,60}:[^\s@]{1,200}@"),
-        re.compile(
+        warm.pattern(r":(?:\\{0,4}/){2}[^\s/@]{0,60}:[^\s@]{1,200}@"),
+        warm.pattern(
             rf"(?::(?:\\{{0,4}}/){{2}}{nobody}(?P<secret>[A-Za-z0-9._%+-]{{0,60}}:[^\s/:@<>\"'|]{{1,100}})@(?=[A-Za-z0-9\[])"
             rf"|(?:{schemes})(?:\+[a-z0-9]{{1,20}})?:(?:\\{{0,4}}/){{2}}{nobody}"
             r"(?P<other>[^\s/:@<>\"']{0,60}:(?!\d{1,5}/)[^\s<>\"'`，。]{1,200})@(?=[A-Za-z0-9\[]))"
         ),
-        re.compile(rb"://[^\s/@]{0,240}:[^\s@]{0,800}@"),
+        warm.pattern(rb"://[^\s/@]{0,240}:[^\s@]{0,800}@"),
     )
     for row in table["command"]:
         yield Header(
@@ -448,5 +448,5 @@ def _headers(table: Mapping[str, Any]) -> Iterator[Header]:
 @cache
 def setting_rules() -> tuple[Setting | Header, ...]:
     """The groups of settings.toml."""
-    table = tomllib.loads(resources.files("pipeline").joinpath("data/secrets/settings.toml").read_text("utf-8"))
+    table = warm.table(resources.files("pipeline").joinpath("data/secrets/settings.toml").read_text("utf-8"))
     return (*_headers(table), *_settings(table))

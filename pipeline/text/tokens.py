@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +10,7 @@ from importlib import resources
 from itertools import islice, pairwise
 from typing import Any
 
+from pipeline.records import warm
 from pipeline.text.needed import late
 from pipeline.text.undone import LEAST_TOKEN, Undone, is_address, is_token, looks_random
 
@@ -32,18 +32,18 @@ _SHORT_LINE = 8
 
 _WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _ESCAPES = ("\\n", "\\t", "\\r")
-_OPEN_END = re.compile(r"(?:\{\d+,\d*\}|[+*])[)?]*(?:=\{\d,\d\}|=\?)?$")
+_OPEN_END = warm.pattern(r"(?:\{\d+,\d*\}|[+*])[)?]*(?:=\{\d,\d\}|=\?)?$")
 # What goes on below a token, or behind a sign that joins it.
-_BELOW = re.compile(
+_BELOW = warm.pattern(
     r"(?:[\\\"' +]{0,8}(?:\n|\\n)[ \t>\"']{0,40}|\\{0,4}[\"'][ \t]{0,8}[+.&]?[ \t]{1,8}\\{0,4}[\"'])"
     r"([A-Za-z0-9_+/=-]{6,200})"
 )
-_KEY_LINES = re.compile(
+_KEY_LINES = warm.pattern(
     r"(?:(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):[ A-Za-z0-9,.()/:+@-]{0,120}"
     r"|\\{1,4}[nrt]|[\s\\\"'>|,+.]|[A-Za-z0-9+/]{16,}={0,2}"
     r"|[A-Za-z0-9+/=]{1,15}(?=[\s\\\"']|$)(?<=[A-Z0-9+/=]))*+"
 )
-_LINES_ABOVE = re.compile(
+_LINES_ABOVE = warm.pattern(
     r"(?:[A-Za-z0-9+/]{16,}+={0,2}(?:\\{1,4}[nrt]|[\s\"'>|,+.\\])++|[A-Za-z0-9+/]{1,15}={0,2}\s++(?=-|\Z))++"
 )
 
@@ -201,9 +201,9 @@ def _secret(match: re.Match[str]) -> tuple[int, int]:
 
 
 #: Behind a line that is the name of the next setting, "accessKeySecret=x", or the year of a time.
-_OTHERS = re.compile(r"\s?[=:](?![=\s])|-[0-9]{2}-[0-9]{2}[T ]")
+_OTHERS = warm.pattern(r"\s?[=:](?![=\s])|-[0-9]{2}-[0-9]{2}[T ]")
 #: What is left of a sequence that colours a terminal, once its first character is gone.
-_COLOURED = re.compile(r"\[\d{0,3}(?:;\d{1,3}){0,4}m\Z")
+_COLOURED = warm.pattern(r"\[\d{0,3}(?:;\d{1,3}){0,4}m\Z")
 _LONGEST_COLOUR = 24
 
 
@@ -216,8 +216,8 @@ def _begins(text: str, start: int, view: Undone | None) -> bool:
 
 
 #: A beginning that says whose it is by itself: `sk-` ends many words, `ghp_` none.
-_TELLING = re.compile(r"(?=[A-Za-z_-]{4})[A-Za-z]{2,12}[_-]")
-_A_WORD = re.compile(r"[a-z]{6}")
+_TELLING = warm.pattern(r"(?=[A-Za-z_-]{4})[A-Za-z]{2,12}[_-]")
+_A_WORD = warm.pattern(r"[a-z]{6}")
 _GLUED = 32  # characters of it that are judged: `ghp_ghp_ghp_` asks at each
 
 
@@ -259,7 +259,7 @@ def _is_broken(text: str, match: re.Match[str]) -> bool:
 
 #: Characters behind a vendor's beginning that stand together where a token is broken further down.
 _HEAD = 2
-_BROKEN = re.compile(r"[A-Za-z0-9_+/=.-]{0,100}+(?:[\\\"'`<&%]|[ \t]{0,3}\n)")
+_BROKEN = warm.pattern(r"[A-Za-z0-9_+/=.-]{0,100}+(?:[\\\"'`<&%]|[ \t]{0,3}\n)")
 
 
 def _is_rest(view: Undone, line: str, end: int) -> bool:
@@ -273,9 +273,9 @@ def _is_rest(view: Undone, line: str, end: int) -> bool:
 @cache
 def token_rules() -> tuple[TokenForm | KeyBlock, ...]:
     """The rows of tokens.toml: keys of many lines first, which hold what looks like tokens."""
-    table = tomllib.loads(resources.files("pipeline").joinpath("data/secrets/tokens.toml").read_text("utf-8"))
+    table = warm.table(resources.files("pipeline").joinpath("data/secrets/tokens.toml").read_text("utf-8"))
     blocks = [
-        KeyBlock("key block", tuple(row["keywords"]), None, re.compile(f"(?P<head>{row['head']})|{row['end']}"))
+        KeyBlock("key block", tuple(row["keywords"]), None, warm.pattern(f"(?P<head>{row['head']})|{row['end']}"))
         for row in table["block"]
     ]
     forms = [

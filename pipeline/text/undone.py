@@ -13,6 +13,8 @@ from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
+from pipeline.records import warm
+
 #: Pieces shorter than this say too little to look random or not.
 _LEAST_RANDOM = 6
 #: How often the kind of letter changes from one to the next: 0.1 in words and names of code, 0.3 in base32, 0.47 in
@@ -30,28 +32,28 @@ _JUDGED = 100
 #: Behind a beginning that says what it is: 16 characters of hex have 2.5 bits and more (all but 1 of 1,000), capitals
 #: with few digits change 0.1 times (all but 1 of 100).
 _LEAST_TOKEN_ENTROPY, _TOKEN_CHANGES = 2.5, 0.1
-_SIZES = re.compile(r"(?:[0-9]+x)+[0-9]+")
-_CAMEL = re.compile(r"(?:[A-Z]|^)[a-z]+")
-_WORDS, _DIGITS = re.compile(r"[A-Z]?[a-z]{4,}"), re.compile(r"[0-9]+")
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
+_SIZES = warm.pattern(r"(?:[0-9]+x)+[0-9]+")
+_CAMEL = warm.pattern(r"(?:[A-Z]|^)[a-z]+")
+_WORDS, _DIGITS = warm.pattern(r"[A-Z]?[a-z]{4,}"), warm.pattern(r"[0-9]+")
+_UUID = warm.pattern(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
 #: Bits a character (Shannon): hex of 16 characters has 3.0 to 3.7, base64 3.5 to 4, names of code 2.5 to 3.5.
 _LEAST_ENTROPY = 2.8
 #: The longest run of letters and digits of a random value has this many: between `/`, `-` and `.` stand names.
 _LEAST_RUN = 10
-_KEY_LETTERS = re.compile(r"[A-Za-z0-9_.+/=~@!%:-]+$")
-_RUN = re.compile(r"[A-Za-z0-9]+")
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}$|[\w.$]+@[0-9a-f]{1,16}$")
-_A_DIGIT, _A_LETTER, _BLANK = re.compile(r"[0-9]"), re.compile(r"[A-Za-z]"), re.compile(r"\s")
-_CALL = re.compile(r"[\w.]*[(\[{]")
-_LETTERS_ALONE = re.compile(r"[a-z]{16}$")  # the same without its blanks
-_GROUPS = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}$")  # a password of an application, as Google shows it
-_SYMBOL = re.compile(r"[!#$%^&*+?~@]")
+_KEY_LETTERS = warm.pattern(r"[A-Za-z0-9_.+/=~@!%:-]+$")
+_RUN = warm.pattern(r"[A-Za-z0-9]+")
+_ADDRESS = warm.pattern(r"0x[0-9a-fA-F]{1,16}$|[\w.$]+@[0-9a-f]{1,16}$")
+_A_DIGIT, _A_LETTER, _BLANK = warm.pattern(r"[0-9]"), warm.pattern(r"[A-Za-z]"), warm.pattern(r"\s")
+_CALL = warm.pattern(r"[\w.]*[(\[{]")
+_LETTERS_ALONE = warm.pattern(r"[a-z]{16}$")  # the same without its blanks
+_GROUPS = warm.pattern(r"[a-z]{4}(?: [a-z]{4}){3}$")  # a password of an application, as Google shows it
+_SYMBOL = warm.pattern(r"[!#$%^&*+?~@]")
 
 #: What parts the cells of a table.
 _CELL = "[|\u00a6\u2502\u2503\u2551]"
 _TAG = r"</?(?:br|wbr|span|[bipu]|em|strong|code|td|tr|div|tt|font|mark|li)\b[^<>\n]{0,60}>"
 _LINE_END = r"(?:\\{0,4}\r?\n|(?:\\{1,8}r)?\\{1,8}n)"
-_QUOTED = re.compile(
+_QUOTED = warm.pattern(
     r"(?P<code>\\{1,4}(?:u00|x)(?P<json>[2-7][0-9a-fA-F])|&\#(?:(?P<decimal>[0-9]{2,3})|[xX](?P<hex>[2-7][0-9a-fA-F]));"
     r"|&(?P<name>quot|amp|lt|gt|apos|lowbar|sol|equals|colon|nbsp);"
     r"|%(?<=[\w:/}%?&=+.-]%)(?P<url>2[0-9A-Fa-f]|3[ABDFabdf]|40|5[BDFbdf]|7[BDEbde])(?!\s))"
@@ -88,14 +90,14 @@ _KINDS = {
 
 #: Codes of single characters; in a URL's code the letter in front keeps formats (`%3d`) and names of HLO (`%20`) apart.
 _CODES = (
-    re.compile(r"\\{1,4}u00(?P<json>[2-7][0-9a-fA-F])"),
-    re.compile(r"\\{1,4}x(?P<json>[2-7][0-9a-fA-F])"),
-    re.compile(
+    warm.pattern(r"\\{1,4}u00(?P<json>[2-7][0-9a-fA-F])"),
+    warm.pattern(r"\\{1,4}x(?P<json>[2-7][0-9a-fA-F])"),
+    warm.pattern(
         r"&(?:\#(?:(?P<decimal>[0-9]{2,3})|[xX](?P<hex>[2-7][0-9a-fA-F]))"
         r"|(?P<name>quot|amp|lt|gt|apos|lowbar|sol|equals|colon|nbsp));"
     ),
-    re.compile(r"%(?<=[\w:/}%?&=+.-]%)(?P<url>2[0-9A-Fa-f]|3[ABDFabdf]|40|5[BDFbdf]|7[BDEbde])(?!\s)"),
-    re.compile(r"=(?P<mail>[2-7][0-9A-F])"),  # quoted-printable
+    warm.pattern(r"%(?<=[\w:/}%?&=+.-]%)(?P<url>2[0-9A-Fa-f]|3[ABDFabdf]|40|5[BDFbdf]|7[BDEbde])(?!\s)"),
+    warm.pattern(r"=(?P<mail>[2-7][0-9A-F])"),  # quoted-printable
 )
 #: What each code begins with; a sign of equality in quoted-printable is coded, so that no such text is without one.
 _FIRST = ("\\u00", "\\x", "&", "%", "=3D")
@@ -215,7 +217,7 @@ def undone(text: str) -> Undone:
 
 
 # What breaks a token where it was written, printed or copied: nothing but a break says so here ...
-_BREAKS = re.compile(
+_BREAKS = warm.pattern(
     r"=\n"  # quoted-printable
     rf"|\s{{0,8}}(?:(?:{_TAG}|&nbsp;|&\#(?:160|10|13|[xX][aAdD]0?);)\s{{0,20}}){{1,12}}"
     r"|\\ |[*_]{1,3}\n[*_]{1,3}"
@@ -228,7 +230,7 @@ _BREAKS = re.compile(
 _AFTER_TIME = r"std(?:out|err)[ ][FP][ ]|[A-Z]{4,8}[ ]|[^\s=]{1,60}[ ][^\s=]{1,60}:[ ]|[^\s=]{1,60}:[ ]"
 # ... and here something else may have begun.
 _PAUSES = tuple(
-    re.compile(pause)
+    warm.pattern(pause)
     for pause in (
         # the next row of a table
         rf"[ \t]{{0,80}}(?:{_CELL}[^\n|\u2502]{{0,80}}){{1,4}}\n[ \t>]{{0,20}}(?:{_CELL}[ \t]{{0,80}}){{1,6}}",
@@ -239,10 +241,10 @@ _PAUSES = tuple(
         r"[ \t]{1,4}",
     )
 )
-_NEXT_PART = re.compile(r"[A-Za-z0-9_+/~-]{6,400}(?:\.[A-Za-z0-9_+/~-]{6,400}){0,2}")
-_PADDING, _FOLDER = re.compile(r"={0,2}"), re.compile(r"(?:^|/)[a-z]{3,}(?:/|$)")
+_NEXT_PART = warm.pattern(r"[A-Za-z0-9_+/~-]{6,400}(?:\.[A-Za-z0-9_+/~-]{6,400}){0,2}")
+_PADDING, _FOLDER = warm.pattern(r"={0,2}"), warm.pattern(r"(?:^|/)[a-z]{3,}(?:/|$)")
 #: Behind the next setting, call, file or address.
-_GOES_ELSEWHERE = re.compile(r"[ \t]{0,4}(?:={1,2}[^=\s\"'`,;)]|:[^\n]|=>)|=[\"'`]\w|\(|\.[A-Za-z]|[/\\]\w|@")
+_GOES_ELSEWHERE = warm.pattern(r"[ \t]{0,4}(?:={1,2}[^=\s\"'`,;)]|:[^\n]|=>)|=[\"'`]\w|\(|\.[A-Za-z]|[/\\]\w|@")
 _MOST_PARTS = 8
 #: Letters of a part that may have begun as something else.
 _LEAST_PART = 10

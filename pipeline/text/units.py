@@ -12,21 +12,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pipeline.records import Document, Event
+from pipeline.records import Document, Event, warm
 
 #: A longer run without a border is cut at a blank: nobody writes such a sentence, pages saved as text hold them.
 MOST_CHARACTERS = 600
 #: From so many characters on, a line that goes on in small letters was wrapped by a mail program.
 _WRAPPED = 50
 
-_FENCE = re.compile(r"[ \t>]{0,8}(```+|~~~+)")
-_CODE_TAG = re.compile(r"\{(code|noformat|quote)(?::[^}\n]{0,80})?\}")  # JIRA's; one line opens, the same closes
-_ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•]|\d{1,2}[.)]|\[[ xX]\])[ \t]+")
-_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+\S|h[1-6]\. ")
-_QUOTED = re.compile(r"[ \t]{0,3}>|bq\. ")
-_HIDDEN = re.compile(r"<!--.{0,4000}?(?:-->|\Z)", re.DOTALL)
+_FENCE = warm.pattern(r"[ \t>]{0,8}(```+|~~~+)")
+_CODE_TAG = warm.pattern(r"\{(code|noformat|quote)(?::[^}\n]{0,80})?\}")  # JIRA's; one line opens, the same closes
+_ITEM = warm.pattern(r"[ \t]{0,12}(?:[-*+•]|\d{1,2}[.)]|\[[ xX]\])[ \t]+")
+_HEADING = warm.pattern(r"[ \t]{0,3}#{1,6}[ \t]+\S|h[1-6]\. ")
+_QUOTED = warm.pattern(r"[ \t]{0,3}>|bq\. ")
+_HIDDEN = warm.pattern(r"<!--.{0,4000}?(?:-->|\Z)", re.DOTALL)
 #: How a line begins, or ends, that a program wrote or that is source text.
-_PRINTED = re.compile(
+_PRINTED = warm.pattern(
     r"\s*(?:>>> |\.\.\. |[$%] \S|# ?include|File \"|at [\w.$<>/]+\s?\(|import \w+(?:[.,;]|$)|from [\w.]+ import"
     r"|def \w+\("
     r"|class \w+[(:{]|\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[EWIF]\d{4} \d\d:|\(?\w+ pid=|\[\w+\] "
@@ -34,17 +34,17 @@ _PRINTED = re.compile(
     r"|\+?0x[0-9a-f]{4,}|[\w.]+(?:Error|Exception|Warning): )"
     r"|\s{8,}\S|\t{2,}\S|[^\n]*[;{}]\s*$|\s*[\w.\[\]]+ ?[:+]?= ?\S[^.]*$"
 )
-_BORDER = re.compile(
+_BORDER = warm.pattern(
     r"(?<=[.!?])[\"')*_\]]{0,3}[ \t]+(?=[A-Z0-9`\"'(*\[#@/~\u4e00-\u9fff\U0001F300-\U0001FAFF])"
     r"|(?<=[.!?]{2})[ \t]+(?=[a-z])|(?<=[。！？；])"
 )
-_NOT_BORDER = re.compile(
+_NOT_BORDER = warm.pattern(
     r"(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|ver|v|approx|No|Fig|Mr|Dr|St|incl|resp|w\.r\.t|\d{1,2})\.[\"')*_\]]{0,3}\s+$",
     re.IGNORECASE,
 )
 #: What no sentence begins with.
 _GOES_ON = frozenset(".,;:!?)]，。；：！？）")
-_HAN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_HAN = warm.pattern(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 #: Less than this share of a line are letters and blanks: it is code or a table.
 _LEAST_LETTERS = 0.6
 

@@ -7,7 +7,6 @@ The words themselves stay as they were said: a type adds the sentence that both 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +15,7 @@ from typing import Any
 
 from pipeline.lexicon import vocabulary
 from pipeline.lexicon.products import products
-from pipeline.records import Fact
+from pipeline.records import Fact, warm
 from pipeline.translate import phrases
 
 #: Longer texts are no quote.
@@ -24,8 +23,8 @@ LONGEST = 400
 #: A cause is said first, details follow: so far behind the cue a row may begin to match.
 _REACH = 140
 
-_PLACE = re.compile(r"(?<!\?P)<(what|target|subject|aspect)(\+?)>")
-_FRAGMENT = re.compile(r"<([A-Z]+)>")
+_PLACE = warm.pattern(r"(?<!\?P)<(what|target|subject|aspect)(\+?)>")
+_FRAGMENT = warm.pattern(r"<([A-Z]+)>")
 #: Where a noun phrase ends for good: what goes on with "that", "for" or "in" is narrowed, and without it another thing.
 _END = (
     r"(?=$|[,;:)!?]|\.(?:\s|$)| [(\[]| - | (?:because|when|since|if|while|but|so|due|instead|rather|here|anymore"
@@ -35,7 +34,7 @@ _END = (
 _ANYWHERE = _END.removesuffix(r")\b)") + r"|in|on|at|inside|within|from)\b)"
 _PHRASE = r"(?P<{name}>[^\s,;:()](?:(?:[^\n,;:()]|:(?! )|\(\)){{0,60}}?[^\s,;:(])?{end})"
 #: What follows a phrase that ends a pattern or a branch of it: nothing that must be there.
-_BEHIND_LAST = re.compile(r"$|[|)]|\(\?!|\(\?:[^()]*\)\?(?:$|[|)])")
+_BEHIND_LAST = warm.pattern(r"$|[|)]|\(\?!|\(\?:[^()]*\)\?(?:$|[|)])")
 #: Words of slots that have one spelling in the catalogue.
 _SPELLINGS = {
     "bigger": "larger",
@@ -62,16 +61,16 @@ _TERMS = frozenset({"relation", "blank", "access", "extent", "time", "barrier", 
 _VAGUE = frozenset({"big", "large", "small", "new", "old", "last", "latest", "whole", "entire", "different", "correct"})
 _NOUNS = frozenset({"what", "target", "subject"})
 #: What may be the spelling of a product: "@scope/name-node" is another package than its product.
-_BARE = re.compile(r"[A-Za-z][A-Za-z0-9+-]{0,40}")
-_LETTER = re.compile(r"[A-Za-z]")
+_BARE = warm.pattern(r"[A-Za-z][A-Za-z0-9+-]{0,40}")
+_LETTER = warm.pattern(r"[A-Za-z]")
 #: No things that can be wrong or missing: words for the error itself, and pronouns in the middle.
-_HOLLOW = re.compile(
+_HOLLOW = warm.pattern(
     r"(?:^|\s)(?:causes?|reasons?|problems?|issues?|errors?|bugs?|warnings?|messages?|exceptions?|crash|failures?|traceback)$"
     r"|(?<! of)\s(?:that|this|these|those|any|some|the|an?|my|your|each|both|all)(?:\s|$)|^(?:here|there|it|time)$",
     re.IGNORECASE,
 )
 #: The last of several that are listed: what is said of it is said of all.
-_LISTED = re.compile(r"(?:[\w.`'\"]+, (?:and |or )?){2}$")
+_LISTED = warm.pattern(r"(?:[\w.`'\"]+, (?:and |or )?){2}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +95,13 @@ class Row:
 
 @cache
 def _searching(body: str) -> re.Pattern[str]:
-    return re.compile(body, re.IGNORECASE)
+    return warm.pattern(body, re.IGNORECASE)
 
 
 @cache
 def table() -> dict[str, Any]:
     """The content of causes.toml."""
-    return tomllib.loads((files("pipeline") / "data" / "causes.toml").read_text(encoding="utf-8"))
+    return warm.table((files("pipeline") / "data" / "causes.toml").read_text(encoding="utf-8"))
 
 
 @cache
@@ -160,7 +159,7 @@ def cause(text: str) -> Fact | None:
 
 @cache
 def _expanded(name: str) -> re.Pattern[str]:
-    return re.compile(table()["cue"][name], re.IGNORECASE)
+    return warm.pattern(table()["cue"][name], re.IGNORECASE)
 
 
 def _regions(text: str) -> Iterator[int]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import polib
 
+from pipeline.records import warm
 from pipeline.records.errors import CatalogueError
 
 PO = Path(__file__).parent / "locale" / "zh_Hans" / "LC_MESSAGES" / "errmine.po"
-PLACE = re.compile(r"\{(\w+)(?::\w+)?\}")
+PLACE = warm.pattern(r"\{(\w+)(?::\w+)?\}")
 
 
 def compile_catalogue(path: Path = PO) -> bytes:

@@ -7,13 +7,12 @@ The message itself stays in English, because it must match real logs. What the s
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
 from pipeline.lexicon import explanations, gates
-from pipeline.records import short_class
+from pipeline.records import short_class, warm
 from pipeline.records.draft import Draft
 from pipeline.records.entry import KnowledgeEntry, TranslationStatus
 from pipeline.text.sentences import SEVERAL, bare
@@ -22,7 +21,7 @@ from pipeline.translate.engines import Engine, first_passing
 from pipeline.translate.remembered import PLACE, Accepted, Memory, template
 from pipeline.translate.rendering import engine_name, fill, render
 
-_LISTS = tomllib.loads((files("pipeline") / "data" / "meanings.toml").read_text(encoding="utf-8"))
+_LISTS = warm.table((files("pipeline") / "data" / "meanings.toml").read_text(encoding="utf-8"))
 PRECISE, NAMED, QUOTED = (frozenset(_LISTS[name]) for name in ("precise", "named", "quoted"))
 TELLING, BROAD = (frozenset(_LISTS[name]) for name in ("telling", "broad"))
 FOREIGN = tuple(_LISTS["foreign"])
@@ -30,15 +29,15 @@ UNNAMED = frozenset(engine_name(template) for template in _LISTS["unnamed"])
 
 #: "XLA:TPU compile permanent error" says no more than its code; what has more words has a sentence of its own.
 MOST_WORDS_BESIDE_A_CODE = 5
-_WORD = re.compile(r"[A-Za-z]{2,}")
+_WORD = warm.pattern(r"[A-Za-z]{2,}")
 #: A shape explains a message of which it leaves out at most so many words. With one, of 281 explanations about half
 #: left out what the message is about ("Could not get config of HLO"); null waits for a translator instead.
 MOST_WORDS_LEFT = 0
 #: Of such a thing it is said, so that a shape behind it says of nothing: "for <path>: no such
 #: file", "<path>; Bad address".
-_LOST = re.compile(r"\b(?:for|of) ['\"]?<\w{1,20}>|<(?:path|list)>(?::<n>)?; ?$")
+_LOST = warm.pattern(r"\b(?:for|of) ['\"]?<\w{1,20}>|<(?:path|list)>(?::<n>)?; ?$")
 #: What stands in brackets behind a phrase tells of it; it is not what the phrase is about: "Invalid argument <list>".
-_IS_LIST = re.compile(r"(?:^| )<list>\s*$")
+_IS_LIST = warm.pattern(r"(?:^| )<list>\s*$")
 
 #: A message of fewer words says less than the fact that its code or figures are: "failed: CUDA_ERROR_OUT_OF_MEMORY".
 LEAST_WORDS_OF_A_SENTENCE = 3
@@ -138,8 +137,8 @@ def _by_template(draft: Draft, memories: Sequence[Accepted | Memory]) -> Meaning
 
 
 #: An error of doing something: its template begins behind the word "error", and what was translated may have lost it.
-_DOING = re.compile(r"(?:\S{1,80}: )?error (?:when |while )?[a-z]{2,20}ing ", re.IGNORECASE)
-_FAILED = re.compile("错|失败|无法|异常|不能")
+_DOING = warm.pattern(r"(?:\S{1,80}: )?error (?:when |while )?[a-z]{2,20}ing ", re.IGNORECASE)
+_FAILED = warm.pattern("错|失败|无法|异常|不能")
 
 
 def failing(chinese: str, message: str) -> str:
@@ -319,7 +318,7 @@ def _named(names: Sequence[str], chinese: str) -> str:
 _BY_SHAPE, _BY_FACT = (engine_name(kind).partition("@")[0] for kind in ("shape.", "meaning."))
 _OF_ALL = (_BY_FACT, *(engine_name(kind).partition("@")[0] for kind in ("code", "type")))
 _FROM_WORDS = (_BY_SHAPE, "tm/messages", "tm/signatures")
-_VALUE = re.compile(r"<\w{1,20}>|\d+|'[^'\n]{0,120}'|\"[^\"\n]{0,120}\"|`[^`\n]{0,120}`")
+_VALUE = warm.pattern(r"<\w{1,20}>|\d+|'[^'\n]{0,120}'|\"[^\"\n]{0,120}\"|`[^`\n]{0,120}`")
 
 
 def shape_of(entry: KnowledgeEntry) -> tuple[str, ...]:
@@ -331,7 +330,7 @@ def shape_of(entry: KnowledgeEntry) -> tuple[str, ...]:
 
 
 #: What `titled_zh` put there.
-_BEHIND_ZH = re.compile(r"(?:（位于 \S{2,120}?）|，位于 \S{2,120}?)?(?:（多种报错之一）|，多种报错之一)?。\Z")
+_BEHIND_ZH = warm.pattern(r"(?:（位于 \S{2,120}?）|，位于 \S{2,120}?)?(?:（多种报错之一）|，多种报错之一)?。\Z")
 
 
 def _said(entry: KnowledgeEntry, engine: str) -> str:

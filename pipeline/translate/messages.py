@@ -19,6 +19,7 @@ from importlib.resources import files
 from pipeline import packs
 from pipeline.lexicon import explanations, gates, glossary
 from pipeline.packs import CHINESE
+from pipeline.records import warm
 from pipeline.translate import rendering
 
 #: Longer texts are no single message.
@@ -27,7 +28,7 @@ LONGEST = 400
 #: What a value stands in and its Chinese leaves out.
 QUOTES = "'\"`‘’“”"
 
-PLACE = re.compile(r"\{(\d)\}")
+PLACE = warm.pattern(r"\{(\d)\}")
 #: One quoted value, a list, a call such as `Tensor("x", shape=())`, or one word: no spaces outside quotes and brackets.
 _VALUE = (
     r"('[^'\n]{1,120}'|\"[^\"\n]{1,120}\"|`[^`\n]{1,120}`|‘[^’\n]{1,120}’|\[[^\[\]\n]{1,160}\]"
@@ -37,41 +38,41 @@ _VALUE = (
 
 #: What stands before a message and says where it came from or which it is: a file and line, a word such as "error", a
 #: stamp, a code as TS2322, KLN-0012, [E<n>].
-_LEAD = re.compile(
+_LEAD = warm.pattern(
     r"(?:(?:<path>|<n>|<time>|\[[^\]\n]{1,40}\]|\(<n>\)|<list>|FAILED|ERROR|Error|error|fatal error|LINK|E\d{4}"
     r"|\[?[A-Z][A-Z0-9]{0,11}(?:[-_][A-Z]{0,4})?(?:<n>|\d{2,6})\]?)[:,]? ?){1,6}"
 )
 #: What stands before and is of the sentence, its subject or a count: "<n> not in range", "<path> must be absolute".
 #: A number behind the letters of a code is none ("E<n>", "LNK<n>"), that behind others is ("SHA<n> mismatch").
-_SUBJECT = re.compile(
+_SUBJECT = warm.pattern(
     r"(?<!\bE)(?<!\bC)(?<!\bW)(?<!\b[A-Z]\d)(?<!\b(?:QH|TS|CS))(?<!\bLNK)<n> ?\|(?=[a-z]{2,}\b)"
     r"|(?:<path>|<list>) ?\|(?=(?:not|is|are|was|were|must|should|has|have|does|do|did|can|could|cannot|will|needs?"
     r"|requires?|contains?|already|failed|exited|returned)\b)"
 )
 #: What TensorFlow puts behind a message: the op, its name, the input shapes.
-_TAIL = re.compile(
+_TAIL = warm.pattern(
     r" ?(?:\[Op:[\w<>]{1,60}\]|name: [^\s]{1,80}|(?<!\w)\[\[[^\n]{1,200}|for '[^'\n]{1,120}' \(op: [^\n]{1,300})$"
 )
 #: A sentence inside a line: a full stop, then a capital.
-_NEXT_SENTENCE = re.compile(r"(?<=[a-z0-9\])'\"`>])\.(?: (?=[A-Z])|(?=Node number ))|\n")
+_NEXT_SENTENCE = warm.pattern(r"(?<=[a-z0-9\])'\"`>])\.(?: (?=[A-Z])|(?=Node number ))|\n")
 
 
 #: A word with more words behind it is no value: "failed to fetch some objects".
-_PLAIN = re.compile(r"[a-z]{2,}")
+_PLAIN = warm.pattern(r"[a-z]{2,}")
 #: What stands before a message and is no program or file: "TypeError: argument ..." is not of a file TypeError.
-_TYPE = re.compile(r"[\w.]{0,120}(?:Error|Exception|Warning|Failure)")
+_TYPE = warm.pattern(r"[\w.]{0,120}(?:Error|Exception|Warning|Failure)")
 #: Ordinary words that a program prints as names: of types and of truth.
 _TYPES = frozenset(
     ("int", "float", "str", "string", "list", "dict", "tuple", "bool", "boolean", "integer", "true", "false")
 )
 #: A frame is no value, nor the begin of a list in brackets, nor a name with the exception behind it glued to it:
 #: "numpyImportError". Nor is the begin of a call one (`_is_no_value`).
-_NO_VALUE = re.compile(
+_NO_VALUE = warm.pattern(
     r"\(\w{1,80}\.(?:java|scala|kt):|\w\[[\w\[]{1,60}$"
     r"|(?<=[a-z])(?:(?:Import|Attribute|Type|Value|Runtime|Key|Name)Error|object)$"
 )
 #: Behind such words stands a thing, and an ordinary word names none: "cannot find symbol", "Unknown file: x".
-_NOUN = re.compile(
+_NOUN = warm.pattern(
     r"(?:find|creat(?:e|ing)|load(?:ing)?|open(?:ing)?|connect to|run(?:ning)?|read(?:ing)?|waiting for|unknown"
     r"|expected|valid|convert|at) $",
     re.IGNORECASE,
@@ -79,14 +80,14 @@ _NOUN = re.compile(
 #: "C:" keeps its colon.
 _DRIVE = 2
 #: Between a message and the one that says why it came.
-_CAUSED_BY = re.compile(r"; nested exception is | ?: ")
+_CAUSED_BY = warm.pattern(r"; nested exception is | ?: ")
 _MOST_PARTS = 9
 #: A part that is a name: a slot, a quoted word, code, a path.
-_NAME = re.compile(
+_NAME = warm.pattern(
     rf"[^\s<>]{{0,60}}<\w{{1,20}}>[^\s<>]{{0,60}}|['\"`‘][^'\"`’\s]{{1,120}}['\"`’]|{gates.PROTECTED.pattern}", re.ASCII
 )
 #: What a row is found by: a word that stands whole in it, of three letters at least.
-_WORD = re.compile(r"(?<![A-Za-z\0])[A-Za-z]{3,40}(?![A-Za-z\0])")
+_WORD = warm.pattern(r"(?<![A-Za-z\0])[A-Za-z]{3,40}(?![A-Za-z\0])")
 #: Stands for a place, or for what may follow, where words are looked for: what touches it is no whole word.
 _JOINT = "\0"
 #: What may follow a beginning; where it ends with a full stop, that sentence is fixed.
@@ -122,7 +123,7 @@ class Message:
 def _compiled(literals: tuple[str, ...], behind: str) -> re.Pattern[str]:
     first, *rest = literals
     start = f"[{first[0].upper()}{first[0].lower()}]{re.escape(first[1:])}" if first[:1].isalpha() else re.escape(first)
-    return re.compile(_VALUE.join((start, *map(re.escape, rest))) + behind)
+    return warm.pattern(_VALUE.join((start, *map(re.escape, rest))) + behind)
 
 
 def message(english: str, chinese: str) -> Message:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
 from pipeline.lexicon import catalogues, gates
+from pipeline.records import warm
 from pipeline.text.sentences import plain, sentences
 from pipeline.translate import rendering
 from pipeline.translate.engines import Offer
@@ -25,7 +25,7 @@ CHANGED = "source changed"
 #: Characters of a changed sentence that its reason shows.
 _SHOWN = 80
 _DIGITS = 16
-_WORD = re.compile(r"[A-Za-z][a-z]{2}|\b[a-z]{2}")
+_WORD = warm.pattern(r"[A-Za-z][a-z]{2}|\b[a-z]{2}")
 
 
 def key(sentence: str) -> str:

@@ -12,27 +12,28 @@ from functools import cache
 
 from pipeline.lexicon import gates, glossary
 from pipeline.lexicon.products import products
+from pipeline.records import warm
 from pipeline.translate import rendering
 
 #: Longer phrases are clauses. Measured on 1,429 signatures: of those with more words none was a noun phrase.
 MOST_WORDS = 6
 
-_QUOTED = re.compile(r"(['\"`‘“])([^'\"`’”\s]{1,60})['\"`’”]")
-_TOKEN = re.compile(r"'[^'\s]{1,60}'|\"[^\"\s]{1,60}\"|`[^`\s]{1,60}`|‘[^’\s]{1,60}’|\S+")
+_QUOTED = warm.pattern(r"(['\"`‘“])([^'\"`’”\s]{1,60})['\"`’”]")
+_TOKEN = warm.pattern(r"'[^'\s]{1,60}'|\"[^\"\s]{1,60}\"|`[^`\s]{1,60}`|‘[^’\s]{1,60}’|\S+")
 #: Names by their look: slots, code, and words with an inner capital, a digit, an underscore or a dot.
-_NAME = re.compile(
+_NAME = warm.pattern(
     r"[\w.:/\\+-]*(?:<[a-z_]{1,20}>[\w.:/\\+-]*)+|[A-Z]{2,}[\w.+-]*|[\w.+:-]*[a-z][A-Z]\w*|[\w.:/+-]*[_\d./:][\w.:/+()-]*",
     re.ASCII,
 )
 #: "operator: Split": what stands behind the colon is a name, whatever it looks like.
-_AFTER_COLON = re.compile(r"^[A-Za-z' -]{2,60}: ?[^\s:]+$")
+_AFTER_COLON = warm.pattern(r"^[A-Za-z' -]{2,60}: ?[^\s:]+$")
 #: "shape of the input": Chinese puts the second before the first.
-_OF = re.compile(r" of (?=\S)")
+_OF = warm.pattern(r" of (?=\S)")
 _MOST_OF = 3
 #: "number" alone may be anything: only the number of something is a phrase.
 _COUNTED: Mapping[str, tuple[str, list[str]]] = {name: ("数量", []) for name in ("number", "the number")}
-_OWNER = re.compile(r"([A-Za-z-]{3,40})'s")
-_CAPITAL = re.compile(r"[A-Z][a-z]{2,}[\w-]*", re.ASCII)
+_OWNER = warm.pattern(r"([A-Za-z-]{3,40})'s")
+_CAPITAL = warm.pattern(r"[A-Z][a-z]{2,}[\w-]*", re.ASCII)
 
 
 def tables() -> Mapping[str, Mapping[str, str]]:

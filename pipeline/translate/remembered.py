@@ -16,6 +16,7 @@ from functools import cache
 from importlib.resources import files
 
 from pipeline.lexicon import explanations, gates
+from pipeline.records import warm
 from pipeline.translate import rendering
 from pipeline.translate.engines import Offer
 from pipeline.translate.rendering import pairs
@@ -25,13 +26,13 @@ SIGNATURE, STATEMENT = "signature", "statement"
 
 _SLOT = r"<[a-z_]{1,30}>"
 #: What is a place: a quoted word, code; a word with a slot in it; an identifier; a number.
-_VALUE = re.compile(
+_VALUE = warm.pattern(
     r"\{\d{1,2}\}|(?<![\w'])'[^'\s]{1,120}'(?!\w)|(?<![\w\"])\"[^\"\s]{1,120}\"(?!\w)|`[^`\n]{1,120}`"
     rf"|(?:[\w./@+$%-]{{0,60}}{_SLOT}){{1,8}}(?:[\w./@+-]{{0,60}}[\w/])?"
     rf"|{gates.PROTECTED.pattern}|-?\d+(?:[.,]\d+)*",
     re.ASCII,
 )
-PLACE = re.compile(r"\{(\d{1,2})\}")
+PLACE = warm.pattern(r"\{(\d{1,2})\}")
 #: More places than this, and what is left is no sentence.
 MOST_PLACES = 40
 _DIGITS = 16

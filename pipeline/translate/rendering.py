@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gettext
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,17 +12,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pipeline.lexicon import gates, vocabulary
-from pipeline.records import Fact
+from pipeline.records import Fact, warm
 from pipeline.records.errors import CatalogueError
 from pipeline.translate import phrases
 
 # Reading PO files at run time: the part of the format that our memories use.
 
-_STRING = re.compile(r'^(msgctxt|msgid|msgstr)? ?"(.*)"$')
-_ESCAPE = re.compile(r"\\(.)")
-_FUZZY = re.compile(r"^#,.*\bfuzzy\b", re.MULTILINE)
+_STRING = warm.pattern(r'^(msgctxt|msgid|msgstr)? ?"(.*)"$')
+_ESCAPE = warm.pattern(r"\\(.)")
+_FUZZY = warm.pattern(r"^#,.*\bfuzzy\b", re.MULTILINE)
 #: A call, with what it is given.
-_CALL = re.compile(r"\w\([^()\n]{1,160}\)", re.ASCII)
+_CALL = warm.pattern(r"\w\([^()\n]{1,160}\)", re.ASCII)
 
 
 def given_to_calls(chinese: str) -> str:
@@ -65,14 +64,14 @@ _HAN = r"[\u3400-\u4dbf\u4e00-\u9fff]"
 _WIDE = r"[，。：；！？（）、“”‘’《》【】]"
 _LATIN = rf"[A-Za-z0-9{MARK}]"
 _FULL_WIDTH = {",": "，", ";": "；", ":": "：", "!": "！", "?": "？"}
-_HALF = re.compile(rf"(?<={_HAN}) ?([,;:!?]) ?(?={_HAN})")
-_STOP = re.compile(rf"(?<={_HAN})\.(?=\s*$)")
-_HAN_LATIN = re.compile(rf"(?<={_HAN}) *(?={_LATIN})")
-_LATIN_HAN = re.compile(rf"(?<=[A-Za-z0-9+#{MARK}]) *(?={_HAN})")
-_HAN_HAN = re.compile(rf"(?<={_HAN}) +(?={_HAN})")
+_HALF = warm.pattern(rf"(?<={_HAN}) ?([,;:!?]) ?(?={_HAN})")
+_STOP = warm.pattern(rf"(?<={_HAN})\.(?=\s*$)")
+_HAN_LATIN = warm.pattern(rf"(?<={_HAN}) *(?={_LATIN})")
+_LATIN_HAN = warm.pattern(rf"(?<=[A-Za-z0-9+#{MARK}]) *(?={_HAN})")
+_HAN_HAN = warm.pattern(rf"(?<={_HAN}) +(?={_HAN})")
 #: What stands in brackets behind Chinese: one word, or Chinese; a shape such as (16, 128) keeps its own.
-_BRACKETS = re.compile(rf"(?<={_HAN}) ?\(((?=[^()\n]{{0,80}}{_HAN})[^()（）\n]{{1,80}}|[^()（）,，\s]{{1,40}})\)")
-_WIDE_SPACE = re.compile(rf" +(?={_WIDE})|(?<={_WIDE}) +")
+_BRACKETS = warm.pattern(rf"(?<={_HAN}) ?\(((?=[^()\n]{{0,80}}{_HAN})[^()（）\n]{{1,80}}|[^()（）,，\s]{{1,40}})\)")
+_WIDE_SPACE = warm.pattern(rf" +(?={_WIDE})|(?<={_WIDE}) +")
 
 
 def polish(text: str) -> str:
@@ -144,7 +143,7 @@ def templates() -> Mapping[str, MessageTemplate]:
 
 @cache
 def _tables() -> tuple[dict[str, Any], ...]:
-    return vocabulary.table(), *(tomllib.loads(path.read_text(encoding="utf-8")) for path in (_SHAPES, _CAUSES))
+    return vocabulary.table(), *(warm.table(path.read_text(encoding="utf-8")) for path in (_SHAPES, _CAUSES))
 
 
 @cache
@@ -230,7 +229,7 @@ def annotated(name: str) -> str:
 
 
 #: What a code is as a rule due to, or an example of it: no message that prints the code says so.
-_OFTEN = re.compile("，(?:通常|常见于|常见原因|例如)[^。（）]{0,80}|（例如[^（）]{0,40}）")
+_OFTEN = warm.pattern("，(?:通常|常见于|常见原因|例如)[^。（）]{0,80}|（例如[^（）]{0,40}）")
 
 
 def plain(explained: str) -> str:
@@ -258,7 +257,7 @@ Lang = Literal["en", "zh"]
 #: Part of the engine's name: what a sentence says may change with it.
 TEMPLATES_VERSION = 1
 
-_PLACE = re.compile(r"\{(\w+)(?::(\w+))?\}")
+_PLACE = warm.pattern(r"\{(\w+)(?::(\w+))?\}")
 
 
 def engine_name(template_id: str) -> str:

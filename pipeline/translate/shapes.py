@@ -8,7 +8,6 @@ a signature has is put into the fact's sentence (`in_its_words`).
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,14 +15,14 @@ from importlib.resources import files
 from itertools import pairwise
 
 from pipeline.lexicon import codes, vocabulary
-from pipeline.records import Fact
+from pipeline.records import Fact, warm
 from pipeline.translate import phrases
 
 #: Only the beginning of a message is read: it says what happened, the rest gives details.
 LONGEST = 300
 
-_PLACE = re.compile(r"<(what|target|subject|aspect)(\d?)>")
-_FRAGMENT = re.compile(r"<([A-Z]+)>")
+_PLACE = warm.pattern(r"<(what|target|subject|aspect)(\d?)>")
+_FRAGMENT = warm.pattern(r"<([A-Z]+)>")
 #: Where a noun phrase ends: a mark, or a word that begins something else.
 _END = (
     r"(?=$|[,;:(\[]|\.(?:\s|$)| (?:in|for|with|because|from|to|on|at|by|that|which|when|since|if|while|of|as|is|are|was"
@@ -34,32 +33,32 @@ _PHRASE = r"(?P<{name}>[^\s,;:](?:(?:[^\n,;:]|:(?! )){{0,60}}?[^\s,;:])?{end})"
 #: A name behind a colon belongs to the phrase: "no such column: age".
 _NAMED = r"(?:(?<=[a-z]): ?['\"`]?[\w.:/+<>-]{1,60}['\"`]?(?=$|[,;()]|\.(?:\s|$)))?"
 #: A sentence inside a line: a full stop, then a capital.
-_NEXT_SENTENCE = re.compile(r"(?<=[a-z\])'\"`>])\. (?=[A-Z])|\.(?=Node number )")
-_PREFIX = re.compile(r"^\[[A-Za-z]{3,20}\] : <n> : [A-Z_ ]{3,30} : ?")
+_NEXT_SENTENCE = warm.pattern(r"(?<=[a-z\])'\"`>])\. (?=[A-Z])|\.(?=Node number )")
+_PREFIX = warm.pattern(r"^\[[A-Za-z]{3,20}\] : <n> : [A-Z_ ]{3,30} : ?")
 #: Words, and what is none of a sentence's own: slots, and the small words between others.
-_WORD = re.compile(r"[A-Za-z][A-Za-z'-]{2,}")
-_NO_WORDS = re.compile(
+_WORD = warm.pattern(r"[A-Za-z][A-Za-z'-]{2,}")
+_NO_WORDS = warm.pattern(
     r"<[\w]{1,20}>|\b(?:the|this|that|for|from|with|was|were|are|has|have|its|and|but|not|error|exception|failed"
     r"|failure|assert|assertion|check|path)\b",
     re.IGNORECASE,
 )
 #: Where the expression of a check ends: two names with nothing between them that an expression has there.
-_TWO_OPERANDS = re.compile(
+_TWO_OPERANDS = warm.pattern(
     r"(?<=[\w)\]'\">])(?<!\bnot)(?<!\band)(?<!\bor)(?<!\bin)(?<!\bis) (?=[A-Za-z_\"'])"
     r"(?!(?:and|or|not|in|is|if|else)\b)"
 )
 #: Where the sentence names more things than the shape, it says less than the message: "to <path>", "from '<quoted>'".
-_NAMES_MORE = re.compile(r"<[a-z_]{1,20}>")
+_NAMES_MORE = warm.pattern(r"<[a-z_]{1,20}>")
 #: Figures in brackets behind a check are its own, and where it stands.
-_OF_CHECK = re.compile(r"[(\[]<n> (?:vs\.|[!=<>]{1,2}) <n>[)\]]|\bin function '?<[a-z]{1,20}>'?|\(<[a-z]{1,20}>\)")
+_OF_CHECK = warm.pattern(r"[(\[]<n> (?:vs\.|[!=<>]{1,2}) <n>[)\]]|\bin function '?<[a-z]{1,20}>'?|\(<[a-z]{1,20}>\)")
 #: Cut off behind such a word, a message would say more.
-_CUT_OFF = re.compile(
+_CUT_OFF = warm.pattern(
     r"\W{0,3}(?:[a-z]{2,12} )?(?:in|at|to|as|from|with|for|of|by|and|or|on|into)(?: [a-z]{1,3})?\W{0,3}"
 )
 #: "Unknown OpenSSL error" is no unknown OpenSSL.
-_OF_ERROR = re.compile(r" (?:errors?|exceptions?|failures?)\b", re.IGNORECASE)
+_OF_ERROR = warm.pattern(r" (?:errors?|exceptions?|failures?)\b", re.IGNORECASE)
 #: Behind a colon of what failed stands why, where it is no file and no name of one word or two.
-_REASON = re.compile(r": ?(?:[A-Z][a-z]+){3,}$")
+_REASON = warm.pattern(r": ?(?:[A-Z][a-z]+){3,}$")
 #: Other spellings of terms.
 _SPELLINGS = {"initialized": "initialised", "too big": "too large", "provided": "given"}
 
@@ -67,14 +66,14 @@ _SPELLINGS = {"initialized": "initialised", "too big": "too large", "provided": 
 #: The slots whose value a message prints as it is.
 _PRINTED = frozenset({"module", "symbol", "library", "assertion"})
 #: A code where it is printed by its name, not by its text or number: "CUDA_ERROR_OUT_OF_MEMORY".
-_NAME_OF_A_CODE = re.compile(r"(?=\w*[A-Z])[A-Za-z]\w*", re.ASCII)
+_NAME_OF_A_CODE = warm.pattern(r"(?=\w*[A-Z])[A-Za-z]\w*", re.ASCII)
 #: What a catalogue's line says in brackets, with a setting in it: advice, where the message does not print it too.
-_ADVICE = re.compile(r"（[^（）]{0,80}\b([A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,9})=[^（）]{0,80}）")
+_ADVICE = warm.pattern(r"（[^（）]{0,80}\b([A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,9})=[^（）]{0,80}）")
 #: Words that stand between operands.
 _OPERATORS = frozenset(
     ("and", "or", "not", "in", "is", "if", "else", "for", "as", "lambda", "instanceof", "new", "sizeof")
 )
-_TOKEN = re.compile(r"\w+|'[^'\n]*'|\"[^\"\n]*\"|\S")
+_TOKEN = warm.pattern(r"\w+|'[^'\n]*'|\"[^\"\n]*\"|\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +92,13 @@ class Shape:
 
 @cache
 def _searching(body: str) -> re.Pattern[str]:
-    return re.compile(body, re.IGNORECASE)
+    return warm.pattern(body, re.IGNORECASE)
 
 
 @cache
 def rows() -> tuple[Shape, ...]:
     """The rows in their order, fragments and places filled in."""
-    table = tomllib.loads((files("pipeline") / "data" / "message_shapes.toml").read_text(encoding="utf-8"))
+    table = warm.table((files("pipeline") / "data" / "message_shapes.toml").read_text(encoding="utf-8"))
     fragments = table["fragments"]
     return tuple(
         Shape(row["template"], tuple(row["with"]), _filled(row["pattern"], fragments)) for row in table["shape"]

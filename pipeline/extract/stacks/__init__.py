@@ -18,7 +18,7 @@ from pipeline.extract.stacks import header
 from pipeline.extract.stacks.block import Block, Level, event, frames_of, listed
 from pipeline.extract.stacks.table import FORMS, WIDEST, Form, Matched, alone, by_literal, first, may_stand
 from pipeline.extract.stacks.walk import FENCES, NARROWEST, follow
-from pipeline.records import Event
+from pipeline.records import Event, warm
 from pipeline.text import prefixes
 from pipeline.text.needed import Literals, Seen
 
@@ -30,9 +30,9 @@ BEFORE = 1500
 JOIN_WIDTH, JOIN_LINES = 3000, 12
 #: One of so many lines below repeats a prefix that the block's lines have; what is printed again follows so near.
 REPEATED_WITHIN = 3
-_NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
+_NUMBERS = warm.pattern(r"0x[0-9a-fA-F]+|\d+")
 #: A mark, and deeper what stands behind it; so many places of a line are tried.
-_GAP, MOST_GAPS = re.compile(r"[:|\])>] ?(?=[ \t]{2}|\t)"), 4
+_GAP, MOST_GAPS = warm.pattern(r"[:|\])>] ?(?=[ \t]{2}|\t)"), 4
 #: What a program puts before each line of a stack, and no row of prefixes knows, is at most so wide.
 WIDEST_MARK = 240
 #: A stack that nobody names is another error's where one stands so near above it.

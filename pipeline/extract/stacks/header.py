@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from pipeline.extract.lines import Peeler
 from pipeline.extract.stacks.block import Block, Level
 from pipeline.extract.stacks.table import Form, Matched, first
 from pipeline.extract.stacks.walk import FENCES
+from pipeline.records import warm
 from pipeline.text import prefixes
 
 #: How far above the first frame is looked, and what is read of a line.
@@ -16,11 +16,11 @@ HIGHEST, WIDEST = 4000, 2000
 #: A line without a name is the message of frames only where so many follow, and it says so much.
 LEAST_FRAMES, LEAST_LETTERS = 2, 6
 #: Markup that opens a block of code, with words behind it on its line.
-_OPENED = re.compile(r"[ \t>]{0,8}(?:\{(?:code|noformat)[^}\n]{0,80}\}|```)(?=\s{0,4}\S{2})(?![a-z+#-]{1,20}\s*$)")
+_OPENED = warm.pattern(r"[ \t>]{0,8}(?:\{(?:code|noformat)[^}\n]{0,80}\}|```)(?=\s{0,4}\S{2})(?![a-z+#-]{1,20}\s*$)")
 #: The blanks at the end of a prefix are often cut from an empty line.
 _CUT = " " * 4
 #: A frame that nobody could read: no message.
-_FRAME = re.compile(r"(?:at|from|in|by)\s|#\d")
+_FRAME = warm.pattern(r"(?:at|from|in|by)\s|#\d")
 
 
 def name(text: str, start: int, floor: int, peeler: Peeler, block: Block) -> bool:

@@ -24,12 +24,13 @@ What is refused is a name of `KINDS`; docs/advice.md says what each refuses and 
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
+
+from pipeline.records import warm
 
 #: Every name that a refusal may have.
 KINDS = (
@@ -103,20 +104,20 @@ def is_hostile(post: str, *, is_opening: bool) -> bool:
 
 # Whether a text is worth reading at all: nothing of it is parsed where no sign and no word asks for it.
 
-_SIGNS = re.compile(
+_SIGNS = warm.pattern(
     r"[|$;&<>{\[(\\#\"'~*^%!\n\u0250-\u02af\u0370-\u052f\u115f-\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     r"\u1d00-\u1d7f\u2800\u3164\ua720-\ua7ff\ufe00-\ufe0f\ue000-\uf8ff\U000e0000-\U0010ffff]"
 )
 #: Marked words, and words that are to be run, may be a command of a program that no table has.
-_MARKED = re.compile(
+_MARKED = warm.pattern(
     r"`(?:[a-z./$~!%\\]|[A-Z]:\\|[A-Z][a-z]{1,12}-[A-Z]|[A-Z_]{1,60}=[^`\s]{0,200} [a-z./])"
     r"[^`\s]{0,200}[ \t][^`]{1,400}`"
     r"|\b(?:run|runs|running|ran|execut\w{1,3}|launch\w{0,3}|invok\w{1,3})\b[^\n]{0,80}(?:\s--?[a-z]|\d:\d)"
     r"|(?:运行|执行)[^\n]{0,60}(?:\s--?[a-z]|\d:\d)|[A-Za-z0-9+/]{40}"
 )
-_LEET = re.compile(r"[a-z][013457][a-z]|\b[013457][a-z]{2}")
-_APART = re.compile(r"(?<!\w)[^\W\d_](?:[ ._/-]{1,3}[^\W\d_]){5}")
-_TOKEN = re.compile(r"[a-z0-9_.+:-]+")
+_LEET = warm.pattern(r"[a-z][013457][a-z]|\b[013457][a-z]{2}")
+_APART = warm.pattern(r"(?<!\w)[^\W\d_](?:[ ._/-]{1,3}[^\W\d_]){5}")
+_TOKEN = warm.pattern(r"[a-z0-9_.+:-]+")
 
 
 def is_awake(words: str) -> bool:
@@ -145,7 +146,7 @@ def _waking() -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def _data(name: str) -> dict[str, Any]:
-    return tomllib.loads(resources.files("pipeline").joinpath("data", "advice", f"{name}.toml").read_text("utf-8"))
+    return warm.table(resources.files("pipeline").joinpath("data", "advice", f"{name}.toml").read_text("utf-8"))
 
 
 # Which fields of an entry are words of strangers, and which of those are not passed on.

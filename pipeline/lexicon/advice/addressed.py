@@ -11,24 +11,25 @@ from functools import cache
 
 from pipeline.lexicon.advice.spelling import plain
 from pipeline.lexicon.advice.tables import table
+from pipeline.records import warm
 
 #: Digits and signs that stand for letters.
 _LEET = str.maketrans("013457@$!", "oieastasi")
-_MIXED = re.compile(
+_MIXED = warm.pattern(
     r"(?<![\w.])(?=[a-z013457@$!]{0,20}[a-z])(?=[a-z013457@$!]{0,20}[013457@$!])[a-z013457@$!]{3,20}(?![\w.])", re.I
 )
 #: So many words of letters and such digits are a way to write, not names.
 _MOST_MIXED = 3
 #: Letters that stand apart, one by one: `i g n o r e`, `i-g-n-o-r-e`; two blanks part the words.
-_APART = re.compile(r"(?<!\w)[^\W\d_](?:[ ._*|/-]{1,3}[^\W\d_]){5,400}(?!\w)")
-_BETWEEN, _WORDS_END = re.compile(r"(?<=\w)[ ._*|/-](?=\w)"), re.compile(r"(?<=\w)[ ._*|/-]{2,3}(?=\w)")
-_ENCODED = re.compile(r"[A-Za-z0-9+/]{24,4000}={0,2}")
+_APART = warm.pattern(r"(?<!\w)[^\W\d_](?:[ ._*|/-]{1,3}[^\W\d_]){5,400}(?!\w)")
+_BETWEEN, _WORDS_END = warm.pattern(r"(?<=\w)[ ._*|/-](?=\w)"), warm.pattern(r"(?<=\w)[ ._*|/-]{2,3}(?=\w)")
+_ENCODED = warm.pattern(r"[A-Za-z0-9+/]{24,4000}={0,2}")
 #: Letters that nobody sees and that spell a text: tags, and runs of variation selectors or of blanks without width.
-_UNSEEN = re.compile(
+_UNSEEN = warm.pattern(
     "[\U000e0020-\U000e007e]{3}|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4}|[\u200b-\u200d\u2060-\u2064\ufeff]{8}"
 )
 #: Blocks of code in a post.
-_FENCED = re.compile(r"(?ms)^[ \t>]{0,8}(`{3,8}|~{3,8})[^\n]*\n.*?(?:^[ \t>]{0,8}\1|\Z)")
+_FENCED = warm.pattern(r"(?ms)^[ \t>]{0,8}(`{3,8}|~{3,8})[^\n]*\n.*?(?:^[ \t>]{0,8}\1|\Z)")
 _FLAG = "\U0001f3f4"
 
 
@@ -38,7 +39,7 @@ def _patterns(row: str) -> re.Pattern[str]:
     if row == "called":
         named = {name: table("models")[name] for name in ("addressee", "act")}
         listed = [one.replace("{addressee}", named["addressee"]).replace("{act}", named["act"]) for one in listed]
-    return re.compile("|".join(listed), re.IGNORECASE)
+    return warm.pattern("|".join(listed), re.IGNORECASE)
 
 
 def orders_models(text: str) -> bool:
@@ -101,7 +102,7 @@ def is_hostile(post: str, *, is_opening: bool) -> bool:
 
 @cache
 def _wakes() -> re.Pattern[str]:
-    return re.compile(table("models")["wakes"], re.IGNORECASE)
+    return warm.pattern(table("models")["wakes"], re.IGNORECASE)
 
 
 def talks_to_models(post: str) -> bool:

@@ -21,16 +21,17 @@ from pipeline.lexicon.advice.sentences import Sentence
 from pipeline.lexicon.advice.shell import NOTHING, Command, From, Redirect, Shell, TooDeep, Value
 from pipeline.lexicon.advice.spelling import folded
 from pipeline.lexicon.advice.tables import heads, words
+from pipeline.records import warm
 
-_WORD = re.compile(r"[^\s|;&()<>]+|(?<=[(;|&])\s*\)")
+_WORD = warm.pattern(r"[^\s|;&()<>]+|(?<=[(;|&])\s*\)")
 #: A variable or a substitution as a command, or what is set for later ones.
-_COMPUTED = re.compile(r"[\"'`]?\$[({'\w]|[A-Za-z_]\w*=")
+_COMPUTED = warm.pattern(r"[\"'`]?\$[({'\w]|[A-Za-z_]\w*=")
 #: A picture or a link: where it is shown from is no variable of a shell. Its other words are read, models see them.
-_SHOWN_FROM = re.compile(r"\b(?:src|href|poster)\s?=\s?[\"']?[^\s\"'<>]{1,800}[\"']?", re.IGNORECASE)
-_TAG = re.compile(r"<(?:img|a|video|picture)\s[^<>\n]{1,1000}>", re.IGNORECASE)
-_OPENED = re.compile(r"(?:\w{1,20}\s?\(\)\s{0,2})?(?:[({]\s{0,4}){1,8}$")
+_SHOWN_FROM = warm.pattern(r"\b(?:src|href|poster)\s?=\s?[\"']?[^\s\"'<>]{1,800}[\"']?", re.IGNORECASE)
+_TAG = warm.pattern(r"<(?:img|a|video|picture)\s[^<>\n]{1,1000}>", re.IGNORECASE)
+_OPENED = warm.pattern(r"(?:\w{1,20}\s?\(\)\s{0,2})?(?:[({]\s{0,4}){1,8}$")
 #: What ends a command.
-_BETWEEN = re.compile(r"[;|&\n`(){}]")
+_BETWEEN = warm.pattern(r"[;|&\n`(){}]")
 _BEFORE = 40
 _MARKS = "`*!%:"
 
@@ -41,13 +42,13 @@ _WINDOW = 600
 _MOST_PARSES = 60
 #: A quoted word is read as commands of its own down to this depth: `ssh host "bash -c 'rm -rf /'"`.
 _MOST_INNER = 4
-_INDEXES = re.compile(
+_INDEXES = warm.pattern(
     r"(?:PIP|UV|POETRY|PDM|NPM_CONFIG|YARN|CONDA|CARGO)_\w*(?:INDEX|REGISTRY|FIND_LINKS|CHANNEL)\w*|GOPROXY"
 )
 #: A secret in an address.
-_TOLD = re.compile(r"://.*\$\w*(?:TOKEN|SECRET|KEY|PASSW)")
+_TOLD = warm.pattern(r"://.*\$\w*(?:TOKEN|SECRET|KEY|PASSW)")
 #: A name in front of a quoted value.
-_SETTING = re.compile(r"[A-Za-z][\w.-]*=!?\s*(?=.*\s)", re.DOTALL)
+_SETTING = warm.pattern(r"[A-Za-z][\w.-]*=!?\s*(?=.*\s)", re.DOTALL)
 #: Programs whose addresses are taken from, not read by people.
 _TAKING = heads() - {
     "echo",
@@ -66,8 +67,8 @@ _TAKING = heads() - {
     "start",
 }
 _BARE = frozenset({"curl", "wget", "go"})
-_ACCOUNT = re.compile(r"[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(?:[@#]\S*)?")
-_HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,10}/\S")
+_ACCOUNT = warm.pattern(r"[A-Za-z0-9][\w-]*/[A-Za-z0-9][\w.-]*(?:[@#]\S*)?")
+_HOST = warm.pattern(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,10}/\S")
 #: Package managers: they start a program only where they are told to.
 _INSTALLING = frozenset({"conda", "mamba", "uv", "poetry", "pipenv"})
 #: They run, or install with the right to run, the files that they are given.

@@ -11,25 +11,26 @@ from pipeline.lexicon.advice.interpreters import STDIN, is_script_file
 from pipeline.lexicon.advice.outputs import SOCKET
 from pipeline.lexicon.advice.shell import NOTHING, Command, From, Value
 from pipeline.lexicon.advice.tables import words
+from pipeline.records import warm
 
 if TYPE_CHECKING:
     from pipeline.lexicon.advice.effects import Effects
 
-_SENDING = re.compile(
+_SENDING = warm.pattern(
     r"^(?:-d|-F|-T|-dbin|--data\S*|--form\S*|--upload-file|--post-file\S*|--post-data\S*|--body\S*|-body|-infile|-H|-u"
     r"|--header|--json|-X)"
 )
-_KEYS = re.compile(
+_KEYS = warm.pattern(
     r"^(?:gh auth token|gpg .*--export-secret|gcloud auth print|aws configure get|security find-|git credential fill"
     r"|kubectl get secrets?|az account get-access|vault read|pass show|op read|docker-credential)"
 )
-_LINK = re.compile(
+_LINK = warm.pattern(
     r"https?://|@[\w.-]+:|ftp://|\b[\w-]+(?:\.[\w-]+)+(?:/|:\d)|\.\w{2,8}(?:/|$)|^\$|localhost|\d+\.\d+\.\d+\.\d+"
 )
 #: `git@host:path`, `me@host:path`.
-_REMOTE = re.compile(r"[\w.-]+@[\w.-]+:")
-_AWAY = re.compile(r"^(?:[\w.-]+@)?[\w.-]{2,}::?|://")
-_PATHLIKE = re.compile(r"[./\\]")
+_REMOTE = warm.pattern(r"[\w.-]+@[\w.-]+:")
+_AWAY = warm.pattern(r"^(?:[\w.-]+@)?[\w.-]{2,}::?|://")
+_PATHLIKE = warm.pattern(r"[./\\]")
 _WRITES = frozenset({">", ">>", ">|", "&>", "&>>", ">&"})
 
 

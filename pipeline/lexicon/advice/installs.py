@@ -9,6 +9,7 @@ from pipeline.lexicon.advice import origins
 from pipeline.lexicon.advice.shell import Value
 from pipeline.lexicon.advice.spelling import folded
 from pipeline.lexicon.advice.tables import heads, table
+from pipeline.records import warm
 
 #: Programs that install others.
 INSTALLERS = frozenset(
@@ -39,7 +40,7 @@ VERBS = frozenset(
         *("-U", "-Uvh", "adv", "config", "tap", "compile", "inject", "develop", "--add", "apply", "build"),
     ]
 )
-_INDEX = re.compile(
+_INDEX = warm.pattern(
     r"^(?:-i|-f|--index-url|--extra-index-url|--index|--default-index|--find-links|--pypi-url|--registry|--source"
     r"|--repository|--repo|--index-strategy|-e|--editable|--git|--overrideConfig|--keyserver)$"
 )
@@ -49,10 +50,10 @@ _REGISTRIES = {
     **dict.fromkeys(("npm", "yarn", "pnpm", "bun", "npx", "bunx"), "npm"),
     "cargo": "cargo",
 }
-_END = re.compile(r"[.,;:]$")
+_END = warm.pattern(r"[.,;:]$")
 #: A tap of Homebrew, or a formula of one.
-_TAP = re.compile(r"([A-Za-z][\w-]{0,60})/[\w-]{1,60}(?:/[\w.@+-]{1,60})?")
-_CHANNEL = re.compile(r"^(?:-c|--channel)$")
+_TAP = warm.pattern(r"([A-Za-z][\w-]{0,60})/[\w-]{1,60}(?:/[\w.@+-]{1,60})?")
+_CHANNEL = warm.pattern(r"^(?:-c|--channel)$")
 _STOP = frozenset(
     {
         "and",

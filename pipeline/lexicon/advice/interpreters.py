@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING
 from pipeline.lexicon.advice import origins, places, scripts
 from pipeline.lexicon.advice.shell import NOTHING, From, Value
 from pipeline.lexicon.advice.tables import words
+from pipeline.records import warm
 
 if TYPE_CHECKING:
     from pipeline.lexicon.advice.effects import Effects
 
 STDIN = frozenset({"-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"})
-_ONE_LINER = re.compile(
+_ONE_LINER = warm.pattern(
     r"-[a-zA-Z]{0,4}[ceErnp]$|--(?:eval|execute|command|print)$|-command$|-enc\w*$|/c$|-com$", re.IGNORECASE
 )
-_OPENS = re.compile(r"socket|fsockopen|tcpclient|inet/(?:tcp|udp)|net\.connect|io::socket|tcpsocket", re.IGNORECASE)
-_RUNS = re.compile(
+_OPENS = warm.pattern(r"socket|fsockopen|tcpclient|inet/(?:tcp|udp)|net\.connect|io::socket|tcpsocket", re.IGNORECASE)
+_RUNS = warm.pattern(
     r"dup2|pty\.spawn|exec|system|spawn|popen|\bsh\b|/bin/|subprocess|iex|invoke-expression|passthru|getline", re.I
 )
-_WIPES = re.compile(
+_WIPES = warm.pattern(
     r"rm_rf|rm_r\b|rmtree|remove_dir_all|rmSync|rmdirSync|rimraf|\.rm\(|delTree|deleteRecursive", re.IGNORECASE
 )
-_QUOTED_PATH = re.compile(r"[\"']([~/.\w][^\"']*)[\"']")
+_QUOTED_PATH = warm.pattern(r"[\"']([~/.\w][^\"']*)[\"']")
 _POWERSHELL = frozenset({"powershell", "pwsh"})
 #: A shorter word behind `-e` is no encoded command.
 _ENCODED = 12

@@ -10,14 +10,15 @@ from urllib.parse import urlsplit
 from rapidfuzz.distance import OSA
 
 from pipeline.lexicon.advice.tables import table, words
+from pipeline.records import warm
 
-_ADDRESS = re.compile(r"(?:git\+)?(?:https?|ftp|ssh|git|file)(?:\+\w+)?://[^\s'\"`<>|;)]+|git@[\w.-]+:[\w./-]+")
+_ADDRESS = warm.pattern(r"(?:git\+)?(?:https?|ftp|ssh|git|file)(?:\+\w+)?://[^\s'\"`<>|;)]+|git@[\w.-]+:[\w./-]+")
 #: Hosts on which the first part of a path is an account.
 _FORGES = frozenset(
     ["github.com", "www.github.com", "raw.githubusercontent.com", "gitlab.com", "gitee.com", "codeload.github.com",
      "gist.githubusercontent.com", "gist.github.com", "api.github.com", "bitbucket.org", "codeberg.org"]
 )  # fmt: skip
-_NAME = re.compile(r"^([A-Za-z0-9][\w.-]{2,60}?)(?:\[[^\]]*\])?(?:[=<>!~@;]=?.*)?$")
+_NAME = warm.pattern(r"^([A-Za-z0-9][\w.-]{2,60}?)(?:\[[^\]]*\])?(?:[=<>!~@;]=?.*)?$")
 
 
 def addresses(text: str) -> list[str]:
@@ -54,12 +55,12 @@ def is_known(address: str, owners: Collection[str] = ()) -> bool:
 
 
 #: An address in a command, whatever program it is for; what stands between its letters may be a variable.
-_NAMED = re.compile(r"\b(?:https?|ftp|ssh|git|oci|rsync|tcp|wss?|s3)://([^\s'\"`<>|;),]+)", re.IGNORECASE)
-_PRIVATE = re.compile(
+_NAMED = warm.pattern(r"\b(?:https?|ftp|ssh|git|oci|rsync|tcp|wss?|s3)://([^\s'\"`<>|;),]+)", re.IGNORECASE)
+_PRIVATE = warm.pattern(
     r"(?:10|127|192\.168|172\.(?:1[6-9]|2\d|3[01])|169\.254)\.[\d.]+|0\.0\.0\.0|\[::1?\]|[\w-]+"
     r"|(?:.*\.)?(?:example\.(?:com|org|net)|localhost|local|internal|lan|invalid|test|placeholder)"
 )
-_UNSAID = re.compile(r"[${}%*]|\.\.\.|your|my[-_.]|xxx", re.IGNORECASE)
+_UNSAID = warm.pattern(r"[${}%*]|\.\.\.|your|my[-_.]|xxx", re.IGNORECASE)
 
 
 def strangers(text: str, owners: Collection[str] = ()) -> Iterator[str]:
@@ -202,7 +203,7 @@ def is_mixed(text: str) -> bool:
 
 
 #: A Cyrillic letter among Latin ones; Greek ones are units and mathematics.
-_MIXED = re.compile(
+_MIXED = warm.pattern(
     "(?<=[a-zA-Z])[\u0400-\u052f](?=[a-zA-Z])|(?<![\u0400-\u052f])[\u0430-\u045f](?=[a-z]{3})|(?<=[a-z]{3})[\u0430-\u045f](?![\u0400-\u052f])"
 )
 #: Shorter names are near too many others; longer ones may have two letters wrong.

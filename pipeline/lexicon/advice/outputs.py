@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 from pipeline.lexicon.advice import places
 from pipeline.lexicon.advice.shell import NOTHING, Command, From, Value, unescaped
 from pipeline.lexicon.advice.tables import heads, words
+from pipeline.records import warm
 
 if TYPE_CHECKING:
     from pipeline.lexicon.advice.effects import Effects
 
-SOCKET = re.compile(r"/dev/(?:tcp|udp)/")
+SOCKET = warm.pattern(r"/dev/(?:tcp|udp)/")
 
 
 def printed(effects: Effects, name: str, args: Sequence[Value], fed: Value) -> Value:

@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 
 from pipeline.lexicon.advice.tables import table, words
+from pipeline.records import warm
 
-_VARIABLE = re.compile(r"\$(?:env:)?\{?(\w+)\}?|%(\w+)%", re.IGNORECASE)
+_VARIABLE = warm.pattern(r"\$(?:env:)?\{?(\w+)\}?|%(\w+)%", re.IGNORECASE)
 _HOME = frozenset({"~", "$home", "${home}", "%userprofile%", "$env:userprofile", "/root", "$pwd", "."})
-_WILD = re.compile(r"^[*?.\[\]!^{},]+$")
+_WILD = warm.pattern(r"^[*?.\[\]!^{},]+$")
 
 
 def is_disposable(path: str, folder: str = "") -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from pipeline.lexicon.advice.tables import table
+from pipeline.records import warm
 from pipeline.text.needed import late
 
 #: What may stand between an act and its object, in one clause.
@@ -19,7 +20,7 @@ _NEGATED = 40
 
 
 #: Where a sentence ends.
-_ENDS = re.compile(r"(?<=[.!?;])\s|\n|[。！？；]")
+_ENDS = warm.pattern(r"(?<=[.!?;])\s|\n|[。！？；]")
 #: What stands in front of a sentence's first word.
 _MARKS = " \t*_>#-+.)0123456789\"'`"
 #: What stands between a name and its value: `x=0`, `x: 0`, `x 0`, `["x"] = "0"`, `"x", "0"`, `x => 0`.
@@ -50,7 +51,7 @@ def _forms(row: dict[str, Sequence[str]]) -> Iterator[str]:
 @cache
 def _negation() -> re.Pattern[str]:
     listed = "|".join(table("prose")["negations"])
-    return re.compile(
+    return warm.pattern(
         rf"(?:\b(?:{listed})\b|(?:不要|切勿|请勿|禁止|无需|不需要|不必|别|不能|不应|没有|避免))[^,;.:!?\n，。；]{{0,30}}$",
         re.IGNORECASE,
     )
@@ -143,20 +144,20 @@ def _names() -> tuple[re.Pattern[str], Mapping[str, tuple[str, frozenset[str]]]]
         name.lower(): (kind, frozenset(values)) for kind in _FLAGS for name, values in table("settings")[kind].items()
     }
     listed = "|".join(re.escape(name) for name in sorted(rows, key=len, reverse=True))
-    return re.compile(rf"(?<![\w])(?P<name>{listed})(?![\w-]){_VALUE}", re.IGNORECASE), rows
+    return warm.pattern(rf"(?<![\w])(?P<name>{listed})(?![\w-]){_VALUE}", re.IGNORECASE), rows
 
 
 @cache
 def _options() -> re.Pattern[str]:
     rows = table("settings")["options"]
     groups = (f"(?P<{kind.replace('-', '_')}>{'|'.join(map(re.escape, rows[kind]))})" for kind in _FLAGS)
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(groups)})(?![\w-])", re.IGNORECASE)
+    return warm.pattern(rf"(?<![\w-])(?:{'|'.join(groups)})(?![\w-])", re.IGNORECASE)
 
 
 @cache
 def _worded() -> tuple[tuple[str, re.Pattern[str]], ...]:
     rows = table("settings")["words"]
-    return tuple((kind, re.compile("|".join(patterns), re.IGNORECASE)) for kind, patterns in rows.items())
+    return tuple((kind, warm.pattern("|".join(patterns), re.IGNORECASE)) for kind, patterns in rows.items())
 
 
 def switched_off(text: str) -> Iterator[str]:

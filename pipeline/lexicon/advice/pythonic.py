@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from pipeline.lexicon.advice.tables import table
+from pipeline.records import warm
 
 #: Modules that come with Python: of these only those of the table are understood.
 STANDARD = sys.stdlib_module_names
@@ -45,8 +46,8 @@ def _known() -> tuple[frozenset[str], frozenset[str], re.Pattern[str], re.Patter
     return (
         frozenset(rows["standard"]),
         frozenset(rows["strange"]),
-        re.compile("|".join(rows["calls"])),
-        re.compile("|".join(rows["attributes"])),
+        warm.pattern("|".join(rows["calls"])),
+        warm.pattern("|".join(rows["attributes"])),
     )
 
 
@@ -95,7 +96,7 @@ _STARTING = frozenset(
     {"os.system", "os.popen"}
     | {f"subprocess.{one}" for one in ("run", "call", "check_call", "check_output", "Popen", "getoutput")}
 )
-_FROM_FILE = re.compile(
+_FROM_FILE = warm.pattern(
     r"exec\((?:compile\()?open\('(?![/~.])[\w/.-]{1,80}'\)\.read\(\)(?:, '[\w/.-]{1,80}', 'exec'\))?\)"
 )
 

@@ -8,13 +8,14 @@ from collections.abc import Collection, Iterator
 from pipeline.lexicon.advice import origins, places, prose, scripts
 from pipeline.lexicon.advice.effects import Effects
 from pipeline.lexicon.advice.spelling import pieces
+from pipeline.records import warm
 
 #: Backticks that are a shell's, not Markdown's.
-_SUBSTITUTED = re.compile(r"(?:[\s=(][\"']|=|\b(?:eval|exec|echo|source)\s|-c\s|<<<\s?)`[^`\n]")
-_WRITTEN = re.compile(r">{1,2}\s{0,4}[\"']?([/~$][^\s\"'`;|&)]{2,200})")
-_INDEX = re.compile(r"\b(?:extra[-_])?index[-_]url\b[\"'\]\s]{0,4}[=:]\s{0,4}[\"']?(\S{4,200})", re.IGNORECASE)
+_SUBSTITUTED = warm.pattern(r"(?:[\s=(][\"']|=|\b(?:eval|exec|echo|source)\s|-c\s|<<<\s?)`[^`\n]")
+_WRITTEN = warm.pattern(r">{1,2}\s{0,4}[\"']?([/~$][^\s\"'`;|&)]{2,200})")
+_INDEX = warm.pattern(r"\b(?:extra[-_])?index[-_]url\b[\"'\]\s]{0,4}[=:]\s{0,4}[\"']?(\S{4,200})", re.IGNORECASE)
 #: Prose that tells to take something from an address; one that is cited for reading is none.
-_FROM_THERE = re.compile(
+_FROM_THERE = warm.pattern(
     r"\b(?:install|download|clon|fetch|replac|switch|point(?!\w{0,3} (?:me|us|you|out)\b)|patch|pull|execut|sett?)"
     r"(?:s|e|ed|es|ing)?\b(?:[^\n.]|\.(?=\w)){0,80}"
     r"\b(?:from|with|to|at|is)\b[^\n]{0,30}?(\b\w{2,10}://\S{1,200})"
@@ -22,22 +23,24 @@ _FROM_THERE = re.compile(
     re.IGNORECASE,
 )
 #: Where builds of the JVM take packages and plugins from.
-_JVM = re.compile(
+_JVM = warm.pattern(
     r"<(?:repository|pluginRepository|mirror|snapshotRepository)>[^`]{0,300}?<url>\s{0,8}(\S{4,200}?)\s{0,8}</url>"
     r"|\b(?:maven|ivy)\s?\{[^}]{0,200}?\burl\s?=?\s?(?:uri)?\(?\s?[\"'](\S{4,200}?)[\"']"
     r"|\bresolvers\s?\+=?[^\n]{0,80}?\bat\s?\"(\S{4,200}?)\""
 )
 
 
-_DOWNLOADS = re.compile(
+_DOWNLOADS = warm.pattern(
     r"\b(?:irm|iwr|invoke-restmethod|invoke-webrequest|downloadstring|downloadfile|downloaddata|webclient|curl|wget"
     r"|start-bitstransfer|xmlhttp|winhttp)\b", re.IGNORECASE
 )  # fmt: skip
-_EVALUATES = re.compile(
+_EVALUATES = warm.pattern(
     r"\b(?:iex|invoke-expression)\b|\[scriptblock\]::create|(?:^|[\s;|(])&\s?\(|invoke-command\b.*-scriptblock",
     re.IGNORECASE,
 )
-_HIDES = re.compile(r"frombase64string|-e(?:nc|ncodedcommand)\s+[A-Za-z0-9+/=]{12,}|-join\s?\(|\[char\]", re.IGNORECASE)
+_HIDES = warm.pattern(
+    r"frombase64string|-e(?:nc|ncodedcommand)\s+[A-Za-z0-9+/=]{12,}|-join\s?\(|\[char\]", re.IGNORECASE
+)
 
 
 def act(text: str, owners: Collection[str]) -> str | None:

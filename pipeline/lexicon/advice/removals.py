@@ -9,18 +9,19 @@ from functools import cache
 from pipeline.lexicon.advice import places
 from pipeline.lexicon.advice.shell import Value
 from pipeline.lexicon.advice.tables import table, words
+from pipeline.records import warm
 
 #: A file by its name and ending, where one stands.
-_NAMED_FILE = re.compile(
+_NAMED_FILE = warm.pattern(
     r"(?!\.)[\w-][\w.-]{0,60}\.(?:json|lock|lockb|txt|log|toml|yaml|yml|cfg|ini|so|o|pyc|whl|zip|gz|tar)"
 )
-_RECURSIVE = re.compile(r"-[a-zA-Z]*[rR][a-zA-Z]*$|--recursive$|-rec\w*$|/s$|-r\w*$", re.IGNORECASE)
-_PLACE = re.compile(r"^/|^~|^[A-Za-z]:|^-|^\d$|\$|/s$")
-_OPTION = re.compile(r"-|/[a-zA-Z]$")
+_RECURSIVE = warm.pattern(r"-[a-zA-Z]*[rR][a-zA-Z]*$|--recursive$|-rec\w*$|/s$|-r\w*$", re.IGNORECASE)
+_PLACE = warm.pattern(r"^/|^~|^[A-Za-z]:|^-|^\d$|\$|/s$")
+_OPTION = warm.pattern(r"-|/[a-zA-Z]$")
 #: Databases that tests make anew, by their names.
-_OF_TESTS = re.compile(r"(?:\w+_)?(?:tests?|ci|tmp|temp)(?:_\w+)?|\w+_test\d*", re.IGNORECASE)
-_OPEN = re.compile(r"(?:[augo]*\+[rwx]*w[rwx]*)|0?[0-7]?[0-7][0-7][2367]$")
-_SETUID = re.compile(r"[ugoa]*\+[rwxt]*s|0?[2467][0-7]{3}$")
+_OF_TESTS = warm.pattern(r"(?:\w+_)?(?:tests?|ci|tmp|temp)(?:_\w+)?|\w+_test\d*", re.IGNORECASE)
+_OPEN = warm.pattern(r"(?:[augo]*\+[rwx]*w[rwx]*)|0?[0-7]?[0-7][0-7][2367]$")
+_SETUID = warm.pattern(r"[ugoa]*\+[rwxt]*s|0?[2467][0-7]{3}$")
 
 
 def removal_fault(name: str, args: Sequence[Value], folder: str) -> str | None:
@@ -72,7 +73,7 @@ def _words_of(name: str) -> Mapping[str, str]:
     return {program: row["words"] for row in table("removals")[name] for program in row["names"]}
 
 
-_FOUND_AND_GONE = re.compile(
+_FOUND_AND_GONE = warm.pattern(
     r"(?:^|\s)-delete\b|-exec(?:dir)?\s.*(?:\b(?:rm|shred|unlink|truncate|mv|dd)\b|sh -c)|-ok\s.*\brm\b|-[xX]\s+rm"
 )
 

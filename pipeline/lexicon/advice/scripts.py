@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.lexicon.advice import origins, places, walks
 from pipeline.lexicon.advice.shell import From, Value
+from pipeline.records import warm
 
 if TYPE_CHECKING:
     from pipeline.lexicon.advice.effects import Effects
@@ -18,31 +19,31 @@ if TYPE_CHECKING:
 _MOST_NAMES = 3
 #: Longer pieces are not read as Python; they are read as words.
 _LONGEST = 4_000
-_FETCHING = re.compile(
+_FETCHING = warm.pattern(
     r"(?:^|\.)(?:urlopen|urlretrieve|recv|downloadstring|retrbinary)$|^(?:requests|httpx|aiohttp|urllib3|niquests)\."
     r"(?:get|post|request|put)$|^(?:session|s|client|http)\.get$|^wget\.download$|^torch\.hub\.load_state_dict_from_url$"
 )
-_DECODING = re.compile(
+_DECODING = warm.pattern(
     r"(?:^|\.)(?:b64decode|b32decode|b85decode|a85decode|decodebytes|unhexlify|fromhex|decompress|decode|rot13|chr|reverse"
     r"|standard_b64decode|urlsafe_b64decode|join)$"
 )
-_RUNNING = re.compile(
+_RUNNING = warm.pattern(
     r"^(?:exec|eval|compile|execfile|__import__\(\)\.(?:system|popen))$|^(?:pickle|cPickle|marshal|dill|cloudpickle|joblib)\."
     r"loads?$|^runpy\.run_\w+$|^code\.interact$|^types\.functiontype$|\.exec_module$|^get_ipython\(\)\.\w+$"
 )
-_SHELLING = re.compile(
+_SHELLING = warm.pattern(
     r"^(?:os|posix|nt|__import__\(\))\.(?:system|popen|exec\w+|spawn\w+|startfile)$|^(?:subprocess|sp|commands|__import__\(\))\."
     r"(?:run|call|popen|check_call|check_output|getoutput|getstatusoutput)$|^(?:pty|__import__\(\))\.spawn$"
     r"|^asyncio\.create_subprocess_\w+$"
 )
-_DELETING = re.compile(r"(?:^|\.)(?:rmtree|removedirs)$|^distutils\.dir_util\.remove_tree$|^send2trash")
-_REMOVING = re.compile(r"^os\.(?:remove|unlink|rmdir)$")
-_SOCKETS = re.compile(r"(?:^|\.)socket(?:\.socket)?$|create_connection$")
-_TAKING = re.compile(r"(?:^|\.)(?:dup2|spawn|call|run|popen|system|check_output)$")
-_SENDING = re.compile(
+_DELETING = warm.pattern(r"(?:^|\.)(?:rmtree|removedirs)$|^distutils\.dir_util\.remove_tree$|^send2trash")
+_REMOVING = warm.pattern(r"^os\.(?:remove|unlink|rmdir)$")
+_SOCKETS = warm.pattern(r"(?:^|\.)socket(?:\.socket)?$|create_connection$")
+_TAKING = warm.pattern(r"(?:^|\.)(?:dup2|spawn|call|run|popen|system|check_output)$")
+_SENDING = warm.pattern(
     r"(?:requests|httpx|urllib\.request|session|s)\.(?:post|put|get|urlopen|request)$|\.send(?:all)?$|urlopen$"
 )
-_STARTS = re.compile(
+_STARTS = warm.pattern(
     r"(?<![\w.])(?:exec|eval|compile|__import__|getattr|os|subprocess|sp|shutil|requests|urllib|httpx|socket|pickle|marshal|pty"
     r"|importlib|builtins|runpy|pip|ctypes|ssl|torch|pathlib|Path|import|from|rmtree|urlopen|globals|vars|setattr|open)\b"
 )

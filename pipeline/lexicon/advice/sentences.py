@@ -15,25 +15,26 @@ from pipeline.lexicon.advice import understood
 from pipeline.lexicon.advice.installs import INSTALLERS, VERBS
 from pipeline.lexicon.advice.spelling import folded
 from pipeline.lexicon.advice.tables import table, words
+from pipeline.records import warm
 
-_ASKED = re.compile(r"--?[A-Za-z]|/[a-zA-Z]$")
+_ASKED = warm.pattern(r"--?[A-Za-z]|/[a-zA-Z]$")
 #: What ends a sentence, and what ends a clause, opens a bracket or announces an address.
-_ENDED = re.compile(r"[.!?;][)\"'\]]{0,2}$")
-_MARKED = re.compile(r"[:,)\]]$|^[(\[]|^[->=|]+$")
-_NO_LETTER = re.compile(r"[^\w'#-]+")
-_ADDRESS = re.compile(r"\b[a-z]{2,10}://(?:[^\s|<>;`$&]|&(?=\w))*", re.IGNORECASE)
+_ENDED = warm.pattern(r"[.!?;][)\"'\]]{0,2}$")
+_MARKED = warm.pattern(r"[:,)\]]$|^[(\[]|^[->=|]+$")
+_NO_LETTER = warm.pattern(r"[^\w'#-]+")
+_ADDRESS = warm.pattern(r"\b[a-z]{2,10}://(?:[^\s|<>;`$&]|&(?=\w))*", re.IGNORECASE)
 #: `src=https://...`
-_ATTRIBUTE = re.compile(r"\w=[\"']?[a-z]{2,10}://", re.IGNORECASE)
+_ATTRIBUTE = warm.pattern(r"\w=[\"']?[a-z]{2,10}://", re.IGNORECASE)
 #: What is done with what an address gives.
-_FED = re.compile(r"://\S*\s{0,3}(?:[|;>]|&&)\s{0,3}[\w.~/$(]")
-_SENTENCE_WORD = re.compile(r"[(\[]?[\w'#-]+[])]?[.,:;]?|[-(\[]")
+_FED = warm.pattern(r"://\S*\s{0,3}(?:[|;>]|&&)\s{0,3}[\w.~/$(]")
+_SENTENCE_WORD = warm.pattern(r"[(\[]?[\w'#-]+[])]?[.,:;]?|[-(\[]")
 #: A name and an address, nothing between.
 _ALONE = 2
 #: What only a shell has in a line.
-_SIGNS = re.compile(r"[|<>;`$]|&(?!\w)")
-_APART = re.compile(r"\s+|(?<=\])(?=\()")
+_SIGNS = warm.pattern(r"[|<>;`$]|&(?!\w)")
+_APART = warm.pattern(r"\s+|(?<=\])(?=\()")
 #: The last two words of what stands in front of a program's name.
-_LEAD = re.compile(r"(?:([\w'-]{1,20})[\s\"'(*_\[]{1,3})?([\w'-]{1,20})[\s\"'(*_\[]{1,3}$")
+_LEAD = warm.pattern(r"(?:([\w'-]{1,20})[\s\"'(*_\[]{1,3})?([\w'-]{1,20})[\s\"'(*_\[]{1,3}$")
 #: So far back they are looked for.
 _BACK = 50
 

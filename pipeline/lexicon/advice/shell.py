@@ -17,13 +17,15 @@ from functools import cache
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
+from pipeline.records import warm
+
 #: A longer value is cut: `x=$x$x` doubles it each time.
 LONGEST = 2_000
 
 
 #: Deeper than anybody nests a command that others should copy; what is deeper is not read.
 MOST_LEVELS = 24
-_WINDOWS = re.compile(r"['\"]?(?:[A-Za-z]:\\|\\\\|\.{1,2}\\|%\w+%|\$env:)", re.IGNORECASE)
+_WINDOWS = warm.pattern(r"['\"]?(?:[A-Za-z]:\\|\\\\|\.{1,2}\\|%\w+%|\$env:)", re.IGNORECASE)
 _WINDOWS_NAMES = frozenset({"rd", "rmdir", "del", "erase", "remove-item", "ri"})
 _PLAIN = frozenset({"word", "raw_string", "string", "ansi_c_string", "translated_string", "number"})
 _REDIRECTS = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect"})

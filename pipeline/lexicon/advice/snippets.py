@@ -9,67 +9,70 @@ from functools import cache
 from pipeline.lexicon.advice import origins, prose, understood
 from pipeline.lexicon.advice.spelling import folded, pieces
 from pipeline.lexicon.advice.tables import heads, table, words
+from pipeline.records import warm
 
 #: No statement is longer.
 _LONGEST = 8_000
-_PROMPT = re.compile(
+_PROMPT = warm.pattern(
     r"\s{0,20}(?:\((?!gdb|lldb|pdb)[\w.-]{1,30}\)\s?)?"
     r"(?:[$>❯➜](?=\s)|[%!]|[\w.-]{1,30}@[\w.-]{1,60}[^$#\n|;]{0,40}[$#]|PS [^>\n]{0,80}>|[A-Z]:\\[^>\n]{0,80}>)"
     r"\s{0,3}(?=[\w./~\"'$&(])"
 )
-_SET = re.compile(r"(?:[A-Za-z_]\w{0,60}=(?:\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'|[^\s;|&]{0,300})\s{1,4}){1,6}")
-_FIRST = re.compile(r"\s{0,20}(?P<head>[^\s|;&<>]{1,200})(?:\s{1,20}(?P<next>[^\s]{1,200}))?")
-_OPTION = re.compile(r"(?:^|\s)(?:--[a-zA-Z][\w-]{1,60}|-[a-zA-Z]{1,8})(?=[\s=]|$)")
-_JOINED = re.compile(r"(?:\|{1,2}|&&|;|\$\()\s{0,4}([\w./-]{2,60})(?=\s|$)")
+_SET = warm.pattern(r"(?:[A-Za-z_]\w{0,60}=(?:\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'|[^\s;|&]{0,300})\s{1,4}){1,6}")
+_FIRST = warm.pattern(r"\s{0,20}(?P<head>[^\s|;&<>]{1,200})(?:\s{1,20}(?P<next>[^\s]{1,200}))?")
+_OPTION = warm.pattern(r"(?:^|\s)(?:--[a-zA-Z][\w-]{1,60}|-[a-zA-Z]{1,8})(?=[\s=]|$)")
+_JOINED = warm.pattern(r"(?:\|{1,2}|&&|;|\$\()\s{0,4}([\w./-]{2,60})(?=\s|$)")
 #: A line of so many words is more often a sentence than a command of a program that nobody knows.
 _SENTENCE = 6
-_NO_COMMAND = re.compile(r"(?:[=:]|:=|==|\+=|->|=>|,|\)|is|are|was|has)$|=[^=]?$")
-_VARIABLE = re.compile(r"\$\{?[A-Z][A-Z_]{1,40}\}?(?:/\S{1,80})?$")
+_NO_COMMAND = warm.pattern(r"(?:[=:]|:=|==|\+=|->|=>|,|\)|is|are|was|has)$|=[^=]?$")
+_VARIABLE = warm.pattern(r"\$\{?[A-Z][A-Z_]{1,40}\}?(?:/\S{1,80})?$")
 #: Somebody's machine among the words.
-_REMOTE = re.compile(r"\s(?:\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)+):\d{2,5}\b|\s[\w.-]+@[\w-]+\.[\w.-]+(?:\s|:|$)")
-_CMDLET = re.compile(r"[A-Z][a-z]{2,12}-[A-Z][A-Za-z]{2,40}$")
-_PATH = re.compile(r"(?:\.{1,2}/|~/|/|[A-Za-z]:\\|\\\\|\.\\)\S+$")
-_LOWER = re.compile(r"[a-z][\w.+-]{1,40}$")
-_WORDY = re.compile(r"[A-Za-z一-鿿']{1,40}[.,;:!?]?$")
-_HEREDOC = re.compile(r"<<-?\s?['\"]?(\w{1,20})['\"]?")
+_REMOTE = warm.pattern(
+    r"\s(?:\d{1,3}(?:\.\d{1,3}){3}|[\w-]+(?:\.[\w-]+)+):\d{2,5}\b|\s[\w.-]+@[\w-]+\.[\w.-]+(?:\s|:|$)"
+)
+_CMDLET = warm.pattern(r"[A-Z][a-z]{2,12}-[A-Z][A-Za-z]{2,40}$")
+_PATH = warm.pattern(r"(?:\.{1,2}/|~/|/|[A-Za-z]:\\|\\\\|\.\\)\S+$")
+_LOWER = warm.pattern(r"[a-z][\w.+-]{1,40}$")
+_WORDY = warm.pattern(r"[A-Za-z一-鿿']{1,40}[.,;:!?]?$")
+_HEREDOC = warm.pattern(r"<<-?\s?['\"]?(\w{1,20})['\"]?")
 #: What a file of packages, of a container, of a job names: a hook's command, an image, an action, a dependency.
-_NAMED_START = re.compile(
+_NAMED_START = warm.pattern(
     r"\"(?:command|pre(?:install|pare|publish|test|build|start)|post(?:install|start|build|test|CreateCommand|StartCommand)|prepare"
     r"|initializeCommand|onCreateCommand)\"\s{0,4}:\s{0,4}\"((?:[^\"\\\n]|\\.){3,400})\""
 )
-_IMAGE = re.compile(
+_IMAGE = warm.pattern(
     r"(?:^|\n|`)\s{0,8}(?-i:FROM)\s{1,3}(?:--\S{1,60}\s)?([a-z0-9][\w./:-]{2,120})"
     r"|(?:^|[\n`{,])\s{0,12}-?\s?[\"']?image[\"']?\s?[:=]\s?[\"']?([a-z0-9][\w.-]{0,80}/[\w./:-]{2,120})"
 )
-_ACTION = re.compile(r"\buses:\s{0,3}[\"']?([\w.-]{1,60})/[\w./-]{1,80}@")
-_DEPENDENCY = re.compile(r"(?:^|\n)\s{0,8}([a-z][\w-]{2,40})\s{0,3}=\s{0,3}(?:\"[\^~=]?\d|\{\s?version)")
+_ACTION = warm.pattern(r"\buses:\s{0,3}[\"']?([\w.-]{1,60})/[\w./-]{1,80}@")
+_DEPENDENCY = warm.pattern(r"(?:^|\n)\s{0,8}([a-z][\w-]{2,40})\s{0,3}=\s{0,3}(?:\"[\^~=]?\d|\{\s?version)")
 _SQLS = frozenset({"sql", "mysql", "postgresql", "pgsql", "plsql", "tsql", "sqlite"})
-_STATEMENT = re.compile(
+_STATEMENT = warm.pattern(
     r"\s{0,8}(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|DROP|TRUNCATE|ALTER|CREATE|GRANT|REVOKE|COPY)\s[^\n]{1,300}[;)]",
     re.IGNORECASE,
 )
 #: A model whose repository brings code that is run.
-_TRUSTED = re.compile(r"[\"']([\w.-]{1,60}/[\w.-]{1,80})[\"'][^)\n]{0,200}trust_remote_code\s?=\s?True")
-_SERVED = re.compile(
+_TRUSTED = warm.pattern(r"[\"']([\w.-]{1,60}/[\w.-]{1,80})[\"'][^)\n]{0,200}trust_remote_code\s?=\s?True")
+_SERVED = warm.pattern(
     r"(?<![/\w.-])([A-Za-z][\w.-]{1,60}/[\w.-]{1,80})(?=\s)[^\n`]{0,300}\s--trust[-_]remote[-_]code\b"
     r"|\s--trust[-_]remote[-_]code\s[^\n`]{0,200}?(?<![/\w.-])([A-Za-z][\w.-]{1,60}/[\w.-]{1,80})(?![/\w])"
 )
 #: R takes packages from accounts and addresses of anybody.
-_R_INSTALLS = re.compile(r"\binstall_(?:github|gitlab|bitbucket)\(\s?[\"']([\w.-]{1,60})/[\w.-]{1,80}")
-_R_FETCHES = re.compile(r"\binstall_(?:url|git|svn)\(\s?[\"'](\S{4,200}?)[\"']")
+_R_INSTALLS = warm.pattern(r"\binstall_(?:github|gitlab|bitbucket)\(\s?[\"']([\w.-]{1,60})/[\w.-]{1,80}")
+_R_FETCHES = warm.pattern(r"\binstall_(?:url|git|svn)\(\s?[\"'](\S{4,200}?)[\"']")
 _SHELLS = frozenset({"sh", "bash", "shell", "zsh", "console", "shell-session", "terminal", "powershell", "ps1", "pwsh",
                      "cmd", "bat", "batch", "dos", "fish", "ksh"})  # fmt: skip
 _PYTHONS = frozenset({"", "python", "py", "python3", "pycon", "ipython"})
 #: What may stand behind the name of a program in a sentence for it to be a command and no word of the sentence.
-_TELLING = re.compile(r"(?!v?\d)(?:-{1,2}[A-Za-z]|[\"'][\w./$]|[./~$]\S|\S*[=/@\\$*]\S|\S+\.[A-Za-z]\w{0,4}$)")
+_TELLING = warm.pattern(r"(?!v?\d)(?:-{1,2}[A-Za-z]|[\"'][\w./$]|[./~$]\S|\S*[=/@\\$*]\S|\S+\.[A-Za-z]\w{0,4}$)")
 #: What is to be run, in words without marks.
-_TOLD = re.compile(
+_TOLD = warm.pattern(
     r"(?:\b(?:run|runs|running|ran|execut\w{1,3}|launch\w{0,3}|invok\w{1,3})|运行|执行)[ :]{1,3}"
     r"(?P<command>(?P<head>[a-z][\w.-]{2,40})(?: [^\s,;]{1,80}){1,8})"
 )
 _SIGNS = frozenset({"|", "||", "&&", ";", ">", ">>", "<", "|&"})
-_END = re.compile(r"[.,;:!?]{1,3}[)\"]{0,2}$|[。，；：！？）]")
-_STOP = re.compile(r"[.,;:!?)]{1,3}$|[。，；：！？）].*")
+_END = warm.pattern(r"[.,;:!?]{1,3}[)\"]{0,2}$|[。，；：！？）]")
+_STOP = warm.pattern(r"[.,;:!?)]{1,3}$|[。，；：！？）].*")
 
 
 def not_understood(text: str, owners: Collection[str]) -> str | None:
@@ -224,12 +227,12 @@ def _words() -> frozenset[str]:
 
 @cache
 def _starting() -> re.Pattern[str]:
-    return re.compile(table("commands")["files"]["starting"])
+    return warm.pattern(table("commands")["files"]["starting"])
 
 
 @cache
 def _strange_code() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(one) for one in table("commands")["files"]["strange"])
+    return tuple(warm.pattern(one) for one in table("commands")["files"]["strange"])
 
 
 def _started(line: str) -> list[str]:

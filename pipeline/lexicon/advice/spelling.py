@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from pipeline.lexicon.advice.tables import table
+from pipeline.records import warm
 from pipeline.text import clean
 
 
@@ -19,25 +20,25 @@ def _alike() -> dict[int, int | str | None]:
 
 
 _QUOTES = str.maketrans("‘’“”‚„‹›«»′″＇＂，。、！？", "''\"\"'\"''\"\"'\"'\"     ")
-_DASHES = re.compile("[–—−‒―]")
+_DASHES = warm.pattern("[–—−‒―]")
 #: What a reader cannot see and `clean` leaves: variation selectors, blank letters, private use.
-_BLANK = re.compile(
+_BLANK = warm.pattern(
     "[\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\U000e0100-\U000e01ef\ue000-\uf8ff\U000f0000-\U0010fffd\u1cbb\u00ad]"
 )
-_TAG = re.compile(
+_TAG = warm.pattern(
     r"</?(?:code|pre|b|i|em|strong|span|kbd|tt|a|samp|var|sub|sup|font|u|s|mark|ins|del)(?:\s[^<>]{0,200})?>", re.I
 )
-_BREAK = re.compile(r"</?(?:br|p|div|li|ul|ol|tr|td|h\d|details|summary|table)\s?/?(?:\s[^<>]{0,200})?>", re.I)
+_BREAK = warm.pattern(r"</?(?:br|p|div|li|ul|ol|tr|td|h\d|details|summary|table)\s?/?(?:\s[^<>]{0,200})?>", re.I)
 _HAN = "\u3000-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_BORDER = re.compile(f"(?<=[{_HAN}])(?=[!-~])|(?<=[!-~])(?=[{_HAN}])")
-_CONTINUED = re.compile(r"[ \t]?(?:\\|\^)[ \t]{0,8}\n[ \t]{0,8}(?:>[ \t]?)?")
-_PIPED = re.compile(r"[ \t]{0,8}\n[ \t>]{0,8}(?=\|(?!\s?-)|&&)|(?<=[|&])[ \t]{0,8}\n[ \t>]{0,8}")
-_GAP = re.compile(r"\$(?:\{IFS[^{}\n]{0,20}\}|IFS(?:\$\d|\b))")
-_EXPANDED = re.compile(r"(?<![$\w}])\{([^{}\s$]{1,300},[^{}\s]{0,300})\}")
-_SPLIT_WORD = re.compile(r"(?<=[A-Za-z])(?:''|\"\"|[`^](?=[A-Za-z]))+(?=[A-Za-z])")
-_APOSTROPHE = re.compile(r"(?<=[A-Za-z])'(?=(?:s|t|re|ve|ll|d|m)\b)|(?<=s)'(?=\s[a-z])")
-_CODE = re.compile(r"(`{1,8}|~{3,8})(?:([a-zA-Z0-9+#_-]{1,20})\n)?(.{1,4000}?)\1", re.S)
-_EMPHASIS = re.compile(r"\*\*(?=[A-Za-z~])|(?<=[\w/.~)])\*\*(?![\w/.*])")
+_BORDER = warm.pattern(f"(?<=[{_HAN}])(?=[!-~])|(?<=[!-~])(?=[{_HAN}])")
+_CONTINUED = warm.pattern(r"[ \t]?(?:\\|\^)[ \t]{0,8}\n[ \t]{0,8}(?:>[ \t]?)?")
+_PIPED = warm.pattern(r"[ \t]{0,8}\n[ \t>]{0,8}(?=\|(?!\s?-)|&&)|(?<=[|&])[ \t]{0,8}\n[ \t>]{0,8}")
+_GAP = warm.pattern(r"\$(?:\{IFS[^{}\n]{0,20}\}|IFS(?:\$\d|\b))")
+_EXPANDED = warm.pattern(r"(?<![$\w}])\{([^{}\s$]{1,300},[^{}\s]{0,300})\}")
+_SPLIT_WORD = warm.pattern(r"(?<=[A-Za-z])(?:''|\"\"|[`^](?=[A-Za-z]))+(?=[A-Za-z])")
+_APOSTROPHE = warm.pattern(r"(?<=[A-Za-z])'(?=(?:s|t|re|ve|ll|d|m)\b)|(?<=s)'(?=\s[a-z])")
+_CODE = warm.pattern(r"(`{1,8}|~{3,8})(?:([a-zA-Z0-9+#_-]{1,20})\n)?(.{1,4000}?)\1", re.S)
+_EMPHASIS = warm.pattern(r"\*\*(?=[A-Za-z~])|(?<=[\w/.~)])\*\*(?![\w/.*])")
 
 
 def plain(text: str) -> str:
@@ -55,7 +56,7 @@ def plain(text: str) -> str:
 
 
 #: `<secret>`, `<your token>`: what a reader puts something else for. Redaction leaves them too.
-_PLACEHOLDER = re.compile(r"<(?![\s=(&<-])([^<>\n|;&`$()]{1,60})(?<!\s)>")
+_PLACEHOLDER = warm.pattern(r"<(?![\s=(&<-])([^<>\n|;&`$()]{1,60})(?<!\s)>")
 _MAIL = "somebody@placeholder.invalid"
 
 
@@ -79,9 +80,9 @@ def folded(word: str) -> str:
     return _VERSION.sub(r"\1", name) if name[-1:].isdigit() else name
 
 
-_DRIVE = re.compile(r"['\"]?[A-Za-z]:\\")
+_DRIVE = warm.pattern(r"['\"]?[A-Za-z]:\\")
 _NO_QUOTES = str.maketrans("", "", "'\"\\")
-_VERSION = re.compile(r"^(python|pip|perl|ruby|lua|php|pypy|node)[\d.]{1,8}$")
+_VERSION = warm.pattern(r"^(python|pip|perl|ruby|lua|php|pypy|node)[\d.]{1,8}$")
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool, str]]:

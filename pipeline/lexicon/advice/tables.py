@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from functools import cache
 from importlib import resources
 from typing import Any
+
+from pipeline.records import warm
 
 
 @cache
 def table(name: str) -> dict[str, Any]:
     """The content of one file."""
     path = resources.files("pipeline").joinpath("data", "advice", f"{name}.toml")
-    return tomllib.loads(path.read_text("utf-8"))
+    return warm.table(path.read_text("utf-8"))
 
 
 @cache

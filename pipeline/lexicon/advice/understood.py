@@ -17,18 +17,19 @@ from pipeline.lexicon.advice.outputs import printed_words
 from pipeline.lexicon.advice.shell import NOTHING, Command, From, Redirect, Shell, TooDeep, Value
 from pipeline.lexicon.advice.spelling import folded
 from pipeline.lexicon.advice.tables import table, words
+from pipeline.records import warm
 
 #: Characters that are parsed at once: the parser needs quadratic time for some texts, and no advice is longer.
 _LONGEST = 2_000
 #: A quoted word is read as commands of its own down to this depth.
 _MOST_INNER = 4
-_OPTION = re.compile(r"[-+](?!\d)\S|/[a-zA-Z?]$")
-_CLUSTER = re.compile(r"-[a-zA-Z]{1,4}$")
-_ASSIGNED = re.compile(r"([A-Za-z_]\w{0,60})\+?=(.*)", re.DOTALL)
-_LOCAL = re.compile(r"(?:\.{1,2}/|\.\\)?(?!/|~)[\w.+@-]+(?:[/\\][\w.+@$-]+){0,8}$")
+_OPTION = warm.pattern(r"[-+](?!\d)\S|/[a-zA-Z?]$")
+_CLUSTER = warm.pattern(r"-[a-zA-Z]{1,4}$")
+_ASSIGNED = warm.pattern(r"([A-Za-z_]\w{0,60})\+?=(.*)", re.DOTALL)
+_LOCAL = warm.pattern(r"(?:\.{1,2}/|\.\\)?(?!/|~)[\w.+@-]+(?:[/\\][\w.+@$-]+){0,8}$")
 #: A program below a folder that a variable names.
-_BELOW = re.compile(r"\$[A-Z_]{2,40}(?:/[\w.-]{1,40}){1,6}$")
-_COUNT = re.compile(r"\d[\d.,-]*[smhdGMK]?$")
+_BELOW = warm.pattern(r"\$[A-Z_]{2,40}(?:/[\w.-]{1,40}){1,6}$")
+_COUNT = warm.pattern(r"\d[\d.,-]*[smhdGMK]?$")
 #: Options of programs that start others, whose values stand in a word of their own.
 _VALUED = frozenset(
     ["-u", "-g", "-n", "-c", "-p", "-s", "-t", "-k", "-C", "-U", "-I", "-P", "-L", "-N", "-w", "-e", "-b", "-H", "-np",
@@ -70,7 +71,7 @@ def rows() -> Mapping[str, tuple[Row, ...]]:
 
 @cache
 def _kinds() -> Mapping[str, re.Pattern[str]]:
-    return {name: re.compile(pattern, re.IGNORECASE) for name, pattern in table("commands")["kinds"].items()}
+    return {name: warm.pattern(pattern, re.IGNORECASE) for name, pattern in table("commands")["kinds"].items()}
 
 
 @dataclass(slots=True)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator
 
 from pipeline.lexicon.advice import places
+from pipeline.records import warm
 
 #: What gives the files of a folder, and what deletes one of them.
-_WALKING = re.compile(r"(?:^|\.)(?:r?glob|iglob|iterdir|listdir|scandir|walk)$")
-_UNLINKING = re.compile(r"(?:^|\.)(?:unlink|remove|rmdir|rmtree)$")
-_ALL = re.compile(r"[*.?]+$")
+_WALKING = warm.pattern(r"(?:^|\.)(?:r?glob|iglob|iterdir|listdir|scandir|walk)$")
+_UNLINKING = warm.pattern(r"(?:^|\.)(?:unlink|remove|rmdir|rmtree)$")
+_ALL = warm.pattern(r"[*.?]+$")
 
 #: How a loop begins, in a line or over some; and a list of what calls give, in brackets.
-_LOOP = re.compile(
+_LOOP = warm.pattern(
     r"(?:\bfor [\w, ()]{1,60} in [^\n:]{1,300}:\s{0,40}){1,4}|[\[{(](?=[\w.]{1,60}\([^\n]{0,200}\)\s{1,8}for\s)"
 )
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pipeline import packs
 from pipeline.lexicon.code_families import CODES, Catalogue, Code, families
 from pipeline.lexicon.codes.printed import Mention, Way, starts_word
+from pipeline.records import warm
 
 __all__ = ["CODES", "Catalogue", "ways"]
 
@@ -48,7 +49,7 @@ def _reader(row: Catalogue, known: Mapping[str, str], *, is_open: bool) -> Calla
 def _said(row: Catalogue, said: Sequence[tuple[str, Code]]) -> Callable[[str], Iterator[Mention]]:
     """Words are a code where a line begins with them, or a colon leads to them, and the line ends with them."""
     wordings = [(_HOLE.join(map(re.escape, words.split("{}"))), code) for words, code in said]
-    pattern = re.compile(
+    pattern = warm.pattern(
         rf"(?:^|: {{1,4}})(?:{'|'.join(f'({words})' for words, _ in wordings)})\.?[ \t\r]{{0,8}}$", re.MULTILINE
     )
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from pipeline.lexicon import catalogues
 from pipeline.lexicon.codes import printed
 from pipeline.lexicon.codes.printed import Mention, Reader, Way, is_compared, starts_word
+from pipeline.records import warm
 
 # Codes of CUDA, HIP and NCCL: by name, by number, by the text that is printed for them.
 #
@@ -21,19 +22,19 @@ REACH = 400
 
 # ---------------------------------------------------------------- CUDA
 
-_CUDA_NAME = re.compile(r"(?:cudaError[A-Z]\w{2,60}|CUDA_ERROR_[A-Z0-9_]{3,60})(?![A-Za-z0-9_(])")
+_CUDA_NAME = warm.pattern(r"(?:cudaError[A-Z]\w{2,60}|CUDA_ERROR_[A-Z0-9_]{3,60})(?![A-Za-z0-9_(])")
 #: How Numba prints a failed call of the driver, whose numbers never moved.
-_CUDA_CALL = re.compile(r"\[(\d{1,3})\] Call to cu\w{2,60} results in \w")
+_CUDA_CALL = warm.pattern(r"\[(\d{1,3})\] Call to cu\w{2,60} results in \w")
 #: A number of the runtime where no text is printed: `CUDA initialization failure with error: 35`.
-_CUDA_NUMBER = re.compile(
+_CUDA_NUMBER = warm.pattern(
     r"(?:(?:CUDA|Cuda|cuda)(?:[ _][A-Za-z]{1,16}){0,4}[ _](?:[Ee]rror|ERROR|[Ff]ailure)(?: code| in \w{1,20})?"
     r"(?: with error)?|cuda[A-Z]\w{2,40}(?:\(\))?(?: [a-z]{2,10}){0,4}(?: error| returned| code)"
     r"|NumCudaDevices\(\)[^\n]{0,60}? Error)"
     r"[:= (#]{1,3}(\d{1,3})(?!\d|\.\d|%)"
 )
-_FAILING = re.compile(r"error|fail|status|exception|fatal|runtime|warn|abort|returned|assert", re.IGNORECASE)
+_FAILING = warm.pattern(r"error|fail|status|exception|fatal|runtime|warn|abort|returned|assert", re.IGNORECASE)
 #: HIP prints most of CUDA's texts.
-_HIP_WORD = re.compile(r"\bhip|HIP|ROCm")
+_HIP_WORD = warm.pattern(r"\bhip|HIP|ROCm")
 
 
 @cache
@@ -111,7 +112,7 @@ def cuda_ways() -> tuple[Way, ...]:
 
 # ---------------------------------------------------------------- HIP
 
-_HIP_NAME = re.compile(r"(?:hipError|HIP_ERROR_)[A-Z]\w{2,60}")
+_HIP_NAME = warm.pattern(r"(?:hipError|HIP_ERROR_)[A-Z]\w{2,60}")
 
 
 @cache
@@ -139,9 +140,9 @@ def hip_ways() -> tuple[Way, ...]:
 
 # ---------------------------------------------------------------- NCCL
 
-_NCCL_NAME = re.compile(r"nccl[A-Z]\w{3,30}")
-_NCCL_SAYS = re.compile(r"NCCL (?:[Ee]rror|ERROR|[Ff]ailure|operation)|\bnccl[A-Z]\w|NcclError")
-_CUDA_SAYS = re.compile(r"(?:CUDA|Cuda) (?:[Ee]rror|[Ff]ailure)")
+_NCCL_NAME = warm.pattern(r"nccl[A-Z]\w{3,30}")
+_NCCL_SAYS = warm.pattern(r"NCCL (?:[Ee]rror|ERROR|[Ff]ailure|operation)|\bnccl[A-Z]\w|NcclError")
+_CUDA_SAYS = warm.pattern(r"(?:CUDA|Cuda) (?:[Ee]rror|[Ff]ailure)")
 
 
 def _nccl_named(text: str) -> Iterator[Mention]:
@@ -167,14 +168,14 @@ def nccl_ways() -> tuple[Way, ...]:
 # Status codes of libraries: CUDA's and ROCm's, OpenCL, Vulkan, oneAPI. By name, by words, by number.
 
 #: A number instead of the constant: `cuBLAS error 15 at`, `cusolver error: 7, when`, `CUDNN_STATUS_SUCCESS (8 vs. 0)`.
-_NUMBER = re.compile(
+_NUMBER = warm.pattern(
     r"(cu(?:blas|dnn|solver|sparse|fft|rand))(?:Lt)?"
     r"(?:(?: API| runtime)?(?: error| failure| failed with status)(?: code)?[:= (#]{1,3}(\d{1,4})"
     r"|_STATUS_SUCCESS ?\((\d{1,4}) vs\. 0\))(?!\d|\.\d)",
     re.IGNORECASE,
 )
 #: Words instead of the constant: `operation cusolverDnCreate(&handle) failed: cuSolver internal error`.
-_WORDS = re.compile(r"\) failed: (cuSolver|cuBlas|cuSparse) ([a-z]{3,12}(?: [a-z]{3,12}){1,3})")
+_WORDS = warm.pattern(r"\) failed: (cuSolver|cuBlas|cuSparse) ([a-z]{3,12}(?: [a-z]{3,12}){1,3})")
 #: What the functions of OpenCL begin with.
 _OPENCL_CALLS = (
     "clBuild",
@@ -190,16 +191,16 @@ _OPENCL_CALLS = (
 )
 _CALL = rf"(?:{'|'.join(_OPENCL_CALLS)})[A-Za-z]{{0,50}}\b"
 #: OpenCL's errors as its programs print them: `clBuildProgram failed: BUILD_PROGRAM_FAILURE`, `OpenCL error (-54)`.
-_OPENCL_NAME = re.compile(rf"{_CALL}(?:\(\))? (?:failed|returned)[: ]{{1,3}}([A-Z][A-Z_]{{4,60}})\b")
-_OPENCL_NUMBER = re.compile(
+_OPENCL_NAME = warm.pattern(rf"{_CALL}(?:\(\))? (?:failed|returned)[: ]{{1,3}}([A-Z][A-Z_]{{4,60}})\b")
+_OPENCL_NUMBER = warm.pattern(
     rf"\b(?:{_CALL}|OpenCL)[^\n]{{0,60}}?(?:[:=( ]|\b)(-\d{{1,4}})(?!\d|\.\d)"
     rf"|\b[Ee]rr(?:or)?[ :]{{0,3}}\(?(-\d{{1,4}})\b[^\n]{{0,60}}?\b{_CALL}"
 )
-_FAILING_LIBRARY = re.compile(r"error|fail|status|exception|fatal|runtime|warn|abort|return|assert", re.IGNORECASE)
+_FAILING_LIBRARY = warm.pattern(r"error|fail|status|exception|fatal|runtime|warn|abort|return|assert", re.IGNORECASE)
 #: oneAPI: `Native API returns: -5 (PI_ERROR_OUT_OF_RESOURCES)`, `Triton Error [ZE]: 0x70000001`.
-_RETURNED = re.compile(r"API returns: (-?\d{1,10})(?: \([A-Z_]{4,60}\))?|Error \[ZE\]: (0x[0-9a-fA-F]{1,10})")
+_RETURNED = warm.pattern(r"API returns: (-?\d{1,10})(?: \([A-Z_]{4,60}\))?|Error \[ZE\]: (0x[0-9a-fA-F]{1,10})")
 #: Vulkan's results as its C++ bindings print them.
-_VULKAN_RESULT = re.compile(r"vk::\w{2,40}(?:::\w{2,40}){0,3}: (Error[A-Z][A-Za-z]{4,40})\b")
+_VULKAN_RESULT = warm.pattern(r"vk::\w{2,40}(?:::\w{2,40}){0,3}: (Error[A-Z][A-Za-z]{4,40})\b")
 
 
 @cache
@@ -214,7 +215,7 @@ def _prefixes() -> tuple[str, ...]:
 
 @cache
 def _name_pattern() -> re.Pattern[str]:
-    return re.compile(rf"(?:{'|'.join(_prefixes())})\w{{0,60}}", re.IGNORECASE)
+    return warm.pattern(rf"(?:{'|'.join(_prefixes())})\w{{0,60}}", re.IGNORECASE)
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +12,7 @@ from typing import Any
 
 from pipeline.lexicon import catalogues
 from pipeline.lexicon.catalogues import Entry
+from pipeline.records import warm
 from pipeline.text.needed import Literals
 
 # A code where a text names it, and the ways of finding one.
@@ -82,8 +82,8 @@ _LONG_TEXT = 20
 _BEFORE = frozenset(":'\"(`,=")
 _BEHIND = frozenset(("", "'", '"', ")", ".", "`", ",", "\\", "\r", "("))
 #: What stands before the text of an error wherever a program prints it, and what ends it.
-_OPENING = re.compile(r"[:,'\"`(] {0,3}(?=([A-Za-z]+))")
-_CLOSING = re.compile(r"[.'\"`),;:\]|]|\s{0,4}(?:$|\n)| (?:at|in|on|when|while|during|after|with|for|\(|\[|/|-)")
+_OPENING = warm.pattern(r"[:,'\"`(] {0,3}(?=([A-Za-z]+))")
+_CLOSING = warm.pattern(r"[.'\"`),;:\]|]|\s{0,4}(?:$|\n)| (?:at|in|on|when|while|during|after|with|for|\(|\[|/|-)")
 #: How many openings of a text are tried: a log of a million colons is no message.
 _MOST_OPENINGS = 400
 
@@ -94,13 +94,13 @@ _FAMILIES = {"cuda": catalogues.cuda_errors, "hip": catalogues.hip_errors, "nccl
 def rows(family: str) -> tuple[Mapping[str, Any], ...]:
     """The rows of contexts.toml for one family."""
     path = files("pipeline") / "data" / "catalogues" / "contexts.toml"
-    return tuple(row for row in tomllib.loads(path.read_text("utf-8"))["context"] if row["family"] == family)
+    return tuple(row for row in warm.table(path.read_text("utf-8"))["context"] if row["family"] == family)
 
 
 @cache
 def context(family: str) -> re.Pattern[str]:
     """The words that announce a text of the family, up to the text itself."""
-    return re.compile("|".join(f"(?:{row['pattern']})" for row in rows(family)))
+    return warm.pattern("|".join(f"(?:{row['pattern']})" for row in rows(family)))
 
 
 def _wordings(row: Entry) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ def texts(family: str) -> Mapping[str, str]:
 @cache
 def text_pattern(family: str) -> re.Pattern[str]:
     """Any text of the family, the longest that fits, as whole words of a text in lower case."""
-    return re.compile(rf"(?<![a-z])(?:{'|'.join(map(re.escape, texts(family)))})(?![a-z])")
+    return warm.pattern(rf"(?<![a-z])(?:{'|'.join(map(re.escape, texts(family)))})(?![a-z])")
 
 
 @cache

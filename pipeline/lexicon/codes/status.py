@@ -9,12 +9,15 @@ from types import MappingProxyType
 
 from pipeline.lexicon import catalogues
 from pipeline.lexicon.codes.printed import Mention, Reader, Way, starts_word
+from pipeline.records import warm
 
 # Statuses of absl, as gRPC, TensorFlow and XLA print them.
 
 _BEFORE = frozenset(" \t\n:]\"'(`;>*")
 #: The old spelling counts behind a log prefix, an exception name or "failed: ", or at the start of a line.
-_OLD_BEFORE = re.compile(r"(?:\.(?:cc|h|cpp|cu):\d{1,6}(?:\]|\))?:? |failed[:,] |Error: |[Ss]tatus: |(?P<bare>^|\n))$")
+_OLD_BEFORE = warm.pattern(
+    r"(?:\.(?:cc|h|cpp|cu):\d{1,6}(?:\]|\))?:? |failed[:,] |Error: |[Ss]tatus: |(?P<bare>^|\n))$"
+)
 #: Statuses that are everybody's words: no status where they begin a line, no class without TensorFlow's module.
 _EVERYDAY = frozenset(("UNKNOWN", "NOT_FOUND", "INTERNAL", "CANCELLED", "ABORTED", "UNAVAILABLE", "OUT_OF_RANGE"))
 _EVERYDAY_CLASSES = _EVERYDAY | {"ALREADY_EXISTS", "PERMISSION_DENIED", "DATA_LOSS", "UNAUTHENTICATED"}
@@ -34,7 +37,7 @@ def _words(name: str) -> str:
 @cache
 def _pattern() -> re.Pattern[str]:
     # `NAME: text`; what may stand before it is looked at afterwards
-    return re.compile(rf"({'|'.join(_names())})(?::(?=[ \t]{{0,2}}\S)|(?![A-Za-z0-9_]))")
+    return warm.pattern(rf"({'|'.join(_names())})(?::(?=[ \t]{{0,2}}\S)|(?![A-Za-z0-9_]))")
 
 
 @cache
@@ -44,7 +47,7 @@ def _by_words() -> Mapping[str, str]:
 
 @cache
 def _words_pattern() -> re.Pattern[str]:
-    return re.compile(rf"({'|'.join(_by_words())}): ?(?=\S)")
+    return warm.pattern(rf"({'|'.join(_by_words())}): ?(?=\S)")
 
 
 @cache
@@ -54,7 +57,7 @@ def _by_class() -> Mapping[str, str]:
 
 @cache
 def _class_pattern() -> re.Pattern[str]:
-    return re.compile(rf"({'|'.join(_by_class())})Error(?=[:\s)\"'`]|$)")
+    return warm.pattern(rf"({'|'.join(_by_class())})Error(?=[:\s)\"'`]|$)")
 
 
 def _constants(text: str) -> Iterator[Mention]:
@@ -102,7 +105,7 @@ def absl_ways() -> tuple[Way, ...]:
 _BREAK = r"(?:\s|\\{1,2}[nrt])"
 #: What the names of XLA's own errors begin with; the generic ones (Internal, Unknown, ...) are everybody's words.
 _OWN = ("Runtime", "CompileTime")
-_URL = re.compile(r"openxla\.org/xla/errors(?:/error_|/[Ee]|#[Ee](?:rror_)?)(\d{4})(?!\d)")
+_URL = warm.pattern(r"openxla\.org/xla/errors(?:/error_|/[Ee]|#[Ee](?:rror_)?)(\d{4})(?!\d)")
 
 
 @cache
@@ -114,18 +117,18 @@ def _by_name() -> Mapping[str, str]:
 def _numbered_pattern() -> re.Pattern[str]:
     names = "|".join(sorted(_by_name(), key=len, reverse=True))
     between = rf"""["'`*]{{0,3}}{_BREAK}{{0,4}}:["'`*]{{0,3}}{_BREAK}{{0,8}}["'`*]{{0,3}}"""
-    return re.compile(rf"(E\d{{4}}){between}({names})(?![A-Za-z0-9_])")
+    return warm.pattern(rf"(E\d{{4}}){between}({names})(?![A-Za-z0-9_])")
 
 
 @cache
 def _named_pattern() -> re.Pattern[str]:
     own = [name for name in _by_name() if name.startswith(_OWN)]
-    return re.compile(rf"({'|'.join(sorted(own, key=len, reverse=True))})(?![A-Za-z0-9_])")
+    return warm.pattern(rf"({'|'.join(sorted(own, key=len, reverse=True))})(?![A-Za-z0-9_])")
 
 
 @cache
 def _signatures() -> tuple[tuple[catalogues.XlaSignature, re.Pattern[str]], ...]:
-    return tuple((row, re.compile(row.pattern)) for row in catalogues.xla_signatures())
+    return tuple((row, warm.pattern(row.pattern)) for row in catalogues.xla_signatures())
 
 
 def _numbered(text: str) -> Iterator[Mention]:
@@ -184,7 +187,7 @@ def _jax_pattern() -> re.Pattern[str]:
     JaxRuntimeError wraps every XLA status, the others of these name no error of their own: no codes.
     """
     names = [row.name.rpartition(".")[2] for row in catalogues.jax_errors().values() if row.is_named]
-    return re.compile(rf"({'|'.join(sorted(names))})(?![A-Za-z0-9_(])")
+    return warm.pattern(rf"({'|'.join(sorted(names))})(?![A-Za-z0-9_(])")
 
 
 def _jax(text: str) -> Iterator[Mention]:
@@ -193,8 +196,8 @@ def _jax(text: str) -> Iterator[Mention]:
             yield Mention(f"jax:jax.errors.{match[1]}", match.start(), match.end())
 
 
-_GB_URL = re.compile(r"compile-graph-break-site/gb/gb(\d{4})\b")
-_GB_TYPE = re.compile(r"Unsupported: ([^\n\\]{3,200})")
+_GB_URL = warm.pattern(r"compile-graph-break-site/gb/gb(\d{4})\b")
+_GB_TYPE = warm.pattern(r"Unsupported: ([^\n\\]{3,200})")
 
 
 @cache
@@ -232,12 +235,12 @@ def xla_ways() -> tuple[Way, ...]:
 
 # How a process ended: by a signal, or with a status.
 
-_EXIT = re.compile(
+_EXIT = warm.pattern(
     r"[Ee](?:xit|XIT)(?:ed)?[ _]?(?:with )?(?:[Cc]ode|CODE|[Ss]tatus"
     r"|STATUS)[ ]?[:=]?[ ]?(-?\d{1,3})(?!\d)"
 )
 #: `bash: line 1:  5451 Aborted    /tmp/tool`: the shell names the process and the signal.
-_SHELL = re.compile(
+_SHELL = warm.pattern(
     r"(?:(?:line \d{1,6}: +\d{1,8} )(Aborted|Killed|Bus error|Terminated|Floating point exception)\b"
     r"|^(?:\S{1,120}: )?(Killed|Aborted)[ \t\r.!]{0,8}$)",
     re.MULTILINE,
@@ -251,7 +254,7 @@ def _rows() -> list[catalogues.Entry]:
 @cache
 def _name_pattern() -> re.Pattern[str]:
     # the others are sent by programs that stop one another: their names are no sign of an error
-    return re.compile(rf"(?:{'|'.join(row.name for row in _rows() if row.is_named)})(?![A-Za-z0-9_])")
+    return warm.pattern(rf"(?:{'|'.join(row.name for row in _rows() if row.is_named)})(?![A-Za-z0-9_])")
 
 
 @cache
@@ -261,7 +264,7 @@ def _by_text() -> Mapping[str, str]:
 
 @cache
 def _text_pattern() -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, _by_text())))
+    return warm.pattern("|".join(map(re.escape, _by_text())))
 
 
 @cache
@@ -302,9 +305,9 @@ def process_ways() -> tuple[Way, ...]:
 
 # Codes of compilers and of OpenSSL: thousands, listed by nobody here. What the program prints is the code.
 
-_MSVC = re.compile(r"\b[Ee]rror ((?:C|LNK|MSB)\d{4})\b")
+_MSVC = warm.pattern(r"\b[Ee]rror ((?:C|LNK|MSB)\d{4})\b")
 #: OpenSSL's reason, as Python prints it.
-_SSL = re.compile(r"\[SSL: ([A-Z][A-Z0-9_]{5,60})\]")
+_SSL = warm.pattern(r"\[SSL: ([A-Z][A-Z0-9_]{5,60})\]")
 
 
 def _as_printed(family: str, pattern: re.Pattern[str]) -> Reader:

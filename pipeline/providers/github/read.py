@@ -6,7 +6,6 @@ GH Archive wraps the same objects in events.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -20,7 +19,7 @@ from pipeline.providers.github import FORMS
 from pipeline.providers.github.recognise import RELEASE_URL, as_rest
 from pipeline.providers.links import Home, description_of, mentions, url_target
 from pipeline.providers.provider import json_value
-from pipeline.records import DocLink, Document, DocumentKind, LinkKind, Post, PostKind, RawPage, Skipped
+from pipeline.records import DocLink, Document, DocumentKind, LinkKind, Post, PostKind, RawPage, Skipped, warm
 
 JsonObject = Mapping[str, object]
 
@@ -314,7 +313,7 @@ def _resolution(value: object) -> str | None:
 
 @cache
 def _resolutions() -> Mapping[str, str]:
-    table = tomllib.loads(resources.files("pipeline").joinpath("data/resolutions.toml").read_text("utf-8"))
+    table = warm.table(resources.files("pipeline").joinpath("data/resolutions.toml").read_text("utf-8"))
     return {word: reason for reason, words in table.items() for word in words}
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
 from pipeline.providers.page import HEAD_CHARACTERS, canonical_url, is_html
 from pipeline.providers.provider import Place, Rules, unknown_key
+from pipeline.records import warm
 
 _CODE = re.compile(r"E\d{4}")
 _PAGE_FILE = re.compile(r"docs/errors/(error_\d{4})\.md")
@@ -110,7 +110,7 @@ def _docs_key(url: str | None) -> str | None:
 def _docs_codes() -> tuple[dict[str, str], dict[str, str]]:
     """Headings that were printed wrong, and codes by what their page is about."""
     path = resources.files("pipeline").joinpath("data/docs/xla_pages.toml")
-    table = tomllib.loads(path.read_text("utf-8"))["code"]
+    table = warm.table(path.read_text("utf-8"))["code"]
     return table["misprints"], table["categories"]
 
 

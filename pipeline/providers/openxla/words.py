@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+from pipeline.records import warm
 
 # The longest heading of 55 revisions has 73 characters.
 MAX_HEADING_CHARACTERS = 90
@@ -41,7 +42,7 @@ class Words:
 @cache
 def words() -> Words:
     """The table, read once."""
-    table = tomllib.loads(resources.files("pipeline").joinpath("data/docs/xla_pages.toml").read_text("utf-8"))
+    table = warm.table(resources.files("pipeline").joinpath("data/docs/xla_pages.toml").read_text("utf-8"))
     labels, others = table["labels"], table["not_remedies"]
     return Words(
         heading=re.compile(table["code"]["heading"], re.IGNORECASE),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from pipeline.providers.page import HEAD_CHARACTERS, canonical_url, is_html
 from pipeline.providers.provider import Place, Rules, thread_key, unknown_key
+from pipeline.records import warm
 
 _ISSUE_HEADING = re.compile(r"#\s{1,3}(?:Issue|PR|Pull Request) #(\d{1,10}):", re.IGNORECASE)
 _THREAD_PATH = re.compile(r"https?://[^/\s]{1,253}/[\w.-]{1,100}/[\w.-]{1,100}/(?:issues|pull)/\d{1,10}")
@@ -83,7 +83,7 @@ class _Project:
 
 @cache
 def _projects() -> tuple[_Project, ...]:
-    table = tomllib.loads(resources.files("pipeline").joinpath("data/projects.toml").read_text("utf-8"))
+    table = warm.table(resources.files("pipeline").joinpath("data/projects.toml").read_text("utf-8"))
     return tuple(
         _Project(
             repo=row["repo"],

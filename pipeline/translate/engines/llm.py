@@ -7,11 +7,11 @@ numbers and commands that are not in it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from pipeline.engines.chat import ChatModel, Task
 from pipeline.engines.http import Refused
+from pipeline.records import warm
 from pipeline.translate import rendering
 from pipeline.translate.engines import NoOffer, Offer
 
@@ -32,7 +32,7 @@ TASK = Task(
     most_tokens=800,
 )
 #: Whatever could be read as one of our markers.
-_MARKERS = re.compile(r"[<>]{3,}")
+_MARKERS = warm.pattern(r"[<>]{3,}")
 
 
 @dataclass(frozen=True, slots=True)

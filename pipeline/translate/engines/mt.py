@@ -16,13 +16,14 @@ from pathlib import Path
 from pipeline.engines.answers import Answer, Answers, json_object, question_id
 from pipeline.engines.http import JsonService, Refused
 from pipeline.lexicon import gates
+from pipeline.records import warm
 from pipeline.records.errors import ConfigError
 from pipeline.translate import rendering
 from pipeline.translate.engines import NoOffer, Offer
 
-_MASKED = re.compile(rf"{gates.PROTECTED.pattern}|\d+(?:[.,]\d+)*", re.ASCII)
-_MASK = re.compile(r"ZX(\d{1,3})Z", re.IGNORECASE)
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
+_MASKED = warm.pattern(rf"{gates.PROTECTED.pattern}|\d+(?:[.,]\d+)*", re.ASCII)
+_MASK = warm.pattern(r"ZX(\d{1,3})Z", re.IGNORECASE)
+_SENTENCE_END = warm.pattern(r"(?<=[.!?])\s+")
 
 #: Puts sentences into Chinese, one for one; or says why not.
 Translate = Callable[[Sequence[str]], list[str] | Refused]
