@@ -42,6 +42,8 @@ CAUGHT_BY = {
     "draft: neighbours": 48,
     "words: id": 45,
     "words: names": 99,
+    "rows: before": 5,
+    "rows: now": 5,
     "what people translated": 35,
 }
 

@@ -18,7 +18,7 @@ from pipeline.ask import template_of
 from pipeline.records import ClaimKind, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.run import shards
-from pipeline.run.build import entries, making, reduce, results, worded
+from pipeline.run.build import entries, making, narrow, reduce, results, worded
 from pipeline.run.build import rows as reading
 from pipeline.run.build.rows import Rows, laid_out, opened
 from tests import histories
@@ -171,6 +171,39 @@ def test_rows_are_counted_as_they_are(both: Both) -> None:
     assert both.rows.error_counts() == Counter(
         row.signature.signature_id for row in result.events if row.signature and row.event.severity == "error"
     )
+
+
+def test_of_shards_that_are_there_still_no_file_is_read_and_what_changed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document that changed, one that two keys lead to, one that stays in a shard that is written anew."""
+    made = [thread(number=number, body=f"ValueError: tray {number} of the press is empty") for number in range(5)]
+
+    def written(number: int, *wanted: tuple[str, str, int]) -> shards.ShardPaths:
+        parts = [shards.Part(key, digest, histories.map_of(made[place])) for key, digest, place in wanted]
+        return shards.write_parts(tmp_path / "shards", f"p{number}", parts)
+
+    first = [written(0, ("a", "1", 0), ("b", "1", 1)), written(1, ("c", "1", 2)), written(2, ("d", "1", 2))]
+    last = narrow.Kept()
+    for used in (first, first):
+        with opened(used, spill=tmp_path / "spill", last=last) as rows:
+            assert rows.touched is None if not last.used else rows.touched is not None
+            templates, last = rows.template_table(), rows.kept
+            digests = rows.document_digests()
+        monkeypatch.setattr(Rows, "_narrowed", None)
+    monkeypatch.undo()
+    then = [written(3, ("a", "2", 3), ("b", "1", 1)), written(4, ("c", "1", 2), ("e", "1", 4)), first[2]]
+    with opened(then, spill=tmp_path / "spill", last=last) as rows, opened(then, spill=tmp_path / "other") as anew:
+        assert rows.touched is not None
+        assert rows.touched.documents == {made[place].document_id for place in (0, 2, 3, 4)}
+        assert rows.touched.shown <= {one.signature_id for one in (*anew.templates(), *rows.templates())}
+        assert rows.template_table(templates) == anew.template_table()
+        assert rows.document_digests() == anew.document_digests() != digests
+        assert rows.counts == anew.counts
+        assert len(rows.kept.segments) == 1
+        kept = rows.kept
+    many = kept.with_those_of([f"more {number}" for number in range(2)], narrow.EMPTY, kept.used)
+    assert [len(one.shards) for one in many.segments] == [3]  # what nobody has any more is gone
 
 
 def test_messages_of_documents_are_those_of_their_grouped_events(both: Both) -> None:

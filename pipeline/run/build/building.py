@@ -247,8 +247,11 @@ def publish(
     seen = Seen.read(places.seen)
     for paths in (*used, *added.files):  # DuckDB reads the files itself
         shards.check(paths, seen)
-    with _workplace(places), rows.opened(used, added.files, spill=places.work / "spill", threads=workers) as found:
-        work = _Build(places, found, added, engines, workers, progress)
+    code = _code() if engines == NO_ENGINES else ""  # a model may say otherwise today
+    standing = results.read(places.state, code)
+    spill, last = places.work / "spill", standing.narrow.for_home(_forgotten(places))
+    with _workplace(places), rows.opened(used, added.files, spill=spill, threads=workers, last=last) as found:
+        work = _Build(places, found, added, engines, workers, progress, code, standing)
         summary = work.published(used, partitions, decided, published, min_documents=min_documents, run_id=run_id)
     drop_shards(places.shards, {partition_of(name) for name in shards.names(places.shards)} - wanted)
     shards.discard_leftovers(places.shards)
@@ -266,6 +269,8 @@ class _Build:
     engines: Engines
     workers: int
     progress: Progress
+    code: str  # see `_code`; "" where nothing is remembered
+    standing: results.State  # what the last build left
 
     def published(
         self,
@@ -279,8 +284,7 @@ class _Build:
     ) -> Summary:
         """The database is in its place then, with what the next build remembers."""
         places, found = self.places, self.rows
-        code = _code() if self.engines == NO_ENGINES else ""  # a model may say otherwise today
-        standing = results.read(places.state, code)
+        code, standing = self.code, self.standing
         proofs = (standing.on_templates, standing.on_messages)
         grouped = entries.group(found, decided, proofs=proofs, last=standing.grouping)
         self.progress("cluster", 1, 1)
@@ -298,7 +302,7 @@ class _Build:
         with store.lasting():
             holding.Held.note(places.held, places.database, places.planned)
             exporting.note_passed(places.passed, lines)  # each was asked, as `entries` made it
-        left = results.State(made.results, *grouped.proofs, made.texts, grouped.kept)
+        left = results.State(made.results, *grouped.proofs, made.texts, grouped.kept, found.kept)
         results.write(places.state, code, left, standing=standing)
         drop_answers(places.home / ".errmine" / "answers" / "enrich", found.document_ids)
         lost = found.lost(but=distil.STAGE, most=MOST_EXAMPLES)
@@ -365,9 +369,13 @@ def _told(places: Places, code: str, found: rows.Rows, made: entries.Made) -> st
     """
     if not code:
         return store.Told()
-    forgotten = sorted(path.name for path in (places.raw / "forgotten").glob("*"))
-    maker = f"{code} {results.digest(forgotten)}"
+    maker = f"{code} {_forgotten(places)}"
     return store.Told(maker, store.Digests(found.document_digests()), store.Digests.of(made.entries.digests))
+
+
+def _forgotten(places: Places) -> str:
+    """A digest of what was forgotten."""
+    return results.digest(sorted(path.name for path in (places.raw / "forgotten").glob("*")))
 
 
 def _write(

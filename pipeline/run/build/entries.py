@@ -77,7 +77,7 @@ def group(
     Raises:
         ConfigError: two rows of `overrides` contradict each other.
     """
-    templates = rows.template_table()
+    templates = rows.template_table(last.templates if len(last.templates) else None)
     on_templates, on_messages = ({one.cluster_id: one for one in each} for each in proofs)
     kept, rulings = NOTHING, tuple[cluster.Ruling, ...]()
     if overrides.rows:

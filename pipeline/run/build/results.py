@@ -26,7 +26,7 @@ from pipeline.records.draft import Withheld
 from pipeline.records.entry import KnowledgeEntry
 from pipeline.records.errors import StoreError
 from pipeline.records.kept import Damaged, KeptFile
-from pipeline.run.build import grouping, worded
+from pipeline.run.build import grouping, narrow, worded
 from pipeline.run.build.rows import Decisive
 from pipeline.run.build.worded import NO_FACTS, Facts
 from pipeline.run.shards.columns import Table
@@ -164,6 +164,7 @@ def digest(lines: Iterable[str]) -> str:
 
 _LIST = "results.json"
 _TEXTS = "entries.zst"
+_NARROW = "rows"
 _CURE = "`errmine build` makes it anew."
 
 
@@ -176,12 +177,14 @@ class State:
     on_messages: tuple[Proof, ...] = ()  # and on what documents say
     texts: Mapping[str, bytes] = field(default_factory=dict, compare=False)  # of the entries, by cluster id
     grouping: grouping.Kept = field(default=grouping.NOTHING, compare=False)
+    narrow: narrow.Kept = narrow.NOTHING  # of the rows of its shards
 
 
 def read(folder: Path, code: str) -> State:
     """What the last build left in `folder`; nothing where it is not what was written, or other code wrote it."""
     try:
-        if not code or kept.unsealed_json(folder / _LIST).get("code") != code:
+        told = kept.unsealed_json(folder / _LIST)
+        if not code or told.get("code") != code:
             return State()
         listing = kept.Listing.of(folder, _LIST)
         tables = {name: pq.read_table(io.BytesIO(listing.read(f"{name}.parquet"))) for name in _TABLES}
@@ -192,13 +195,27 @@ def read(folder: Path, code: str) -> State:
         if any(not grouped[name].schema.equals(schema) for name, schema in grouping.SCHEMAS.items()):
             return State()
         found = {name: tuple(table.read(tables.pop(name))) for name, table in _TABLES.items()}
+        segments = tuple(_segment(listing, one) for one in told["segments"])
         return State(
             **found,
+            narrow=narrow.Kept(segments, tuple(told["shards"]), told["hidden"]),
             texts=worded.Texts.of(folder / _TEXTS, [one.cluster_id for one in found["results"] if one.said]),
             grouping=grouping.Kept(**grouped),
         )
-    except (Damaged, OSError, ValueError, pa.ArrowException):
+    except (Damaged, OSError, ValueError, KeyError, TypeError, pa.ArrowException):
         return State()
+
+
+def _segment(listing: kept.Listing, shards: Sequence[str]) -> narrow.Segment:
+    """The rows of these shards, read where they lie when somebody asks for them."""
+    found = narrow.Segment(tuple(shards), {})
+    tables = {}
+    for kind, schema in narrow.SCHEMAS.items():
+        listing.check(name := _narrowed(found, kind))
+        tables[kind] = pa.ipc.open_file(pa.memory_map(str(listing.folder / name))).read_all()
+        if not tables[kind].schema.equals(schema):
+            raise ValueError(f"{name} has other columns")
+    return replace(found, tables=tables)
 
 
 def write(folder: Path, code: str, state: State, *, standing: State = State()) -> None:
@@ -215,6 +232,7 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
         return
     ordered = {name: sorted(getattr(state, name), key=lambda one: one.cluster_id) for name in _TABLES}
     is_standing = all(rows == list(getattr(standing, name)) for name, rows in ordered.items())
+    is_standing = is_standing and state.narrow == standing.narrow
     if standing.results and is_standing and state.grouping == standing.grouping:
         return
     tables = {f"{name}.parquet": table.write(ordered[name]) for name, table in _TABLES.items()}
@@ -230,11 +248,42 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
         told = worded.write(folder / _TEXTS, of_entries, state.texts)
         for name, body in bodies.items():
             kept.write(folder / name, body)
-        files = [*kept.listed(bodies.items()), told]
-        kept.write(folder / _LIST, kept.sealed_json({"files": files, "code": code}))
+        files = [*kept.listed(bodies.items()), told, *_write_narrow(folder, state.narrow, standing.narrow)]
+        segments = [one.shards for one in state.narrow.segments]
+        told_of_rows = {"shards": state.narrow.used, "segments": segments, "hidden": state.narrow.hidden}
+        kept.write(folder / _LIST, kept.sealed_json({"files": files, "code": code, **told_of_rows}))
+        _discard_segments(folder, state.narrow)
     except OSError as error:
         hint = "Check free space and rights of the folder, then run `errmine build` again."
         raise StoreError(f"cannot write {folder}: {error.strerror or error}", path=folder, hint=hint) from error
+
+
+def _write_narrow(folder: Path, now: narrow.Kept, before: narrow.Kept) -> list[dict[str, Any]]:
+    """What the list says of the segments, which lie in `folder` then; those of `before` stay as they are."""
+    known = {told["path"]: told for told in kept.unsealed_json(folder / _LIST)["files"]} if before.segments else {}
+    found = []
+    for segment in now.segments:
+        for kind, table in segment.tables.items():
+            name = _narrowed(segment, kind)
+            if name not in known:
+                body = _as_it_lies(table.combine_chunks())
+                kept.write(folder / name, body)
+                (known[name],) = kept.listed([(name, body)])
+            found.append(known[name])
+    return found
+
+
+def _narrowed(segment: narrow.Segment, kind: str) -> str:
+    """The file of the rows of a kind in a segment."""
+    return f"{_NARROW}/{segment.name}-{kind}.arrow"
+
+
+def _discard_segments(folder: Path, state: narrow.Kept) -> None:
+    """Nothing; of segments there are those that are kept."""
+    wanted = {f"{segment.name}-{kind}.arrow" for segment in state.segments for kind in narrow.SCHEMAS}
+    for path in (folder / _NARROW).glob("*"):
+        if path.name not in wanted:
+            path.unlink(missing_ok=True)
 
 
 def _grouped(name: str) -> str:
@@ -254,6 +303,7 @@ def _forget(folder: Path) -> None:
     """Nothing; nothing is left for the next build."""
     for name in (_LIST, _TEXTS, *(f"{name}.parquet" for name in _TABLES), *map(_grouped, grouping.SCHEMAS)):
         disk.clear(folder / name)
+    _discard_segments(folder, narrow.NOTHING)
 
 
 def _discard_leftovers(folder: Path) -> None:

@@ -28,7 +28,7 @@ from pipeline.records import Claim, ClaimKind, Skipped, Template
 from pipeline.records.disk import literal
 from pipeline.records.errors import StoreError
 from pipeline.run import shards
-from pipeline.run.build import reduce, rows_sql
+from pipeline.run.build import narrow, reduce, rows_sql
 from pipeline.run.shards.columns import Record, Table
 from pipeline.run.shards.files import CLAIMS, DOCUMENTS, EVENTS, ORIGINS, SKIPPED
 
@@ -87,9 +87,16 @@ class Counts:
 
 @contextmanager
 def opened(
-    used: Sequence[shards.ShardPaths], added: Sequence[shards.ShardPaths] = (), *, spill: Path, threads: int = 1
+    used: Sequence[shards.ShardPaths],
+    added: Sequence[shards.ShardPaths] = (),
+    *,
+    spill: Path,
+    threads: int = 1,
+    last: narrow.Kept = narrow.NOTHING,
 ) -> Iterator[Rows]:
     """The rows of the shards `used`, with the claims of the shards `added`; what memory does not hold is in `spill`.
+
+    `last` is what the last build kept of its shards: of those that are there still it is not read again.
 
     Raises:
         StoreError: the disk refuses.
@@ -104,7 +111,7 @@ def opened(
             ending.callback(engine.close)
             engine.execute(f"ATTACH ':memory:' AS {_TABLES}")
             with _cursor(engine) as connection:
-                yield Rows(connection, used, added, threads=threads)
+                yield Rows(connection, used, added, threads=threads, last=last)
             engine.execute(f"DETACH {_TABLES}")
             ending.pop_all()
         _WAITING.append(engine)
@@ -164,6 +171,7 @@ class Rows:
         added: Sequence[shards.ShardPaths],
         *,
         threads: int,
+        last: narrow.Kept,
     ) -> None:
         self._connection = connection
         self._threads = threads
@@ -174,10 +182,42 @@ class Rows:
         numbered = [(path, number) for files in self._files.values() for number, path in enumerate(files)]
         self._put("files", pa.table({"filename": [p for p, _ in numbered], "shard_number": [n for _, n in numbered]}))
         self._empty: set[str] = set()
-        sources = {kind: self._source(kind, files) for kind, files in self._files.items()}
-        for statement in rows_sql.TABLES.format(**sources).split(";\n"):
-            connection.execute(statement)
-        self._sources = sources
+        self._found = narrow.Found.of([shards.identity(one) for one in used], last, self._narrowed)
+        tables = self._found.tables
+        self._put("every_document", tables["documents"])
+        self._put("events", tables["events"].drop_columns(["quote"]))
+        claims = [tables["claims"]]
+        if added:
+            claims.append(self._narrow("claims", range(len(used), len(every))))
+        self._put("claims", pa.concat_tables(claims))
+        connection.execute(rows_sql.DOCUMENTS)
+
+    def _narrowed(self, places: Sequence[int]) -> narrow.Tables:
+        """What is kept of the shards at these places, under their numbers among these."""
+        numbers = pa.array(places, pa.int64())
+        found = {kind: self._narrow(kind, places) for kind in narrow.SCHEMAS}
+        return {
+            kind: table.set_column(0, "shard", pc.index_in(table["shard"], value_set=numbers).cast(pa.int64()))
+            for kind, table in found.items()
+        }
+
+    def _narrow(self, kind: str, places: Sequence[int]) -> pa.Table:
+        """The same of one kind, under the numbers that the shards have."""
+        named = ("documents", "origins") if kind == "documents" else (kind,)
+        sources = {name: self._source(name, [self._files[name][place] for place in places]) for name in named}
+        return self._arrow(rows_sql.NARROW[kind].format(**sources)).cast(narrow.SCHEMAS[kind])
+
+    # ------------------------------------------------------------ since the last build
+
+    @property
+    def kept(self) -> narrow.Kept:
+        """What the next build need not read of these shards."""
+        return self._found.kept
+
+    @cached_property
+    def touched(self) -> narrow.Touched | None:
+        """What documents the last build did not have as they are now; None where nothing is known of it."""
+        return self._found.touched()
 
     # ------------------------------------------------------------ of all
 
@@ -188,7 +228,8 @@ class Rows:
             "SELECT count(*), coalesce(count_if(is_foreign), 0), coalesce(sum(hidden_count), 0) FROM every_document"
         )
         ((events,),) = self._rows("SELECT count(*) FROM events")
-        lost = self._rows(f"SELECT stage, reason, count(*) FROM {self._sources['skipped']} GROUP BY ALL")  # noqa: S608
+        skipped = self._found.tables["skipped"].group_by(["stage", "reason"]).aggregate([([], "count_all")])
+        lost = zip(*(column.to_pylist() for column in skipped.select(["stage", "reason", "count_all"])), strict=True)
         return Counts(
             documents=documents,
             foreign=foreign,
@@ -204,25 +245,34 @@ class Rows:
 
     def lost(self, *, but: str, most: int) -> list[Skipped]:
         """The first lost items of the shards, in their order, but those of one stage."""
-        names = ", ".join(SKIPPED.schema.names)
-        return [
-            Skipped(*cells)
-            for cells in self._rows(
-                f"""SELECT {names} FROM {self._sources["skipped"]} JOIN files USING (filename)
-                WHERE stage <> $but ORDER BY shard_number, file_row_number LIMIT $most""",  # noqa: S608  (from this module)
-                {"but": but, "most": most},
-            )
-        ]
+        table = self._found.tables["skipped"]
+        table = table.filter(pc.not_equal(table["stage"], but)).select(["shard", "place"])
+        first = table.take(pc.select_k_unstable(table, most, [("shard", "ascending"), ("place", "ascending")]))
+        return SKIPPED.read(self._taken("skipped", zip(*(column.to_pylist() for column in first), strict=True)))
 
     def templates(self) -> list[Template]:
         """The distinct signatures with their counts, sorted by id: all that clustering sees."""
         return TEMPLATES.read(self.template_table())
 
-    def template_table(self) -> pa.Table:
-        """The same, as `TEMPLATES` has them."""
+    def template_table(self, last: pa.Table | None = None) -> pa.Table:
+        """The same, as `TEMPLATES` has them; those of the `last` build that no document touched are as they were."""
+        touched = self.touched
+        if last is None or touched is None:
+            last = TEMPLATES.schema.empty_table()
+            shown = pc.drop_null(pc.unique(self._found.tables["events"]["signature_id"]))
+        else:
+            last = last.select(TEMPLATES.schema.names)
+            shown = pa.array(sorted(touched.shown), pa.string())
+            last = last.filter(pc.invert(pc.is_in(last["signature_id"], value_set=shown)))
+        self._put("wanted", pa.table({"id": shown}))
+        self._connection.execute(rows_sql.FIRSTS)
         names = ", ".join(TEMPLATES.schema.names)
-        found = self._arrow(f"SELECT {names} FROM ({rows_sql.OF_TEMPLATES.format(**self._sources)})")  # noqa: S608
-        return found.cast(TEMPLATES.schema).combine_chunks()
+        files = self._of_shards("events", "SELECT DISTINCT first.shard FROM firsts")
+        asked = rows_sql.OF_TEMPLATES.format(events=self._source("events", files))
+        found = self._arrow(f"SELECT {names} FROM ({asked})").cast(TEMPLATES.schema)  # noqa: S608
+        if not len(last):
+            return found.combine_chunks()
+        return pa.concat_tables([last, found]).sort_by("signature_id").combine_chunks()
 
     def error_counts(self) -> dict[str, int]:
         """Errors by signature."""
@@ -257,11 +307,14 @@ class Rows:
 
     def quotes(self) -> Iterator[tuple[str, str, bool]]:
         """(cluster, words, whether an official page says them) of all events of clusters, each once, by cluster."""
+        events = self._found.tables["events"].select(["signature_id", "quote", "severity"])
+        members = self._arrow("SELECT signature_id FROM members")["signature_id"]
+        shown = events.filter(pc.is_in(events["signature_id"], value_set=members.combine_chunks()))
+        self._put("shown", shown)
         cursor = _cursor(self._connection)
         cursor.execute(
-            f"""SELECT cluster_id, quote, bool_or(event.severity = 'official')
-            FROM {self._sources["events"]} JOIN members ON signature_id = signature.signature_id
-            GROUP BY cluster_id, quote ORDER BY cluster_id"""  # noqa: S608  (from this module)
+            """SELECT cluster_id, quote, bool_or(severity = 'official') FROM shown JOIN members USING (signature_id)
+            GROUP BY cluster_id, quote ORDER BY cluster_id"""
         )
         while found := cursor.fetchmany(5000):
             yield from found
@@ -335,7 +388,7 @@ class Rows:
         self._wanted(names)
         rows = self._arrow(
             f"""SELECT {", ".join(DOCUMENTS.schema.names)}
-            FROM {self._sources["documents"]} JOIN files USING (filename)
+            FROM {self._source("documents", self._files["documents"])} JOIN files USING (filename)
             SEMI JOIN documents d ON d.shard = shard_number AND d.place = file_row_number
             WHERE list_has_any((links::JSON->>'$[*].target')::VARCHAR[], (SELECT list(id) FROM wanted))"""  # noqa: S608
         )
@@ -349,7 +402,7 @@ class Rows:
             columns = [pa.array(column) for column in (ids, kinds, keys, documents, signatures)]
             self._put("newly_placed", pa.Table.from_arrays(columns, ["claim_id", "kind", "key", "document_id", "ids"]))
             self._connection.execute(
-                "INSERT INTO claims SELECT claim_id, kind, key, NULL, document_id, ids, NULL, NULL FROM newly_placed"
+                "INSERT INTO claims BY NAME SELECT * RENAME (ids AS signature_ids) FROM newly_placed"
             )
 
     # ------------------------------------------------------------ batches
@@ -413,8 +466,11 @@ class Rows:
 
         Of a few rows DuckDB needs four times as long for all columns as Arrow does.
         """
+        return self._taken(kind, self._rows(f"SELECT DISTINCT shard, place FROM ({chosen}) ORDER BY ALL"))  # noqa: S608
+
+    def _taken(self, kind: str, places: Iterable[tuple[int, int]]) -> pa.Table:
+        """The rows at these places, which are in order."""
         schema = _SCHEMAS[kind].schema
-        places = self._rows(f"SELECT DISTINCT shard, place FROM ({chosen}) ORDER BY ALL")  # noqa: S608
         wanted = [
             (self._files[kind][shard], [place for _, place in inside])
             for shard, inside in groupby(places, key=itemgetter(0))

@@ -2,45 +2,55 @@
 
 from __future__ import annotations
 
-#: A few columns of every row; a row is at a place of a shard.
-TABLES = """
-CREATE TABLE every_document AS
-SELECT document_id, shard_number AS shard, file_row_number AS place, opened_at, source, hidden_count,
-    record.code AS code, payload IS NOT NULL AS is_foreign
-FROM {documents} JOIN files USING (filename);
-
-CREATE TABLE documents AS
+#: What `narrow` keeps of every row of some shards, by kind; a row is at a place of a shard.
+NARROW = {
+    "documents": """
+SELECT shard_number AS shard, file_row_number AS place, document_id, opened_at, source,
+    hidden_count::BIGINT AS hidden_count, record.code AS code, payload IS NOT NULL AS is_foreign, digest
+FROM {documents} JOIN files USING (filename) LEFT JOIN (
+    SELECT shard_number, unnest(documents) AS file_row_number, digest FROM {origins} JOIN files USING (filename)
+) USING (shard_number, file_row_number)
+""",
+    "events": """
+SELECT shard_number AS shard, file_row_number AS place, document_id, ordinal, event_id, posted_at,
+    event.severity AS severity, event.codes AS codes, signature.signature_id AS signature_id,
+    signature.is_gate_complete AS is_gate_complete, signature.is_truncated AS is_truncated, quote
+FROM {events} JOIN files USING (filename)
+""",
+    "claims": """
+SELECT shard_number AS shard, file_row_number AS place, claim_id, kind, key, doubt, quote.document_id AS document_id,
+    signature_ids
+FROM {claims} JOIN files USING (filename)
+""",
+    "skipped": """
+SELECT shard_number AS shard, file_row_number AS place, stage, reason FROM {skipped} JOIN files USING (filename)
+""",
+}
+#: Of a document that several keys lead to the last row counts, with the digests of all; there are few such ones.
+DOCUMENTS = """
+CREATE OR REPLACE TABLE documents AS
+WITH several AS (SELECT document_id FROM every_document GROUP BY document_id HAVING count(*) > 1)
+SELECT document_id, shard, place, opened_at, code, is_foreign, digest FROM every_document ANTI JOIN several
+    USING (document_id)
+UNION ALL
 SELECT document_id, last.*, digest FROM (
-    SELECT document_id, string_agg(digest, '' ORDER BY shard, place) AS digest,
-        arg_max({{shard: shard, place: place, opened_at: opened_at, code: code, is_foreign: is_foreign}},
-            {{shard: shard, place: place}}) AS last
-    FROM every_document
-    LEFT JOIN (
-        SELECT shard_number AS shard, unnest(documents) AS place, digest FROM {origins} JOIN files USING (filename)
-    )
-        USING (shard, place)
-    GROUP BY document_id
-);
-
-CREATE TABLE events AS
-SELECT document_id, ordinal, event_id, posted_at, event.severity AS severity, event.codes AS codes,
-    signature.signature_id AS signature_id, signature.is_gate_complete AS is_gate_complete,
-    signature.is_truncated AS is_truncated, shard_number AS shard, file_row_number AS place
-FROM {events} JOIN files USING (filename);
-
-CREATE TABLE claims AS
-SELECT claim_id, kind, key, doubt, quote.document_id AS document_id, signature_ids, shard_number AS shard,
-    file_row_number AS place
-FROM {claims} JOIN files USING (filename);
-
-CREATE TABLE firsts AS
-SELECT signature_id, arg_min({{shard: shard, place: place}}, {{document_id: document_id, ordinal: ordinal, shard: shard,
-    place: place}}) AS first, count(*) AS count, min(coalesce(posted_at, opened_at)) AS seen,
+    SELECT document_id,
+        arg_max({shard: shard, place: place, opened_at: opened_at, code: code, is_foreign: is_foreign},
+            {shard: shard, place: place}) AS last,
+        string_agg(digest, '' ORDER BY shard, place) AS digest
+    FROM every_document SEMI JOIN several USING (document_id) GROUP BY document_id
+)
+"""
+#: Where the signatures that are asked for are seen first, and what all their events say.
+FIRSTS = """
+CREATE OR REPLACE TABLE firsts AS
+SELECT signature_id, arg_min({shard: shard, place: place}, {document_id: document_id, ordinal: ordinal, shard: shard,
+    place: place}) AS first, count(*) AS count, min(coalesce(posted_at, opened_at)) AS seen,
     bool_or(is_gate_complete) AS is_gate_complete, bool_and(is_truncated) AS is_truncated,
     bool_or(severity = 'official') AS is_official
-FROM (SELECT * FROM events WHERE signature_id IS NOT NULL) LEFT JOIN
-    (SELECT document_id, opened_at FROM documents) USING (document_id)
-GROUP BY signature_id;
+FROM (SELECT * FROM events JOIN wanted ON id = signature_id)
+LEFT JOIN (SELECT document_id, opened_at FROM documents) USING (document_id)
+GROUP BY signature_id
 """
 #: The distinct signatures: whole if one event shows them whole; of what else is no part of the id the first decides.
 OF_TEMPLATES = """

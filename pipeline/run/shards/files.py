@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -177,6 +178,20 @@ def check(shard: ShardPaths, seen: Seen | None = None) -> None:
             listing.check(str(path.relative_to(folder)), seen)
     except Damaged as error:
         raise StoreError(f"cannot read the shard {error.path}: {error}", path=error.path, hint=CURE) from error
+
+
+def identity(shard: ShardPaths) -> str:
+    """What tells a shard from any other, whatever its name, and from what it was before it was made anew.
+
+    Raises:
+        StoreError: its list is not what was written.
+    """
+    path = _list_of(shard)
+    try:
+        told = sorted(_listing(path.parent.parent, shard.name).sums.items())
+    except Damaged as error:
+        raise StoreError(f"cannot read the shard {error.path}: {error}", path=error.path, hint=CURE) from error
+    return hashlib.blake2b(repr(told).encode(), digest_size=12).hexdigest()
 
 
 def discard(folder: Path, names: Collection[str]) -> None:
