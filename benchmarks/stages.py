@@ -25,7 +25,8 @@ from pipeline.records import Document
 from pipeline.run import Places, import_files, shards
 from pipeline.run.build import reduce
 from pipeline.run.build import rows as rows_of_shards
-from pipeline.run.build.mapping import map_text, uncollected
+from pipeline.run.build.lean import uncollected
+from pipeline.run.build.mapping import map_text
 
 T = TypeVar("T")
 #: (stage, items, what they are, CPU seconds)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.text import Text
 
+from pipeline import cli
 from pipeline.cli.entry_page import Depth, print_entry
 from pipeline.cli.labels import Language
 from pipeline.cli.look import did
@@ -120,6 +121,23 @@ def test_no_command_shows_the_help_and_is_a_usage_error() -> None:
 def test_an_unknown_command_or_option_is_a_usage_error() -> None:
     assert run("mach").code == 2
     assert run("match", "--nosuch").code == 2
+
+
+def test_each_command_is_where_it_is_looked_for() -> None:
+    app = cli.application()
+    own = {cli._name(one): one.callback.__module__ for one in app.registered_commands if one.callback}
+    groups = {one.name for one in app.registered_groups}
+    listed = {command: f"pipeline.cli.{name}" for name, commands in cli._MODULES.items() for command in commands}
+    assert {command: place for command, place in listed.items() if command not in groups} == own
+    assert groups < listed.keys()
+
+
+def test_a_command_loads_no_module_of_another() -> None:
+    script = (
+        "import sys; from pipeline import cli; cli.application('import'); print('pipeline.cli.match' in sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-c", script], cwd=golden.ROOT, capture_output=True, text=True, check=True)
+    assert told.stdout == "False\n"
 
 
 def test_the_shell_can_ask_for_completions() -> None:

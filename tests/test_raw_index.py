@@ -461,7 +461,7 @@ def test_pages_are_compared_one_by_one_only_where_raw_or_the_database_may_be_oth
         return bool(asked)
 
     run_row = store.RunRow("run:1", "build", "completed", None, None, {})
-    store.add_run(places.database, run_row)  # every run puts its own line into the file
+    store.add_runs(places.database, [run_row])  # every run puts its own line into the file
     assert not compared()
     (home / "new.jsonl").write_text(THREADS[12] + "\n", encoding="utf-8")
     run.import_files(home / "raw", [home / "new.jsonl"])

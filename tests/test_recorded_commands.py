@@ -64,6 +64,20 @@ def test_ingest_import_build_and_export_are_recorded_with_what_they_did(tmp_path
     assert [row["flow"] for row in rows] == [row["flow"] for row in after]
 
 
+def test_an_import_after_a_build_is_told_at_once_and_in_the_database_with_the_next_run(tmp_path: Path) -> None:
+    assert run("import", issue(tmp_path), "--home", tmp_path, "-q").code == 0
+    assert run("build", "--home", tmp_path, "-q", "--workers", "1").code == 0
+    assert run("import", issue(tmp_path), "--home", tmp_path, "-q").code == 0
+    asked = ("query", "SELECT flow FROM runs ORDER BY started_at", "--home", tmp_path, "--json")
+    assert [row["flow"] for row in json.loads(run(*asked).out)] == ["import", "build"]
+    told = json.loads(run("status", "--home", tmp_path, "--json").out)["runs"]
+    assert [row["flow"] for row in told] == ["import", "build", "import"]
+    assert run("build", "--home", tmp_path, "-q").code == 0  # nothing came
+    assert [row["flow"] for row in json.loads(run(*asked).out)] == ["import", "build", "import", "build"]
+    told = json.loads(run("status", "--home", tmp_path, "--json").out)["runs"]
+    assert [row["flow"] for row in told] == ["build", "import", "build", "import"]
+
+
 def test_an_ingest_that_stops_at_a_limit_is_partial_and_one_that_fails_says_why(
     tmp_path: Path, fake: FakeGithub
 ) -> None:

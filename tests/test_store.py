@@ -273,7 +273,7 @@ def test_the_digest_is_that_of_the_rows_wherever_they_lie(tmp_path: Path) -> Non
 def test_a_run_is_told_of_without_changing_the_digest(tmp_path: Path) -> None:
     path = store.write(tmp_path / "x.duckdb", store.Contents())
     before = store.digest(path)
-    store.add_run(path, store.RunRow("run:1", "build", "completed", None, None, {"documents": 3}))
+    store.add_runs(path, [store.RunRow("run:1", "build", "completed", None, None, {"documents": 3})])
     assert ask(path, "SELECT flow, detail->>'documents' FROM runs") == [("build", "3")]
     assert store.digest(path) == before
 

@@ -61,7 +61,7 @@ def test_every_query_of_the_cookbook_has_the_same_answer_in_the_old_release(tmp_
 @pytest.mark.long
 def test_the_old_release_reads_comments_and_a_file_to_which_a_run_was_added(tmp_path: Path) -> None:
     database = invented_world(tmp_path)
-    store.add_run(database, store.RunRow("run-2", "export", "completed", None, None, {}))
+    store.add_runs(database, [store.RunRow("run-2", "export", "completed", None, None, {})])
     asked = {
         "runs": "SELECT flow FROM runs WHERE run_id = 'run-2'",
         "comments": "SELECT count(*) AS n FROM duckdb_columns() WHERE NOT internal AND comment IS NULL "

@@ -348,7 +348,7 @@ def test_what_holds_everything_already_is_left_alone_but_for_a_run_that_it_lacks
     assert path.stat().st_mtime_ns == before
     run = store.RunRow("run:1", "build", "killed", None, None, {})
     store.bring(path, replace(change.contents, runs=(run,)), change.told, note=path.parent)
-    store.add_run(path, replace(run, run_id="run:2"), note=path.parent)
+    store.add_runs(path, [replace(run, run_id="run:2")], note=path.parent)
     store.bring(path, replace(change.contents, runs=(run,)), change.told, note=path.parent)
     assert store.query(path, "SELECT run_id FROM runs ORDER BY ALL").rows == [("run:1",), ("run:2",)]
     assert in_place == []

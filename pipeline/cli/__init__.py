@@ -15,28 +15,30 @@ if TYPE_CHECKING:
     from typer import Typer
     from typer.models import CommandInfo
 
-#: They register their commands.
-_MODULES = (
-    "agents",
-    "enrich",
-    "fetch",
-    "init",
-    "look",
-    "match",
-    "pack",
-    "quarantine",
-    "query",
-    "read",
-    "reconcile",
-    "report",
-    "search",
-    "serve",
-    "share",
-    "show",
-    "site",
-    "translate",
-    "work",
-)
+#: They register their commands: these, or groups of them.
+_MODULES = {
+    "agents": ("mcp",),
+    "enrich": ("enrich",),
+    "fetch": ("ingest", "forget"),
+    "init": ("init",),
+    "look": ("explain", "status", "validate"),
+    "match": ("match",),
+    "pack": ("pack",),
+    "quarantine": ("quarantine",),
+    "query": ("query",),
+    "read": ("extract", "group"),
+    "reconcile": ("reconcile",),
+    "report": ("report",),
+    "search": ("search", "top", "list"),
+    "serve": ("serve",),
+    "share": ("export", "apply"),
+    "show": ("show", "open"),
+    "site": ("site",),
+    "translate": ("translate",),
+    "work": ("run", "import", "build", "regroup"),
+}
+#: Groups whose commands show their switches as those beside them do.
+_PLAIN = ("pack", "quarantine", "translate")
 #: The help lists first what a newcomer needs: get an answer, look around, then make and share more.
 _ORDER = (
     "run", "match", "search", "show", "open", "top", "list", "explain", "query", "mcp", "status", "report",
@@ -45,18 +47,16 @@ _ORDER = (
 )  # fmt: skip
 
 
-def application() -> Typer:
-    """The application with all its commands."""
+def application(asked: str = "") -> Typer:
+    """The application with all its commands; where one is `asked` for that there is, with those of its module."""
     from typer.core import TyperCommand
 
-    from pipeline.cli import pack, quarantine, translate
     from pipeline.cli.app import Command, app
 
-    for name in _MODULES:
+    for name in [name for name, commands in _MODULES.items() if asked in commands] or _MODULES:
         import_module(f"pipeline.cli.{name}")
-    inner = [
-        one for group in (quarantine.quarantine, pack.pack, translate.translate) for one in group.registered_commands
-    ]
+    groups = [group.typer_instance for group in app.registered_groups if group.name in _PLAIN]
+    inner = [one for group in groups if group is not None for one in group.registered_commands]
     for command in (*app.registered_commands, *inner):
         command.cls = Command if command.cls is TyperCommand else command.cls
     app.registered_commands.sort(key=lambda command: _ORDER.index(_name(command)) if _name(command) in _ORDER else 99)
@@ -80,7 +80,7 @@ def main() -> None:
         complain(told[0], hint=told[1])
     try:
         try:
-            application()()
+            application(*sys.argv[1:2])()
         finally:
             streams.finish()
             warm.keep()

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # numpy reads it when a command first needs it: threads over matrices as small as ours wait for each other
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# pydantic asks each package that is installed whether it is a plugin of its own: of ours none is
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 class Command(TyperCommand):

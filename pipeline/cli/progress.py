@@ -17,12 +17,11 @@ def progress_bar(*, is_quiet: bool) -> Iterator[Progress]:
 
     The bar begins when it is first told of a stage: it has a thread, and who forks workers has none before.
     """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    on_stderr = console(stderr=True)
-    if is_quiet or not on_stderr.is_terminal:
+    if is_quiet or not (on_stderr := console(stderr=True)).is_terminal:
         yield lambda _stage, _done, _total: None
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     bars, tasks = Progress(*columns, console=on_stderr), {}
 

@@ -52,7 +52,7 @@ def rate(good: float, other: float) -> Rate | None:
 class _Part(BaseModel):
     """Frozen, unknown fields refused: a typing error in a field's name is an error, not a silent null."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Evidence(_Part):

@@ -16,7 +16,7 @@ Lines = Annotated[list[int], Field(min_length=2, max_length=2)]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class MatchSaying(_Part):

@@ -7,7 +7,6 @@ Whoever asks whether anything came since the last build imports nothing of what 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pipeline.run.build.current import is_built, is_exported, note_built, note_exported, unchanged
 from pipeline.run.build.places import Places
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
         publish,
         with_notes,
     )
+    from pipeline.run.build.current import is_built, is_exported, note_built, note_exported, unchanged
     from pipeline.run.build.exporting import export
     from pipeline.run.build.mapping import Partition, code_digest, map_partitions
     from pipeline.run.build.planning import plan
@@ -44,6 +44,7 @@ else:
 _PLACES = {
     "records.summary": ("Fetched", "StageCount", "Summary", "from_dict", "joined_summary", "status_of"),
     "run.build.building": ("clear", "extract", "lay_out", "limits", "planned", "publish", "with_notes"),
+    "run.build.current": ("is_built", "is_exported", "note_built", "note_exported", "unchanged"),
     "run.build.exporting": ("export",),
     "run.build.mapping": ("Partition", "code_digest", "map_partitions"),
     "run.build.planning": ("plan",),

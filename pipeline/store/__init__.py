@@ -10,15 +10,73 @@ DuckDB does not promise equal bytes for equal content; `digest` gives one sha256
 that is what a second build must reproduce. The table `runs` holds wall-clock times and is left out.
 """
 
-from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
-from pipeline.store.digest import digest, digests, table_counts
-from pipeline.store.engine import check_replaceable, of_ours, sign
-from pipeline.store.noted import Digests, Told
-from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check, held, lasting, meta, read_only
-from pipeline.store.querying import Answer, Limits, QueryResult, asked, query
-from pipeline.store.rendering import FORMS, rendered, shown_rows, writer
-from pipeline.store.replacing import add_run, bring
-from pipeline.store.writing import write
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pipeline.store.contents import Contents, JournalRow, OverrideRow, RunRow, StageCount, WithheldRow
+    from pipeline.store.digesting import digest, digests, table_counts
+    from pipeline.store.engine import check_replaceable, of_ours, sign
+    from pipeline.store.noted import Digests, Told
+    from pipeline.store.opening import SCHEMA_VERSION, VERSIONS, check, held, lasting, meta, read_only
+    from pipeline.store.querying import Answer, Limits, QueryResult, asked, query
+    from pipeline.store.rendering import FORMS, rendered, shown_rows, writer
+    from pipeline.store.replacing import add_runs, bring
+    from pipeline.store.writing import write
+
+#: Where the names are, which are imported when somebody asks for them: most commands need few of the libraries.
+_PLACES = {
+    "contents": (
+        "Contents",
+        "JournalRow",
+        "OverrideRow",
+        "RunRow",
+        "StageCount",
+        "WithheldRow",
+    ),
+    "digesting": (
+        "digest",
+        "digests",
+        "table_counts",
+    ),
+    "engine": (
+        "check_replaceable",
+        "of_ours",
+        "sign",
+    ),
+    "noted": (
+        "Digests",
+        "Told",
+    ),
+    "opening": (
+        "SCHEMA_VERSION",
+        "VERSIONS",
+        "check",
+        "held",
+        "lasting",
+        "meta",
+        "read_only",
+    ),
+    "querying": (
+        "Answer",
+        "Limits",
+        "QueryResult",
+        "asked",
+        "query",
+    ),
+    "rendering": (
+        "FORMS",
+        "rendered",
+        "shown_rows",
+        "writer",
+    ),
+    "replacing": (
+        "add_runs",
+        "bring",
+    ),
+    "writing": ("write",),
+}
+_PLACE_OF = {name: f"pipeline.store.{place}" for place, names in _PLACES.items() for name in names}
 
 __all__ = [
     "FORMS",
@@ -35,7 +93,7 @@ __all__ = [
     "StageCount",
     "Told",
     "WithheldRow",
-    "add_run",
+    "add_runs",
     "asked",
     "bring",
     "check",
@@ -55,3 +113,11 @@ __all__ = [
     "write",
     "writer",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A name of this package, imported now."""
+    if name not in _PLACE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_PLACE_OF[name]), name)
+    return found

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.records import Assignment, Cluster, Neighbour, Skipped
-from pipeline.records.entry import KnowledgeEntry
+
+if TYPE_CHECKING:
+    from pipeline.records.entry import KnowledgeEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,10 +136,10 @@ def bring(path: Path, contents: Contents, told: Told, *, note: Path) -> Digests:
     return lines
 
 
-def add_run(path: Path, run: RunRow, *, note: Path | None = None) -> None:
-    """Nothing; the file at `path` then tells of `run` as well, and the note in the folder `note` stays true of it.
+def add_runs(path: Path, runs: Sequence[RunRow], *, note: Path | None = None) -> None:
+    """Nothing; the file at `path` then tells of `runs` as well, and the note in the folder `note` stays true of it.
 
-    The row goes into a copy. It costs a second a gigabyte, where the build before it cost minutes.
+    Rows go into a copy. It costs a second a gigabyte, where the build before it cost minutes.
 
     Raises:
         StoreError: the file may not be replaced, or the disk refuses.
@@ -148,7 +148,10 @@ def add_run(path: Path, run: RunRow, *, note: Path | None = None) -> None:
     with staged(path, telling="cannot add a run to") as made:
         _copy(path, made)
         with transaction(made) as connection:
-            connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", list(run_row(run)))
+            there = {run_id for (run_id,) in connection.execute("SELECT run_id FROM runs").fetchall()}
+            for run_id, run in {run.run_id: run for run in runs}.items():
+                if run_id not in there:
+                    connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", list(run_row(run)))
     if note:
         noted.renew(note, before, path)
 

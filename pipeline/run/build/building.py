@@ -35,7 +35,7 @@ from pipeline.run.build import (
     waking,
 )
 from pipeline.run.build.engines import NO_ENGINES, NOTHING_ADDED, Added, Engines, drop_answers
-from pipeline.run.build.lean import lean
+from pipeline.run.build.lean import lean, uncollected
 from pipeline.run.build.mapping import (
     PRELOAD,
     UNREAD,
@@ -46,7 +46,6 @@ from pipeline.run.build.mapping import (
     map_partitions,
     partition_of,
     shards_of,
-    uncollected,
 )
 from pipeline.run.build.places import Places
 from pipeline.run.build.planning import batches, plan

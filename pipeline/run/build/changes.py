@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from pipeline import cluster, store
 from pipeline.records.bundle import Registry
 from pipeline.run.build import history
-from pipeline.run.build.rows import Rows
 
 if TYPE_CHECKING:
     from pipeline.run.build.entries import Grouped
+    from pipeline.run.build.rows import Rows
 
 #: Rows of the map of moved events that a summary holds; the database has all of it in its journal.
 _MOST_MOVED = 50

@@ -15,8 +15,7 @@ from pipeline.export import Passed, remote
 from pipeline.records.bundle import PackRecord, Registry
 from pipeline.records.summary import MOST_EXAMPLES, Summary, count
 from pipeline.run.build import itself
-from pipeline.run.build.lean import lean
-from pipeline.run.build.mapping import uncollected
+from pipeline.run.build.lean import lean, uncollected
 from pipeline.run.build.places import Places
 from pipeline.store import querying
 

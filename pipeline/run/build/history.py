@@ -21,16 +21,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline import store
 from pipeline.lexicon.repositories import current_key
 from pipeline.records import chained
 from pipeline.records.bundle import Published, Registry
 from pipeline.records.errors import ConfigError, StoreError
-from pipeline.run.build.rows import Rows
 from pipeline.run.home import forgetting
 from pipeline.store import reading
+
+if TYPE_CHECKING:
+    from pipeline.run.build.rows import Rows
 
 #: Subjects of the journal that are clusters; the others are entries.
 _CLUSTER = "cluster:"

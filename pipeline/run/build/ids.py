@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline import export as bundle
 from pipeline import store
@@ -21,7 +22,9 @@ from pipeline.records.bundle import BUNDLE_VERSION, Published, Registry, parsed
 from pipeline.records.errors import ExportError, StoreError
 from pipeline.records.kept import Damaged, KeptFile, KeptKind, Verdict
 from pipeline.records.leaves import Opened
-from pipeline.run.build import changes
+
+if TYPE_CHECKING:
+    from pipeline.run.build import changes
 
 #: A slug is part of a file name and of links that people paste.
 _SLUG_CHARACTERS = 80
@@ -100,6 +103,8 @@ def assign(wanted: Iterable[Wanted], registry: Registry) -> Assigned:
     )
     reasons = {ids[want.cluster_id]: _why_renamed(want, ids[want.cluster_id]) for want in ordered}
     renames = {old: new for old, new in renamed.items() if old in held}
+    from pipeline.run.build import changes  # noqa: PLC0415  (an export reads the registry, and compares nothing)
+
     return Assigned(
         ids, after, tuple(changes.id_notes(registry, after, merged=merged, renamed=renames, reasons=reasons))
     )

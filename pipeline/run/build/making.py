@@ -23,7 +23,8 @@ from pipeline.records.entry import Evidence, KnowledgeEntry, Lead, Reply
 from pipeline.records.errors import PipelineError
 from pipeline.run import pool
 from pipeline.run.build import reduce, results, rows
-from pipeline.run.build.mapping import PRELOAD, partition_of, uncollected
+from pipeline.run.build.lean import uncollected
+from pipeline.run.build.mapping import PRELOAD, partition_of
 from pipeline.run.build.worded import WHOLE, Facts, Place, Texts, packed
 from pipeline.translate.engines import Engine
 

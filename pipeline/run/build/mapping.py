@@ -8,12 +8,10 @@ is carried over from there. Fifty new documents cost the reading of fifty, and t
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import platform
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import islice
@@ -41,21 +39,7 @@ from pipeline.records.errors import RawError, StoreError
 from pipeline.records.kept import KeptFile, Seen, Verdict
 from pipeline.run import pool, shards
 from pipeline.run.build.itself import own_files, releases
-
-# Work on many records without the cyclic collector: they hold no cycles, and looking for some costs half the time.
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """The collector rests inside the context. Measured: reading the shards of 60,000 events takes 5.6 s, not 10.4 s."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
+from pipeline.run.build.lean import uncollected
 
 Item = TypeVar("Item")
 

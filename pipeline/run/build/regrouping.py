@@ -14,7 +14,8 @@ from pipeline import cluster, normalise, packs, store
 from pipeline.records import Template
 from pipeline.run import pool, shards
 from pipeline.run.build import changes, history, reduce, rows
-from pipeline.run.build.mapping import Partition, finished, map_partitions, partition_of, shards_of, uncollected
+from pipeline.run.build.lean import uncollected
+from pipeline.run.build.mapping import Partition, finished, map_partitions, partition_of, shards_of
 from pipeline.run.build.places import Places
 from pipeline.run.build.planning import plan
 from pipeline.store import reading

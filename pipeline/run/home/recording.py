@@ -21,12 +21,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pipeline import store
+from pipeline import store  # whose libraries are imported only where a database is asked
 from pipeline.records import disk, kept
 from pipeline.records.errors import ConfigError, PipelineError, StoreError
 from pipeline.records.summary import Summary
 from pipeline.run.home import locking
-from pipeline.store import RunRow, reading
+from pipeline.store.contents import RunRow
 
 #: Least number of characters by which a run is called.
 SHORTEST_ID = 8
@@ -80,7 +80,7 @@ def recorded(
             record.detail["error"] = str(error) if isinstance(error, PipelineError) else type(error).__name__
             raise
         finally:
-            _keep(home, _row(record, status, seconds=time.monotonic() - begun))
+            _keep(home, _row(record, status, seconds=time.monotonic() - begun), is_ingest=is_ingest)
 
 
 def rows(home: Path) -> tuple[RunRow, ...]:
@@ -130,11 +130,21 @@ def status(home: Path, *, runs: int = 10) -> dict[str, Any]:
     if kept and not _database(home).exists():
         nothing: dict[str, Any] = {"stages": [], "skipped": [], "answers": [], "chinese": [], "drift": []}
         return {"runs": [asdict(row) for row in reversed(kept[-runs:])], **nothing}
-    return told(_database(home), runs=runs)
+    found = told(_database(home), runs=runs)
+    shown = {row["run_id"] for row in found["runs"]}
+    late = [asdict(row) for row in kept if row.run_id not in shown]  # ingests since, which no build has told it yet
+    found["runs"] = sorted([*found["runs"], *late], key=_begun, reverse=True)[:runs]
+    return found
+
+
+def _begun(row: Mapping[str, Any]) -> float:
+    return row["started_at"].timestamp() if row["started_at"] else 0.0
 
 
 def told(database: Path, *, runs: int = 10) -> dict[str, Any]:
     """What a database says of the runs that made it, newest first, of its last build, its answers and its Chinese."""
+    from pipeline.store import reading  # noqa: PLC0415  (its libraries: most commands ask nothing here)
+
     found = reading.status(database, runs=runs)
     return {**found, "runs": [{**row, "detail": json.loads(row["detail"] or "{}")} for row in found["runs"]]}
 
@@ -171,18 +181,24 @@ def _killed(holder: locking.Holder) -> RunRow:
     return RunRow(holder.run_id, holder.flow, "killed", _moment(holder.started_at), None, {"error": error})
 
 
-def _keep(home: Path, row: RunRow) -> None:
+def _keep(home: Path, row: RunRow, *, is_ingest: bool = False) -> None:
+    """Nothing; the file of runs tells of it, and the database.
+
+    Not of an ingest at once: the database would be copied for it, and the build that follows makes another one.
+    """
     line = asdict(row)
     for name in ("started_at", "ended_at"):
         line[name] = line[name].isoformat() if line[name] else None
     # a disk that is full or read-only has failed the run already, with a message of its own: this must not hide it
     with suppress(OSError):
         _append(_ledger(home), sealed(line) + "\n")
+    if is_ingest:
+        return
     database = _database(home)
     # a database that cannot take the row now gets it with the next build, from the file of runs
     with suppress(StoreError):
         if database.exists():
-            store.add_run(database, row, note=home / ".errmine" / "state")
+            store.add_runs(database, [*rows(home), row], note=home / ".errmine" / "state")
 
 
 def _append(path: Path, line: str) -> None:

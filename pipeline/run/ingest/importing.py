@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline import raw
 from pipeline.providers import files
@@ -12,8 +13,9 @@ from pipeline.providers.provider import thread_key
 from pipeline.records import RawPage, Skipped
 from pipeline.records.errors import ConfigError
 from pipeline.records.summary import MOST_EXAMPLES, Summary, count
-from pipeline.run.home import forgetting
-from pipeline.run.home.forgetting import Forgotten
+
+if TYPE_CHECKING:
+    from pipeline.run.home.forgetting import Forgotten
 
 #: Told of (stage, pages done, 0: nobody knows how many there are) as an import goes on, after so many each.
 Progress = Callable[[str, int, int], None]
@@ -45,6 +47,8 @@ def forget(home: Path, raw_path: Path, url: str) -> tuple[str, Forgotten]:
     Raises:
         ConfigError: `url` is not the address of a thread.
     """
+    from pipeline.run.home import forgetting  # noqa: PLC0415  (it asks the database and the bundle, which imports do not)
+
     key = thread_key(url)
     if key is None:
         hint = "Give the address of an issue or pull request, as the browser shows it."
