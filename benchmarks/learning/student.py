@@ -91,6 +91,8 @@ def examples(folder: Path, teachers: Sequence[str], held: set[int], most: int | 
     found = []
     softened = {name: told_by(folder / f"{name}.labelled.npz") for name in ("A", "B")} if not held else {}
     for at, thread in enumerate(threads_of(folder / "labelled.jsonl.gz")[:most]):
+        if not thread["words"]:  # no error is read in it any more, or it is a log of too many units
+            continue
         one = _example(thread, thread["fold"])
         for unit, told in thread["targets"].items():
             one.targets[int(unit)] = told
