@@ -10,17 +10,17 @@ from functools import cache
 from pipeline.distil import tables, values
 from pipeline.distil.project import Project
 from pipeline.lexicon.products import PRODUCTS, Product
-from pipeline.records import Fact
+from pipeline.records import Fact, warm
 from pipeline.text.needed import late
 
-_SPAN = re.compile(r"`[^`\n]{2,160}`")
-_NOT = re.compile(
+_SPAN = warm.pattern(r"`[^`\n]{2,160}`")
+_NOT = warm.pattern(
     r"(?:\bnot|n't|\bnever|\bavoid|\bwithout|不要|别|无需|不用)(?: ?\w+)?[^\w.;,!?。，；！？]{0,3}$", re.IGNORECASE
 )
-_PLACEHOLDER = re.compile(r"^(?:<.*|\.\.\.|x+|path|value|your\w*|foo|bar|/path/.*|none|[$].*)$", re.IGNORECASE)
+_PLACEHOLDER = warm.pattern(r"^(?:<.*|\.\.\.|x+|path|value|your\w*|foo|bar|/path/.*|none|[$].*)$", re.IGNORECASE)
 
-_HAN = re.compile(r"[\u4e00-\u9fff]")
-_LATIN = re.compile(r"[A-Za-z][\w.+-]{2,}")
+_HAN = warm.pattern(r"[\u4e00-\u9fff]")
+_LATIN = warm.pattern(r"[A-Za-z][\w.+-]{2,}")
 #: Calls, names in CamelCase, names of files: code although no mark says so (pages saved as text lose their marks).
 _LOOKS = (
     r"\b[A-Za-z_]\w{1,40}\(\)|(?-i:\b[a-z]+[A-Z]\w+|\b[A-Z][a-z0-9]+[A-Z]\w+)"
@@ -28,12 +28,12 @@ _LOOKS = (
 )
 
 #: Where something is said, not what: "I tried [this](https://...)" names no act.
-_ADDRESS = re.compile(r"\]\([^()\s]{1,300}\)|(?:https?://|www\.)[^\s)>\]]{1,300}")
-_QUERY = re.compile(r"(https?://[^\s)>\]?#]{1,300})([?#][^\s)>\]]{1,300})")
+_ADDRESS = warm.pattern(r"\]\([^()\s]{1,300}\)|(?:https?://|www\.)[^\s)>\]]{1,300}")
+_QUERY = warm.pattern(r"(https?://[^\s)>\]?#]{1,300})([?#][^\s)>\]]{1,300})")
 _GIVEN = frozenset(
     {"remedy.set_parameter", "remedy.set_env", "remedy.set_flag", "remedy.add_flag", "remedy.call", "remedy.use"}
 )
-_TAKEN_AWAY = re.compile(
+_TAKEN_AWAY = warm.pattern(
     r"(?:remov(?:e|ed|ing)|delet(?:e|ed|ing)|drop(?:ped|ping)?|comment(?:ed|ing)? out|instead of|去掉|删除|注释)"
     r"\W(?:\W|\w+\W){0,2}$",
     re.IGNORECASE,
@@ -60,14 +60,14 @@ _UNVERSIONED = frozenset({"remedy.install", "remedy.upgrade", "remedy.downgrade"
 #: Values that options of builds take, and nobody's environment.
 _OF_BUILDS = frozenset({"ON", "OFF"})
 #: A version, or a bound for one, in a form that no row reads: "tensorflow <= 1.8", "pip 19".
-_BOUND = re.compile(r"[`'\")]{0,2} ?(?:version |v)?(?:[<>=~]{1,2} ?)?v?\d", re.IGNORECASE)
+_BOUND = warm.pattern(r"[`'\")]{0,2} ?(?:version |v)?(?:[<>=~]{1,2} ?)?v?\d", re.IGNORECASE)
 _VERSIONED = frozenset({"remedy.pin", "remedy.upgrade_to", "remedy.downgrade_to"})
 #: Fragments of verbs with which rows begin: looked for once a sentence, not once a row.
 _VERBS = ("LESS", "MORE", "UP", "DOWN", "PIN", "SET")
-_FRAGMENT = re.compile(rf"<({'|'.join(_VERBS)})>")
+_FRAGMENT = warm.pattern(rf"<({'|'.join(_VERBS)})>")
 _REMOVING = frozenset({"remedy.remove_flag", "remedy.remove_parameter", "remedy.clear_cache"})
 #: More paths that are removed, or the rest of one: "`~/.cache`, `~/.config` and all", "`build`/x".
-_GOES_ON = re.compile(
+_GOES_ON = warm.pattern(
     r"[`'\"]{0,2}(?:\s?[,、，]\s?(?:and |or )?|\s(?:and|or|plus|as well as)\s|\s?[和及与]\s?)"
     r"(?:the |your )?[`'\"]{0,2}(?:[~./$][\w~./]|\w{1,40}/)|[`'\"]{0,2}[/~\\]"
 )
@@ -78,29 +78,29 @@ _OF_PROJECT = {
     "remedy.use_version": "remedy.pin",
 }
 #: "Try 0.4.1" may advise another version of what the project stands on; who tells what became of it means the project.
-_ADVISED = re.compile(r"\b(?:could|can|should|may|might|please|try)\b", re.IGNORECASE)
+_ADVISED = warm.pattern(r"\b(?:could|can|should|may|might|please|try)\b", re.IGNORECASE)
 #: Acts that leave out a value: where the words name one, they stand for themselves.
 _WITHOUT_VALUE = frozenset(
     {f"remedy.{way}_{what}" for way in ("increase", "decrease") for what in ("flag", "parameter", "quantity")}
     | {"remedy.set_env_any", "remedy.set_parameter_any"}
 )
 #: "from 30s to 500ms", "调小到 500m": words behind an act that name its value.
-_AIMED = re.compile(
+_AIMED = warm.pattern(
     r"[`'\")]{0,2}[^;,!?，。；！？\n]{0,40}?(?:\b(?:to|by|from|as)\b|到|至|为|成|[=:])(?: \w+){0,3}?"
     r" ?[`'\"]{0,2}[-+~<>=]{0,2}\d",
     re.IGNORECASE,
 )
 #: What else belongs to a version or bound: "1.8.3-rc.1", "2.0.0.Final", ">=1.2,<2"; and what makes it another thing's.
-_VERSION_REST = re.compile(
+_VERSION_REST = warm.pattern(
     r"(?:[-+][A-Za-z0-9]+(?:[._][A-Za-z0-9]+)*(?![A-Za-z0-9])|\.(?:Final|RELEASE|GA|SNAPSHOT)\b"
     r"|, ?(?:[<>=!~]=|[<>])[\w.*]+)+"
 )
-_OF_ANOTHER = re.compile(
+_OF_ANOTHER = warm.pattern(
     r"-(?:based|compatible|compliant|style|like|only|ish|specific|related|or|to|and)\b|\.(?:exe|zip|whl|tar|gz|jar|deb|rpm)\b",
     re.IGNORECASE,
 )
 #: More of a command than its row reads.
-_MORE_OPTIONS = re.compile(r" --?[A-Za-z]")
+_MORE_OPTIONS = warm.pattern(r" --?[A-Za-z]")
 _SWITCHED_ON = frozenset({"remedy.add_flag", "remedy.enable"})
 _TARGETS = {
     "computer": "machine",
@@ -185,7 +185,7 @@ def _objects() -> re.Pattern[str]:
     fragments, nouns = rows["fragments"], rows["objects"]["nouns"]
     words = "|".join([*map(re.escape, nouns), *rows["quantities"].values()])
     # nouns in Latin letters need word borders, those in Han have none
-    return re.compile(
+    return warm.pattern(
         rf"`[^`\n]{{2,}}`|{fragments['ENV']}|{fragments['FLAG']}|{fragments['NAME']}|(?<![A-Za-z])(?:{words})s?(?![A-Za-z])"
         rf"|{_LOOKS}|[\w-]{{2,40}}==|(?<![\w.])(?:{fragments['VER']})(?![\w.])",
         re.IGNORECASE,
@@ -193,7 +193,7 @@ def _objects() -> re.Pattern[str]:
 
 
 #: Markup of pages and mails: its attributes are no settings.
-_TAG = re.compile(r"</?(?:a|b|br|code|div|em|html|i|li|p|pre|span|strong|tt|ul)(?:\s[^<>]{0,300})?/?>", re.IGNORECASE)
+_TAG = warm.pattern(r"</?(?:a|b|br|code|div|em|html|i|li|p|pre|span|strong|tt|ul)(?:\s[^<>]{0,300})?/?>", re.IGNORECASE)
 
 
 def action(text: str, project: Project | None = None) -> Action | None:
@@ -284,7 +284,7 @@ def _of_project(fact: Fact, text: str, project: Project) -> Fact:
 
 @cache
 def _named_products() -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w/.-])(?:{tables.trie(sorted(tables.products()))})(?![\w-])", re.IGNORECASE)
+    return warm.pattern(rf"(?<![\w/.-])(?:{tables.trie(sorted(tables.products()))})(?![\w-])", re.IGNORECASE)
 
 
 def _package(act: Action) -> str:
@@ -322,7 +322,7 @@ def has_object(text: str) -> bool:
 
 
 #: What `git describe` prints: the tag before a commit, how many commits later it is, and the commit.
-_DESCRIBED = re.compile(
+_DESCRIBED = warm.pattern(
     r"(?<![\w.])v?\d{1,4}\.\d[\w.]{0,20}(?:-(?:rc|alpha|beta|dev|pre)[\w.]{0,10})?-(?P<later>\d{1,6})-g[0-9a-f]{5,40}"
     r"(?:-dirty)?(?!\w)",
     re.IGNORECASE,
@@ -344,7 +344,7 @@ def without_describe(text: str) -> str:
 def _versioned() -> re.Pattern[str]:
     spellings = "|".join(map(re.escape, sorted(tables.products(), key=lambda s: (-len(s), s))))
     version = tables.table("actions.toml")["fragments"]["VER"]
-    return re.compile(rf"(?<![\w/.-])({spellings})[ =v-]{{1,3}}({version})(?!\w|\.\d)", re.IGNORECASE)
+    return warm.pattern(rf"(?<![\w/.-])({spellings})[ =v-]{{1,3}}({version})(?!\w|\.\d)", re.IGNORECASE)
 
 
 def versioned(text: str) -> tuple[str, str] | None:

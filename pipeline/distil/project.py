@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import cache
 
 from pipeline.distil import tables
-from pipeline.records import Document
+from pipeline.records import Document, warm
 
-_MARKS = re.compile(r"[-_.\s]")
+_MARKS = warm.pattern(r"[-_.\s]")
 #: What no everyday word has: a dash, a digit, a scope, a capital inside.
-_LIKE_A_NAME = re.compile(r"[-_/@\d]|[a-z][A-Z]|\w\.\w")
+_LIKE_A_NAME = warm.pattern(r"[-_/@\d]|[a-z][A-Z]|\w\.\w")
 #: A report of a tracker, as "FIXTURE-12".
-_REPORT = re.compile(r"[A-Z][A-Z0-9]{1,14}-\d{1,6}")
-_VERSION = re.compile(r"v?(?P<major>\d{1,4})\.(?P<minor>\d{1,5}|[x*])", re.IGNORECASE)
-_ANY_VERSION = re.compile(rf"(?<![\w/.-])(?P<word>[A-Z][\w+-]{{2,30}})(?: [Vv]ersion:?)? {_VERSION.pattern}")
+_REPORT = warm.pattern(r"[A-Z][A-Z0-9]{1,14}-\d{1,6}")
+_VERSION = warm.pattern(r"v?(?P<major>\d{1,4})\.(?P<minor>\d{1,5}|[x*])", re.IGNORECASE)
+_ANY_VERSION = warm.pattern(rf"(?<![\w/.-])(?P<word>[A-Z][\w+-]{{2,30}})(?: [Vv]ersion:?)? {_VERSION.pattern}")
 #: So much of a thread is looked at for the versions that it names.
 _MOST_READ = 60_000
 #: A release one behind or ahead of the own one is the project's still; 10.1 in a report of 1.4 is CUDA's.
@@ -125,6 +125,6 @@ def _no_products() -> frozenset[str]:
 def _others() -> re.Pattern[str]:
     """Any known product with a version beside it."""
     names = tables.trie(sorted(tables.products()))
-    return re.compile(
+    return warm.pattern(
         rf"(?<![\w/.-])(?P<product>{names})(?:[^\w\n]{{1,6}}version)?[^\w\n.]{{1,6}}{_VERSION.pattern}", re.IGNORECASE
     )

@@ -276,12 +276,11 @@ def _row_lines(text: str) -> Iterator[int]:
     """The lines on which rows begin, from 1."""
     within = ""
     for number, line in enumerate(text.splitlines(), 1):
-        if not within and _ROW.match(line):
+        if "[[" in line and not within and _ROW.match(line):
             yield number
-        if not within and line.lstrip().startswith("#"):
-            continue
-        for quote in _QUOTES.findall(line):
-            within = quote if not within else "" if quote == within else within
+        if ("'''" in line or '"""' in line) and (within or not line.lstrip().startswith("#")):
+            for quote in _QUOTES.findall(line):
+                within = quote if not within else "" if quote == within else within
 
 
 def _line_of_key(text: str, key: str, *, after: int = 0) -> int | None:

@@ -22,6 +22,7 @@ import struct
 import sys
 import tempfile
 import tomllib
+from array import array
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -29,17 +30,18 @@ from re import _compiler, _parser  # type: ignore[attr-defined]
 from typing import Any, AnyStr, Final
 
 #: First bytes of the file: its form.
-_FORM = b"errmine warm 1\n"
+_FORM = b"errmine warm 2\n"
 _HEAD = struct.Struct("<15sI16s")  # form, how many pieces, digest of their rows
 _ROW = struct.Struct("<16sQI8s")  # key, where it begins, how long it is, digest of it
 #: More is begun anew: all that ships is a tenth of it. Releases and packs that are gone leave their pieces behind.
 _MOST_BYTES = 64 << 20
 #: Shorter text is read as fast as it is found.
 _SHORTEST_TABLE = 1_000
-#: Releases of Python whose way from an expression to its code is the one below (`_code`); others compile as ever.
+#: Releases of Python whose way from an expression to its code is that of `pattern`; others compile as ever.
 _RELEASES: Final = ((3, 11), (3, 12), (3, 13))
-_IS_KNOWN = sys.version_info[:2] in _RELEASES and sys.implementation.name == "cpython"
-#: What decides the code of an expression besides itself.
+_IS_KNOWN = sys.version_info[:2] in _RELEASES and array("I").itemsize == _sre.CODESIZE
+_CODE = "I"  # of an expression: numbers of four bytes
+#: What decides it besides the expression.
 _PYTHON = f"{sys.version} {_sre.MAGIC} {_sre.CODESIZE}"
 
 
@@ -73,21 +75,19 @@ def pattern(expression: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     written = expression.encode("utf-8", "surrogatepass") if isinstance(expression, str) else expression
     key = _key(f"{_PYTHON} {type(expression).__name__} {flags}", written)
     if (body := _pieces().get(key)) is not None:
-        all_flags, code, groups, places, names = json.loads(body)
-        return _sre.compile(expression, all_flags, code, groups, places, tuple(names))  # type: ignore[no-any-return]
-    parts = _code(expression, flags)
-    _made()[key] = json.dumps(parts, separators=(",", ":")).encode()
-    return _sre.compile(expression, *parts[:-1], tuple(parts[-1]))  # type: ignore[no-any-return]
-
-
-def _code(expression: str | bytes, flags: int) -> tuple[int, list[int], int, Mapping[str, int], list[str | None]]:
-    """What `re` makes of an expression: all its flags, its code, how many groups it has, their places and names."""
-    parsed = _parser.parse(expression, flags)
-    state = parsed.state
-    names: list[str | None] = [None] * state.groups
-    for name, place in state.groupdict.items():
+        told, _, written = body.partition(b"\n")
+        all_flags, groups, places = json.loads(told)
+        code = array(_CODE, written).tolist()
+    else:
+        parsed = _parser.parse(expression, flags)
+        state, code = parsed.state, _compiler._code(parsed, flags)
+        all_flags, groups, places = flags | state.flags, state.groups, state.groupdict
+        told = json.dumps((all_flags, groups, places), separators=(",", ":")).encode()
+        _made()[key] = told + b"\n" + array(_CODE, code).tobytes()
+    names: list[str | None] = [None] * groups
+    for name, place in places.items():
         names[place] = name
-    return flags | state.flags, _compiler._code(parsed, flags), state.groups - 1, state.groupdict, names
+    return _sre.compile(expression, all_flags, code, groups - 1, places, tuple(names))  # type: ignore[no-any-return]
 
 
 def keep() -> None:

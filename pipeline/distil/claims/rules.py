@@ -12,7 +12,7 @@ from pipeline.distil.claims.prose import MAX_QUOTE, Prose, Sentence
 from pipeline.distil.project import project
 from pipeline.distil.tables import CueKind
 from pipeline.lexicon import repositories
-from pipeline.records import MAINTAINER_ROLES, Document, Fact, Outcome, PostKind
+from pipeline.records import MAINTAINER_ROLES, Document, Fact, Outcome, PostKind, warm
 from pipeline.text import language_of
 
 #: Longer "sentences" are logs or tables whose line ends were lost. Of 3,376 accepted sentences of the corpus 99 % have
@@ -34,25 +34,25 @@ _LEAST_HAN, _LEAST_HAN_OF_MAINTAINER = 12, 9
 _PINNED = 30
 #: Two stems that share fewer letters than this at their ends do not follow each other in real sentences.
 _LEAST_OVERLAP = 3
-_LONG_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
+_LONG_WORD = warm.pattern(r"[A-Za-z_][\w.]{3,}")
 
-_PR = re.compile(
+_PR = warm.pattern(
     r"https?://github\.com/(?P<repo>[\w.-]{1,60}/[\w.-]{1,80})/(?P<path>pull|issues)/(?P<number>\d{1,6})"
     r"|(?:(?P<short>[\w.-]{1,40}/[\w.-]{1,60})|(?<![\w/.-])(?P<near>[A-Za-z][\w.-]{0,39}))?#(?P<n>\d{1,6})\b"
     r"|(?:https?://github\.com/(?P<home>[\w.-]{1,60}/[\w.-]{1,80}))?/commit/(?P<sha>[0-9a-f]{7,40})"
     r"|(?:(?P<of>[\w.-]{1,40}/[\w.-]{1,60})@)?(?<![\w/.-])(?P<bare>(?=[0-9a-f]{0,39}\d)[0-9a-f]{7,40})(?![\w.-])"
 )
-_COMMIT_HOME = re.compile(r"(?<![\w./-])(?:https?://github\.com/)?([\w.-]{1,60}/[\w.-]{1,80})(?:@|/commit/)\Z")
+_COMMIT_HOME = warm.pattern(r"(?<![\w./-])(?:https?://github\.com/)?([\w.-]{1,60}/[\w.-]{1,80})(?:@|/commit/)\Z")
 _LONGEST_HOME = 170
 #: What a sentence without a digit cannot have.
 _NUMBERED = frozenset({"version", "pinned"})
-_DIGIT = re.compile(r"\d")
-_LAST_WORD = re.compile(r"([A-Za-z][A-Za-z0-9_.-]{0,39})[\s(`*_\[]{1,4}\Z")
-_RELEASE_OF = re.compile(r"\b(?:version|release|package|wheels?) of (?!the |this |our )(\w+)")
-_BRANCH = re.compile(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
+_DIGIT = warm.pattern(r"\d")
+_LAST_WORD = warm.pattern(r"([A-Za-z][A-Za-z0-9_.-]{0,39})[\s(`*_\[]{1,4}\Z")
+_RELEASE_OF = warm.pattern(r"\b(?:version|release|package|wheels?) of (?!the |this |our )(\w+)")
+_BRANCH = warm.pattern(r"\b(master|main|develop|dev|trunk|nightly|nightlies|tf-nightly|head)\b", re.IGNORECASE)
 #: Behind it stands where the error is no more.
-_FIXED = re.compile(r"\b(?:fixed|resolved|solved|corrected)\b|修复|解决", re.IGNORECASE)
-_VERSION = re.compile(
+_FIXED = warm.pattern(r"\b(?:fixed|resolved|solved|corrected)\b|修复|解决", re.IGNORECASE)
+_VERSION = warm.pattern(
     r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)*(?:[.+-]?(?:rc|dev|post|a|b)\d*)?)(?![\w.]*\d|\.[x*])", re.IGNORECASE
 )
 
@@ -88,7 +88,7 @@ def _scanner() -> tuple[tuple[re.Pattern[str], ...], dict[str, tuple[int, ...]]]
             starts.setdefault(stem[:length], []).append(stem)
     words = [stem for stem in stems if "a" <= stem[0] <= "z" and not stem.startswith("n't")]
     others = sorted(set(stems) - set(words))
-    patterns = (re.compile(rf"(?<![a-z])(?:{tables.trie(words)})"), re.compile(tables.trie(others)))
+    patterns = (warm.pattern(rf"(?<![a-z])(?:{tables.trie(words)})"), warm.pattern(tables.trie(others)))
     return patterns, {stem: _woken(stem, starts, wakes) for stem in stems}
 
 
@@ -118,7 +118,7 @@ def _orders() -> tuple[re.Pattern[str], tuple[int, ...]]:
     orders = tables.table("cues.toml")["orders"]
     capital = tables.trie([verb.capitalize() for verb in orders["verbs"]])
     rules = tuple(i for i, cue in enumerate(tables.cues()) if not cue.stems)
-    return re.compile(rf"(?:{capital})\b|\n(?:{tables.trie(orders['plain'])})\b"), rules
+    return warm.pattern(rf"(?:{capital})\b|\n(?:{tables.trie(orders['plain'])})\b"), rules
 
 
 def findings(prose: Prose) -> list[Finding]:

@@ -11,7 +11,7 @@ from functools import cache
 from pipeline.distil import actions, tables
 from pipeline.distil.claims.prose import is_prose
 from pipeline.distil.project import Project, project
-from pipeline.records import ClaimKind, Document, Event, Fact, PostKind, Severity, Signature, short_class
+from pipeline.records import ClaimKind, Document, Event, Fact, PostKind, Severity, Signature, short_class, warm
 
 # Which error of a thread a statement speaks about: the one it names, the one beside it, the one it answers.
 
@@ -27,7 +27,7 @@ _NAMING = 5
 _ANY_TYPE = frozenset({"error", "exception"})
 #: Between two errors of one log stands no fence and no sentence, in at most so many characters.
 _MOST_LOG = 6_000
-_WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
+_WORD = warm.pattern(r"[A-Za-z_][\w.]{3,}")
 
 
 def errors_of(events: Sequence[Event], signatures: Sequence[Signature]) -> list[Pair]:
@@ -174,8 +174,8 @@ def _score(words: set[str], event: Event) -> int:
 
 
 #: The words of a class's name, and what every class ends in.
-_PARTS = re.compile(r"[A-Z][a-z]+|[A-Z]+(?![a-z])")
-_ENDING = re.compile(r"(?:Exception|Error)$")
+_PARTS = warm.pattern(r"[A-Z][a-z]+|[A-Z]+(?![a-z])")
+_ENDING = warm.pattern(r"(?:Exception|Error)$")
 #: Initials of fewer letters, and stems of fewer, are anything's.
 _INITIALS, _STEM = 3, 6
 #: A title that has so many words of a message names it.
@@ -204,10 +204,10 @@ def _is_opening(document: Document, post: int) -> bool:
 #: Environment blocks stand in the first post nearly always; a log of megabytes behind it is not searched.
 _MOST = 60_000
 _MAX_VALUE = 60
-_SITE = re.compile(r"[/\\](?:lib|Lib)[/\\]python(\d\.\d{1,2})[/\\](?:site|dist)-packages")
-_SMI = re.compile(r"Driver Version: (\d{3}\.\d{2,3}(?:\.\d{2})?)\s{1,12}CUDA Version: (\d{1,2}\.\d)")
-_HOME = re.compile(r"/usr/local/cuda-(\d{1,2}\.\d)\b")
-_PIN = re.compile(
+_SITE = warm.pattern(r"[/\\](?:lib|Lib)[/\\]python(\d\.\d{1,2})[/\\](?:site|dist)-packages")
+_SMI = warm.pattern(r"Driver Version: (\d{3}\.\d{2,3}(?:\.\d{2})?)\s{1,12}CUDA Version: (\d{1,2}\.\d)")
+_HOME = warm.pattern(r"/usr/local/cuda-(\d{1,2}\.\d)\b")
+_PIN = warm.pattern(
     r"^(?:\[(?:pip3?|conda)\] )?([A-Za-z][\w.-]{1,40})(?:==|[ \t]{1,40})v?(\d{1,4}\.\d[\w.+]{0,24})(?=[\s,]|$)"
 )
 
@@ -226,10 +226,10 @@ class Seen:
 @cache
 def _line() -> re.Pattern[str]:
     start = tables.trie(tables.table("environment.toml")["start"])
-    return re.compile(rf"\n[ \t>*#|+`_-]{{0,8}}({start}[^\n]{{0,200}})(?=\n|\Z)", re.IGNORECASE)
+    return warm.pattern(rf"\n[ \t>*#|+`_-]{{0,8}}({start}[^\n]{{0,200}})(?=\n|\Z)", re.IGNORECASE)
 
 
-_ENTRY = re.compile(r"^\[?([^\n:=|\]]{1,70}?)\]?[*_`]{0,3}\s{0,6}(?:==?>?|:|=>|\|)[*_`]{0,3}\s{0,6}(\S.{0,120})$")
+_ENTRY = warm.pattern(r"^\[?([^\n:=|\]]{1,70}?)\]?[*_`]{0,3}\s{0,6}(?:==?>?|:|=>|\|)[*_`]{0,3}\s{0,6}(\S.{0,120})$")
 
 
 @cache
@@ -237,8 +237,8 @@ def _rows() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
     return tuple(
         (
             row["name"],
-            re.compile(row["key"], re.IGNORECASE),
-            tables.gpu_pattern() if row["value"] == "gpu" else re.compile(row["value"]),
+            warm.pattern(row["key"], re.IGNORECASE),
+            tables.gpu_pattern() if row["value"] == "gpu" else warm.pattern(row["value"]),
         )
         for row in tables.table("environment.toml")["row"]
     )
@@ -299,19 +299,19 @@ def _entry(entry: re.Match[str]) -> tuple[str, str] | None:
 
 #: A line that names versions one beside the other, or the project's own, is no longer.
 _MOST_LINE = 200
-_MARKS_BEFORE = re.compile(r"[ \t>*#|+`_-]{0,8}")
-_BETWEEN = re.compile(r"[,;|，；、](?:\s*and\s)?|\s(?:/|and|on|with|under|\+)\s")
+_MARKS_BEFORE = warm.pattern(r"[ \t>*#|+`_-]{0,8}")
+_BETWEEN = warm.pattern(r"[,;|，；、](?:\s*and\s)?|\s(?:/|and|on|with|under|\+)\s")
 #: Behind a name or a version: "(from conda)", a full stop.
-_ASIDE = re.compile(r"(?:\s*\([^()\n]{1,40}\))?[\s.`*_]*\Z")
-_IN_BRACKETS = re.compile(r"\([^()\n]{1,40}\)")
+_ASIDE = warm.pattern(r"(?:\s*\([^()\n]{1,40}\))?[\s.`*_]*\Z")
+_IN_BRACKETS = warm.pattern(r"\([^()\n]{1,40}\)")
 _STATED = (
     r"(?P<name>[A-Za-z][\w.@/+-]{1,40}(?: [A-Za-z][\w.+-]{1,20}){0,2}?)[*_`]{0,3}(?: ?\(?[Vv]ersion\)?)?[*_`]{0,3}"
     r"(?:\s*(?:==?|:|@|\s-\s)[*_`]{0,3}\s*|\s+|(?=v\d))"
     r"(?P<version>v?\d{1,4}\.\d{1,4}(?:\.\d{1,5}){0,2}(?:[.+-]?(?:rc|dev|post|alpha|beta|a|b|cu|rocm)[\w.]{0,16})?)"
 )
-_NAMED = re.compile(_STATED)
+_NAMED = warm.pattern(_STATED)
 #: "Java 17": a version without a point, of what is named so (`whole` of the table).
-_WHOLE = re.compile(r"(?P<name>[A-Za-z.][\w.+-]{1,40}(?: [A-Za-z][\w.+-]{1,20}){0,2}?) v?(?P<version>\d{1,3})")
+_WHOLE = warm.pattern(r"(?P<name>[A-Za-z.][\w.+-]{1,40}(?: [A-Za-z][\w.+-]{1,20}){0,2}?) v?(?P<version>\d{1,3})")
 #: So many parts of a line name a version, a system or a card, and at least half of all.
 _LEAST_PARTS = 2
 
@@ -371,7 +371,7 @@ def _part(part: str, own: Project | None) -> tuple[str, str] | None:
 
 
 #: What may stand before a card's name: "GPU: 2 x".
-_CARD = re.compile(r"(?:(?:gpus?|显卡)\s*[:：=]?\s*)?(?:\d{1,2}\s?[x*×]\s?)?", re.IGNORECASE)
+_CARD = warm.pattern(r"(?:(?:gpus?|显卡)\s*[:：=]?\s*)?(?:\d{1,2}\s?[x*×]\s?)?", re.IGNORECASE)
 
 
 def _product(spelling: str) -> str | None:
@@ -394,7 +394,7 @@ def _counted_whole() -> frozenset[str]:
 def _listing() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """(how a line begins that lists what somebody uses, words by which it tells of something else)."""
     rows = tables.table("environment.toml")["listed"]
-    return re.compile(rows["lead"], re.IGNORECASE), re.compile(rows["refuse"], re.IGNORECASE)
+    return warm.pattern(rows["lead"], re.IGNORECASE), warm.pattern(rows["refuse"], re.IGNORECASE)
 
 
 def _elsewhere(text: str, most: int) -> Iterator[Seen]:
