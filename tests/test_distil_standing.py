@@ -306,4 +306,6 @@ def test_a_condition_that_the_error_stays_is_no_word_that_an_act_failed() -> Non
 
 def test_behind_a_link_two_blanks_are_no_hole() -> None:
     assert not replies.has_hole("see https://fixture.org/notes  for the sizes of the tray")
+    assert not replies.has_hole("[here](https://fixture.org/notes)  is the change of the tray")
     assert replies.has_hole("use the wheel  for the tray")
+    assert replies.has_hole("use the wheel (of the tray)  for the pool")
