@@ -207,6 +207,13 @@ def test_a_name_that_its_writer_misspelt_is_theirs(model: Model, name: str, *, i
     assert bool(found.pointed) is is_taken
 
 
+@pytest.mark.parametrize(("said", "is_taken"), [("v2.1", True), ("2.1", True), ("v2.2", False), ("w2.1", False)])
+def test_a_version_is_the_same_with_its_letter_and_without(model: Model, said: str, *, is_taken: bool) -> None:
+    thread = document("It is fixed in v[2.1](https://fixture.dev/notes/2).")
+    found = found_by(model, thread, claim("It is fixed", kind="fix", statement=f"The fix is in {said}."))
+    assert bool(found.pointed) is is_taken
+
+
 @pytest.mark.parametrize("answer", ["no", "unclear", "perhaps"])
 def test_without_its_agreement_the_act_is_merely_suggested(model: Model, answer: str) -> None:
     model.agree = lambda _text: answer

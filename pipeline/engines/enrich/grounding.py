@@ -21,6 +21,8 @@ MOST_FURTHER = 3
 #: Names of so many letters are seldom one slip apart from another name.
 _LONG_WORD = 8
 _WORD = re.compile(r"[a-z]+")
+#: A version is the same with its letter and without: "v[2.1](...)" is told as "v2.1".
+_LETTER = re.compile(r"v(?=\d{1,6}(?:\.\d{1,6}){1,4}\Z)", re.IGNORECASE)
 #: Claims about what another unit describes.
 RELATIONS = frozenset({"worked", "failed", "refuted"})
 #: Claims that a second question must agree with, before they count.
@@ -86,6 +88,7 @@ def _made_up(source: str, statement: str) -> list[str]:
             and len(name) >= _LONG_WORD
             and any(OSA.distance(name.lower(), word, score_cutoff=1) <= 1 for word in words)
         )
+        and not (_LETTER.match(name) and not gates.invented(source, name[1:]))
     ]
 
 
