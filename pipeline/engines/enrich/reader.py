@@ -134,17 +134,17 @@ class Reader:
             return refused(document, "refuted", place)
         said, ended = claim.of, claim.unit
         until = _passage(document, pieces, said, claim.until if said == ended else said)
-        rule, is_counted = named.name, claim.kind in CHECKED_KINDS
+        rule, is_counted, is_doubted = named.name, claim.kind in CHECKED_KINDS, False
         if is_counted or named.is_again:
             answer = self._agrees(document, pieces, claim, error_named(events[event]), untils)
             if isinstance(answer, Refused):
                 return refused(document, answer.why, f"{place}: {answer.reason}")
             if answer == "yes":
                 rule = f"{CHECKED_RULES}{rule}+{CHECK.version}" if is_counted else f"{rule}+{CHECK.version}"
-            elif (
-                named.is_again or claim.kind != "fix" or answer == "no"
-            ):  # a change that nobody says to help is still one to look at
+            elif named.is_again or claim.kind != "fix":
                 return refused(document, "not_confirmed", f"{place}: {answer}")
+            else:  # a change that nobody says to help is still one to look at
+                is_doubted = answer == "no"
         return Pointed(
             kind=_KINDS.get(claim.kind, ClaimKind.REMEDY),
             start=said.start,
@@ -154,6 +154,7 @@ class Reader:
             event=event,
             outcome=_OUTCOMES.get(claim.kind),
             answer=(ended.start, ended.end) if said != ended else None,
+            is_doubted=is_doubted,
         )
 
     def _agrees(
