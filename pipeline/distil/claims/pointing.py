@@ -32,7 +32,7 @@ from pipeline.records import (
 )
 from pipeline.text import language_of
 from pipeline.text.sentences import sentences
-from pipeline.text.units import units
+from pipeline.text.units import UnitKind, units
 
 STAGE = "enrich-claims"
 
@@ -58,6 +58,12 @@ _REPLIED = re.compile(r"[ \t]{0,3}>")
 #: A word of a sentence: an abbreviation before an address ("CL:", "PR") is none.
 _WORD = re.compile(r"[a-z]{3}|[\u4e00-\u9fff]{2}", re.IGNORECASE)
 _ASKS = re.compile(r"\?(?=[\s)\"'*_]|\Z)|？")
+#: Words that mean the block which follows them at once, where they have no mark that leads to it.
+_AT_BLOCK = re.compile(
+    r"\b(add(?:ed|ing)?|put(?:ting)?|us(?:e|ed|ing)|ran|run(?:ning)?|past(?:e|ed|ing)|insert(?:ed|ing)?|append(?:ed|ing)?"
+    r"|includ(?:e|ed|ing)|execut(?:e|ed|ing)) (?:this|these)\b",
+    re.IGNORECASE,
+)
 #: A fix that somebody made, and one that is to come.
 _DONE = re.compile(
     r"\b(?:fixed|resolved|corrected|committed|pushed|landed|merged|checked in)\b|已修复|修复了|已解决", re.I
@@ -81,8 +87,12 @@ def pointed(document: Document, events: Sequence[Event], signature: Signature, f
     if refused is not None:
         return refused
     fact, reason = _stated(document, words, found, passage)
+    # what the words point at stands behind them at once, or in the sentence before: both are shown
+    block = _block(document, events, found) if reason == "points_elsewhere" and is_act else None
+    if block is not None:
+        passage, reason = block, None
     led = passages.led(document, events, found.start, found.end) if reason == "points_elsewhere" and is_act else None
-    if led is not None:  # what the words point at stands in the sentence before: both are shown
+    if led is not None:
         passage, reason = None, _fault(document, words, "act", has_lead=True)
     doubt = _doubted(words, found)
     lead = _lead(words, found, reason) if reason or doubt else found
@@ -120,6 +130,20 @@ def _unfit(document: Document, events: Sequence[Event], found: Pointed) -> Skipp
         if any(e.start < end and start < e.end for e in events):
             return _refused(document, found, "quotes_the_error")
     return None
+
+
+def _block(document: Document, events: Sequence[Event], found: Pointed) -> passages.Passage | None:
+    """The words of an act with the block behind them, which they name with "this"; None where they point elsewhere."""
+    pieces = units(document, list(events))
+    unit = next((piece for piece in pieces if piece.start <= found.start < piece.end), None)
+    if unit is None or unit.number + 1 == len(pieces) or pieces[unit.number + 1].kind != UnitKind.CODE:
+        return None
+    words = document.text[found.start : unit.end]
+    named = _AT_BLOCK.sub(r"\1 one", words)
+    is_named = named != words and (replies.announces(words) or actions.has_object(words))
+    if not is_named or _fault(document, named, "act", has_block=True) is not None:
+        return None
+    return passages.behind(document, pieces, found.start, unit.end)
 
 
 def _doubted(words: str, found: Pointed) -> str | None:
