@@ -90,7 +90,7 @@ FROM claims c LEFT JOIN assignments a ON list_contains(c.signature_ids, a.signat
 LEFT JOIN clusters k ON k.cluster_id = a.cluster_id
 WHERE c.kind = 'candidate' OR c.doubt IS NOT NULL
 ORDER BY share DESC, c.document_id, c.start_offset, kind, k.cluster_id;
-COMMENT ON VIEW candidates IS 'Words that a trained reader alone takes for a cause, remedy, fix or failure, or a rule alone and in doubt; the leads of entries among them; of a hundred such ones `share` were right';
+COMMENT ON VIEW candidates IS 'Words that a trained reader or a language model alone takes for a cause, remedy, fix or failure, or a rule alone and in doubt; the leads of entries among them; of a hundred such ones `share` were right';
 -- Columns: claims, clusters
 COMMENT ON COLUMN candidates.kind IS 'cause, remedy, fix or failure';
 COMMENT ON COLUMN candidates.share IS 'Of a hundred such words, so many were right where the reader was tested';

@@ -1,6 +1,6 @@
 """What an entry shows and does not count: leads, and what is replied to an act.
 
-Leads: what people may have said of an error, by the trained reader alone or by a doubted rule.
+Leads: what people may have said of an error, by the trained reader or a language model alone, or by a doubted rule.
 
 Of sixty of the reader's best finds, read against their threads, 15 % were wrong: too many for a statement, few enough
 for somebody who has nothing else to read. So an entry shows a few of them, verbatim, under a name of their own. They
