@@ -27,7 +27,7 @@ from pipeline.providers import documents
 from pipeline.records import DocLink, Document, LinkKind
 from pipeline.records.bundle import Registry
 from pipeline.run import shards
-from pipeline.run.build import entries, mapping, narrow, results, rows
+from pipeline.run.build import concerned, entries, mapping, narrow, results, rows
 from pipeline.run.shards.columns import Part
 from pipeline.translate.remembered import Accepted
 from tests import distil_factory
@@ -249,10 +249,9 @@ class History:
         world = self.world
         overrides = Overrides(world.said.rows) if world.said.rows else cluster.NONE
         anew = entries.group(there, overrides)
-        proofs = (self.kept.on_templates, self.kept.on_messages)
-        self.grouped = grouped = entries.group(there, overrides, proofs=proofs, last=self.kept.grouping)
+        self.grouped = grouped = entries.group(there, overrides, standing=self.kept)
         world.known = sorted({one.text for one in grouped.templates})
-        known = {one.drafted: one for one in self.kept.results}
+        known = {one.cluster_id: one for one in self.kept.results}
 
         def make(grouped: entries.Grouped, name: str, memory: results.Memory) -> entries.Made:
             means = entries.Means(place / name, translators=[Accepted(world.said.texts)], memory=memory)
@@ -260,11 +259,19 @@ class History:
 
         fingerprint = hashlib.blake2b(repr(sorted(world.said.texts.items())).encode()).hexdigest()
         fresh = make(anew, "fresh", results.Memory(fingerprint))
-        found = make(grouped, "found", results.Memory(fingerprint, known, self.kept.texts))
+        found = make(grouped, "found", results.Memory(fingerprint, known, self.kept.texts, self.kept))
         before = {one.worded for one in known.values()} - {""}
         taken = [one for one in found.results if one.worded in before]
         world.signatures = sorted({entry.signature for entry in fresh.entries})
-        self.kept = results.State(found.results, *grouped.proofs, found.texts, grouped.kept, there.kept)
+        self.kept = results.State(
+            found.results,
+            *grouped.proofs,
+            found.texts,
+            grouped.kept,
+            there.kept,
+            concerned.placed_rows(there.placed),
+            fingerprint,
+        )
         if world.rng.random() < 0.8:  # otherwise nobody exported it: the next one starts from the same registry
             self.registry = fresh.registry
         return found, fresh, len(taken)
@@ -310,6 +317,23 @@ def without_fingerprint() -> Callable[[], None]:
     return lambda: setattr(results.Memory, "needed", real)
 
 
+def without_rule(rule: str) -> Patch:
+    """Switches off what says that a draft may be another one."""
+
+    def patch() -> Callable[[], None]:
+        real = concerned.by_rule
+
+        def mutated(*given: Any) -> dict[str, set[str]]:
+            every = real(*given)
+            assert rule in every
+            return {**every, rule: set()}
+
+        concerned.by_rule = mutated
+        return lambda: setattr(concerned, "by_rule", real)
+
+    return patch
+
+
 def without_rows(which: str) -> Patch:
     """What documents showed before they changed, or what they show now, touches nothing."""
 
@@ -329,6 +353,7 @@ def without_rows(which: str) -> Patch:
 MUTANTS: dict[str, Patch] = {
     **{f"draft: {rule}": without("drafted_from", rule) for rule in ("cluster", "documents", "pages", "neighbours")},
     **{f"words: {rule}": without("worded_from", rule) for rule in ("id", "names")},
+    **{f"concerned: {rule}": without_rule(rule) for rule in ("said", "placed", "near", "spoken")},
     **{f"rows: {which}": without_rows(which) for which in ("before", "now")},
     "what people translated": without_fingerprint,
 }

@@ -101,7 +101,7 @@ def test_a_link_to_an_error_that_people_ignore_is_cited_no_more(tmp_path: Path) 
 
             fresh = make(replace(memory, results={}), f"fresh{len(told)}")
             found = make(memory, f"found{len(told)}")
-            memory = replace(memory, results={one.drafted: one for one in found.results}, texts=found.texts)
+            memory = replace(memory, results={one.cluster_id: one for one in found.results}, texts=found.texts)
             assert histories.differs(found, fresh) == []
             told.append(sorted(one.document_count for one in found.results))
     assert told == [[1, 2], [1]]

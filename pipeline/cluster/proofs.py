@@ -368,20 +368,31 @@ def regexes_for(
     clusters: Iterable[Cluster],
     messages: Mapping[str, Sequence[str]],
     kept: Mapping[str, Proof] = MappingProxyType({}),
+    *,
+    untouched: Set[str] = frozenset(),
+    texts: Iterable[tuple[str, str]] = (),
 ) -> dict[str, Proof]:
     """The proof of each cluster id, on its messages; those of other clusters are foreign.
 
-    `kept` are those of the last build.
+    `kept` are those of the last build. Of clusters that are `untouched` since, `messages` are asked only where a proof
+    does not stand, and their `texts` (behind the cluster's id) where others are proven anew.
     """
-    work = {one.cluster_id: (one, list(dict.fromkeys(messages.get(one.cluster_id, ())))) for one in clusters}
-    own = {owner: (digest((one.regex, _BARE(one)), texts), texts) for owner, (one, texts) in work.items()}
-    found = standing(kept, own)
-    new = {owner: each for owner, each in work.items() if owner not in found}
+
+    def told(one: Cluster) -> tuple[str, Sequence[str]]:
+        is_there = one.cluster_id in untouched or one.cluster_id in messages
+        said = list(dict.fromkeys(messages[one.cluster_id] if is_there else ()))
+        return digest((one.regex, _BARE(one)), said), said
+
+    every = {one.cluster_id: one for one in clusters}
+    own = {owner: told(one) for owner, one in every.items() if owner not in untouched}
+    found = standing(kept, own, untouched)
+    new = [owner for owner in every if owner not in found]
     if new:
-        every = ((owner, text) for owner, (_, members) in work.items() for text in members)
-        foreigners = Foreigners(every, asked=len(new))
-        for some in _batches(list(new)):
-            found |= _proven({owner: new[owner] for owner in some}, foreigners, own)
+        touched = ((owner, text) for owner, (_, said) in own.items() for text in said)
+        foreigners = Foreigners(chain(touched, texts), asked=len(new))
+        own |= {owner: told(every[owner]) for owner in new if owner in untouched}
+        for some in _batches(new):
+            found |= _proven({owner: (every[owner], list(own[owner][1])) for owner in some}, foreigners, own)
     _compiled.cache_clear()  # nobody asks for them again
     return found
 

@@ -22,6 +22,7 @@ from pipeline.records.summary import MOST_EXAMPLES, StageCount, Summary, count
 from pipeline.run import pool, shards
 from pipeline.run.build import (
     changes,
+    concerned,
     entries,
     exporting,
     history,
@@ -284,8 +285,7 @@ class _Build:
         """The database is in its place then, with what the next build remembers."""
         places, found = self.places, self.rows
         code, standing = self.code, self.standing
-        proofs = (standing.on_templates, standing.on_messages)
-        grouped = entries.group(found, decided, proofs=proofs, last=standing.grouping)
+        grouped = entries.group(found, decided, standing=standing)
         self.progress("cluster", 1, 1)
         last = history.last_build(places.database, home=places.home, is_gone=places.is_gone)
         version = packs.marked(normalise.NORMALISER_VERSION)
@@ -301,7 +301,15 @@ class _Build:
         with store.lasting():
             holding.Held.note(places.held, places.database, places.planned)
             exporting.note_passed(places.passed, lines)  # each was asked, as `entries` made it
-        left = results.State(made.results, *grouped.proofs, made.texts, grouped.kept, found.kept)
+        left = results.State(
+            made.results,
+            *grouped.proofs,
+            made.texts,
+            grouped.kept,
+            found.kept,
+            concerned.placed_rows(found.placed),
+            means.memory.fingerprint,
+        )
         results.write(places.state, code, left, standing=standing)
         drop_answers(places.home / ".errmine" / "answers" / "enrich", found.document_ids)
         lost = found.lost(but=distil.STAGE, most=MOST_EXAMPLES)
@@ -348,7 +356,7 @@ def _memory(places: Places, code: str, standing: results.State) -> results.Memor
         return results.NONE
     told = repr(sorted(translations.texts(places.home).items())).encode("utf-8", "surrogatepass")
     fingerprint = f"{code} {hashlib.blake2b(told, digest_size=16).hexdigest()}"
-    return results.Memory(fingerprint, {one.drafted: one for one in standing.results}, standing.texts)
+    return results.Memory(fingerprint, {one.cluster_id: one for one in standing.results}, standing.texts, standing)
 
 
 def _code() -> str:

@@ -16,7 +16,7 @@ from pipeline import cluster, distil, normalise, packs, store, validate
 from pipeline.records import Claim, Cluster, Skipped, Template
 from pipeline.records.bundle import Registry
 from pipeline.records.entry import KnowledgeEntry
-from pipeline.run.build import grouping, ids, making, reduce, results
+from pipeline.run.build import concerned, grouping, ids, making, reduce, results
 from pipeline.run.build.grouping import NOTHING, Kept
 from pipeline.run.build.rows import TEMPLATES, Rows
 from pipeline.run.build.worded import GENERAL, WHOLE, One, Texts, Worded, changed_sources, coverage
@@ -39,6 +39,7 @@ class Grouped:
     ignored: tuple[Skipped, ...]  # the events that people set aside
     proofs: tuple[tuple[cluster.Proof, ...], tuple[cluster.Proof, ...]] = ((), ())  # on templates, and on messages
     kept: Kept = NOTHING  # for the next build
+    anew: frozenset[str] | None = None  # clusters that are not as they were, see `concerned`; None where any may be
 
     @property
     def templates(self) -> list[Template]:
@@ -66,19 +67,19 @@ def group(
     rows: Rows,
     overrides: cluster.Overrides = cluster.NONE,
     *,
-    proofs: tuple[Iterable[cluster.Proof], Iterable[cluster.Proof]] = ((), ()),
-    last: Kept = NOTHING,
+    standing: results.State = results.NOTHING,
 ) -> Grouped:
     """The clusters of all errors in `rows`, as the texts alone and the people of `overrides` say.
 
-    `proofs` are those of the last build: what they prove still is not proven again. `last` is what it grouped: where
-    people say nothing, only those are grouped anew whom a change may concern.
+    `standing` is what the last build left: what its proofs prove still is not proven again, and where people say
+    nothing, only those are grouped and asked anew whom a change may concern.
 
     Raises:
         ConfigError: two rows of `overrides` contradict each other.
     """
+    last = standing.grouping
     templates = rows.template_table(last.templates if len(last.templates) else None)
-    on_templates, on_messages = ({one.cluster_id: one for one in each} for each in proofs)
+    on_templates = {one.cluster_id: one for one in standing.on_templates}
     kept, rulings = NOTHING, tuple[cluster.Ruling, ...]()
     if overrides.rows:
         records = TEMPLATES.read(templates)
@@ -87,12 +88,16 @@ def group(
     else:
         partition, kept = grouping.grouped(templates, last, on_templates)
     cluster_of = partition.cluster_of()
-    rows.of_members(cluster_of)
-    proven = _proofs(rows, partition, on_messages)
+    anew = concerned.told_anew(kept, cluster_of, standing, rows.touched)
+    if anew is not None:
+        anew |= concerned.proven_anew(partition.proofs, standing.on_templates)
+    proven = _proofs(rows, partition, {one.cluster_id: one for one in standing.on_messages}, anew)
     clusters = tuple(found.proven(proven[found.cluster_id].regex) for found in partition.clusters)
     told = (partition.proofs, tuple(proven[found.cluster_id] for found in clusters))
     partition = replace(partition, clusters=clusters)
-    return Grouped(templates, partition, cluster_of, rulings, reduce.ignored(rows, partition), told, kept)
+    if anew is not None:
+        anew |= concerned.proven_anew(told[1], standing.on_messages)
+    return Grouped(templates, partition, cluster_of, rulings, reduce.ignored(rows, partition), told, kept, anew)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +145,7 @@ class _Sketch:
     """A cluster, with what its draft and its entry came to."""
 
     cluster: Cluster
-    needed: results.Needed
+    needed: results.Needed | None  # None where nothing could change the draft
     result: results.Result
 
 
@@ -155,11 +160,11 @@ class _Work:
     maker: making.Maker
     texts: Texts
     placed: Mapping[str, Sequence[Claim]]  # by signature id
+    concerned: frozenset[str] | None  # clusters whose drafts may be others; None: any
 
     @classmethod
     def of(cls, rows: Rows, grouped: Grouped, means: Means) -> _Work:
         """For the clusters of `grouped`."""
-        rows.of_members(grouped.cluster_of)
         placed: dict[str, list[Claim]] = defaultdict(list)
         for claim in rows.placed:
             for signature_id in claim.signature_ids:
@@ -173,21 +178,40 @@ class _Work:
         )
         around = results.Around(grouped.cluster_of, reduce.near_of(grouped.partition), rows.page_digests)
         texts = Texts(means.folder / "entries", means.memory.texts)
-        return cls(rows, grouped.partition, around, means, making.Maker(rows, shared, means.workers), texts, placed)
+        maker, anew = making.Maker(rows, shared, means.workers), _concerned(rows, grouped, means.memory)
+        return cls(rows, grouped.partition, around, means, maker, texts, placed, anew)
 
     def order(self, sketch: _Sketch, named: making.Named | None = None) -> making.Order:
         """What is asked for a cluster."""
-        found = sketch.cluster
+        found, needed = sketch.cluster, self.needed(sketch)
         item = making.Item(
-            found, tuple(self.around.near.get(found.cluster_id, ())), sketch.needed.others, sketch.result, named
+            found, tuple(self.around.near.get(found.cluster_id, ())), needed.others, sketch.result, named
         )
         placed = {one.claim_id: one for member in found.members for one in self.placed.get(member, ())}
-        return making.Order(item, sketch.needed.digest, tuple(placed.values()))
+        return making.Order(item, needed.digest, tuple(placed.values()))
+
+    def needed(self, sketch: _Sketch) -> results.Needed:
+        """What the draft of a cluster is made from, as it was told when it was made."""
+        made = sketch.result
+        return sketch.needed or results.Needed(
+            made.drafted, results.others_of(sketch.cluster, made.spoken, self.around), made.spoken
+        )
 
     def entry(self, sketch: _Sketch, form: str) -> KnowledgeEntry:
         """The entry, whole or without an explanation that says too little."""
         entry = results.entry_of(sketch.result, self.texts)
         return validate.without_general(entry) if form == GENERAL else entry
+
+
+def _concerned(rows: Rows, grouped: Grouped, memory: results.Memory) -> frozenset[str] | None:
+    """The clusters whose drafts may be others than those that are remembered; None where any may."""
+    standing, touched = memory.standing, rows.touched
+    is_known = memory.fingerprint and memory.fingerprint == standing.fingerprint
+    if grouped.anew is None or touched is None or not is_known or touched.has_pages:
+        return None
+    placed = concerned.placed_rows(rows.placed)
+    rules = concerned.by_rule(grouped.kept, grouped.cluster_of, standing, touched, placed)
+    return grouped.anew.union(*rules.values())
 
 
 #: Of a cluster whose draft is not made yet.
@@ -198,14 +222,25 @@ def _sketched(work: _Work) -> list[_Sketch]:
     """Each cluster, sorted by id, with the result of its draft: of the last build, or made now."""
     memory, sketches, weights = work.means.memory, [], work.maker.weights
     clusters = sorted(work.partition.clusters, key=lambda one: one.cluster_id)
-    for found, decisive in zip(clusters, work.rows.decisive(), strict=True):
+    asked = [one for one in clusters if work.concerned is None or one.cluster_id in work.concerned]
+    work.rows.of_members({member: one.cluster_id for one in asked for member in one.members})
+    told = work.rows.decisive()
+    for found in clusters:
+        if work.concerned is not None and found.cluster_id not in work.concerned:
+            sketches.append(_Sketch(found, None, memory.results[found.cluster_id]))
+            continue
+        decisive = next(told)
         assert found.cluster_id == decisive.cluster_id
         needed = memory.needed(found, decisive, work.around)
-        sketches.append(_Sketch(found, needed, memory.of(needed) or _UNMADE))
+        sketches.append(_Sketch(found, needed, memory.of(found, needed) or _UNMADE))
         weights[found.cluster_id] = decisive.weight
     unmade = {one.cluster.cluster_id: one for one in sketches if one.result is _UNMADE}
     for result in work.maker.drafted([work.order(one) for one in unmade.values()]):
         unmade[result.cluster_id].result = result
+    for one in sketches:
+        if one.needed is not None:
+            others = tuple(sorted({cluster_id for _, cluster_id in one.needed.others}))
+            one.result = replace(one.result, spoken=one.needed.spoken, others=others)
     return sketches
 
 
@@ -241,10 +276,41 @@ def _with_refused(
     return tuple(made)
 
 
-def _proofs(rows: Rows, partition: cluster.Partition, kept: Mapping[str, cluster.Proof]) -> dict[str, cluster.Proof]:
-    """By cluster an expression that finds every member's own words and no other cluster's."""
-    messages = {cluster_id: _messages(found) for cluster_id, found in groupby(rows.quotes(), key=itemgetter(0))}
-    return cluster.regexes_for(partition.clusters, messages, kept)
+def _proofs(
+    rows: Rows, partition: cluster.Partition, kept: Mapping[str, cluster.Proof], anew: frozenset[str] | None
+) -> dict[str, cluster.Proof]:
+    """By cluster an expression that finds every member's own words and no other cluster's.
+
+    Of clusters that are not among those told `anew` nobody reads the words, unless an expression is to be proven.
+    """
+    told = _Told(rows, {one.cluster_id: one.members for one in partition.clusters})
+    untouched = frozenset[str]() if anew is None else told.members.keys() - anew
+    told.read(told.members.keys() - untouched)
+    every = ((owner, words) for owner in sorted(untouched) for words in told[owner])
+    return cluster.regexes_for(partition.clusters, told, kept, untouched=untouched, texts=told.of(every, untouched))
+
+
+class _Told(dict[str, list[str]]):
+    """The words of the events of clusters, read of those that somebody asks for."""
+
+    def __init__(self, rows: Rows, members: Mapping[str, Sequence[str]]) -> None:
+        super().__init__()
+        self._rows = rows
+        self.members = members
+
+    def __missing__(self, cluster_id: str) -> list[str]:
+        self.read([cluster_id])
+        return self.setdefault(cluster_id, [])
+
+    def read(self, clusters: Iterable[str]) -> None:
+        """Nothing; those of these clusters are here."""
+        self._rows.of_members({member: owner for owner in clusters for member in self.members[owner]})
+        self.update({owner: _messages(found) for owner, found in groupby(self._rows.quotes(), key=itemgetter(0))})
+
+    def of(self, every: Iterator[tuple[str, str]], clusters: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """`every`, with the words of these clusters read at once before the first."""
+        self.read([one for one in clusters if one not in self])
+        yield from every
 
 
 def _messages(quotes: Iterable[tuple[str, str, bool]]) -> list[str]:
@@ -284,14 +350,21 @@ def _word(sketches: Sequence[_Sketch], work: _Work, assigned: ids.Assigned) -> N
     """Nothing; the results of the sketches are those of entries: made before, where nothing of them changed."""
     changed: dict[str, _Sketch] = {}
     orders = []
+    named_anew = _named_anew(sketches, work.means.memory, assigned)
     for sketch in sketches:
-        cluster_id = sketch.cluster.cluster_id
-        entry_id, named = assigned.ids[cluster_id], _names(sketch, assigned)
-        aliases = assigned.aliases_of(entry_id)
-        digest = work.means.memory.worded(sketch.needed, entry_id, aliases, named)
-        if not digest or sketch.result.worded != digest:
+        was, cluster_id = sketch.result, sketch.cluster.cluster_id
+        entry_id = assigned.ids[cluster_id]
+        aliases = tuple(assigned.aliases_of(entry_id))
+        is_named = (was.entry_id, was.aliases) == (entry_id, aliases) and named_anew.isdisjoint(was.others)
+        if sketch.needed is None and is_named:
+            continue
+        needed = work.needed(sketch)
+        named = _names(sketch, needed, assigned)
+        digest = work.means.memory.worded(needed, entry_id, aliases, named)
+        sketch.result = replace(was, entry_id=entry_id, aliases=aliases)
+        if not digest or was.worded != digest:
             changed[cluster_id] = sketch
-            orders.append(work.order(sketch, making.Named(entry_id, tuple(aliases), named, digest)))
+            orders.append(work.order(sketch, making.Named(entry_id, aliases, named, digest)))
     for done, made in enumerate(work.maker.worded(orders), len(sketches) - len(orders) + 1):
         changed[made.result.cluster_id].result = made.result
         work.texts.add(made.result.cluster_id, made.body)
@@ -301,9 +374,16 @@ def _word(sketches: Sequence[_Sketch], work: _Work, assigned: ids.Assigned) -> N
         work.means.progress("entries", len(sketches), len(sketches))
 
 
-def _names(sketch: _Sketch, assigned: ids.Assigned) -> dict[str, str]:
+def _named_anew(sketches: Sequence[_Sketch], memory: results.Memory, assigned: ids.Assigned) -> frozenset[str]:
+    """The clusters whose entries are called otherwise than they were, or came, or are gone."""
+    before = {cluster_id: made.entry_id for cluster_id, made in memory.results.items() if made.entry_id}
+    now = {one.cluster.cluster_id: assigned.ids[one.cluster.cluster_id] for one in sketches}
+    return frozenset(one for one, _ in before.items() ^ now.items())
+
+
+def _names(sketch: _Sketch, needed: results.Needed, assigned: ids.Assigned) -> dict[str, str]:
     """The ids of the entries that a cluster's entry may name, by cluster."""
-    spoken = {sketch.cluster.cluster_id, *(cluster_id for _, cluster_id in sketch.needed.others)}
+    spoken = {sketch.cluster.cluster_id, *(cluster_id for _, cluster_id in needed.others)}
     return {cluster_id: assigned.ids[cluster_id] for cluster_id in sorted(spoken) if cluster_id in assigned.ids}
 
 

@@ -47,6 +47,10 @@ class Result:
     said: str = ""  # digest of the entry's JSON, before an explanation that says too little is taken out
     facts: Facts = NO_FACTS  # of that entry
     unsaid: tuple[Skipped, ...] = ()
+    spoken: tuple[str, ...] = ()  # signatures that claims about its errors name
+    others: tuple[str, ...] = ()  # clusters whose entries its graph may name
+    entry_id: str = ""
+    aliases: tuple[str, ...] = ()  # of its entry
     accepted: str = ""  # "whole", or "general" without such an explanation: what kept every rule; "" if nothing did
 
     @property
@@ -71,6 +75,7 @@ class Needed:
 
     digest: str
     others: tuple[tuple[str, str], ...] = ()  # what its graph may name: (signature or cluster id, its cluster's id)
+    spoken: tuple[str, ...] = ()  # signatures that claims about its errors name
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +92,15 @@ class Memory:
     """The results of the last build, and what tells whether they are still those of this one."""
 
     fingerprint: str  # of the code, of the packs, and of what people translated; "" remembers nothing
-    results: Mapping[str, Result] = field(default_factory=dict)  # by the digest of the draft
+    results: Mapping[str, Result] = field(default_factory=dict)  # by cluster id
     texts: Mapping[str, bytes] = field(default_factory=dict)  # the words of their entries, by cluster id
+    standing: State = field(default_factory=lambda: NOTHING)  # of that build
 
     def needed(self, found: Cluster, decisive: Decisive, around: Around) -> Needed:
         """What the draft of a cluster is made from."""
-        near = {name for one in around.near.get(found.cluster_id, ()) for name in (one.cluster_id, one.other_id)}
-        spoken = {one: around.cluster_of.get(one, "") for one in (*found.members, *decisive.spoken)}
-        others = set(spoken.items()) | {(one, one) for one in near}
         rules = drafted_from(found, decisive, around) if self.fingerprint else {}
-        return Needed(
-            digest([self.fingerprint, *_lines(rules)]) if rules else "",
-            tuple(sorted(pair for pair in others if pair[1] not in ("", found.cluster_id))),
-        )
+        told = digest([self.fingerprint, *_lines(rules)]) if rules else ""
+        return Needed(told, others_of(found, decisive.spoken, around), decisive.spoken)
 
     def worded(self, needed: Needed, entry_id: str, aliases: Sequence[str], names: Mapping[str, str]) -> str:
         """A digest of what the entry of a draft is made from; "" where nothing is remembered."""
@@ -107,13 +108,19 @@ class Memory:
             return ""
         return digest([needed.digest, *_lines(worded_from(needed, entry_id, aliases, names))])
 
-    def of(self, needed: Needed) -> Result | None:
-        """The result of a draft that was made before, None if none was."""
-        return self.results.get(needed.digest) if self.fingerprint else None
+    def of(self, found: Cluster, needed: Needed) -> Result | None:
+        """The result of the draft of a cluster if it was made before, of the same."""
+        known = self.results.get(found.cluster_id) if self.fingerprint else None
+        return known if known is not None and known.drafted == needed.digest else None
 
 
-#: Nothing is remembered.
-NONE = Memory("")
+def others_of(found: Cluster, spoken: Iterable[str], around: Around) -> tuple[tuple[str, str], ...]:
+    """What the graph of a cluster may name, whose claims name the signatures `spoken`; see `Needed`."""
+    near = {name for one in around.near.get(found.cluster_id, ()) for name in (one.cluster_id, one.other_id)}
+    others = {(one, around.cluster_of.get(one, "")) for one in (*found.members, *spoken)} | {(one, one) for one in near}
+    return tuple(sorted(pair for pair in others if pair[1] not in ("", found.cluster_id)))
+
+
 #: All that a record is, as texts have it: `repr` of the record itself takes three times as long.
 _CLUSTER, _NEIGHBOUR = (attrgetter(*(one.name for one in fields(record))) for record in (Cluster, Neighbour))
 
@@ -162,9 +169,13 @@ def digest(lines: Iterable[str]) -> str:
 
 # ---------------------------------------------------------------- kept for the next build
 
+#: Claims that others than an error's own documents make: what tells each, whose words they are, and of which errors.
+PLACED = pa.schema([("line", pa.string()), ("document_id", pa.string()), ("signature_ids", pa.list_(pa.string()))])
+
 _LIST = "results.json"
 _TEXTS = "entries.zst"
 _NARROW = "rows"
+_PLACED = "placed.arrow"
 _CURE = "`errmine build` makes it anew."
 
 
@@ -178,6 +189,13 @@ class State:
     texts: Mapping[str, bytes] = field(default_factory=dict, compare=False)  # of the entries, by cluster id
     grouping: grouping.Kept = field(default=grouping.NOTHING, compare=False)
     narrow: narrow.Kept = narrow.NOTHING  # of the rows of its shards
+    placed: pa.Table = field(default_factory=PLACED.empty_table, compare=False)  # see `PLACED`
+    fingerprint: str = ""  # of the memory that its results are of
+
+
+#: Of no build; and where nothing is remembered.
+NOTHING: State = State()
+NONE = Memory("")
 
 
 def read(folder: Path, code: str) -> State:
@@ -196,8 +214,13 @@ def read(folder: Path, code: str) -> State:
             return State()
         found = {name: tuple(table.read(tables.pop(name))) for name, table in _TABLES.items()}
         segments = tuple(_segment(listing, one) for one in told["segments"])
+        placed = pa.ipc.open_file(listing.read(_PLACED)).read_all()
+        if not placed.schema.equals(PLACED):
+            return State()
         return State(
             **found,
+            placed=placed,
+            fingerprint=told["fingerprint"],
             narrow=narrow.Kept(segments, tuple(told["shards"]), told["hidden"]),
             texts=worded.Texts.of(folder / _TEXTS, [one.cluster_id for one in found["results"] if one.said]),
             grouping=grouping.Kept(**grouped),
@@ -232,13 +255,15 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
         return
     ordered = {name: sorted(getattr(state, name), key=lambda one: one.cluster_id) for name in _TABLES}
     is_standing = all(rows == list(getattr(standing, name)) for name, rows in ordered.items())
-    is_standing = is_standing and state.narrow == standing.narrow
+    is_standing = is_standing and (state.narrow, state.fingerprint) == (standing.narrow, standing.fingerprint)
+    is_standing = is_standing and state.placed == standing.placed
     if standing.results and is_standing and state.grouping == standing.grouping:
         return
     tables = {f"{name}.parquet": table.write(ordered[name]) for name, table in _TABLES.items()}
     bodies: dict[str, bytes | pa.Buffer] = {
         _grouped(name): _as_it_lies(table) for name, table in state.grouping.tables().items()
     }
+    bodies[_PLACED] = _as_it_lies(state.placed)
     for name, table in tables.items():
         out = io.BytesIO()
         pq.write_table(table, out, compression="zstd", compression_level=1)
@@ -251,6 +276,7 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
         files = [*kept.listed(bodies.items()), told, *_write_narrow(folder, state.narrow, standing.narrow)]
         segments = [one.shards for one in state.narrow.segments]
         told_of_rows = {"shards": state.narrow.used, "segments": segments, "hidden": state.narrow.hidden}
+        told_of_rows["fingerprint"] = state.fingerprint
         kept.write(folder / _LIST, kept.sealed_json({"files": files, "code": code, **told_of_rows}))
         _discard_segments(folder, state.narrow)
     except OSError as error:
@@ -301,7 +327,7 @@ def _as_it_lies(table: pa.Table) -> pa.Buffer:
 
 def _forget(folder: Path) -> None:
     """Nothing; nothing is left for the next build."""
-    for name in (_LIST, _TEXTS, *(f"{name}.parquet" for name in _TABLES), *map(_grouped, grouping.SCHEMAS)):
+    for name in (_LIST, _TEXTS, _PLACED, *(f"{name}.parquet" for name in _TABLES), *map(_grouped, grouping.SCHEMAS)):
         disk.clear(folder / name)
     _discard_segments(folder, narrow.NOTHING)
 

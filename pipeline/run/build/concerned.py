@@ -1,0 +1,108 @@
+"""Which clusters what came, changed or went may concern: of all others it stands what the last build made of them.
+
+A draft is made from its cluster, from what documents show and say of its errors, from its neighbours, from official
+pages, and from which clusters the other errors are in that are spoken of. Each of these is asked what differs; who is
+told by none of them is neither counted nor looked up. `results` still decides by a digest of all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline import cluster
+from pipeline.records import Claim
+from pipeline.run.build import grouping, results
+from pipeline.run.build.narrow import Touched
+
+_SEPARATOR = "\x1f"
+
+
+def told_anew(
+    kept: grouping.Kept, cluster_of: Mapping[str, str], standing: results.State, touched: Touched | None
+) -> frozenset[str] | None:
+    """The clusters whose errors, or what documents show of them, may be others; None where nothing is known of any."""
+    if touched is None or not len(kept.clusters) or not len(standing.grouping.clusters):
+        return None
+    shown = {cluster_of[one] for one in touched.shown if one in cluster_of}
+    names = [name for name in kept.clusters.column_names if name not in ("unit", "alike")]
+    return frozenset(shown.union(_differing(kept.clusters, standing.grouping.clusters, names)))
+
+
+def proven_anew(now: Iterable[cluster.Proof], before: Iterable[cluster.Proof]) -> set[str]:
+    """The clusters whose expression is another one now."""
+    known = {one.cluster_id: one.regex for one in before}
+    return {one.cluster_id for one in now if known.get(one.cluster_id) != one.regex}
+
+
+def by_rule(
+    kept: grouping.Kept,
+    cluster_of: Mapping[str, str],
+    standing: results.State,
+    touched: Touched,
+    placed: pa.Table,
+) -> dict[str, set[str]]:
+    """The clusters whose drafts may be others though their errors are not, by the rule that says so."""
+    moved = _pairs(kept.assignments, standing.grouping.assignments, ("signature_id", "cluster_id"))
+    gone_or_come = {one for row in moved for one in row[:1]}
+    named = _pairs(kept.neighbours, standing.grouping.neighbours, ("cluster_id", "other_id", "score", "reason"))
+    claimed = _placed_anew(placed, standing.placed, touched)
+    return {
+        "said": {cluster_of[one] for one in touched.spoken if one in cluster_of},
+        "placed": {cluster_of[one] for one in claimed if one in cluster_of},
+        "near": {one for row in named for one in row[:2]},
+        "spoken": {one.cluster_id for one in standing.results if not gone_or_come.isdisjoint(one.spoken)},
+    }
+
+
+def placed_rows(claims: Sequence[Claim]) -> pa.Table:
+    """What others than an error's own documents claim, for the next build to compare with."""
+    cells = [
+        (_SEPARATOR.join((c.claim_id, c.kind, c.key, str(c.share))), c.quote.document_id, list(c.signature_ids))
+        for c in sorted(claims, key=lambda claim: claim.claim_id)
+    ]
+    columns = list(zip(*cells, strict=True)) or [()] * len(results.PLACED)
+    return pa.table(
+        [pa.array(column, kind.type) for column, kind in zip(columns, results.PLACED, strict=True)],
+        schema=results.PLACED,
+    )
+
+
+def _placed_anew(now: pa.Table, before: pa.Table, touched: Touched) -> set[str]:
+    """The signatures of claims that others place, and that came, went, or stand in documents that changed."""
+    rows = [{(row["line"], *row["signature_ids"]): row for row in one.to_pylist()} for one in (now, before)]
+    found = [row for one, other in (rows, rows[::-1]) for key, row in one.items() if key not in other]
+    found += [row for one in rows for row in one.values() if row["document_id"] in touched.documents]
+    return {name for row in found for name in row["signature_ids"]}
+
+
+def _differing(now: pa.Table, before: pa.Table, names: Sequence[str]) -> list[str]:
+    """What stands first in rows of `now` that `before` has otherwise, or not at all."""
+    is_other = pc.invert(pc.is_in(_lines(now, names), value_set=_lines(before, names)))
+    found: list[str] = now[names[0]].filter(is_other).to_pylist()
+    return found
+
+
+def _pairs(now: pa.Table, before: pa.Table, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """The cells of rows that only one of two tables has."""
+    found: list[tuple[str, ...]] = []
+    lines, known = _lines(now, names), _lines(before, names)
+    for table, own, other in ((now, lines, known), (before, known, lines)):
+        rows = table.filter(pc.invert(pc.is_in(own, value_set=other))).select(names)
+        found += zip(*(column.to_pylist() for column in rows.columns), strict=True)
+    return found
+
+
+def _lines(table: pa.Table, names: Sequence[str]) -> pa.Array:
+    """The cells of each row as one text."""
+    cells = [_text(table[name].combine_chunks()) for name in names]
+    return pc.binary_join_element_wise(*cells, _SEPARATOR, null_handling="replace", null_replacement="\0")
+
+
+def _text(column: pa.Array) -> pa.Array:
+    if pa.types.is_list(column.type):
+        inner = column if pa.types.is_string(column.type.value_type) else column.cast(pa.list_(pa.string()))
+        return pc.binary_join(inner, "\x1e")
+    return column if pa.types.is_string(column.type) else column.cast(pa.string())
