@@ -42,6 +42,9 @@ CAUGHT_BY = {
     "draft: neighbours": 48,
     "words: id": 45,
     "words: names": 99,
+    "concerned: said": 9,
+    "concerned: near": 9,
+    "concerned: spoken": 9,
     "rows: before": 5,
     "rows: now": 5,
     "what people translated": 35,
@@ -49,7 +52,7 @@ CAUGHT_BY = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("mutant", sorted(histories.MUTANTS))
+@pytest.mark.parametrize("mutant", sorted(CAUGHT_BY))
 def test_what_a_result_depends_on_cannot_be_left_out(mutant: str) -> None:
     undo = histories.MUTANTS[mutant]()
     try:
@@ -78,6 +81,25 @@ def test_a_claim_that_others_place_is_part_of_what_a_draft_is_made_from(tmp_path
     assert memory.needed(found, one, around) == memory.needed(found, replace(one), around)
     assert memory.needed(found, one, around).digest != memory.needed(found, other, around).digest
     assert one.claims != other.claims
+
+
+@pytest.mark.parametrize("is_mutant", [False, True])
+def test_what_closes_a_report_that_stays_as_it_is_concerns_its_errors(
+    is_mutant: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = replace(thread(number=2), document_id="github.com/errmine-fixtures/pond#2")
+    coming = iter([[report], [pull("Fixes #2")], [thread(number=3)]])
+
+    def step(self: histories.World) -> str:
+        self.documents |= {one.document_id: one for one in next(coming)}
+        return "one more came"
+
+    monkeypatch.setattr(histories.World, "step", step)
+    undo = histories.MUTANTS["concerned: placed"]() if is_mutant else lambda: None
+    try:
+        assert (histories.first_difference(1, 3) is not None) == is_mutant
+    finally:
+        undo()
 
 
 def test_a_link_to_an_error_that_people_ignore_is_cited_no_more(tmp_path: Path) -> None:
@@ -120,8 +142,10 @@ def state(home: Path) -> tuple[dict[str, bytes], str, bytes]:
     """The bytes of the bundle, the digest of the database, and the bytes of the results that are kept."""
     places = Places.of(home)
     # of proofs a witness is told, which is not the only one there may be
-    names = ["results.parquet", "entries.zst", *(f"grouped_{name}.arrow" for name in grouping.SCHEMAS)]
+    names = ["results.parquet", "placed.arrow", *(f"grouped_{name}.arrow" for name in grouping.SCHEMAS)]
     kept = b"".join((places.state / name).read_bytes() for name in names)
+    texts = results.read(places.state, building._code()).texts  # in files that follow from all builds
+    kept += b"".join(texts[name] for name in sorted(texts))
     return golden.bundle_bytes(places.curated), store.digest(places.database), kept
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import hashlib
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -301,31 +301,53 @@ def test_texts_are_found_by_their_keys(tmp_path: Path) -> None:
         made.add(key, worded.packed("another"))
         made.add(key, worded.packed(said[key]))
     assert {key: worded.unpacked(made[key]) for key in made} == said
-    told = worded.write(tmp_path / "kept", sorted(said), made)
-    assert told["bytes"] == (tmp_path / "kept").stat().st_size
-    kept = worded.Texts.of(tmp_path / "kept", sorted(said))
+    kept, _ = stored(tmp_path, sorted(said), made)
     assert {key: worded.unpacked(kept[key]) for key in kept} == said
-    for wrong in (sorted(said)[:-1], [*sorted(said), "one more"]):
-        with pytest.raises(ValueError, match="does not hold"):
-            worded.Texts.of(tmp_path / "kept", wrong)
+    with pytest.raises(KeyError):
+        kept["cluster:none"]
 
 
-@pytest.mark.parametrize("at_once", [2, 300, 1 << 20])
-def test_texts_that_stay_are_passed_on_in_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+Told = dict[str, worded.Listed]
+
+
+def stored(
+    folder: Path, keys: Sequence[str], texts: Mapping[str, bytes], known: Told | None = None, *, is_purged: bool = False
+) -> tuple[worded.Stored, Told]:
+    """Texts as a build leaves them, and what is told of their files."""
+    places, listed = worded.write(folder, keys, texts, known=known or {}, is_purged=is_purged)
+    files = {str(one["path"]): one for one in listed}
+    for name, told in files.items():
+        body = (folder / name).read_bytes()
+        assert (told["bytes"], told["sha256"]) == (len(body), hashlib.sha256(body).hexdigest())
+    worded.discard(folder, files)
+    assert len(list((folder / "texts").iterdir())) == len(files)
+    return worded.Stored(folder, list(files), places), files
+
+
+def test_texts_that_stay_stay_where_they_are_until_they_are_few(tmp_path: Path) -> None:
     said = {f"cluster:{number:02}": worded.packed("long " * number + "\ud800 末") for number in range(40)}
-    worded.write(tmp_path / "kept", sorted(said), said)
-    kept = worded.Texts.of(tmp_path / "kept", sorted(said))
-    made = worded.Texts(tmp_path / "made", kept)
-    wanted = {key: body for key, body in said.items() if key not in ("cluster:00", "cluster:20", "cluster:21")}
-    for key in ("cluster:07", "cluster:0x", "cluster:39"):
-        wanted[key] = worded.packed(f"another {key}")
-        made.add(key, wanted[key])
-    read: list[int] = []
-    real = os.pread
-    monkeypatch.setattr(os, "pread", lambda file, *place: read.append(place[0]) or real(file, *place))
-    monkeypatch.setattr(worded, "_AT_ONCE", at_once)
-    told = worded.write(tmp_path / "made anew", sorted(wanted), made)
-    assert {2: 38, 1 << 20: 7}.get(at_once, len(read)) == len(read)  # three are of `made`; of the others four runs
-    assert told == {**worded.write(tmp_path / "from nothing", sorted(wanted), wanted), "path": "made anew"}
-    again = worded.Texts.of(tmp_path / "made anew", sorted(wanted))
-    assert {key: again[key] for key in again} == wanted
+    kept, known = stored(tmp_path, sorted(said), said)
+    (first,) = known
+    for number, gone in enumerate(("cluster:00", "cluster:20", "cluster:21")):
+        made = worded.Texts(tmp_path / f"made{number}", kept)
+        del said[gone]
+        said["cluster:07"] = worded.packed(f"another {number}")
+        made.add("cluster:07", said["cluster:07"])
+        kept, known = stored(tmp_path, sorted(said), made, known)
+        assert {key: kept[key] for key in kept} == said
+        assert next(iter(known)) == first
+        assert len(known) == 2  # the small ones are joined
+    left = sorted(said)[:10]
+    few, _ = stored(tmp_path, left, kept, known)
+    assert {key: few[key] for key in few} == {key: said[key] for key in left}
+    assert first not in few.files
+
+
+def test_where_something_was_forgotten_no_file_of_texts_stays_that_holds_more_than_is_asked_for(tmp_path: Path) -> None:
+    said = {name: worded.packed(f"words of {name} " * 9) for name in ("cluster:1", "cluster:2", "cluster:3")}
+    kept, known = stored(tmp_path, sorted(said), said)
+    same, _ = stored(tmp_path, sorted(said), kept, known, is_purged=True)
+    assert same.files == kept.files
+    less, files = stored(tmp_path, ["cluster:1", "cluster:3"], kept, known, is_purged=True)
+    (told,) = files.values()
+    assert told["bytes"] == len(less["cluster:1"]) + len(less["cluster:3"])

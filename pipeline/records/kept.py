@@ -362,12 +362,15 @@ class Listing:
                 yield self.folder / name, Verdict.OK
 
 
-def looked_at(folder: Path, name: str, kind: KeptKind, cure: str) -> Iterator[KeptFile]:
-    """The files of the list `name` of `folder`, with what a look at their bytes says; none where there is no list."""
+def looked_at(folder: Path, name: str, kind: KeptKind, cure: str, seen: Seen | None = None) -> Iterator[KeptFile]:
+    """The files of the list `name` of `folder`, with what a look at their bytes says; none where there is no list.
+
+    One that `seen` knows as whole is not read again.
+    """
     if not (folder / name).exists():
         return
     try:
-        verdicts: list[tuple[Path, Verdict]] = list(Listing.of(folder, name).verdicts())
+        verdicts: list[tuple[Path, Verdict]] = list(Listing.of(folder, name).verdicts(seen))
     except Damaged as error:
         verdicts = [(error.path, error.verdict)]
     yield from (KeptFile(path, kind, verdict, cure) for path, verdict in verdicts)

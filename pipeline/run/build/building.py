@@ -152,6 +152,7 @@ def planned(places: Places, *, partition_documents: int, is_loss_accepted: bool 
         raise holding.shrunk(layer.folder, f"{len(gone):,} documents of the last build are not there any more", gone)
     told = [*warnings, *holding.named("document lost:", gone)]
     damaged = drop_damaged(places.shards, partitions, seen)
+    list(results.kept_files(places.state, seen))  # who publishes says what is damaged; here what is whole is noted
     seen.write(places.seen)
     return Planned(partitions, damaged, told)
 
@@ -239,16 +240,16 @@ def publish(
     used = [paths for name, paths in sorted(shards_of(places.shards).items()) if partition_of(name) in wanted]
     decided = reduce.read(overrides)
     published, restored = places.registry.published()
-    damaged = [file for file in _remembered(places) if file.verdict != Verdict.OK]
+    seen = Seen.read(places.seen)
+    damaged = [file for file in _remembered(places, seen) if file.verdict != Verdict.OK]
     if is_gone := places.is_gone:
         published = forgetting.without(published, is_gone)
     progress("cluster", 0, 1)
     added = _enriched(used, partitions, places, engines, progress)
-    seen = Seen.read(places.seen)
     for paths in (*used, *added.files):  # DuckDB reads the files itself
         shards.check(paths, seen)
     code = _code() if engines == NO_ENGINES else ""  # a model may say otherwise today
-    standing = results.read(places.state, code)
+    standing = results.read(places.state, code, seen)
     spill, last = places.work / "spill", standing.narrow.for_home(_forgotten(places))
     with _workplace(places), rows.opened(used, added.files, spill=spill, threads=workers, last=last) as found:
         work = _Build(places, found, added, engines, workers, progress, code, standing)
@@ -364,9 +365,9 @@ def _code() -> str:
     return f"{itself.made_by()} {duckdb.__version__} {packs.marked(normalise.NORMALISER_VERSION)}"
 
 
-def _remembered(places: Places) -> Iterator[KeptFile]:
+def _remembered(places: Places, seen: Seen) -> Iterator[KeptFile]:
     """The files in which the last build left what it made."""
-    yield from results.kept_files(places.state)
+    yield from results.kept_files(places.state, seen)
     yield from noted.kept_files(places.state)
 
 

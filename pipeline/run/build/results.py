@@ -173,7 +173,7 @@ def digest(lines: Iterable[str]) -> str:
 PLACED = pa.schema([("line", pa.string()), ("document_id", pa.string()), ("signature_ids", pa.list_(pa.string()))])
 
 _LIST = "results.json"
-_TEXTS = "entries.zst"
+_TEXTS = "texts.arrow"
 _NARROW = "rows"
 _PLACED = "placed.arrow"
 _CURE = "`errmine build` makes it anew."
@@ -198,22 +198,25 @@ NOTHING: State = State()
 NONE = Memory("")
 
 
-def read(folder: Path, code: str) -> State:
-    """What the last build left in `folder`; nothing where it is not what was written, or other code wrote it."""
+def read(folder: Path, code: str, seen: kept.Seen | None = None) -> State:
+    """What the last build left in `folder`; nothing where it is not what was written, or other code wrote it.
+
+    A large file that `seen` knows as whole is not read for that.
+    """
     try:
         told = kept.unsealed_json(folder / _LIST)
         if not code or told.get("code") != code:
             return State()
         listing = kept.Listing.of(folder, _LIST)
         tables = {name: pq.read_table(io.BytesIO(listing.read(f"{name}.parquet"))) for name in _TABLES}
-        listing.check(_TEXTS)
+        texts = _texts(listing, told["texts"], seen)
         grouped = {one: pa.ipc.open_file(listing.read(_grouped(one))).read_all() for one in grouping.SCHEMAS}
         if any(not tables[name].schema.equals(table.schema) for name, table in _TABLES.items()):
             return State()
         if any(not grouped[name].schema.equals(schema) for name, schema in grouping.SCHEMAS.items()):
             return State()
         found = {name: tuple(table.read(tables.pop(name))) for name, table in _TABLES.items()}
-        segments = tuple(_segment(listing, one) for one in told["segments"])
+        segments = tuple(_segment(listing, one, seen) for one in told["segments"])
         placed = pa.ipc.open_file(listing.read(_PLACED)).read_all()
         if not placed.schema.equals(PLACED):
             return State()
@@ -222,19 +225,29 @@ def read(folder: Path, code: str) -> State:
             placed=placed,
             fingerprint=told["fingerprint"],
             narrow=narrow.Kept(segments, tuple(told["shards"]), told["hidden"]),
-            texts=worded.Texts.of(folder / _TEXTS, [one.cluster_id for one in found["results"] if one.said]),
+            texts=texts,
             grouping=grouping.Kept(**grouped),
         )
     except (Damaged, OSError, ValueError, KeyError, TypeError, pa.ArrowException):
         return State()
 
 
-def _segment(listing: kept.Listing, shards: Sequence[str]) -> narrow.Segment:
+def _texts(listing: kept.Listing, files: Sequence[str], seen: kept.Seen | None) -> worded.Stored:
+    """The words of entries, read where they lie when somebody asks for them."""
+    places = pa.ipc.open_file(listing.read(_TEXTS)).read_all()
+    for name in files:
+        listing.check(name, seen)
+    if not places.schema.equals(worded.PLACES):
+        raise ValueError(f"{_TEXTS} has other columns")
+    return worded.Stored(listing.folder, files, places)
+
+
+def _segment(listing: kept.Listing, shards: Sequence[str], seen: kept.Seen | None) -> narrow.Segment:
     """The rows of these shards, read where they lie when somebody asks for them."""
     found = narrow.Segment(tuple(shards), {})
     tables = {}
     for kind, schema in narrow.SCHEMAS.items():
-        listing.check(name := _narrowed(found, kind))
+        listing.check(name := _narrowed(found, kind), seen)
         tables[kind] = pa.ipc.open_file(pa.memory_map(str(listing.folder / name))).read_all()
         if not tables[kind].schema.equals(schema):
             raise ValueError(f"{name} has other columns")
@@ -270,23 +283,35 @@ def write(folder: Path, code: str, state: State, *, standing: State = State()) -
         bodies[name] = out.getvalue()
     of_entries = [one.cluster_id for one in ordered["results"] if one.said]
     try:
-        told = worded.write(folder / _TEXTS, of_entries, state.texts)
+        known = _listed(folder) if standing.results else {}
+        is_purged = state.narrow.hidden != standing.narrow.hidden
+        places, texts = worded.write(folder, of_entries, state.texts, known=known, is_purged=is_purged)
+        bodies[_TEXTS] = _as_it_lies(places)
         for name, body in bodies.items():
             kept.write(folder / name, body)
-        files = [*kept.listed(bodies.items()), told, *_write_narrow(folder, state.narrow, standing.narrow)]
+        files = [*kept.listed(bodies.items()), *texts, *_write_narrow(folder, state.narrow, known)]
         segments = [one.shards for one in state.narrow.segments]
-        told_of_rows = {"shards": state.narrow.used, "segments": segments, "hidden": state.narrow.hidden}
-        told_of_rows["fingerprint"] = state.fingerprint
+        told_of_rows: dict[str, Any] = {
+            "shards": state.narrow.used,
+            "segments": segments,
+            "hidden": state.narrow.hidden,
+        }
+        told_of_rows |= {"fingerprint": state.fingerprint, "texts": [one["path"] for one in texts]}
         kept.write(folder / _LIST, kept.sealed_json({"files": files, "code": code, **told_of_rows}))
         _discard_segments(folder, state.narrow)
+        worded.discard(folder, {str(one["path"]) for one in texts})
     except OSError as error:
         hint = "Check free space and rights of the folder, then run `errmine build` again."
         raise StoreError(f"cannot write {folder}: {error.strerror or error}", path=folder, hint=hint) from error
 
 
-def _write_narrow(folder: Path, now: narrow.Kept, before: narrow.Kept) -> list[dict[str, Any]]:
-    """What the list says of the segments, which lie in `folder` then; those of `before` stay as they are."""
-    known = {told["path"]: told for told in kept.unsealed_json(folder / _LIST)["files"]} if before.segments else {}
+def _listed(folder: Path) -> dict[str, dict[str, Any]]:
+    """What the list says of each file, which is as it was when it was read."""
+    return {told["path"]: told for told in kept.unsealed_json(folder / _LIST)["files"]}
+
+
+def _write_narrow(folder: Path, now: narrow.Kept, known: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the list says of the segments, which lie in `folder` then; those that are `known` stay as they are."""
     found = []
     for segment in now.segments:
         for kind, table in segment.tables.items():
@@ -330,6 +355,7 @@ def _forget(folder: Path) -> None:
     for name in (_LIST, _TEXTS, _PLACED, *(f"{name}.parquet" for name in _TABLES), *map(_grouped, grouping.SCHEMAS)):
         disk.clear(folder / name)
     _discard_segments(folder, narrow.NOTHING)
+    worded.discard(folder, ())
 
 
 def _discard_leftovers(folder: Path) -> None:
@@ -338,9 +364,9 @@ def _discard_leftovers(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def kept_files(folder: Path) -> Iterator[KeptFile]:
-    """The files of `folder`, with what a look at their bytes says."""
-    yield from kept.looked_at(folder, _LIST, kept.KeptKind.RESULTS, _CURE)
+def kept_files(folder: Path, seen: kept.Seen | None = None) -> Iterator[KeptFile]:
+    """The files of `folder`, with what a look at their bytes says; one that `seen` knows as whole is not read again."""
+    yield from kept.looked_at(folder, _LIST, kept.KeptKind.RESULTS, _CURE, seen)
 
 
 def entry_of(result: Result, found: Mapping[str, bytes]) -> KnowledgeEntry:

@@ -1,27 +1,30 @@
 """The entries of a build, and what is asked of all of them at once: an entry that nothing changed is not even read.
 
-Their words lie on the disk, each found by its cluster: a build holds those of one entry at a time. A file of them is
-one record after the other: how long it is, and the packed text. Nothing but the file itself is needed to find them
-again; who keeps it knows their order.
+Their words lie on the disk, each found by its cluster: a build holds those of one entry at a time.
 """
 
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 import struct
 import weakref
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipeline import translate
-from pipeline.records import disk, kept
+from pipeline.records import kept
 from pipeline.records.entry import KnowledgeEntry, is_answered, is_documented
 from pipeline.records.errors import StoreError
 from pipeline.translate.official import CHANGED
@@ -29,8 +32,8 @@ from pipeline.translate.official import CHANGED
 _LENGTH = struct.Struct("<I")
 _LENGTH_BITS = 32
 _CODEC = "zstd"
-#: Bytes of records that are read at once: one after the other they were two calls to the system each.
-_AT_ONCE = 1 << 20
+#: The folder of files of records.
+_FOLDER = "texts"
 _ADVICE = "Check free space and rights of the folder, then run `errmine build` again."
 
 
@@ -74,31 +77,10 @@ class Texts(Mapping[str, bytes]):
 
     def __init__(self, path: Path, older: Mapping[str, bytes] = MappingProxyType({})) -> None:
         self._path = path
-        self._older = older
+        self.older = older
         self._places: dict[str, int] = {}  # where the record begins, and in the last bits its length: one number each
         self._end = 0
         self._descriptor: int | None = None
-        self._has_lengths = False  # whether the length of each record stands before it
-
-    @classmethod
-    def of(cls, path: Path, keys: Sequence[str]) -> Texts:
-        """Those of a file that holds the records of `keys` in this order.
-
-        Raises:
-            ValueError: it holds others.
-        """
-        made = cls(path)
-        made._has_lengths = True
-        size = path.stat().st_size
-        with os.fdopen(disk.descriptor(path, os.O_RDONLY), "rb", _AT_ONCE) as file:
-            for key in keys:
-                (length,) = _LENGTH.unpack(file.read(_LENGTH.size).ljust(_LENGTH.size, b"\0"))
-                made._places[key] = _packed_place(made._end + _LENGTH.size, length)
-                made._end += _LENGTH.size + length
-                file.seek(made._end)
-        if made._end != size:
-            raise ValueError(f"{path} does not hold {len(keys)} texts")
-        return made
 
     def add(self, key: str, body: bytes) -> None:
         """Nothing; there is the record `body` of `key`, in the place of any that there was.
@@ -109,8 +91,8 @@ class Texts(Mapping[str, bytes]):
         try:
             if self._descriptor is None:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._open(os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-            assert self._descriptor is not None
+                self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+                weakref.finalize(self, os.close, self._descriptor)  # as long as somebody asks for its texts
             left = memoryview(body)
             while left:
                 left = left[os.write(self._descriptor, left) :]
@@ -119,69 +101,166 @@ class Texts(Mapping[str, bytes]):
         self._places[key] = _packed_place(self._end, len(body))
         self._end += len(body)
 
-    def _open(self, flags: int) -> None:
-        """Nothing; the file is open, as long as somebody asks for its texts."""
-        self._descriptor = os.open(self._path, flags, 0o666)
-        weakref.finalize(self, os.close, self._descriptor)
-
     def __getitem__(self, key: str) -> bytes:
-        return self._bytes(*self._place(key)) if key in self._places else self._older[key]
-
-    def _bytes(self, start: int, length: int) -> bytes:
-        if self._descriptor is None:
-            self._open(os.O_RDONLY)
+        if key not in self._places:
+            return self.older[key]
         assert self._descriptor is not None
+        start, length = self._place(key)
         return os.pread(self._descriptor, length, start)
 
     def _place(self, key: str) -> tuple[int, int]:
         return self._places[key] >> _LENGTH_BITS, self._places[key] & (1 << _LENGTH_BITS) - 1
 
-    def records(self, keys: Iterable[str]) -> Iterator[bytes]:
-        """The records of `keys` as a file holds them; those that stand one behind the other in `older` at once."""
-        older = self._older if isinstance(self._older, Texts) and self._older._has_lengths else None
-        begun = end = 0
-        for key in keys:
-            start, stop = older._span(key) if older is not None and key not in self._places else (0, 0)
-            if begun < end == start and stop - begun <= _AT_ONCE:
-                end = stop
-                continue
-            if older is not None and begun < end:
-                yield older._bytes(begun, end - begun)
-            begun, end = start, stop
-            if start == stop:
-                body = self[key]
-                yield _LENGTH.pack(len(body)) + body
-        if older is not None and begun < end:
-            yield older._bytes(begun, end - begun)
-
-    def _span(self, key: str) -> tuple[int, int]:
-        """From where to where the record of `key` stands in the file, with its length before it."""
-        start, length = self._place(key)
-        return start - _LENGTH.size, start + length
-
     def place(self, key: str) -> Place | None:
         """Where the record of `key` is, for other processes; None if it is not in the file."""
         return Place(self._path, *self._place(key)) if key in self._places else None
 
+    def own(self) -> set[str]:
+        """The keys of those that are in the file."""
+        return set(self._places)
+
     def __iter__(self) -> Iterator[str]:
-        yield from {**dict.fromkeys(self._older), **self._places}
+        yield from {**dict.fromkeys(self.older), **self._places}
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-def write(path: Path, keys: Sequence[str], texts: Mapping[str, bytes]) -> dict[str, object]:
-    """What a list says of the file at `path`, which holds the records of `keys` then; after a kill, what it held.
+#: Where the record of each key is, sorted by the keys: the number of its file among all, from where on, how long.
+PLACES = pa.schema([("key", pa.string()), ("file", pa.int64()), ("start", pa.int64()), ("length", pa.int64())])
+
+
+class Stored(Mapping[str, bytes]):
+    """Records of texts that a build left: those that it made, in files of their own.
+
+    A file never changes. Files are joined, and lose what nobody asks for any more, so that each has more than twice the
+    bytes of the next one: to leave what was made of a few texts takes no copy of all.
+    """
+
+    def __init__(self, folder: Path, files: Sequence[str], places: pa.Table) -> None:
+        self.folder = folder
+        self.files = tuple(files)
+        self.places = places.combine_chunks()
+        self._open: dict[int, memoryview] = {}
+
+    def __getitem__(self, key: str) -> bytes:
+        keys = self.places["key"]
+        place = bisect_left(range(len(keys)), key, key=lambda at: keys[at].as_py())
+        if place == len(keys) or keys[place].as_py() != key:
+            raise KeyError(key)
+        file, start, length = (self.places[name][place].as_py() for name in ("file", "start", "length"))
+        return bytes(self.bytes_of(file)[start : start + length])
+
+    def bytes_of(self, file: int) -> memoryview:
+        """All of a file, which is read where it lies."""
+        if file not in self._open:
+            with (self.folder / self.files[file]).open("rb") as opened:
+                self._open[file] = memoryview(mmap.mmap(opened.fileno(), 0, prot=mmap.PROT_READ))
+        return self._open[file]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places["key"].to_pylist())
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+#: Told in a list of each file.
+Listed = dict[str, Any]
+
+
+def write(
+    folder: Path, keys: Sequence[str], texts: Mapping[str, bytes], *, known: Mapping[str, Listed], is_purged: bool
+) -> tuple[pa.Table, list[Listed]]:
+    """The places of the records of `keys`, and what a list says of the files in `folder` that hold them then.
+
+    `known` is what it said of files by name; with `is_purged` none of them stays that holds anything else. After a kill
+    all of these files are what they were.
 
     Raises:
         OSError: the disk refuses.
     """
+    older = texts.older if isinstance(texts, Texts) else texts
+    own = texts.own() if isinstance(texts, Texts) else set[str]()
+    stored = older if isinstance(older, Stored) else Stored(folder, (), PLACES.empty_table())
+    asked = pa.array(sorted(keys), pa.string())
+    there = stored.places.filter(pc.is_in(stored.places["key"], value_set=asked))
+    there = there.filter(pc.invert(pc.is_in(there["key"], value_set=pa.array(sorted(own), pa.string()))))
+    new = asked.filter(pc.invert(pc.is_in(asked, value_set=there["key"].combine_chunks()))).to_pylist()
+    joined = _joined(stored, there, sum(len(texts[key]) for key in new), known, is_purged=is_purged)
+    parts: list[pa.Table] = []
+    listed: list[Listed] = []
+    number = max((int(Path(name).stem) for name in stored.files), default=0)
+    for files, has_new in joined:
+        rows = there.filter(pc.is_in(there["file"], value_set=pa.array(files, pa.int64())))
+        if len(files) == 1 and not has_new and not _is_due(stored, files[0], rows, known, is_purged=is_purged):
+            told = known[stored.files[files[0]]]
+        else:
+            number += 1
+            name = f"{_FOLDER}/{number}.zst"
+            rows, told = _written(
+                folder,
+                name,
+                stored,
+                rows.sort_by([("file", "ascending"), ("start", "ascending")]),
+                [(key, texts[key]) for key in new] if has_new else [],
+            )
+        parts.append(rows.set_column(1, PLACES.field("file"), pa.repeat(pa.scalar(len(listed), pa.int64()), len(rows))))
+        listed.append(told)
+    places = pa.concat_tables([PLACES.empty_table(), *parts]).sort_by("key").combine_chunks()
+    return places, listed
+
+
+def _size(known: Mapping[str, Listed], name: str) -> int:
+    return int(known[name]["bytes"])
+
+
+def _is_due(stored: Stored, file: int, rows: pa.Table, known: Mapping[str, Listed], *, is_purged: bool) -> bool:
+    """Whether a file has so much that nobody asks for that what is left of it goes into another one."""
+    alive, size = pc.sum(rows["length"]).as_py() or 0, _size(known, stored.files[file])
+    return alive < size if is_purged else 2 * alive < size
+
+
+def _joined(
+    stored: Stored, there: pa.Table, new: int, known: Mapping[str, Listed], *, is_purged: bool
+) -> list[tuple[list[int], bool]]:
+    """Which files become one, oldest first, and whether what is new goes into it."""
+    sizes = np.bincount(
+        there["file"].to_numpy(), weights=there["length"].to_numpy(), minlength=len(stored.files)
+    ).astype(np.int64)
+    found = [([file], False, int(size)) for file, size in enumerate(sizes.tolist()) if size]
+    found += [([], True, new)] if new else []
+    while len(found) > 1 and found[-2][2] <= 2 * found[-1][2]:
+        (one, _, size), (other, has_new, more) = found[-2:]
+        found[-2:] = [([*one, *other], has_new, size + more)]
+    return [(files, has_new) for files, has_new, _ in found]
+
+
+def _written(
+    folder: Path, name: str, stored: Stored, rows: pa.Table, new: Sequence[tuple[str, bytes]]
+) -> tuple[pa.Table, Listed]:
+    """The places of records in a file that has them then, and what a list says of it."""
     digest, length = hashlib.sha256(), 0
-    with kept.replaced(path) as file:
-        for piece in (texts if isinstance(texts, Texts) else Texts(path, texts)).records(keys):
-            digest.update(piece)
-            length += file.write(piece)
-    return {"bytes": length, "path": path.name, "sha256": digest.hexdigest()}
+    starts, lengths = [], []
+    cells = zip(*(rows[one].to_pylist() for one in ("file", "start", "length")), strict=True)
+    old: Iterator[bytes | memoryview] = (stored.bytes_of(file)[start : start + size] for file, start, size in cells)
+    with kept.replaced(folder / name) as opened:
+        for body in chain(old, (body for _, body in new)):
+            digest.update(body)
+            opened.write(body)
+            starts.append(length)
+            lengths.append(len(body))
+            length += len(body)
+    keys = [*rows["key"].to_pylist(), *(key for key, _ in new)]
+    places = pa.table([keys, [0] * len(keys), starts, lengths], schema=PLACES)
+    return places, {"bytes": length, "path": name, "sha256": digest.hexdigest()}
+
+
+def discard(folder: Path, wanted: Collection[str]) -> None:
+    """Nothing; of the files of texts in `folder` there are those that are wanted."""
+    for path in (folder / _FOLDER).glob("*"):
+        if f"{_FOLDER}/{path.name}" not in wanted:
+            path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
