@@ -23,6 +23,8 @@ def changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[Change]:
     An old cluster that shares signatures with several new ones was split, several old ones that share them with one
     were merged, and one that shares them with one of another id was renamed.
     """
+    touched = {cluster_id for _, cluster_id in old.items() ^ new.items()}  # of no other cluster anything differs
+    old, new = ({one: cluster_id for one, cluster_id in each.items() if cluster_id in touched} for each in (old, new))
     flows = Counter((old[one], new[one]) for one in old.keys() & new.keys())
     targets, sources = _ends(flows)
     sizes = Counter(new.values()), Counter(old.values())
@@ -88,10 +90,12 @@ def aliases(known: Mapping[str, str], old: Mapping[str, str], new: Mapping[str, 
     A withdrawn id with nothing to resolve to stays out, and so does an alias of it; an id that lives again is no alias.
     """
     flows: dict[str, Counter[str]] = {}
-    for one in old.keys() & new.keys():
-        flows.setdefault(old[one], Counter())[new[one]] += 1
     living = set(new.values())
-    found = {before: _main(after) for before, after in flows.items() if before not in living}
+    gone = set(old.values()) - living
+    for one, before in old.items() if gone else ():
+        if before in gone and one in new:
+            flows.setdefault(before, Counter())[new[one]] += 1
+    found = {before: _main(after) for before, after in flows.items()}
     for alias, target in known.items():
         if alias not in living:
             end = target if target in living else found.get(target, target)

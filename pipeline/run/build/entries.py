@@ -471,9 +471,14 @@ def _wanted(sketch: _Sketch, names: Mapping[str, tuple[str, str]], set_aside: tu
 def figures(grouped: Grouped, made: Made) -> dict[str, object]:
     """What a run's summary says of them: numbers of signatures, clusters and entries, tiers, how Chinese came to be."""
     facts = made.entries.facts
-    tiers, answered = Counter(one.tier for one in facts), Counter(one.domain for one in facts if one.is_answered)
-    documented = Counter(one.domain for one in facts if one.is_documented)
-    known = Counter(one.domain for one in facts if one.is_answered or one.is_documented)
+    tiers, answered, documented, known, every = (Counter[str]() for _ in range(5))
+    kinds = Counter((one.tier, one.domain, one.is_answered, one.is_documented) for one in facts)
+    for (tier, domain, is_answered, is_documented), count in kinds.items():
+        tiers[tier] += count
+        every[domain] += count
+        answered[domain] += count * is_answered
+        documented[domain] += count * is_documented
+        known[domain] += count * (is_answered or is_documented)
     changed = changed_sources(made.entries)
     return {
         **({"changed_sources": changed} if changed else {}),
@@ -488,7 +493,7 @@ def figures(grouped: Grouped, made: Made) -> dict[str, object]:
                 "documented": documented[name],
                 "known": known[name],
             }
-            for name, count in sorted(Counter(one.domain for one in facts).items())
+            for name, count in sorted(every.items())
         },
         "zh": {row.field: dict(row.by_status) for row in coverage(facts)},
     }

@@ -161,6 +161,9 @@ def _chosen(
     ids: dict[str, str] = {}
     for want in ordered:
         first = before[want.cluster_id]
+        if _is_plain(want, first, registry):  # nearly all: nobody else can have been given it
+            own[want.cluster_id] = ids[want.cluster_id] = first
+            continue
         had = {name for entry_id in heirs.get(want.cluster_id, ()) for name in _names_of(entry_id, registry)}
         had = {name for name in had if name == first or name not in given}
         mine = [name for name in (want.page_id, _first_id(first, want, registry)) if name in had or name not in taken]
@@ -172,6 +175,12 @@ def _chosen(
         given |= new
         taken |= new
     return own, ids
+
+
+def _is_plain(want: Wanted, first: str, registry: Registry) -> bool:
+    """Whether nothing names a cluster but the id that its entry has and always had."""
+    was = None if want.name or want.page_id else registry.ids.get(first)
+    return was is not None and was.own_id == first and not was.renamed_from
 
 
 def _first_id(now: str, want: Wanted, registry: Registry) -> str:
@@ -208,13 +217,11 @@ def _published(
     names = {*was.renamed_from, old} - {new} if was else set()
     # where other ids were merged into this one, the representative may be of their errors: the id stays with its own
     is_home = was is not None and is_shared and was.medoid in {*want.members, *want.set_aside}
-    made = Published(
-        cluster_id=want.cluster_id,
-        medoid=was.medoid if was and is_home else want.medoid,
-        renamed_from=sorted(names),
-        own_id=own[want.cluster_id],
-    )
-    return was if was == made else made  # nearly all: one record for both registries
+    cells = (want.cluster_id, was.medoid if was and is_home else want.medoid, sorted(names), own[want.cluster_id])
+    if was is not None and (was.cluster_id, was.medoid, was.renamed_from, was.own_id) == cells:
+        return was  # nearly all: one record for both registries
+    cluster_id, medoid, renamed_from, own_id = cells
+    return Published(cluster_id=cluster_id, medoid=medoid, renamed_from=renamed_from, own_id=own_id)
 
 
 def _why_renamed(want: Wanted, entry_id: str) -> str:

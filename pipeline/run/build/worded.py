@@ -374,10 +374,10 @@ class FieldCoverage:
 def coverage(facts: Iterable[Facts]) -> list[FieldCoverage]:
     """One row for each `*_zh` field, sorted by name; a list field counts each of its items."""
     counts: dict[str, Counter[str]] = {}
-    for one in facts:
-        for told in one.statuses:
+    for statuses, many in Counter(one.statuses for one in facts).items():  # of thousands of entries some dozens differ
+        for told in statuses:
             field, _, status = told.partition(" ")
-            counts.setdefault(field, Counter())[status] += 1
+            counts.setdefault(field, Counter())[status] += many
     return [_row(field, counts[field]) for field in sorted(counts)]
 
 
