@@ -83,6 +83,24 @@ def test_a_claim_that_others_place_is_part_of_what_a_draft_is_made_from(tmp_path
     assert one.claims != other.claims
 
 
+def test_of_an_error_that_too_few_report_nobody_takes_the_name_for_the_one_of_its_words(tmp_path: Path) -> None:
+    world = histories.World(3)
+    for _ in range(4):
+        world.step()
+    memory, registry, named = results.Memory("x"), Registry(), []
+    with opened(histories.sharded(world, tmp_path / "rows"), spill=tmp_path / "spill") as there:
+        grouped = building.entries.group(there)
+        for number, least in enumerate((1, 9, 1)):
+            means = entries.Means(tmp_path / str(number), memory=memory)
+            found = entries.make(there, grouped, means, registry=registry, min_documents=least)
+            named.append([one.entry_id for one in found.results])
+            known = {one.cluster_id: one for one in found.results}
+            memory, registry = replace(memory, results=known, texts=found.texts), found.registry
+    assert all(named[0])
+    assert not any(named[1])
+    assert named[2] == named[0]
+
+
 @pytest.mark.parametrize("is_mutant", [False, True])
 def test_what_closes_a_report_that_stays_as_it_is_concerns_its_errors(
     is_mutant: bool, monkeypatch: pytest.MonkeyPatch

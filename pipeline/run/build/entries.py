@@ -433,6 +433,7 @@ def _split(sketches: Iterable[_Sketch], min_documents: int) -> tuple[list[_Sketc
             enough.append(sketch)
         else:
             few.append(Skipped("entries", sketch.cluster.cluster_id, "too_few_documents", f"{documents} documents"))
+            sketch.result = replace(sketch.result, entry_id="", aliases=())  # meanwhile others may be called otherwise
     return enough, few
 
 
