@@ -171,7 +171,7 @@ def _readers(sound: Sound, places: Places, path: Path) -> list[Callable[[], str]
 
     if path.name.startswith("database."):
         return [lambda: _remade(*(noted.read(home.state) for home in (places, before)), nothing=None)]
-    if path.parent.name == "state":
+    if path.parent.name in ("state", "rows", "texts"):
         return [lambda: _remade(*(results.read(home.state, building._code()) for home in (places, before)))]
     if path.suffix == ".duckdb":
         return [

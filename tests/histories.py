@@ -334,6 +334,17 @@ def without_rule(rule: str) -> Patch:
     return patch
 
 
+def without_answer(where: Any, name: str) -> Patch:
+    """Puts in the place of a function that tells whom a change concerns one that tells of nobody."""
+
+    def patch() -> Callable[[], None]:
+        real = getattr(where, name)
+        setattr(where, name, lambda *given: None if real(*given) is None else frozenset())
+        return lambda: setattr(where, name, real)
+
+    return patch
+
+
 def without_rows(which: str) -> Patch:
     """What documents showed before they changed, or what they show now, touches nothing."""
 
@@ -354,6 +365,7 @@ MUTANTS: dict[str, Patch] = {
     **{f"draft: {rule}": without("drafted_from", rule) for rule in ("cluster", "documents", "pages", "neighbours")},
     **{f"words: {rule}": without("worded_from", rule) for rule in ("id", "names")},
     **{f"concerned: {rule}": without_rule(rule) for rule in ("said", "placed", "near", "spoken")},
+    "concerned: shown, grouped": without_answer(concerned, "told_anew"),
     **{f"rows: {which}": without_rows(which) for which in ("before", "now")},
     "what people translated": without_fingerprint,
 }

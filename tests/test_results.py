@@ -7,6 +7,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from pipeline.cluster.people import Override, Overrides
 from pipeline.records.bundle import Registry
 from pipeline.records.errors import StoreError
 from pipeline.run import Places
-from pipeline.run.build import building, entries, grouping, making, mapping, reduce, results
+from pipeline.run.build import building, concerned, entries, grouping, making, mapping, reduce, results
 from pipeline.run.build.rows import opened
 from pipeline.run.check import integrity
 from pipeline.store import replacing
@@ -43,6 +44,7 @@ CAUGHT_BY = {
     "words: id": 45,
     "words: names": 99,
     "concerned: said": 9,
+    "concerned: shown, grouped": 3,
     "concerned: near": 9,
     "concerned: spoken": 9,
     "rows: before": 5,
@@ -70,6 +72,7 @@ def test_a_claim_that_others_place_is_part_of_what_a_draft_is_made_from(tmp_path
     with opened(used, spill=tmp_path / "spill") as there:
         grouped = building.entries.group(there)
         (placed,) = there.placed
+        there.of_members(grouped.cluster_of)
         told = {one.cluster_id: one for one in there.decisive()}
     with opened(used, spill=tmp_path / "spill") as there:
         there.placed = ()
@@ -99,6 +102,41 @@ def test_of_an_error_that_too_few_report_nobody_takes_the_name_for_the_one_of_it
     assert all(named[0])
     assert not any(named[1])
     assert named[2] == named[0]
+
+
+@pytest.mark.parametrize("is_mutant", [False, True])
+def test_who_names_an_entry_that_is_called_otherwise_is_worded_anew(
+    is_mutant: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, state, registry = histories.World(1), results.NOTHING, Registry()
+    for number, words in enumerate(("northern", "southern"), 1):
+        made = thread(number=number, body=f"RuntimeError: cannot place anvil 3 on shelf 4 of the {words} store")
+        world.documents[f"p#{number}"] = replace(made, document_id=f"p#{number}")
+    used = histories.sharded(world, tmp_path / "rows")
+    if is_mutant:
+        monkeypatch.setattr(entries, "_named_anew", lambda *_: frozenset())
+    for number in range(2):
+        with opened(used, spill=tmp_path / "spill", last=state.narrow) as there:
+            grouped = entries.group(there, standing=state)
+            assert grouped.anew == (frozenset() if number else None)
+
+            make = partial(entries.make, there, grouped, registry=registry, min_documents=1)
+            known = {one.cluster_id: one for one in state.results}
+            memory = results.Memory("x", known, state.texts, state)
+            found = make(entries.Means(tmp_path / f"found{number}", memory=memory))
+            if number:
+                fresh = make(entries.Means(tmp_path / "fresh", memory=results.Memory("x")))
+                assert (histories.differs(found, fresh) == []) != is_mutant
+            placed = concerned.placed_rows(there.placed)
+            state = results.State(found.results, *grouped.proofs, found.texts, grouped.kept, there.kept, placed, "x")
+            name, error = min(found.registry.ids.items())
+            ids = {**found.registry.ids, f"{name}-2": error.model_copy(update={"own_id": f"{name}-2"})}
+            registry = found.registry.model_copy(update={"ids": {key: ids[key] for key in sorted(ids) if key != name}})
+
+
+def test_a_cluster_whose_expression_is_another_one_is_drafted_anew() -> None:
+    one, other, new = (cluster.Proof(name, "", regex, "", ()) for name, regex in (("a", "x"), ("b", "x"), ("c", "x")))
+    assert concerned.proven_anew([one, other, new], [one, replace(other, regex="y")]) == {"b", "c"}
 
 
 @pytest.mark.parametrize("is_mutant", [False, True])
@@ -294,7 +332,7 @@ def test_verify_makes_all_of_it_a_second_time_and_clears_what_one_that_was_kille
 
 @pytest.mark.long
 def test_verify_names_what_differs(few_home: Path, tmp_path: Path) -> None:
-    home = golden.copied(few_home, tmp_path / "home")
+    home = cloned(few_home, tmp_path / "home")  # or digests of before would stand
     undo = histories.MUTANTS["draft: documents"]()
     try:
         made(home)

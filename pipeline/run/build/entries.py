@@ -309,7 +309,8 @@ class _Told(dict[str, list[str]]):
 
     def of(self, every: Iterator[tuple[str, str]], clusters: Iterable[str]) -> Iterator[tuple[str, str]]:
         """`every`, with the words of these clusters read at once before the first."""
-        self.read([one for one in clusters if one not in self])
+        if missing := [one for one in clusters if one not in self]:
+            self.read(missing)
         yield from every
 
 

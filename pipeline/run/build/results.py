@@ -360,8 +360,9 @@ def _forget(folder: Path) -> None:
 
 def _discard_leftovers(folder: Path) -> None:
     """Nothing; what a build was writing when it was killed is gone: it may quote what people had us forget since."""
-    for path in folder.glob(".*.*.*"):
-        path.unlink(missing_ok=True)
+    for inside in (folder, folder / _NARROW, folder / worded.FOLDER):
+        for path in inside.glob(".*.*.*"):
+            path.unlink(missing_ok=True)
 
 
 def kept_files(folder: Path, seen: kept.Seen | None = None) -> Iterator[KeptFile]:

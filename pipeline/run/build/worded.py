@@ -33,7 +33,7 @@ _LENGTH = struct.Struct("<I")
 _LENGTH_BITS = 32
 _CODEC = "zstd"
 #: The folder of files of records.
-_FOLDER = "texts"
+FOLDER = "texts"
 _ADVICE = "Check free space and rights of the folder, then run `errmine build` again."
 
 
@@ -197,7 +197,7 @@ def write(
             told = known[stored.files[files[0]]]
         else:
             number += 1
-            name = f"{_FOLDER}/{number}.zst"
+            name = f"{FOLDER}/{number}.zst"
             rows, told = _written(
                 folder,
                 name,
@@ -258,8 +258,8 @@ def _written(
 
 def discard(folder: Path, wanted: Collection[str]) -> None:
     """Nothing; of the files of texts in `folder` there are those that are wanted."""
-    for path in (folder / _FOLDER).glob("*"):
-        if f"{_FOLDER}/{path.name}" not in wanted:
+    for path in (folder / FOLDER).glob("*"):
+        if f"{FOLDER}/{path.name}" not in wanted:
             path.unlink(missing_ok=True)
 
 
