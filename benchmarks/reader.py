@@ -34,7 +34,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "pipeline" / "data" / "distil"
 LEAST_UNITS = 60
 C = 0.02
 #: Shares that are told apart, in hundredths; below the first a unit is no candidate.
-SHARES = (25, 35, 50, 60, 70, 80, 85, 90)
+SHARES = (25, 35, 50, 60, 70)
 #: A share is told of so many units at least.
 _LEAST_UNITS = 100
 
