@@ -94,7 +94,7 @@ class _Shown(_Part):
 
 
 class Lead(_Shown):
-    """Words that a trained reader, a language model or a doubted rule takes for a statement: to read, counted nowhere."""
+    """Words that a trained reader, a language model or a doubted rule takes for a statement: counted nowhere."""
 
     kind: Literal["cause", "remedy", "fix", "failure"] = Field(
         description="What it may be: why the error comes, what helps, where it is fixed, what did not help."
