@@ -6,7 +6,8 @@ The truth is `tests/quality/knowledge.jsonl`: whole threads read by people who d
 into units (`pipeline.text.units`); each label says what a unit is, about which error, and which unit it answers. The
 file holds ids, places and labels, no text: threads are taken from the internal corpus. It is split by owner of the
 repository; rules and weights are made with `train` and `tune` in view, `test` is for one measurement at the end. `exam`
-are 112 threads that two readers each labelled later, drawn when all of that was done: of corpus repositories nobody learned.
+are 112 threads that two readers each labelled later, drawn when all of that was done: of corpus repositories nobody
+learned.
 
 Recall counts pieces of knowledge: a reader marked one best unit for each, and the piece is found if that unit, or one
 that says the same nearest to it, is named as what it is. Agreement counts what a reader names: it is right if the unit
