@@ -1,6 +1,6 @@
 """How much of what threads say about an error is found, and how much of what is found is so: every reader on one truth.
 
-    python -m benchmarks.knowledge [--split tune] [--home FOLDER] [--misses 30] [--confusions]
+    python -m benchmarks.knowledge [--split tune] [--home FOLDER] [--misses 30] [--confusions] [--funnel [--lost 5]]
 
 The truth is `tests/quality/knowledge.jsonl`: whole threads read by people who did not know the rules. A thread is cut
 into units (`pipeline.text.units`); each label says what a unit is, about which error, and which unit it answers. The
@@ -40,6 +40,7 @@ from pipeline.engines.enrich.reader import error_named
 from pipeline.lexicon import repositories
 from pipeline.providers import documents
 from pipeline.records import Claim, ClaimKind, Document, Event, Outcome, Skipped
+from pipeline.records.entry import KnowledgeEntry
 from pipeline.run import configured, shards
 from pipeline.run.build.mapping import map_text, shards_of, signed
 from pipeline.text.units import Unit, units
@@ -165,25 +166,27 @@ def named(thread: Thread, claims: Iterable[Claim]) -> Named:
     """The units that claims quote, as what they state."""
     found: Named = set()
     for claim in claims:
-        kind = _kind(claim)
+        kind = kind_of_claim(claim)
         if kind and not claim.rule.startswith("hint."):
-            unit = _unit_at(thread, claim.quote.start, claim.quote.end)
+            unit = unit_at(thread, claim.quote.start, claim.quote.end)
             if unit is not None:
                 found.add((unit, kind))
             if kind == "failure" and claim.outcome_quote is not None:
-                told = _unit_at(thread, claim.outcome_quote.start, claim.outcome_quote.end)
+                told = unit_at(thread, claim.outcome_quote.start, claim.outcome_quote.end)
                 found |= {(told, kind)} - {(None, kind)}  # type: ignore[arg-type]
                 found.discard((unit, kind))  # type: ignore[arg-type]  (where it is said that it failed)
     return found
 
 
-def _kind(claim: Claim) -> str | None:
+def kind_of_claim(claim: Claim) -> str | None:
+    """What a statement is, None for what is none of `KINDS`."""
     if claim.kind == ClaimKind.REMEDY:
         return "failure" if claim.outcome == Outcome.FAILED else "remedy"
     return {ClaimKind.CAUSE: "cause", ClaimKind.FIX: "fix"}.get(claim.kind)
 
 
-def _unit_at(thread: Thread, start: int, end: int) -> int | None:
+def unit_at(thread: Thread, start: int, end: int) -> int | None:
+    """The unit that has most of a span, None where none has any of it."""
     shared = [(min(end, unit.end) - max(start, unit.start), -unit.number) for unit in thread.units]
     most = max(shared, default=(0, 0))
     return -most[1] if most[0] > 0 else None
@@ -272,8 +275,18 @@ def main() -> None:
     parser.add_argument("--confusions", action="store_true")
     parser.add_argument("--misses", type=int, default=0, help="print so many pieces that no reader found")
     parser.add_argument("--home", type=Path, help="a home built from the threads: what it claims and publishes")
+    parser.add_argument("--funnel", action="store_true", help="where pieces are lost on their way to what entries show")
+    parser.add_argument("--lost", type=int, default=0, help="with --funnel: print so many pieces that each step keeps")
     options = parser.parse_args()
-    report(options.split or ["tune"], confusions=options.confusions, misses=options.misses, home=options.home)
+    splits = options.split or ["tune"]
+    if options.funnel and options.home is None:
+        parser.error("--funnel wants --home")
+    if options.funnel:
+        from benchmarks import funnel  # reads what stands here
+
+        funnel.report(splits, options.home, lost=options.lost)
+        return
+    report(splits, confusions=options.confusions, misses=options.misses, home=options.home)
 
 
 def quick() -> None:
@@ -306,15 +319,22 @@ def of_home(home: Path) -> dict[str, Callable[[Thread], Named]]:
         for claim in shards.read(files).claims if files else ():
             claims[claim.quote.document_id].append(claim)
     published = _published(places.database, [claim for said in claims.values() for claim in said])
+    leads = _leads(places.database)
     readers: dict[str, Callable[[Thread], Named]] = {
         "home, claims": lambda thread: named(thread, claims[thread.document.document_id]),
-        "home, published": lambda thread: _units(thread, published[thread.document.document_id]),
+        STATED: lambda thread: _units(thread, published[thread.document.document_id]),
+        "home, leads": lambda thread: _units(thread, leads[thread.document.document_id]),
+        "home, shown": lambda thread: readers[STATED](thread) | readers["home, leads"](thread),
     }
     settings = read_settings(home=home)
     if settings.enrich is not None:
         reader = configured.reader(settings.enrich, settings, lambda answers, host: Replies({}, answers, host))
         readers = {"home, answers": lambda thread: by_answers(reader, thread)} | readers
     return readers
+
+
+#: The reader of a home that names what its entries and cases state.
+STATED = "home, published"
 
 
 #: What quotes state, by the statement that cites them and the role in which it does.
@@ -355,8 +375,21 @@ def _published(database: Path, claims: Sequence[Claim]) -> dict[str, list[tuple[
     return found
 
 
+def _leads(database: Path) -> dict[str, list[tuple[int, int, str]]]:
+    """(start, end, kind) of what entries show and count nowhere, by document: leads, and replies that deny an act."""
+    found: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    for (words,) in store.query(database, "SELECT json FROM entries ORDER BY entry_id").rows:
+        entry = KnowledgeEntry.model_validate_json(words)
+        for lead in entry.leads:
+            found[lead.document_id].append((lead.start, lead.end, lead.kind))
+        for reply in entry.replies:
+            if reply.outcome == "failed":  # who confirms an act says again what is stated
+                found[reply.document_id].append((reply.start, reply.end, "failure"))
+    return found
+
+
 def _units(thread: Thread, quotes: Iterable[tuple[int, int, str]]) -> Named:
-    told = ((_unit_at(thread, start, end), kind) for start, end, kind in quotes)
+    told = ((unit_at(thread, start, end), kind) for start, end, kind in quotes)
     return {(unit, kind) for unit, kind in told if unit is not None}
 
 

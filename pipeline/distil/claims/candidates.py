@@ -76,7 +76,7 @@ _MOST_CHARACTERS = 400
 _WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
 #: Units that are read: what stands further down is of another error too often, what is shorter, or asks, says nothing.
 #: Of 48,395 units of labelled threads these are 31,000, with 80 % of what was right.
-_LAST_POST, _LEAST_CHARACTERS = 10, 25
+LAST_POST, _LEAST_CHARACTERS = 10, 25
 #: Behind the third comment threads drift, and the reader does not see it as clearly as people do: of 29 finds there
 #: with a share from 50 on 11 were wrong, of 91 before 7, by readers of whole threads; the four surest were right.
 _FIRST_POSTS, _SUREST, _LATE_SHARE = 4, 70, 35
@@ -264,7 +264,7 @@ def seen(
 
 def _is_read(document: Document, unit: Unit) -> bool:
     is_asked = document.text.endswith(("?", "？"), unit.start, unit.end)
-    return unit.post <= _LAST_POST and unit.end - unit.start >= _LEAST_CHARACTERS and not is_asked
+    return unit.post <= LAST_POST and unit.end - unit.start >= _LEAST_CHARACTERS and not is_asked
 
 
 def tokens(text: str) -> list[str]:

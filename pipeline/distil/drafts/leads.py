@@ -9,7 +9,7 @@ count for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.distil import actions, tables
@@ -45,21 +45,38 @@ def leads(
     Those reach no further than a statement of their kind would: where any program prints the words, or other reports
     have other reasons, what is said in one thread is no lead to the next.
     """
+    told_of = judged(candidates, reach=reach, evidence=evidence, told=told)
+    return tuple(_lead(claim, documents.get(claim.quote.document_id)) for claim, reason in told_of if not reason)
+
+
+def judged(
+    candidates: Iterable[Claim], *, reach: Reach, evidence: Sequence[Evidence], told: frozenset[str] = frozenset()
+) -> Iterator[tuple[Claim, str]]:
+    """Each candidate with the words that a lead would quote, best first, and why it is no lead; "" for one that is."""
     cited = [(piece.document_id, piece.start, piece.end) for piece in evidence if piece.role not in _SEEN]
-    chosen: list[Lead] = []
-    shown = filter(None, map(_shown, candidates))
-    for claim in _ordered(one for one in shown if _is_telling(one) and reach.has_lead(one, kind_of(one))):
-        quote, kind = claim.quote, kind_of(claim)
-        if any(quote.document_id == name and quote.start < end and start < quote.end for name, start, end in cited):
-            continue
-        if any((one.document_id, one.kind) == (quote.document_id, kind) or _is_same(one, claim) for one in chosen):
-            continue
-        if kind != "cause" and _key(quote.text) in told:
-            continue
-        chosen.append(_lead(claim, documents.get(quote.document_id)))
-        if len(chosen) == MOST_LEADS:
-            break
-    return tuple(chosen)
+    shown = [(candidate, _shown(candidate)) for candidate in candidates]
+    yield from ((candidate, "other_sign") for candidate, claim in shown if claim is None)
+    chosen: list[Claim] = []
+    for claim in _ordered(claim for _, claim in shown if claim is not None):
+        reason = _silence(claim) or ("" if reach.has_lead(claim, kind_of(claim)) else "reach")
+        reason = reason or _repeated(claim, chosen, cited, told) or ("" if len(chosen) < MOST_LEADS else "most")
+        if not reason:
+            chosen.append(claim)
+        yield claim, reason
+
+
+def _repeated(
+    claim: Claim, chosen: Sequence[Claim], cited: Iterable[tuple[str, int, int]], told: frozenset[str]
+) -> str:
+    """Why a claim says nothing beside what the entry tells and the leads that it has, "" if it does."""
+    quote, kind = claim.quote, kind_of(claim)
+    if any(quote.document_id == name and quote.start < end and start < quote.end for name, start, end in cited):
+        return "cited"
+    if any((one.quote.document_id, kind_of(one)) == (quote.document_id, kind) for one in chosen):
+        return "one_a_thread"
+    if any(_is_same(one, claim) for one in chosen):
+        return "same_words"
+    return "told" if kind != "cause" and _key(quote.text) in told else ""
 
 
 def _shown(claim: Claim) -> Claim | None:
@@ -78,16 +95,22 @@ def _key(words: str) -> str:
     return act.key if act else ""
 
 
-def _is_telling(claim: Claim) -> bool:
+def _silence(claim: Claim) -> str:
+    """Why the words of a claim tell a reader nothing, "" if they do."""
+    if (claim.share or 0) < LEAST_LEAD_SHARE:
+        return "share"
+    if claim.rule == _UNTOLD:
+        return "untold"
     words = claim.quote.text.strip(_MARKS)
     names_fix = claim.kind == ClaimKind.FIX and claim.fact is not None
-    is_enough = (names_fix or len(words) >= _LEAST_CHARACTERS) and not tables.ends_open(words)
-    return is_enough and claim.rule != _UNTOLD and (claim.share or 0) >= LEAST_LEAD_SHARE
+    if not names_fix and len(words) < _LEAST_CHARACTERS:
+        return "short"
+    return "announces" if tables.ends_open(words) else ""
 
 
-def _is_same(lead: Lead, claim: Claim) -> bool:
-    """True for words that are a lead already, in whatever kind and thread."""
-    return " ".join(lead.quote.split()) == " ".join(claim.quote.text.split())
+def _is_same(one: Claim, other: Claim) -> bool:
+    """True for the same words, in whatever kind and thread."""
+    return " ".join(one.quote.text.split()) == " ".join(other.quote.text.split())
 
 
 def _ordered(candidates: Iterable[Claim]) -> list[Claim]:

@@ -34,10 +34,7 @@ def draft(cluster: Cluster, material: Material) -> Draft:
     members = frozenset(cluster.members)
     title = material.title or cluster.own_title
     shown = replace(cluster, text=title.text, exception_type=title.exception_type)
-    occurrences = sorted(
-        (o for o in material.occurrences if o.signature_id in members),
-        key=lambda o: (o.quote.posted_at or "~", o.document_id, o.quote.start),
-    )
+    occurrences = occurrences_of(cluster, material)
     official = sorted(map(pages.dated, material.official), key=lambda page: page.record.code)
     codes = tuple(sorted({*_codes(cluster, occurrences), *(page.record.code for page in official)}))
     kind = _class(replace(cluster, exception_type=title.usual_type), material, occurrences, codes)
@@ -111,6 +108,14 @@ def draft(cluster: Cluster, material: Material) -> Draft:
             told=frozenset(one.key for one in (*found, *(said.remedy for case in told for said in case.statements))),
         ),
         documentation=_documentation(shown, occurrences) if cause_type != "documented" else None,
+    )
+
+
+def occurrences_of(cluster: Cluster, material: Material) -> list[Occurrence]:
+    """Those of the cluster, oldest first."""
+    return sorted(
+        (one for one in material.occurrences if one.signature_id in cluster.members),
+        key=lambda one: (one.quote.posted_at or "~", one.document_id, one.quote.start),
     )
 
 

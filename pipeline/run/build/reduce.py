@@ -243,8 +243,12 @@ class Drafting:
 
     def draft(self, found: Cluster) -> Draft:
         """The draft of a cluster."""
+        return distil.draft(found, self.material(found))
+
+    def material(self, found: Cluster) -> distil.Material:
+        """What it is made of."""
         near = self.near.get(found.cluster_id, ())
-        return distil.draft(found, _material(self.known, found, cluster_of=self.cluster_of, near=near))
+        return _material(self.known, found, cluster_of=self.cluster_of, near=near)
 
 
 def near_of(partition: cluster.Partition) -> dict[str, list[Neighbour]]:
