@@ -42,12 +42,12 @@ STEPS = (
     "withheld:",
     "refused:",
     "no candidate:",
-    "no event of its error",
+    "no event",
 )
 #: Why a claim is no lead, from what comes to most to what comes to least.
 _NO_LEAD = (
     "most",
-    "one_a_thread",
+    "same_thread",
     "same_words",
     "told",
     "cited",

@@ -323,7 +323,7 @@ def of_home(home: Path) -> dict[str, Callable[[Thread], Named]]:
     readers: dict[str, Callable[[Thread], Named]] = {
         "home, claims": lambda thread: named(thread, claims[thread.document.document_id]),
         STATED: lambda thread: _units(thread, published[thread.document.document_id]),
-        "home, leads": lambda thread: _units(thread, leads[thread.document.document_id]),
+        "home, leads": lambda thread: _shown(thread, leads[thread.document.document_id]),
         "home, shown": lambda thread: readers[STATED](thread) | readers["home, leads"](thread),
     }
     settings = read_settings(home=home)
@@ -375,16 +375,39 @@ def _published(database: Path, claims: Sequence[Claim]) -> dict[str, list[tuple[
     return found
 
 
-def _leads(database: Path) -> dict[str, list[tuple[int, int, str]]]:
-    """(start, end, kind) of what entries show and count nowhere, by document: leads, and replies that deny an act."""
-    found: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+@dataclass(frozen=True)
+class _Shown:
+    """Words that an entry shows and counts nowhere, (start, end), with the passage that belongs to them."""
+
+    kind: str
+    quote: tuple[int, int]
+    passage: tuple[int, int] | None = None
+
+
+def _leads(database: Path) -> dict[str, list[_Shown]]:
+    """What entries show and count nowhere, by document: leads, and replies that deny an act."""
+    found: dict[str, list[_Shown]] = defaultdict(list)
     for (words,) in store.query(database, "SELECT json FROM entries ORDER BY entry_id").rows:
         entry = KnowledgeEntry.model_validate_json(words)
         for lead in entry.leads:
-            found[lead.document_id].append((lead.start, lead.end, lead.kind))
+            passage = (lead.passage.start, lead.passage.end) if lead.passage is not None else None
+            found[lead.document_id].append(_Shown(lead.kind, (lead.start, lead.end), passage))
         for reply in entry.replies:
             if reply.outcome == "failed":  # who confirms an act says again what is stated
-                found[reply.document_id].append((reply.start, reply.end, "failure"))
+                found[reply.document_id].append(_Shown("failure", (reply.start, reply.end)))
+    return found
+
+
+def _shown(thread: Thread, leads: Iterable[_Shown]) -> Named:
+    """The units that leads quote. Who reads one with its passage reads both: it names the one of them that says it."""
+    found: Named = set()
+    for lead in leads:
+        beside = lead.passage or lead.quote
+        told = [unit_at(thread, *lead.quote)]
+        told += [unit.number for unit in thread.units if unit.start < beside[1] and beside[0] < unit.end]
+        said = {label.unit for label in thread.labels if label.kind == lead.kind and "o" not in label.flags}
+        best = next((unit for unit in told if unit in said), told[0])
+        found |= set() if best is None else {(best, lead.kind)}
     return found
 
 

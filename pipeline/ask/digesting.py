@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from pipeline.records import MAINTAINER_ROLES
-from pipeline.records.entry import is_explained, remedy_standing
+from pipeline.records.entry import CUT, is_explained, remedy_standing
 from pipeline.text import counted, written_day
 
 #: How much a piece of evidence tells: what helped first, machines last.
@@ -114,6 +114,8 @@ class Lead:
     repo: str | None
     author_role: str | None  # GitHub's author_association; None where the source does not say
     posted_at: str | None
+    passage: str | None = None  # what the quote announces, or the sentence before it that names what it points at
+    is_led: bool = False  # the passage stands before the quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +234,7 @@ def digest(entry: Row) -> Digest:
         environment=_environment(entry["environment"]),
         threads=_threads(entry["evidence"]),
         causes=tuple(_of_cases(entry, "cause", evidence)),
-        leads=tuple(Lead(**{one.name: row[one.name] for one in fields(Lead)}) for row in entry.get("leads", ())),
+        leads=tuple(map(_lead, entry.get("leads", ()))),
         is_explained=is_explained(entry),
         documentation=entry.get("documentation"),
     )
@@ -370,6 +372,15 @@ def _of_cases(entry: Row, kind: str, evidence: Mapping[str, Row]) -> Iterable[Re
 
 def _replies(row: Row) -> tuple[Reply, ...]:
     return tuple(Reply(**{one.name: said[one.name] for one in fields(Reply)}) for said in row.get("replies", ()))
+
+
+def _lead(row: Row) -> Lead:
+    told = {one.name: row[one.name] for one in fields(Lead) if one.name not in ("passage", "is_led")}
+    beside = row.get("passage")  # bundles of before have none
+    if beside is None:
+        return Lead(**told)
+    words = beside["quote"] + (CUT if beside["is_cut"] else "")
+    return Lead(**told, passage=words, is_led=beside["start"] < row["start"])
 
 
 def _sayings(ids: Iterable[str], evidence: Mapping[str, Row]) -> tuple[Saying, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.ask import Digest, Lead, Remedy, Reply, Saying, digest, evidence_by_weight
 from pipeline.ask.digesting import answers
 from pipeline.cli.labels import Language, bracketed, colon, day, small, tried, who, who_of, word
-from pipeline.cli.output import place_of_case, print_block, say
+from pipeline.cli.output import place_of_case, print_block, print_lines, say
 from pipeline.text import counted, language_of, written_day
 
 Row = Mapping[str, Any]
@@ -177,9 +177,17 @@ def print_leads(leads: Sequence[Lead], lang: Language) -> None:
     say(f"\n{word('leads', lang)}", style="bold")
     for one in leads:
         lead = f"  - {word(one.kind, lang, 'leads')}{bracketed(share(one, lang), lang)}{colon(lang)}"
-        say(f"{lead}{' '.join(one.quote.split()).join(QUOTES)}")
+        say(f"{lead}{told(one)}")
+        if one.passage is not None and not one.is_led:
+            print_lines(one.passage)
         name = who(one, lang)
         say(f"    {f'{name}{colon(lang)}' if name else ''}{one.url}", style="dim")
+
+
+def told(one: Lead) -> str:
+    """The words of a lead on one line, behind the sentence that they need."""
+    words = f"{one.passage} {one.quote}" if one.is_led else one.quote
+    return " ".join(words.split()).join(QUOTES)
 
 
 def share(one: Lead, lang: Language) -> str:

@@ -98,8 +98,13 @@ def place_of_case(case: Mapping[str, Any]) -> str:
 def print_block(action: str, how: str | None) -> None:
     """Print the block that the action announces; quoted words that only say the act once more are in the evidence."""
     if how and ("\n" in how or action.rstrip().endswith((":", "："))):
-        for line in how.splitlines():
-            say(f"    | {line}")
+        print_lines(how)
+
+
+def print_lines(block: str) -> None:
+    """Print a quoted block."""
+    for line in block.splitlines():
+        say(f"    | {line}")
 
 
 def console(*, stderr: bool = False) -> Console:

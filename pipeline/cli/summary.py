@@ -23,7 +23,7 @@ from pipeline.cli.findings_page import (
     why_none,
 )
 from pipeline.cli.labels import Language, bracketed, colon, threads_to_read, who, who_of, word
-from pipeline.export.markdown import code_block, escaped, link
+from pipeline.export.markdown import code_block, escaped, link, within_item
 from pipeline.text import clean
 
 if TYPE_CHECKING:
@@ -117,7 +117,9 @@ def _lead(one: Lead, lang: Language) -> str:
     """What somebody may have said, in their words."""
     label = f"{word(one.kind, lang, 'leads')}{bracketed(share(one, lang), lang)}{colon(lang)}"
     where = link(who(one, lang) or word("source", lang, "lines"), one.url)
-    return f"- {label}{escaped(one.quote).join(QUOTES)} {where}".rstrip()
+    words = f"{one.passage} {one.quote}" if one.is_led and one.passage else one.quote
+    line = f"- {label}{escaped(words).join(QUOTES)} {where}".rstrip()
+    return line if one.passage is None or one.is_led else f"{line}\n\n{within_item(one.passage)}\n"
 
 
 def _standing(known: Digest, lang: Language) -> str:
@@ -132,7 +134,7 @@ def _remedy(one: Remedy, lang: Language, most: int) -> str:
     if lang is Language.BOTH and one.action_zh:
         lines.append(f"  {escaped(one.action_zh)}")
     if one.how and ("\n" in one.how or one.action.rstrip().endswith((":", "："))):
-        lines += ["", *(f"  {line}".rstrip() for line in code_block(one.how).split("\n")), ""]
+        lines += ["", within_item(one.how), ""]
     lines += [f"  - {_reply(reply, lang)}" for reply in one.replies]
     return "\n".join(lines)
 

@@ -276,6 +276,12 @@ def hedges(lang: str, what: str) -> Pattern:
 
 
 @cache
+def expected() -> Pattern:
+    """The politeness of who tells where a fix is: "should" before "be fixed by #12"."""
+    return _compiled(table("cues.toml")["expected"]["pattern"])
+
+
+@cache
 def no_help() -> Pattern:
     """Words of a sentence that tells of an act without effect."""
     return _compiled("|".join(table("cues.toml")["no_help"]["patterns"]))

@@ -165,7 +165,12 @@ def _block(action: str, how: str | None) -> list[str]:
     """The block that the action announces, as code; quoted words that say the act once more are in the evidence."""
     if not how or not is_block(action, how):
         return []
-    return ["", *(f"  {line}".rstrip() for line in code_block(how).split("\n")), ""]
+    return ["", within_item(how), ""]
+
+
+def within_item(block: str) -> str:
+    """A block as code that belongs to an item of a list."""
+    return "\n".join(f"  {line}".rstrip() for line in code_block(block).split("\n"))
 
 
 def _case(entry: KnowledgeEntry, case: Case) -> str:
@@ -196,7 +201,10 @@ def _reply(one: Reply) -> str:
 def _lead(one: Lead) -> str:
     """What somebody may have said: a machine picked it, and nothing here counts it."""
     label = f"{headings.both('leads', one.kind)} ({one.share} % of such are right)"
-    return f"- {label}: “{escaped(one.quote)}” {_where(one)}".rstrip()
+    beside = one.passage
+    words = f"{beside.text} {one.quote}" if beside is not None and one.is_led else one.quote
+    line = f"- {label}: “{escaped(words)}” {_where(one)}".rstrip()
+    return line if beside is None or one.is_led else f"{line}\n\n{within_item(beside.text)}\n"
 
 
 def _where(one: Lead | Reply | Evidence) -> str:

@@ -92,6 +92,10 @@ class MatchLead(_Part):
     repo: str | None
     author_role: str | None = Field(description="GitHub's author_association; never a name.")
     posted_at: str | None
+    passage: str | None = Field(
+        default=None, description="What the quote announces, or the sentence before it that names what it points at."
+    )
+    is_led: bool = Field(default=False, description="The passage stands before the quote.")
 
 
 class MatchCounts(_Part):

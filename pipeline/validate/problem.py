@@ -71,8 +71,12 @@ def statements(raw: Raw) -> Iterator[tuple[str, Raw]]:
 
 
 def shown(raw: Raw) -> Iterator[tuple[str, Raw]]:
-    """(place, object) of every quote of an entry that it shows and counts nowhere: leads, replies to acts."""
-    yield from items(raw, "leads")
+    """(place, object) of every quote of an entry that it shows and counts nowhere: leads, their passages, replies."""
+    for place, lead in items(raw, "leads"):
+        yield place, lead
+        beside = lead.get("passage")
+        if isinstance(beside, _OBJECT):
+            yield f"{place}.passage", {**lead, **beside}
     for place, item in (*items(raw, "workarounds"), *statements(raw)):
         for inner, reply in items(item, "replies"):
             yield f"{place}.{inner}", reply

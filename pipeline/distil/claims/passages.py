@@ -49,6 +49,29 @@ def behind(document: Document, pieces: Sequence[Unit], start: int, end: int) -> 
     return _passage(document, (start, end), following.start, last.end)
 
 
+#: Code that nobody fenced is lines of these.
+_LINES = frozenset({UnitKind.SENTENCE, UnitKind.OUTPUT})
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+
+
+def below(document: Document, pieces: Sequence[Unit], events: Sequence[Event], start: int, end: int) -> Passage | None:
+    """The words at a span with the block, the list or the lines that follow them at once; None for an error's text."""
+    found = behind(document, pieces, start, end)
+    if found is not None:
+        return found
+    following = next((piece for piece in pieces if piece.start >= end), None)
+    if following is None or following.kind not in _LINES or following.post != document.post_at(start):
+        return None
+    between = document.text[end : following.start]
+    until = document.posts[following.post].end
+    parted = _PARAGRAPH.search(document.text, following.start, until)
+    until = len(document.text[: parted.start() if parted else until].rstrip())
+    is_shown = any(event.start < until and following.start < event.end for event in events)
+    if is_shown or "\n" not in between or between.strip(" \t\n*_:：."):
+        return None
+    return _passage(document, (start, end), following.start, until)
+
+
 def pointed_at(document: Document, pieces: Sequence[Unit], start: int, end: int) -> Passage | None:
     """What a reader pointed at as a passage: words with the block behind them, a block or an item with the words that
     announce it; None for words that stand alone.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from pipeline.distil import tables
+from pipeline.distil import actions, tables
 from pipeline.distil.claims import candidates, doubts, passages, prose, replies, rules, shadows, subjects
 from pipeline.distil.claims.claiming import OPENING, claim_at, passed_on, quoted, refused
 from pipeline.distil.claims.closing import BY_TRACKER, closed, closings, fixable, unfixed
@@ -56,6 +56,15 @@ _BARE_LINE = 60
 _LEADS = {"no_answer": 55, "points_elsewhere": 60}
 
 
+#: What the trained reader found is a lead, though its words lack something, where that stands with them or they still
+#: name something. Of ten of each kind that gates refuse readers wanted nine that announce what stands below, eight that
+#: point at something else and seven with a hole. Labelled so, in 1,138 threads that the network has seen, are of finds
+#: with a share from 50 on: what announces a block, list or lines .89 (of 88), what points at a reference or at the
+#: sentence before .94 (of 47), what has a hole .96 (of 70), fixes "that should be fixed in" 1.00 (of 33); of those
+#: without a fault .95. The last three have the share of what points elsewhere.
+_POINTING = 60
+#: What words point at that they name themselves.
+_REFERENCE = re.compile(r"https?://\S|(?<!\w)#\d|\b[0-9a-f]{7,40}\b")
 #: Languages in which the gates can tell anything, and what a hedge makes a guess.
 _READ = frozenset({"en", "zh"})
 _GUESSED = frozenset({"cause", "fix"})
@@ -98,8 +107,11 @@ def fault(text: Prose, finding: rules.Finding) -> str | None:
     return replies.fault(finding.sentence.text, what, is_rendered=document.is_lossy, has_block=True)
 
 
-def fault_of_unit(text: Prose, unit: Unit, kind: str) -> str | None:
-    """The same for what the trained reader alone takes for a cause, remedy, fix or failure: the gates of statements."""
+def fault_of_unit(text: Prose, unit: Unit, kind: str, *, has_block: bool = False, has_lead: bool = False) -> str | None:
+    """The same for what the trained reader alone takes for a cause, remedy, fix or failure: the gates of statements.
+
+    `has_block`: what its words announce is shown with them; `has_lead`: so is the sentence before.
+    """
     document = text.document
     sentence = Sentence(unit.start, unit.end, document.text[unit.start : unit.end].replace("\n", " "), unit.post)
     post = document.posts[unit.post] if unit.post >= 0 else None
@@ -110,7 +122,8 @@ def fault_of_unit(text: Prose, unit: Unit, kind: str) -> str | None:
     lang = language_of(sentence.text)
     if lang not in _READ or rules.is_unsure(sentence.text, lang, kind if kind in _GUESSED else ""):
         return "no_statement"
-    return replies.fault(sentence.text, "cause" if kind == "cause" else "act", is_rendered=document.is_lossy)
+    what = "cause" if kind == "cause" else "act"
+    return replies.fault(sentence.text, what, is_rendered=document.is_lossy, has_block=has_block, has_lead=has_lead)
 
 
 def _is_printed(text: Prose, sentence: Sentence) -> bool:
@@ -255,14 +268,61 @@ _REFUTED = {kind: "failed" if kind == "failure" else kind for kind in candidates
 
 def _candidates(text: Prose, errors: Sequence[Pair], reader: candidates.Reader) -> Iterator[Claim]:
     """What a trained reader takes for a statement, and what passes as one by its words alone, as candidates."""
-    sound = [one for one in reader.candidates() if fault_of_unit(text, one.unit, one.kind) is None]
-    gone = replies.taken_back_of(text, [(one.unit.start, one.unit.end, _REFUTED[one.kind]) for one in sound])
-    for one in sound:
+    told = {one: found for one in reader.candidates() if (found := standing(text, one)) is not None}
+    gone = replies.taken_back_of(text, [(one.unit.start, one.unit.end, _REFUTED[one.kind]) for one in told])
+    for one, found in told.items():
         if (one.unit.start, _REFUTED[one.kind]) in gone:
             continue
         span, rule = (one.unit.start, one.unit.end), candidates.RULE + one.kind
         claim = claim_at(text.document, ClaimKind.CANDIDATE, rule, fact=None, span=span, about=one.about)
-        yield replace(claim, key=str(doubts.found_share(text, errors, one)))
+        claim = replace(claim, key=str(min(doubts.found_share(text, errors, one), found.most)))
+        if found.block is not None:
+            claim = passages.with_passage(claim, found.block)
+        yield claim if found.lead is None else replace(claim, passage=found.lead)
+
+
+class Standing(NamedTuple):
+    """How the words of a find of the trained reader stand: alone, or with what belongs to them."""
+
+    block: passages.Passage | None = None  # that they announce
+    lead: Quote | None = None  # the sentence before, which names what they point at
+    most: int = 100  # of a hundred that stand so no more were right
+
+
+def standing(text: Prose, one: candidates.Candidate) -> Standing | None:
+    """How the words of a find stand, None where they say nothing."""
+    unit, kind = one.unit, one.kind
+    words = " ".join(text.document.text[unit.start : unit.end].split("\n"))
+    found = fault_of_unit(text, unit, kind)
+    if found is None:
+        # an order says what to do: none of 495 causes that it finds in labelled threads begins as one
+        is_advice = kind == candidates.CandidateKind.CAUSE and replies.is_order(words)
+        return None if is_advice else Standing()
+    if kind == candidates.CandidateKind.FAILURE:  # behind it stands what it printed
+        return None
+    if replies.announces(words) and fault_of_unit(text, unit, kind, has_block=True) is None:
+        block = passages.below(text.document, text.units, text.events, unit.start, unit.end)
+        return None if block is None or _prints_an_error(text, block) else Standing(block=block)
+    if kind == candidates.CandidateKind.REMEDY and fault_of_unit(text, unit, kind, has_lead=True) is None:
+        lead = passages.led(text.document, text.events, unit.start, unit.end)
+        return None if lead is None else Standing(lead=lead, most=_POINTING)
+    is_whole = found == "points_elsewhere" and _REFERENCE.search(words) is not None
+    is_whole = is_whole or (found == "hole" and actions.has_object(words))
+    is_fix = kind == candidates.CandidateKind.FIX
+    is_whole = is_whole or (found == "no_statement" and is_fix and is_expected(words))
+    return Standing(most=_POINTING) if is_whole else None
+
+
+def _prints_an_error(text: Prose, block: passages.Passage) -> bool:
+    """True for a block that has the words of one of the thread's errors: it is what happened, not what to do."""
+    return any(one.message and one.message[:_PRINTED] in block.beside.text for one in text.events)
+
+
+def is_expected(words: str) -> bool:
+    """True for a fix that is told of with politeness, "should be fixed in 2.1", and with the place where it is."""
+    lang = language_of(words)
+    plain, count = tables.expected().subn("", words)
+    return bool(count) and lang in _READ and not rules.is_unsure(plain, lang, "fix") and rules.tells_where(words)
 
 
 def _claims(

@@ -17,7 +17,7 @@ from pipeline.distil.drafts.support import TIERS, Ledger, is_by_model, outcomes,
 from pipeline.distil.material import DocumentFacts, Official
 from pipeline.records import MAINTAINER_ROLES, Claim, DocRemedy, Fact, Outcome, Quote, Role
 from pipeline.records.draft import LocalCase, Remedy, Said, Statement
-from pipeline.records.entry import Reply
+from pipeline.records.entry import CUT, Reply
 from pipeline.text.sentences import whole
 
 #: token_sort_ratio from which two quoted remedies of one language and equal identifiers are one. A cautious choice with
@@ -248,10 +248,6 @@ def _how(claims: Sequence[Claim], fact: Fact) -> str | None:
     return _whole(best)
 
 
-#: What stands where a block goes on.
-_CUT = "\n…"
-
-
 def _whole(claim: Claim) -> str:
     """The quoted words with the block that they announce, or behind the words that announce them."""
     if claim.passage is None:
@@ -269,7 +265,7 @@ def _beside(claim: Claim) -> str | None:
 
 
 def _block(passage: Quote, *, is_cut: bool) -> str:
-    return passage.text + (_CUT if is_cut else "")
+    return passage.text + (CUT if is_cut else "")
 
 
 def ranked(found: Iterable[Remedy]) -> tuple[Remedy, ...]:

@@ -85,6 +85,8 @@ class Hint:
     kind: str  # a label of headings.toml
     share: int
     source: Source
+    led: str  # the sentence before the quote that it needs
+    passage: str  # what the quote announces
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +289,13 @@ def documentation(entry: KnowledgeEntry, lang: str) -> Meant | None:
 
 def leads(entry: KnowledgeEntry, lang: str) -> list[Hint]:
     """What people may have said, by a trained reader alone, in their words."""
-    return [Hint(headings.label("leads", one.kind, lang), one.share, _shown(one, lang)) for one in entry.leads]
+    return [_hint(one, lang) for one in entry.leads]
+
+
+def _hint(one: Lead, lang: str) -> Hint:
+    words = one.passage.text if one.passage is not None else ""
+    led, passage = (words, "") if one.is_led else ("", words)
+    return Hint(headings.label("leads", one.kind, lang), one.share, _shown(one, lang), led, passage)
 
 
 def _shown(one: Lead | Reply, lang: str) -> Source:

@@ -188,6 +188,8 @@ def statements(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             for field in fields:
                 yield from _text(f"{name}[{number}].{field}", item.get(field))
             yield from _replied(f"{name}[{number}]", item)
+            if isinstance(beside := item.get("passage"), Mapping):
+                yield from _text(f"{name}[{number}].passage.quote", beside.get("quote"))
     yield from _said_in_cases(entry)
     yield from _documented(entry)
     for name in PLAIN_LISTS:
