@@ -47,7 +47,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 
 # curated/sample is what errmine makes of raw/sample; a test rebuilds it and compares every byte
-golden: $(READY)
+golden: schemas
 	$(BIN)/python -m tests.golden
 	$(BIN)/python -m tests.packs_page
 	$(BIN)/python -m tests.readme
