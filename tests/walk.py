@@ -103,8 +103,8 @@ def traced(work: Callable[[], object]) -> Walk:
         code = frame.f_code
         if not module.startswith("pipeline") or code.co_name == "<module>":
             return None
-        if code.co_filename == "<string>":
-            return None  # what a dataclass generates is no place to go to
+        if code.co_filename == "<string>" or code.co_qualname == "__getattr__":
+            return None  # what a dataclass generates, or imports a name of a package, is no place to go to
         if within is not None:
             walk.loading.add(module)
             return None
