@@ -515,7 +515,7 @@ UNITS = (
 
 @pytest.mark.parametrize("unit", one_in(16, UNITS))
 def test_hostile_text_costs_no_more_than_its_length(unit: str) -> None:
-    linear.within(2, text.redact, unit * (100_000 // len(unit)))
+    linear.within(10, text.redact, unit * (100_000 // len(unit)))  # of whole lines of keys 1 to 3, by the machine
 
 
 @pytest.mark.parametrize("unit", ["aATCTT3xFfGa1 = ", "apscale_pw_a1 = "])
