@@ -140,23 +140,10 @@ def test_one_thread_that_speaks_alone_gives_two_leads_of_a_kind() -> None:
     assert _quotes(_drafted([made], [_candidate(made, one) for one in said])) == [WHY, said[1]]
 
 
-def test_what_is_less_sure_is_a_lead_of_a_kind_of_which_nothing_surer_is_known() -> None:
-    other = "The wheel is bent before the loader sees it."
-    made = _thread(1, WHY, HELP, other)
-    unsure, less = _candidate(made, HELP, "remedy", share=35), _candidate(made, other, share=35)
-    assert _quotes(_drafted([made], [less, _candidate(made, WHY, share=35)])) == [other]
-    assert _quotes(_drafted([made], [_candidate(made, WHY), unsure, less])) == [WHY, HELP]
-    assert [lead.share for lead in _drafted([made], [unsure, less]).leads] == [35, 35]
-    helped = "Setting `FIXTURE_POOL=2` fixed it for me."
-    made = _thread(1, helped, WHY)
-    assert _quotes(_drafted([made], [_candidate(made, WHY, share=35)])) == []
-    assert _quotes(_drafted([made], [_candidate(made, WHY, share=50)])) == [WHY]
-
-
-def test_what_a_rule_doubts_is_no_less_sure_lead() -> None:
+@pytest.mark.parametrize("share", [35, 49])
+def test_what_is_less_sure_stays_a_candidate_though_nothing_else_is_known(share: int) -> None:
     made = _thread(1, WHY)
-    doubted = replace(_candidate(made, WHY), kind=ClaimKind.CAUSE, rule="cause.because", key="", doubt=45)
-    assert _quotes(_drafted([made], [doubted])) == []
+    assert _quotes(_drafted([made], [_candidate(made, WHY, share=share)])) == []
 
 
 @pytest.mark.parametrize(

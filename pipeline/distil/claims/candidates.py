@@ -78,10 +78,9 @@ _WORD = re.compile(r"[A-Za-z_][\w.]{3,}")
 #: Of 48,395 units of labelled threads these are 31,000, with 80 % of what was right.
 LAST_POST, _LEAST_CHARACTERS = 10, 25
 #: Behind the third comment threads drift, and the reader does not see it as clearly as people do: of 29 finds there
-#: with a share from 50 on 11 were wrong, of 91 before 7, by readers of whole threads; the four surest were right. Nor
-#: is such a one a lead where nothing else is known: of ten causes and remedies that pass the gates five were wrong.
+#: with a share from 50 on 11 were wrong, of 91 before 7, by readers of whole threads; the four surest were right.
 #: Fixes stand: of six that name where they are four were right, of nine that rules found so far on seven.
-_FIRST_POSTS, _SUREST, LATE_SHARE = 4, 70, 30
+_FIRST_POSTS, _SUREST, _LATE_SHARE = 4, 70, 30
 _OF_NOTHING: Mapping[str, tuple[str, ...]] = dict.fromkeys(KINDS, ())
 #: Seconds between a post and the end of the thread, and their name.
 _CLOSED = ((-60.0, "before"), (60.0, "now"), (3_600.0, "hour"), (86_400.0, "day"), (604_800.0, "week"))
@@ -225,7 +224,7 @@ class Reader:
 def _placed(unit: Unit, kind: CandidateKind, share: int) -> int:
     """The share of a find, for where it stands; that a report is fixed is said at its end."""
     is_late = unit.post > _FIRST_POSTS and share < _SUREST and kind != CandidateKind.FIX
-    return min(share, LATE_SHARE) if is_late else share
+    return min(share, _LATE_SHARE) if is_late else share
 
 
 def _share(steps: Sequence[tuple[int, int]], score: int) -> int:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 from pipeline.distil import actions, tables
 from pipeline.distil.claims import replies
-from pipeline.distil.claims.candidates import LATE_SHARE, Candidate, Reader, kind_of
+from pipeline.distil.claims.candidates import Candidate, Reader, kind_of
 from pipeline.distil.claims.prose import Prose
 from pipeline.distil.claims.subjects import Pair, named_words, seen, shown_by
 from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Document, Outcome, PostKind, Quote
-from pipeline.records.entry import LEAST_ALONE_SHARE, LEAST_LEAD_SHARE
+from pipeline.records.entry import LEAST_LEAD_SHARE
 
 #: Causes, and advice that nobody says to have helped, stand only where the trained reader shares them; of those that
 #: it does not share so many were right. Of causes 14 of 21 statements and 2 of 6 labels (where it agrees 47 of 56 and
@@ -162,16 +162,12 @@ def _of_answers(text: Prose, errors: Sequence[Pair], claim: Claim) -> Iterator[i
 
 
 def found_share(text: Prose, errors: Sequence[Pair], found: Candidate) -> int:
-    """The share of what the trained reader alone found, too small for a lead where the thread speaks against it.
-
-    With `_NO_LEAD` it is one where nothing else is known: of 36 such finds that readers judged 19 were right, 10 in
-    part and 6 wrong.
-    """
+    """The share of what the trained reader alone found, too small for a lead where the thread speaks against it."""
     share = found.share
     words = text.document.text[found.unit.start : found.unit.end]
     if share < CONFIRMED and _is_confirmed(text, found, words):
         share = CONFIRMED
-    if share < LEAST_ALONE_SHARE:
+    if share < LEAST_LEAD_SHARE:
         return share
     post = text.document.posts[found.unit.post] if found.unit.post >= 0 else None
     if found.kind == "cause":
@@ -179,9 +175,7 @@ def found_share(text: Prose, errors: Sequence[Pair], found: Candidate) -> int:
     else:
         is_back = tables.relapses().search(words) is not None or has_other_sign(found.kind, words)
         is_unsure = is_back or len({signature.signature_id for _, signature in errors}) > 1
-    if share >= LEAST_LEAD_SHARE:
-        return _NO_LEAD if is_unsure or _is_contested(text, found.unit.end) else share
-    return LATE_SHARE if _is_contested(text, found.unit.end) else share
+    return _NO_LEAD if is_unsure or _is_contested(text, found.unit.end) else share
 
 
 def _is_confirmed(text: Prose, found: Candidate, words: str) -> bool:

@@ -19,7 +19,6 @@ from pipeline.distil.drafts.reach import Reach
 from pipeline.distil.material import DocumentFacts
 from pipeline.records import MAINTAINER_ROLES, Claim, ClaimKind, Outcome, Quote
 from pipeline.records.entry import (
-    LEAST_ALONE_SHARE,
     LEAST_LEAD_SHARE,
     MOST_LEADS,
     MOST_REPLIES,
@@ -41,9 +40,6 @@ _MOST_OF_A_THREAD = 2
 _FOUND_FIX = f"{RULE}fix"
 #: Where the error was seen, and on what: an entry that cites those words says nothing with them.
 _SEEN = frozenset({"occurrence", "version", "environment"})
-#: As what an entry cites an answer, but for what the program prints.
-_ANSWERING = frozenset({"cause", "workaround", "worked", "fix", "official"})
-_PRINTED = "occurrence."
 
 
 def leads(
@@ -74,12 +70,6 @@ def judged(
     yield from ((candidate, "other_sign") for candidate, claim in shown if claim is None)
     claims = _ordered(claim for _, claim in shown if claim is not None)
     silent = [(claim, _silence(claim) or _unreached(claim, reach)) for claim in claims]
-    sure = [kind_of(claim) for claim, reason in _chosen(silent, cited, told) if not reason]
-    if _is_bare(evidence):
-        silent = [
-            (claim, _admitted(claim, reach) if reason == "share" and kind_of(claim) not in sure else reason)
-            for claim, reason in silent
-        ]
     yield from _chosen(silent, cited, told)
 
 
@@ -91,7 +81,7 @@ def _chosen(
     found = []
     is_of_one = len({claim.quote.document_id for claim, against in claims if not against}) == 1
     for claim, against in claims:
-        most = _MOST_OF_A_THREAD if is_of_one and (claim.share or 0) >= LEAST_LEAD_SHARE else 1
+        most = _MOST_OF_A_THREAD if is_of_one else 1
         reason = against or _repeated(claim, chosen, cited, told)
         if not reason and sum(_is_of_same(one, claim) for one in chosen) >= most:
             reason = "same_thread"
@@ -99,17 +89,6 @@ def _chosen(
         chosen += [] if reason else [claim]
         found.append((claim, reason))
     return found
-
-
-def _is_bare(evidence: Iterable[Evidence]) -> bool:
-    """Whether nobody says why the error comes or what helps; what the program prints is said by nobody."""
-    return not any(piece.role in _ANSWERING and not piece.rule.startswith(_PRINTED) for piece in evidence)
-
-
-def _admitted(claim: Claim, reach: Reach) -> str:
-    """Why what is not sure is no lead either to an error that says nothing of its kind, "" if it is one."""
-    is_found = claim.kind == ClaimKind.CANDIDATE and (claim.share or 0) >= LEAST_ALONE_SHARE
-    return (_words_fault(claim) or _unreached(claim, reach)) if is_found else "share"
 
 
 def _unreached(claim: Claim, reach: Reach) -> str:
