@@ -46,7 +46,7 @@ def by_rule(
 ) -> dict[str, set[str]]:
     """The clusters whose drafts may be others though their errors are not, by the rule that says so."""
     moved = _pairs(kept.assignments, standing.grouping.assignments, ("signature_id", "cluster_id"))
-    gone_or_come = {one for row in moved for one in row[:1]}
+    gone_or_come = {signature_id for signature_id, _ in moved}
     named = _pairs(kept.neighbours, standing.grouping.neighbours, ("cluster_id", "other_id", "score", "reason"))
     claimed = _placed_anew(placed, standing.placed, touched)
     return {

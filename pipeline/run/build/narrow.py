@@ -156,25 +156,23 @@ class Touched:
     @cached_property
     def shown(self) -> frozenset[str]:
         """The signatures that they show, or showed."""
-        return frozenset(
-            name for table in self._of("events", "document_id") for name in table["signature_id"].to_pylist() if name
-        )
+        return frozenset(name for table in self._of("events") for name in table["signature_id"].to_pylist() if name)
 
     @cached_property
     def spoken(self) -> frozenset[str]:
         """The signatures that they speak of, or spoke of."""
-        tables = self._of("claims", "document_id")
+        tables = self._of("claims")
         return frozenset(name for table in tables for names in table["signature_ids"].to_pylist() for name in names)
 
     @cached_property
     def has_pages(self) -> bool:
         """Whether there is an official page among them, or was."""
-        return any(table["code"].null_count < len(table) for table in self._of("documents", "document_id"))
+        return any(table["code"].null_count < len(table) for table in self._of("documents"))
 
-    def _of(self, kind: str, column: str) -> Iterator[pa.Table]:
+    def _of(self, kind: str) -> Iterator[pa.Table]:
         names = pa.array(sorted(self.documents), pa.string())
         for tables in (self.before, self.now):
-            yield tables[kind].filter(pc.is_in(tables[kind][column], value_set=names))
+            yield tables[kind].filter(pc.is_in(tables[kind]["document_id"], value_set=names))
 
 
 def _told(documents: pa.Table) -> dict[tuple[str, str], str]:
