@@ -9,6 +9,7 @@ from typing import Any
 
 from pipeline import normalise
 from pipeline.ask import Findings, Matcher, digest, evidence_by_weight, read, standing, template_of
+from pipeline.records.entry import statement_label
 from tests import entry_factory as make
 from tests import linear
 from tests.each import each
@@ -292,6 +293,24 @@ def test_what_closed_a_report_is_the_project_s_fix_and_is_counted_once() -> None
     ]
     assert standing(found).endswith("; 1 fix by the project, 1 suggestion that nobody confirmed")
     assert standing(found, "zh").endswith("；1 处项目修复，1 个建议尚无人确认")
+
+
+@each(
+    "kind, worked, tier, label",
+    [
+        ("workaround", 1, "user_confirmed", "workaround"),
+        ("workaround", 0, "user_confirmed", "fixed"),
+        ("workaround", 0, "maintainer_confirmed", "suggested"),
+        ("workaround", 0, "documented", "suggested"),
+        ("workaround", 0, "reported", "suggested"),
+        ("cause", 0, "user_confirmed", "cause"),
+        ("dead_end", 0, None, "dead_end"),
+    ],
+)
+def test_an_act_that_nobody_says_to_have_helped_is_not_called_one_that_helped(
+    kind: str, worked: int, tier: str | None, label: str
+) -> None:
+    assert statement_label(kind, worked, tier) == label
 
 
 def test_where_nobody_knows_it_is_said() -> None:

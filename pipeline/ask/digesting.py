@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from pipeline.records import MAINTAINER_ROLES
-from pipeline.records.entry import CUT, is_explained, remedy_standing
+from pipeline.records.entry import CUT, STANDINGS, is_explained, remedy_standing
 from pipeline.text import counted, written_day
 
 #: How much a piece of evidence tells: what helped first, machines last.
@@ -117,6 +117,16 @@ class Lead:
     passage: str | None = None  # what the quote announces, or the sentence before it that names what it points at
     is_led: bool = False  # the passage stands before the quote
 
+    @property
+    def words(self) -> str:
+        """The quote, behind the sentence that it needs."""
+        return f"{self.passage} {self.quote}" if self.is_led else self.quote
+
+    @property
+    def block(self) -> str | None:
+        """What the quote announces."""
+        return None if self.is_led else self.passage
+
 
 @dataclass(frozen=True, slots=True)
 class Thread:
@@ -200,8 +210,7 @@ def digest(entry: Row) -> Digest:
     remedies = [*_remedies(entry, "workarounds", evidence), *_of_cases(entry, "workaround", evidence)]
     tried = [*_remedies(entry, "dead_ends", evidence), *_of_cases(entry, "dead_end", evidence)]
     confirmed, official, fixed, replied, suggested = (
-        [one for one in remedies if one.standing == kind]
-        for kind in ("confirmed", "documented", "fixed", "replied", "suggested")
+        [one for one in remedies if one.standing == kind] for kind in STANDINGS
     )
     return Digest(
         entry_id=entry["id"],

@@ -11,6 +11,7 @@ from pipeline.ask import Digest, Lead, Remedy, Reply, Saying, digest, evidence_b
 from pipeline.ask.digesting import answers
 from pipeline.cli.labels import Language, bracketed, colon, day, small, tried, who, who_of, word
 from pipeline.cli.output import place_of_case, print_block, print_lines, say
+from pipeline.records.entry import statement_label
 from pipeline.text import counted, language_of, written_day
 
 Row = Mapping[str, Any]
@@ -177,17 +178,11 @@ def print_leads(leads: Sequence[Lead], lang: Language) -> None:
     say(f"\n{word('leads', lang)}", style="bold")
     for one in leads:
         lead = f"  - {word(one.kind, lang, 'leads')}{bracketed(share(one, lang), lang)}{colon(lang)}"
-        say(f"{lead}{told(one)}")
-        if one.passage is not None and not one.is_led:
-            print_lines(one.passage)
+        say(f"{lead}{' '.join(one.words.split()).join(QUOTES)}")
+        if one.block is not None:
+            print_lines(one.block)
         name = who(one, lang)
         say(f"    {f'{name}{colon(lang)}' if name else ''}{one.url}", style="dim")
-
-
-def told(one: Lead) -> str:
-    """The words of a lead on one line, behind the sentence that they need."""
-    words = f"{one.passage} {one.quote}" if one.is_led else one.quote
-    return " ".join(words.split()).join(QUOTES)
 
 
 def share(one: Lead, lang: Language) -> str:
@@ -278,7 +273,7 @@ def _print_cases(entry: Row, told: Digest, nearest: int | None, lang: Language, 
 
 
 def _print_statement(kind: str, one: Remedy, lang: Language, most: int) -> None:
-    label = one.standing if kind == "workaround" and one.standing in ("fixed", "suggested") else kind
+    label = statement_label(kind, one.worked, one.tier)
     told = counts(one, lang)
     lead = f"  - {small(label, lang, 'said')}{colon(lang)}"
     mark = "原文：" if kind == "cause" else _ENGLISH

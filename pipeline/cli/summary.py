@@ -117,9 +117,8 @@ def _lead(one: Lead, lang: Language) -> str:
     """What somebody may have said, in their words."""
     label = f"{word(one.kind, lang, 'leads')}{bracketed(share(one, lang), lang)}{colon(lang)}"
     where = link(who(one, lang) or word("source", lang, "lines"), one.url)
-    words = f"{one.passage} {one.quote}" if one.is_led and one.passage else one.quote
-    line = f"- {label}{escaped(words).join(QUOTES)} {where}".rstrip()
-    return line if one.passage is None or one.is_led else f"{line}\n\n{within_item(one.passage)}\n"
+    line = f"- {label}{escaped(one.words).join(QUOTES)} {where}".rstrip()
+    return line if one.block is None else f"{line}\n\n{within_item(one.block)}\n"
 
 
 def _standing(known: Digest, lang: Language) -> str:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.records.entry import CaseStatement, DeadEnd, Evidence, Standing, Workaround, remedy_standing
+from pipeline.records.entry import (
+    CaseStatement,
+    DeadEnd,
+    Evidence,
+    Standing,
+    Workaround,
+    remedy_standing,
+    statement_label,
+)
 
 _OUTCOMES = frozenset({"worked", "failed"})
 
 
 def kind_of(statement: CaseStatement) -> str:
-    """What a case's statement is called: nobody said of a suggestion, or of the project's fix, that it helped."""
-    standing = remedy_standing(statement.worked, statement.tier)
-    is_untried = statement.kind == "workaround" and standing in ("fixed", "suggested")
-    return standing if is_untried else statement.kind
+    """What a case's statement is called."""
+    return statement_label(statement.kind, statement.worked, statement.tier)
 
 
 def standing_of(remedy: Workaround) -> Standing:

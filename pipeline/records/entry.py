@@ -7,7 +7,7 @@ A field is only ever added, with a sentence and a new `SCHEMA_VERSION`. Every nu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,7 +25,8 @@ _RATE_DIGITS = 3
 
 
 Tier = Literal["documented", "maintainer_confirmed", "user_confirmed", "reported", "ai_generated"]
-Standing = Literal["confirmed", "documented", "fixed", "replied", "suggested"]  # of one remedy
+Standing = Literal["confirmed", "documented", "fixed", "replied", "suggested"]  # of one remedy, the best first
+STANDINGS: tuple[Standing, ...] = get_args(Standing)
 TranslationStatus = Literal[
     "source", "template", "tm_exact", "reviewed", "human", "llm_checked", "mt_checked", "imported_checked",
     "untranslated", "not_applicable",
@@ -118,7 +119,7 @@ class Lead(_Shown):
     )
     share: Annotated[int, Field(ge=LEAST_LEAD_SHARE, le=100)] = Field(
         description="Of a hundred labelled passages of such a score, or statements as doubtful, so many were right: at "
-        f"least {LEAST_LEAD_SHARE}, less only where the entry says nothing else."
+        f"least {LEAST_LEAD_SHARE}."
     )
     passage: Passage | None = Field(
         default=None,
@@ -406,6 +407,13 @@ def remedy_standing(worked: int, tier: str | None = None, replied: Iterable[str]
     if tier == "user_confirmed":
         return "fixed"
     return "replied" if "worked" in replied else "suggested"
+
+
+def statement_label(kind: str, worked: int, tier: str | None) -> str:
+    """What a case's statement is called: of an act that nobody counted says to have helped, whose word it is."""
+    if kind != "workaround" or worked:
+        return kind
+    return "fixed" if remedy_standing(worked, tier) == "fixed" else "suggested"
 
 
 def is_answered(entry: KnowledgeEntry | Mapping[str, Any]) -> bool:

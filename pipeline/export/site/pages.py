@@ -13,7 +13,7 @@ from pipeline.export.site.lists import HOME_ROWS, PAGE_ROWS, Group, Lists, Row
 from pipeline.export.site.rendering import SEARCH_POLICY, Renderer, labels, named, short
 from pipeline.lexicon import catalogues, headings
 from pipeline.records.bundle import Manifest, Registry
-from pipeline.records.entry import Edge, KnowledgeEntry, is_answered
+from pipeline.records.entry import STANDINGS, Edge, KnowledgeEntry, is_answered
 
 #: What search engines show of a page.
 _DESCRIPTION_CHARACTERS = 155
@@ -144,9 +144,7 @@ def told(site: Site, entry: KnowledgeEntry, lang: str, known: Sequence[tuple[str
 def _description(
     entry: KnowledgeEntry, lang: str, cause: reading.Remedy | None, remedies: Mapping[str, Sequence[reading.Remedy]]
 ) -> str:
-    best = next(
-        (one for kind in ("confirmed", "documented", "fixed", "replied", "suggested") for one in remedies[kind]), cause
-    )
+    best = next((one for kind in STANDINGS for one in remedies[kind]), cause)
     said = best.said.text if best else headings.label("words", "unanswered", lang) if not is_answered(entry) else ""
     told = f"{headings.counted('documents', entry.evidence_count, lang)}. {said or reading.signature(entry, lang).text}"
     return short(told, _DESCRIPTION_CHARACTERS)

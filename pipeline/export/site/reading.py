@@ -12,6 +12,7 @@ from pipeline.export.site import paths
 from pipeline.export.statements import is_block, kind_of, outcomes, standing_of
 from pipeline.lexicon import headings
 from pipeline.records.entry import (
+    STANDINGS,
     Case,
     CaseStatement,
     DeadEnd,
@@ -152,8 +153,7 @@ def remedies(
     entry: KnowledgeEntry, lang: str, by_id: Mapping[str, Evidence], official: Official
 ) -> dict[str, list[Remedy]]:
     """What helped ("confirmed"), official words, fixes of the project, what a reply confirms, advice, what failed."""
-    kinds = ("confirmed", "documented", "fixed", "replied", "suggested", "dead_ends")
-    made: dict[str, list[Remedy]] = {kind: [] for kind in kinds}
+    made: dict[str, list[Remedy]] = {kind: [] for kind in (*STANDINGS, "dead_ends")}
     for one, chinese in zip(entry.workarounds, entry.workarounds_zh, strict=True):
         made[standing_of(one)].append(_remedy(one, chinese, lang, by_id, official))
     for other, chinese in zip(entry.dead_ends, entry.dead_ends_zh, strict=True):
