@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import run
+from pipeline import raw, run
 from pipeline.packs import PackError
 from pipeline.run import Places, pool
 from pipeline.run.build import mapping, planning, waking
@@ -38,14 +38,25 @@ def test_a_table_that_is_wrong_is_named_by_who_needs_it(monkeypatch: pytest.Monk
         pass
 
 
-def test_a_plan_is_behind_where_raw_has_a_segment_that_it_does_not_know(sample_home: Path, tmp_path: Path) -> None:
+def test_what_is_coming_are_the_pages_that_the_plan_does_not_know(sample_home: Path, tmp_path: Path) -> None:
     places = Places.of(golden.copied(sample_home, tmp_path / "home"))
-    assert not planning.is_behind(places.planned, places.raw)
+
+    def coming(folder: Path) -> int:
+        return planning.coming(folder, places.raw, partition_documents=500)
+
+    every = len(raw.RawLayer(places.raw).refs())
+    assert coming(places.planned) == 0
+    assert planning.coming(places.planned, places.raw, partition_documents=3) == every  # it is made anew
     thread = {"url": "https://api.github.com/repos/errmine-fixtures/pond/issues/9", "number": 9, "title": "a"}
     (tmp_path / "one.jsonl").write_text(json.dumps(thread) + "\n", encoding="utf-8")
     run.import_files(places.raw, [tmp_path / "one.jsonl"])
-    assert planning.is_behind(places.planned, places.raw)
-    assert planning.is_behind(tmp_path / "none", places.raw)
+    assert coming(places.planned) == 1
+    assert coming(tmp_path / "none") == every + 1
+
+
+@pytest.mark.parametrize(("pages", "wanted"), [(1, 1), (25, 1), (26, 2), (50, 2), (10_000, 16)])
+def test_so_many_workers_map_pages_as_these_need(pages: int, wanted: int) -> None:
+    assert mapping.crew(16, pages) == wanted
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such process")

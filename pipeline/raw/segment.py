@@ -155,6 +155,11 @@ class SegmentIndex:
         """The segments that are there, by name."""
         return sorted(self._segments.glob("[0-9a-f]*.zip"))
 
+    def page_counts(self) -> dict[str, int]:
+        """How many pages each segment that is there has, by its name."""
+        named, _ = self._named()
+        return {path.name: (named.get(path.name) or _listed(path)).pages for path in self.files()}
+
     def _named(self) -> tuple[dict[str, Listed], dict[str, str]]:
         return _state(self._chain().rows)
 

@@ -41,6 +41,7 @@ from pipeline.run.build.mapping import (
     PRELOAD,
     UNREAD,
     Partition,
+    crew,
     drop_damaged,
     drop_shards,
     finished,
@@ -83,8 +84,8 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
     Raises:
         RawError: raw holds less than it did, and nobody accepted the loss.
     """
-    is_behind = planning.is_behind(places.planned, places.raw)
-    with store.lasting(), _workers_ahead(workers if is_behind else 0, is_alone=is_alone):
+    coming = planning.coming(places.planned, places.raw, partition_documents=partition_documents)
+    with store.lasting(), _workers_ahead(crew(workers, coming) if coming else 0, is_alone=is_alone):
         store.check_replaceable(places.database)  # before an hour of work, not after it
         reduce.read(overrides)  # likewise
         planned_now = planned(places, partition_documents=partition_documents, is_loss_accepted=is_loss_accepted)
@@ -96,9 +97,10 @@ def build(  # noqa: PLR0913  (all that a build may be told, one keyword each)
             workers=workers,
             limits=limits,
             seen=Seen.read(places.seen),
+            coming=coming,
         )
         progress("extract", 0, len(partitions))
-        is_worth = is_behind and sum(len(one.documents) for one in partitions) >= _WORTH_WAKING
+        is_worth = coming > 0 and sum(len(one.documents) for one in partitions) >= _WORTH_WAKING
         with waking.meanwhile(is_worth=is_worth):
             for done, _ in enumerate(names, 1):
                 progress("extract", done, len(partitions))

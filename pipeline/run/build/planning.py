@@ -45,7 +45,7 @@ def plan(raw_path: Path, *, partition_documents: int, folder: Path | None = None
     What is kept in `folder` is not read from raw again; the plan is kept there then, where the disk takes it.
     """
     brought = packs.active().digest(*mapping.READING)
-    made = f"{mapping.code_digest()} {packs.active().digest(*packs.Stage)} {partition_documents}"
+    made = _made(partition_documents)
     layer = raw.RawLayer(raw_path)
     files, hidden = {path.name: path for path in layer.index.files()}, told_of(layer.hidden())
     before = _Kept() if folder is None else _Kept.read(folder)
@@ -74,15 +74,25 @@ def plan(raw_path: Path, *, partition_documents: int, folder: Path | None = None
     ]
 
 
+def _made(partition_documents: int) -> str:
+    """What tells who makes a plan."""
+    return f"{mapping.code_digest()} {packs.active().digest(*packs.Stage)} {partition_documents}"
+
+
 def extent(folder: Path) -> tuple[frozenset[str], str]:
     """The segments that the plan in `folder` was made of, and a digest of what was forgotten then."""
     found = _Kept.read(folder)
     return found.segments, found.hidden
 
 
-def is_behind(folder: Path, raw_path: Path) -> bool:
-    """Whether raw has segments that the plan in `folder` was not made of."""
-    return not {path.name for path in raw.RawLayer(raw_path).index.files()} <= extent(folder)[0]
+def coming(folder: Path, raw_path: Path, *, partition_documents: int) -> int:
+    """How many pages of raw a plan would add to the one that is kept in `folder`: all where it begins anew."""
+    layer = raw.RawLayer(raw_path)
+    counts = layer.index.page_counts()
+    now = _Kept(_made(partition_documents), told_of(layer.hidden()), frozenset(counts))
+    before = _Kept.read(folder)
+    known = before.segments if all(stands_by(before, now).values()) else frozenset[str]()
+    return sum(count for name, count in counts.items() if name not in known)
 
 
 @dataclass(frozen=True, slots=True)
